@@ -1,5 +1,4 @@
 //! Move choices: positions of games with their legal moves and the move played.
-//!
 //! Earlier moves are known only where a record follows that of the previous ply.
 
 use std::collections::BTreeMap;
@@ -19,21 +18,16 @@ use patzer_io::interrupt;
 pub struct MoveChoice {
     pub game: u64,
     pub position: Chess,
-    /// Legal.
     pub played: Move,
     pub before: PreviousMoves,
 }
 
-/// A choice reduced to features: one competition of the Bradley-Terry model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Competition {
-    /// Feature levels of every legal move.
     pub moves: Vec<FeatureLevels>,
-    /// Index of the move played.
     pub played: usize,
 }
 
-/// Turns records in game order into choices and counts the others.
 #[derive(Debug, Default)]
 pub struct ChoiceReader {
     /// Game, ply and move of the previous record, and the move before that.
@@ -87,13 +81,10 @@ impl MoveChoice {
     }
 }
 
-/// Choices drawn from datasets.
 #[derive(Debug, Default)]
 pub struct DrawnChoices {
-    /// In the order of the data.
     pub choices: Vec<MoveChoice>,
     pub read: u64,
-    /// Positions without a choice, by reason, and `not_drawn`.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
@@ -130,7 +121,6 @@ impl DrawnChoices {
         Ok(drawn)
     }
 
-    /// Training and held-out competitions, split by game.
     pub fn split(&self, seed: u64, validation: f64) -> (Vec<Competition>, Vec<Competition>) {
         let held_out = |game: u64| rng::unit(mix(seed ^ 0x6d6f_7665, game)) < validation;
         self.choices.par_iter().partition_map(|choice| match held_out(choice.game) {

@@ -1,5 +1,4 @@
 //! Adam with decoupled weight decay (AdamW).
-//!
 //! Each weight is updated by itself with operations that IEEE 754 defines to the bit, so the result depends
 //! neither on the number of threads nor on the vector width. Sources: Kingma and Ba, "Adam: A Method for
 //! Stochastic Optimization" (2015), algorithm 1; Loshchilov and Hutter, "Decoupled Weight Decay
@@ -27,7 +26,6 @@ impl Default for AdamSettings {
     }
 }
 
-/// Adam: running means of the gradient and of its square.
 #[derive(Debug, Clone)]
 pub struct Adam {
     settings: AdamSettings,
@@ -65,7 +63,6 @@ impl super::Stepper for Adam {
     }
 }
 
-/// Per-step constants shared by all weights.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
     pub beta1: f32,

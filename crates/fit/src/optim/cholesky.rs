@@ -1,12 +1,10 @@
 //! Cholesky factorisation, hand-written because every sum has a fixed order: results have equal bits for any
 //! number of threads and any vector width, which linear-algebra crates do not promise.
-//!
 //! Rows are factored in blocks, the rows below a block in parallel. Source: Golub and Van Loan, "Matrix
 //! Computations" (4th edition, 2013), section 4.2.
 
 use rayon::prelude::*;
 
-/// Lower factor L of A = L Lᵀ.
 #[derive(Debug, Clone)]
 pub struct Cholesky {
     size: usize,
@@ -84,7 +82,6 @@ impl Cholesky {
         }
     }
 
-    /// Solves L y = b.
     fn forward(&self, b: &[f64]) -> Vec<f64> {
         let mut y = b.to_vec();
         for i in 0..self.size {

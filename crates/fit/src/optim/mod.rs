@@ -19,7 +19,6 @@ pub use sgd::Sgd;
 /// Weights per parallel task.
 pub const CHUNK: usize = 1 << 14;
 
-/// A first-order optimiser.
 pub trait Stepper {
     /// Steps the weights against the gradient; all slices have the length given at construction.
     fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32);

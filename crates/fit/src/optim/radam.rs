@@ -1,5 +1,4 @@
 //! Rectified Adam, and Ranger: rectified Adam with lookahead.
-//!
 //! Sources: Liu et al., "On the Variance of the Adaptive Learning Rate and Beyond" (2020), algorithm 2; Zhang
 //! et al., "Lookahead Optimizer: k steps forward, 1 step back" (2019); Wright's Ranger (2019) combines them.
 
@@ -74,7 +73,6 @@ pub struct Ranger {
     steps: u64,
 }
 
-/// Steps between lookahead updates.
 pub const PERIOD: u64 = 6;
 /// Share of the way that the slow weights follow.
 pub const SHARE: f32 = 0.5;

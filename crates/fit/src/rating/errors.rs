@@ -1,5 +1,4 @@
 //! Errors of ratings: 95 % intervals and the likelihood of superiority, by covariance or bootstrap.
-//!
 //! [`ResultModel::Elo`] counts a draw as half a win, so its likelihood ignores that draws reduce the variance; its
 //! covariance is a sandwich estimate with the variance under Davidson's model.
 
@@ -18,7 +17,6 @@ use patzer_match::stats::special::normal_cdf;
 /// Largest number of players for a covariance, which takes cubic time.
 pub const MOST_PLAYERS: usize = 1_000;
 
-/// Standard deviations to each side of a 95 % interval.
 const Z95: f64 = 1.959_963_984_540_054;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -68,8 +66,7 @@ impl RatingErrors {
     }
 }
 
-/// Covariance of the ratings; `None` above [`MOST_PLAYERS`] players. Ratings in a pool without anchors are
-/// relative to its average.
+/// Covariance of the ratings, for up to [`MOST_PLAYERS`] players; relative to the average of a pool without anchors.
 pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<RatingErrors> {
     let (problem, state) = (&ratings.problem, &ratings.state);
     let players = ratings.elo.len();
@@ -119,7 +116,6 @@ pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<RatingErrors
     ))
 }
 
-/// Adds an encounter's second derivatives.
 fn add(
     matrix: &mut [Vec<f64>],
     direction: &[(Option<usize>, f64); 3],
@@ -183,7 +179,6 @@ fn pin(
     }
 }
 
-/// `None` if the matrix is not positive definite.
 fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let n = matrix.len();
     let factor = Cholesky::new(matrix.concat(), n)?;
@@ -206,8 +201,7 @@ fn multiply(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
     a.par_iter().map(row).collect()
 }
 
-/// Ratings of `samples` resamples: games drawn from the fitted model on the same schedule. Depends on the
-/// seed, not on the number of threads.
+/// Ratings of `samples` resamples, drawn from the fitted model on the same schedule.
 pub fn bootstrap(
     results: &Results,
     ratings: &Ratings,

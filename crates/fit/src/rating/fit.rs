@@ -19,9 +19,7 @@ pub struct Settings {
     pub model: ResultModel,
     /// Rating difference at which 76 % of the points are expected: 200.24 by Elo's formula, 202 in Ordo.
     pub scale: f64,
-    /// Average of every pool without anchors.
     pub average: f64,
-    /// Players of known rating.
     pub anchors: Vec<(usize, f64)>,
     pub white: White,
     /// Draws given to every player against a virtual player, so that all ratings are finite; 0 for none.
@@ -53,7 +51,6 @@ pub struct Ratings {
     /// By player; `None` without a finite rating.
     pub elo: Vec<Option<f64>>,
     pub status: Vec<PoolStatus>,
-    /// White's advantage in Elo.
     pub white: f64,
     /// Draw parameter; for [`ResultModel::Elo`] that of Davidson's model, fitted after the ratings.
     pub draw: f64,

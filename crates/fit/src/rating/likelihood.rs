@@ -1,7 +1,6 @@
 //! Likelihood of results given a rating difference x in favour of White, on the natural logistic scale, and a
 //! draw parameter. All three models are concave in both, so ratings have one optimum.
 
-/// How results depend on ratings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ResultModel {
     /// The expected score is logistic and a draw is half a win: the model of Elo and of Ordo

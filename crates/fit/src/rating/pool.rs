@@ -1,5 +1,4 @@
 //! Pools of comparable players.
-//!
 //! A rating is finite only among players who have scored against each other directly or through others: the
 //! strongly connected components of the graph from each player to those who took points from him (Ford,
 //! "Solution of a ranking problem from binary comparisons", 1957). Players who won or lost all their games
@@ -7,7 +6,6 @@
 
 use super::games::Results;
 
-/// Whether a player is rated, and in which pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolStatus {
     /// Rated; pool 0 is the largest.
@@ -20,8 +18,7 @@ pub enum PoolStatus {
     Alone,
 }
 
-/// Pool status of every player. Each connected group has one pool, its largest strongly connected component;
-/// the rest of the group is unrated.
+/// Pool status of every player; a connected group's pool is its largest strongly connected component.
 pub fn pool_status(results: &Results) -> Vec<PoolStatus> {
     let n = results.players.len();
     let mut beaten_by = vec![Vec::new(); n];

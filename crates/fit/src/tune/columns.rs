@@ -51,7 +51,6 @@ struct Group {
     index: Column,
     coefficient: Column,
     black: Option<Column>,
-    /// By [`OPTIONAL`].
     info: [Option<Column>; 5],
 }
 

@@ -1,5 +1,4 @@
 //! Fast pass over traces of a linear evaluation: sum of weighted squared errors and its gradient.
-//!
 //! Scores are f32. Sums are f64, because nullspace in which the loss is constant need a gradient of exactly
 //! 0, or second-order methods drift along them. `reference` is the readable twin, which also handles
 //! non-linear terms.
@@ -29,7 +28,6 @@ fn room<T: Clone + Default>() -> Box<[T; ROOM]> {
 }
 
 impl WeightTable {
-    /// At most 65,536 weights, rounded to f32.
     pub fn new(weights: &[[f64; 2]]) -> WeightTable {
         let mut table = room();
         for (slot, &[mg, eg]) in table.iter_mut().zip(weights) {
@@ -67,7 +65,6 @@ pub fn gradient(
     (sum, scratch.0[..weights].to_vec())
 }
 
-/// Scores of all rows in centipawns from White's side.
 pub fn scores(chunk: &TraceChunk, table: &WeightTable) -> Vec<f32> {
     let mut scores = vec![0.0; chunk.rows.len()];
     let (mut cursor, mut totals, mut batch) = (Cursor::default(), [[0.0; 2]; BATCH], Batch::new());
@@ -185,7 +182,6 @@ impl Batch {
         }
     }
 
-    /// Scores of summed rows.
     #[inline(always)]
     fn score(&mut self, chunk: &TraceChunk, rows: std::ops::Range<usize>, totals: &[[f32; 2]; BATCH]) {
         let info = &chunk.rows[rows.clone()];

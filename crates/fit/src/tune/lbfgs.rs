@@ -12,11 +12,9 @@ use super::fit::Tracker;
 use super::objective::Objective;
 use patzer_io::error::{Error, Result};
 
-/// Remembered correction pairs.
 const MEMORY: usize = 30;
 
-/// The objective in scaled parameters; caches the last pass, because argmin asks for loss and gradient
-/// separately.
+/// The objective in scaled parameters; caches the last pass for argmin's separate loss and gradient.
 struct Problem<'a, 'b, 'c> {
     objective: &'a Objective<'b>,
     scale: Vec<f64>,

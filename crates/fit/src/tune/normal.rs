@@ -1,10 +1,7 @@
-//! NormalMatrix matrix: Σ curvature · J Jᵀ over all rows, where J holds the derivatives of the score by the
-//! weights.
-//!
+//! Normal matrix: Σ curvature · J Jᵀ over all rows, where J holds the derivatives of the score by the weights.
 //! For linear evaluations a row adds the same four numbers to every pair of its entries, one vector addition
 //! per pair. A matrix over thousands of weights exceeds every cache but one row of it does not, so large
 //! matrices are filled weight by weight instead of position by position; both give each sum the same order.
-//!
 //! Chunks are summed in stripes that do not depend on the number of threads.
 
 use rayon::prelude::*;
@@ -14,12 +11,10 @@ use super::kernel::{WeightTable, scores};
 use super::reference::{self, NonlinearForm, RowLoss, row_loss};
 use patzer_chess::huge_pages::prefaulted;
 
-/// Which second derivative to sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Curvature {
     /// Without the error term: never negative, and the expectation of the exact one.
     GaussNewton,
-    /// Exact.
     Newton,
 }
 
@@ -77,12 +72,10 @@ fn stripes(chunks: usize, bytes: usize) -> usize {
     chunks.div_ceil((BUDGET / bytes.max(1)).clamp(1, STRIPES)).max(1)
 }
 
-/// Entries of a chunk.
 struct Occurrences<'a> {
     rows: Vec<(Entries<'a>, [f64; 4])>,
     /// Sorted by weight, if requested: row and index in its lists, ascending by row.
     places: Vec<(u16, u16)>,
-    /// End of each weight's range.
     ends: Vec<u32>,
 }
 
@@ -91,7 +84,6 @@ impl<'a> Occurrences<'a> {
         Occurrences { rows: Vec::new(), places: Vec::new(), ends: vec![0; count] }
     }
 
-    /// Takes the rows with non-zero curvature.
     fn collector(&mut self, chunk: &'a TraceChunk, curved: &[f64], sorted: bool) {
         self.rows.clear();
         self.places.clear();
@@ -132,7 +124,6 @@ impl<'a> Occurrences<'a> {
 }
 
 impl Entries<'_> {
-    /// All weights, list by list.
     fn lists(&self) -> impl Iterator<Item = u16> {
         self.plus.iter().chain(self.minus).chain(self.heavy).copied()
     }

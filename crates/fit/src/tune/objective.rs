@@ -13,7 +13,6 @@ use super::traces::Traces;
 /// Clusters of games for standard errors.
 pub const GROUPS: usize = 256;
 
-/// Loss and gradient by kept feature.
 struct Sum {
     loss: f64,
     gradient: Vec<[f64; 2]>,
@@ -39,7 +38,6 @@ impl Sum {
     }
 }
 
-/// The loss over traces as a function of the parameters.
 #[derive(Clone, Copy)]
 pub struct Objective<'a> {
     pub traces: &'a Traces,
@@ -111,13 +109,11 @@ impl Objective<'_> {
         (total.loss * mean + prior, gradient)
     }
 
-    /// Loss and gradient over all positions, with the L2 prior.
     pub fn gradient(&self, parameters: &[f64]) -> (f64, Vec<f64>) {
         let all: Vec<usize> = (0..self.traces.chunks.len()).collect();
         self.gradient_over(parameters, &all)
     }
 
-    /// Adds the prior's gradient; returns its loss.
     fn add_l2_prior(&self, parameters: &[f64], gradient: &mut [f64]) -> f64 {
         let strength = self.l2 / 1e4;
         let mut loss = 0.0;
@@ -144,7 +140,6 @@ impl Objective<'_> {
         matrix
     }
 
-    /// Sums the entries of each parameter's halves.
     fn gathered(&self, normal: &NormalMatrix, factor: f64) -> Vec<f64> {
         let (owners, size) = (self.space.owners(self.model), self.space.parameters());
         let mut matrix = vec![0.0; size * size];

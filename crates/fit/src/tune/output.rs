@@ -11,7 +11,6 @@ use super::term::{Kind, Shape, Term};
 use super::terms::Terms;
 use patzer_io::error::{Error, Result};
 
-/// A language or format to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// C arrays, in a .h file
@@ -81,14 +80,12 @@ impl Tuned<'_> {
         self.save_beside(output, beside)
     }
 
-    /// Writes formats beside the output, with their own extensions.
     pub fn save_beside(&self, output: &Path, formats: &[Format]) -> Result<()> {
         formats.iter().try_for_each(|&format| {
             patzer_io::write(&output.with_extension(format.ending()), self.write(format)?.as_bytes())
         })
     }
 
-    /// Every term with its rounded entries.
     fn tables(&self) -> impl Iterator<Item = (&Term, Vec<[i64; 2]>)> {
         let pairs = self.model.pairs(self.values);
         self.terms.tables().map(move |(term, range)| {
@@ -252,7 +249,6 @@ fn lower(name: &str) -> String {
     name.replace('.', "_").to_lowercase()
 }
 
-/// Entries of a term, row by row if it has rows.
 fn body(
     shape: Shape,
     pairs: &[[i64; 2]],

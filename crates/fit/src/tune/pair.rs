@@ -10,7 +10,6 @@ impl Pair {
         Pair(u64::from(mg.to_bits()) | u64::from(eg.to_bits()) << 32)
     }
 
-    /// 0 is a pair of zeros.
     pub fn bits(self) -> u64 {
         self.0
     }

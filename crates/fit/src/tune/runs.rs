@@ -18,25 +18,20 @@ pub struct RunSettings {
     pub standard_errors: bool,
 }
 
-/// Progress of [`fit_seeds`].
 pub enum RunEvent<'a> {
     Loaded { seed: u64, traces: &'a SplitTraces },
     Epoch { seed: u64, epoch: &'a Epoch },
     Fitted { seed: u64, outcome: &'a Outcome },
 }
 
-/// Results of all seeds.
 pub struct FittedRuns {
-    /// Of the first seed.
     pub outcome: Outcome,
     pub positions: usize,
     pub validation_positions: usize,
     pub values: TunedValues,
-    /// What the data cannot identify.
     pub remarks: Vec<String>,
 }
 
-/// Fits once per seed; `load` gathers the traces of a seed.
 pub fn fit_seeds(
     model: &Model,
     settings: &RunSettings,
@@ -116,7 +111,6 @@ fn errors_of(
         .then(|| standard_errors(&objective, &space.parameters_of(&outcome.values)))
 }
 
-/// Weights and combinations named one by one.
 const NAMED: usize = 8;
 
 fn remarks(model: &Model, counts: &[u64], errors: Option<&StandardErrors>) -> Vec<String> {
@@ -140,7 +134,6 @@ fn remarks(model: &Model, counts: &[u64], errors: Option<&StandardErrors>) -> Ve
     remarks
 }
 
-/// Standard deviation of each value over the runs.
 fn spread(runs: &[Vec<f64>]) -> Vec<f64> {
     let count = runs.len() as f64;
     (0..runs[0].len())

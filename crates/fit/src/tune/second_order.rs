@@ -1,5 +1,4 @@
 //! Gauss-Newton and Newton steps.
-//!
 //! Each step solves with the normal matrix, slightly damped (Levenberg, 1944; Marquardt, 1963), and is halved
 //! until the loss falls sufficiently (Armijo, 1966). In nullspace of constant loss the gradient is 0, so
 //! values stay at their start. Values at a bound that the gradient pushes against are held for the step
@@ -16,7 +15,6 @@ const DAMPING: f64 = 1e-9;
 /// Stop when a step would lower the loss by less than this share.
 const TOLERANCE: f64 = 1e-8;
 
-/// Halvings of a step before damping grows.
 const HALVINGS: i32 = 8;
 
 /// A step that gains less than this share of the loss reuses the matrix for the next.
@@ -92,7 +90,6 @@ fn descend(
     None
 }
 
-/// A factored, damped matrix.
 struct Factored {
     factor: Cholesky,
     /// Values at a bound.

@@ -6,7 +6,6 @@ use super::model::{EvalPart, Feature, Model, Slot};
 use super::terms_error::{InitialError, TermsError};
 use patzer_io::error::{Error, Result};
 
-/// Which halves an entry has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -18,7 +17,6 @@ pub enum Kind {
     Endgame,
 }
 
-/// Layout of a term's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Shape {
@@ -28,7 +26,6 @@ pub enum Shape {
     Board(Board),
 }
 
-/// Order of squares: rank by rank from a1 or from a8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Board {
     #[serde(rename = "board", alias = "board-a1")]
@@ -47,7 +44,6 @@ impl Shape {
         self.len() == 0
     }
 
-    /// Rows and columns; a list is one row.
     pub fn grid(self) -> [usize; 2] {
         match self {
             Shape::List(length) => [1, length],
@@ -74,9 +70,7 @@ impl Shape {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Term {
-    /// Letters, digits, `_` and `.`.
     pub name: String,
-    /// Namespace, module or object in the output.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub group: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -92,10 +86,8 @@ pub struct Term {
     pub initial: toml::Value,
     #[serde(default, skip_serializing_if = "is_default")]
     pub fixed: bool,
-    /// Minimum and maximum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<[f64; 2]>,
-    /// Mirrors each row: files a to d equal h to e.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mirror: bool,
     /// Earlier term of the same shape and kind whose values it shares.
@@ -120,7 +112,6 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl Term {
-    /// Start values of every entry, midgame and endgame.
     pub(super) fn values(&self) -> std::result::Result<Vec<[f64; 2]>, InitialError> {
         let mut numbers = Vec::new();
         flatten(&self.initial, &mut numbers)?;
@@ -171,7 +162,6 @@ impl Term {
     }
 }
 
-/// All numbers of nested lists, in order.
 fn flatten(value: &toml::Value, numbers: &mut Vec<f64>) -> std::result::Result<(), InitialError> {
     match value {
         toml::Value::Integer(number) => numbers.push(*number as f64),

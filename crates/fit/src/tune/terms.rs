@@ -18,7 +18,6 @@ pub(super) const VERSION: u32 = 1;
 /// Traces number features with 16 bits.
 pub(super) const MOST: usize = 1 << 16;
 
-/// Style of source code output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Style {
@@ -62,7 +61,6 @@ impl Terms {
         Terms::parse(&io::read_text(path)?, path)
     }
 
-    /// Parses a file's text; `path` is for messages.
     pub fn parse(text: &str, path: &Path) -> Result<Terms> {
         let terms: Terms = toml::from_str(text).map_err(|e| {
             let at = e.span().map_or(0, |span| span.start).min(text.len());
@@ -123,7 +121,6 @@ impl Terms {
         Ok(())
     }
 
-    /// Each term with its range of features.
     pub fn tables(&self) -> impl Iterator<Item = (&Term, Range<usize>)> {
         let mut at = 0;
         self.terms.iter().map(move |term| {

@@ -2,7 +2,6 @@ use std::fmt;
 
 use super::terms::{MOST, VERSION};
 
-/// Why a terms file is invalid.
 #[derive(Debug, PartialEq)]
 pub(super) enum TermsError<'a> {
     Format,
@@ -18,7 +17,6 @@ pub(super) enum TermsError<'a> {
     SameAs { name: &'a str, other: &'a str },
 }
 
-/// Why `initial` of a term is invalid.
 #[derive(Debug, PartialEq)]
 pub(super) enum InitialError {
     Length { found: usize, needed: usize, width: usize },

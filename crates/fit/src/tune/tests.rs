@@ -21,7 +21,6 @@ fn collector(items: &[(TraceInfo, FeatureCounts)], model: &Model, space: &Space,
     collector.finish().unwrap()
 }
 
-/// A model with a free pair per feature.
 fn model(parts: &[EvalPart]) -> Model {
     let slot = |i: usize| Slot {
         name: format!("value {i}"),
@@ -376,7 +375,6 @@ fn nothing_to_tune_is_an_error() {
     assert_eq!(error.exit_code(), 1);
 }
 
-/// Positions of random games.
 fn boards(count: usize, seed: u64) -> Vec<Chess> {
     let mut rng = Rng::new(seed);
     let mut found = Vec::with_capacity(count);

@@ -17,11 +17,9 @@ use super::traces::add;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracePosition {
-    /// The target is the result.
     pub info: TraceInfo,
     pub counts: FeatureCounts,
     pub game: Option<u64>,
-    /// Centipawns from White's side.
     pub score: Option<f32>,
 }
 
@@ -37,7 +35,6 @@ impl TracePosition {
     }
 }
 
-/// Why a position of a trace file is malformed.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TraceError {
     NoResult,
@@ -51,9 +48,7 @@ pub enum TraceError {
         index: usize,
         entries: usize,
     },
-    /// A safety term without Black's coefficient.
     OneCoefficient(usize),
-    /// A complexity term with Black's coefficient.
     TwoCoefficients(usize),
     Value {
         key: String,
@@ -61,7 +56,6 @@ pub enum TraceError {
     },
     UnknownKey(String),
     NegativeWeight,
-    /// Of a Parquet column.
     Column(&'static str),
     Lengths,
 }
@@ -99,7 +93,6 @@ fn lossy(text: &[u8]) -> String {
     String::from_utf8_lossy(text).into_owned()
 }
 
-/// Parses a line; phases are divided by `full_phase`.
 pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<TracePosition, TraceError> {
     let mut fields = line.split(|byte| byte.is_ascii_whitespace()).filter(|field| !field.is_empty());
     let target = fields.next().and_then(result).ok_or(TraceError::NoResult)?;
@@ -137,7 +130,6 @@ fn count(
     checked(model, index, white, black, counts)
 }
 
-/// Adds a count if it fits its feature.
 pub(super) fn checked(
     model: &Model,
     index: usize,
@@ -217,7 +209,6 @@ fn whole(text: &[u8]) -> Option<u64> {
     text.iter().try_fold(0u64, |sum, &byte| byte.is_ascii_digit().then(|| sum * 10 + u64::from(byte - b'0')))
 }
 
-/// Writes a position as a line; `phase` is in the terms file's unit.
 pub fn write(out: &mut impl Write, position: &TracePosition, phase: f32) -> std::io::Result<()> {
     let TraceInfo { target, scale, constant, weight, .. } = position.info;
     write!(out, "{target} {phase}")?;
@@ -273,7 +264,6 @@ mod tests {
         assert_eq!(position.counts.linear, [(0, 1.5), (1, 2.0), (2, -3.0)]);
         assert_eq!(position.counts.safety, [BothSides { index: 3, white: 2.0, black: 1.0 }]);
         assert_eq!(position.counts.complexity, [(4, 6.0)]);
-        // What is written is read again.
         let mut text = Vec::new();
         write(&mut text, &position, 12.0).unwrap();
         assert_eq!(parse(text.trim_ascii(), &model(), 24.0).unwrap(), position);

@@ -1,5 +1,4 @@
 //! Maximum-likelihood fit of the win/draw/loss model.
-//!
 //! a and b are expanded in Chebyshev polynomials over the range of rows mapped to ±1, where the eight
 //! coefficients are nearly independent; in powers of material / 58 the problem is so ill-conditioned that
 //! derivative-free searches stop early. Damped Newton steps (Levenberg, Marquardt) with exact derivatives
@@ -65,7 +64,6 @@ pub fn fit(table: &WdlTable, target: f64, start: Option<&WdlModel>) -> Result<Fi
 /// Coefficients of a, then of b, lowest Chebyshev polynomial first, in [`UNIT`]s.
 type Coefficients = [f64; ALL];
 
-/// Chebyshev polynomials over the range of rows.
 #[derive(Debug, Clone, Copy)]
 struct Basis {
     middle: f64,
@@ -81,7 +79,6 @@ impl Basis {
         Basis { middle: (low + high) / 2.0, half, used: table.rows.len().min(TERMS) }
     }
 
-    /// Polynomial values at a row; 0 for unused ones.
     fn values(&self, row: u16) -> [f64; TERMS] {
         let u = (f64::from(row) - self.middle) / self.half;
         let all = [1.0, u, 2.0 * u * u - 1.0, (4.0 * u * u - 3.0) * u];
@@ -125,7 +122,6 @@ impl Basis {
         coefficients
     }
 
-    /// The inverse of [`Basis::coefficients_of`].
     fn to_model(self, coefficients: &Coefficients, target: f64) -> WdlModel {
         let cubic = |c: &[f64]| {
             let powers = [c[0] - c[2], c[1] - 3.0 * c[3], 2.0 * c[2], 4.0 * c[3]];
@@ -144,7 +140,6 @@ impl Basis {
     }
 }
 
-/// Mean negative log-likelihood and its derivatives by the coefficients.
 struct Expansion {
     value: f64,
     gradient: Coefficients,
@@ -221,7 +216,6 @@ fn solve(at: &Expansion, damping: f64) -> Option<Coefficients> {
     step.try_into().ok().filter(|step: &Coefficients| step.iter().all(|v| v.is_finite()))
 }
 
-/// Constant a and b over all rows, as a start.
 fn flat_start(table: &WdlTable) -> Result<(f64, f64)> {
     let mut cells = std::collections::BTreeMap::new();
     for cell in table.rows.iter().flat_map(|row| &row.cells) {
@@ -294,7 +288,6 @@ mod tests {
     const TRUTH: WdlModel =
         WdlModel { a: [-30.0, 90.0, -60.0, 110.0], b: [15.0, -25.0, 10.0, 48.0], target: 58.0 };
 
-    /// Results drawn from a model over the whole range of scores and materials.
     fn drawn(model: &WdlModel, count: usize, seed: u64) -> WdlTable {
         let mut rng = Rng::new(seed);
         let mut histogram = Histogram::default();

@@ -21,7 +21,6 @@ pub const SCORE_CAP: i32 = 1_000;
 /// Score of forced mates, with the sign of the mating side.
 pub const MATE_CODE: i32 = SCORE_CAP + 1;
 
-/// Game result for the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
     Win,
@@ -41,7 +40,6 @@ pub struct Observation {
     pub score: i16,
 }
 
-/// Rounding of scores before counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bin {
     /// Bin width in centipawns, halves rounded away from zero; 0 means 1.
@@ -69,7 +67,6 @@ impl Bin {
 }
 
 impl Observation {
-    /// `result` and `score` are for the side to move.
     pub fn new(result: i8, number: u16, material: u8, score: i32, mate: bool, bin: Bin) -> Observation {
         let outcome = match result {
             1.. => Outcome::Win,
@@ -141,7 +138,6 @@ impl Histogram {
         }
     }
 
-    /// Observations and counts in a fixed order.
     pub fn sorted(&self) -> Vec<(Observation, u64)> {
         let mut counts: Vec<(u32, u64)> = self.0.iter().map(|(&key, &count)| (key, count)).collect();
         counts.sort_unstable();
@@ -166,7 +162,6 @@ impl Histogram {
         Ok(())
     }
 
-    /// Writes the counts in the JSON of `scoreWDLstat`.
     pub fn save(&self, path: &Path) -> Result<()> {
         let mut out = Output::create(path)?;
         let mut before = "{";
@@ -186,7 +181,6 @@ impl Histogram {
     }
 }
 
-/// Streams the entries of a file into a histogram.
 struct Entries(Histogram);
 
 impl<'de> Visitor<'de> for Entries {

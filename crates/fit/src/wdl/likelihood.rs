@@ -1,5 +1,4 @@
 //! Log-likelihood of a row's results with exact first and second derivatives.
-//!
 //! With α = 1/b and t = a/b the results follow an ordered logit: for p = αx − t and q = −αx − t, P(win) =
 //! σ(p), P(loss) = σ(q) and P(draw) = (1 − e^(−2t)) σ(−p) σ(−q), a form without cancellation. Its logarithm
 //! is concave in (α, t) (Burridge, "A note on maximum likelihood estimation for regression models using

@@ -1,7 +1,4 @@
-//! Scored positions from the comments of PGN.
-//!
-//! Games stream through in chunks whose results are taken in input order, so nothing depends on the number of
-//! threads.
+//! Scored positions from the comments of PGN, in chunks whose results are taken in input order.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,22 +18,18 @@ use patzer_pgn::{Chunk, Event, Parser, Reader, tags};
 pub const NOT_BY_PLAY: [&str; 5] =
     ["time forfeit", "abandoned", "stalled connection", "illegal move", "unterminated"];
 
-/// Which games and players take part.
 #[derive(Debug, Clone, Default)]
 pub struct GameSelection {
     /// Skip games with one of these Termination tags, ignoring case.
     pub exclude: Vec<String>,
-    /// Take only moves of players whose name contains this.
     pub player: Option<String>,
 }
 
-/// Games and positions read, and those left out by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ReadCounts {
     pub games: u64,
     /// Games with a parse error; none of their positions takes part.
     pub games_bad: u64,
-    /// By reason: `no_result`, `variant`, `termination`.
     pub games_skipped: BTreeMap<&'static str, u64>,
     /// Positions with a move played, including those of bad games before the error.
     pub positions_read: u64,
@@ -64,21 +57,16 @@ impl ReadCounts {
     }
 }
 
-/// Progress of [`read`].
 #[derive(Debug)]
 pub enum ReadProgress {
-    /// Bytes read so far, over all files.
     Bytes(u64),
-    /// A bad game, as `file: game N, line L: reason`.
     BadGame(String),
 }
 
 /// A position's score and game result from White's side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scored {
-    /// Centipawns.
     pub cp: f32,
-    /// 0 to 1.
     pub result: f32,
     pub game: u32,
 }
@@ -91,13 +79,11 @@ impl Scored {
         (!is_mate(score)).then_some(Scored { cp, result, game: record.game })
     }
 
-    /// The score stored by the playing engine, if any.
     pub fn stored(record: &Record) -> Option<Scored> {
         Scored::of(record, record.turn, record.score?.into())
     }
 }
 
-/// The observation of a stored score; `None` without one.
 pub fn observe(record: &Record, bin: Bin) -> Option<Observation> {
     let score = i32::from(record.score?);
     let mate = record.has(flags::MATE_SCORE) || is_mate(score);
@@ -105,7 +91,6 @@ pub fn observe(record: &Record, bin: Bin) -> Option<Observation> {
     Some(Observation::new(result, record.fullmove, material(&record.board), score, mate, bin))
 }
 
-/// Adds the observations of a dataset to a histogram.
 pub fn count_dataset(
     path: &Path,
     bin: Bin,
@@ -243,7 +228,6 @@ fn parse_chunk<S: Default>(
     result
 }
 
-/// What the tags say about the selection.
 struct TagSelection {
     excluded: bool,
     /// Whether moves of Black and White take part, by `Color as usize`.
@@ -273,10 +257,8 @@ impl TagSelection {
     }
 }
 
-/// Takes parsed chunks in input order.
 struct ChunkCollector<'a> {
     files: &'a [PathBuf],
-    /// Whether the current file contains anything like a game.
     plausible: bool,
     first_bad: Option<String>,
     counts: ReadCounts,

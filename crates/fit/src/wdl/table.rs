@@ -6,7 +6,6 @@ use std::ops::RangeInclusive;
 use super::histogram::{Histogram, MATE_CODE, Observation, Outcome};
 use super::model::WdlModel;
 
-/// What a and b depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// Material of both sides: 9Q + 5R + 3(B + N) + P.
@@ -14,7 +13,6 @@ pub enum By {
     Move,
 }
 
-/// Which positions take part in the fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
     pub by: By,
@@ -68,10 +66,8 @@ impl Bounds {
     }
 }
 
-/// Results of positions with one score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cell {
-    /// Centipawns for the side to move.
     pub score: i32,
     pub wins: u64,
     pub draws: u64,
@@ -80,9 +76,7 @@ pub struct Cell {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The material or move number.
     pub at: u16,
-    /// Ascending by score.
     pub cells: Vec<Cell>,
 }
 
@@ -96,7 +90,6 @@ impl Row {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WdlTable {
     pub bounds: Bounds,
-    /// Ascending, none empty.
     pub rows: Vec<Row>,
     /// Wins, draws and losses for the side to move.
     pub counts: [u64; 3],
