@@ -39,38 +39,31 @@ pub struct ChoiceReader {
 impl ChoiceReader {
     /// The choice of a record; `game` identifies the game across files.
     pub fn next(&mut self, record: &Record, game: u64) -> Option<MoveChoice> {
-        let before =
-            self.last.take().filter(|(of, ply, ..)| *of == game && ply.checked_add(1) == Some(record.ply));
-        let choice =
-            choose(record, game, before.map(|(_, _, last, own)| PreviousMoves { last: Some(last), own }));
-        match choice {
-            Ok(choice) => {
-                self.last = Some((game, record.ply, choice.played, choice.before.last));
-                if choice.position.legal_moves().len() < 2 {
-                    *self.dropped.entry("only_move").or_default() += 1;
-                    return None;
-                }
-                Some(choice)
-            }
-            Err(reason) => {
-                *self.dropped.entry(reason).or_default() += 1;
-                None
-            }
+        let choice = self.choose(record, game);
+        if let Err(reason) = choice {
+            *self.dropped.entry(reason).or_default() += 1;
         }
+        choice.ok()
     }
-}
 
-fn choose(
-    record: &Record,
-    game: u64,
-    before: Option<PreviousMoves>,
-) -> std::result::Result<MoveChoice, &'static str> {
-    let position = record.position().ok_or("bad_position")?;
-    let played = record.played.unpack(&position).ok_or("no_move")?;
-    if !position.is_legal(played) {
-        return Err("no_move");
+    fn choose(&mut self, record: &Record, game: u64) -> std::result::Result<MoveChoice, &'static str> {
+        let follows = |(of, ply, ..): &(u64, u16, Move, Option<Move>)| {
+            *of == game && ply.checked_add(1) == Some(record.ply)
+        };
+        let before = self.last.take().filter(follows);
+        let before =
+            before.map(|(_, _, last, own)| PreviousMoves { last: Some(last), own }).unwrap_or_default();
+        let position = record.position().ok_or("bad_position")?;
+        let played = record.played.unpack(&position).ok_or("no_move")?;
+        if !position.is_legal(played) {
+            return Err("no_move");
+        }
+        self.last = Some((game, record.ply, played, before.last));
+        if position.legal_moves().len() < 2 {
+            return Err("only_move");
+        }
+        Ok(MoveChoice { game, position, played, before })
     }
-    Ok(MoveChoice { game, position, played, before: before.unwrap_or_default() })
 }
 
 impl MoveChoice {

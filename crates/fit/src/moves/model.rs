@@ -419,10 +419,7 @@ mod tests {
     fn threads_change_nothing() {
         let competitions = drawn(&known(), 2000);
         let settings = Settings { iterations: 5, tolerance: 0.0 };
-        let with = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| fit(&competitions, &settings))
-        };
+        let with = |threads| crate::on_threads(threads, || fit(&competitions, &settings));
         assert_eq!(with(1), with(3));
     }
 

@@ -32,18 +32,20 @@ pub struct Adam {
     steps: i32,
     mean: Vec<f32>,
     square: Vec<f32>,
+    pub(super) constants: fn(&AdamSettings, i32, f32) -> Step,
 }
 
 impl Adam {
     pub fn new(parameters: usize, settings: AdamSettings) -> Adam {
-        Adam { settings, steps: 0, mean: vec![0.0; parameters], square: vec![0.0; parameters] }
+        let (mean, square) = (vec![0.0; parameters], vec![0.0; parameters]);
+        Adam { settings, steps: 0, mean, square, constants: Step::new }
     }
 
     /// Steps the weights against the gradient; all slices have the length given to [`Adam::new`].
     pub fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32) {
         assert_eq!((weights.len(), gradient.len()), (self.mean.len(), self.mean.len()), "one slot a weight");
         self.steps = self.steps.saturating_add(1);
-        let step = Step::new(&self.settings, self.steps, learning_rate);
+        let step = (self.constants)(&self.settings, self.steps, learning_rate);
         step.run(weights, gradient, &mut self.mean, &mut self.square);
     }
 }
@@ -93,7 +95,7 @@ impl Step {
         }
     }
 
-    pub(super) fn run(&self, weights: &mut [f32], gradient: &[f32], mean: &mut [f32], square: &mut [f32]) {
+    fn run(&self, weights: &mut [f32], gradient: &[f32], mean: &mut [f32], square: &mut [f32]) {
         weights
             .par_chunks_mut(CHUNK)
             .zip(gradient.par_chunks(CHUNK))

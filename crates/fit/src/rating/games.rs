@@ -70,9 +70,7 @@ impl Results {
         let encounters = self.encounters.iter().filter(|e| keep(e.white) && keep(e.black)).copied().collect();
         Results { players: self.players.clone(), encounters }
     }
-}
 
-impl Results {
     /// Drops players with fewer games, and their games, until all have enough.
     pub fn with_min_games(&self, least: u64) -> Results {
         let mut kept = self.clone();
@@ -202,6 +200,13 @@ fn outcome(text: &[u8]) -> Option<usize> {
 
 fn last_word(movetext: &[u8]) -> Option<usize> {
     movetext.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().and_then(outcome)
+}
+
+#[cfg(test)]
+impl Results {
+    pub(super) fn of(games: &[(&str, &str, [u64; 3])]) -> Results {
+        Results::new(games.iter().map(|(w, b, counts)| ((w.to_string(), b.to_string()), *counts)).collect())
+    }
 }
 
 #[cfg(test)]

@@ -40,10 +40,6 @@ impl Problem {
         at.players[edge.white] - at.players[edge.black] + at.white
     }
 
-    fn draw_free(&self) -> bool {
-        self.model.has_draws()
-    }
-
     /// Half a game per result if draws or decided games are missing, so that the draw parameter stays finite.
     fn unseen(&self) -> [f64; 3] {
         let sum = |i: usize| self.edges.iter().map(|e| e.counts[i]).sum::<f64>();
@@ -62,7 +58,7 @@ impl Problem {
             here.gradient.draw += e.gradient[1];
             here.hessians.push(e.hessian);
         }
-        if self.draw_free() {
+        if self.model.has_draws() {
             let e = self.model.expand_counts(self.unseen(), 0.0, at.draw);
             here.value += e.value;
             here.gradient.draw += e.gradient[1];
@@ -77,7 +73,7 @@ impl Problem {
         if !self.white_free {
             v.white = 0.0;
         }
-        if !self.draw_free() {
+        if !self.model.has_draws() {
             v.draw = 0.0;
         }
     }
@@ -93,7 +89,7 @@ impl Problem {
             out.white += by_x;
             out.draw += xd * u + dd * v.draw;
         }
-        if self.draw_free() {
+        if self.model.has_draws() {
             out.draw += self.model.expand_counts(self.unseen(), 0.0, at.draw).hessian[2] * v.draw;
         }
         self.mask(&mut out);

@@ -18,6 +18,11 @@ pub enum PoolStatus {
     Alone,
 }
 
+pub(super) fn pools(status: &[PoolStatus]) -> usize {
+    let number = |status: &PoolStatus| if let PoolStatus::Pool(i) = status { i + 1 } else { 0 };
+    status.iter().map(number).max().unwrap_or(0)
+}
+
 /// Pool status of every player; a connected group's pool is its largest strongly connected component.
 pub fn pool_status(results: &Results) -> Vec<PoolStatus> {
     let n = results.players.len();
@@ -137,13 +142,9 @@ fn strong_components(edges: &[Vec<usize>]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn results(games: &[(&str, &str, [u64; 3])]) -> Results {
-        Results::new(games.iter().map(|(w, b, counts)| ((w.to_string(), b.to_string()), *counts)).collect())
-    }
-
     #[test]
     fn players_without_a_finite_rating_are_told_apart() {
-        let results = results(&[
+        let results = Results::of(&[
             ("a", "b", [3, 1, 2]),
             ("b", "c", [1, 0, 1]),
             ("king", "a", [2, 0, 0]),
@@ -165,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_circle_of_wins_is_one_pool() {
-        let results = results(&[("a", "b", [1, 0, 0]), ("b", "c", [1, 0, 0]), ("c", "a", [1, 0, 0])]);
+        let results = Results::of(&[("a", "b", [1, 0, 0]), ("b", "c", [1, 0, 0]), ("c", "a", [1, 0, 0])]);
         assert_eq!(pool_status(&results), [PoolStatus::Pool(0); 3]);
     }
 }

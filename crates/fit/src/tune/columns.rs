@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use super::chunk::{FeatureCounts, TraceInfo};
 use super::model::{EvalPart, Model};
-use super::text::{TraceError, TracePosition, checked, tidy};
+use super::text::{NEGATIVE_WEIGHT, TracePosition, checked, not_an_entry, tidy};
 use patzer_data::lines::{BadLine, LineCounts};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
@@ -71,7 +71,7 @@ pub fn each(
     for number in 0..reader.num_row_groups() {
         let group = reader.get_row_group(number).map_err(fault)?;
         let group = Group::read(&*group, path)?;
-        let rows: Vec<std::result::Result<TracePosition, TraceError>> =
+        let rows: Vec<Result<TracePosition>> =
             (0..group.rows).into_par_iter().map(|row| group.position(row, model, full_phase)).collect();
         for (row, position) in rows.into_iter().enumerate() {
             counts.read += 1;
@@ -129,25 +129,19 @@ impl Group {
         })
     }
 
-    fn position(
-        &self,
-        row: usize,
-        model: &Model,
-        full_phase: f64,
-    ) -> std::result::Result<TracePosition, TraceError> {
+    fn position(&self, row: usize, model: &Model, full_phase: f64) -> Result<TracePosition> {
         let one = |column: &Column| column.row(row).first().copied().filter(|value| value.is_finite());
         let target = one(&self.result).filter(|value| (0.0..=1.0).contains(value));
-        let target = target.ok_or(TraceError::Column("`result` is not from 0 to 1"))? as f32;
-        let phase =
-            (one(&self.phase).ok_or(TraceError::Column("`phase` is not a number"))? / full_phase) as f32;
+        let target = target.ok_or_else(|| Error::input("`result` is not from 0 to 1"))? as f32;
+        let phase = one(&self.phase).ok_or_else(|| Error::input("`phase` is not a number"))?;
         let [scale, constant, weight, game, score] =
             std::array::from_fn(|i| self.info[i].as_ref().and_then(one));
         if weight.is_some_and(|weight| weight < 0.0) {
-            return Err(TraceError::NegativeWeight);
+            return Err(Error::input(NEGATIVE_WEIGHT));
         }
         let info = TraceInfo {
             target,
-            phase,
+            phase: (phase / full_phase) as f32,
             scale: scale.unwrap_or(1.0) as f32,
             constant: constant.unwrap_or(0.0) as f32,
             weight: weight.unwrap_or(1.0) as f32,
@@ -156,12 +150,12 @@ impl Group {
         let (index, white) = (self.index.row(row), self.coefficient.row(row));
         let black = self.black.as_ref().map(|black| black.row(row));
         if index.len() != white.len() || black.is_some_and(|black| black.len() != white.len()) {
-            return Err(TraceError::Lengths);
+            return Err(Error::input("`index` and the coefficients are lists of different lengths"));
         }
         let mut counts = FeatureCounts::default();
         for (i, (&at, &white)) in index.iter().zip(white).enumerate() {
             if at < 0.0 || at.fract() != 0.0 || !white.is_finite() {
-                return Err(TraceError::Entry { index: at.to_string(), coefficient: white.to_string() });
+                return Err(not_an_entry(at, white));
             }
             // Complexity has one coefficient, so Black's column is ignored for it.
             let part = model.features.get(at as usize).map(|feature| feature.part);

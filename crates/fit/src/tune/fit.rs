@@ -105,7 +105,10 @@ pub fn fit(
     let mut objective = Objective { traces: train, model, space, k: 1.0, l2: settings.l2_prior(train) };
     objective.k = match settings.k {
         Some(k) => k,
-        None => fit_k(&objective, &start)?,
+        None => {
+            let fitted = wdl::fit_k(&objective.scored(&start));
+            fitted.map_err(|e| Error::input(format!("{e}; give K with --k")))?.k
+        }
     };
     let validation =
         (validation.positions > 0).then_some(Objective { traces: validation, l2: 0.0, ..objective });
@@ -152,9 +155,4 @@ pub fn fit(
         seconds,
         positions_per_second: (tracker.passes * train.positions) as f64 / seconds.max(1e-9),
     })
-}
-
-fn fit_k(objective: &Objective<'_>, start: &[f64]) -> Result<f64> {
-    let pairs = objective.scored(start);
-    Ok(wdl::fit_k(&pairs).map_err(|e| Error::input(format!("{e}; give K with --k")))?.k)
 }

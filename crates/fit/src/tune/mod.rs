@@ -23,7 +23,6 @@ mod settings;
 mod standard_errors;
 mod term;
 pub mod terms;
-mod terms_error;
 pub mod text;
 mod trace_files;
 pub mod traces;

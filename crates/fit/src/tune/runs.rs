@@ -1,7 +1,7 @@
 //! Fits over several seeds, with standard errors, spreads and remarks on what the data cannot identify.
 
 use super::fit::{Epoch, Outcome, fit};
-use super::model::{Model, Space};
+use super::model::Model;
 use super::objective::Objective;
 use super::settings::{LARGEST_MATRIX, Settings};
 use super::standard_errors::{StandardErrors, describe, seen, standard_errors};
@@ -76,7 +76,12 @@ fn examine(
 ) -> FittedRuns {
     let SplitTraces { space, train, validation } = traces;
     let counts = seen(model, space, &train.seen(space.kept.len()));
-    let errors = with_errors.then(|| errors_of(model, settings, space, traces, &outcome)).flatten();
+    let parameters = space.parameters();
+    let enough = parameters <= FEW || train.positions >= ENOUGH * parameters;
+    let errors = (with_errors && enough && parameters <= LARGEST_MATRIX).then(|| {
+        let objective = Objective { traces: train, model, space, k: outcome.k, l2: settings.l2_prior(train) };
+        standard_errors(&objective, &space.parameters_of(&outcome.values))
+    });
     let mut remarks = remarks(model, &counts, errors.as_ref());
     if with_errors && errors.is_none() {
         remarks.push("no standard errors: too many weights, or too few positions for them".to_string());
@@ -94,21 +99,6 @@ fn examine(
         outcome,
         remarks,
     }
-}
-
-/// `None` for too many parameters or too few positions.
-fn errors_of(
-    model: &Model,
-    settings: &Settings,
-    space: &Space,
-    traces: &SplitTraces,
-    outcome: &Outcome,
-) -> Option<StandardErrors> {
-    let (train, parameters) = (&traces.train, space.parameters());
-    let enough = parameters <= FEW || train.positions >= ENOUGH * parameters;
-    let objective = Objective { traces: train, model, space, k: outcome.k, l2: settings.l2_prior(train) };
-    (parameters <= LARGEST_MATRIX && enough)
-        .then(|| standard_errors(&objective, &space.parameters_of(&outcome.values)))
 }
 
 const NAMED: usize = 8;

@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::model::{EvalPart, Feature, Model, Slot};
-use super::terms_error::{InitialError, TermsError};
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -112,15 +111,18 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl Term {
-    pub(super) fn values(&self) -> std::result::Result<Vec<[f64; 2]>, InitialError> {
+    pub(super) fn values(&self) -> Result<Vec<[f64; 2]>> {
         let mut numbers = Vec::new();
-        flatten(&self.initial, &mut numbers)?;
+        self.flatten(&self.initial, &mut numbers)?;
         let (length, width) = (self.shape.len(), if self.kind == Kind::Pair { 2 } else { 1 });
         let all = match numbers.len() {
             1 => vec![numbers[0]; length * width],
             2 if width == 2 => numbers.repeat(length),
             given if given == length * width => numbers,
-            found => return Err(InitialError::Length { found, needed: length * width, width }),
+            found => {
+                let needed = length * width;
+                return self.fault(format!("has {found} numbers; it needs {needed}, {width} or 1"));
+            }
         };
         let pair = |entry: &[f64]| match self.kind {
             Kind::Pair => [entry[0], entry[1]],
@@ -133,11 +135,9 @@ impl Term {
 
     /// Adds a feature per entry; `start` is the term's first feature number.
     pub(super) fn add_to(&self, model: &mut Model, start: usize, fixed: bool) -> Result<()> {
-        let values =
-            self.values().map_err(|e| Error::input(TermsError::Initial(&self.name, e).to_string()))?;
         let [_, columns] = self.shape.grid();
         let prefix = if self.group.is_empty() { String::new() } else { format!("{}.", self.group) };
-        for (entry, [mg, eg]) in values.into_iter().enumerate() {
+        for (entry, [mg, eg]) in self.values()?.into_iter().enumerate() {
             let (column, row) = (entry % columns, entry / columns * columns);
             let twin = columns - 1 - column;
             if self.mirror && twin < column {
@@ -160,14 +160,19 @@ impl Term {
         }
         Ok(())
     }
-}
 
-fn flatten(value: &toml::Value, numbers: &mut Vec<f64>) -> std::result::Result<(), InitialError> {
-    match value {
-        toml::Value::Integer(number) => numbers.push(*number as f64),
-        toml::Value::Float(number) if number.is_finite() => numbers.push(*number),
-        toml::Value::Array(list) => list.iter().try_for_each(|value| flatten(value, numbers))?,
-        other => return Err(InitialError::NotANumber(other.clone())),
+    /// Collects all numbers of nested lists, in order.
+    fn flatten(&self, value: &toml::Value, numbers: &mut Vec<f64>) -> Result<()> {
+        match value {
+            toml::Value::Integer(number) => numbers.push(*number as f64),
+            toml::Value::Float(number) if number.is_finite() => numbers.push(*number),
+            toml::Value::Array(list) => list.iter().try_for_each(|value| self.flatten(value, numbers))?,
+            other => return self.fault(format!("has {other}, which is not a number")),
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn fault<T>(&self, reason: String) -> Result<T> {
+        Err(Error::input(format!("`{}`: `initial` {reason}", self.name)))
+    }
 }

@@ -8,12 +8,14 @@
 //! - index: entry number; coefficient: White's count minus Black's, or `white/black`. Safety terms need both
 //!   counts; complexity terms have one.
 
-use std::fmt;
+use std::borrow::Cow;
+use std::fmt::Display;
 use std::io::Write;
 
 use super::chunk::{BothSides, FeatureCounts, TraceInfo};
 use super::model::{EvalPart, Model};
 use super::traces::add;
+use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracePosition {
@@ -35,68 +37,30 @@ impl TracePosition {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub enum TraceError {
-    NoResult,
-    NoPhase,
-    Field(String),
-    Entry {
-        index: String,
-        coefficient: String,
-    },
-    BeyondTerms {
-        index: usize,
-        entries: usize,
-    },
-    OneCoefficient(usize),
-    TwoCoefficients(usize),
-    Value {
-        key: String,
-        value: String,
-    },
-    UnknownKey(String),
-    NegativeWeight,
-    Column(&'static str),
-    Lengths,
+pub(super) const NEGATIVE_WEIGHT: &str = "a weight is below 0";
+
+fn fault<T>(reason: impl Into<String>) -> Result<T> {
+    Err(Error::input(reason))
 }
 
-impl fmt::Display for TraceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TraceError::NoResult => f.write_str("the first field has to be a result from 0 to 1"),
-            TraceError::NoPhase => f.write_str("the second field has to be the phase, a number"),
-            TraceError::Field(field) => write!(f, "`{field}` is neither key=value nor index:coefficient"),
-            TraceError::Entry { index, coefficient } => {
-                write!(f, "`{index}:{coefficient}` is not index:coefficient")
-            }
-            TraceError::BeyondTerms { index, entries } => {
-                write!(f, "index {index} is beyond the {entries} entries of the terms")
-            }
-            TraceError::OneCoefficient(index) => {
-                write!(f, "index {index} is one of safety; it needs white/black")
-            }
-            TraceError::TwoCoefficients(index) => {
-                write!(f, "index {index} is one of complexity; it has one coefficient")
-            }
-            TraceError::Value { key, value } => write!(f, "`{key}={value}` is not a number"),
-            TraceError::UnknownKey(key) => {
-                write!(f, "`{key}` is not one of scale, constant, weight, game, score")
-            }
-            TraceError::NegativeWeight => f.write_str("a weight is below 0"),
-            TraceError::Column(what) => f.write_str(what),
-            TraceError::Lengths => f.write_str("`index` and the coefficients are lists of different lengths"),
-        }
-    }
+pub(super) fn not_an_entry(index: impl Display, coefficient: impl Display) -> Error {
+    Error::input(format!("`{index}:{coefficient}` is not index:coefficient"))
 }
 
-fn lossy(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).into_owned()
+fn lossy(text: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(text)
 }
 
-pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<TracePosition, TraceError> {
+pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<TracePosition> {
     let mut fields = line.split(|byte| byte.is_ascii_whitespace()).filter(|field| !field.is_empty());
-    let target = fields.next().and_then(result).ok_or(TraceError::NoResult)?;
-    let phase = fields.next().and_then(number).ok_or(TraceError::NoPhase)?;
+    let target = fields
+        .next()
+        .and_then(result)
+        .ok_or_else(|| Error::input("the first field has to be a result from 0 to 1"))?;
+    let phase = fields
+        .next()
+        .and_then(number)
+        .ok_or_else(|| Error::input("the second field has to be the phase, a number"))?;
     let info = TraceInfo { target, phase: (f64::from(phase) / full_phase) as f32, ..TraceInfo::default() };
     let mut position = TracePosition { info, counts: FeatureCounts::default(), game: None, score: None };
     for field in fields {
@@ -105,20 +69,15 @@ pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<TracePositio
         } else if let Some(at) = field.iter().position(|&byte| byte == b'=') {
             fact(&field[..at], &field[at + 1..], &mut position)?;
         } else {
-            return Err(TraceError::Field(lossy(field)));
+            return fault(format!("`{}` is neither key=value nor index:coefficient", lossy(field)));
         }
     }
     tidy(&mut position.counts.linear);
     Ok(position)
 }
 
-fn count(
-    index: &[u8],
-    coefficient: &[u8],
-    model: &Model,
-    counts: &mut FeatureCounts,
-) -> Result<(), TraceError> {
-    let fault = || TraceError::Entry { index: lossy(index), coefficient: lossy(coefficient) };
+fn count(index: &[u8], coefficient: &[u8], model: &Model, counts: &mut FeatureCounts) -> Result<()> {
+    let fault = || not_an_entry(lossy(index), lossy(coefficient));
     let index = whole(index).and_then(|index| usize::try_from(index).ok()).ok_or_else(fault)?;
     let (white, black) = match coefficient.iter().position(|&byte| byte == b'/') {
         None => (number(coefficient).ok_or_else(fault)?, None),
@@ -136,13 +95,16 @@ pub(super) fn checked(
     white: f32,
     black: Option<f32>,
     counts: &mut FeatureCounts,
-) -> Result<(), TraceError> {
+) -> Result<()> {
     let Some(feature) = model.features.get(index) else {
-        return Err(TraceError::BeyondTerms { index, entries: model.features.len() });
+        let entries = model.features.len();
+        return fault(format!("index {index} is beyond the {entries} entries of the terms"));
     };
     match (feature.part, black) {
-        (EvalPart::Safety, None) => Err(TraceError::OneCoefficient(index)),
-        (EvalPart::Complexity, Some(_)) => Err(TraceError::TwoCoefficients(index)),
+        (EvalPart::Safety, None) => fault(format!("index {index} is one of safety; it needs white/black")),
+        (EvalPart::Complexity, Some(_)) => {
+            fault(format!("index {index} is one of complexity; it has one coefficient"))
+        }
         (part, black) => {
             // A model has at most 65,536 features.
             add(counts, part, index as u16, white, black.unwrap_or(0.0));
@@ -151,20 +113,22 @@ pub(super) fn checked(
     }
 }
 
-fn fact(key: &[u8], value: &[u8], position: &mut TracePosition) -> Result<(), TraceError> {
-    let fault = || TraceError::Value { key: lossy(key), value: lossy(value) };
+fn fact(key: &[u8], value: &[u8], position: &mut TracePosition) -> Result<()> {
+    let bad = || Error::input(format!("`{}={}` is not a number", lossy(key), lossy(value)));
     if key == b"game" {
-        position.game = Some(whole(value).ok_or_else(fault)?);
+        position.game = Some(whole(value).ok_or_else(bad)?);
         return Ok(());
     }
-    let value = number(value).ok_or_else(fault)?;
+    let value = number(value).ok_or_else(bad)?;
     match key {
         b"scale" => position.info.scale = value,
         b"constant" => position.info.constant = value,
-        b"weight" if value < 0.0 => return Err(TraceError::NegativeWeight),
+        b"weight" if value < 0.0 => return fault(NEGATIVE_WEIGHT),
         b"weight" => position.info.weight = value,
         b"score" => position.score = Some(value),
-        _ => return Err(TraceError::UnknownKey(lossy(key))),
+        _ => {
+            return fault(format!("`{}` is not one of scale, constant, weight, game, score", lossy(key)));
+        }
     }
     Ok(())
 }

@@ -4,13 +4,15 @@
 //! derivative-free searches stop early. Damped Newton steps (Levenberg, Marquardt) with exact derivatives
 //! take about ten passes from any start.
 
-use super::likelihood::{Quadratic, UNIT, in_a_b, in_alpha_t};
+use super::likelihood::{UNIT, in_a_b, in_alpha_t};
 use super::model::WdlModel;
-use super::table::{By, Row, WdlTable};
-use crate::optim::Cholesky;
+use super::table::{Cell, Row, WdlTable};
+use crate::optim::{Cholesky, Quadratic};
 use patzer_io::error::{Error, Result};
 
 const TERMS: usize = 4;
+
+const NO_MODEL: &str = "no finite model is the most likely: the scores predict every result, or none";
 
 const ALL: usize = 2 * TERMS;
 
@@ -31,10 +33,6 @@ pub struct FittedModel {
 
 /// Fits a model, starting from `start` or else from constant a and b. `target`: see [`WdlModel`].
 pub fn fit(table: &WdlTable, target: f64, start: Option<&WdlModel>) -> Result<FittedModel> {
-    let by = match table.bounds.by {
-        By::Material => "material",
-        By::Move => "moves",
-    };
     if table.positions() == 0 {
         return Err(Error::input("there are no scored positions within the bounds to fit a model to"));
     }
@@ -56,7 +54,7 @@ pub fn fit(table: &WdlTable, target: f64, start: Option<&WdlModel>) -> Result<Fi
         a > 0.0 && b > 0.0
     });
     if !model.a.iter().chain(&model.b).all(|c| c.is_finite()) {
-        return Err(Error::internal(format!("the fit over {by} ended without finite coefficients")));
+        return Err(Error::internal("the fit ended without finite coefficients"));
     }
     Ok(FittedModel { model, objective, passes, local: local(table), valid })
 }
@@ -203,7 +201,7 @@ fn newton(table: &WdlTable, basis: &Basis, start: Coefficients) -> Result<(Coeff
             None => damping = f64::max(damping * 4.0, 1e-12),
         }
     }
-    Err(Error::input("no finite model is the most likely: the scores predict every result, or none"))
+    Err(Error::input(NO_MODEL))
 }
 
 /// The damped Newton step; `None` if the matrix is not positive definite.
@@ -219,16 +217,13 @@ fn solve(at: &Expansion, damping: f64) -> Option<Coefficients> {
 fn flat_start(table: &WdlTable) -> Result<(f64, f64)> {
     let mut cells = std::collections::BTreeMap::new();
     for cell in table.rows.iter().flat_map(|row| &row.cells) {
-        let sum =
-            cells.entry(cell.score).or_insert(super::table::Cell { wins: 0, draws: 0, losses: 0, ..*cell });
+        let sum = cells.entry(cell.score).or_insert(Cell { wins: 0, draws: 0, losses: 0, ..*cell });
         sum.wins += cell.wins;
         sum.draws += cell.draws;
         sum.losses += cell.losses;
     }
     let row = Row { at: 0, cells: cells.into_values().collect() };
-    fit_row(&row).ok_or_else(|| {
-        Error::input("no finite model is the most likely: the scores predict every result, or none")
-    })
+    fit_row(&row).ok_or_else(|| Error::input(NO_MODEL))
 }
 
 /// a and b of each row, in centipawns; rows with fewer than 10 decided games or draws are skipped.

@@ -28,6 +28,10 @@ pub enum Outcome {
     Loss,
 }
 
+const OUTCOMES: [Outcome; 3] = [Outcome::Win, Outcome::Draw, Outcome::Loss];
+
+const LETTERS: [&str; 3] = ["'W'", "'D'", "'L'"];
+
 /// A scored position, reduced to what the model uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Observation {
@@ -68,11 +72,7 @@ impl Bin {
 
 impl Observation {
     pub fn new(result: i8, number: u16, material: u8, score: i32, mate: bool, bin: Bin) -> Observation {
-        let outcome = match result {
-            1.. => Outcome::Win,
-            0 => Outcome::Draw,
-            _ => Outcome::Loss,
-        };
+        let outcome = OUTCOMES[(1 - result.signum()) as usize];
         let score = if mate { score.signum() * MATE_CODE } else { bin.apply(score) };
         Observation { outcome, number: number.min(1_023), material, score: score as i16 }
     }
@@ -84,7 +84,7 @@ impl Observation {
     }
 
     fn unpack(key: u32) -> Observation {
-        let outcome = [Outcome::Win, Outcome::Draw, Outcome::Loss][(key >> 29).min(2) as usize];
+        let outcome = OUTCOMES[(key >> 29).min(2) as usize];
         let score = (key & 0x7ff) as i16 - 1_024;
         Observation { outcome, number: (key >> 19 & 0x3ff) as u16, material: (key >> 11) as u8, score }
     }
@@ -166,12 +166,8 @@ impl Histogram {
         let mut out = Output::create(path)?;
         let mut before = "{";
         for (o, count) in self.sorted() {
-            let result = match o.outcome {
-                Outcome::Win => 'W',
-                Outcome::Draw => 'D',
-                Outcome::Loss => 'L',
-            };
-            let key = format!("('{result}', {}, {}, {})", o.number, o.material, o.score);
+            let result = LETTERS[o.outcome as usize];
+            let key = format!("({result}, {}, {}, {})", o.number, o.material, o.score);
             writeln!(out, "{before}\n  \"{key}\": {count}").map_err(|e| Error::io(path, e))?;
             before = ",";
         }
@@ -202,12 +198,8 @@ impl<'de> Visitor<'de> for Entries {
 /// Parses `('W', 12, 78, 35)`.
 fn parse(key: &str) -> Option<Observation> {
     let mut parts = key.strip_prefix('(')?.strip_suffix(')')?.split(',').map(str::trim);
-    let outcome = match parts.next()? {
-        "'W'" => Outcome::Win,
-        "'D'" => Outcome::Draw,
-        "'L'" => Outcome::Loss,
-        _ => return None,
-    };
+    let letter = parts.next()?;
+    let outcome = OUTCOMES[LETTERS.iter().position(|known| *known == letter)?];
     let number = parts.next()?.parse::<u16>().ok()?.min(1_023);
     let material = parts.next()?.parse().ok()?;
     let score = parts.next()?.parse().ok()?;

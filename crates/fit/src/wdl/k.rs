@@ -198,10 +198,7 @@ mod tests {
     #[test]
     fn the_number_of_threads_changes_nothing() {
         let pairs = drawn(50_000, 3);
-        let with = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| fit_k(&pairs).unwrap())
-        };
+        let with = |threads| crate::on_threads(threads, || fit_k(&pairs).unwrap());
         assert_eq!(with(1), with(2));
     }
 }

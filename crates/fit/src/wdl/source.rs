@@ -121,6 +121,10 @@ pub fn read<S: Default + Send>(
     let mut collector =
         ChunkCollector { files, plausible: false, first_bad: None, counts: ReadCounts::default(), progress };
     let mut parsed: Vec<Parsed<S>> = Vec::new();
+    let parse = |event| match event {
+        Event::Chunk(chunk) => Parsed::Chunk(Box::new(parse_chunk(&chunk, selection, &observe))),
+        other => Parsed::Other(other),
+    };
     loop {
         let batch: Vec<Event> =
             std::iter::from_fn(|| reader.next_event()).take(4 * rayon::current_num_threads()).collect();
@@ -131,7 +135,7 @@ pub fn read<S: Default + Send>(
         (collector.progress)(ReadProgress::Bytes(reader.bytes()));
         let (taken, next) = rayon::join(
             || std::mem::take(&mut parsed).into_iter().try_for_each(|p| collector.take(p, &mut absorb)),
-            || batch.into_par_iter().map(|event| parse(event, selection, &observe)).collect(),
+            || batch.into_par_iter().map(parse).collect(),
         );
         taken?;
         parsed = next;
@@ -159,17 +163,6 @@ struct ChunkResult<S> {
     /// Number in the file, line, reason.
     bad: Vec<(u64, u64, String)>,
     plausible: bool,
-}
-
-fn parse<S: Default>(
-    event: Event,
-    selection: &GameSelection,
-    observe: &impl Fn(&mut S, &Record),
-) -> Parsed<S> {
-    match event {
-        Event::Chunk(chunk) => Parsed::Chunk(Box::new(parse_chunk(&chunk, selection, observe))),
-        other => Parsed::Other(other),
-    }
 }
 
 fn parse_chunk<S: Default>(

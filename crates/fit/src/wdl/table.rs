@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::histogram::{Histogram, MATE_CODE, Observation, Outcome};
+use super::histogram::{Histogram, MATE_CODE, Observation};
 use super::model::WdlModel;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,12 +113,7 @@ impl WdlTable {
                 By::Material => u16::from(o.material),
                 By::Move => o.number,
             };
-            let outcome = match o.outcome {
-                Outcome::Win => 0,
-                Outcome::Draw => 1,
-                Outcome::Loss => 2,
-            };
-            rows.entry(at).or_default().entry(score).or_default()[outcome] += count;
+            rows.entry(at).or_default().entry(score).or_default()[o.outcome as usize] += count;
         }
         let cell = |(score, [wins, draws, losses]): (i32, [u64; 3])| Cell { score, wins, draws, losses };
         let mut rows: Vec<Row> = (rows.into_iter())
