@@ -92,25 +92,9 @@ impl Cholesky {
     }
 }
 
-/// Dot product in fixed lanes that compile to vectors.
+/// Dot product in fixed lanes that compile to vectors of any width; no operation changes, so no bit does.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { dot_avx2(a, b) };
-    }
-    dot_lanes(a, b)
-}
-
-/// The portable code compiled for wider vectors; no operation changes, so no bit does.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn dot_avx2(a: &[f64], b: &[f64]) -> f64 {
-    dot_lanes(a, b)
-}
-
-#[inline(always)]
-fn dot_lanes(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 16;
     let mut lanes = [0.0; LANES];
     let (a_chunks, b_chunks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));

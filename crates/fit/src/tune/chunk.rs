@@ -209,6 +209,17 @@ impl TraceChunk {
         if self.constants.is_empty() { 0.0 } else { self.constants[row] }
     }
 
+    /// Safety and complexity counts of a row.
+    pub fn nonlinear(&self, row: usize) -> (&[BothSides], &[(u16, f32)]) {
+        let Some(lists) = &self.nonlinear else { return (&[], &[]) };
+        let [from_safety, from_complexity] = if row == 0 { [0, 0] } else { lists.ends[row - 1] };
+        let [to_safety, to_complexity] = lists.ends[row];
+        (
+            &lists.safety[from_safety as usize..to_safety as usize],
+            &lists.complexity[from_complexity as usize..to_complexity as usize],
+        )
+    }
+
     pub fn total_weight(&self) -> f64 {
         match self.weights[..] {
             [] => self.rows.len() as f64,

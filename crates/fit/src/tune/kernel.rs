@@ -31,14 +31,14 @@ impl WeightTable {
     pub fn new(weights: &[[f64; 2]]) -> WeightTable {
         let mut table = room();
         for (slot, &[mg, eg]) in table.iter_mut().zip(weights) {
-            *slot = Pair::new(mg as f32, eg as f32).bits();
+            *slot = Pair::new(mg as f32, eg as f32).0;
         }
         WeightTable(table)
     }
 
     #[inline(always)]
     fn at(&self, entry: u16) -> Pair {
-        Pair::from_bits(self.0[usize::from(entry)])
+        Pair(self.0[usize::from(entry)])
     }
 }
 
@@ -49,7 +49,7 @@ impl Gradient {
 }
 
 pub fn loss(chunk: &TraceChunk, table: &WeightTable, k: f64) -> f64 {
-    dispatch(chunk, table, k, None)
+    pass(chunk, table, k, None)
 }
 
 /// Sum of weighted squared errors, and its derivatives by the first `weights` weights.
@@ -61,7 +61,7 @@ pub fn gradient(
     weights: usize,
 ) -> (f64, Vec<[f64; 2]>) {
     scratch.0[..weights].fill([0.0; 2]);
-    let sum = dispatch(chunk, table, k, Some(scratch));
+    let sum = pass(chunk, table, k, Some(scratch));
     (sum, scratch.0[..weights].to_vec())
 }
 
@@ -75,23 +75,8 @@ pub fn scores(chunk: &TraceChunk, table: &WeightTable) -> Vec<f32> {
     scores
 }
 
-fn dispatch(chunk: &TraceChunk, table: &WeightTable, k: f64, gradient: Option<&mut Gradient>) -> f64 {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { pass_avx2(chunk, table, k, gradient) };
-    }
-    pass(chunk, table, k, gradient)
-}
-
-/// The portable code compiled for wider vectors; no operation changes, so no bit does.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn pass_avx2(chunk: &TraceChunk, table: &WeightTable, k: f64, gradient: Option<&mut Gradient>) -> f64 {
-    pass(chunk, table, k, gradient)
-}
-
-#[inline(always)]
+/// The portable code, also compiled for wider vectors; no operation changes, so no bit does.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 fn pass(chunk: &TraceChunk, table: &WeightTable, k: f64, mut gradient: Option<&mut Gradient>) -> f64 {
     let (mut cursor, mut sum) = (Cursor::default(), 0.0);
     let (mut totals, mut slopes) = ([[0.0f32; 2]; BATCH], [[0.0f32; 2]; BATCH]);
@@ -174,12 +159,8 @@ struct Batch {
 
 impl Batch {
     fn new() -> Batch {
-        Batch {
-            mg_factors: [0.0; BATCH],
-            eg_factors: [0.0; BATCH],
-            scores: [0.0; BATCH],
-            targets: [0.0; BATCH],
-        }
+        let zero = [0.0; BATCH];
+        Batch { mg_factors: zero, eg_factors: zero, scores: zero, targets: zero }
     }
 
     #[inline(always)]

@@ -58,8 +58,8 @@ pub fn linear(chunks: &[TraceChunk], weights: &[[f64; 2]], k: f64, curvature: Cu
                 let of_row =
                     |(row, &score): (usize, &f32)| curvature.of(&row_loss(chunk, row, score.into(), k));
                 let curved: Vec<f64> = scores.iter().enumerate().map(of_row).collect();
-                occurrences.collector(chunk, &curved, cells * size_of::<[f64; 4]>() > CACHED);
-                dispatch(&occurrences, count, &mut sum);
+                occurrences.take(chunk, &curved, cells * size_of::<[f64; 4]>() > CACHED);
+                accumulate(&occurrences, count, &mut sum);
             }
             sum
         })
@@ -84,7 +84,7 @@ impl<'a> Occurrences<'a> {
         Occurrences { rows: Vec::new(), places: Vec::new(), ends: vec![0; count] }
     }
 
-    fn collector(&mut self, chunk: &'a TraceChunk, curved: &[f64], sorted: bool) {
+    fn take(&mut self, chunk: &'a TraceChunk, curved: &[f64], sorted: bool) {
         self.rows.clear();
         self.places.clear();
         let mut cursor = Cursor::default();
@@ -129,23 +129,8 @@ impl Entries<'_> {
     }
 }
 
-fn dispatch(occurrences: &Occurrences<'_>, count: usize, sum: &mut [[f64; 4]]) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { accumulate_avx2(occurrences, count, sum) };
-    }
-    accumulate(occurrences, count, sum);
-}
-
-/// The portable code compiled for wider vectors; no operation changes, so no bit does.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn accumulate_avx2(occurrences: &Occurrences<'_>, count: usize, sum: &mut [[f64; 4]]) {
-    accumulate(occurrences, count, sum);
-}
-
-#[inline(always)]
+/// The portable code, also compiled for wider vectors; no operation changes, so no bit does.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 fn accumulate(occurrences: &Occurrences<'_>, count: usize, sum: &mut [[f64; 4]]) {
     if occurrences.places.is_empty() {
         for (entries, v) in &occurrences.rows {
@@ -281,8 +266,8 @@ mod tests {
         let [by_position, by_weight] = [false, true].map(|sorted| {
             let mut sum = vec![[0.0; 4]; WEIGHTS * WEIGHTS];
             let mut occurrences = Occurrences::new(WEIGHTS);
-            occurrences.collector(&chunk, &curved, sorted);
-            dispatch(&occurrences, WEIGHTS, &mut sum);
+            occurrences.take(&chunk, &curved, sorted);
+            accumulate(&occurrences, WEIGHTS, &mut sum);
             sum
         });
         assert!(by_position.iter().flatten().filter(|value| **value != 0.0).count() > WEIGHTS * WEIGHTS);

@@ -40,7 +40,7 @@ pub fn score(
     slopes: &mut Vec<Slope>,
 ) -> f64 {
     slopes.clear();
-    let (safety, complexity) = nonlinear(chunk, row);
+    let (safety, complexity) = chunk.nonlinear(row);
     let mut sums = [0.0; 2];
     for (index, count) in linear(entries) {
         let [mg, eg] = weights[usize::from(index)];
@@ -71,16 +71,6 @@ fn linear(entries: Entries<'_>) -> impl Iterator<Item = (u16, f64)> + '_ {
     let minus = entries.minus.iter().map(|&index| (index, -1.0));
     let heavy = entries.heavy.iter().zip(entries.coefficients);
     plus.chain(minus).chain(heavy.map(|(&index, &count)| (index, f64::from(count))))
-}
-
-fn nonlinear(chunk: &TraceChunk, row: usize) -> (&[BothSides], &[(u16, f32)]) {
-    let Some(nonlinear) = &chunk.nonlinear else { return (&[], &[]) };
-    let [from_safety, from_complexity] = if row == 0 { [0, 0] } else { nonlinear.ends[row - 1] };
-    let [to_safety, to_complexity] = nonlinear.ends[row];
-    (
-        &nonlinear.safety[from_safety as usize..to_safety as usize],
-        &nonlinear.complexity[from_complexity as usize..to_complexity as usize],
-    )
 }
 
 /// What the danger to a king takes off its side's midgame and endgame values, and the derivatives by it.

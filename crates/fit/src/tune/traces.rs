@@ -59,17 +59,10 @@ impl Traces {
                 let lists = [entries.plus, entries.minus, entries.heavy];
                 lists.into_iter().flatten().for_each(|&index| see(row, index));
             });
-            if let Some(nonlinear) = &chunk.nonlinear {
-                let mut from = [0; 2];
-                for (row, &[safety, complexity]) in nonlinear.ends.iter().enumerate() {
-                    nonlinear.safety[from[0] as usize..safety as usize]
-                        .iter()
-                        .for_each(|s| see(row, s.index));
-                    nonlinear.complexity[from[1] as usize..complexity as usize]
-                        .iter()
-                        .for_each(|c| see(row, c.0));
-                    from = [safety, complexity];
-                }
+            for row in 0..chunk.rows.len() {
+                let (safety, complexity) = chunk.nonlinear(row);
+                safety.iter().for_each(|entry| see(row, entry.index));
+                complexity.iter().for_each(|entry| see(row, entry.0));
             }
             seen
         };

@@ -193,61 +193,50 @@ fn parse_chunk<S: Default>(
             counts.drop("bad_game", positions);
             continue;
         }
-        let by_tags = TagSelection::of(&chunk.text[span.start..span.movetext], selection);
-        let skipped = match () {
-            () if game.other_variant => Some("variant"),
-            () if game.result.is_none() => Some("no_result"),
-            () if by_tags.excluded => Some("termination"),
-            () => None,
-        };
-        if let Some(reason) = skipped {
-            *counts.games_skipped.entry(reason).or_default() += 1;
-            counts.drop(reason, positions);
-            continue;
-        }
-        let (mut others, mut unscored) = (0, 0);
-        for record in &records {
-            if !by_tags.takes_part[record.turn as usize] {
-                others += 1;
-            } else if record.score.is_none() {
-                unscored += 1;
-            } else {
-                observe(&mut result.state, record);
+        let players = taking_part(&chunk.text[span.start..span.movetext], selection);
+        let skipped = match players {
+            _ if game.other_variant => "variant",
+            _ if game.result.is_none() => "no_result",
+            None => "termination",
+            Some(players) => {
+                let (mut others, mut unscored) = (0, 0);
+                for record in &records {
+                    if !players[record.turn as usize] {
+                        others += 1;
+                    } else if record.score.is_none() {
+                        unscored += 1;
+                    } else {
+                        observe(&mut result.state, record);
+                    }
+                }
+                counts.drop("other_player", others);
+                counts.drop("unscored", unscored);
+                continue;
             }
-        }
-        counts.drop("other_player", others);
-        counts.drop("unscored", unscored);
+        };
+        *counts.games_skipped.entry(skipped).or_default() += 1;
+        counts.drop(skipped, positions);
     }
     result
 }
 
-struct TagSelection {
-    excluded: bool,
-    /// Whether moves of Black and White take part, by `Color as usize`.
-    takes_part: [bool; 2],
-}
-
-impl TagSelection {
-    fn of(header: &[u8], selection: &GameSelection) -> TagSelection {
-        let mut by_tags = TagSelection { excluded: false, takes_part: [selection.player.is_none(); 2] };
-        if selection.exclude.is_empty() && selection.player.is_none() {
-            return by_tags;
-        }
-        let plays =
-            |value: &[u8]| selection.player.as_ref().is_none_or(|name| tags::plain(value).contains(name));
-        for (name, value) in tags::Tags::new(header).iter() {
-            match name {
-                b"Termination" => {
-                    let is = |excluded: &String| value.eq_ignore_ascii_case(excluded.as_bytes());
-                    by_tags.excluded |= selection.exclude.iter().any(is);
-                }
-                b"White" => by_tags.takes_part[shakmaty::Color::White as usize] = plays(value),
-                b"Black" => by_tags.takes_part[shakmaty::Color::Black as usize] = plays(value),
-                _ => {}
-            }
-        }
-        by_tags
+/// Whether moves of Black and White take part, by `Color as usize`; `None` for an excluded game.
+fn taking_part(header: &[u8], selection: &GameSelection) -> Option<[bool; 2]> {
+    let mut players = [selection.player.is_none(); 2];
+    if selection.exclude.is_empty() && selection.player.is_none() {
+        return Some(players);
     }
+    let plays = |value: &[u8]| selection.player.as_ref().is_none_or(|name| tags::plain(value).contains(name));
+    for (name, value) in tags::Tags::new(header).iter() {
+        let is = |excluded: &String| value.eq_ignore_ascii_case(excluded.as_bytes());
+        match name {
+            b"Termination" if selection.exclude.iter().any(is) => return None,
+            b"White" => players[Color::White as usize] = plays(value),
+            b"Black" => players[Color::Black as usize] = plays(value),
+            _ => {}
+        }
+    }
+    Some(players)
 }
 
 struct ChunkCollector<'a> {
