@@ -5,3 +5,8 @@ pub mod optim;
 pub mod rating;
 pub mod tune;
 pub mod wdl;
+
+#[cfg(test)]
+fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
+}

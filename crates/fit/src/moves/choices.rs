@@ -1,5 +1,4 @@
 //! Move choices: positions of games with their legal moves and the move played.
-//!
 //! Earlier moves are known only where a record follows that of the previous ply.
 
 use std::collections::BTreeMap;
@@ -19,21 +18,16 @@ use patzer_io::interrupt;
 pub struct MoveChoice {
     pub game: u64,
     pub position: Chess,
-    /// Legal.
     pub played: Move,
     pub before: PreviousMoves,
 }
 
-/// A choice reduced to features: one competition of the Bradley-Terry model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Competition {
-    /// Feature levels of every legal move.
     pub moves: Vec<FeatureLevels>,
-    /// Index of the move played.
     pub played: usize,
 }
 
-/// Turns records in game order into choices and counts the others.
 #[derive(Debug, Default)]
 pub struct ChoiceReader {
     /// Game, ply and move of the previous record, and the move before that.
@@ -45,38 +39,31 @@ pub struct ChoiceReader {
 impl ChoiceReader {
     /// The choice of a record; `game` identifies the game across files.
     pub fn next(&mut self, record: &Record, game: u64) -> Option<MoveChoice> {
-        let before =
-            self.last.take().filter(|(of, ply, ..)| *of == game && ply.checked_add(1) == Some(record.ply));
-        let choice =
-            choose(record, game, before.map(|(_, _, last, own)| PreviousMoves { last: Some(last), own }));
-        match choice {
-            Ok(choice) => {
-                self.last = Some((game, record.ply, choice.played, choice.before.last));
-                if choice.position.legal_moves().len() < 2 {
-                    *self.dropped.entry("only_move").or_default() += 1;
-                    return None;
-                }
-                Some(choice)
-            }
-            Err(reason) => {
-                *self.dropped.entry(reason).or_default() += 1;
-                None
-            }
+        let choice = self.choose(record, game);
+        if let Err(reason) = choice {
+            *self.dropped.entry(reason).or_default() += 1;
         }
+        choice.ok()
     }
-}
 
-fn choose(
-    record: &Record,
-    game: u64,
-    before: Option<PreviousMoves>,
-) -> std::result::Result<MoveChoice, &'static str> {
-    let position = record.position().ok_or("bad_position")?;
-    let played = record.played.unpack(&position).ok_or("no_move")?;
-    if !position.is_legal(played) {
-        return Err("no_move");
+    fn choose(&mut self, record: &Record, game: u64) -> std::result::Result<MoveChoice, &'static str> {
+        let follows = |(of, ply, ..): &(u64, u16, Move, Option<Move>)| {
+            *of == game && ply.checked_add(1) == Some(record.ply)
+        };
+        let before = self.last.take().filter(follows);
+        let before =
+            before.map(|(_, _, last, own)| PreviousMoves { last: Some(last), own }).unwrap_or_default();
+        let position = record.position().ok_or("bad_position")?;
+        let played = record.played.unpack(&position).ok_or("no_move")?;
+        if !position.is_legal(played) {
+            return Err("no_move");
+        }
+        self.last = Some((game, record.ply, played, before.last));
+        if position.legal_moves().len() < 2 {
+            return Err("only_move");
+        }
+        Ok(MoveChoice { game, position, played, before })
     }
-    Ok(MoveChoice { game, position, played, before: before.unwrap_or_default() })
 }
 
 impl MoveChoice {
@@ -87,13 +74,10 @@ impl MoveChoice {
     }
 }
 
-/// Choices drawn from datasets.
 #[derive(Debug, Default)]
 pub struct DrawnChoices {
-    /// In the order of the data.
     pub choices: Vec<MoveChoice>,
     pub read: u64,
-    /// Positions without a choice, by reason, and `not_drawn`.
     pub dropped: BTreeMap<&'static str, u64>,
 }
 
@@ -130,7 +114,6 @@ impl DrawnChoices {
         Ok(drawn)
     }
 
-    /// Training and held-out competitions, split by game.
     pub fn split(&self, seed: u64, validation: f64) -> (Vec<Competition>, Vec<Competition>) {
         let held_out = |game: u64| rng::unit(mix(seed ^ 0x6d6f_7665, game)) < validation;
         self.choices.par_iter().partition_map(|choice| match held_out(choice.game) {

@@ -1,5 +1,4 @@
 //! Move features of the choice model: each move has one level of every group.
-//!
 //! The groups follow Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007), carried over
 //! to chess.
 
@@ -8,7 +7,6 @@ use shakmaty::{Bitboard, Chess, Color, Move, MoveList, Position, Role, Square, a
 use patzer_chess::see::{see_ge, value};
 use patzer_chess::{played, sliders};
 
-/// A feature group; a move has exactly one of its levels.
 pub struct FeatureGroup {
     pub name: &'static str,
     pub doc: &'static str,
@@ -23,7 +21,6 @@ enum LevelNames {
     PieceSquare,
 }
 
-/// All groups, in the order of a move's levels.
 pub const GROUPS: [FeatureGroup; COUNT] = [
     group("capture", "what is taken", &["nothing", "pawn", "knight", "bishop", "rook", "queen"]),
     group("promotion", "what a pawn becomes", &["none", "queen", "less"]),
@@ -73,7 +70,6 @@ pub const GROUPS: [FeatureGroup; COUNT] = [
 
 pub const COUNT: usize = 11;
 
-/// The levels of a move, one per group.
 pub type FeatureLevels = [u16; COUNT];
 
 const fn group(name: &'static str, doc: &'static str, levels: &'static [&'static str]) -> FeatureGroup {
@@ -102,11 +98,9 @@ impl FeatureGroup {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct PreviousMoves {
     pub last: Option<Move>,
-    /// Last own move, one ply earlier.
     pub own: Option<Move>,
 }
 
-/// Feature levels of all legal moves, in order.
 pub fn describe(position: &Chess, legal: &MoveList, before: PreviousMoves) -> Vec<FeatureLevels> {
     let danger = Danger::new(position);
     legal.iter().map(|&m| levels_of(position, m, before, &danger)).collect()
@@ -180,9 +174,7 @@ fn distance(a: Square, b: Square) -> usize {
 /// What the opponent attacks before the move.
 struct Danger {
     pawns: Bitboard,
-    /// Attacked by pawns, knights or bishops.
     minors: Bitboard,
-    /// Attacked by pawns, minor pieces or rooks.
     rooks: Bitboard,
     /// Own pieces that are attacked and undefended.
     loose: Bitboard,
@@ -224,8 +216,7 @@ impl Danger {
     }
 }
 
-/// Role, as a number, of the most valuable piece that the move newly attacks and that is undefended or worth
-/// more than the moved piece.
+/// Role of the most valuable piece that the move newly attacks, undefended or worth more than the mover.
 fn threat(position: &Chess, after: &Chess, m: Move) -> usize {
     let (Some(from), false) = (m.from(), matches!(m, Move::Castle { .. })) else { return 0 };
     let (board, us) = (after.board(), position.turn());
@@ -267,7 +258,6 @@ mod tests {
         san.parse::<San>().unwrap().to_move(position).unwrap()
     }
 
-    /// Names of a move's levels other than the references.
     fn about(text: &str, before: &str, san: &str) -> Vec<String> {
         let mut position = fen::position(text, false).unwrap();
         let played: Vec<Move> = before
@@ -322,7 +312,6 @@ mod tests {
         assert!(about(text, "", "b8=N").contains(&"promotion: less".to_string()));
         let castles = about(text, "", "O-O-O");
         assert!(castles.contains(&"castling: queen's side".into()) && castles.contains(&"place: Kc1".into()));
-        // A pawn forks; the more valuable piece counts.
         let fork = about("4k3/8/2q1n3/8/3P4/8/8/4K3 w - - 0 1", "", "d5");
         assert!(fork.contains(&"threat: queen".to_string()), "{fork:?}");
         let loose = about("4k3/8/8/8/1b6/8/3N4/6K1 w - - 0 1", "", "Nf3");

@@ -1,5 +1,4 @@
-//! Move prediction: ranks of played moves among an engine's choices, and a generalised Bradley-Terry model of
-//! move [features] that gives every legal move a probability.
+//! Move prediction: ranks of played moves, and a Bradley-Terry model of move [features].
 
 pub mod choices;
 pub mod features;

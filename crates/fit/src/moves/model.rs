@@ -1,10 +1,8 @@
 //! Generalised Bradley-Terry model of move choice, fitted by minorisation-maximisation.
-//!
 //! A move's strength is the product of its levels' strengths; it is played with a probability proportional to
 //! it among the legal moves. Sources: Hunter, "MM algorithms for generalized Bradley-Terry models" (2004);
 //! Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007), also for the prior: each level
 //! wins and loses one virtual game against strength 1.
-//!
 //! Sums run over fixed chunks in a fixed order, so a fit does not depend on the number of threads.
 
 use rayon::prelude::*;
@@ -38,7 +36,6 @@ impl Strengths {
 #[derive(Debug, Clone, Copy)]
 pub struct Settings {
     pub iterations: usize,
-    /// Gain per iteration, in nats per choice, below which the fit ends.
     pub tolerance: f64,
 }
 
@@ -54,9 +51,7 @@ pub struct Level {
     pub gamma: f64,
     /// Standard error of ln strength; 0 for the reference.
     pub error: f64,
-    /// Choices in which the move played had this level.
     pub played: u64,
-    /// Legal moves with this level.
     pub offered: u64,
 }
 
@@ -64,7 +59,6 @@ pub struct Level {
 pub struct Fit {
     pub levels: Vec<Vec<Level>>,
     pub iterations: usize,
-    /// The last iteration gained less than the tolerance.
     pub converged: bool,
 }
 
@@ -188,8 +182,7 @@ pub fn probability(competition: &Competition, gammas: &Strengths) -> f64 {
     gammas.of(&competition.moves[competition.played]) / total
 }
 
-/// Standard errors of ln strength, from the inverse information: the levels' covariances under the model,
-/// summed over the choices, plus the prior's virtual games.
+/// Standard errors of ln strength from the inverse information, the prior's virtual games included.
 fn errors(competitions: &[Competition], gammas: &Strengths) -> Vec<Vec<f64>> {
     let mut size = 0;
     let mut parameter: Vec<Vec<Option<usize>>> = Vec::new();
@@ -225,7 +218,6 @@ fn errors(competitions: &[Competition], gammas: &Strengths) -> Vec<Vec<f64>> {
     parameter.par_iter().map(|parameters| parameters.iter().map(error).collect()).collect()
 }
 
-/// Adds one choice's covariances to the lower triangle of the information matrix.
 fn inform(
     competition: &Competition,
     gammas: &Strengths,
@@ -270,7 +262,6 @@ pub struct Quality {
     pub choices: u64,
     /// Mean log-probability of the move played, in nats.
     pub log_likelihood: f64,
-    /// Standard error of `log_likelihood`.
     pub error: f64,
     /// `log_likelihood` if all legal moves were equally likely.
     pub uniform: f64,
@@ -319,14 +310,12 @@ mod tests {
     use super::*;
     use patzer_chess::rng::Rng;
 
-    /// Reference levels except those given.
     fn features(levels: &[(usize, u16)]) -> FeatureLevels {
         let mut features: FeatureLevels = std::array::from_fn(|group| GROUPS[group].reference as u16);
         levels.iter().for_each(|&(group, level)| features[group] = level);
         features
     }
 
-    /// Random choices played by the given strengths.
     fn drawn(gammas: &Strengths, choices: usize) -> Vec<Competition> {
         let mut rng = Rng::new(17);
         let one = |_| {
@@ -430,10 +419,7 @@ mod tests {
     fn threads_change_nothing() {
         let competitions = drawn(&known(), 2000);
         let settings = Settings { iterations: 5, tolerance: 0.0 };
-        let with = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| fit(&competitions, &settings))
-        };
+        let with = |threads| crate::on_threads(threads, || fit(&competitions, &settings));
         assert_eq!(with(1), with(3));
     }
 

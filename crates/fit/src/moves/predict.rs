@@ -1,5 +1,4 @@
 //! Rank of the move played among an engine's choices.
-//!
 //! An evaluation ranks moves by the position after them. A search's second choice is its answer when the
 //! first is forbidden, and so on, each with its own full search, so ranks do not depend on how many are
 //! counted.
@@ -65,7 +64,6 @@ pub fn by_strengths(strengths: &Strengths, choice: &MoveChoice) -> usize {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Ranks {
     pub choices: u64,
-    /// Counts by rank, from 1.
     pub ranks: Vec<u64>,
 }
 
@@ -74,7 +72,6 @@ impl Ranks {
         Ranks { choices: 0, ranks: vec![0; most] }
     }
 
-    /// `None` is a rank beyond those counted.
     pub fn add(&mut self, rank: Option<usize>) {
         self.choices += 1;
         if let Some(count) = rank.and_then(|rank| self.ranks.get_mut(rank.wrapping_sub(1))) {

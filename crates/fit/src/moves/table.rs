@@ -10,10 +10,8 @@ use super::model::{Fit, Level, Strengths};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// The TOML text of a fit, under the comment lines `about`.
 pub fn write(fit: &Fit, about: &[String]) -> String {
     let mut text = String::new();
-    // Writing to a String cannot fail.
     for line in about {
         let _ = writeln!(text, "# {line}");
     }

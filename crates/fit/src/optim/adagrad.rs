@@ -3,7 +3,6 @@
 
 use super::Stepper;
 
-/// AdaGrad: the step of each weight shrinks with the sum of its squared gradients.
 #[derive(Debug, Clone)]
 pub struct AdaGrad {
     squares: Vec<f32>,

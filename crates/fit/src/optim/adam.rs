@@ -1,5 +1,4 @@
 //! Adam with decoupled weight decay (AdamW).
-//!
 //! Each weight is updated by itself with operations that IEEE 754 defines to the bit, so the result depends
 //! neither on the number of threads nor on the vector width. Sources: Kingma and Ba, "Adam: A Method for
 //! Stochastic Optimization" (2015), algorithm 1; Loshchilov and Hutter, "Decoupled Weight Decay
@@ -27,25 +26,26 @@ impl Default for AdamSettings {
     }
 }
 
-/// Adam: running means of the gradient and of its square.
 #[derive(Debug, Clone)]
 pub struct Adam {
     settings: AdamSettings,
     steps: i32,
     mean: Vec<f32>,
     square: Vec<f32>,
+    pub(super) constants: fn(&AdamSettings, i32, f32) -> Step,
 }
 
 impl Adam {
     pub fn new(parameters: usize, settings: AdamSettings) -> Adam {
-        Adam { settings, steps: 0, mean: vec![0.0; parameters], square: vec![0.0; parameters] }
+        let (mean, square) = (vec![0.0; parameters], vec![0.0; parameters]);
+        Adam { settings, steps: 0, mean, square, constants: Step::new }
     }
 
     /// Steps the weights against the gradient; all slices have the length given to [`Adam::new`].
     pub fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32) {
         assert_eq!((weights.len(), gradient.len()), (self.mean.len(), self.mean.len()), "one slot a weight");
         self.steps = self.steps.saturating_add(1);
-        let step = Step::new(&self.settings, self.steps, learning_rate);
+        let step = (self.constants)(&self.settings, self.steps, learning_rate);
         step.run(weights, gradient, &mut self.mean, &mut self.square);
     }
 }
@@ -65,7 +65,6 @@ impl super::Stepper for Adam {
     }
 }
 
-/// Per-step constants shared by all weights.
 #[derive(Debug, Clone, Copy)]
 pub struct Step {
     pub beta1: f32,
@@ -96,7 +95,7 @@ impl Step {
         }
     }
 
-    pub(super) fn run(&self, weights: &mut [f32], gradient: &[f32], mean: &mut [f32], square: &mut [f32]) {
+    fn run(&self, weights: &mut [f32], gradient: &[f32], mean: &mut [f32], square: &mut [f32]) {
         weights
             .par_chunks_mut(CHUNK)
             .zip(gradient.par_chunks(CHUNK))

@@ -1,12 +1,10 @@
 //! Cholesky factorisation, hand-written because every sum has a fixed order: results have equal bits for any
 //! number of threads and any vector width, which linear-algebra crates do not promise.
-//!
 //! Rows are factored in blocks, the rows below a block in parallel. Source: Golub and Van Loan, "Matrix
 //! Computations" (4th edition, 2013), section 4.2.
 
 use rayon::prelude::*;
 
-/// Lower factor L of A = L Lᵀ.
 #[derive(Debug, Clone)]
 pub struct Cholesky {
     size: usize,
@@ -84,7 +82,6 @@ impl Cholesky {
         }
     }
 
-    /// Solves L y = b.
     fn forward(&self, b: &[f64]) -> Vec<f64> {
         let mut y = b.to_vec();
         for i in 0..self.size {
@@ -95,25 +92,9 @@ impl Cholesky {
     }
 }
 
-/// Dot product in fixed lanes that compile to vectors.
+/// Dot product in fixed lanes that compile to vectors of any width; no operation changes, so no bit does.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 pub fn dot(a: &[f64], b: &[f64]) -> f64 {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { dot_avx2(a, b) };
-    }
-    dot_lanes(a, b)
-}
-
-/// The portable code compiled for wider vectors; no operation changes, so no bit does.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn dot_avx2(a: &[f64], b: &[f64]) -> f64 {
-    dot_lanes(a, b)
-}
-
-#[inline(always)]
-fn dot_lanes(a: &[f64], b: &[f64]) -> f64 {
     const LANES: usize = 16;
     let mut lanes = [0.0; LANES];
     let (a_chunks, b_chunks) = (a.chunks_exact(LANES), b.chunks_exact(LANES));

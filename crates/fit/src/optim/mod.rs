@@ -4,6 +4,7 @@ mod adagrad;
 mod adam;
 mod cholesky;
 mod nullspace;
+mod quadratic;
 mod radam;
 mod schedule;
 mod sgd;
@@ -12,6 +13,7 @@ pub use adagrad::AdaGrad;
 pub use adam::{Adam, AdamSettings, Step};
 pub(crate) use cholesky::{Cholesky, dot};
 pub(crate) use nullspace::nullspace;
+pub(crate) use quadratic::Quadratic;
 pub use radam::{PERIOD, RAdam, Ranger, SHARE};
 pub use schedule::{Decay, Schedule};
 pub use sgd::Sgd;
@@ -19,7 +21,6 @@ pub use sgd::Sgd;
 /// Weights per parallel task.
 pub const CHUNK: usize = 1 << 14;
 
-/// A first-order optimiser.
 pub trait Stepper {
     /// Steps the weights against the gradient; all slices have the length given at construction.
     fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32);

@@ -1,11 +1,9 @@
 //! Nullspace of a matrix of second derivatives: parameter combinations that the data cannot identify.
-//!
 //! A Cholesky factorisation scaled to a unit diagonal skips rows whose pivot vanishes; each skipped row gives
 //! one combination (Golub and Van Loan, 2013, section 4.2.8).
 
 use super::Cholesky;
 
-/// A row is dependent when less than this share of its diagonal is left.
 const TOLERANCE: f64 = 1e-8;
 
 /// Components below this share of the largest are dropped.
@@ -36,7 +34,6 @@ pub fn nullspace(matrix: &[f64], size: usize) -> (Vec<NullVector>, Vec<usize>) {
     (passed.iter().map(direction).collect(), unknown)
 }
 
-/// Scales the largest component to 1 and drops negligible ones.
 fn tidy(mut parts: NullVector) -> NullVector {
     let largest = parts.iter().map(|(_, part)| part.abs()).fold(0.0, f64::max);
     parts.retain(|(_, part)| part.abs() > NEGLIGIBLE * largest);
@@ -48,7 +45,6 @@ fn tidy(mut parts: NullVector) -> NullVector {
 mod tests {
     use super::*;
 
-    /// The normal matrix of rows of counts.
     fn normal(rows: &[Vec<f64>]) -> Vec<f64> {
         let size = rows[0].len();
         let cell = |i: usize, j: usize| rows.iter().map(|row| row[i] * row[j]).sum::<f64>();

@@ -1,25 +1,21 @@
 //! Rectified Adam, and Ranger: rectified Adam with lookahead.
-//!
 //! Sources: Liu et al., "On the Variance of the Adaptive Learning Rate and Beyond" (2020), algorithm 2; Zhang
 //! et al., "Lookahead Optimizer: k steps forward, 1 step back" (2019); Wright's Ranger (2019) combines them.
 
 use super::adam::Step;
-use super::{AdamSettings, Stepper};
+use super::{Adam, AdamSettings, Stepper};
 
 #[derive(Debug, Clone)]
-pub struct RAdam {
-    settings: AdamSettings,
-    steps: i32,
-    mean: Vec<f32>,
-    square: Vec<f32>,
-}
+pub struct RAdam(Adam);
 
 /// Shortest approximated average for which the variance correction exists.
 const TRACTABLE: f64 = 5.0;
 
 impl RAdam {
     pub fn new(parameters: usize, settings: AdamSettings) -> RAdam {
-        RAdam { settings, steps: 0, mean: vec![0.0; parameters], square: vec![0.0; parameters] }
+        let mut adam = Adam::new(parameters, settings);
+        adam.constants = Step::rectified;
+        RAdam(adam)
     }
 }
 
@@ -37,32 +33,22 @@ impl Step {
         } else {
             1.0
         };
-        Step {
-            beta1: settings.beta1,
-            beta2: settings.beta2,
-            epsilon: settings.epsilon,
-            keep: 1.0 - learning_rate * settings.weight_decay,
-            rate: (f64::from(learning_rate) / (1.0 - beta1.powi(steps)) * rectified) as f32,
-            unbias: (1.0 / unbiased) as f32,
-            adaptive,
-        }
+        let rate = (f64::from(learning_rate) / (1.0 - beta1.powi(steps)) * rectified) as f32;
+        Step { rate, adaptive, ..Step::new(settings, steps, learning_rate) }
     }
 }
 
 impl Stepper for RAdam {
     fn step(&mut self, weights: &mut [f32], gradient: &[f32], learning_rate: f32) {
-        self.steps = self.steps.saturating_add(1);
-        let step = Step::rectified(&self.settings, self.steps, learning_rate);
-        step.run(weights, gradient, &mut self.mean, &mut self.square);
+        self.0.step(weights, gradient, learning_rate);
     }
 
     fn state(&self) -> (u64, Vec<&[f32]>) {
-        (self.steps as u64, vec![&self.mean, &self.square])
+        self.0.state()
     }
 
     fn restore(&mut self, steps: u64) -> Vec<&mut [f32]> {
-        self.steps = steps.min(i32::MAX as u64) as i32;
-        vec![&mut self.mean, &mut self.square]
+        self.0.restore(steps)
     }
 }
 
@@ -74,7 +60,6 @@ pub struct Ranger {
     steps: u64,
 }
 
-/// Steps between lookahead updates.
 pub const PERIOD: u64 = 6;
 /// Share of the way that the slow weights follow.
 pub const SHARE: f32 = 0.5;

@@ -3,7 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The way down after the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Decay {
@@ -19,17 +18,14 @@ pub enum Decay {
     Constant,
 }
 
-/// Stages of [`Decay::Step`].
 const STAGES: f64 = 5.0;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Schedule {
     /// Learning rate after the warm-up.
     pub start: f32,
-    /// Learning rate at the last step.
     pub end: f32,
     pub decay: Decay,
-    /// Steps of linear warm-up.
     pub warmup: u64,
     pub steps: u64,
 }

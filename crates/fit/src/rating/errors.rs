@@ -1,5 +1,4 @@
 //! Errors of ratings: 95 % intervals and the likelihood of superiority, by covariance or bootstrap.
-//!
 //! [`ResultModel::Elo`] counts a draw as half a win, so its likelihood ignores that draws reduce the variance; its
 //! covariance is a sandwich estimate with the variance under Davidson's model.
 
@@ -9,7 +8,7 @@ use super::fit::{Ratings, Settings, fit};
 use super::games::Results;
 use super::likelihood::ResultModel;
 use super::newton::{Edge, Problem};
-use super::pool::PoolStatus;
+use super::pool::{PoolStatus, pools};
 use crate::optim::Cholesky;
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
@@ -18,7 +17,6 @@ use patzer_match::stats::special::normal_cdf;
 /// Largest number of players for a covariance, which takes cubic time.
 pub const MOST_PLAYERS: usize = 1_000;
 
-/// Standard deviations to each side of a 95 % interval.
 const Z95: f64 = 1.959_963_984_540_054;
 
 #[derive(Debug, Clone, PartialEq)]
@@ -68,20 +66,16 @@ impl RatingErrors {
     }
 }
 
-/// Covariance of the ratings; `None` above [`MOST_PLAYERS`] players. Ratings in a pool without anchors are
-/// relative to its average.
+/// Covariance of the ratings, for up to [`MOST_PLAYERS`] players; relative to the average of a pool without anchors.
 pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<RatingErrors> {
     let (problem, state) = (&ratings.problem, &ratings.state);
     let players = ratings.elo.len();
-    let index: Vec<Option<usize>> = {
-        let mut next = 0;
-        let mut take = |free: &bool| {
-            next += usize::from(*free);
-            free.then(|| next - 1)
-        };
-        problem.free.iter().map(&mut take).collect()
+    let mut free = 0;
+    let mut take = |is_free: &bool| {
+        free += usize::from(*is_free);
+        is_free.then(|| free - 1)
     };
-    let free = index.iter().flatten().count();
+    let index: Vec<Option<usize>> = problem.free.iter().map(&mut take).collect();
     if free > MOST_PLAYERS {
         return None;
     }
@@ -97,10 +91,8 @@ pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<RatingErrors
             ResultModel::Elo => [games * ResultModel::Elo.variance(x, state.draw), 0.0, 0.0],
             _ => [xx, xd, dd],
         };
-        let mut direction = [(index[edge.white], 1.0), (index[edge.black], -1.0), (Some(free), 1.0)];
-        if !problem.white_free {
-            direction[2].0 = None;
-        }
+        let white = problem.white_free.then_some(free);
+        let direction = [(index[edge.white], 1.0), (index[edge.black], -1.0), (white, 1.0)];
         add(&mut information, &direction, [xx, xd, dd], problem);
         add(&mut score_variance, &direction, noise, problem);
     }
@@ -119,7 +111,6 @@ pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<RatingErrors
     ))
 }
 
-/// Adds an encounter's second derivatives.
 fn add(
     matrix: &mut [Vec<f64>],
     direction: &[(Option<usize>, f64); 3],
@@ -158,13 +149,7 @@ fn pin(
     if !problem.model.has_draws() {
         information[free + 1][free + 1] = 1.0;
     }
-    let pools = 1 + ratings
-        .status
-        .iter()
-        .filter_map(|p| if let PoolStatus::Pool(i) = p { Some(*i) } else { None })
-        .max()
-        .unwrap_or(0);
-    for pool in 0..pools {
+    for pool in 0..pools(&ratings.status) {
         let of_pool = |i: &usize| ratings.status[*i] == PoolStatus::Pool(pool);
         let members: Vec<usize> = (0..ratings.status.len()).filter(of_pool).collect();
         let moving: Vec<usize> = members.iter().filter_map(|&i| index[i]).collect();
@@ -183,7 +168,6 @@ fn pin(
     }
 }
 
-/// `None` if the matrix is not positive definite.
 fn invert(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {
     let n = matrix.len();
     let factor = Cholesky::new(matrix.concat(), n)?;
@@ -206,8 +190,7 @@ fn multiply(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
     a.par_iter().map(row).collect()
 }
 
-/// Ratings of `samples` resamples: games drawn from the fitted model on the same schedule. Depends on the
-/// seed, not on the number of threads.
+/// Ratings of `samples` resamples, drawn from the fitted model on the same schedule.
 pub fn bootstrap(
     results: &Results,
     ratings: &Ratings,
@@ -249,27 +232,19 @@ pub fn bootstrap(
 mod tests {
     use super::*;
     use crate::rating::White;
-    use std::collections::BTreeMap;
 
     fn games() -> Results {
-        let mut counts = BTreeMap::new();
-        for (w, b, n) in [
+        Results::of(&[
             ("a", "b", [60, 90, 50]),
             ("b", "a", [70, 80, 50]),
             ("b", "c", [40, 40, 20]),
             ("c", "a", [30, 30, 40]),
-        ] {
-            counts.insert((w.to_string(), b.to_string()), n);
-        }
-        Results::new(counts)
+        ])
     }
 
     #[test]
     fn the_error_of_two_players_is_that_of_their_match() {
-        let mut counts = BTreeMap::new();
-        counts.insert(("a".to_string(), "b".to_string()), [68, 55, 48]);
-        counts.insert(("b".to_string(), "a".to_string()), [48, 56, 68]);
-        let games = Results::new(counts);
+        let games = Results::of(&[("a", "b", [68, 55, 48]), ("b", "a", [48, 56, 68])]);
         let settings = Settings {
             scale: 200.24,
             white: White::Fixed(0.0),
@@ -307,11 +282,8 @@ mod tests {
     fn the_bootstrap_does_not_depend_on_threads() {
         let settings = Settings::default();
         let ratings = fit(&games(), &settings).unwrap();
-        let with = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| bootstrap(&games(), &ratings, &settings, 20, 9, || {}).unwrap())
-        };
-        assert_eq!(with(1), with(2));
+        let sampled = || bootstrap(&games(), &ratings, &settings, 20, 9, || {}).unwrap();
+        assert_eq!(crate::on_threads(1, sampled), crate::on_threads(2, sampled));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use super::games::Results;
 use super::likelihood::ResultModel;
 use super::newton::{Edge, Problem, State, davidson_draw, newton};
-use super::pool::{PoolStatus, pool_status};
+use super::pool::{PoolStatus, pool_status, pools};
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -19,9 +19,7 @@ pub struct Settings {
     pub model: ResultModel,
     /// Rating difference at which 76 % of the points are expected: 200.24 by Elo's formula, 202 in Ordo.
     pub scale: f64,
-    /// Average of every pool without anchors.
     pub average: f64,
-    /// Players of known rating.
     pub anchors: Vec<(usize, f64)>,
     pub white: White,
     /// Draws given to every player against a virtual player, so that all ratings are finite; 0 for none.
@@ -53,7 +51,6 @@ pub struct Ratings {
     /// By player; `None` without a finite rating.
     pub elo: Vec<Option<f64>>,
     pub status: Vec<PoolStatus>,
-    /// White's advantage in Elo.
     pub white: f64,
     /// Draw parameter; for [`ResultModel::Elo`] that of Davidson's model, fitted after the ratings.
     pub draw: f64,
@@ -149,9 +146,7 @@ fn one_a_pool(results: &Results, status: &[PoolStatus], free: &[bool]) -> Vec<us
 
 /// Shifts every pool without an anchor to the average.
 fn settle(state: &mut State, status: &[PoolStatus], settings: &Settings, n: usize) {
-    let pools =
-        status.iter().filter_map(|p| if let PoolStatus::Pool(i) = p { Some(i + 1) } else { None }).max();
-    for pool in 0..pools.unwrap_or(0) {
+    for pool in 0..pools(status) {
         let of_pool: Vec<usize> = (0..n).filter(|&i| status[i] == PoolStatus::Pool(pool)).collect();
         if settings.anchors.iter().any(|(player, _)| status[*player] == PoolStatus::Pool(pool)) {
             continue;
@@ -168,10 +163,6 @@ mod tests {
     use super::*;
     use patzer_chess::rng::Rng;
     use std::collections::BTreeMap;
-
-    fn results(games: &[(&str, &str, [u64; 3])]) -> Results {
-        Results::new(games.iter().map(|(w, b, counts)| ((w.to_string(), b.to_string()), *counts)).collect())
-    }
 
     /// Games of players with known ratings, drawn from a model.
     fn drawn(model: ResultModel, true_elo: &[f64], white: f64, draw: f64, seed: u64) -> Results {
@@ -193,7 +184,7 @@ mod tests {
 
     #[test]
     fn two_players_have_the_closed_form() {
-        let games = results(&[("a", "b", [30, 20, 10]), ("b", "a", [10, 20, 30])]);
+        let games = Results::of(&[("a", "b", [30, 20, 10]), ("b", "a", [10, 20, 30])]);
         // 80 of 120 points on both sides alike: ln 2 natural units, and White has no advantage.
         let settings = Settings { scale: 200.24, ..Settings::default() };
         let fitted = fit(&games, &settings).unwrap();
@@ -269,7 +260,7 @@ mod tests {
 
     #[test]
     fn a_prior_makes_every_rating_finite() {
-        let games = results(&[("king", "a", [5, 0, 0]), ("a", "b", [1, 0, 1]), ("x", "y", [1, 0, 0])]);
+        let games = Results::of(&[("king", "a", [5, 0, 0]), ("a", "b", [1, 0, 1]), ("x", "y", [1, 0, 0])]);
         let plain = fit(&games, &Settings::default()).unwrap();
         let king = games.players.iter().position(|p| p == "king").unwrap();
         assert_eq!((plain.elo[king], plain.status[king]), (None, PoolStatus::Above));
@@ -281,11 +272,11 @@ mod tests {
 
     #[test]
     fn pools_without_common_games_have_the_average_each() {
-        let games = results(&[("a", "b", [2, 0, 1]), ("x", "y", [1, 1, 0]), ("y", "x", [2, 0, 1])]);
+        let games = Results::of(&[("a", "b", [2, 0, 1]), ("x", "y", [1, 1, 0]), ("y", "x", [2, 0, 1])]);
         let fitted = fit(&games, &Settings::default()).unwrap();
         let elo: Vec<f64> = fitted.elo.iter().map(|elo| elo.unwrap()).collect();
         assert!((elo[0] + elo[1] - 4600.0).abs() < 1e-6 && (elo[2] + elo[3] - 4600.0).abs() < 1e-6);
-        let none = results(&[("a", "b", [2, 0, 0])]);
+        let none = Results::of(&[("a", "b", [2, 0, 0])]);
         assert!(fit(&none, &Settings::default()).unwrap_err().to_string().contains("--prior"));
     }
 }

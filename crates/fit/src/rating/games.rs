@@ -11,16 +11,12 @@ use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{Chunk, Event, Reader, tags};
 
-/// Games between two players with fixed colours.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Encounter {
-    /// Index into [`Results::players`].
     pub white: usize,
     pub black: usize,
-    /// Wins of White.
     pub wins: u64,
     pub draws: u64,
-    /// Wins of Black.
     pub losses: u64,
 }
 
@@ -33,7 +29,6 @@ impl Encounter {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Results {
     pub players: Vec<String>,
-    /// One per ordered pair of players.
     pub encounters: Vec<Encounter>,
 }
 
@@ -59,7 +54,6 @@ impl Results {
         self.encounters.iter().map(Encounter::games).sum()
     }
 
-    /// Wins, draws and losses of each player.
     pub fn scores(&self) -> Vec<[u64; 3]> {
         let mut scores = vec![[0; 3]; self.players.len()];
         for e in &self.encounters {
@@ -76,9 +70,7 @@ impl Results {
         let encounters = self.encounters.iter().filter(|e| keep(e.white) && keep(e.black)).copied().collect();
         Results { players: self.players.clone(), encounters }
     }
-}
 
-impl Results {
     /// Drops players with fewer games, and their games, until all have enough.
     pub fn with_min_games(&self, least: u64) -> Results {
         let mut kept = self.clone();
@@ -102,7 +94,6 @@ impl Results {
 pub struct GameCounts {
     pub games: u64,
     pub games_rated: u64,
-    /// By reason: `no_result`, `no_names`, `same_player`.
     pub games_skipped: BTreeMap<&'static str, u64>,
 }
 
@@ -207,9 +198,15 @@ fn outcome(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Result at the end of a movetext.
 fn last_word(movetext: &[u8]) -> Option<usize> {
     movetext.trim_ascii_end().rsplit(u8::is_ascii_whitespace).next().and_then(outcome)
+}
+
+#[cfg(test)]
+impl Results {
+    pub(super) fn of(games: &[(&str, &str, [u64; 3])]) -> Results {
+        Results::new(games.iter().map(|(w, b, counts)| ((w.to_string(), b.to_string()), *counts)).collect())
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! Likelihood of results given a rating difference x in favour of White, on the natural logistic scale, and a
 //! draw parameter. All three models are concave in both, so ratings have one optimum.
 
-/// How results depend on ratings.
+use crate::optim::Quadratic;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ResultModel {
     /// The expected score is logistic and a draw is half a win: the model of Elo and of Ordo
@@ -10,15 +11,6 @@ pub enum ResultModel {
     Davidson,
     /// Draws lie between two thresholds (Rao and Kupper, 1967); Bayeselo's model
     RaoKupper,
-}
-
-/// Negative log-likelihood with derivatives by x and the draw parameter.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Expansion {
-    pub value: f64,
-    pub gradient: [f64; 2],
-    /// By x twice, by both, by the draw parameter twice.
-    pub hessian: [f64; 3],
 }
 
 /// ln(1 + e^x) and the logistic function.
@@ -75,14 +67,14 @@ impl ResultModel {
         w * (1.0 - score).powi(2) + d * (0.5 - score).powi(2) + l * score * score
     }
 
-    /// Negative log-likelihood of results, whose counts may be fractional.
-    pub fn expand_counts(self, [w, d, l]: [f64; 3], x: f64, draw: f64) -> Expansion {
+    /// Negative log-likelihood of results by x and the draw parameter; counts may be fractional.
+    pub fn expand_counts(self, [w, d, l]: [f64; 3], x: f64, draw: f64) -> Quadratic {
         let n = w + d + l;
         match self {
             ResultModel::Elo => {
                 let score = w + d / 2.0;
                 let (sp, p) = softplus(x);
-                Expansion {
+                Quadratic {
                     value: n * sp - score * x,
                     gradient: [n * p - score, 0.0],
                     hessian: [n * p * (1.0 - p), 0.0, 0.0],
@@ -93,7 +85,7 @@ impl ResultModel {
                 let top = (x.abs() / 2.0).max(draw);
                 let sum: f64 = [x / 2.0, draw, -x / 2.0].iter().map(|e| (e - top).exp()).sum();
                 let lead = pw - pl;
-                Expansion {
+                Quadratic {
                     value: n * (top + sum.ln()) - (w - l) * x / 2.0 - d * draw,
                     gradient: [(n * lead - (w - l)) / 2.0, n * pd - d],
                     hessian: [n * (pw + pl - lead * lead) / 4.0, -n * lead * pd / 2.0, n * pd * (1.0 - pd)],
@@ -110,7 +102,7 @@ impl ResultModel {
                 } else {
                     [0.0; 3]
                 };
-                Expansion {
+                Quadratic {
                     value: (w + d) * sp + (l + d) * sq - w * p - l * q + draws[0],
                     gradient: [fp - fq, -fp - fq + draws[1]],
                     hessian: [fpp + fqq, fqq - fpp, fpp + fqq + draws[2]],
@@ -146,17 +138,9 @@ mod tests {
 
     #[test]
     fn derivatives_agree_with_differences() {
-        let close =
-            |got: f64, want: f64| assert!((got - want).abs() < 1e-5 * want.abs().max(1.0), "{got} {want}");
         for model in [ResultModel::Elo, ResultModel::Davidson, ResultModel::RaoKupper] {
-            for (x, draw) in [(0.0, 0.4), (1.3, 0.9), (-2.0, 0.2)] {
-                let f = |dx: f64, dd: f64| model.expand_counts(COUNTS, x + dx, draw + dd);
-                let (at, h) = (f(0.0, 0.0), 1e-6);
-                close(at.gradient[0], (f(h, 0.0).value - f(-h, 0.0).value) / (2.0 * h));
-                close(at.gradient[1], (f(0.0, h).value - f(0.0, -h).value) / (2.0 * h));
-                close(at.hessian[0], (f(h, 0.0).gradient[0] - f(-h, 0.0).gradient[0]) / (2.0 * h));
-                close(at.hessian[1], (f(0.0, h).gradient[0] - f(0.0, -h).gradient[0]) / (2.0 * h));
-                close(at.hessian[2], (f(0.0, h).gradient[1] - f(0.0, -h).gradient[1]) / (2.0 * h));
+            for at in [(0.0, 0.4), (1.3, 0.9), (-2.0, 0.2)] {
+                Quadratic::check(|x, draw| model.expand_counts(COUNTS, x, draw), at);
             }
         }
     }

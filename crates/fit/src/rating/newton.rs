@@ -4,7 +4,6 @@
 use super::likelihood::ResultModel;
 use patzer_io::error::{Error, Result};
 
-/// Games between two players; counts may be fractional.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Edge {
     pub white: usize,
@@ -20,7 +19,6 @@ pub(super) struct State {
     pub draw: f64,
 }
 
-/// Games to fit, and which parameters are free.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Problem {
     pub model: ResultModel,
@@ -31,7 +29,6 @@ pub(super) struct Problem {
     pub white_free: bool,
 }
 
-/// Value, gradient and second derivatives per encounter.
 struct Here {
     value: f64,
     gradient: State,
@@ -43,12 +40,7 @@ impl Problem {
         at.players[edge.white] - at.players[edge.black] + at.white
     }
 
-    fn draw_free(&self) -> bool {
-        self.model.has_draws()
-    }
-
-    /// Half a game per result if there are no draws or no decided games, so that the draw parameter stays
-    /// finite.
+    /// Half a game per result if draws or decided games are missing, so that the draw parameter stays finite.
     fn unseen(&self) -> [f64; 3] {
         let sum = |i: usize| self.edges.iter().map(|e| e.counts[i]).sum::<f64>();
         if sum(1) > 0.0 && sum(0) + sum(2) > 0.0 { [0.0; 3] } else { [0.5; 3] }
@@ -66,7 +58,7 @@ impl Problem {
             here.gradient.draw += e.gradient[1];
             here.hessians.push(e.hessian);
         }
-        if self.draw_free() {
+        if self.model.has_draws() {
             let e = self.model.expand_counts(self.unseen(), 0.0, at.draw);
             here.value += e.value;
             here.gradient.draw += e.gradient[1];
@@ -75,14 +67,13 @@ impl Problem {
         here
     }
 
-    /// Zeroes fixed parameters.
     fn mask(&self, v: &mut State) {
         v.players.iter_mut().zip(&self.free).filter(|(_, free)| !**free).for_each(|(v, _)| *v = 0.0);
         self.held.iter().for_each(|&player| v.players[player] = 0.0);
         if !self.white_free {
             v.white = 0.0;
         }
-        if !self.draw_free() {
+        if !self.model.has_draws() {
             v.draw = 0.0;
         }
     }
@@ -98,7 +89,7 @@ impl Problem {
             out.white += by_x;
             out.draw += xd * u + dd * v.draw;
         }
-        if self.draw_free() {
+        if self.model.has_draws() {
             out.draw += self.model.expand_counts(self.unseen(), 0.0, at.draw).hessian[2] * v.draw;
         }
         self.mask(&mut out);
@@ -144,7 +135,6 @@ impl State {
     }
 }
 
-/// The optimum and the number of steps.
 pub(super) fn newton(problem: &Problem, start: State) -> Result<(State, u32)> {
     // 2e-6 Elo.
     const STILL: f64 = 1e-8;

@@ -1,5 +1,4 @@
 //! Pools of comparable players.
-//!
 //! A rating is finite only among players who have scored against each other directly or through others: the
 //! strongly connected components of the graph from each player to those who took points from him (Ford,
 //! "Solution of a ranking problem from binary comparisons", 1957). Players who won or lost all their games
@@ -7,7 +6,6 @@
 
 use super::games::Results;
 
-/// Whether a player is rated, and in which pool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolStatus {
     /// Rated; pool 0 is the largest.
@@ -20,8 +18,12 @@ pub enum PoolStatus {
     Alone,
 }
 
-/// Pool status of every player. Each connected group has one pool, its largest strongly connected component;
-/// the rest of the group is unrated.
+pub(super) fn pools(status: &[PoolStatus]) -> usize {
+    let number = |status: &PoolStatus| if let PoolStatus::Pool(i) = status { i + 1 } else { 0 };
+    status.iter().map(number).max().unwrap_or(0)
+}
+
+/// Pool status of every player; a connected group's pool is its largest strongly connected component.
 pub fn pool_status(results: &Results) -> Vec<PoolStatus> {
     let n = results.players.len();
     let mut beaten_by = vec![Vec::new(); n];
@@ -140,13 +142,9 @@ fn strong_components(edges: &[Vec<usize>]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    fn results(games: &[(&str, &str, [u64; 3])]) -> Results {
-        Results::new(games.iter().map(|(w, b, counts)| ((w.to_string(), b.to_string()), *counts)).collect())
-    }
-
     #[test]
     fn players_without_a_finite_rating_are_told_apart() {
-        let results = results(&[
+        let results = Results::of(&[
             ("a", "b", [3, 1, 2]),
             ("b", "c", [1, 0, 1]),
             ("king", "a", [2, 0, 0]),
@@ -168,7 +166,7 @@ mod tests {
 
     #[test]
     fn a_circle_of_wins_is_one_pool() {
-        let results = results(&[("a", "b", [1, 0, 0]), ("b", "c", [1, 0, 0]), ("c", "a", [1, 0, 0])]);
+        let results = Results::of(&[("a", "b", [1, 0, 0]), ("b", "c", [1, 0, 0]), ("c", "a", [1, 0, 0])]);
         assert_eq!(pool_status(&results), [PoolStatus::Pool(0); 3]);
     }
 }

@@ -1,10 +1,8 @@
 //! Traces in a layout for speed: which weights count how often in each position.
-//!
 //! A trace lists the weights that count once for White, then those for Black; a weight that counts twice is
 //! listed twice, so a pass needs additions alone. Large or fractional counts follow with a coefficient. Rows
 //! of equal lengths are adjacent, which makes loop ends predictable: a pass is bound by branch misses, not by
 //! memory.
-//!
 //! A chunk is the unit of parallel work and of mini-batches, of fixed size, so that sums do not depend on the
 //! number of threads.
 
@@ -24,7 +22,6 @@ pub struct TraceInfo {
     pub scale: f32,
     /// Centipawns from White's side that no weight changes.
     pub constant: f32,
-    /// Weight in the loss; usually 1.
     pub weight: f32,
     /// Cluster for standard errors: positions of one game share it.
     pub group: u8,
@@ -36,7 +33,6 @@ impl Default for TraceInfo {
     }
 }
 
-/// White's and Black's count of a weight in a non-linear term.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct BothSides {
     pub index: u16,
@@ -44,7 +40,6 @@ pub struct BothSides {
     pub black: f32,
 }
 
-/// Counts of one position by feature number.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct FeatureCounts {
     /// White's count minus Black's, ascending by feature, none 0.
@@ -67,15 +62,12 @@ pub struct Row {
     pub target: f32,
 }
 
-/// Consecutive rows of equal lengths.
+/// Consecutive rows with equal numbers of entries for White, for Black and with a coefficient, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     pub rows: u32,
-    /// Entries for White per row.
     pub plus: u16,
-    /// Entries for Black per row, after White's.
     pub minus: u16,
-    /// Entries with a coefficient per row, last.
     pub heavy: u16,
 }
 
@@ -85,7 +77,6 @@ impl Run {
     }
 }
 
-/// Non-linear counts of a chunk's rows.
 #[derive(Debug, Clone, Default)]
 pub struct NonlinearCounts {
     /// End of the safety and complexity lists of each row.
@@ -137,7 +128,6 @@ pub struct Segment<'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// Entries of row `i` of the segment.
     #[inline(always)]
     pub fn row(&self, i: usize) -> Entries<'a> {
         let stride = self.run.stride();
@@ -180,7 +170,6 @@ impl TraceChunk {
         }
     }
 
-    /// Renumbers the weights and sorts each row's entries.
     pub fn renumber(&mut self, numbers: &[u16]) {
         let new = |index: u16| numbers[usize::from(index)];
         let mut at = 0;
@@ -220,6 +209,17 @@ impl TraceChunk {
         if self.constants.is_empty() { 0.0 } else { self.constants[row] }
     }
 
+    /// Safety and complexity counts of a row.
+    pub fn nonlinear(&self, row: usize) -> (&[BothSides], &[(u16, f32)]) {
+        let Some(lists) = &self.nonlinear else { return (&[], &[]) };
+        let [from_safety, from_complexity] = if row == 0 { [0, 0] } else { lists.ends[row - 1] };
+        let [to_safety, to_complexity] = lists.ends[row];
+        (
+            &lists.safety[from_safety as usize..to_safety as usize],
+            &lists.complexity[from_complexity as usize..to_complexity as usize],
+        )
+    }
+
     pub fn total_weight(&self) -> f64 {
         match self.weights[..] {
             [] => self.rows.len() as f64,
@@ -243,7 +243,6 @@ impl TraceChunk {
     }
 }
 
-/// Collects positions into a chunk.
 #[derive(Debug, Default)]
 pub struct ChunkBuilder {
     rows: Vec<Unsorted>,

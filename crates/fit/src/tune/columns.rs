@@ -14,7 +14,7 @@ use rayon::prelude::*;
 
 use super::chunk::{FeatureCounts, TraceInfo};
 use super::model::{EvalPart, Model};
-use super::text::{TraceError, TracePosition, checked, tidy};
+use super::text::{NEGATIVE_WEIGHT, TracePosition, checked, not_an_entry, tidy};
 use patzer_data::lines::{BadLine, LineCounts};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
@@ -46,16 +46,13 @@ impl Column {
 
 struct Group {
     rows: usize,
-    result: Column,
-    phase: Column,
-    index: Column,
-    coefficient: Column,
-    black: Option<Column>,
-    /// By [`OPTIONAL`].
-    info: [Option<Column>; 5],
+    /// By [`NAMES`].
+    columns: [Option<Column>; 10],
 }
 
-const OPTIONAL: [&str; 5] = ["scale", "constant", "weight", "game", "score"];
+/// The first four are needed.
+const NAMES: [&str; 10] =
+    ["result", "phase", "index", "coefficient", "black", "scale", "constant", "weight", "game", "score"];
 
 /// Reads every row and counts bad ones; with `strict` fails at the first.
 pub fn each(
@@ -72,7 +69,7 @@ pub fn each(
     for number in 0..reader.num_row_groups() {
         let group = reader.get_row_group(number).map_err(fault)?;
         let group = Group::read(&*group, path)?;
-        let rows: Vec<std::result::Result<TracePosition, TraceError>> =
+        let rows: Vec<Result<TracePosition>> =
             (0..group.rows).into_par_iter().map(|row| group.position(row, model, full_phase)).collect();
         for (row, position) in rows.into_iter().enumerate() {
             counts.read += 1;
@@ -98,71 +95,50 @@ pub fn each(
 impl Group {
     fn read(group: &dyn RowGroupReader, path: &Path) -> Result<Group> {
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-        let find = |name: &str| {
-            let columns = group.metadata().columns();
-            columns.iter().position(|column| {
+        let mut columns = [const { None }; 10];
+        for (i, (found, name)) in columns.iter_mut().zip(NAMES).enumerate() {
+            let at = group.metadata().columns().iter().position(|column| {
                 column.column_path().parts().first().is_some_and(|part| part.eq_ignore_ascii_case(name))
-            })
-        };
-        let optional = |name: &str| -> Result<Option<Column>> {
-            find(name).map(|at| column(group, at, rows, path, name)).transpose()
-        };
-        let needed = |name: &str| -> Result<Column> {
-            optional(name)?.ok_or_else(|| {
-                Error::data(
-                    path,
-                    format!("has no column `{name}`; traces need result, phase, index, coefficient"),
-                )
-            })
-        };
-        let mut info = [const { None }; 5];
-        for (fact, name) in info.iter_mut().zip(OPTIONAL) {
-            *fact = optional(name)?;
+            });
+            *found = at.map(|at| column(group, at, rows, path, name)).transpose()?;
+            if found.is_none() && i < 4 {
+                let needed = "traces need result, phase, index, coefficient";
+                return Err(Error::data(path, format!("has no column `{name}`; {needed}")));
+            }
         }
-        Ok(Group {
-            rows,
-            result: needed("result")?,
-            phase: needed("phase")?,
-            index: needed("index")?,
-            coefficient: needed("coefficient")?,
-            black: optional("black")?,
-            info,
-        })
+        Ok(Group { rows, columns })
     }
 
-    fn position(
-        &self,
-        row: usize,
-        model: &Model,
-        full_phase: f64,
-    ) -> std::result::Result<TracePosition, TraceError> {
+    fn position(&self, row: usize, model: &Model, full_phase: f64) -> Result<TracePosition> {
+        let [Some(result), Some(phase), Some(index), Some(white), black, info @ ..] = &self.columns else {
+            return Err(Error::internal("a needed column is missing"));
+        };
         let one = |column: &Column| column.row(row).first().copied().filter(|value| value.is_finite());
-        let target = one(&self.result).filter(|value| (0.0..=1.0).contains(value));
-        let target = target.ok_or(TraceError::Column("`result` is not from 0 to 1"))? as f32;
-        let phase =
-            (one(&self.phase).ok_or(TraceError::Column("`phase` is not a number"))? / full_phase) as f32;
+        let target = one(result).filter(|value| (0.0..=1.0).contains(value));
+        let target = target.ok_or_else(|| Error::input("`result` is not from 0 to 1"))? as f32;
+        let phase = one(phase).ok_or_else(|| Error::input("`phase` is not a number"))?;
         let [scale, constant, weight, game, score] =
-            std::array::from_fn(|i| self.info[i].as_ref().and_then(one));
+            info.each_ref().map(|column| column.as_ref().and_then(one));
         if weight.is_some_and(|weight| weight < 0.0) {
-            return Err(TraceError::NegativeWeight);
+            return Err(Error::input(NEGATIVE_WEIGHT));
         }
         let info = TraceInfo {
             target,
-            phase,
+            phase: (phase / full_phase) as f32,
             scale: scale.unwrap_or(1.0) as f32,
             constant: constant.unwrap_or(0.0) as f32,
             weight: weight.unwrap_or(1.0) as f32,
             group: 0,
         };
-        let (index, white) = (self.index.row(row), self.coefficient.row(row));
-        let black = self.black.as_ref().map(|black| black.row(row));
+        let (index, white) = (index.row(row), white.row(row));
+        let black = black.as_ref().map(|black| black.row(row));
         if index.len() != white.len() || black.is_some_and(|black| black.len() != white.len()) {
-            return Err(TraceError::Lengths);
+            return Err(Error::input("`index` and the coefficients are lists of different lengths"));
         }
         let mut counts = FeatureCounts::default();
         for (i, (&at, &white)) in index.iter().zip(white).enumerate() {
             if at < 0.0 || at.fract() != 0.0 || !white.is_finite() {
-                return Err(TraceError::Entry { index: at.to_string(), coefficient: white.to_string() });
+                return Err(not_an_entry(at, white));
             }
             // Complexity has one coefficient, so Black's column is ignored for it.
             let part = model.features.get(at as usize).map(|feature| feature.part);

@@ -15,10 +15,8 @@ use patzer_io::interrupt;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Epoch {
     pub number: usize,
-    /// Training loss with the L2 prior: after the epoch for second-order methods, the mean over the batches
-    /// before each step for first-order ones.
+    /// With the L2 prior; for first-order methods the mean over the batches before each step.
     pub train_loss: f64,
-    /// After the epoch; `None` without validation positions.
     pub validation_loss: Option<f64>,
     /// Learning rate, or the fraction of the full step taken.
     pub learning_rate: f64,
@@ -29,19 +27,15 @@ pub struct Epoch {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Losses {
     pub train: f64,
-    /// `None` without validation positions.
     pub validation: Option<f64>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// Best values by slot, in centipawns.
     pub values: Vec<f64>,
     pub k: f64,
     pub optimizer: Optimizer,
-    /// At the start values.
     pub before: Losses,
-    /// At the best values.
     pub exact: Losses,
     /// At the best values rounded to whole centipawns.
     pub rounded: Losses,
@@ -85,11 +79,8 @@ impl Tracker<'_> {
     }
 }
 
-/// Tunes the free values of a model.
-///
-/// Stops when no step helps, after `epochs`, when the validation loss has not fallen for `patience` epochs,
-/// or when the user interrupts, and keeps the best values. The result does not depend on the number of
-/// threads.
+/// Tunes the free values of a model until no step helps, `epochs` are over, the validation loss has not fallen for
+/// `patience` epochs or the user interrupts; keeps the best values, which do not depend on the number of threads.
 pub fn fit(
     model: &Model,
     space: &Space,
@@ -114,7 +105,10 @@ pub fn fit(
     let mut objective = Objective { traces: train, model, space, k: 1.0, l2: settings.l2_prior(train) };
     objective.k = match settings.k {
         Some(k) => k,
-        None => fit_k(&objective, &start)?,
+        None => {
+            let fitted = wdl::fit_k(&objective.scored(&start));
+            fitted.map_err(|e| Error::input(format!("{e}; give K with --k")))?.k
+        }
     };
     let validation =
         (validation.positions > 0).then_some(Objective { traces: validation, l2: 0.0, ..objective });
@@ -161,10 +155,4 @@ pub fn fit(
         seconds,
         positions_per_second: (tracker.passes * train.positions) as f64 / seconds.max(1e-9),
     })
-}
-
-/// Fits K at the start values.
-fn fit_k(objective: &Objective<'_>, start: &[f64]) -> Result<f64> {
-    let pairs = objective.scored(start);
-    Ok(wdl::fit_k(&pairs).map_err(|e| Error::input(format!("{e}; give K with --k")))?.k)
 }

@@ -12,10 +12,8 @@ use patzer_chess::PackedBoard;
 use patzer_eval::hce::{self, COUNT, FULL_PHASE, FULL_SCALE, Shape, TERMS, Term, Weights, parts};
 use patzer_io::error::{Error, Result};
 
-/// A position to tune on.
 #[derive(Debug, Clone, Copy)]
 pub struct TuneItem {
-    /// Usually the leaf of a quiescence search.
     pub board: PackedBoard,
     pub turn: Color,
     /// Expected result from White's side, 0 (lost) to 1 (won).
@@ -25,18 +23,15 @@ pub struct TuneItem {
     pub group: u8,
 }
 
-/// Which weights of the bundled evaluation are free.
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 pub struct Selection {
     /// Terms or parts to tune, such as `material` or `psqt.king`; empty for all.
     pub terms: Vec<String>,
-    /// Terms or parts that keep their weights.
     pub fixed: Vec<String>,
     /// Boards whose a- to d-files mirror the h- to e-files.
     pub mirrored: Vec<String>,
 }
 
-/// The bundled evaluation as a model, with start weights.
 pub fn model(start: &Weights, selection: &Selection) -> Result<Model> {
     let tuned = if selection.terms.is_empty() { [true; COUNT] } else { named(&selection.terms)? };
     let (fixed, mirrored) = (named(&selection.fixed)?, named(&selection.mirrored)?);
@@ -77,7 +72,6 @@ fn entry_name(term: &Term, part: &str, shape: Shape, entry: usize) -> String {
     }
 }
 
-/// Marks the weights of named terms or parts.
 fn named(names: &[String]) -> Result<[bool; COUNT]> {
     let mut marked = [false; COUNT];
     for name in names {
@@ -129,7 +123,6 @@ pub fn terms(start: &Weights) -> Terms {
     }
 }
 
-/// Traces a position, for export.
 pub fn position(
     item: &TuneItem,
     scratch: &mut hce::Trace,
@@ -148,7 +141,6 @@ pub fn weights(model: &Model, values: &[f64], k: f64) -> Result<Weights> {
     Weights::from_pairs(k, &pairs).ok_or_else(|| Error::internal("tuned weights of the wrong shape"))
 }
 
-/// Traces positions with the bundled evaluation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HceTracer {
     /// Leave the phase uncapped and endgames unscaled: the plain taper, for comparisons with other tuners.
@@ -156,7 +148,6 @@ pub struct HceTracer {
 }
 
 impl HceTracer {
-    /// Midgame share and endgame factor.
     fn factors(self, board: &shakmaty::Board) -> [f32; 2] {
         if self.plain_taper {
             let minors = (board.knights() | board.bishops()).count();

@@ -1,5 +1,4 @@
 //! Fast pass over traces of a linear evaluation: sum of weighted squared errors and its gradient.
-//!
 //! Scores are f32. Sums are f64, because nullspace in which the loss is constant need a gradient of exactly
 //! 0, or second-order methods drift along them. `reference` is the readable twin, which also handles
 //! non-linear terms.
@@ -29,18 +28,17 @@ fn room<T: Clone + Default>() -> Box<[T; ROOM]> {
 }
 
 impl WeightTable {
-    /// At most 65,536 weights, rounded to f32.
     pub fn new(weights: &[[f64; 2]]) -> WeightTable {
         let mut table = room();
         for (slot, &[mg, eg]) in table.iter_mut().zip(weights) {
-            *slot = Pair::new(mg as f32, eg as f32).bits();
+            *slot = Pair::new(mg as f32, eg as f32).0;
         }
         WeightTable(table)
     }
 
     #[inline(always)]
     fn at(&self, entry: u16) -> Pair {
-        Pair::from_bits(self.0[usize::from(entry)])
+        Pair(self.0[usize::from(entry)])
     }
 }
 
@@ -51,7 +49,7 @@ impl Gradient {
 }
 
 pub fn loss(chunk: &TraceChunk, table: &WeightTable, k: f64) -> f64 {
-    dispatch(chunk, table, k, None)
+    pass(chunk, table, k, None)
 }
 
 /// Sum of weighted squared errors, and its derivatives by the first `weights` weights.
@@ -63,11 +61,10 @@ pub fn gradient(
     weights: usize,
 ) -> (f64, Vec<[f64; 2]>) {
     scratch.0[..weights].fill([0.0; 2]);
-    let sum = dispatch(chunk, table, k, Some(scratch));
+    let sum = pass(chunk, table, k, Some(scratch));
     (sum, scratch.0[..weights].to_vec())
 }
 
-/// Scores of all rows in centipawns from White's side.
 pub fn scores(chunk: &TraceChunk, table: &WeightTable) -> Vec<f32> {
     let mut scores = vec![0.0; chunk.rows.len()];
     let (mut cursor, mut totals, mut batch) = (Cursor::default(), [[0.0; 2]; BATCH], Batch::new());
@@ -78,23 +75,8 @@ pub fn scores(chunk: &TraceChunk, table: &WeightTable) -> Vec<f32> {
     scores
 }
 
-fn dispatch(chunk: &TraceChunk, table: &WeightTable, k: f64, gradient: Option<&mut Gradient>) -> f64 {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { pass_avx2(chunk, table, k, gradient) };
-    }
-    pass(chunk, table, k, gradient)
-}
-
-/// The portable code compiled for wider vectors; no operation changes, so no bit does.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn pass_avx2(chunk: &TraceChunk, table: &WeightTable, k: f64, gradient: Option<&mut Gradient>) -> f64 {
-    pass(chunk, table, k, gradient)
-}
-
-#[inline(always)]
+/// The portable code, also compiled for wider vectors; no operation changes, so no bit does.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 fn pass(chunk: &TraceChunk, table: &WeightTable, k: f64, mut gradient: Option<&mut Gradient>) -> f64 {
     let (mut cursor, mut sum) = (Cursor::default(), 0.0);
     let (mut totals, mut slopes) = ([[0.0f32; 2]; BATCH], [[0.0f32; 2]; BATCH]);
@@ -177,15 +159,10 @@ struct Batch {
 
 impl Batch {
     fn new() -> Batch {
-        Batch {
-            mg_factors: [0.0; BATCH],
-            eg_factors: [0.0; BATCH],
-            scores: [0.0; BATCH],
-            targets: [0.0; BATCH],
-        }
+        let zero = [0.0; BATCH];
+        Batch { mg_factors: zero, eg_factors: zero, scores: zero, targets: zero }
     }
 
-    /// Scores of summed rows.
     #[inline(always)]
     fn score(&mut self, chunk: &TraceChunk, rows: std::ops::Range<usize>, totals: &[[f32; 2]; BATCH]) {
         let info = &chunk.rows[rows.clone()];

@@ -8,25 +8,20 @@ use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LabelSettings {
-    /// Weight of the game result, 0 to 1; the score has the rest.
     pub result_share: f32,
     /// K of the scores; `None` fits it if scores count.
     pub score_k: Option<f64>,
-    /// Give every game the same total weight.
     pub weigh_games: bool,
 }
 
-/// What a label is made of.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unlabelled {
-    /// From White's side, 0 to 1.
     pub result: f32,
     /// Centipawns from White's side.
     pub score: Option<f32>,
     pub game: u64,
 }
 
-/// Assigns targets and weights to positions.
 #[derive(Debug)]
 pub struct Labels {
     result_share: f32,
@@ -64,7 +59,6 @@ impl Labels {
         self.score_k
     }
 
-    /// Target and weight of a position, or why it has none.
     pub fn of(
         &self,
         Unlabelled { result, score, game }: Unlabelled,
@@ -83,7 +77,6 @@ impl Labels {
 }
 
 impl LabelSettings {
-    /// Whether [`Labels::new`] fits the scores' K.
     pub fn fits_scores(&self) -> bool {
         self.result_share < 1.0 && self.score_k.is_none()
     }

@@ -1,5 +1,4 @@
 //! Tuning of evaluations to game results.
-//!
 //! Sources: Österlund, "Texel's Tuning Method" (2014); Grant, "Evaluation & Tuning in Chess Engines" (2020)
 //! for traces, exact gradients and non-linear terms. The default is Gauss-Newton on the normal matrix,
 //! because the problem is small and nearly convex.
@@ -24,7 +23,6 @@ mod settings;
 mod standard_errors;
 mod term;
 pub mod terms;
-mod terms_error;
 pub mod text;
 mod trace_files;
 pub mod traces;

@@ -1,5 +1,4 @@
 //! The tuned model: features that traces count, and slots that hold values.
-//!
 //! Each half (midgame, endgame) of a feature points to a slot; tied halves share one, and so do both halves
 //! of an untapered weight.
 
@@ -24,29 +23,23 @@ pub struct Slot {
     pub name: String,
     pub start: f64,
     pub fixed: bool,
-    /// Minimum and maximum.
     pub bounds: [f64; 2],
 }
 
-/// A feature that traces count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feature {
     pub part: EvalPart,
-    /// Slots of its midgame and endgame value.
     pub slots: [usize; 2],
 }
 
-/// Features, slots and the form of non-linear terms.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Model {
-    /// By feature number; at most 65,536.
     pub features: Vec<Feature>,
     pub slots: Vec<Slot>,
     pub nonlinear: NonlinearForm,
 }
 
 impl Model {
-    /// Whether scores are linear in the values.
     pub fn is_linear(&self) -> bool {
         self.features.iter().all(|feature| feature.part == EvalPart::Linear)
     }
@@ -55,7 +48,6 @@ impl Model {
         self.slots.iter().map(|slot| slot.start).collect()
     }
 
-    /// `[midgame, endgame]` of all features.
     pub fn pairs(&self, values: &[f64]) -> Vec<[f64; 2]> {
         self.features.iter().map(|feature| feature.slots.map(|slot| values[slot])).collect()
     }
@@ -67,11 +59,9 @@ impl Model {
 pub struct Space {
     /// Slot of each parameter.
     pub free: Vec<usize>,
-    /// Parameter of each slot.
     parameter: Vec<Option<usize>>,
     /// Feature of each kept number.
     pub kept: Vec<usize>,
-    /// Kept number of each feature.
     number: Vec<Option<u16>>,
 }
 
@@ -122,7 +112,6 @@ impl Space {
         numbers
     }
 
-    /// All values, with the parameters filled in.
     pub fn values(&self, model: &Model, parameters: &[f64]) -> Vec<f64> {
         let mut values = model.start();
         self.free.iter().zip(parameters).for_each(|(&slot, &value)| values[slot] = value);
@@ -134,7 +123,6 @@ impl Space {
         self.free.iter().map(|&slot| values[slot]).collect()
     }
 
-    /// Value pairs of the kept features.
     pub fn pairs(&self, model: &Model, parameters: &[f64]) -> Vec<[f64; 2]> {
         let values = self.values(model, parameters);
         self.kept.iter().map(|&feature| model.features[feature].slots.map(|slot| values[slot])).collect()

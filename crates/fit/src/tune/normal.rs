@@ -1,10 +1,7 @@
-//! NormalMatrix matrix: Σ curvature · J Jᵀ over all rows, where J holds the derivatives of the score by the
-//! weights.
-//!
+//! Normal matrix: Σ curvature · J Jᵀ over all rows, where J holds the derivatives of the score by the weights.
 //! For linear evaluations a row adds the same four numbers to every pair of its entries, one vector addition
 //! per pair. A matrix over thousands of weights exceeds every cache but one row of it does not, so large
 //! matrices are filled weight by weight instead of position by position; both give each sum the same order.
-//!
 //! Chunks are summed in stripes that do not depend on the number of threads.
 
 use rayon::prelude::*;
@@ -14,12 +11,10 @@ use super::kernel::{WeightTable, scores};
 use super::reference::{self, NonlinearForm, RowLoss, row_loss};
 use patzer_chess::huge_pages::prefaulted;
 
-/// Which second derivative to sum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Curvature {
     /// Without the error term: never negative, and the expectation of the exact one.
     GaussNewton,
-    /// Exact.
     Newton,
 }
 
@@ -63,8 +58,8 @@ pub fn linear(chunks: &[TraceChunk], weights: &[[f64; 2]], k: f64, curvature: Cu
                 let of_row =
                     |(row, &score): (usize, &f32)| curvature.of(&row_loss(chunk, row, score.into(), k));
                 let curved: Vec<f64> = scores.iter().enumerate().map(of_row).collect();
-                occurrences.collector(chunk, &curved, cells * size_of::<[f64; 4]>() > CACHED);
-                dispatch(&occurrences, count, &mut sum);
+                occurrences.take(chunk, &curved, cells * size_of::<[f64; 4]>() > CACHED);
+                accumulate(&occurrences, count, &mut sum);
             }
             sum
         })
@@ -77,12 +72,10 @@ fn stripes(chunks: usize, bytes: usize) -> usize {
     chunks.div_ceil((BUDGET / bytes.max(1)).clamp(1, STRIPES)).max(1)
 }
 
-/// Entries of a chunk.
 struct Occurrences<'a> {
     rows: Vec<(Entries<'a>, [f64; 4])>,
     /// Sorted by weight, if requested: row and index in its lists, ascending by row.
     places: Vec<(u16, u16)>,
-    /// End of each weight's range.
     ends: Vec<u32>,
 }
 
@@ -91,8 +84,7 @@ impl<'a> Occurrences<'a> {
         Occurrences { rows: Vec::new(), places: Vec::new(), ends: vec![0; count] }
     }
 
-    /// Takes the rows with non-zero curvature.
-    fn collector(&mut self, chunk: &'a TraceChunk, curved: &[f64], sorted: bool) {
+    fn take(&mut self, chunk: &'a TraceChunk, curved: &[f64], sorted: bool) {
         self.rows.clear();
         self.places.clear();
         let mut cursor = Cursor::default();
@@ -132,29 +124,13 @@ impl<'a> Occurrences<'a> {
 }
 
 impl Entries<'_> {
-    /// All weights, list by list.
     fn lists(&self) -> impl Iterator<Item = u16> {
         self.plus.iter().chain(self.minus).chain(self.heavy).copied()
     }
 }
 
-fn dispatch(occurrences: &Occurrences<'_>, count: usize, sum: &mut [[f64; 4]]) {
-    #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx2") {
-        // SAFETY: the processor has AVX2.
-        return unsafe { accumulate_avx2(occurrences, count, sum) };
-    }
-    accumulate(occurrences, count, sum);
-}
-
-/// The portable code compiled for wider vectors; no operation changes, so no bit does.
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
-fn accumulate_avx2(occurrences: &Occurrences<'_>, count: usize, sum: &mut [[f64; 4]]) {
-    accumulate(occurrences, count, sum);
-}
-
-#[inline(always)]
+/// The portable code, also compiled for wider vectors; no operation changes, so no bit does.
+#[multiversion::multiversion(targets("x86_64+avx2"))]
 fn accumulate(occurrences: &Occurrences<'_>, count: usize, sum: &mut [[f64; 4]]) {
     if occurrences.places.is_empty() {
         for (entries, v) in &occurrences.rows {
@@ -290,8 +266,8 @@ mod tests {
         let [by_position, by_weight] = [false, true].map(|sorted| {
             let mut sum = vec![[0.0; 4]; WEIGHTS * WEIGHTS];
             let mut occurrences = Occurrences::new(WEIGHTS);
-            occurrences.collector(&chunk, &curved, sorted);
-            dispatch(&occurrences, WEIGHTS, &mut sum);
+            occurrences.take(&chunk, &curved, sorted);
+            accumulate(&occurrences, WEIGHTS, &mut sum);
             sum
         });
         assert!(by_position.iter().flatten().filter(|value| **value != 0.0).count() > WEIGHTS * WEIGHTS);

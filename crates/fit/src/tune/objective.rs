@@ -13,33 +13,6 @@ use super::traces::Traces;
 /// Clusters of games for standard errors.
 pub const GROUPS: usize = 256;
 
-/// Loss and gradient by kept feature.
-struct Sum {
-    loss: f64,
-    gradient: Vec<[f64; 2]>,
-}
-
-impl Sum {
-    fn new(features: usize) -> Sum {
-        Sum { loss: 0.0, gradient: vec![[0.0; 2]; features] }
-    }
-
-    fn add_all<S>(
-        &mut self,
-        chunks: &[usize],
-        scratch: impl Fn() -> S + Sync + Send,
-        of_chunk: impl Fn(&mut S, &usize) -> (f64, Vec<[f64; 2]>) + Sync + Send,
-    ) {
-        let parts: Vec<(f64, Vec<[f64; 2]>)> = chunks.par_iter().map_init(scratch, of_chunk).collect();
-        for (loss, gradient) in &parts {
-            self.loss += loss;
-            let pairs = self.gradient.as_flattened_mut().iter_mut().zip(gradient.as_flattened());
-            pairs.for_each(|(sum, part)| *sum += part);
-        }
-    }
-}
-
-/// The loss over traces as a function of the parameters.
 #[derive(Clone, Copy)]
 pub struct Objective<'a> {
     pub traces: &'a Traces,
@@ -86,38 +59,40 @@ impl Objective<'_> {
     /// Loss and gradient over some chunks, with the L2 prior.
     pub fn gradient_over(&self, parameters: &[f64], chunks: &[usize]) -> (f64, Vec<f64>) {
         let pairs = self.space.pairs(self.model, parameters);
-        let mut total = Sum::new(pairs.len());
-        if self.model.is_linear() {
+        let parts: Vec<(f64, Vec<[f64; 2]>)> = if self.model.is_linear() {
             let table = WeightTable::new(&pairs);
             let of_chunk = |scratch: &mut Gradient, &chunk: &usize| {
                 kernel::gradient(&self.traces.chunks[chunk], &table, self.k, scratch, pairs.len())
             };
-            total.add_all(chunks, Gradient::new, of_chunk);
+            chunks.par_iter().map_init(Gradient::new, of_chunk).collect()
         } else {
-            let of_chunk = |(): &mut (), &chunk: &usize| {
+            let of_chunk = |&chunk: &usize| {
                 reference::gradient(&self.traces.chunks[chunk], &pairs, self.k, &self.model.nonlinear)
             };
-            total.add_all(chunks, || (), of_chunk);
+            chunks.par_iter().map(of_chunk).collect()
+        };
+        let (mut loss, mut by_half) = (0.0, vec![0.0; 2 * pairs.len()]);
+        for (part_loss, part) in &parts {
+            loss += part_loss;
+            by_half.iter_mut().zip(part.as_flattened()).for_each(|(sum, part)| *sum += part);
         }
         let weight: f64 = chunks.iter().map(|&chunk| self.traces.chunks[chunk].total_weight()).sum();
         let mean = 1.0 / weight.max(f64::MIN_POSITIVE);
         let mut gradient = vec![0.0; self.space.parameters()];
-        for (owner, value) in self.space.owners(self.model).iter().zip(total.gradient.as_flattened()) {
+        for (owner, value) in self.space.owners(self.model).iter().zip(by_half) {
             if let Some(owner) = *owner {
                 gradient[owner] += mean * value;
             }
         }
         let prior = self.add_l2_prior(parameters, &mut gradient);
-        (total.loss * mean + prior, gradient)
+        (loss * mean + prior, gradient)
     }
 
-    /// Loss and gradient over all positions, with the L2 prior.
     pub fn gradient(&self, parameters: &[f64]) -> (f64, Vec<f64>) {
         let all: Vec<usize> = (0..self.traces.chunks.len()).collect();
         self.gradient_over(parameters, &all)
     }
 
-    /// Adds the prior's gradient; returns its loss.
     fn add_l2_prior(&self, parameters: &[f64], gradient: &mut [f64]) -> f64 {
         let strength = self.l2 / 1e4;
         let mut loss = 0.0;
@@ -144,7 +119,6 @@ impl Objective<'_> {
         matrix
     }
 
-    /// Sums the entries of each parameter's halves.
     fn gathered(&self, normal: &NormalMatrix, factor: f64) -> Vec<f64> {
         let (owners, size) = (self.space.owners(self.model), self.space.parameters());
         let mut matrix = vec![0.0; size * size];

@@ -11,7 +11,6 @@ use super::term::{Kind, Shape, Term};
 use super::terms::Terms;
 use patzer_io::error::{Error, Result};
 
-/// A language or format to write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
     /// C arrays, in a .h file
@@ -81,14 +80,12 @@ impl Tuned<'_> {
         self.save_beside(output, beside)
     }
 
-    /// Writes formats beside the output, with their own extensions.
     pub fn save_beside(&self, output: &Path, formats: &[Format]) -> Result<()> {
         formats.iter().try_for_each(|&format| {
             patzer_io::write(&output.with_extension(format.ending()), self.write(format)?.as_bytes())
         })
     }
 
-    /// Every term with its rounded entries.
     fn tables(&self) -> impl Iterator<Item = (&Term, Vec<[i64; 2]>)> {
         let pairs = self.model.pairs(self.values);
         self.terms.tables().map(move |(term, range)| {
@@ -115,24 +112,36 @@ impl Tuned<'_> {
     }
 
     fn cpp(&self) -> String {
-        let mut text = self.heading("//") + "#pragma once\n\nnamespace weights {\n";
-        let mut group = "";
+        let items = self.grouped(
+            |group| format!("\nnamespace {} {{\n", lower(group)),
+            |group| format!("\n}}  // namespace {}\n", lower(group)),
+            |term, pairs| self.c_array(term, pairs, &upper(&term.name), "inline constexpr"),
+        );
+        let heading = self.heading("//");
+        format!("{heading}#pragma once\n\nnamespace weights {{\n{items}\n}}  // namespace weights\n")
+    }
+
+    /// All terms, those of each named group between `open` and `close`.
+    fn grouped(
+        &self,
+        open: impl Fn(&str) -> String,
+        close: impl Fn(&str) -> String,
+        item: impl Fn(&Term, &[[i64; 2]]) -> String,
+    ) -> String {
+        let bracket = |group: &str, text: &dyn Fn(&str) -> String| match group {
+            "" => String::new(),
+            group => text(group),
+        };
+        let (mut text, mut group) = (String::new(), "");
         for (term, pairs) in self.tables() {
             if term.group != group {
-                if !group.is_empty() {
-                    let _ = write!(text, "\n}}  // namespace {}\n", lower(group));
-                }
-                if !term.group.is_empty() {
-                    let _ = write!(text, "\nnamespace {} {{\n", lower(&term.group));
-                }
+                text += &bracket(group, &close);
+                text += &bracket(&term.group, &open);
                 group = &term.group;
             }
-            text += &self.c_array(term, &pairs, &upper(&term.name), "inline constexpr");
+            text += &item(term, &pairs);
         }
-        if !group.is_empty() {
-            let _ = write!(text, "\n}}  // namespace {}\n", lower(group));
-        }
-        text + "\n}  // namespace weights\n"
+        text + &bracket(group, &close)
     }
 
     fn c_array(&self, term: &Term, pairs: &[[i64; 2]], name: &str, storage: &str) -> String {
@@ -154,39 +163,28 @@ impl Tuned<'_> {
             Shape::Grid([rows, columns]) => format!("[{rows}][{columns}]"),
             Shape::Board(_) => "[64]".to_string(),
         };
-        let braces = if matches!(term.shape, Shape::Grid(_)) { ["{", "}"] } else { ["", ""] };
-        let body = body(term.shape, pairs, ["{", "}"], braces, entry);
+        let body = body(term.shape, pairs, ["{", "}"], entry);
         format!("{}\n{storage} {kind} {name}{dimensions}{pair_dimension} = {body};\n", about("//", term))
     }
 
     fn rust(&self) -> String {
-        let mut text = self.heading("//!");
-        let mut group = "";
-        for (term, pairs) in self.tables() {
-            if term.group != group {
-                text += if group.is_empty() { "" } else { "}\n" };
-                if !term.group.is_empty() {
-                    let _ =
-                        write!(text, "\n/// Terms of {}.\npub mod {} {{\n", term.group, lower(&term.group));
-                }
-                group = &term.group;
-            }
+        let item = |term: &Term, pairs: &[[i64; 2]]| {
             let element = if term.kind == Kind::Pair { "[i32; 2]" } else { "i32" };
             let entry = |pair: &[i64; 2]| match term.kind {
                 Kind::Pair => format!("[{}, {}]", pair[0], pair[1]),
                 kind => single(kind, pair).to_string(),
             };
-            let (kind, braces) = match term.shape {
-                Shape::List(1) => (element.to_string(), ["", ""]),
-                Shape::List(length) => (format!("[{element}; {length}]"), ["", ""]),
-                Shape::Grid([rows, columns]) => (format!("[[{element}; {columns}]; {rows}]"), ["[", "]"]),
-                Shape::Board(_) => (format!("[{element}; 64]"), ["", ""]),
+            let kind = match term.shape {
+                Shape::List(1) => element.to_string(),
+                Shape::List(length) => format!("[{element}; {length}]"),
+                Shape::Grid([rows, columns]) => format!("[[{element}; {columns}]; {rows}]"),
+                Shape::Board(_) => format!("[{element}; 64]"),
             };
-            let body = body(term.shape, &pairs, ["[", "]"], braces, entry);
-            let _ =
-                write!(text, "{}\npub const {}: {kind} = {body};\n", about("///", term), upper(&term.name));
-        }
-        text + if group.is_empty() { "" } else { "}\n" }
+            let body = body(term.shape, pairs, ["[", "]"], entry);
+            format!("{}\npub const {}: {kind} = {body};\n", about("///", term), upper(&term.name))
+        };
+        let open = |group: &str| format!("\n/// Terms of {group}.\npub mod {} {{\n", lower(group));
+        self.heading("//!") + &self.grouped(open, |_| "}\n".into(), item)
     }
 
     fn json(&self) -> Result<String> {
@@ -252,15 +250,14 @@ fn lower(name: &str) -> String {
     name.replace('.', "_").to_lowercase()
 }
 
-/// Entries of a term, row by row if it has rows.
 fn body(
     shape: Shape,
     pairs: &[[i64; 2]],
     [open, close]: [&str; 2],
-    [row_open, row_close]: [&str; 2],
     entry: impl Fn(&[i64; 2]) -> String,
 ) -> String {
     let [_, columns] = shape.grid();
+    let [row_open, row_close] = if matches!(shape, Shape::Grid(_)) { [open, close] } else { ["", ""] };
     match shape {
         Shape::List(1) => entry(&pairs[0]),
         Shape::List(_) => {

@@ -3,21 +3,11 @@
 
 /// Two f32 in 64 bits, the midgame value in the lower half.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Pair(u64);
+pub struct Pair(pub u64);
 
 impl Pair {
     pub fn new(mg: f32, eg: f32) -> Pair {
         Pair(u64::from(mg.to_bits()) | u64::from(eg.to_bits()) << 32)
-    }
-
-    /// 0 is a pair of zeros.
-    pub fn bits(self) -> u64 {
-        self.0
-    }
-
-    #[inline(always)]
-    pub fn from_bits(bits: u64) -> Pair {
-        Pair(bits)
     }
 
     #[inline(always)]

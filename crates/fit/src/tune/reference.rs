@@ -1,5 +1,4 @@
 //! Reference implementation of trace evaluation in f64, for linear and non-linear terms.
-//!
 //! The fast passes of `kernel` and `normal` are tested against it, and evaluations with non-linear terms are
 //! tuned with it. Terms follow Grant, "Evaluation & Tuning in Chess Engines" (2020), sections on king safety
 //! and complexity:
@@ -31,8 +30,7 @@ impl Default for NonlinearForm {
 /// Derivative of a score by the midgame and endgame value of a weight.
 pub type Slope = (u16, [f64; 2]);
 
-/// Score of a row in centipawns from White's side; `slopes` receives the derivatives, possibly several per
-/// weight.
+/// Score of a row in centipawns from White's side; `slopes` receives its derivatives, possibly several per weight.
 pub fn score(
     chunk: &TraceChunk,
     row: usize,
@@ -42,7 +40,7 @@ pub fn score(
     slopes: &mut Vec<Slope>,
 ) -> f64 {
     slopes.clear();
-    let (safety, complexity) = nonlinear(chunk, row);
+    let (safety, complexity) = chunk.nonlinear(row);
     let mut sums = [0.0; 2];
     for (index, count) in linear(entries) {
         let [mg, eg] = weights[usize::from(index)];
@@ -75,19 +73,7 @@ fn linear(entries: Entries<'_>) -> impl Iterator<Item = (u16, f64)> + '_ {
     plus.chain(minus).chain(heavy.map(|(&index, &count)| (index, f64::from(count))))
 }
 
-/// Safety and complexity counts of a row.
-fn nonlinear(chunk: &TraceChunk, row: usize) -> (&[BothSides], &[(u16, f32)]) {
-    let Some(nonlinear) = &chunk.nonlinear else { return (&[], &[]) };
-    let [from_safety, from_complexity] = if row == 0 { [0, 0] } else { nonlinear.ends[row - 1] };
-    let [to_safety, to_complexity] = nonlinear.ends[row];
-    (
-        &nonlinear.safety[from_safety as usize..to_safety as usize],
-        &nonlinear.complexity[from_complexity as usize..to_complexity as usize],
-    )
-}
-
-/// What the danger to a side's king takes off its midgame and endgame values, and the derivatives by the
-/// danger.
+/// What the danger to a king takes off its side's midgame and endgame values, and the derivatives by it.
 fn danger(safety: &[BothSides], white: bool, weights: &[[f64; 2]], form: &NonlinearForm) -> [[f64; 2]; 2] {
     let mut sums = [0.0f64; 2];
     for entry in safety {
@@ -131,7 +117,6 @@ pub struct RowLoss {
     pub slope: f64,
     /// Second derivative without the error term: never negative (Gauss-Newton).
     pub curvature: f64,
-    /// Exact second derivative.
     pub exact_curvature: f64,
 }
 

@@ -1,7 +1,7 @@
 //! Fits over several seeds, with standard errors, spreads and remarks on what the data cannot identify.
 
 use super::fit::{Epoch, Outcome, fit};
-use super::model::{Model, Space};
+use super::model::Model;
 use super::objective::Objective;
 use super::settings::{LARGEST_MATRIX, Settings};
 use super::standard_errors::{StandardErrors, describe, seen, standard_errors};
@@ -18,25 +18,20 @@ pub struct RunSettings {
     pub standard_errors: bool,
 }
 
-/// Progress of [`fit_seeds`].
 pub enum RunEvent<'a> {
     Loaded { seed: u64, traces: &'a SplitTraces },
     Epoch { seed: u64, epoch: &'a Epoch },
     Fitted { seed: u64, outcome: &'a Outcome },
 }
 
-/// Results of all seeds.
 pub struct FittedRuns {
-    /// Of the first seed.
     pub outcome: Outcome,
     pub positions: usize,
     pub validation_positions: usize,
     pub values: TunedValues,
-    /// What the data cannot identify.
     pub remarks: Vec<String>,
 }
 
-/// Fits once per seed; `load` gathers the traces of a seed.
 pub fn fit_seeds(
     model: &Model,
     settings: &RunSettings,
@@ -81,7 +76,12 @@ fn examine(
 ) -> FittedRuns {
     let SplitTraces { space, train, validation } = traces;
     let counts = seen(model, space, &train.seen(space.kept.len()));
-    let errors = with_errors.then(|| errors_of(model, settings, space, traces, &outcome)).flatten();
+    let parameters = space.parameters();
+    let enough = parameters <= FEW || train.positions >= ENOUGH * parameters;
+    let errors = (with_errors && enough && parameters <= LARGEST_MATRIX).then(|| {
+        let objective = Objective { traces: train, model, space, k: outcome.k, l2: settings.l2_prior(train) };
+        standard_errors(&objective, &space.parameters_of(&outcome.values))
+    });
     let mut remarks = remarks(model, &counts, errors.as_ref());
     if with_errors && errors.is_none() {
         remarks.push("no standard errors: too many weights, or too few positions for them".to_string());
@@ -101,22 +101,6 @@ fn examine(
     }
 }
 
-/// `None` for too many parameters or too few positions.
-fn errors_of(
-    model: &Model,
-    settings: &Settings,
-    space: &Space,
-    traces: &SplitTraces,
-    outcome: &Outcome,
-) -> Option<StandardErrors> {
-    let (train, parameters) = (&traces.train, space.parameters());
-    let enough = parameters <= FEW || train.positions >= ENOUGH * parameters;
-    let objective = Objective { traces: train, model, space, k: outcome.k, l2: settings.l2_prior(train) };
-    (parameters <= LARGEST_MATRIX && enough)
-        .then(|| standard_errors(&objective, &space.parameters_of(&outcome.values)))
-}
-
-/// Weights and combinations named one by one.
 const NAMED: usize = 8;
 
 fn remarks(model: &Model, counts: &[u64], errors: Option<&StandardErrors>) -> Vec<String> {
@@ -140,7 +124,6 @@ fn remarks(model: &Model, counts: &[u64], errors: Option<&StandardErrors>) -> Ve
     remarks
 }
 
-/// Standard deviation of each value over the runs.
 fn spread(runs: &[Vec<f64>]) -> Vec<f64> {
     let count = runs.len() as f64;
     (0..runs[0].len())

@@ -1,5 +1,4 @@
 //! Gauss-Newton and Newton steps.
-//!
 //! Each step solves with the normal matrix, slightly damped (Levenberg, 1944; Marquardt, 1963), and is halved
 //! until the loss falls sufficiently (Armijo, 1966). In nullspace of constant loss the gradient is 0, so
 //! values stay at their start. Values at a bound that the gradient pushes against are held for the step
@@ -16,7 +15,6 @@ const DAMPING: f64 = 1e-9;
 /// Stop when a step would lower the loss by less than this share.
 const TOLERANCE: f64 = 1e-8;
 
-/// Halvings of a step before damping grows.
 const HALVINGS: i32 = 8;
 
 /// A step that gains less than this share of the loss reuses the matrix for the next.
@@ -40,15 +38,15 @@ pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, newton: bool, trac
             return;
         }
         match descend(objective, &here, loss, promise, &step, tracker) {
-            Some(next) => {
-                let gain = loss - next.loss;
-                (here, loss, gradient) = (next.parameters, next.loss, next.gradient);
+            Some((parameters, reached, slopes, share)) => {
+                let gain = loss - reached;
+                (here, loss, gradient) = (parameters, reached, slopes);
                 damping = (damping / 10.0).max(DAMPING);
-                if !tracker.epoch(&here, loss, next.share) || gain < TOLERANCE * loss {
+                if !tracker.epoch(&here, loss, share) || gain < TOLERANCE * loss {
                     return;
                 }
                 // Near the optimum the matrix hardly changes, and a gradient alone is much cheaper.
-                let as_promised = next.share == 1.0 && gain > 0.25 * promise;
+                let as_promised = share == 1.0 && gain > 0.25 * promise;
                 kept = (gain < KEEP * loss && as_promised).then_some(factored);
             }
             // The old matrix no longer fits; build a new one.
@@ -59,14 +57,7 @@ pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, newton: bool, trac
     }
 }
 
-struct Next {
-    parameters: Vec<f64>,
-    loss: f64,
-    gradient: Vec<f64>,
-    share: f64,
-}
-
-/// Takes the largest share of a step that satisfies Armijo's condition.
+/// Takes the largest share of a step that satisfies Armijo's condition: parameters, loss, gradient, share.
 fn descend(
     objective: &Objective<'_>,
     here: &[f64],
@@ -74,7 +65,7 @@ fn descend(
     promise: f64,
     step: &[f64],
     tracker: &mut Tracker<'_>,
-) -> Option<Next> {
+) -> Option<(Vec<f64>, f64, Vec<f64>, f64)> {
     for halving in 0..HALVINGS {
         let share = 0.5f64.powi(halving);
         let mut parameters: Vec<f64> =
@@ -86,13 +77,12 @@ fn descend(
         let (reached, gradient) = objective.gradient(&parameters);
         tracker.passes += 1;
         if reached <= loss - 1e-4 * share * promise {
-            return Some(Next { parameters, loss: reached, gradient, share });
+            return Some((parameters, reached, gradient, share));
         }
     }
     None
 }
 
-/// A factored, damped matrix.
 struct Factored {
     factor: Cholesky,
     /// Values at a bound.

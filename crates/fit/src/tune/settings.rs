@@ -1,5 +1,3 @@
-//! Settings of tuning.
-
 use serde::Serialize;
 
 use super::chunk::CHUNK_POSITIONS;
@@ -7,7 +5,6 @@ use super::traces::Traces;
 use crate::optim::{Decay, Schedule};
 use patzer_io::error::{Error, Result};
 
-/// Ways to the optimum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Optimizer {
@@ -90,7 +87,6 @@ pub struct Settings {
     pub epochs: Option<usize>,
     /// Positions per step of first-order optimisers, rounded up to whole chunks; 0 for all.
     pub batch: usize,
-    /// `None` for the optimiser's default.
     pub learning_rate: Option<f32>,
     /// Last learning rate over the first.
     pub final_share: f32,
@@ -99,12 +95,9 @@ pub struct Settings {
     pub patience: usize,
     /// L2 prior: loss added for a value 100 centipawns from its start.
     pub l2: f64,
-    /// L2 prior times the number of games (positions where games are unknown), because positions of a game
-    /// share its result; it matters only where data are few.
+    /// L2 prior times the number of games (or positions), whose results are shared; it matters where data are few.
     pub prior: f64,
-    /// `None` fits K to the start values.
     pub k: Option<f64>,
-    /// Seed of the position order.
     pub seed: u64,
 }
 
@@ -151,8 +144,7 @@ impl Settings {
         self.l2 + self.prior / games.max(1) as f64
     }
 
-    /// Positions per chunk, so that batches have the requested size and consist of several chunks where that
-    /// pays: a chunk is one thread's work.
+    /// Positions per chunk, a thread's work: batches consist of several chunks where that pays.
     pub fn chunk(&self) -> usize {
         const LEAST: usize = 2_048;
         match self.batch {
@@ -163,7 +155,6 @@ impl Settings {
         }
     }
 
-    /// Learning rate by epoch.
     pub fn schedule(&self, optimizer: Optimizer) -> Schedule {
         let start = self.learning_rate.unwrap_or(optimizer.learning_rate());
         let steps = self.epochs.unwrap_or(optimizer.epochs()) as u64;

@@ -1,5 +1,4 @@
 //! Standard errors of tuned values, and what the data cannot identify.
-//!
 //! The errors are the sandwich estimate H⁻¹ V H⁻¹ (White, "Maximum likelihood estimation of misspecified
 //! models", 1982), with V from slopes summed over clusters of games (Liang and Zeger, 1986), since positions
 //! of one game share its result. H is the Gauss-Newton matrix. Unidentified combinations stay at their start,
@@ -15,7 +14,6 @@ use crate::optim::{Cholesky, nullspace};
 /// Damping of unidentified nullspace, as a share of the diagonal.
 const DAMPING: f64 = 1e-9;
 
-/// Standard errors and unidentified values.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StandardErrors {
     /// By slot, in centipawns; `None` if fixed or never counted.

@@ -3,10 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::model::{EvalPart, Feature, Model, Slot};
-use super::terms_error::{InitialError, TermsError};
 use patzer_io::error::{Error, Result};
 
-/// Which halves an entry has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -18,7 +16,6 @@ pub enum Kind {
     Endgame,
 }
 
-/// Layout of a term's entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Shape {
@@ -28,7 +25,6 @@ pub enum Shape {
     Board(Board),
 }
 
-/// Order of squares: rank by rank from a1 or from a8.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Board {
     #[serde(rename = "board", alias = "board-a1")]
@@ -47,7 +43,6 @@ impl Shape {
         self.len() == 0
     }
 
-    /// Rows and columns; a list is one row.
     pub fn grid(self) -> [usize; 2] {
         match self {
             Shape::List(length) => [1, length],
@@ -74,9 +69,7 @@ impl Shape {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Term {
-    /// Letters, digits, `_` and `.`.
     pub name: String,
-    /// Namespace, module or object in the output.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub group: String,
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -92,10 +85,8 @@ pub struct Term {
     pub initial: toml::Value,
     #[serde(default, skip_serializing_if = "is_default")]
     pub fixed: bool,
-    /// Minimum and maximum.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<[f64; 2]>,
-    /// Mirrors each row: files a to d equal h to e.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mirror: bool,
     /// Earlier term of the same shape and kind whose values it shares.
@@ -120,16 +111,18 @@ pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl Term {
-    /// Start values of every entry, midgame and endgame.
-    pub(super) fn values(&self) -> std::result::Result<Vec<[f64; 2]>, InitialError> {
+    pub(super) fn values(&self) -> Result<Vec<[f64; 2]>> {
         let mut numbers = Vec::new();
-        flatten(&self.initial, &mut numbers)?;
+        self.flatten(&self.initial, &mut numbers)?;
         let (length, width) = (self.shape.len(), if self.kind == Kind::Pair { 2 } else { 1 });
         let all = match numbers.len() {
             1 => vec![numbers[0]; length * width],
             2 if width == 2 => numbers.repeat(length),
             given if given == length * width => numbers,
-            found => return Err(InitialError::Length { found, needed: length * width, width }),
+            found => {
+                let needed = length * width;
+                return self.fault(format!("has {found} numbers; it needs {needed}, {width} or 1"));
+            }
         };
         let pair = |entry: &[f64]| match self.kind {
             Kind::Pair => [entry[0], entry[1]],
@@ -142,11 +135,9 @@ impl Term {
 
     /// Adds a feature per entry; `start` is the term's first feature number.
     pub(super) fn add_to(&self, model: &mut Model, start: usize, fixed: bool) -> Result<()> {
-        let values =
-            self.values().map_err(|e| Error::input(TermsError::Initial(&self.name, e).to_string()))?;
         let [_, columns] = self.shape.grid();
         let prefix = if self.group.is_empty() { String::new() } else { format!("{}.", self.group) };
-        for (entry, [mg, eg]) in values.into_iter().enumerate() {
+        for (entry, [mg, eg]) in self.values()?.into_iter().enumerate() {
             let (column, row) = (entry % columns, entry / columns * columns);
             let twin = columns - 1 - column;
             if self.mirror && twin < column {
@@ -169,15 +160,19 @@ impl Term {
         }
         Ok(())
     }
-}
 
-/// All numbers of nested lists, in order.
-fn flatten(value: &toml::Value, numbers: &mut Vec<f64>) -> std::result::Result<(), InitialError> {
-    match value {
-        toml::Value::Integer(number) => numbers.push(*number as f64),
-        toml::Value::Float(number) if number.is_finite() => numbers.push(*number),
-        toml::Value::Array(list) => list.iter().try_for_each(|value| flatten(value, numbers))?,
-        other => return Err(InitialError::NotANumber(other.clone())),
+    /// Collects all numbers of nested lists, in order.
+    fn flatten(&self, value: &toml::Value, numbers: &mut Vec<f64>) -> Result<()> {
+        match value {
+            toml::Value::Integer(number) => numbers.push(*number as f64),
+            toml::Value::Float(number) if number.is_finite() => numbers.push(*number),
+            toml::Value::Array(list) => list.iter().try_for_each(|value| self.flatten(value, numbers))?,
+            other => return self.fault(format!("has {other}, which is not a number")),
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn fault<T>(&self, reason: String) -> Result<T> {
+        Err(Error::input(format!("`{}`: `initial` {reason}", self.name)))
+    }
 }

@@ -9,16 +9,14 @@ use serde::{Deserialize, Serialize};
 use super::model::{Feature, Model};
 use super::reference;
 use super::term::{Kind, Shape, Term, is_default};
-use super::terms_error::TermsError;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-pub(super) const VERSION: u32 = 1;
+const VERSION: u32 = 1;
 
 /// Traces number features with 16 bits.
-pub(super) const MOST: usize = 1 << 16;
+const MOST: usize = 1 << 16;
 
-/// Style of source code output.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Style {
@@ -62,7 +60,6 @@ impl Terms {
         Terms::parse(&io::read_text(path)?, path)
     }
 
-    /// Parses a file's text; `path` is for messages.
     pub fn parse(text: &str, path: &Path) -> Result<Terms> {
         let terms: Terms = toml::from_str(text).map_err(|e| {
             let at = e.span().map_or(0, |span| span.start).min(text.len());
@@ -77,53 +74,52 @@ impl Terms {
         toml::to_string(self).map_err(|e| Error::internal(e.to_string()))
     }
 
-    fn check(&self) -> std::result::Result<(), TermsError<'_>> {
+    fn check(&self) -> Result<()> {
+        let fault = |reason: String| Err(Error::input(reason));
         if self.format != VERSION {
-            return Err(TermsError::Format);
+            return fault(format!("`format` has to be {VERSION}"));
         }
         if !(self.full_phase.is_finite() && self.full_phase > 0.0) {
-            return Err(TermsError::FullPhase);
+            return fault("`full_phase` has to be above 0".into());
         }
         if self.safety_divisors.is_some_and(|d| d.iter().any(|d| !(d.is_finite() && *d > 0.0))) {
-            return Err(TermsError::SafetyDivisors);
+            return fault("`safety_divisors` have to be above 0".into());
         }
         let mut count = 0;
         for (i, term) in self.terms.iter().enumerate() {
             let name = &term.name;
             let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
             if name.is_empty() || !name.chars().all(plain) || !term.group.chars().all(plain) {
-                return Err(TermsError::Name(name));
+                return fault(format!("`{name}`: names are of letters, digits, `_` and `.`"));
             }
             if self.terms[..i].iter().any(|other| other.name == *name && other.group == term.group) {
-                return Err(TermsError::Duplicate(name));
+                return fault(format!("two terms are called `{name}`"));
             }
             let [rows, columns] = term.shape.grid();
             if rows.saturating_mul(columns) > MOST || term.shape.is_empty() {
-                return Err(TermsError::Shape(name));
+                return fault(format!("`{name}` needs a shape of 1 to {MOST} entries"));
             }
             count += term.shape.len();
-            term.values().map_err(|e| TermsError::Initial(name, e))?;
+            term.values()?;
             if term.bounds.is_some_and(|[low, high]| low.is_nan() || high.is_nan() || low > high) {
-                return Err(TermsError::Bounds(name));
+                return fault(format!("`{name}`: the lower bound is above the upper one"));
             }
             if !term.same_as.is_empty() {
                 let fits = |other: &Term| (other.shape.len(), other.kind) == (term.shape.len(), term.kind);
                 let other = self.terms[..i].iter().find(|other| other.name == term.same_as);
                 if !other.is_some_and(fits) {
-                    return Err(TermsError::SameAs { name, other: &term.same_as });
+                    let twin = &term.same_as;
+                    return fault(format!("`{name}`: no earlier term `{twin}` of the same shape and kind"));
                 }
             }
         }
-        if count > MOST {
-            return Err(TermsError::TooMany(count));
+        match count {
+            0 => fault("names no term".into()),
+            1..=MOST => Ok(()),
+            _ => fault(format!("{count} entries are more than the {MOST} that traces can number")),
         }
-        if count == 0 {
-            return Err(TermsError::Empty);
-        }
-        Ok(())
     }
 
-    /// Each term with its range of features.
     pub fn tables(&self) -> impl Iterator<Item = (&Term, Range<usize>)> {
         let mut at = 0;
         self.terms.iter().map(move |term| {

@@ -15,13 +15,42 @@ use patzer_eval::hce::{COUNT, Hce, Weights};
 use shakmaty::{Chess, Position};
 use std::sync::Arc;
 
-fn collector(items: &[(TraceInfo, FeatureCounts)], model: &Model, space: &Space, chunk: usize) -> Traces {
+type Item = (TraceInfo, FeatureCounts);
+
+fn collector(items: &[Item], model: &Model, space: &Space, chunk: usize) -> Traces {
     let mut collector = TraceCollector::new(&ExternalTracer, model, space, chunk, 0);
     items.iter().for_each(|item| collector.push(item.clone()).unwrap());
     collector.finish().unwrap()
 }
 
-/// A model with a free pair per feature.
+/// A model with traces in its whole space.
+struct Fixture {
+    model: Model,
+    space: Space,
+    traces: Traces,
+}
+
+impl Fixture {
+    fn new(model: Model, items: &[Item], chunk: usize) -> Fixture {
+        let space = Space::new(&model);
+        Fixture { traces: collector(items, &model, &space, chunk), model, space }
+    }
+
+    fn rich(parts: &[EvalPart], count: usize, seed: u64) -> Fixture {
+        Fixture::new(model(parts), &positions(parts, count, seed, true), 700)
+    }
+
+    fn objective(&self, k: f64, l2: f64) -> Objective<'_> {
+        Objective { traces: &self.traces, model: &self.model, space: &self.space, k, l2 }
+    }
+}
+
+fn moved(at: &[f64], i: usize, by: f64) -> Vec<f64> {
+    let mut moved = at.to_vec();
+    moved[i] += by;
+    moved
+}
+
 fn model(parts: &[EvalPart]) -> Model {
     let slot = |i: usize| Slot {
         name: format!("value {i}"),
@@ -41,7 +70,7 @@ fn model(parts: &[EvalPart]) -> Model {
 }
 
 /// Random positions; `rich` fills every column.
-fn positions(parts: &[EvalPart], count: usize, seed: u64, rich: bool) -> Vec<(TraceInfo, FeatureCounts)> {
+fn positions(parts: &[EvalPart], count: usize, seed: u64, rich: bool) -> Vec<Item> {
     let mut rng = Rng::new(seed);
     let mut items = Vec::new();
     for _ in 0..count {
@@ -91,13 +120,11 @@ const BENT: [EvalPart; 12] = {
 
 #[test]
 fn the_fast_passes_give_what_the_plain_ones_give() {
-    let (model, items) = (model(&LINEAR), positions(&LINEAR, 3_000, 1, true));
-    let space = Space::new(&model);
-    let traces = collector(&items, &model, &space, 700);
-    let at = values(24, 2);
-    let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.4, l2: 0.0 };
+    let fixture = Fixture::rich(&LINEAR, 3_000, 1);
+    let (Fixture { model, space, traces }, at) = (&fixture, values(24, 2));
+    let objective = fixture.objective(1.4, 0.0);
     let (loss, gradient) = objective.gradient(&at);
-    let pairs = space.pairs(&model, &at);
+    let pairs = space.pairs(model, &at);
     let (mut plain_loss, mut plain_gradient) = (0.0, vec![0.0; 24]);
     for chunk in &traces.chunks {
         let (sum, part) = reference::gradient(chunk, &pairs, 1.4, &model.nonlinear);
@@ -122,37 +149,23 @@ fn the_fast_passes_give_what_the_plain_ones_give() {
 
 #[test]
 fn gradients_are_those_of_finite_differences_in_every_part() {
-    let (model, items) = (model(&BENT), positions(&BENT, 2_000, 3, true));
-    let space = Space::new(&model);
-    let traces = collector(&items, &model, &space, 700);
-    let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.4, l2: 0.3 };
-    let at = values(24, 4);
+    let fixture = Fixture::rich(&BENT, 2_000, 3);
+    let (objective, at) = (fixture.objective(1.4, 0.3), values(24, 4));
     let (_, exact) = objective.gradient(&at);
-    for i in 0..24 {
-        let with = |delta: f64| {
-            let mut moved = at.clone();
-            moved[i] += delta;
-            objective.gradient(&moved).0
-        };
+    for (i, exact) in exact.iter().enumerate() {
+        let with = |delta: f64| objective.gradient(&moved(&at, i, delta)).0;
         let slope = (with(1e-3) - with(-1e-3)) / 2e-3;
-        assert!((slope - exact[i]).abs() < 1e-7 + 1e-3 * slope.abs(), "{i}: {slope} and {}", exact[i]);
+        assert!((slope - exact).abs() < 1e-7 + 1e-3 * slope.abs(), "{i}: {slope} and {}", exact);
     }
 }
 
 #[test]
 fn the_exact_normal_matrix_is_that_of_finite_differences() {
-    let (model, items) = (model(&LINEAR), positions(&LINEAR, 2_000, 5, true));
-    let space = Space::new(&model);
-    let traces = collector(&items, &model, &space, 700);
-    let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.4, l2: 0.3 };
-    let at = values(24, 6);
+    let fixture = Fixture::rich(&LINEAR, 2_000, 5);
+    let (objective, at) = (fixture.objective(1.4, 0.3), values(24, 6));
     let matrix = objective.normal(&at, Curvature::Newton);
     for i in 0..24 {
-        let with = |delta: f64| {
-            let mut moved = at.clone();
-            moved[i] += delta;
-            objective.gradient(&moved).1
-        };
+        let with = |delta: f64| objective.gradient(&moved(&at, i, delta)).1;
         let (up, down) = (with(0.5), with(-0.5));
         let largest = (0..24).map(|j| matrix[i * 24 + j].abs()).fold(0.0, f64::max);
         for j in 0..24 {
@@ -163,13 +176,7 @@ fn the_exact_normal_matrix_is_that_of_finite_differences() {
 }
 
 /// Positions with results drawn from known values.
-fn drawn(
-    parts: &[EvalPart],
-    truth: &[f64],
-    k: f64,
-    count: usize,
-    seed: u64,
-) -> Vec<(TraceInfo, FeatureCounts)> {
+fn drawn(parts: &[EvalPart], truth: &[f64], count: usize, seed: u64) -> Vec<Item> {
     let (model, mut items) = (model(parts), positions(parts, count, seed, false));
     let space = Space::new(&model);
     let mut rng = Rng::new(seed ^ 0xabc);
@@ -179,12 +186,12 @@ fn drawn(
         reference::each(&traces.chunks[0], &model.pairs(truth), &model.nonlinear, |_, score, _| {
             white = score
         });
-        item.0.target = f32::from(u8::from(rng.unit() < expected_score(white, k)));
+        item.0.target = f32::from(u8::from(rng.unit() < expected_score(white, 1.5)));
     }
     items
 }
 
-fn run(items: &[(TraceInfo, FeatureCounts)], model: &Model, settings: &Settings) -> Outcome {
+fn run(items: &[Item], model: &Model, settings: &Settings) -> Outcome {
     let space = Space::new(model);
     let traces = collector(items, model, &space, settings.chunk());
     fit(model, &space, &traces, &Traces::default(), settings, &mut |_| {}).unwrap()
@@ -202,17 +209,16 @@ fn known_values_are_found_within_their_standard_errors() {
                 EvalPart::Linear => {}
             }
         }
-        let items = drawn(&parts, &truth, 1.5, 60_000, 8);
+        let items = drawn(&parts, &truth, 60_000, 8);
         let mut model = model(&parts);
         for (slot, value) in model.slots.iter_mut().zip(&truth) {
             slot.start = if parts == BENT { 0.7 * value } else { 0.0 };
         }
         let settings = Settings { k: Some(1.5), ..Settings::default() };
         let outcome = run(&items, &model, &settings);
-        let space = Space::new(&model);
-        let traces = collector(&items, &model, &space, 4096);
-        let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.5, l2: 0.0 };
-        let known = standard_errors(&objective, &space.parameters_of(&outcome.values));
+        let fixture = Fixture::new(model, &items, 4096);
+        let parameters = fixture.space.parameters_of(&outcome.values);
+        let known = standard_errors(&fixture.objective(1.5, 0.0), &parameters);
         let mut chi = Vec::new();
         for (i, error) in known.errors.iter().enumerate() {
             // The midgame half of a complexity weight counts nowhere.
@@ -231,7 +237,7 @@ fn known_values_are_found_within_their_standard_errors() {
 
 #[test]
 fn all_optimisers_agree_on_the_optimum() {
-    let items = drawn(&LINEAR, &values(24, 9), 1.5, 8_000, 10);
+    let items = drawn(&LINEAR, &values(24, 9), 8_000, 10);
     let model = model(&LINEAR);
     let base = Settings { k: Some(1.5), patience: 1_000_000, ..Settings::default() };
     let best = run(&items, &model, &base);
@@ -255,16 +261,13 @@ fn all_optimisers_agree_on_the_optimum() {
 
 #[test]
 fn the_number_of_threads_changes_nothing() {
-    let items = drawn(&LINEAR, &values(24, 11), 1.5, 3_000, 12);
+    let items = drawn(&LINEAR, &values(24, 11), 3_000, 12);
     let model = model(&LINEAR);
     for optimizer in [Optimizer::GaussNewton, Optimizer::Lbfgs, Optimizer::Adam] {
         let settings =
             Settings { optimizer, epochs: Some(4), batch: 512, k: Some(1.5), ..Settings::default() };
-        let with = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| run(&items, &model, &settings).values)
-        };
-        assert_eq!(with(1), with(2));
+        let values = || run(&items, &model, &settings).values;
+        assert_eq!(crate::on_threads(1, values), crate::on_threads(2, values));
     }
 }
 
@@ -272,7 +275,7 @@ fn the_number_of_threads_changes_nothing() {
 fn bounds_hold_and_the_other_values_make_up_for_them() {
     let mut truth = values(24, 13);
     (truth[0], truth[3]) = (90.0, -80.0);
-    let items = drawn(&LINEAR, &truth, 1.5, 8_000, 14);
+    let items = drawn(&LINEAR, &truth, 8_000, 14);
     let mut bounded = model(&LINEAR);
     bounded.slots[0].bounds = [0.0, 30.0];
     bounded.slots[3].bounds = [-10.0, 10.0];
@@ -283,22 +286,16 @@ fn bounds_hold_and_the_other_values_make_up_for_them() {
         Settings { epochs: Some(600), learning_rate: Some(2.0), patience: 600, ..settings(Optimizer::Adam) };
     let first = run(&items, &bounded, &adam);
     assert!((found.exact.train - first.exact.train).abs() < 1e-7, "{found:?} {first:?}");
-    let traces = collector(&items, &bounded, &Space::new(&bounded), 4096);
-    let refused = fit(
-        &bounded,
-        &Space::new(&bounded),
-        &traces,
-        &Traces::default(),
-        &settings(Optimizer::Lbfgs),
-        &mut |_| {},
-    );
+    let Fixture { model, space, traces } = Fixture::new(bounded, &items, 4096);
+    let lbfgs = settings(Optimizer::Lbfgs);
+    let refused = fit(&model, &space, &traces, &Traces::default(), &lbfgs, &mut |_| {});
     assert!(refused.unwrap_err().to_string().contains("bounds"));
 }
 
 #[test]
 fn what_cannot_be_known_stays_and_is_named() {
     // Features 0 and 1 always count the same, feature 2 never counts.
-    let mut items = drawn(&LINEAR, &values(24, 15), 1.5, 6_000, 16);
+    let mut items = drawn(&LINEAR, &values(24, 15), 6_000, 16);
     for (_, counts) in &mut items {
         counts.linear.retain(|(index, _)| *index != 1 && *index != 2);
         if let Some(&(0, count)) = counts.linear.first() {
@@ -313,10 +310,8 @@ fn what_cannot_be_known_stays_and_is_named() {
     // The start is kept, and so is the difference of the two that cannot be told apart.
     assert_eq!(outcome.values[4..6], [7.0, 7.0]);
     assert!((outcome.values[0] - outcome.values[2]).abs() < 1e-3, "{:?}", &outcome.values[..4]);
-    let space = Space::new(&model);
-    let traces = collector(&items, &model, &space, 4096);
-    let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.5, l2: 0.0 };
-    let known = standard_errors(&objective, &outcome.values);
+    let fixture = Fixture::new(model, &items, 4096);
+    let known = standard_errors(&fixture.objective(1.5, 0.0), &outcome.values);
     assert_eq!(known.dead, [4, 5]);
     let mut null_vectors: Vec<Vec<usize>> =
         known.nullspace.iter().map(|direction| direction.iter().map(|part| part.0).collect()).collect();
@@ -326,13 +321,10 @@ fn what_cannot_be_known_stays_and_is_named() {
 
 #[test]
 fn copies_of_a_game_tell_nothing_new() {
-    let items = drawn(&LINEAR, &values(24, 17), 1.5, 3_000, 18);
-    let model = model(&LINEAR);
-    let space = Space::new(&model);
-    let errors = |items: &[(TraceInfo, FeatureCounts)]| {
-        let traces = collector(items, &model, &space, 4096);
-        let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.5, l2: 0.0 };
-        standard_errors(&objective, &values(24, 17)).errors
+    let items = drawn(&LINEAR, &values(24, 17), 3_000, 18);
+    let errors = |items: &[Item]| {
+        let fixture = Fixture::new(model(&LINEAR), items, 4096);
+        standard_errors(&fixture.objective(1.5, 0.0), &values(24, 17)).errors
     };
     let four_times: Vec<_> = (0..4).flat_map(|_| items.clone()).collect();
     for (once, four) in errors(&items).iter().zip(errors(&four_times)) {
@@ -343,14 +335,14 @@ fn copies_of_a_game_tell_nothing_new() {
 #[test]
 fn tuning_stops_early_and_keeps_the_best() {
     // The validation results are the opposite of the training results, so every step makes it worse.
-    let items = drawn(&LINEAR, &values(24, 19), 1.5, 2_000, 20);
+    let items = drawn(&LINEAR, &values(24, 19), 2_000, 20);
     let opposite: Vec<_> =
         items.iter().map(|(f, c)| (TraceInfo { target: 1.0 - f.target, ..*f }, c.clone())).collect();
     let model = model(&LINEAR);
     let space = Space::new(&model);
     let settings =
         Settings { patience: 3, k: Some(1.0), optimizer: Optimizer::Adam, batch: 512, ..Settings::default() };
-    let traces = |items: &[(TraceInfo, FeatureCounts)]| collector(items, &model, &space, settings.chunk());
+    let traces = |items: &[Item]| collector(items, &model, &space, settings.chunk());
     let outcome = fit(&model, &space, &traces(&items), &traces(&opposite), &settings, &mut |_| {}).unwrap();
     assert_eq!((outcome.epochs, outcome.best_epoch), (3, 0));
     assert_eq!(outcome.values, model.start());
@@ -358,7 +350,7 @@ fn tuning_stops_early_and_keeps_the_best() {
 
 #[test]
 fn an_l2_prior_keeps_values_near_their_start() {
-    let items = drawn(&LINEAR, &values(24, 21), 1.5, 2_000, 22);
+    let items = drawn(&LINEAR, &values(24, 21), 2_000, 22);
     let model = model(&LINEAR);
     let distance = |l2: f64| {
         let settings = Settings { l2, k: Some(1.5), ..Settings::default() };
@@ -369,14 +361,11 @@ fn an_l2_prior_keeps_values_near_their_start() {
 
 #[test]
 fn nothing_to_tune_is_an_error() {
-    let model = model(&LINEAR);
-    let space = Space::new(&model);
-    let none = Traces::default();
+    let Fixture { model, space, traces: none } = Fixture::new(model(&LINEAR), &[], 1);
     let error = fit(&model, &space, &none, &none, &Settings::default(), &mut |_| {}).unwrap_err();
     assert_eq!(error.exit_code(), 1);
 }
 
-/// Positions of random games.
 fn boards(count: usize, seed: u64) -> Vec<Chess> {
     let mut rng = Rng::new(seed);
     let mut found = Vec::with_capacity(count);

@@ -8,20 +8,20 @@
 //! - index: entry number; coefficient: White's count minus Black's, or `white/black`. Safety terms need both
 //!   counts; complexity terms have one.
 
-use std::fmt;
+use std::borrow::Cow;
+use std::fmt::Display;
 use std::io::Write;
 
 use super::chunk::{BothSides, FeatureCounts, TraceInfo};
 use super::model::{EvalPart, Model};
 use super::traces::add;
+use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracePosition {
-    /// The target is the result.
     pub info: TraceInfo,
     pub counts: FeatureCounts,
     pub game: Option<u64>,
-    /// Centipawns from White's side.
     pub score: Option<f32>,
 }
 
@@ -37,73 +37,30 @@ impl TracePosition {
     }
 }
 
-/// Why a position of a trace file is malformed.
-#[derive(Debug, Clone, PartialEq)]
-pub enum TraceError {
-    NoResult,
-    NoPhase,
-    Field(String),
-    Entry {
-        index: String,
-        coefficient: String,
-    },
-    BeyondTerms {
-        index: usize,
-        entries: usize,
-    },
-    /// A safety term without Black's coefficient.
-    OneCoefficient(usize),
-    /// A complexity term with Black's coefficient.
-    TwoCoefficients(usize),
-    Value {
-        key: String,
-        value: String,
-    },
-    UnknownKey(String),
-    NegativeWeight,
-    /// Of a Parquet column.
-    Column(&'static str),
-    Lengths,
+pub(super) const NEGATIVE_WEIGHT: &str = "a weight is below 0";
+
+fn fault<T>(reason: impl Into<String>) -> Result<T> {
+    Err(Error::input(reason))
 }
 
-impl fmt::Display for TraceError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            TraceError::NoResult => f.write_str("the first field has to be a result from 0 to 1"),
-            TraceError::NoPhase => f.write_str("the second field has to be the phase, a number"),
-            TraceError::Field(field) => write!(f, "`{field}` is neither key=value nor index:coefficient"),
-            TraceError::Entry { index, coefficient } => {
-                write!(f, "`{index}:{coefficient}` is not index:coefficient")
-            }
-            TraceError::BeyondTerms { index, entries } => {
-                write!(f, "index {index} is beyond the {entries} entries of the terms")
-            }
-            TraceError::OneCoefficient(index) => {
-                write!(f, "index {index} is one of safety; it needs white/black")
-            }
-            TraceError::TwoCoefficients(index) => {
-                write!(f, "index {index} is one of complexity; it has one coefficient")
-            }
-            TraceError::Value { key, value } => write!(f, "`{key}={value}` is not a number"),
-            TraceError::UnknownKey(key) => {
-                write!(f, "`{key}` is not one of scale, constant, weight, game, score")
-            }
-            TraceError::NegativeWeight => f.write_str("a weight is below 0"),
-            TraceError::Column(what) => f.write_str(what),
-            TraceError::Lengths => f.write_str("`index` and the coefficients are lists of different lengths"),
-        }
-    }
+pub(super) fn not_an_entry(index: impl Display, coefficient: impl Display) -> Error {
+    Error::input(format!("`{index}:{coefficient}` is not index:coefficient"))
 }
 
-fn lossy(text: &[u8]) -> String {
-    String::from_utf8_lossy(text).into_owned()
+fn lossy(text: &[u8]) -> Cow<'_, str> {
+    String::from_utf8_lossy(text)
 }
 
-/// Parses a line; phases are divided by `full_phase`.
-pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<TracePosition, TraceError> {
+pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<TracePosition> {
     let mut fields = line.split(|byte| byte.is_ascii_whitespace()).filter(|field| !field.is_empty());
-    let target = fields.next().and_then(result).ok_or(TraceError::NoResult)?;
-    let phase = fields.next().and_then(number).ok_or(TraceError::NoPhase)?;
+    let target = fields
+        .next()
+        .and_then(result)
+        .ok_or_else(|| Error::input("the first field has to be a result from 0 to 1"))?;
+    let phase = fields
+        .next()
+        .and_then(number)
+        .ok_or_else(|| Error::input("the second field has to be the phase, a number"))?;
     let info = TraceInfo { target, phase: (f64::from(phase) / full_phase) as f32, ..TraceInfo::default() };
     let mut position = TracePosition { info, counts: FeatureCounts::default(), game: None, score: None };
     for field in fields {
@@ -112,20 +69,15 @@ pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<TracePositio
         } else if let Some(at) = field.iter().position(|&byte| byte == b'=') {
             fact(&field[..at], &field[at + 1..], &mut position)?;
         } else {
-            return Err(TraceError::Field(lossy(field)));
+            return fault(format!("`{}` is neither key=value nor index:coefficient", lossy(field)));
         }
     }
     tidy(&mut position.counts.linear);
     Ok(position)
 }
 
-fn count(
-    index: &[u8],
-    coefficient: &[u8],
-    model: &Model,
-    counts: &mut FeatureCounts,
-) -> Result<(), TraceError> {
-    let fault = || TraceError::Entry { index: lossy(index), coefficient: lossy(coefficient) };
+fn count(index: &[u8], coefficient: &[u8], model: &Model, counts: &mut FeatureCounts) -> Result<()> {
+    let fault = || not_an_entry(lossy(index), lossy(coefficient));
     let index = whole(index).and_then(|index| usize::try_from(index).ok()).ok_or_else(fault)?;
     let (white, black) = match coefficient.iter().position(|&byte| byte == b'/') {
         None => (number(coefficient).ok_or_else(fault)?, None),
@@ -137,20 +89,22 @@ fn count(
     checked(model, index, white, black, counts)
 }
 
-/// Adds a count if it fits its feature.
 pub(super) fn checked(
     model: &Model,
     index: usize,
     white: f32,
     black: Option<f32>,
     counts: &mut FeatureCounts,
-) -> Result<(), TraceError> {
+) -> Result<()> {
     let Some(feature) = model.features.get(index) else {
-        return Err(TraceError::BeyondTerms { index, entries: model.features.len() });
+        let entries = model.features.len();
+        return fault(format!("index {index} is beyond the {entries} entries of the terms"));
     };
     match (feature.part, black) {
-        (EvalPart::Safety, None) => Err(TraceError::OneCoefficient(index)),
-        (EvalPart::Complexity, Some(_)) => Err(TraceError::TwoCoefficients(index)),
+        (EvalPart::Safety, None) => fault(format!("index {index} is one of safety; it needs white/black")),
+        (EvalPart::Complexity, Some(_)) => {
+            fault(format!("index {index} is one of complexity; it has one coefficient"))
+        }
         (part, black) => {
             // A model has at most 65,536 features.
             add(counts, part, index as u16, white, black.unwrap_or(0.0));
@@ -159,20 +113,22 @@ pub(super) fn checked(
     }
 }
 
-fn fact(key: &[u8], value: &[u8], position: &mut TracePosition) -> Result<(), TraceError> {
-    let fault = || TraceError::Value { key: lossy(key), value: lossy(value) };
+fn fact(key: &[u8], value: &[u8], position: &mut TracePosition) -> Result<()> {
+    let bad = || Error::input(format!("`{}={}` is not a number", lossy(key), lossy(value)));
     if key == b"game" {
-        position.game = Some(whole(value).ok_or_else(fault)?);
+        position.game = Some(whole(value).ok_or_else(bad)?);
         return Ok(());
     }
-    let value = number(value).ok_or_else(fault)?;
+    let value = number(value).ok_or_else(bad)?;
     match key {
         b"scale" => position.info.scale = value,
         b"constant" => position.info.constant = value,
-        b"weight" if value < 0.0 => return Err(TraceError::NegativeWeight),
+        b"weight" if value < 0.0 => return fault(NEGATIVE_WEIGHT),
         b"weight" => position.info.weight = value,
         b"score" => position.score = Some(value),
-        _ => return Err(TraceError::UnknownKey(lossy(key))),
+        _ => {
+            return fault(format!("`{}` is not one of scale, constant, weight, game, score", lossy(key)));
+        }
     }
     Ok(())
 }
@@ -217,7 +173,6 @@ fn whole(text: &[u8]) -> Option<u64> {
     text.iter().try_fold(0u64, |sum, &byte| byte.is_ascii_digit().then(|| sum * 10 + u64::from(byte - b'0')))
 }
 
-/// Writes a position as a line; `phase` is in the terms file's unit.
 pub fn write(out: &mut impl Write, position: &TracePosition, phase: f32) -> std::io::Result<()> {
     let TraceInfo { target, scale, constant, weight, .. } = position.info;
     write!(out, "{target} {phase}")?;
@@ -273,7 +228,6 @@ mod tests {
         assert_eq!(position.counts.linear, [(0, 1.5), (1, 2.0), (2, -3.0)]);
         assert_eq!(position.counts.safety, [BothSides { index: 3, white: 2.0, black: 1.0 }]);
         assert_eq!(position.counts.complexity, [(4, 6.0)]);
-        // What is written is read again.
         let mut text = Vec::new();
         write(&mut text, &position, 12.0).unwrap();
         assert_eq!(parse(text.trim_ascii(), &model(), 24.0).unwrap(), position);

@@ -17,12 +17,10 @@ pub struct TraceFiles<'a> {
     pub paths: &'a [PathBuf],
     pub terms: &'a Terms,
     pub model: &'a Model,
-    /// Fail at the first malformed line.
     pub strict: bool,
 }
 
 impl TraceFiles<'_> {
-    /// Visits every position of every file; returns the counts of each file.
     pub fn each(
         &self,
         take: &mut dyn FnMut(TracePosition) -> Result<()>,
@@ -40,8 +38,7 @@ impl TraceFiles<'_> {
         Ok(counts)
     }
 
-    /// Labels and splits all positions, holding out a share `validation` of the games. `chunk`: see
-    /// [`Settings::chunk`](super::Settings::chunk).
+    /// Labels and splits all positions by game; `chunk`: see [`Settings::chunk`](super::Settings::chunk).
     pub fn load(
         &self,
         labels: &Labels,

@@ -10,7 +10,6 @@ use patzer_io::error::Result;
 
 const SLAB: usize = 1 << 18;
 
-/// Counts a position's features.
 pub trait Tracer: Sync {
     type Item: Send + Sync;
     type Scratch: Default;
@@ -60,17 +59,10 @@ impl Traces {
                 let lists = [entries.plus, entries.minus, entries.heavy];
                 lists.into_iter().flatten().for_each(|&index| see(row, index));
             });
-            if let Some(nonlinear) = &chunk.nonlinear {
-                let mut from = [0; 2];
-                for (row, &[safety, complexity]) in nonlinear.ends.iter().enumerate() {
-                    nonlinear.safety[from[0] as usize..safety as usize]
-                        .iter()
-                        .for_each(|s| see(row, s.index));
-                    nonlinear.complexity[from[1] as usize..complexity as usize]
-                        .iter()
-                        .for_each(|c| see(row, c.0));
-                    from = [safety, complexity];
-                }
+            for row in 0..chunk.rows.len() {
+                let (safety, complexity) = chunk.nonlinear(row);
+                safety.iter().for_each(|entry| see(row, entry.index));
+                complexity.iter().for_each(|entry| see(row, entry.0));
             }
             seen
         };
@@ -84,8 +76,7 @@ impl Traces {
     }
 }
 
-/// Renumbers features by frequency, so that frequent ones are adjacent in weights, gradients and matrices,
-/// and drops features that never count.
+/// Renumbers features by frequency, so that frequent ones are adjacent, and drops those that never count.
 pub fn arrange(model: &Model, space: &mut Space, train: &mut Traces, validation: &mut Traces) {
     let [seen, held_out] = [&*train, &*validation].map(|traces| traces.seen(space.kept.len()));
     let mut order: Vec<usize> =
@@ -96,7 +87,6 @@ pub fn arrange(model: &Model, space: &mut Space, train: &mut Traces, validation:
     validation.renumber(&numbers);
 }
 
-/// Collects traces slab by slab.
 pub struct TraceCollector<'a, T: Tracer> {
     tracer: &'a T,
     model: &'a Model,
@@ -195,7 +185,6 @@ impl<'a, T: Tracer> TraceCollector<'a, T> {
     }
 }
 
-/// Traces of one seed, split by game, with the features that they keep.
 pub struct SplitTraces {
     pub space: Space,
     pub train: Traces,
@@ -203,8 +192,7 @@ pub struct SplitTraces {
 }
 
 impl SplitTraces {
-    /// Collects the positions that `fill` pushes, each with whether it is held out, and returns the result of `fill`
-    /// beside them. `chunk` and `seed`: see [`TraceCollector::new`].
+    /// Collects the positions that `fill` pushes, each with whether it is held out. See [`TraceCollector::new`].
     pub fn collect<T: Tracer, R>(
         tracer: &T,
         model: &Model,
@@ -225,7 +213,6 @@ impl SplitTraces {
     }
 }
 
-/// Takes counts made by another engine.
 pub struct ExternalTracer;
 
 impl Tracer for ExternalTracer {
@@ -243,7 +230,6 @@ impl Tracer for ExternalTracer {
     }
 }
 
-/// Adds a feature's count to the list of its term kind.
 pub fn add(counts: &mut FeatureCounts, part: EvalPart, index: u16, white: f32, black: f32) {
     match part {
         EvalPart::Linear if white != black => counts.linear.push((index, white - black)),

@@ -4,16 +4,12 @@ use std::fmt::Write;
 
 use super::model::Model;
 
-/// Values by slot in centipawns, with their errors and counts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TunedValues {
     pub before: Vec<f64>,
     pub after: Vec<f64>,
-    /// Standard errors, where known.
     pub errors: Option<Vec<Option<f64>>>,
-    /// Standard deviation over seeds.
     pub spread: Option<Vec<f64>>,
-    /// Number of positions in which a value counts.
     pub seen: Vec<u64>,
 }
 
@@ -25,7 +21,6 @@ struct Group<'a> {
 }
 
 impl TunedValues {
-    /// One row per value.
     pub fn csv(&self, model: &Model) -> String {
         let mut text = String::from("name,before,after,rounded,standard_error,spread,positions,fixed\n");
         for (i, slot) in model.slots.iter().enumerate() {

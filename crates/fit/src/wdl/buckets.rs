@@ -4,15 +4,12 @@ use serde::Serialize;
 
 use patzer_chess::score::expected_score;
 
-/// A range of scores in centipawns from White's side.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bucket {
-    /// `None` without limit.
     pub from: Option<i32>,
     /// First score beyond the range.
     pub to: Option<i32>,
     pub positions: usize,
-    /// Mean result, 0 to 1.
     pub actual: f64,
     /// Mean expected result.
     pub expected: f64,
@@ -20,7 +17,6 @@ pub struct Bucket {
 
 const LIMITS: [i32; 14] = [-800, -500, -300, -200, -150, -100, -50, 50, 100, 150, 200, 300, 500, 800];
 
-/// One row per non-empty range.
 pub fn buckets(k: f64, pairs: &[(f32, f32)]) -> Vec<Bucket> {
     let mut sums = [(0usize, 0.0, 0.0); LIMITS.len() + 1];
     for &(cp, result) in pairs {

@@ -10,8 +10,7 @@ use patzer_eval::nnue::Nnue;
 use patzer_eval::{Evaluation, Evaluator};
 use patzer_label::leaf::fit_target;
 
-/// Static evaluations of the positions, or of their leaves if the dataset is `resolved`; leaves at which the game is over
-/// have none.
+/// Static evaluations of the positions, or of their leaves if `resolved`; none where the game is over.
 pub fn evaluated(records: &[Record], evaluation: &Evaluation, resolved: bool) -> Vec<Scored> {
     match evaluation {
         Evaluation::Hce(weights) => evaluated_by(records, &Hce::new(weights.clone()), resolved),

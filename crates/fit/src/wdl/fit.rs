@@ -1,17 +1,18 @@
 //! Maximum-likelihood fit of the win/draw/loss model.
-//!
 //! a and b are expanded in Chebyshev polynomials over the range of rows mapped to ±1, where the eight
 //! coefficients are nearly independent; in powers of material / 58 the problem is so ill-conditioned that
 //! derivative-free searches stop early. Damped Newton steps (Levenberg, Marquardt) with exact derivatives
 //! take about ten passes from any start.
 
-use super::likelihood::{Quadratic, UNIT, in_a_b, in_alpha_t};
+use super::likelihood::{UNIT, in_a_b, in_alpha_t};
 use super::model::WdlModel;
-use super::table::{By, Row, WdlTable};
-use crate::optim::Cholesky;
+use super::table::{Cell, Row, WdlTable};
+use crate::optim::{Cholesky, Quadratic};
 use patzer_io::error::{Error, Result};
 
 const TERMS: usize = 4;
+
+const NO_MODEL: &str = "no finite model is the most likely: the scores predict every result, or none";
 
 const ALL: usize = 2 * TERMS;
 
@@ -32,10 +33,6 @@ pub struct FittedModel {
 
 /// Fits a model, starting from `start` or else from constant a and b. `target`: see [`WdlModel`].
 pub fn fit(table: &WdlTable, target: f64, start: Option<&WdlModel>) -> Result<FittedModel> {
-    let by = match table.bounds.by {
-        By::Material => "material",
-        By::Move => "moves",
-    };
     if table.positions() == 0 {
         return Err(Error::input("there are no scored positions within the bounds to fit a model to"));
     }
@@ -57,7 +54,7 @@ pub fn fit(table: &WdlTable, target: f64, start: Option<&WdlModel>) -> Result<Fi
         a > 0.0 && b > 0.0
     });
     if !model.a.iter().chain(&model.b).all(|c| c.is_finite()) {
-        return Err(Error::internal(format!("the fit over {by} ended without finite coefficients")));
+        return Err(Error::internal("the fit ended without finite coefficients"));
     }
     Ok(FittedModel { model, objective, passes, local: local(table), valid })
 }
@@ -65,7 +62,6 @@ pub fn fit(table: &WdlTable, target: f64, start: Option<&WdlModel>) -> Result<Fi
 /// Coefficients of a, then of b, lowest Chebyshev polynomial first, in [`UNIT`]s.
 type Coefficients = [f64; ALL];
 
-/// Chebyshev polynomials over the range of rows.
 #[derive(Debug, Clone, Copy)]
 struct Basis {
     middle: f64,
@@ -81,7 +77,6 @@ impl Basis {
         Basis { middle: (low + high) / 2.0, half, used: table.rows.len().min(TERMS) }
     }
 
-    /// Polynomial values at a row; 0 for unused ones.
     fn values(&self, row: u16) -> [f64; TERMS] {
         let u = (f64::from(row) - self.middle) / self.half;
         let all = [1.0, u, 2.0 * u * u - 1.0, (4.0 * u * u - 3.0) * u];
@@ -125,7 +120,6 @@ impl Basis {
         coefficients
     }
 
-    /// The inverse of [`Basis::coefficients_of`].
     fn to_model(self, coefficients: &Coefficients, target: f64) -> WdlModel {
         let cubic = |c: &[f64]| {
             let powers = [c[0] - c[2], c[1] - 3.0 * c[3], 2.0 * c[2], 4.0 * c[3]];
@@ -144,7 +138,6 @@ impl Basis {
     }
 }
 
-/// Mean negative log-likelihood and its derivatives by the coefficients.
 struct Expansion {
     value: f64,
     gradient: Coefficients,
@@ -208,7 +201,7 @@ fn newton(table: &WdlTable, basis: &Basis, start: Coefficients) -> Result<(Coeff
             None => damping = f64::max(damping * 4.0, 1e-12),
         }
     }
-    Err(Error::input("no finite model is the most likely: the scores predict every result, or none"))
+    Err(Error::input(NO_MODEL))
 }
 
 /// The damped Newton step; `None` if the matrix is not positive definite.
@@ -221,20 +214,16 @@ fn solve(at: &Expansion, damping: f64) -> Option<Coefficients> {
     step.try_into().ok().filter(|step: &Coefficients| step.iter().all(|v| v.is_finite()))
 }
 
-/// Constant a and b over all rows, as a start.
 fn flat_start(table: &WdlTable) -> Result<(f64, f64)> {
     let mut cells = std::collections::BTreeMap::new();
     for cell in table.rows.iter().flat_map(|row| &row.cells) {
-        let sum =
-            cells.entry(cell.score).or_insert(super::table::Cell { wins: 0, draws: 0, losses: 0, ..*cell });
+        let sum = cells.entry(cell.score).or_insert(Cell { wins: 0, draws: 0, losses: 0, ..*cell });
         sum.wins += cell.wins;
         sum.draws += cell.draws;
         sum.losses += cell.losses;
     }
     let row = Row { at: 0, cells: cells.into_values().collect() };
-    fit_row(&row).ok_or_else(|| {
-        Error::input("no finite model is the most likely: the scores predict every result, or none")
-    })
+    fit_row(&row).ok_or_else(|| Error::input(NO_MODEL))
 }
 
 /// a and b of each row, in centipawns; rows with fewer than 10 decided games or draws are skipped.
@@ -294,7 +283,6 @@ mod tests {
     const TRUTH: WdlModel =
         WdlModel { a: [-30.0, 90.0, -60.0, 110.0], b: [15.0, -25.0, 10.0, 48.0], target: 58.0 };
 
-    /// Results drawn from a model over the whole range of scores and materials.
     fn drawn(model: &WdlModel, count: usize, seed: u64) -> WdlTable {
         let mut rng = Rng::new(seed);
         let mut histogram = Histogram::default();

@@ -21,13 +21,16 @@ pub const SCORE_CAP: i32 = 1_000;
 /// Score of forced mates, with the sign of the mating side.
 pub const MATE_CODE: i32 = SCORE_CAP + 1;
 
-/// Game result for the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Outcome {
     Win,
     Draw,
     Loss,
 }
+
+const OUTCOMES: [Outcome; 3] = [Outcome::Win, Outcome::Draw, Outcome::Loss];
+
+const LETTERS: [&str; 3] = ["'W'", "'D'", "'L'"];
 
 /// A scored position, reduced to what the model uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,7 +44,6 @@ pub struct Observation {
     pub score: i16,
 }
 
-/// Rounding of scores before counting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bin {
     /// Bin width in centipawns, halves rounded away from zero; 0 means 1.
@@ -69,13 +71,8 @@ impl Bin {
 }
 
 impl Observation {
-    /// `result` and `score` are for the side to move.
     pub fn new(result: i8, number: u16, material: u8, score: i32, mate: bool, bin: Bin) -> Observation {
-        let outcome = match result {
-            1.. => Outcome::Win,
-            0 => Outcome::Draw,
-            _ => Outcome::Loss,
-        };
+        let outcome = OUTCOMES[(1 - result.signum()) as usize];
         let score = if mate { score.signum() * MATE_CODE } else { bin.apply(score) };
         Observation { outcome, number: number.min(1_023), material, score: score as i16 }
     }
@@ -87,7 +84,7 @@ impl Observation {
     }
 
     fn unpack(key: u32) -> Observation {
-        let outcome = [Outcome::Win, Outcome::Draw, Outcome::Loss][(key >> 29).min(2) as usize];
+        let outcome = OUTCOMES[(key >> 29).min(2) as usize];
         let score = (key & 0x7ff) as i16 - 1_024;
         Observation { outcome, number: (key >> 19 & 0x3ff) as u16, material: (key >> 11) as u8, score }
     }
@@ -141,7 +138,6 @@ impl Histogram {
         }
     }
 
-    /// Observations and counts in a fixed order.
     pub fn sorted(&self) -> Vec<(Observation, u64)> {
         let mut counts: Vec<(u32, u64)> = self.0.iter().map(|(&key, &count)| (key, count)).collect();
         counts.sort_unstable();
@@ -166,17 +162,12 @@ impl Histogram {
         Ok(())
     }
 
-    /// Writes the counts in the JSON of `scoreWDLstat`.
     pub fn save(&self, path: &Path) -> Result<()> {
         let mut out = Output::create(path)?;
         let mut before = "{";
         for (o, count) in self.sorted() {
-            let result = match o.outcome {
-                Outcome::Win => 'W',
-                Outcome::Draw => 'D',
-                Outcome::Loss => 'L',
-            };
-            let key = format!("('{result}', {}, {}, {})", o.number, o.material, o.score);
+            let result = LETTERS[o.outcome as usize];
+            let key = format!("({result}, {}, {}, {})", o.number, o.material, o.score);
             writeln!(out, "{before}\n  \"{key}\": {count}").map_err(|e| Error::io(path, e))?;
             before = ",";
         }
@@ -186,7 +177,6 @@ impl Histogram {
     }
 }
 
-/// Streams the entries of a file into a histogram.
 struct Entries(Histogram);
 
 impl<'de> Visitor<'de> for Entries {
@@ -208,12 +198,8 @@ impl<'de> Visitor<'de> for Entries {
 /// Parses `('W', 12, 78, 35)`.
 fn parse(key: &str) -> Option<Observation> {
     let mut parts = key.strip_prefix('(')?.strip_suffix(')')?.split(',').map(str::trim);
-    let outcome = match parts.next()? {
-        "'W'" => Outcome::Win,
-        "'D'" => Outcome::Draw,
-        "'L'" => Outcome::Loss,
-        _ => return None,
-    };
+    let letter = parts.next()?;
+    let outcome = OUTCOMES[LETTERS.iter().position(|known| *known == letter)?];
     let number = parts.next()?.parse::<u16>().ok()?.min(1_023);
     let material = parts.next()?.parse().ok()?;
     let score = parts.next()?.parse().ok()?;

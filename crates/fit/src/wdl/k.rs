@@ -1,4 +1,4 @@
-//! KFit of K, the constant of [`expected_score`].
+//! Fit of K, the constant of [`expected_score`].
 
 use argmin::core::{CostFunction, Executor};
 use argmin::solver::brent::BrentOpt;
@@ -10,7 +10,6 @@ use patzer_io::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct KFit {
     pub k: f64,
-    /// See [`fit_k_by_game`].
     pub k_error: f64,
     /// Mean squared difference between result and expected result.
     pub loss: f64,
@@ -31,9 +30,8 @@ pub fn fit_k(pairs: &[(f32, f32)]) -> Result<KFit> {
     fit(pairs, |index| index as u32)
 }
 
-/// Fits K with one cluster per game for the standard error: `games[i]` is the game of `pairs[i]`. Positions
-/// of a game share its result, so they carry less information than as many independent ones (sandwich
-/// estimate of Liang and Zeger, 1986).
+/// Fits K with a cluster per game for the standard error (Liang and Zeger, 1986): `games[i]` is the game of
+/// `pairs[i]`, and its positions share a result.
 pub fn fit_k_by_game(pairs: &[(f32, f32)], games: &[u32]) -> Result<KFit> {
     if pairs.len() != games.len() {
         return Err(Error::internal(format!("{} scores of {} games", pairs.len(), games.len())));
@@ -135,7 +133,6 @@ mod tests {
     use super::*;
     use patzer_chess::rng::Rng;
 
-    /// Results drawn with K = 1.5 for scores within ±600.
     fn drawn(n: usize, seed: u64) -> Vec<(f32, f32)> {
         let mut rng = Rng::new(seed);
         let draw = |_| {
@@ -201,10 +198,7 @@ mod tests {
     #[test]
     fn the_number_of_threads_changes_nothing() {
         let pairs = drawn(50_000, 3);
-        let with = |threads| {
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| fit_k(&pairs).unwrap())
-        };
+        let with = |threads| crate::on_threads(threads, || fit_k(&pairs).unwrap());
         assert_eq!(with(1), with(2));
     }
 }

@@ -1,22 +1,14 @@
 //! Log-likelihood of a row's results with exact first and second derivatives.
-//!
 //! With α = 1/b and t = a/b the results follow an ordered logit: for p = αx − t and q = −αx − t, P(win) =
 //! σ(p), P(loss) = σ(q) and P(draw) = (1 − e^(−2t)) σ(−p) σ(−q), a form without cancellation. Its logarithm
 //! is concave in (α, t) (Burridge, "A note on maximum likelihood estimation for regression models using
 //! grouped data", 1981; Pratt, "Concavity of the log likelihood", 1981), so a row has one optimum.
 
 use super::table::Cell;
+use crate::optim::Quadratic;
 
 /// Scale of scores in centipawns, which keeps all numbers near 1.
 pub(super) const UNIT: f64 = 100.0;
-
-/// A function of two variables to second order; the second derivatives are 00, 01, 11.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Quadratic {
-    pub value: f64,
-    pub gradient: [f64; 2],
-    pub hessian: [f64; 3],
-}
 
 /// ln(1 + e^x) and its derivative, the logistic function.
 #[inline]
@@ -96,17 +88,9 @@ mod tests {
 
     #[test]
     fn derivatives_agree_with_differences() {
-        let close =
-            |got: f64, want: f64| assert!((got - want).abs() < 1e-5 * want.abs().max(1.0), "{got} {want}");
         for function in [in_alpha_t, in_a_b] {
-            for (x, y) in [(1.3, 0.48), (0.2, 2.0), (3.0, 0.1), (0.05, 0.7)] {
-                let f = |dx: f64, dy: f64| function(&cells(), x + dx, y + dy);
-                let (at, h) = (f(0.0, 0.0), 1e-6);
-                close(at.gradient[0], (f(h, 0.0).value - f(-h, 0.0).value) / (2.0 * h));
-                close(at.gradient[1], (f(0.0, h).value - f(0.0, -h).value) / (2.0 * h));
-                close(at.hessian[0], (f(h, 0.0).gradient[0] - f(-h, 0.0).gradient[0]) / (2.0 * h));
-                close(at.hessian[1], (f(0.0, h).gradient[0] - f(0.0, -h).gradient[0]) / (2.0 * h));
-                close(at.hessian[2], (f(0.0, h).gradient[1] - f(0.0, -h).gradient[1]) / (2.0 * h));
+            for at in [(1.3, 0.48), (0.2, 2.0), (3.0, 0.1), (0.05, 0.7)] {
+                Quadratic::check(|x, y| function(&cells(), x, y), at);
             }
         }
     }

@@ -9,21 +9,18 @@ use patzer_chess::score::logistic;
 pub struct WdlModel {
     /// Coefficients of a, in centipawns, highest power first.
     pub a: [f64; 4],
-    /// Coefficients of b, in centipawns, highest power first.
     pub b: [f64; 4],
     /// Material or move number at which a and b are the sums of their coefficients; above 0.
     pub target: f64,
 }
 
 impl WdlModel {
-    /// a and b at a material or move number, in centipawns.
     pub fn at(&self, row: f64) -> (f64, f64) {
         let m = row / self.target;
         let cubic = |c: &[f64; 4]| ((c[0] * m + c[1]) * m + c[2]) * m + c[3];
         (cubic(&self.a), cubic(&self.b))
     }
 
-    /// Probabilities of win, draw and loss for the side to move at a score of `cp`.
     pub fn chances(&self, row: f64, cp: f64) -> [f64; 3] {
         let (a, b) = self.at(row);
         chances(a, b, cp)
@@ -34,7 +31,6 @@ impl WdlModel {
         self.a.iter().sum()
     }
 
-    /// b at the target, in centipawns.
     pub fn spread(&self) -> f64 {
         self.b.iter().sum()
     }
@@ -45,7 +41,6 @@ impl WdlModel {
     }
 }
 
-/// Probabilities of win, draw and loss at a score of `cp`, for b above 0.
 pub fn chances(a: f64, b: f64, cp: f64) -> [f64; 3] {
     let win = logistic((cp - a) / b);
     let loss = logistic((-cp - a) / b);

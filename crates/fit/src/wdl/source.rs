@@ -1,7 +1,4 @@
-//! Scored positions from the comments of PGN.
-//!
-//! Games stream through in chunks whose results are taken in input order, so nothing depends on the number of
-//! threads.
+//! Scored positions from the comments of PGN, in chunks whose results are taken in input order.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,22 +18,18 @@ use patzer_pgn::{Chunk, Event, Parser, Reader, tags};
 pub const NOT_BY_PLAY: [&str; 5] =
     ["time forfeit", "abandoned", "stalled connection", "illegal move", "unterminated"];
 
-/// Which games and players take part.
 #[derive(Debug, Clone, Default)]
 pub struct GameSelection {
     /// Skip games with one of these Termination tags, ignoring case.
     pub exclude: Vec<String>,
-    /// Take only moves of players whose name contains this.
     pub player: Option<String>,
 }
 
-/// Games and positions read, and those left out by reason.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct ReadCounts {
     pub games: u64,
     /// Games with a parse error; none of their positions takes part.
     pub games_bad: u64,
-    /// By reason: `no_result`, `variant`, `termination`.
     pub games_skipped: BTreeMap<&'static str, u64>,
     /// Positions with a move played, including those of bad games before the error.
     pub positions_read: u64,
@@ -64,21 +57,16 @@ impl ReadCounts {
     }
 }
 
-/// Progress of [`read`].
 #[derive(Debug)]
 pub enum ReadProgress {
-    /// Bytes read so far, over all files.
     Bytes(u64),
-    /// A bad game, as `file: game N, line L: reason`.
     BadGame(String),
 }
 
 /// A position's score and game result from White's side.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scored {
-    /// Centipawns.
     pub cp: f32,
-    /// 0 to 1.
     pub result: f32,
     pub game: u32,
 }
@@ -91,13 +79,11 @@ impl Scored {
         (!is_mate(score)).then_some(Scored { cp, result, game: record.game })
     }
 
-    /// The score stored by the playing engine, if any.
     pub fn stored(record: &Record) -> Option<Scored> {
         Scored::of(record, record.turn, record.score?.into())
     }
 }
 
-/// The observation of a stored score; `None` without one.
 pub fn observe(record: &Record, bin: Bin) -> Option<Observation> {
     let score = i32::from(record.score?);
     let mate = record.has(flags::MATE_SCORE) || is_mate(score);
@@ -105,7 +91,6 @@ pub fn observe(record: &Record, bin: Bin) -> Option<Observation> {
     Some(Observation::new(result, record.fullmove, material(&record.board), score, mate, bin))
 }
 
-/// Adds the observations of a dataset to a histogram.
 pub fn count_dataset(
     path: &Path,
     bin: Bin,
@@ -136,6 +121,10 @@ pub fn read<S: Default + Send>(
     let mut collector =
         ChunkCollector { files, plausible: false, first_bad: None, counts: ReadCounts::default(), progress };
     let mut parsed: Vec<Parsed<S>> = Vec::new();
+    let parse = |event| match event {
+        Event::Chunk(chunk) => Parsed::Chunk(Box::new(parse_chunk(&chunk, selection, &observe))),
+        other => Parsed::Other(other),
+    };
     loop {
         let batch: Vec<Event> =
             std::iter::from_fn(|| reader.next_event()).take(4 * rayon::current_num_threads()).collect();
@@ -146,7 +135,7 @@ pub fn read<S: Default + Send>(
         (collector.progress)(ReadProgress::Bytes(reader.bytes()));
         let (taken, next) = rayon::join(
             || std::mem::take(&mut parsed).into_iter().try_for_each(|p| collector.take(p, &mut absorb)),
-            || batch.into_par_iter().map(|event| parse(event, selection, &observe)).collect(),
+            || batch.into_par_iter().map(parse).collect(),
         );
         taken?;
         parsed = next;
@@ -174,17 +163,6 @@ struct ChunkResult<S> {
     /// Number in the file, line, reason.
     bad: Vec<(u64, u64, String)>,
     plausible: bool,
-}
-
-fn parse<S: Default>(
-    event: Event,
-    selection: &GameSelection,
-    observe: &impl Fn(&mut S, &Record),
-) -> Parsed<S> {
-    match event {
-        Event::Chunk(chunk) => Parsed::Chunk(Box::new(parse_chunk(&chunk, selection, observe))),
-        other => Parsed::Other(other),
-    }
 }
 
 fn parse_chunk<S: Default>(
@@ -215,68 +193,54 @@ fn parse_chunk<S: Default>(
             counts.drop("bad_game", positions);
             continue;
         }
-        let by_tags = TagSelection::of(&chunk.text[span.start..span.movetext], selection);
-        let skipped = match () {
-            () if game.other_variant => Some("variant"),
-            () if game.result.is_none() => Some("no_result"),
-            () if by_tags.excluded => Some("termination"),
-            () => None,
-        };
-        if let Some(reason) = skipped {
-            *counts.games_skipped.entry(reason).or_default() += 1;
-            counts.drop(reason, positions);
-            continue;
-        }
-        let (mut others, mut unscored) = (0, 0);
-        for record in &records {
-            if !by_tags.takes_part[record.turn as usize] {
-                others += 1;
-            } else if record.score.is_none() {
-                unscored += 1;
-            } else {
-                observe(&mut result.state, record);
+        let players = taking_part(&chunk.text[span.start..span.movetext], selection);
+        let skipped = match players {
+            _ if game.other_variant => "variant",
+            _ if game.result.is_none() => "no_result",
+            None => "termination",
+            Some(players) => {
+                let (mut others, mut unscored) = (0, 0);
+                for record in &records {
+                    if !players[record.turn as usize] {
+                        others += 1;
+                    } else if record.score.is_none() {
+                        unscored += 1;
+                    } else {
+                        observe(&mut result.state, record);
+                    }
+                }
+                counts.drop("other_player", others);
+                counts.drop("unscored", unscored);
+                continue;
             }
-        }
-        counts.drop("other_player", others);
-        counts.drop("unscored", unscored);
+        };
+        *counts.games_skipped.entry(skipped).or_default() += 1;
+        counts.drop(skipped, positions);
     }
     result
 }
 
-/// What the tags say about the selection.
-struct TagSelection {
-    excluded: bool,
-    /// Whether moves of Black and White take part, by `Color as usize`.
-    takes_part: [bool; 2],
-}
-
-impl TagSelection {
-    fn of(header: &[u8], selection: &GameSelection) -> TagSelection {
-        let mut by_tags = TagSelection { excluded: false, takes_part: [selection.player.is_none(); 2] };
-        if selection.exclude.is_empty() && selection.player.is_none() {
-            return by_tags;
-        }
-        let plays =
-            |value: &[u8]| selection.player.as_ref().is_none_or(|name| tags::plain(value).contains(name));
-        for (name, value) in tags::Tags::new(header).iter() {
-            match name {
-                b"Termination" => {
-                    let is = |excluded: &String| value.eq_ignore_ascii_case(excluded.as_bytes());
-                    by_tags.excluded |= selection.exclude.iter().any(is);
-                }
-                b"White" => by_tags.takes_part[shakmaty::Color::White as usize] = plays(value),
-                b"Black" => by_tags.takes_part[shakmaty::Color::Black as usize] = plays(value),
-                _ => {}
-            }
-        }
-        by_tags
+/// Whether moves of Black and White take part, by `Color as usize`; `None` for an excluded game.
+fn taking_part(header: &[u8], selection: &GameSelection) -> Option<[bool; 2]> {
+    let mut players = [selection.player.is_none(); 2];
+    if selection.exclude.is_empty() && selection.player.is_none() {
+        return Some(players);
     }
+    let plays = |value: &[u8]| selection.player.as_ref().is_none_or(|name| tags::plain(value).contains(name));
+    for (name, value) in tags::Tags::new(header).iter() {
+        let is = |excluded: &String| value.eq_ignore_ascii_case(excluded.as_bytes());
+        match name {
+            b"Termination" if selection.exclude.iter().any(is) => return None,
+            b"White" => players[Color::White as usize] = plays(value),
+            b"Black" => players[Color::Black as usize] = plays(value),
+            _ => {}
+        }
+    }
+    Some(players)
 }
 
-/// Takes parsed chunks in input order.
 struct ChunkCollector<'a> {
     files: &'a [PathBuf],
-    /// Whether the current file contains anything like a game.
     plausible: bool,
     first_bad: Option<String>,
     counts: ReadCounts,

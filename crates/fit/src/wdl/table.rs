@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::histogram::{Histogram, MATE_CODE, Observation, Outcome};
+use super::histogram::{Histogram, MATE_CODE, Observation};
 use super::model::WdlModel;
 
-/// What a and b depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// Material of both sides: 9Q + 5R + 3(B + N) + P.
@@ -14,7 +13,6 @@ pub enum By {
     Move,
 }
 
-/// Which positions take part in the fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
     pub by: By,
@@ -68,10 +66,8 @@ impl Bounds {
     }
 }
 
-/// Results of positions with one score.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cell {
-    /// Centipawns for the side to move.
     pub score: i32,
     pub wins: u64,
     pub draws: u64,
@@ -80,9 +76,7 @@ pub struct Cell {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The material or move number.
     pub at: u16,
-    /// Ascending by score.
     pub cells: Vec<Cell>,
 }
 
@@ -96,7 +90,6 @@ impl Row {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WdlTable {
     pub bounds: Bounds,
-    /// Ascending, none empty.
     pub rows: Vec<Row>,
     /// Wins, draws and losses for the side to move.
     pub counts: [u64; 3],
@@ -120,12 +113,7 @@ impl WdlTable {
                 By::Material => u16::from(o.material),
                 By::Move => o.number,
             };
-            let outcome = match o.outcome {
-                Outcome::Win => 0,
-                Outcome::Draw => 1,
-                Outcome::Loss => 2,
-            };
-            rows.entry(at).or_default().entry(score).or_default()[outcome] += count;
+            rows.entry(at).or_default().entry(score).or_default()[o.outcome as usize] += count;
         }
         let cell = |(score, [wins, draws, losses]): (i32, [u64; 3])| Cell { score, wins, draws, losses };
         let mut rows: Vec<Row> = (rows.into_iter())
