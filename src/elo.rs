@@ -1,8 +1,7 @@
-//! `patzer elo`: statistics of match results, and planning of tests.
-
 use std::fmt;
 use std::str::FromStr;
 
+use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::sprt::HypothesisArgs;
@@ -60,11 +59,9 @@ pub struct EloArgs {
     hypotheses: HypothesisArgs,
 }
 
-/// `N` counts separated by commas.
 #[derive(Debug, Clone, Copy)]
 struct Numbers<const N: usize>([u64; N]);
 
-/// The number of counts an argument takes.
 #[derive(Debug)]
 struct CountsError(usize);
 
@@ -89,7 +86,6 @@ impl<const N: usize> FromStr for Numbers<N> {
     }
 }
 
-/// Statistics of the counts; same keys as `sprt`.
 #[derive(Debug, Serialize)]
 struct Statistics {
     #[serde(flatten)]
@@ -98,16 +94,13 @@ struct Statistics {
     pentanomial: Option<Pentanomial>,
     #[serde(flatten)]
     estimate: Estimate,
-    /// Fraction of drawn games, or of drawn pairs.
     draw_ratio: Option<f64>,
-    /// Pairs won over pairs lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pair_ratio: Option<f64>,
     llr: f64,
     lower: f64,
     upper: f64,
     verdict: Verdict,
-    /// Estimate without stopping bias.
     #[serde(skip_serializing_if = "Option::is_none")]
     adjusted: Option<Adjusted>,
     /// Exact 95 % interval of the fraction of wins among decided games.
@@ -165,13 +158,11 @@ pub fn run(args: &EloArgs, ui: &Ui) -> Result<Status> {
     let test = args.hypotheses.test()?;
     if let Some(differences) = &args.plan {
         patzer_io::interrupt::listen();
-        ui.result(&plan(args, &test, differences, ui)?)?;
-        return Ok(Status::Done);
+        return ui.result(&plan(args, &test, differences, ui)?);
     }
     let games = args.wdl.map(|Numbers([wins, draws, losses])| Trinomial { wins, draws, losses });
     let pentanomial = args.ptnml.map(|Numbers(counts)| Pentanomial(counts));
-    ui.result(&statistics(&test, games, pentanomial)?)?;
-    Ok(Status::Done)
+    ui.result(&statistics(&test, games, pentanomial)?)
 }
 
 fn statistics(test: &Sprt, games: Option<Trinomial>, pairs: Option<Pentanomial>) -> Result<Statistics> {
@@ -206,7 +197,6 @@ fn statistics(test: &Sprt, games: Option<Trinomial>, pairs: Option<Pentanomial>)
     })
 }
 
-/// Expected length of a test for each true difference.
 #[derive(Debug, Serialize)]
 struct TestPlan {
     hypotheses: String,
@@ -219,7 +209,6 @@ struct TestPlan {
 
 #[derive(Debug, Serialize)]
 struct PlanRow {
-    /// True difference, logistic Elo.
     elo: f64,
     nelo: f64,
     #[serde(flatten)]
@@ -235,8 +224,7 @@ fn plan(args: &EloArgs, test: &Sprt, differences: &[f64], ui: &Ui) -> Result<Tes
     let [elo0, elo1] = test.bounds();
     let usual = [-0.5, 0.0, 0.5, 1.0, 1.5].map(|part| elo0 + part * (elo1 - elo0));
     let differences = if differences.is_empty() { &usual[..] } else { differences };
-    let bar = ui.progress("simulate", differences.len() as u64);
-    let row = |&difference: &f64| -> Result<PlanRow> {
+    let row = |bar: &ProgressBar, &difference: &f64| -> Result<PlanRow> {
         let pairs = Pairs::of_model(test.model(), difference, conditions)?;
         let expected = expect(test, &pairs);
         let most = (PATIENCE * expected.games).clamp(1_000.0, 1e12) as u64;
@@ -247,14 +235,15 @@ fn plan(args: &EloArgs, test: &Sprt, differences: &[f64], ui: &Ui) -> Result<Tes
         bar.inc(1);
         Ok(PlanRow { elo: pairs.elo, nelo: pairs.nelo(), expected, simulated })
     };
-    let rows = differences.iter().map(row).collect::<Result<_>>();
-    bar.finish_and_clear();
+    let rows = ui.with_progress("simulate", differences.len() as u64, |bar| {
+        differences.iter().map(|difference| row(bar, difference)).collect::<Result<_>>()
+    })?;
     Ok(TestPlan {
         hypotheses: test.to_string(),
         draws: args.draws,
         bias: args.bias,
         simulations: args.simulations,
-        rows: rows?,
+        rows,
     })
 }
 

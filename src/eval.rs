@@ -74,14 +74,13 @@ struct Piece {
     worth: Score,
 }
 
-/// Score of an output bucket, centipawns from White's side.
 #[derive(Serialize)]
 struct Bucket {
     bucket: usize,
     white: Score,
-    /// The bucket of this position.
     used: bool,
 }
+
 pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
     let position = match &args.fen {
         None => Chess::default(),
@@ -100,8 +99,7 @@ pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
             (nnue.evaluate(&position, 0), Parts::Network { pieces, buckets })
         }
     };
-    ui.result(&EvalResult { score, white: position.turn().fold_wb(score, -score), parts })?;
-    Ok(Status::Done)
+    ui.result(&EvalResult { score, white: position.turn().fold_wb(score, -score), parts })
 }
 
 fn term(share: &hce::TermBreakdown) -> Term {
@@ -179,7 +177,6 @@ fn write_terms(f: &mut fmt::Formatter<'_>, terms: &[Term]) -> fmt::Result {
     writeln!(f, "{:48}   {:>+7} {:>+7}", "sum", total[0], total[1])
 }
 
-/// One line a bucket, an arrow at the position's own.
 fn write_buckets(f: &mut fmt::Formatter<'_>, buckets: &[Bucket]) -> fmt::Result {
     for Bucket { bucket, white, used } in buckets {
         let mark = if *used { "->" } else { "  " };
@@ -188,7 +185,6 @@ fn write_buckets(f: &mut fmt::Formatter<'_>, buckets: &[Bucket]) -> fmt::Result 
     Ok(())
 }
 
-/// The board from White's side with each piece's worth below it, centipawns.
 fn write_board(f: &mut fmt::Formatter<'_>, pieces: &[Piece]) -> fmt::Result {
     let at = |square: Square| pieces.iter().find(|piece| piece.square == square.to_string());
     for rank in Rank::ALL.into_iter().rev() {

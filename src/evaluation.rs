@@ -16,7 +16,6 @@ pub fn load(path: Option<&Path>, ui: &Ui) -> Result<Evaluation> {
     Ok(evaluation)
 }
 
-/// Warns of terms that a weights file lacks.
 pub fn lacking(path: &Path, evaluation: &Evaluation, ui: &Ui) {
     if !evaluation.missing().is_empty() {
         ui.warn(format!(

@@ -50,7 +50,6 @@ pub struct LabelArgs {
 #[derive(Debug, Serialize)]
 pub struct LabelResult {
     positions: u64,
-    /// Positions whose leaf is another position.
     resolved_elsewhere: u64,
     seconds: f64,
     positions_per_second: f64,
@@ -65,6 +64,7 @@ impl fmt::Display for LabelResult {
         writeln!(f, "          {:.1} s, {:.0} positions/s", self.seconds, self.positions_per_second)
     }
 }
+
 pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let method = match (args.depth, args.nodes) {
         (Some(depth), _) => Method::Depth(depth),
@@ -88,6 +88,5 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
         positions_per_second: counts.positions as f64 / seconds,
         output: args.output.clone(),
     };
-    ui.result_beside(&args.output, &result)?;
-    Ok(Status::Done)
+    ui.result_beside(&args.output, &result)
 }

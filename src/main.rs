@@ -57,15 +57,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// Outcome of a command that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     Done,
-    /// `sprt` accepted H0.
     H0,
-    /// `sprt` ended without a verdict.
     Undecided,
-    /// `data validate` found faults.
     Unsound,
 }
 
@@ -127,7 +123,6 @@ enum Command {
     Perft(perft::PerftArgs),
 }
 
-/// Parses the command line; prints help, version and errors itself and then returns the exit code.
 pub fn parse() -> std::result::Result<Cli, u8> {
     Cli::try_parse().map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -159,7 +154,7 @@ fn one_line(message: &str) -> String {
 }
 
 pub fn run(cli: &Cli) -> Result<Status> {
-    let ui = Ui::new(cli.json, cli.quiet);
+    let ui = Ui { json: cli.json, quiet: cli.quiet };
     rayon::ThreadPoolBuilder::new()
         .num_threads(cli.threads.unwrap_or(0).into())
         .build_global()

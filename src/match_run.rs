@@ -1,5 +1,3 @@
-//! Runs a match for `sprt` and `match`, from players and pairings to final standings.
-
 use std::path::Path;
 
 use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo, NOT_KEPT};
@@ -12,20 +10,17 @@ use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
 use patzer_match::{Lineup, MatchConfig, Pairings, Reason, RunSummary, Spec, Standings, Tally, run_match};
 
-/// A match to play.
 pub struct MatchRun<'a> {
     pub command: &'static str,
     pub play: &'a PlayArgs,
     pub show: &'a DisplayArgs,
     pub specs: &'a [Spec],
     pub pairings: Pairings,
-    /// All pairs, earlier runs included.
     pub pairs: usize,
     /// Name and value of the option that tells matches apart on `--resume`.
     pub kind: (&'static str, String),
     pub pgn: &'a Path,
     pub resume: bool,
-    /// The command line to store in the journal.
     pub typed: &'a Arguments,
 }
 
@@ -36,7 +31,6 @@ pub struct FinishedMatch<S> {
     pub show: MatchDisplay,
 }
 
-/// Plays a match; `standings` creates its empty standings.
 pub fn play_match<S: Standings>(
     run: &MatchRun,
     standings: impl FnOnce(&Lineup, &Openings) -> S,
@@ -89,7 +83,6 @@ pub fn play_match<S: Standings>(
     Ok(FinishedMatch { standings, ended, openings, show })
 }
 
-/// Reports what the author of a test should know about its games.
 pub fn remark(tally: &Tally, two: bool, pgn: &Path, ui: &Ui) {
     if two && tally.identical() {
         ui.note(

@@ -103,7 +103,6 @@ enum Format {
     Raw,
 }
 
-/// Network summary; the JSON of all three subcommands.
 #[derive(Debug, Serialize)]
 struct Info {
     file: String,
@@ -154,6 +153,7 @@ impl fmt::Display for Info {
         Ok(())
     }
 }
+
 pub fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
     match &args.command {
         NetCommand::Init(args) => init(args, ui),
@@ -186,8 +186,7 @@ fn init(args: &InitArgs, ui: &Ui) -> Result<Status> {
 
 fn info(args: &InfoArgs, ui: &Ui) -> Result<Status> {
     let (network, format, bytes) = read(&args.file, None, None)?;
-    ui.result(&Info::new(&args.file, format, &network, bytes))?;
-    Ok(Status::Done)
+    ui.result(&Info::new(&args.file, format, &network, bytes))
 }
 
 fn convert(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
@@ -201,7 +200,6 @@ fn convert(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     write(&args.output, args.to.unwrap_or(by_name), &network, ui)
 }
 
-/// Reads a network with a header, or a raw body of the given architecture.
 fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Result<(Network, Format, usize)> {
     let bytes = patzer_io::read(path)?;
     let (network, format) = if file::has_magic(&bytes) {
@@ -234,6 +232,5 @@ fn write(path: &Path, format: Format, network: &Network, ui: &Ui) -> Result<Stat
     debug_assert!(format == Format::Nnue || bytes.len() == body_size(network.architecture()));
     patzer_io::write(path, &bytes)?;
     let info = Info::new(path, format, network, bytes.len());
-    ui.result_beside(path, &info)?;
-    Ok(Status::Done)
+    ui.result_beside(path, &info)
 }

@@ -43,6 +43,7 @@ pub struct PerftArgs {
     #[arg(long, value_name = "N", requires = "suite")]
     max_nodes: Option<u64>,
 }
+
 pub fn run(args: &PerftArgs, ui: &Ui) -> Result<Status> {
     match (&args.suite, args.depth) {
         (Some(file), _) => check_suite(file, args.chess960, args.max_nodes.unwrap_or(u64::MAX), ui),
@@ -88,15 +89,15 @@ fn count(args: &PerftArgs, depth: u32, ui: &Ui) -> Result<Status> {
         moves = counts.iter().map(|&(m, nodes)| Below { r#move: text(m), nodes }).collect();
     }
     let nodes = total(&counts, depth);
-    ui.result(&Count { nodes, seconds: start.elapsed().as_secs_f64(), moves })?;
-    Ok(Status::Done)
+    ui.result(&Count { nodes, seconds: start.elapsed().as_secs_f64(), moves })
 }
 
 fn divide(position: &Chess, depth: u32) -> Vec<(shakmaty::Move, u64)> {
-    static NEVER: AtomicBool = AtomicBool::new(false);
-    let counts =
-        if depth > 0 { perft::divide(position, depth, rayon::current_num_threads(), &NEVER) } else { None };
-    counts.unwrap_or_default()
+    if depth == 0 {
+        return Vec::new();
+    }
+    let never = AtomicBool::new(false);
+    perft::divide(position, depth, rayon::current_num_threads(), &never).unwrap_or_default()
 }
 
 fn total(counts: &[(shakmaty::Move, u64)], depth: u32) -> u64 {

@@ -118,7 +118,6 @@ pub struct PlayArgs {
 }
 
 impl PlayArgs {
-    /// Players named by file, then those of `--engine`.
     pub fn specs(&self, files: &[&str]) -> Result<Vec<Spec>> {
         let wrong = |flag: &'static str| move |error: SpecError| Error::usage(format!("{flag}: {error}"));
         let mut each = Spec::default();
@@ -145,7 +144,6 @@ impl PlayArgs {
         Lineup::load(specs, &self.defaults(), stop)
     }
 
-    /// Whether some player has no limit of its own and none was given.
     fn unlimited(&self, specs: &[Spec]) -> bool {
         self.control().is_unlimited() && specs.iter().any(|spec| spec.control.is_unlimited())
     }
@@ -212,7 +210,6 @@ impl PlayArgs {
         }
     }
 
-    /// Reports what is about to be played, with warnings.
     pub fn announce(&self, specs: &[Spec], lineup: &Lineup, openings: &Openings, ui: &Ui) {
         let limit = lineup.limits();
         ui.note(format!(
@@ -235,7 +232,6 @@ impl PlayArgs {
         }
     }
 
-    /// Name of the book in messages.
     pub fn book_name(&self) -> String {
         openings::book_name(self.openings.as_ref())
     }
@@ -256,13 +252,11 @@ impl PlayArgs {
     }
 }
 
-/// Appends the keys of `--engine` to a command's examples.
 pub fn after_help(examples: &str) -> String {
     let keys = KEYS.iter().map(|(key, meaning)| format!("\n  {key:<13}{meaning}")).collect::<String>();
     format!("Keys of --engine and --each, as in fastchess and cutechess-cli:{keys}\n\n{examples}")
 }
 
-/// Sets `NAME=VALUE` of a flag.
 pub fn set_option(spec: &mut Spec, flag: &str, text: &str) -> Result<()> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => {

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::Ui;
 use patzer_data::Metadata;
 use patzer_data::lines::{self, BadLine};
-use patzer_io::error::Result;
+use patzer_io::error::{Error, Result};
 use patzer_io::run_folder;
 use patzer_label::prepare::{self, DataSelection, Event};
 pub use patzer_label::prepare::{Account, Offer, Split, default_dataset};
@@ -39,8 +39,30 @@ pub struct DataArgs {
     pub strict: bool,
 }
 
+/// Refuses to write over an input.
+pub fn check_output(output: &Path, inputs: &[PathBuf], what: &str) -> Result<()> {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    match real(output) {
+        Some(target) if inputs.iter().any(|path| real(path).as_ref() == Some(&target)) => {
+            Err(Error::data(output, format!("is one of the {what}; name another file with -o")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The size of all files on disk; 0 if it is not known.
+pub fn total_bytes(files: &[PathBuf]) -> u64 {
+    let sizes =
+        files.iter().map(|path| std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()));
+    sizes.sum::<Option<u64>>().unwrap_or(0)
+}
+
+/// The files of positions, or the default dataset.
+pub fn files_or_default(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    if files.is_empty() { Ok(vec![default_dataset()?]) } else { Ok(files.to_vec()) }
+}
+
 impl DataArgs {
-    /// The arguments as the library takes them.
     pub fn selection(&self) -> DataSelection {
         DataSelection {
             files: self.data.clone(),
@@ -52,7 +74,6 @@ impl DataArgs {
     }
 }
 
-/// Reads all files in order; see [`prepare::stream`].
 pub fn stream(
     args: &DataArgs,
     split: Split,
@@ -62,7 +83,6 @@ pub fn stream(
     prepare::stream(&args.selection(), split, &reporter(ui), take)
 }
 
-/// Writes settings and inputs of a run into its folder.
 pub fn write_settings(
     folder: &Path,
     settings: &impl Serialize,
@@ -73,7 +93,6 @@ pub fn write_settings(
     run_folder::write_settings(folder, settings, &args.selection().inputs(split, sources))
 }
 
-/// Shows events as notes, warnings and a progress bar.
 pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
     let (ui, bar) = (*ui, Mutex::new(ProgressBar::hidden()));
     move |event| {
@@ -99,7 +118,6 @@ pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
     }
 }
 
-/// Names the first malformed lines of a file, and says how many there are.
 pub fn warn_of_bad_lines(path: &Path, counts: &lines::LineCounts, ui: &Ui) {
     warn(path, counts.read, counts.bad, &counts.first_bad, ui);
 }

@@ -1,5 +1,3 @@
-//! `patzer sprt`: arguments and wiring of a sequential test.
-
 use std::path::PathBuf;
 
 use super::match_display::DisplayArgs;
@@ -66,49 +64,26 @@ pub struct SprtArgs {
 
 /// The hypotheses of a test and its error rates.
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Hypotheses")]
 pub(super) struct HypothesisArgs {
     /// Difference under H0, in Elo of the model
-    #[arg(
-        long,
-        value_name = "ELO",
-        default_value_t = 0.0,
-        allow_negative_numbers = true,
-        help_heading = "Hypotheses"
-    )]
+    #[arg(long, value_name = "ELO", default_value_t = 0.0, allow_negative_numbers = true)]
     elo0: f64,
 
     /// Difference under H1, in Elo of the model
-    #[arg(
-        long,
-        value_name = "ELO",
-        default_value_t = 5.0,
-        allow_negative_numbers = true,
-        help_heading = "Hypotheses"
-    )]
+    #[arg(long, value_name = "ELO", default_value_t = 5.0, allow_negative_numbers = true)]
     elo1: f64,
 
     /// Chance to accept H1 where H0 holds, 0 to 1
-    #[arg(
-        long,
-        value_name = "P",
-        default_value_t = 0.05,
-        allow_negative_numbers = true,
-        help_heading = "Hypotheses"
-    )]
+    #[arg(long, value_name = "P", default_value_t = 0.05, allow_negative_numbers = true)]
     alpha: f64,
 
     /// Chance to accept H0 where H1 holds, 0 to 1
-    #[arg(
-        long,
-        value_name = "P",
-        default_value_t = 0.05,
-        allow_negative_numbers = true,
-        help_heading = "Hypotheses"
-    )]
+    #[arg(long, value_name = "P", default_value_t = 0.05, allow_negative_numbers = true)]
     beta: f64,
 
     /// Scale of the hypotheses
-    #[arg(long, value_name = "MODEL", default_value = "normalized", help_heading = "Hypotheses")]
+    #[arg(long, value_name = "MODEL", default_value = "normalized")]
     model: Model,
 }
 
@@ -134,7 +109,6 @@ impl SprtArgs {
         Ok(specs)
     }
 
-    /// With `--resume`, takes the arguments not given now from the journal.
     fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<SprtArgs> {
         let all =
             match_run::resumed::<PairEntry, _>("sprt", &["a", "b", "engine"], &self.pgn, self.resume, typed)?;

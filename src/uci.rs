@@ -16,6 +16,7 @@ pub struct UciArgs {
     #[arg(value_name = "EVALFILE")]
     evaluation: Option<PathBuf>,
 }
+
 pub fn run(args: &UciArgs, ui: &Ui) -> Result<Status> {
     let evaluation = load(args.evaluation.as_deref(), ui)?;
     serve(evaluation).map_err(|e| Error::io("standard input", e))?;

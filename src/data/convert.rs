@@ -1,10 +1,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::prepare::check_output;
 use crate::{Status, Ui};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::capabilities::Capabilities;
@@ -67,9 +68,10 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer data convert old.epd.gz -o old.parquet\n  \
     patzer data convert data.binpack more.plain.zst -o all.parquet\n  \
     patzer data convert positions.parquet -o out.epd.zst --dialect bracket";
+
 pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
-    check_output(&args.output, &args.inputs)?;
+    check_output(&args.output, &args.inputs, "inputs")?;
     if args.traces {
         return super::traces::export(&args.inputs, &args.filter, &args.filter_set, &args.output, ui);
     }
@@ -122,21 +124,9 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     if outcome.positions_written == 0 {
         ui.warn("no position is left");
     }
-    ui.result_beside(&args.output, &outcome)?;
-    Ok(Status::Done)
+    ui.result_beside(&args.output, &outcome)
 }
 
-fn check_output(output: &Path, inputs: &[PathBuf]) -> Result<()> {
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    match real(output) {
-        Some(target) if inputs.iter().any(|path| real(path).as_ref() == Some(&target)) => {
-            Err(Error::data(output, "is one of the inputs; name another file with -o"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Merged metadata: all sources and filters; resolved if all inputs are.
 fn together(readers: &[AnyReader], pipeline: &Pipeline, ui: &Ui) -> Metadata {
     let all = || readers.iter().map(AnyReader::metadata);
     let sources = all().flat_map(|metadata| metadata.sources.clone()).collect();
@@ -156,7 +146,6 @@ fn together(readers: &[AnyReader], pipeline: &Pipeline, ui: &Ui) -> Metadata {
     Metadata { resolved: complete.then(|| resolved.join("; ")), ..Metadata::new(sources, filters, seed) }
 }
 
-/// Warns that window filters need distances, which the input's format may lack.
 fn warn_of_distances(readers: &[AnyReader], ui: &Ui) {
     let lacking = readers.iter().filter(|reader| !reader.format().carries.contains(Capabilities::DISTANCES));
     for reader in lacking {
@@ -166,6 +155,7 @@ fn warn_of_distances(readers: &[AnyReader], ui: &Ui) {
         ));
     }
 }
+
 #[derive(Debug, Default, Serialize)]
 struct Outcome {
     inputs: usize,
@@ -173,7 +163,6 @@ struct Outcome {
     positions_written: u64,
     /// By filter, or by the reason why the format cannot hold a position.
     dropped: BTreeMap<&'static str, u64>,
-    /// Positions that lost a field which the format cannot carry, by field.
     lost: BTreeMap<&'static str, u64>,
     format: &'static str,
     seconds: f64,
@@ -192,7 +181,6 @@ impl Outcome {
         });
     }
 
-    /// Asserts read = written + dropped.
     fn check(&self) -> Result<()> {
         let accounted = self.positions_written + self.dropped.values().sum::<u64>();
         if accounted == self.positions_read {

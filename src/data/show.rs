@@ -55,8 +55,8 @@ const EXAMPLES: &str = "Examples:\n  \
 
 const DEFAULT: &str = "row,game,ply,fen,san,score,depth,result,flags";
 
-/// Default of --count.
 const COUNT: u64 = 20;
+
 pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let file = args.data.clone().map_or_else(default_dataset, Ok)?;
@@ -86,8 +86,7 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     if lines.rows.is_empty() {
         return Err(Error::data(&file, nothing(args, known)));
     }
-    ui.result(&lines)?;
-    Ok(Status::Done)
+    ui.result(&lines)
 }
 
 /// Sentinel that ends the reading once enough rows are shown.
@@ -106,7 +105,6 @@ fn nothing(args: &ShowArgs, rows: Option<u64>) -> String {
 struct Lines {
     columns: Vec<&'static Column>,
     rows: Vec<Vec<Value>>,
-    /// With --board, one drawing a row.
     boards: Vec<String>,
 }
 

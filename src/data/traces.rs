@@ -1,5 +1,4 @@
 //! `patzer data convert --traces`: writes traces of the bundled evaluation and the terms file that `tune --traces` takes,
-//! as an example of what another engine has to write.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -32,7 +31,6 @@ impl fmt::Display for Exported {
     }
 }
 
-/// Writes traces of all inputs; of their leaves where every input is resolved.
 pub fn export(
     inputs: &[PathBuf],
     filter: &[String],
@@ -79,6 +77,5 @@ pub fn export(
         positions_written: written,
         output: output.to_path_buf(),
         terms,
-    })?;
-    Ok(Status::Done)
+    })
 }

@@ -1,5 +1,3 @@
-//! `patzer rate`: arguments and wiring. [`table`] prints.
-
 mod table;
 
 use std::path::PathBuf;
@@ -7,6 +5,7 @@ use std::str::FromStr;
 
 use clap::Args;
 
+use crate::prepare::total_bytes;
 use crate::{Status, Ui};
 use patzer_fit::rating::{
     PoolStatus, RatingErrors, Ratings, ResultModel, Results, Settings, White, bootstrap, covariance, fit,
@@ -101,7 +100,6 @@ impl FromStr for Anchor {
     }
 }
 
-/// A number of Elo, or `auto`.
 #[derive(Debug, Clone, Copy)]
 struct Advantage(White);
 
@@ -117,19 +115,12 @@ impl FromStr for Advantage {
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If the games cannot be read, an argument makes no sense, or nobody can be rated.
 pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
     check(args)?;
     patzer_io::interrupt::listen();
-    let sizes =
-        args.games.iter().map(|path| std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()));
-    let bar = ui.progress("read", sizes.sum::<Option<u64>>().unwrap_or(0));
-    let read = read(&args.games, |bytes| bar.set_position(bytes));
-    bar.finish_and_clear();
-    let (all, counts) = read?;
+    let (all, counts) = ui.with_progress("read", total_bytes(&args.games), |bar| {
+        read(&args.games, |bytes| bar.set_position(bytes))
+    })?;
     let results = all.with_min_games(args.min_games);
     let settings = settings(args, &results)?;
     let ratings = fit(&results, &settings)?;
@@ -150,8 +141,7 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
     if let Some(path) = &args.csv {
         patzer_io::write(path, report.csv()?.as_bytes())?;
     }
-    ui.result(&report)?;
-    Ok(Status::Done)
+    ui.result(&report)
 }
 
 fn check(args: &RateArgs) -> Result<()> {
@@ -204,10 +194,9 @@ fn errors(
     ui: &Ui,
 ) -> Result<Option<RatingErrors>> {
     if args.bootstrap > 0 {
-        let bar = ui.progress("bootstrap", args.bootstrap.into());
-        let errors = bootstrap(results, ratings, settings, args.bootstrap, args.seed, || bar.inc(1));
-        bar.finish_and_clear();
-        return errors.map(Some);
+        return ui.with_progress("bootstrap", args.bootstrap.into(), |bar| {
+            bootstrap(results, ratings, settings, args.bootstrap, args.seed, || bar.inc(1)).map(Some)
+        });
     }
     let errors = covariance(ratings, settings);
     if errors.is_none() {
@@ -219,7 +208,6 @@ fn errors(
     Ok(errors)
 }
 
-/// Warns of ratings that cannot be compared.
 fn warn(ratings: &Ratings, ui: &Ui) {
     let pools = ratings
         .status

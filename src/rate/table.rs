@@ -1,5 +1,3 @@
-//! Output of `patzer rate`: the table and the optional matrices.
-
 use std::fmt;
 
 use serde::Serialize;
@@ -8,24 +6,18 @@ use patzer_fit::rating::{GameCounts, PoolStatus, RatingErrors, Ratings, Results}
 use patzer_io::error::{Error, Result};
 use patzer_io::number::grouped;
 
-/// Optional parts of the output.
 pub(super) struct Options {
     pub los: bool,
     pub crosstable: bool,
     pub head_to_head: Option<usize>,
-    /// Players in the games, including those with too few games.
     pub all_players: usize,
 }
 
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
-    /// Strongest first, pool by pool; unrated players last.
     players: Vec<Player>,
-    /// White's advantage in Elo.
     white: f64,
-    /// Probability of a draw between equal players, without White's advantage.
     draw_rate: f64,
-    /// `covariance`, `bootstrap` or `none`.
     errors: &'static str,
     players_left_out: usize,
     #[serde(flatten)]
@@ -52,13 +44,10 @@ struct Player {
     losses: u64,
     /// Points over games, 0 to 1.
     score: f64,
-    /// Mean rating of the opponents, weighted by games.
     opponents: Option<f64>,
-    /// Likelihood of being stronger than the next player of the pool.
     los_next: Option<f64>,
     /// From 1; `null` without a rating.
     pool: Option<usize>,
-    /// Why there is no rating.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
 }
@@ -83,7 +72,6 @@ struct Opponent {
     draws: u64,
     losses: u64,
     points: f64,
-    /// Expected points by the ratings.
     expected: Option<f64>,
 }
 
@@ -149,21 +137,8 @@ impl Report {
     pub(super) fn csv(&self) -> Result<String> {
         let fault = |e: csv::Error| Error::internal(format!("the table cannot be written as CSV: {e}"));
         let mut out = csv::Writer::from_writer(Vec::new());
-        out.write_record([
-            "rank",
-            "name",
-            "elo",
-            "error",
-            "games",
-            "wins",
-            "draws",
-            "losses",
-            "score",
-            "opponents",
-            "los_next",
-            "pool",
-        ])
-        .map_err(fault)?;
+        let columns = "rank,name,elo,error,games,wins,draws,losses,score,opponents,los_next,pool";
+        out.write_record(columns.split(',')).map_err(fault)?;
         let number =
             |value: Option<f64>, digits: usize| value.map_or(String::new(), |v| format!("{v:.digits$}"));
         for (index, p) in self.players.iter().enumerate() {
@@ -210,7 +185,6 @@ fn reason(status: PoolStatus) -> Option<&'static str> {
     }
 }
 
-/// Mean ratings of the opponents.
 fn opponents(results: &Results, ratings: &Ratings) -> Vec<Option<f64>> {
     let mut sums = vec![(0.0, 0.0); results.players.len()];
     for e in &results.encounters {

@@ -1,6 +1,4 @@
-//! Report input: a dataset, its statistics and fits.
-
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::Ui;
 use patzer_data::{AnyReader, RowGroup, RowGroups, memory, stats};
@@ -15,10 +13,9 @@ const TARGET: f64 = 58.0;
 
 pub(super) fn section(name: &str, path: &Path, ui: &Ui) -> Result<Section> {
     let metadata = AnyReader::open(path, None)?.metadata().clone();
-    let bar = ui.progress("counting", 0);
-    let files: [PathBuf; 1] = [path.to_path_buf()];
-    let counted = stats::stats(&files, None, memory::default(), &|rows| bar.inc(rows));
-    bar.finish_and_clear();
+    let counted = ui.with_progress("counting", 0, |bar| {
+        stats::stats(&[path.to_path_buf()], None, memory::default(), &|rows| bar.inc(rows))
+    });
     let scored = Scored::read(path)?;
     let k = match scored.pairs.is_empty() {
         true => Err("no position has a score".to_string()),
@@ -35,7 +32,6 @@ pub(super) fn section(name: &str, path: &Path, ui: &Ui) -> Result<Section> {
 
 #[derive(Default)]
 struct Scored {
-    /// Score and result from White's side, without mate scores.
     pairs: Vec<(f32, f32)>,
     games: Vec<u32>,
     histogram: Histogram,

@@ -1,5 +1,3 @@
-//! Report input: weights and networks, as files or run folders.
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,13 +23,11 @@ use patzer_report::section::{Missing, Section};
 use patzer_report::weights::{self, Weight, Weights};
 use patzer_train::Settings;
 
-/// `result.json` of the run folder; null for a run that did not end.
 fn result(folder: &Path) -> Value {
     let text = io::read_text(&folder.join("result.json")).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or(Value::Null)
 }
 
-/// The run's output file: by result.json, else by the folder's name.
 fn output(folder: &Path, result: &Value, ending: &str) -> Option<PathBuf> {
     let named = result.get("output").and_then(Value::as_str).map(PathBuf::from);
     let whole = std::path::absolute(folder).ok()?;
@@ -39,7 +35,6 @@ fn output(folder: &Path, result: &Value, ending: &str) -> Option<PathBuf> {
     [named, Some(usual)].into_iter().flatten().find_map(|path| of_run(folder, &path))
 }
 
-/// A run folder of a weights tuning.
 pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
     let rows = weights::read(&folder.join("weights.csv"))?;
     let log_path = folder.join("log.csv");
@@ -66,7 +61,6 @@ pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> R
     ))
 }
 
-/// The bundled evaluation with a file's weights, if they equal the run's.
 fn of_these(path: &Path, rows: &[Weight]) -> std::result::Result<hce::Weights, String> {
     let skipped = |e: Error| format!("the weights cannot be judged here ({e})");
     let weights = patzer_io::read_text(path).and_then(|text| parse_weights(&text, path)).map_err(skipped)?;
@@ -82,7 +76,6 @@ fn of_these(path: &Path, rows: &[Weight]) -> std::result::Result<hce::Weights, S
     }
 }
 
-/// A weights file of the bundled evaluation, or the terms file of another engine.
 pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
     let row = |slot: &patzer_fit::tune::model::Slot| Weight {
         name: slot.name.clone(),
@@ -122,7 +115,6 @@ pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
     Ok(weights::section(name, &data))
 }
 
-/// A run folder of a network training.
 pub(super) fn training(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
     let epochs = log::read(&folder.join("log.csv"))?;
     let recipe = folder.join("recipe.toml");
@@ -197,13 +189,11 @@ fn shown(
     ))
 }
 
-/// An evenly spread subset of the positions.
 fn boards(cases: &[Case]) -> Vec<(Board, Color)> {
     let step = cases.len().div_ceil(ACTIVITY).max(1);
     cases.iter().step_by(step).filter_map(|case| Some((case.board.board()?, case.turn))).collect()
 }
 
-/// Evaluates an evaluation on the positions of --data, or those of its run.
 fn judged(
     args: &ReportArgs,
     source: std::result::Result<Source, String>,

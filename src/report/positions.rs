@@ -1,5 +1,3 @@
-//! Positions for judging an evaluation: those of --data, or those of its run.
-
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
@@ -13,21 +11,18 @@ use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_report::evaluation::Case;
 
-/// Positions and where they come from.
 #[derive(Debug, Default)]
 pub(super) struct Positions {
     pub(super) cases: Vec<Case>,
     pub(super) what: String,
 }
 
-/// Positions of a run by its run.json.
 #[derive(Debug, Default)]
 pub(super) struct Source {
     data: Vec<PathBuf>,
     filter: Vec<String>,
     filter_set: Vec<String>,
     resolved: bool,
-    /// The validation split, if known.
     split: Split,
 }
 
@@ -66,7 +61,6 @@ impl Source {
     }
 }
 
-/// Reads the positions of --data, or those of the run.
 pub(super) fn read(
     args: &ReportArgs,
     source: std::result::Result<Source, String>,

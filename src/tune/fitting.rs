@@ -79,7 +79,6 @@ impl FitArgs {
     }
 }
 
-/// Labels by the arguments; `visit` goes over all positions if they depend on the data.
 pub(super) fn labels(
     args: &TuneArgs,
     ui: &Ui,
@@ -103,7 +102,6 @@ pub(super) fn labels(
     Ok(labels)
 }
 
-/// Fits once per seed, shows progress, and writes `log.csv` of the first seed and `weights.csv`.
 pub(super) fn fit(
     args: &TuneArgs,
     model: &Model,

@@ -1,5 +1,3 @@
-//! `patzer tune --hce`: tunes the bundled evaluation to leaves and results.
-
 use std::path::{Path, PathBuf};
 
 use super::fitting::{fit, labels};

@@ -1,5 +1,3 @@
-//! `patzer tune`: arguments and wiring. The network's part is in [`net`], the hand-crafted evaluation's in [`hce`].
-
 mod fitting;
 mod hce;
 mod net;
@@ -102,7 +100,6 @@ fn run_folder(output: &Path) -> PathBuf {
     Path::new("runs").join(name)
 }
 
-/// What `tune` prints: the keys that other programs may rely on, and what people want to see beside them.
 #[derive(Debug, Serialize)]
 struct TuneResult {
     positions: usize,
@@ -117,29 +114,23 @@ struct TuneResult {
     validation_loss_before: Option<f64>,
     train_loss: f64,
     validation_loss: Option<f64>,
-    /// Before the values were rounded.
     #[serde(skip_serializing_if = "Option::is_none")]
     train_loss_exact: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     optimizer: Option<&'static str>,
     positions_per_second: f64,
-    /// What rounding a network to whole numbers changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     quantisation: Option<Quantisation>,
-    /// What trained a network.
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<String>,
     output: PathBuf,
-    /// What differs between a network and weights, for people.
     #[serde(skip)]
     remarks: Vec<String>,
-    /// The values before and after, for people.
     #[serde(skip)]
     table: String,
 }
 
 impl TuneResult {
-    /// The result of a fit of weights.
     fn of_fit(fitted: FittedRuns, model: &Model, output: PathBuf) -> TuneResult {
         let outcome = &fitted.outcome;
         let mut remarks = vec![
@@ -203,10 +194,6 @@ fn change(before: Option<f64>, after: f64) -> String {
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If the data, a recipe or weights cannot be read, a setting makes no sense, or the output cannot be written.
 pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let result = if !args.traces.traces.is_empty() {
@@ -222,12 +209,10 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
         ui.warn("interrupted before the end; the result is the best until then");
     }
     run_folder::write_result(&args.folder(&result.output), &result)?;
-    ui.result_beside(&result.output, &result)?;
-    Ok(Status::Done)
+    ui.result_beside(&result.output, &result)
 }
 
 impl TuneArgs {
-    /// The run's folder for an output.
     fn folder(&self, output: &Path) -> PathBuf {
         self.run.clone().unwrap_or_else(|| run_folder(output))
     }

@@ -1,5 +1,3 @@
-//! `patzer tune` of a network: arguments, messages and files.
-
 use std::path::PathBuf;
 
 use super::{TuneArgs, TuneResult};
@@ -119,10 +117,8 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     })
 }
 
-/// Checkpoint in the folder of a run.
 const CHECKPOINT: &str = "checkpoint.bin";
 
-/// Progress bar, log and checkpoint of a run.
 struct Run {
     bar: indicatif::ProgressBar,
     positions: u64,

@@ -1,5 +1,3 @@
-//! `patzer tune --traces`: tunes another engine's evaluation to its traces.
-
 use std::path::{Path, PathBuf};
 
 use super::fitting::{fit, labels};

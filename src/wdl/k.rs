@@ -1,5 +1,3 @@
-//! `patzer wdl` without `--model`: fits K and prints it with its table.
-
 use std::fmt;
 use std::path::Path;
 
@@ -42,22 +40,17 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
         resolved: input.resolved,
         source: input.source,
         buckets: wdl::buckets(fit.k, &pairs),
-    })?;
-    Ok(Status::Done)
+    })
 }
 
-/// Scores to fit K to, and their origin.
 struct Input {
     scored: Vec<Scored>,
-    /// Positions in the inputs.
     positions: u64,
     resolved: Option<String>,
     source: String,
-    /// The error if nothing is scored.
     nothing: &'static str,
 }
 
-/// Scores stored by the playing engines, from datasets and games.
 fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     let mut scored = Vec::new();
     let mut resolved = None;
@@ -80,7 +73,6 @@ fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     Ok(Input { scored, positions, resolved, source: source.into(), nothing })
 }
 
-/// Static evaluations of the positions of datasets, or of their leaves.
 fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     if let Some(path) = inputs.games.first() {
         let reason = "holds games, and --eval needs positions: make a dataset of it with `patzer extract`";
@@ -116,13 +108,11 @@ fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     Ok(input)
 }
 
-/// Opens a dataset that is not empty.
 fn open(path: &Path) -> Result<Dataset> {
     let dataset = Dataset::open(path)?;
     if dataset.rows() == 0 { Err(Error::data(path, "holds no positions")) } else { Ok(dataset) }
 }
 
-/// The result of the command.
 #[derive(Debug, Serialize)]
 struct Report {
     k: f64,

@@ -1,5 +1,3 @@
-//! `patzer wdl`: arguments and wiring. [`k`] fits the sigmoid, [`model`] the win/draw/loss model.
-
 mod k;
 mod model;
 
@@ -10,7 +8,7 @@ use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
-use crate::prepare::default_dataset;
+use crate::prepare::{default_dataset, total_bytes};
 use crate::{Status, Ui};
 use patzer_data::Record;
 use patzer_fit::wdl::By;
@@ -137,7 +135,6 @@ impl From<Rows> for By {
     }
 }
 
-/// A range with both ends, `A..B`.
 #[derive(Debug, Clone)]
 struct Span(RangeInclusive<u16>);
 
@@ -155,10 +152,6 @@ impl FromStr for Span {
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If an input cannot be read, nothing can be fitted to it, or an output cannot be written.
 pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
     patzer_io::interrupt::listen();
     let files = match args.data.is_empty() {
@@ -172,7 +165,6 @@ pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
     if args.model { model::run(args, &inputs, ui) } else { k::run(args, &inputs, ui) }
 }
 
-/// The files to read, by kind.
 struct Inputs {
     datasets: Vec<PathBuf>,
     games: Vec<PathBuf>,
@@ -187,7 +179,6 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// Name of the input in messages.
     fn name(&self) -> &Path {
         self.datasets.first().or(self.games.first()).map_or(Path::new("the histogram"), |path| path)
     }
@@ -206,7 +197,6 @@ fn is_dataset(path: &Path) -> Result<bool> {
     Ok(head == b"PAR1")
 }
 
-/// Reads the games among the inputs with progress and warnings; see [`source::read`].
 fn read_games<S: Default + Send>(
     args: &WdlArgs,
     files: &[PathBuf],
@@ -223,9 +213,7 @@ fn read_games<S: Default + Send>(
         given => given.iter().filter(|text| *text != "none").cloned().collect(),
     };
     let selection = GameSelection { exclude, player: args.player.clone() };
-    let sizes =
-        files.iter().map(|path| std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()));
-    let bar = ui.progress("wdl", sizes.sum::<Option<u64>>().unwrap_or(0));
+    let bar = ui.progress("wdl", total_bytes(files));
     let (mut bad, mut warnings) = (0, Vec::new());
     let mut progress = |progress| match progress {
         ReadProgress::Bytes(bytes) => bar.set_position(bytes),

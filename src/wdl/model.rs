@@ -1,5 +1,3 @@
-//! `patzer wdl --model`: counts, fits and prints the win/draw/loss model.
-
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -37,8 +35,7 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
             ui.note(format_args!("drawn: {}", path.display()));
         }
     }
-    ui.result(&Report::new(&fitted, &table, counts))?;
-    Ok(Status::Done)
+    ui.result(&Report::new(&fitted, &table, counts))
 }
 
 fn bounds(args: &WdlArgs) -> Result<Bounds> {
@@ -78,7 +75,6 @@ fn count(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<(Histogram, ReadCou
     Ok((histogram, counts))
 }
 
-/// The result of the command.
 #[derive(Debug, Serialize)]
 struct Report {
     a: [f64; 4],
@@ -91,7 +87,6 @@ struct Report {
     objective: f64,
     normalize_to_pawn_value: f64,
     spread: f64,
-    /// Probability of a draw at the target and score 0.
     draw_rate: f64,
     positions: u64,
     wins: u64,
