@@ -1,9 +1,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use crate::{Status, Ui};
+use crate::{Result, Status, Ui};
 use patzer_engine::{bench, engine};
-use patzer_io::error::Result;
 
 /// Search fixed positions and print the node count and speed.
 ///

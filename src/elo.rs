@@ -1,12 +1,10 @@
 use std::fmt;
-use std::str::FromStr;
 
 use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::sprt::HypothesisArgs;
-use crate::{Status, Ui};
-use patzer_io::error::{Error, Result};
+use crate::{Error, Result, Status, Ui};
 use patzer_io::number::grouped;
 use patzer_match::stats::interval::exact_proportion;
 use patzer_match::stats::plan::{Conditions, Expectation, Pairs, Simulated, expect, simulate};
@@ -25,12 +23,12 @@ const EXAMPLES: &str = "Examples:\n  \
 #[command(group(clap::ArgGroup::new("counts").required(true)))]
 pub struct EloArgs {
     /// Pairs of games by the first player's score: both lost, loss and draw, even, win and draw, both won
-    #[arg(long, value_name = "LL,LD,WL+DD,WD,WW", group = "counts")]
-    ptnml: Option<Numbers<5>>,
+    #[arg(long, value_name = "LL,LD,WL+DD,WD,WW", group = "counts", value_parser = counts::<5>)]
+    ptnml: Option<[u64; 5]>,
 
     /// Single games: won, drawn and lost by the first player
-    #[arg(long, value_name = "W,D,L", group = "counts")]
-    wdl: Option<Numbers<3>>,
+    #[arg(long, value_name = "W,D,L", group = "counts", value_parser = counts::<3>)]
+    wdl: Option<[u64; 3]>,
 
     /// Expected games and chance to pass of a test, for true differences in Elo of the model
     /// [default: five around the hypotheses]
@@ -59,31 +57,14 @@ pub struct EloArgs {
     hypotheses: HypothesisArgs,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Numbers<const N: usize>([u64; N]);
-
-#[derive(Debug)]
-struct CountsError(usize);
-
-impl fmt::Display for CountsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "write {} counts with commas between them", self.0)
-    }
-}
-
-impl std::error::Error for CountsError {}
-
-impl<const N: usize> FromStr for Numbers<N> {
-    type Err = CountsError;
-
-    fn from_str(text: &str) -> std::result::Result<Self, CountsError> {
-        // Larger counts would not sum exactly.
-        const MOST: u64 = 1_000_000_000_000_000;
-        let wrong = || CountsError(N);
-        let parse = |part: &str| part.trim().parse().ok().filter(|&count| count <= MOST).ok_or_else(wrong);
-        let counts: Vec<u64> = text.split(',').map(parse).collect::<std::result::Result<_, _>>()?;
-        counts.try_into().map(Numbers).map_err(|_| wrong())
-    }
+/// Parses `N` counts with commas between them.
+fn counts<const N: usize>(text: &str) -> std::result::Result<[u64; N], Error> {
+    // Larger counts would not sum exactly.
+    const MOST: u64 = 1_000_000_000_000_000;
+    let parse = |part: &str| part.trim().parse().ok().filter(|&count| count <= MOST);
+    let counts = text.split(',').map(parse).collect::<Option<Vec<u64>>>();
+    let counts = counts.and_then(|counts| counts.try_into().ok());
+    counts.ok_or_else(|| Error::usage(format!("write {N} counts with commas between them")))
 }
 
 #[derive(Debug, Serialize)]
@@ -160,8 +141,8 @@ pub fn run(args: &EloArgs, ui: &Ui) -> Result<Status> {
         patzer_io::interrupt::listen();
         return ui.result(&plan(args, &test, differences, ui)?);
     }
-    let games = args.wdl.map(|Numbers([wins, draws, losses])| Trinomial { wins, draws, losses });
-    let pentanomial = args.ptnml.map(|Numbers(counts)| Pentanomial(counts));
+    let games = args.wdl.map(|[wins, draws, losses]| Trinomial { wins, draws, losses });
+    let pentanomial = args.ptnml.map(Pentanomial);
     ui.result(&statistics(&test, games, pentanomial)?)
 }
 

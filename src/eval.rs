@@ -5,13 +5,12 @@ use serde::Serialize;
 use shakmaty::{Board, Chess, File, Position, Rank, Role, Square};
 
 use crate::evaluation::load;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_chess::fen;
 use patzer_chess::score::Score;
 use patzer_eval::hce::{self, Hce};
 use patzer_eval::nnue::Nnue;
 use patzer_eval::{Evaluation, Evaluator};
-use patzer_io::error::{Error, Result};
 
 /// Show the evaluation of a position with its parts
 ///

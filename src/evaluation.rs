@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use patzer_eval::Evaluation;
-use patzer_io::error::Result;
 use patzer_match::participant::load_evaluation;
 
-use crate::Ui;
+use crate::{Result, Ui};
 
 /// Loads a weights file or network, or the embedded network, and names what a weights file lacks.
 pub fn load(path: Option<&Path>, ui: &Ui) -> Result<Evaluation> {

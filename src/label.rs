@@ -6,9 +6,8 @@ use serde::Serialize;
 
 use crate::evaluation::load;
 use crate::prepare::reporter;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_data::AnyReader;
-use patzer_io::error::{Error, Result};
 use patzer_label::labelled_cache::label_file;
 use patzer_label::leaf::{Method, Settings};
 

@@ -3,8 +3,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use super::Ui;
-use patzer_io::error::{Error, Result};
+use crate::{Error, Result, Ui};
 use patzer_match::openings::Openings;
 use patzer_match::output_format::{MatchStatus, OutputFormat, events};
 use patzer_match::record::PairEntry;

@@ -2,8 +2,7 @@ use std::path::Path;
 
 use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo, NOT_KEPT};
 use super::play::{PlayArgs, open_record};
-use super::{Ui, typed};
-use patzer_io::error::Result;
+use crate::{Result, Ui, typed};
 use patzer_io::interrupt;
 use patzer_match::journal::{Arguments, JournalEntry, JournaledFile};
 use patzer_match::openings::Openings;
@@ -40,10 +39,10 @@ pub fn play_match<S: Standings>(
     interrupt::listen();
     let stop = interrupt::flag();
     let openings = play.openings()?;
-    let syzygy = play.syzygy()?;
-    let lineup = play.lineup(run.specs, stop)?;
+    let rules = play.rules()?;
+    let lineup = Lineup::load(run.specs, &play.defaults(), stop)?;
     let mut options = play.options(&lineup, &openings);
-    if let Some(syzygy) = &syzygy {
+    if let Some(syzygy) = &rules.syzygy {
         options.insert("endgame tables".to_string(), syzygy.to_string());
     }
     options.insert(run.kind.0.to_string(), run.kind.1.clone());
@@ -60,7 +59,7 @@ pub fn play_match<S: Standings>(
         time_settings: &lineup.time_settings,
         names: &lineup.names,
         openings: &openings,
-        rules: play.rules(syzygy),
+        rules,
         header: lineup.header(&format!("patzer {}", run.command)),
         prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
     };

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_eval::nnue::network::{MAX_HIDDEN, QA, QB, SCALE, body_size};
 use patzer_eval::nnue::{About, Architecture, Network, file, material};
-use patzer_io::error::{Error, Result};
 use patzer_train as train;
 
 /// Make, inspect and convert networks.

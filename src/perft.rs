@@ -6,9 +6,8 @@ use std::time::Instant;
 use serde::Serialize;
 use shakmaty::{CastlingMode, Chess, Position};
 
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_chess::{fen, perft};
-use patzer_io::error::{Error, Result};
 
 /// Count the leaves of the tree of legal moves.
 ///

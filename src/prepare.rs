@@ -6,10 +6,9 @@ use std::sync::{Mutex, PoisonError};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use crate::Ui;
+use crate::{Error, Result, Ui};
 use patzer_data::Metadata;
 use patzer_data::lines::{self, BadLine};
-use patzer_io::error::{Error, Result};
 use patzer_io::run_folder;
 use patzer_label::prepare::{self, DataSelection, Event};
 pub use patzer_label::prepare::{Account, Offer, Split, default_dataset};

@@ -1,9 +1,8 @@
 use std::path::PathBuf;
 
 use crate::evaluation::load;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_engine::uci::serve;
-use patzer_io::error::{Error, Result};
 
 /// Speak UCI on standard input.
 #[derive(Debug, clap::Args)]

@@ -7,8 +7,7 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
-use crate::Status;
-use patzer_io::error::{Error, Result};
+use crate::{Error, Result, Status};
 
 /// Writes a line to stderr; a full disk or a closed pipe there does not stop the work.
 pub fn print_err(text: impl Display) {

@@ -6,13 +6,12 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::prepare::check_output;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::epd::Dialect;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::{AnyReader, AnyWriter, Metadata, Record, Target};
-use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
 /// Convert between formats of positions

@@ -10,8 +10,7 @@ mod validate;
 
 use clap::Subcommand;
 
-use crate::{Status, Ui};
-use patzer_io::error::Result;
+use crate::{Result, Status, Ui};
 
 /// Convert, shuffle, split, merge, show, check and count datasets
 #[derive(Debug, clap::Args)]

@@ -5,11 +5,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::prepare::default_dataset;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::show::{self, Column, Shown};
 use patzer_data::{Record, RowGroup, RowGroups};
-use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
 /// Print positions as text

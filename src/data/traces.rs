@@ -6,14 +6,13 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::prepare::{DataArgs, Split, stream};
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_data::AnyReader;
 use patzer_eval::hce::{FULL_PHASE, Trace, Weights};
 use patzer_fit::tune::TuneItem;
 use patzer_fit::tune::{hce, text};
 use patzer_io as io;
 use patzer_io::Output;
-use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Serialize)]
 struct Exported {

@@ -6,12 +6,11 @@ use serde::Serialize;
 
 use super::ChoiceArgs;
 use crate::prepare::Split;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_fit::moves::features::GROUPS;
 use patzer_fit::moves::model::{Fit, Level, Quality, Settings, fit, quality};
 use patzer_fit::moves::table;
 use patzer_io as io;
-use patzer_io::error::{Error, Result};
 
 /// Fit the strengths of move features: what is taken, the exchange, check, recapture, distance, threats, history
 ///

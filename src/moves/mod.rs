@@ -4,9 +4,8 @@ mod predict;
 use std::path::PathBuf;
 
 use crate::prepare::files_or_default;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_fit::moves::choices::DrawnChoices;
-use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
 /// Foresee the moves of games: how often engines would have played them, and what they have in common

@@ -7,11 +7,10 @@ use serde::Serialize;
 use shakmaty::{Chess, Color, Position};
 
 use crate::prepare::files_or_default;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_chess::played;
 use patzer_data::{AnyReader, Record};
 use patzer_eval::nnue::features::{FEATURE_BLOCKS, FeatureBlock, Features, Perspective};
-use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
 #[derive(Debug, Args)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::TuneArgs;
-use crate::Ui;
+use crate::{Error, Result, Ui};
 use patzer_fit::optim::Decay;
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::traces::SplitTraces;
@@ -11,7 +11,6 @@ use patzer_fit::tune::{
     FittedRuns, LabelSettings, Labels, Optimizer, RunEvent, RunSettings, Settings, Unlabelled, fit_seeds,
 };
 use patzer_io as io;
-use patzer_io::error::{Error, Result};
 use patzer_io::run_folder::Log;
 
 #[derive(Debug, clap::Args)]

@@ -2,9 +2,9 @@ use std::path::{Path, PathBuf};
 
 use super::fitting::{fit, labels};
 use super::{TuneArgs, TuneResult};
-use crate::Ui;
 use crate::evaluation::load;
 use crate::prepare::{Account, Offer, Split, stream, write_settings};
+use crate::{Error, Result, Ui};
 use patzer_chess::rng;
 use patzer_eval::Evaluation;
 use patzer_eval::hce::TERMS;
@@ -13,7 +13,6 @@ use patzer_fit::tune::model::Model;
 use patzer_fit::tune::output::{Format, Tuned};
 use patzer_fit::tune::traces::SplitTraces;
 use patzer_fit::tune::{Labels, TuneItem, Unlabelled};
-use patzer_io::error::{Error, Result};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Hand-crafted evaluation")]

@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::prepare::DataArgs;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::{FittedRuns, Settings};
 use patzer_io as io;
-use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_io::run_folder;
 use patzer_train::Quantisation;
@@ -50,24 +49,15 @@ pub struct TuneArgs {
     #[command(flatten)]
     net_args: net::NetArgs,
 
-    #[arg(
-        long,
-        value_name = "N",
-        help_heading = "Fitting",
-        help = "Most passes over the training positions [default: the recipe's; what suits the optimiser with --hce]"
-    )]
+    /// Most passes over the training positions [default: the recipe's; what suits the optimiser with --hce]
+    #[arg(long, value_name = "N", help_heading = "Fitting")]
     epochs: Option<usize>,
 
     #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Positions for each step of a first-order optimiser; 0 for all, with --hce [default: the recipe's; {} with --hce]", Settings::default().batch))]
     batch: Option<usize>,
 
-    #[arg(
-        long,
-        value_name = "RATE",
-        allow_negative_numbers = true,
-        help_heading = "Fitting",
-        help = "First learning rate, with --hce in centipawns a step [default: the recipe's; what suits the optimiser with --hce]"
-    )]
+    /// First learning rate, with --hce in centipawns a step [default: the recipe's; what suits the optimiser with --hce]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = "Fitting")]
     learning_rate: Option<f32>,
 
     /// K of the sigmoid 1 / (1 + exp(-K * centipawns / 400)) [default: the recipe's, or else fitted to the data]

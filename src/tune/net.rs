@@ -1,10 +1,9 @@
 use std::path::PathBuf;
 
 use super::{TuneArgs, TuneResult};
-use crate::Ui;
 use crate::prepare::{Split, reporter, write_settings};
+use crate::{Error, Result, Ui};
 use patzer_eval::nnue::features::{FEATURE_BLOCKS, Features};
-use patzer_io::error::{Error, Result};
 use patzer_io::run_folder::Log;
 use patzer_train::{Compute, Device, Epoch, FittedK, Settings, TrainingCallbacks, TrainingData};
 

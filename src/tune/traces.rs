@@ -2,13 +2,12 @@ use std::path::{Path, PathBuf};
 
 use super::fitting::{fit, labels};
 use super::{TuneArgs, TuneResult};
-use crate::Ui;
 use crate::prepare::{Split, warn_of_bad_lines, write_settings};
+use crate::{Error, Result, Ui};
 use patzer_data::{Metadata, Source};
 use patzer_fit::tune::TraceFiles;
 use patzer_fit::tune::output::Tuned;
 use patzer_fit::tune::terms::Terms;
-use patzer_io::error::{Error, Result};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Another engine's evaluation")]

@@ -5,12 +5,11 @@ use serde::Serialize;
 
 use super::{Inputs, WdlArgs, read_games};
 use crate::evaluation::load;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_data::{Dataset, Record};
 use patzer_eval::Evaluation;
 use patzer_fit::wdl::source::Scored;
 use patzer_fit::wdl::{self, Bucket};
-use patzer_io::error::{Error, Result};
 use patzer_io::number::grouped;
 use patzer_report::wdl::draw_k;
 

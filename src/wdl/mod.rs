@@ -4,16 +4,14 @@ mod model;
 use std::io::Read;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
 use crate::prepare::{default_dataset, total_bytes};
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_data::Record;
 use patzer_fit::wdl::By;
 use patzer_fit::wdl::source::{self, GameSelection, NOT_BY_PLAY, ReadCounts, ReadProgress};
-use patzer_io::error::{Error, Result};
 
 /// Fit the scale: the sigmoid that turns centipawns into an expected result, or a win/draw/loss model
 #[derive(Debug, Args)]
@@ -72,12 +70,12 @@ struct ModelArgs {
     max_score: u16,
 
     /// Range of move numbers
-    #[arg(long, value_name = "A..B", default_value = "1..120", requires = "model")]
-    moves: Span,
+    #[arg(long, value_name = "A..B", default_value = "1..120", requires = "model", value_parser = range)]
+    moves: RangeInclusive<u16>,
 
     /// Range of material, 9Q + 5R + 3(B + N) + P of both sides
-    #[arg(long, value_name = "A..B", default_value = "17..78", requires = "model")]
-    material: Span,
+    #[arg(long, value_name = "A..B", default_value = "17..78", requires = "model", value_parser = range)]
+    material: RangeInclusive<u16>,
 
     /// Round scores to multiples of this many centipawns
     #[arg(long, value_name = "CP", default_value_t = 5, requires = "model",
@@ -135,20 +133,13 @@ impl From<Rows> for By {
     }
 }
 
-#[derive(Debug, Clone)]
-struct Span(RangeInclusive<u16>);
-
-impl FromStr for Span {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Span, String> {
-        let ends = text.split_once("..").and_then(|(low, high)| {
-            Some((low.trim().parse::<u16>().ok()?, high.trim_start_matches('=').trim().parse::<u16>().ok()?))
-        });
-        match ends {
-            Some((low, high)) if low <= high => Ok(Span(low..=high)),
-            _ => Err("must be two numbers such as 1..120, the lower first".into()),
-        }
+fn range(text: &str) -> std::result::Result<RangeInclusive<u16>, &'static str> {
+    let ends = text.split_once("..").and_then(|(low, high)| {
+        Some((low.trim().parse::<u16>().ok()?, high.trim_start_matches('=').trim().parse::<u16>().ok()?))
+    });
+    match ends {
+        Some((low, high)) if low <= high => Ok(low..=high),
+        _ => Err("must be two numbers such as 1..120, the lower first"),
     }
 }
 

@@ -4,11 +4,10 @@ use std::fmt;
 use serde::Serialize;
 
 use super::{Inputs, WdlArgs, read_games};
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_data::Record;
 use patzer_fit::wdl::source::{ReadCounts, count_dataset, observe};
 use patzer_fit::wdl::{Bin, Bounds, By, FittedModel, Histogram, Observation, WdlModel, WdlTable, fit};
-use patzer_io::error::{Error, Result};
 use patzer_io::number::grouped;
 use patzer_report::wdl::draw_model;
 
@@ -53,8 +52,8 @@ fn bounds(args: &WdlArgs) -> Result<Bounds> {
     Ok(Bounds {
         by: args.by.into(),
         score: args.max_score,
-        moves: args.moves.0.clone(),
-        material: args.material.0.clone(),
+        moves: args.moves.clone(),
+        material: args.material.clone(),
         least: args.min_count,
         undo: undo.map(|a| WdlModel { a, b: [0.0; 4], target: 58.0 }),
     })
