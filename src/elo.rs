@@ -117,11 +117,8 @@ impl fmt::Display for Statistics {
         if let Some((low, high)) = self.decided_interval {
             writeln!(f, "decided     {:.2} to {:.2} % won (exact, 95 %)", 100.0 * low, 100.0 * high)?;
         }
-        writeln!(
-            f,
-            "LLR         {:+.6} ({:.3}, {:.3}) for {}",
-            self.llr, self.lower, self.upper, self.hypotheses
-        )?;
+        let Statistics { llr, lower, upper, hypotheses, .. } = self;
+        writeln!(f, "LLR         {llr:+.6} ({lower:.3}, {upper:.3}) for {hypotheses}")?;
         match self.verdict {
             Verdict::H1 => write!(f, "verdict     H1 accepted")?,
             Verdict::H0 => write!(f, "verdict     H0 accepted")?,
@@ -230,13 +227,8 @@ fn plan(args: &EloArgs, test: &Sprt, differences: &[f64], ui: &Ui) -> Result<Tes
 
 impl fmt::Display for TestPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{}; {:.0} % of games drawn, openings {:.0} Elo apart",
-            self.hypotheses,
-            100.0 * self.draws,
-            self.bias
-        )?;
+        let (hypotheses, draws, bias) = (&self.hypotheses, 100.0 * self.draws, self.bias);
+        writeln!(f, "{hypotheses}; {draws:.0} % of games drawn, openings {bias:.0} Elo apart")?;
         write!(f, "\n{:>9}  {:>9}  {:>8}  {:>11}", "Elo", "nElo", "passes", "games")?;
         if self.simulations > 0 {
             let title = format!("{} simulated: passes", grouped(self.simulations));

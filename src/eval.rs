@@ -88,6 +88,7 @@ pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
     let (score, parts) = match load(args.eval.as_deref(), ui)? {
         Evaluation::Hce(weights) => {
             let mut hce = Hce::new(weights);
+            let term = |&hce::TermBreakdown { term, white, black }: &_| Term { term, white, black };
             let (phase, scale) = (hce::phase(position.board()), hce::scale(position.board()));
             let terms = hce.breakdown(&position).iter().map(term).collect();
             (hce.evaluate(&position, 0), Parts::Weights { terms, phase, scale })
@@ -99,10 +100,6 @@ pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
         }
     };
     ui.result(&EvalResult { score, white: position.turn().fold_wb(score, -score), parts })
-}
-
-fn term(share: &hce::TermBreakdown) -> Term {
-    Term { term: share.term, white: share.white, black: share.black }
 }
 
 /// Worth of each piece but the kings: the change of the score without it.
@@ -142,17 +139,17 @@ impl fmt::Display for EvalResult {
         match &self.parts {
             Parts::Weights { terms, phase, scale } => {
                 write_terms(f, terms)?;
+                let (phases, scales) = (hce::FULL_PHASE, hce::FULL_SCALE);
                 writeln!(
                     f,
-                    "midgame counts {phase} of {}, endgame the rest, times {scale} of {}",
-                    hce::FULL_PHASE,
-                    hce::FULL_SCALE
+                    "midgame counts {phase} of {phases}, endgame the rest, times {scale} of {scales}"
                 )?;
             }
             Parts::Network { pieces, buckets } => {
                 write_board(f, pieces)?;
-                if buckets.len() > 1 {
-                    write_buckets(f, buckets)?;
+                for Bucket { bucket, white, used } in buckets.iter().filter(|_| buckets.len() > 1) {
+                    let mark = if *used { "->" } else { "  " };
+                    writeln!(f, "{mark} bucket {bucket:2} {white:>+7}")?;
                 }
             }
         }
@@ -174,14 +171,6 @@ fn write_terms(f: &mut fmt::Formatter<'_>, terms: &[Term]) -> fmt::Result {
         )?;
     }
     writeln!(f, "{:48}   {:>+7} {:>+7}", "sum", total[0], total[1])
-}
-
-fn write_buckets(f: &mut fmt::Formatter<'_>, buckets: &[Bucket]) -> fmt::Result {
-    for Bucket { bucket, white, used } in buckets {
-        let mark = if *used { "->" } else { "  " };
-        writeln!(f, "{mark} bucket {bucket:2} {white:>+7}")?;
-    }
-    Ok(())
 }
 
 fn write_board(f: &mut fmt::Formatter<'_>, pieces: &[Piece]) -> fmt::Result {

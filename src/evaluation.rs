@@ -11,16 +11,9 @@ use crate::{Result, Ui};
 pub fn load(path: Option<&Path>, ui: &Ui) -> Result<Evaluation> {
     let Some(path) = path else { return Ok(Evaluation::default()) };
     let evaluation = load_evaluation(path)?;
-    lacking(path, &evaluation, ui);
-    Ok(evaluation)
-}
-
-pub fn lacking(path: &Path, evaluation: &Evaluation, ui: &Ui) {
     if !evaluation.missing().is_empty() {
-        ui.warn(format!(
-            "{}: {} is missing and counts as 0",
-            path.display(),
-            evaluation.missing().join(", ")
-        ));
+        let missing = evaluation.missing().join(", ");
+        ui.warn(format!("{}: {missing} is missing and counts as 0", path.display()));
     }
+    Ok(evaluation)
 }

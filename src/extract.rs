@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::prepare::{check_output, total_bytes};
-use crate::{Result, Status, Ui};
+use crate::{Result, Status, Ui, interrupt};
 use patzer_data::dedupe::Keep;
 use patzer_data::extract::{Notice, Settings, Summary, extract};
 use patzer_data::filter::{self, Pipeline};
@@ -12,7 +12,6 @@ use patzer_data::format::metadata::Shard;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::funnel::FunnelStep;
 use patzer_data::{Target, memory};
-use patzer_io::interrupt;
 use patzer_io::number::grouped;
 use patzer_pgn::EvalSide;
 

@@ -2,8 +2,7 @@ use std::path::Path;
 
 use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo, NOT_KEPT};
 use super::play::{PlayArgs, open_record};
-use crate::{Result, Ui, typed};
-use patzer_io::interrupt;
+use crate::{Result, Ui, interrupt, typed};
 use patzer_match::journal::{Arguments, JournalEntry, JournaledFile};
 use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;

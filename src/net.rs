@@ -156,7 +156,10 @@ impl fmt::Display for Info {
 pub fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
     match &args.command {
         NetCommand::Init(args) => init(args, ui),
-        NetCommand::Info(args) => info(args, ui),
+        NetCommand::Info(InfoArgs { file }) => {
+            let (network, format, bytes) = read(file, None, None)?;
+            ui.result(&Info::new(file, format, &network, bytes))
+        }
         NetCommand::Convert(args) => convert(args, ui),
         NetCommand::Features(args) => features::run(args, ui),
     }
@@ -181,11 +184,6 @@ fn init(args: &InitArgs, ui: &Ui) -> Result<Status> {
         })?
     };
     write(&args.output, Format::Nnue, &network, ui)
-}
-
-fn info(args: &InfoArgs, ui: &Ui) -> Result<Status> {
-    let (network, format, bytes) = read(&args.file, None, None)?;
-    ui.result(&Info::new(&args.file, format, &network, bytes))
 }
 
 fn convert(args: &ConvertArgs, ui: &Ui) -> Result<Status> {

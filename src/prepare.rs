@@ -4,12 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
-use serde::Serialize;
 
 use crate::{Error, Result, Ui};
-use patzer_data::Metadata;
-use patzer_data::lines::{self, BadLine};
-use patzer_io::run_folder;
+use patzer_data::lines::BadLine;
 use patzer_label::prepare::{self, DataSelection, Event};
 pub use patzer_label::prepare::{Account, Offer, Split, default_dataset};
 
@@ -82,14 +79,10 @@ pub fn stream(
     prepare::stream(&args.selection(), split, &reporter(ui), take)
 }
 
-pub fn write_settings(
-    folder: &Path,
-    settings: &impl Serialize,
-    args: &DataArgs,
-    split: Split,
-    sources: &[(PathBuf, Metadata)],
-) -> Result<()> {
-    run_folder::write_settings(folder, settings, &args.selection().inputs(split, sources))
+/// The score from White's side.
+pub fn white_score(offer: &Offer<'_>) -> Option<f32> {
+    let white = |score: i16| f32::from(offer.record.turn.fold_wb(score, score.saturating_neg()));
+    offer.record.score.map(white)
 }
 
 pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
@@ -109,7 +102,7 @@ pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
                 let path = path.display();
                 ui.note(format!("{path}: resolving by qsearch; --no-resolve takes positions as they are"));
             }
-            Event::BadLines { path, read, bad, first } => warn(path, read, bad, first, &ui),
+            Event::BadLines { path, read, bad, first } => warn_of_bad_lines(path, read, bad, first, &ui),
             Event::Started(label, total) => *bar = ui.progress(label, total),
             Event::Advanced(count) => bar.inc(count),
             Event::Finished => bar.finish_and_clear(),
@@ -117,11 +110,7 @@ pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
     }
 }
 
-pub fn warn_of_bad_lines(path: &Path, counts: &lines::LineCounts, ui: &Ui) {
-    warn(path, counts.read, counts.bad, &counts.first_bad, ui);
-}
-
-fn warn(path: &Path, read: u64, bad: u64, first: &[BadLine], ui: &Ui) {
+pub fn warn_of_bad_lines(path: &Path, read: u64, bad: u64, first: &[BadLine], ui: &Ui) {
     for line in first {
         ui.warn(format!("{}: line {}: {}", path.display(), line.number, line.reason));
     }

@@ -3,9 +3,8 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::{Error, Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::Limits;
-use patzer_io::interrupt;
 use patzer_match::puzzles::{PuzzleScore, SuiteScore, read, solve_suite};
 
 /// Measure how often the engine finds the right move

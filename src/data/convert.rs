@@ -6,13 +6,12 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::prepare::check_output;
-use crate::{Error, Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::epd::Dialect;
 use patzer_data::format::registry::{self, Format};
-use patzer_data::{AnyReader, AnyWriter, Metadata, Record, Target};
-use patzer_io::interrupt;
+use patzer_data::{AnyReader, AnyWriter, Metadata, Target};
 
 /// Convert between formats of positions
 ///
@@ -24,11 +23,11 @@ use patzer_io::interrupt;
 pub struct ConvertArgs {
     /// Files of positions, in any format; `-` is standard input
     #[arg(required = true, value_name = "IN")]
-    inputs: Vec<PathBuf>,
+    pub(super) inputs: Vec<PathBuf>,
 
     /// File to write; `-` is standard output
     #[arg(short, long, value_name = "OUT")]
-    output: PathBuf,
+    pub(super) output: PathBuf,
 
     /// Format to write; --help lists them [default: by the name of the output, else parquet]
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
@@ -49,11 +48,11 @@ pub struct ConvertArgs {
     /// Preset or TOML file of filters; may be given several times, and `patzer extract --help` lists them
     /// [default: none]
     #[arg(long, value_name = "NAME|FILE")]
-    filter: Vec<String>,
+    pub(super) filter: Vec<String>,
 
     /// Another value for a filter's parameter, such as before_capture.plies=3; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
-    filter_set: Vec<String>,
+    pub(super) filter_set: Vec<String>,
 
     /// Write how often each weight of the bundled evaluation counts, as text, and beside it the terms, for
     /// `patzer tune --traces`
@@ -72,7 +71,7 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     check_output(&args.output, &args.inputs, "inputs")?;
     if args.traces {
-        return super::traces::export(&args.inputs, &args.filter, &args.filter_set, &args.output, ui);
+        return super::traces::export(args, ui);
     }
     let started = Instant::now();
     let mut pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
@@ -100,7 +99,13 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
                 sample.game = sample.game.wrapping_add(first);
                 games = games.max(sample.game.wrapping_add(1));
             }
-            outcome.filter(&mut batch, &mut pipeline);
+            batch.retain(|sample| match pipeline.keep(sample) {
+                Ok(()) => true,
+                Err(reason) => {
+                    *outcome.dropped.entry(reason).or_default() += 1;
+                    false
+                }
+            });
             writer.write(&batch)?;
         }
     }
@@ -170,16 +175,6 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn filter(&mut self, batch: &mut Vec<Record>, pipeline: &mut Pipeline) {
-        batch.retain(|sample| match pipeline.keep(sample) {
-            Ok(()) => true,
-            Err(reason) => {
-                *self.dropped.entry(reason).or_default() += 1;
-                false
-            }
-        });
-    }
-
     fn check(&self) -> Result<()> {
         let accounted = self.positions_written + self.dropped.values().sum::<u64>();
         if accounted == self.positions_read {
@@ -196,13 +191,8 @@ impl fmt::Display for Outcome {
         for (reason, count) in &self.dropped {
             writeln!(f, "dropped   {count} {reason}")?;
         }
-        writeln!(
-            f,
-            "written   {} positions → {} ({})",
-            self.positions_written,
-            self.output.display(),
-            self.format
-        )?;
+        let (output, format) = (self.output.display(), self.format);
+        writeln!(f, "written   {} positions → {output} ({format})", self.positions_written)?;
         writeln!(f, "          {:.1} s, {:.0} positions/s", self.seconds, self.positions_per_second)
     }
 }

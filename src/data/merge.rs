@@ -2,11 +2,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::moved::{Moved, Written};
-use crate::{Error, Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::dedupe::{Dedupe, Keep};
 use patzer_data::merge::merge;
 use patzer_data::{Dataset, OutputSettings, memory};
-use patzer_io::interrupt;
 
 /// Merge datasets into one
 ///

@@ -5,11 +5,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::prepare::default_dataset;
-use crate::{Error, Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::show::{self, Column, Shown};
 use patzer_data::{Record, RowGroup, RowGroups};
-use patzer_io::interrupt;
 
 /// Print positions as text
 ///
@@ -83,7 +82,12 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
         other => other?,
     }
     if lines.rows.is_empty() {
-        return Err(Error::data(&file, nothing(args, known)));
+        let reason = match (args.game, known) {
+            (Some(game), _) => format!("holds no position of game {game}"),
+            (None, Some(rows)) => format!("holds {rows} positions, none from row {} on", args.start),
+            (None, None) => format!("holds no position from row {} on", args.start),
+        };
+        return Err(Error::data(&file, reason));
     }
     ui.result(&lines)
 }
@@ -91,14 +95,6 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
 /// Sentinel that ends the reading once enough rows are shown.
 fn enough() -> Error {
     Error::usage("enough was read")
-}
-
-fn nothing(args: &ShowArgs, rows: Option<u64>) -> String {
-    match (args.game, rows) {
-        (Some(game), _) => format!("holds no position of game {game}"),
-        (None, Some(rows)) => format!("holds {rows} positions, none from row {} on", args.start),
-        (None, None) => format!("holds no position from row {} on", args.start),
-    }
 }
 
 struct Lines {

@@ -3,10 +3,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::moved::{Moved, Written};
-use crate::{Result, Status, Ui};
+use crate::{Result, Status, Ui, interrupt};
 use patzer_data::shuffle::{Settings, shuffle};
 use patzer_data::{Dataset, memory};
-use patzer_io::interrupt;
 
 /// Put the positions of a dataset into a random order
 ///

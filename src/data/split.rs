@@ -2,10 +2,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::moved::{Moved, Written};
-use crate::{Error, Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::Dataset;
 use patzer_data::split::{LEFT_OUT, SplitPart, split};
-use patzer_io::interrupt;
 
 /// Split a dataset by game into train, validation and test
 ///

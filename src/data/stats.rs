@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::prepare::files_or_default;
-use crate::{Error, Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::memory;
 use patzer_data::stats::{GameCounts, Outcomes, Stats, stats};
 use patzer_io as io;
-use patzer_io::interrupt;
 use patzer_io::number::grouped;
 use patzer_report as report;
 

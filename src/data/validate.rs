@@ -4,10 +4,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::prepare::files_or_default;
-use crate::{Result, Status, Ui};
+use crate::{Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::validate::{FAULTS, Report, validate};
-use patzer_io::interrupt;
 use patzer_io::number::grouped;
 
 /// Check every record of a dataset

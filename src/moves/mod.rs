@@ -4,9 +4,8 @@ mod predict;
 use std::path::PathBuf;
 
 use crate::prepare::files_or_default;
-use crate::{Error, Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::moves::choices::DrawnChoices;
-use patzer_io::interrupt;
 
 /// Foresee the moves of games: how often engines would have played them, and what they have in common
 #[derive(Debug, clap::Args)]
@@ -20,18 +19,14 @@ pub struct MovesArgs {
     command: Command,
 }
 
-#[derive(Debug, clap::Subcommand)]
-enum Command {
+commands! {
     Predict(predict::PredictArgs),
     Fit(fit::FitArgs),
 }
 
 pub fn run(args: &MovesArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
-    match &args.command {
-        Command::Predict(args) => predict::run(args, ui),
-        Command::Fit(args) => fit::run(args, ui),
-    }
+    args.command.run(ui)
 }
 
 /// Which choices to take.

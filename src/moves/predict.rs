@@ -6,11 +6,10 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::ChoiceArgs;
-use crate::{Result, Status, Ui};
+use crate::{Result, Status, Ui, interrupt};
 use patzer_engine::engine;
 use patzer_fit::moves::predict::{Ranks, by_evaluation, by_search, by_strengths};
 use patzer_fit::moves::table;
-use patzer_io::interrupt;
 
 /// Measure how often the played move is an engine's first, second, third choice
 ///

@@ -7,11 +7,10 @@ use serde::Serialize;
 use shakmaty::{Chess, Color, Position};
 
 use crate::prepare::files_or_default;
-use crate::{Error, Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_chess::played;
 use patzer_data::{AnyReader, Record};
 use patzer_eval::nnue::features::{FEATURE_BLOCKS, FeatureBlock, Features, Perspective};
-use patzer_io::interrupt;
 
 #[derive(Debug, Args)]
 pub(super) struct FeaturesArgs {
@@ -70,11 +69,8 @@ struct Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{} positions, {} with their move; means over the views of both sides",
-            self.positions, self.moves
-        )?;
+        let Table { positions, moves, .. } = self;
+        writeln!(f, "{positions} positions, {moves} with their move; means over the views of both sides")?;
         writeln!(
             f,
             "{:5} {:>8} {:>8} {:>5} {:>8} {:>8}   what",

@@ -9,9 +9,8 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::{Error, Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_io as io;
-use patzer_io::interrupt;
 use patzer_report::compare::compare;
 use patzer_report::html;
 use patzer_report::section::{Kind, Section};

@@ -56,7 +56,8 @@ pub(super) struct FitArgs {
 
 /// L2 prior of the bundled evaluation: a standard deviation of 50 centipawns for residuals of the usual size (a mean
 /// square near 0.1). Without it, weights that few positions count run off to their bounds. On the bundled games 0.4 gave
-/// the lowest validation loss of 0.1 to 2.
+/// the lowest validation loss of 0.1 to 2. Comparisons with other tuners want the optimum of the data alone, and the
+/// units of other engines are unknown: neither has a prior.
 const PRIOR: f64 = 0.4;
 
 impl FitArgs {
@@ -70,7 +71,11 @@ impl FitArgs {
             decay: self.schedule,
             patience: self.patience,
             l2: self.l2.unwrap_or(default.l2),
-            prior: if self.l2.is_none() && args.has_prior() { PRIOR } else { default.prior },
+            prior: if self.l2.is_none() && args.hce && !args.hce_args.plain_taper {
+                PRIOR
+            } else {
+                default.prior
+            },
             k: args.k,
             seed: args.seed.unwrap_or(default.seed),
             ..default

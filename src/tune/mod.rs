@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::prepare::DataArgs;
-use crate::{Error, Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::{FittedRuns, Settings};
 use patzer_io as io;
-use patzer_io::interrupt;
 use patzer_io::run_folder;
 use patzer_train::Quantisation;
 
@@ -81,15 +80,6 @@ pub struct TuneArgs {
     run: Option<PathBuf>,
 }
 
-/// `runs/new.hce` for `some/new.hce.toml`.
-fn run_folder(output: &Path) -> PathBuf {
-    let name = match output.file_name() {
-        Some(name) if name != "-" => Path::new(name).with_extension(""),
-        _ => PathBuf::from("stdout"),
-    };
-    Path::new("runs").join(name)
-}
-
 #[derive(Debug, Serialize)]
 struct TuneResult {
     positions: usize,
@@ -123,18 +113,11 @@ struct TuneResult {
 impl TuneResult {
     fn of_fit(fitted: FittedRuns, model: &Model, output: PathBuf) -> TuneResult {
         let outcome = &fitted.outcome;
+        let (name, passes, exact) = (outcome.optimizer.name(), outcome.passes, outcome.exact.train);
+        let (seconds, cost) = (outcome.seconds, outcome.rounded.train - exact);
         let mut remarks = vec![
-            format!(
-                "{} in {} passes, {:.2} s: train loss {:.7} before rounding",
-                outcome.optimizer.name(),
-                outcome.passes,
-                outcome.seconds,
-                outcome.exact.train
-            ),
-            format!(
-                "rounding to whole centipawns cost {:+.1e} of train loss",
-                outcome.rounded.train - outcome.exact.train
-            ),
+            format!("{name} in {passes} passes, {seconds:.2} s: train loss {exact:.7} before rounding"),
+            format!("rounding to whole centipawns cost {cost:+.1e} of train loss"),
         ];
         remarks.extend(fitted.remarks);
         TuneResult {
@@ -148,8 +131,8 @@ impl TuneResult {
             validation_loss_before: outcome.before.validation,
             train_loss: outcome.rounded.train,
             validation_loss: outcome.rounded.validation,
-            train_loss_exact: Some(outcome.exact.train),
-            optimizer: Some(outcome.optimizer.name()),
+            train_loss_exact: Some(exact),
+            optimizer: Some(name),
             positions_per_second: outcome.positions_per_second,
             quantisation: None,
             device: None,
@@ -203,14 +186,12 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
 }
 
 impl TuneArgs {
+    /// `runs/new.hce` for `some/new.hce.toml`, without --run.
     fn folder(&self, output: &Path) -> PathBuf {
-        self.run.clone().unwrap_or_else(|| run_folder(output))
-    }
-
-    /// Whether the start says something of what weights may be. It does in the bundled evaluation, but comparisons
-    /// with other tuners want the optimum of the data alone, and other engines' units are unknown.
-    fn has_prior(&self) -> bool {
-        self.hce && !self.hce_args.plain_taper
+        self.run.clone().unwrap_or_else(|| match output.file_name() {
+            Some(name) if name != "-" => Path::new("runs").join(Path::new(name).with_extension("")),
+            _ => PathBuf::from("runs/stdout"),
+        })
     }
 
     /// The output and the run's folder; whether they can be written is known before hours are spent on them.

@@ -42,6 +42,7 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
     })
 }
 
+#[derive(Default)]
 struct Input {
     scored: Vec<Scored>,
     positions: u64,
@@ -77,13 +78,7 @@ fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
         let reason = "holds games, and --eval needs positions: make a dataset of it with `patzer extract`";
         return Err(Error::data(path, reason));
     }
-    let mut input = Input {
-        scored: Vec::new(),
-        positions: 0,
-        resolved: None,
-        source: String::new(),
-        nothing: "no position can be evaluated",
-    };
+    let mut input = Input { nothing: "no position can be evaluated", ..Input::default() };
     let mut next_game = 0;
     for path in &inputs.datasets {
         let dataset = open(path)?;
@@ -128,13 +123,9 @@ struct Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "K     {:.4} ± {:.4} (standard error, one observation a game)", self.k, self.k_error)?;
-        writeln!(
-            f,
-            "loss  {:.7}, mean squared, over {} positions ({} left out)",
-            self.loss,
-            grouped(self.positions as u64),
-            grouped(self.left_out)
-        )?;
+        let [positions, left_out] = [self.positions as u64, self.left_out].map(grouped);
+        write!(f, "loss  {:.7}, mean squared, ", self.loss)?;
+        writeln!(f, "over {positions} positions ({left_out} left out)")?;
         writeln!(f, "from  {}", self.source)?;
         writeln!(f, "\n{:>14}  {:>10}  {:>8}  {:>8}", "White, cp", "positions", "actual", "expected")?;
         for bucket in &self.buckets {

@@ -142,14 +142,10 @@ impl Report {
             let (games, bad) = (grouped(counts.games), grouped(counts.games_bad));
             writeln!(f, "games      {games} read, bad {bad}{}", list(&counts.games_skipped))?;
         }
-        write!(
-            f,
-            "positions  {} fitted: {} wins, {} draws, {} losses for the side to move",
-            grouped(self.positions),
-            grouped(self.wins),
-            grouped(self.draws),
-            grouped(self.losses)
-        )?;
+        let counted = [self.positions, self.wins, self.draws, self.losses].map(grouped);
+        let [positions, wins, draws, losses] = counted;
+        write!(f, "positions  {positions} fitted: {wins} wins, {draws} draws, {losses} losses")?;
+        write!(f, " for the side to move")?;
         let left = list(&counts.dropped);
         if !left.is_empty() {
             write!(f, "\nleft out   {}", left.trim_start_matches(", "))?;
@@ -163,18 +159,12 @@ impl fmt::Display for Report {
         let what = if self.by == By::Material { "material" } else { "move" };
         let (target, pawn) = (self.model.target, self.normalize_to_pawn_value);
         let list = |c: &[f64; 4]| c.map(|c| format!("{c:.8}")).join(", ");
-        writeln!(
-            f,
-            "NormalizeToPawnValue  {:.0} ({pawn:.4}), a at {what} {target}: wins half of the games",
-            pawn
-        )?;
+        write!(f, "NormalizeToPawnValue  {pawn:.0} ({pawn:.4}), a at {what} {target}: ")?;
+        writeln!(f, "wins half of the games")?;
         writeln!(f, "spread                {:.0} ({:.4}), b there", self.spread, self.spread)?;
         writeln!(f, "draw rate             {:.4} at a score of 0 there", self.draw_rate)?;
-        writeln!(
-            f,
-            "objective             {:.10} nats a position, {} passes\n",
-            self.objective, self.passes
-        )?;
+        let Report { objective, passes, .. } = self;
+        writeln!(f, "objective             {objective:.10} nats a position, {passes} passes\n")?;
         self.write_counts(f)?;
         writeln!(f, "\n{what:>10}  {:>8}  {:>8}  {:>12}", "a", "b", "draws at 0")?;
         for &row in &self.rows {
