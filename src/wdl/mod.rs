@@ -105,7 +105,7 @@ struct ModelArgs {
 }
 
 const EXAMPLES: &str = "Expected result = 1 / (1 + exp(-K * cp / 400)). Positions whose score is a mate are left out.\n\
-    WdlModel: W = 1 / (1 + exp((a - cp) / b)) for the side to move, L(cp) = W(-cp), a and b cubic in material / 58.\n\n\
+    Model: W = 1 / (1 + exp((a - cp) / b)) for the side to move, L(cp) = W(-cp), a and b cubic in material / 58.\n\n\
     Examples:\n  \
     patzer wdl                              K of the built-in evaluation on the dataset at hand\n  \
     patzer wdl --eval new.hce.toml          K of tuned weights\n  \
