@@ -80,7 +80,7 @@ pub struct TuneArgs {
     run: Option<PathBuf>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct TuneResult {
     positions: usize,
     validation_positions: usize,
@@ -134,11 +134,10 @@ impl TuneResult {
             train_loss_exact: Some(exact),
             optimizer: Some(name),
             positions_per_second: outcome.positions_per_second,
-            quantisation: None,
-            device: None,
             output,
             remarks,
             table: fitted.values.text(model),
+            ..TuneResult::default()
         }
     }
 }

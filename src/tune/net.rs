@@ -111,9 +111,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
                 outcome.quantisation.max_error
             ),
         ],
-        train_loss_exact: None,
-        optimizer: None,
-        table: String::new(),
+        ..TuneResult::default()
     })
 }
 
