@@ -8,42 +8,38 @@ use patzer_match::{Adjudication, DrawRule, ResignRule, Syzygy};
 
 /// When games end early.
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Adjudication")]
 pub struct AdjudicationArgs {
     /// Draw after AFTER moves when both have scored within CENTIPAWNS of zero for MOVES moves
-    #[arg(
-        long,
-        value_name = "AFTER,MOVES,CENTIPAWNS",
-        default_value = "40,8,10",
-        help_heading = "Adjudication"
-    )]
+    #[arg(long, value_name = "AFTER,MOVES,CENTIPAWNS", default_value = "40,8,10")]
     draw: DrawRule,
 
     /// Win when both have seen the same side CENTIPAWNS ahead for MOVES moves
-    #[arg(long, value_name = "MOVES,CENTIPAWNS", default_value = "4,600", help_heading = "Adjudication")]
+    #[arg(long, value_name = "MOVES,CENTIPAWNS", default_value = "4,600")]
     resign: ResignRule,
 
     /// Let the losing side's score alone decide --resign
-    #[arg(long, help_heading = "Adjudication")]
+    #[arg(long)]
     resign_by_loser: bool,
 
     /// Draw after N moves of the game, the opening not counted
-    #[arg(long, value_name = "N", default_value_t = 200, help_heading = "Adjudication", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
     max_moves: u32,
 
     /// Folder of Syzygy tables that decide endgames; WDL tables alone do so after captures and pawn moves, DTZ tables always
-    #[arg(long, value_name = "DIR", help_heading = "Adjudication")]
+    #[arg(long, value_name = "DIR")]
     tb: Option<PathBuf>,
 
     /// Ask the tables with so many pieces at most, kings counted [default: as many as they have]
-    #[arg(long, value_name = "N", help_heading = "Adjudication", requires = "tb", value_parser = clap::value_parser!(u32).range(3..=7))]
+    #[arg(long, value_name = "N", requires = "tb", value_parser = clap::value_parser!(u32).range(3..=7))]
     tb_pieces: Option<u32>,
 
     /// A win by the tables is a win even if the fifty-move rule makes it a draw
-    #[arg(long, help_heading = "Adjudication", requires = "tb")]
+    #[arg(long, requires = "tb")]
     tb_ignore_50: bool,
 
     /// Play every game to its end by the rules of chess
-    #[arg(long, help_heading = "Adjudication", conflicts_with_all = ["draw", "resign", "resign_by_loser", "max_moves", "tb"])]
+    #[arg(long, conflicts_with_all = ["draw", "resign", "resign_by_loser", "max_moves", "tb"])]
     no_adjudication: bool,
 }
 

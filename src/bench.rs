@@ -1,9 +1,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use crate::{Status, Ui};
+use crate::{Result, Status, Ui};
 use patzer_engine::{bench, engine};
-use patzer_io::error::Result;
 
 /// Search fixed positions and print the node count and speed.
 ///
@@ -25,15 +24,12 @@ pub struct BenchArgs {
     #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: u32,
 }
+
 pub fn run(args: &BenchArgs, ui: &Ui) -> Result<Status> {
     let evaluation = crate::evaluation::load(args.evaluation.as_deref(), ui)?;
-    let bar = ui.progress("searching", bench::positions().count() as u64);
-    static NEVER: AtomicBool = AtomicBool::new(false);
-    let outcome =
-        bench::run(&mut *engine(&evaluation, args.hash as usize), args.depth, &NEVER, &mut |done| {
-            bar.set_position(done as u64)
-        });
-    bar.finish_and_clear();
-    ui.result(&outcome)?;
-    Ok(Status::Done)
+    let mut engine = engine(&evaluation, args.hash as usize);
+    ui.result(&ui.with_progress("searching", bench::positions().count() as u64, |bar| {
+        let mut progress = |done| bar.set_position(done as u64);
+        bench::run(&mut *engine, args.depth, &AtomicBool::new(false), &mut progress)
+    }))
 }

@@ -1,13 +1,10 @@
-//! `patzer elo`: statistics of match results, and planning of tests.
-
 use std::fmt;
-use std::str::FromStr;
 
+use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::sprt::HypothesisArgs;
-use crate::{Status, Ui};
-use patzer_io::error::{Error, Result};
+use crate::{Error, Result, Status, Ui};
 use patzer_io::number::grouped;
 use patzer_match::stats::interval::exact_proportion;
 use patzer_match::stats::plan::{Conditions, Expectation, Pairs, Simulated, expect, simulate};
@@ -26,12 +23,12 @@ const EXAMPLES: &str = "Examples:\n  \
 #[command(group(clap::ArgGroup::new("counts").required(true)))]
 pub struct EloArgs {
     /// Pairs of games by the first player's score: both lost, loss and draw, even, win and draw, both won
-    #[arg(long, value_name = "LL,LD,WL+DD,WD,WW", group = "counts")]
-    ptnml: Option<Numbers<5>>,
+    #[arg(long, value_name = "LL,LD,WL+DD,WD,WW", group = "counts", value_parser = counts::<5>)]
+    ptnml: Option<[u64; 5]>,
 
     /// Single games: won, drawn and lost by the first player
-    #[arg(long, value_name = "W,D,L", group = "counts")]
-    wdl: Option<Numbers<3>>,
+    #[arg(long, value_name = "W,D,L", group = "counts", value_parser = counts::<3>)]
+    wdl: Option<[u64; 3]>,
 
     /// Expected games and chance to pass of a test, for true differences in Elo of the model
     /// [default: five around the hypotheses]
@@ -60,36 +57,16 @@ pub struct EloArgs {
     hypotheses: HypothesisArgs,
 }
 
-/// `N` counts separated by commas.
-#[derive(Debug, Clone, Copy)]
-struct Numbers<const N: usize>([u64; N]);
-
-/// The number of counts an argument takes.
-#[derive(Debug)]
-struct CountsError(usize);
-
-impl fmt::Display for CountsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "write {} counts with commas between them", self.0)
-    }
+/// Parses `N` counts with commas between them.
+fn counts<const N: usize>(text: &str) -> std::result::Result<[u64; N], Error> {
+    // Larger counts would not sum exactly.
+    const MOST: u64 = 1_000_000_000_000_000;
+    let parse = |part: &str| part.trim().parse().ok().filter(|&count| count <= MOST);
+    let counts = text.split(',').map(parse).collect::<Option<Vec<u64>>>();
+    let counts = counts.and_then(|counts| counts.try_into().ok());
+    counts.ok_or_else(|| Error::usage(format!("write {N} counts with commas between them")))
 }
 
-impl std::error::Error for CountsError {}
-
-impl<const N: usize> FromStr for Numbers<N> {
-    type Err = CountsError;
-
-    fn from_str(text: &str) -> std::result::Result<Self, CountsError> {
-        // Larger counts would not sum exactly.
-        const MOST: u64 = 1_000_000_000_000_000;
-        let wrong = || CountsError(N);
-        let parse = |part: &str| part.trim().parse().ok().filter(|&count| count <= MOST).ok_or_else(wrong);
-        let counts: Vec<u64> = text.split(',').map(parse).collect::<std::result::Result<_, _>>()?;
-        counts.try_into().map(Numbers).map_err(|_| wrong())
-    }
-}
-
-/// Statistics of the counts; same keys as `sprt`.
 #[derive(Debug, Serialize)]
 struct Statistics {
     #[serde(flatten)]
@@ -98,16 +75,13 @@ struct Statistics {
     pentanomial: Option<Pentanomial>,
     #[serde(flatten)]
     estimate: Estimate,
-    /// Fraction of drawn games, or of drawn pairs.
     draw_ratio: Option<f64>,
-    /// Pairs won over pairs lost.
     #[serde(skip_serializing_if = "Option::is_none")]
     pair_ratio: Option<f64>,
     llr: f64,
     lower: f64,
     upper: f64,
     verdict: Verdict,
-    /// Estimate without stopping bias.
     #[serde(skip_serializing_if = "Option::is_none")]
     adjusted: Option<Adjusted>,
     /// Exact 95 % interval of the fraction of wins among decided games.
@@ -143,11 +117,8 @@ impl fmt::Display for Statistics {
         if let Some((low, high)) = self.decided_interval {
             writeln!(f, "decided     {:.2} to {:.2} % won (exact, 95 %)", 100.0 * low, 100.0 * high)?;
         }
-        writeln!(
-            f,
-            "LLR         {:+.6} ({:.3}, {:.3}) for {}",
-            self.llr, self.lower, self.upper, self.hypotheses
-        )?;
+        let Statistics { llr, lower, upper, hypotheses, .. } = self;
+        writeln!(f, "LLR         {llr:+.6} ({lower:.3}, {upper:.3}) for {hypotheses}")?;
         match self.verdict {
             Verdict::H1 => write!(f, "verdict     H1 accepted")?,
             Verdict::H0 => write!(f, "verdict     H0 accepted")?,
@@ -165,13 +136,11 @@ pub fn run(args: &EloArgs, ui: &Ui) -> Result<Status> {
     let test = args.hypotheses.test()?;
     if let Some(differences) = &args.plan {
         patzer_io::interrupt::listen();
-        ui.result(&plan(args, &test, differences, ui)?)?;
-        return Ok(Status::Done);
+        return ui.result(&plan(args, &test, differences, ui)?);
     }
-    let games = args.wdl.map(|Numbers([wins, draws, losses])| Trinomial { wins, draws, losses });
-    let pentanomial = args.ptnml.map(|Numbers(counts)| Pentanomial(counts));
-    ui.result(&statistics(&test, games, pentanomial)?)?;
-    Ok(Status::Done)
+    let games = args.wdl.map(|[wins, draws, losses]| Trinomial { wins, draws, losses });
+    let pentanomial = args.ptnml.map(Pentanomial);
+    ui.result(&statistics(&test, games, pentanomial)?)
 }
 
 fn statistics(test: &Sprt, games: Option<Trinomial>, pairs: Option<Pentanomial>) -> Result<Statistics> {
@@ -206,7 +175,6 @@ fn statistics(test: &Sprt, games: Option<Trinomial>, pairs: Option<Pentanomial>)
     })
 }
 
-/// Expected length of a test for each true difference.
 #[derive(Debug, Serialize)]
 struct TestPlan {
     hypotheses: String,
@@ -219,7 +187,6 @@ struct TestPlan {
 
 #[derive(Debug, Serialize)]
 struct PlanRow {
-    /// True difference, logistic Elo.
     elo: f64,
     nelo: f64,
     #[serde(flatten)]
@@ -235,8 +202,7 @@ fn plan(args: &EloArgs, test: &Sprt, differences: &[f64], ui: &Ui) -> Result<Tes
     let [elo0, elo1] = test.bounds();
     let usual = [-0.5, 0.0, 0.5, 1.0, 1.5].map(|part| elo0 + part * (elo1 - elo0));
     let differences = if differences.is_empty() { &usual[..] } else { differences };
-    let bar = ui.progress("simulate", differences.len() as u64);
-    let row = |&difference: &f64| -> Result<PlanRow> {
+    let row = |bar: &ProgressBar, &difference: &f64| -> Result<PlanRow> {
         let pairs = Pairs::of_model(test.model(), difference, conditions)?;
         let expected = expect(test, &pairs);
         let most = (PATIENCE * expected.games).clamp(1_000.0, 1e12) as u64;
@@ -247,26 +213,22 @@ fn plan(args: &EloArgs, test: &Sprt, differences: &[f64], ui: &Ui) -> Result<Tes
         bar.inc(1);
         Ok(PlanRow { elo: pairs.elo, nelo: pairs.nelo(), expected, simulated })
     };
-    let rows = differences.iter().map(row).collect::<Result<_>>();
-    bar.finish_and_clear();
+    let rows = ui.with_progress("simulate", differences.len() as u64, |bar| {
+        differences.iter().map(|difference| row(bar, difference)).collect::<Result<_>>()
+    })?;
     Ok(TestPlan {
         hypotheses: test.to_string(),
         draws: args.draws,
         bias: args.bias,
         simulations: args.simulations,
-        rows: rows?,
+        rows,
     })
 }
 
 impl fmt::Display for TestPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{}; {:.0} % of games drawn, openings {:.0} Elo apart",
-            self.hypotheses,
-            100.0 * self.draws,
-            self.bias
-        )?;
+        let (hypotheses, draws, bias) = (&self.hypotheses, 100.0 * self.draws, self.bias);
+        writeln!(f, "{hypotheses}; {draws:.0} % of games drawn, openings {bias:.0} Elo apart")?;
         write!(f, "\n{:>9}  {:>9}  {:>8}  {:>11}", "Elo", "nElo", "passes", "games")?;
         if self.simulations > 0 {
             let title = format!("{} simulated: passes", grouped(self.simulations));

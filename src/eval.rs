@@ -5,13 +5,12 @@ use serde::Serialize;
 use shakmaty::{Board, Chess, File, Position, Rank, Role, Square};
 
 use crate::evaluation::load;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_chess::fen;
 use patzer_chess::score::Score;
 use patzer_eval::hce::{self, Hce};
 use patzer_eval::nnue::Nnue;
 use patzer_eval::{Evaluation, Evaluator};
-use patzer_io::error::{Error, Result};
 
 /// Show the evaluation of a position with its parts
 ///
@@ -74,14 +73,13 @@ struct Piece {
     worth: Score,
 }
 
-/// Score of an output bucket, centipawns from White's side.
 #[derive(Serialize)]
 struct Bucket {
     bucket: usize,
     white: Score,
-    /// The bucket of this position.
     used: bool,
 }
+
 pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
     let position = match &args.fen {
         None => Chess::default(),
@@ -90,6 +88,7 @@ pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
     let (score, parts) = match load(args.eval.as_deref(), ui)? {
         Evaluation::Hce(weights) => {
             let mut hce = Hce::new(weights);
+            let term = |&hce::TermBreakdown { term, white, black }: &_| Term { term, white, black };
             let (phase, scale) = (hce::phase(position.board()), hce::scale(position.board()));
             let terms = hce.breakdown(&position).iter().map(term).collect();
             (hce.evaluate(&position, 0), Parts::Weights { terms, phase, scale })
@@ -100,12 +99,7 @@ pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
             (nnue.evaluate(&position, 0), Parts::Network { pieces, buckets })
         }
     };
-    ui.result(&EvalResult { score, white: position.turn().fold_wb(score, -score), parts })?;
-    Ok(Status::Done)
-}
-
-fn term(share: &hce::TermBreakdown) -> Term {
-    Term { term: share.term, white: share.white, black: share.black }
+    ui.result(&EvalResult { score, white: position.turn().fold_wb(score, -score), parts })
 }
 
 /// Worth of each piece but the kings: the change of the score without it.
@@ -145,17 +139,17 @@ impl fmt::Display for EvalResult {
         match &self.parts {
             Parts::Weights { terms, phase, scale } => {
                 write_terms(f, terms)?;
+                let (phases, scales) = (hce::FULL_PHASE, hce::FULL_SCALE);
                 writeln!(
                     f,
-                    "midgame counts {phase} of {}, endgame the rest, times {scale} of {}",
-                    hce::FULL_PHASE,
-                    hce::FULL_SCALE
+                    "midgame counts {phase} of {phases}, endgame the rest, times {scale} of {scales}"
                 )?;
             }
             Parts::Network { pieces, buckets } => {
                 write_board(f, pieces)?;
-                if buckets.len() > 1 {
-                    write_buckets(f, buckets)?;
+                for Bucket { bucket, white, used } in buckets.iter().filter(|_| buckets.len() > 1) {
+                    let mark = if *used { "->" } else { "  " };
+                    writeln!(f, "{mark} bucket {bucket:2} {white:>+7}")?;
                 }
             }
         }
@@ -179,16 +173,6 @@ fn write_terms(f: &mut fmt::Formatter<'_>, terms: &[Term]) -> fmt::Result {
     writeln!(f, "{:48}   {:>+7} {:>+7}", "sum", total[0], total[1])
 }
 
-/// One line a bucket, an arrow at the position's own.
-fn write_buckets(f: &mut fmt::Formatter<'_>, buckets: &[Bucket]) -> fmt::Result {
-    for Bucket { bucket, white, used } in buckets {
-        let mark = if *used { "->" } else { "  " };
-        writeln!(f, "{mark} bucket {bucket:2} {white:>+7}")?;
-    }
-    Ok(())
-}
-
-/// The board from White's side with each piece's worth below it, centipawns.
 fn write_board(f: &mut fmt::Formatter<'_>, pieces: &[Piece]) -> fmt::Result {
     let at = |square: Square| pieces.iter().find(|piece| piece.square == square.to_string());
     for rank in Rank::ALL.into_iter().rev() {

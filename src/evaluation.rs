@@ -3,26 +3,17 @@
 use std::path::Path;
 
 use patzer_eval::Evaluation;
-use patzer_io::error::Result;
 use patzer_match::participant::load_evaluation;
 
-use crate::Ui;
+use crate::{Result, Ui};
 
 /// Loads a weights file or network, or the embedded network, and names what a weights file lacks.
 pub fn load(path: Option<&Path>, ui: &Ui) -> Result<Evaluation> {
     let Some(path) = path else { return Ok(Evaluation::default()) };
     let evaluation = load_evaluation(path)?;
-    lacking(path, &evaluation, ui);
-    Ok(evaluation)
-}
-
-/// Warns of terms that a weights file lacks.
-pub fn lacking(path: &Path, evaluation: &Evaluation, ui: &Ui) {
     if !evaluation.missing().is_empty() {
-        ui.warn(format!(
-            "{}: {} is missing and counts as 0",
-            path.display(),
-            evaluation.missing().join(", ")
-        ));
+        let missing = evaluation.missing().join(", ");
+        ui.warn(format!("{}: {missing} is missing and counts as 0", path.display()));
     }
+    Ok(evaluation)
 }

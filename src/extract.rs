@@ -3,7 +3,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::{Status, Ui};
+use crate::prepare::{check_output, total_bytes};
+use crate::{Result, Status, Ui, interrupt};
 use patzer_data::dedupe::Keep;
 use patzer_data::extract::{Notice, Settings, Summary, extract};
 use patzer_data::filter::{self, Pipeline};
@@ -11,11 +12,9 @@ use patzer_data::format::metadata::Shard;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::funnel::FunnelStep;
 use patzer_data::{Target, memory};
-use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
+use patzer_io::number::grouped;
 use patzer_pgn::EvalSide;
 
-/// How many broken games are named before they are only counted.
 const NAMED: u64 = 20;
 
 /// Parse PGN games into a dataset of positions
@@ -102,6 +101,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer extract games.pgn --resume                  goes on where the same command was stopped\n  \
     patzer extract games.pgn --filter unique --dry-run --json\n\n\
 A game without a result (`*`) gives no positions. A broken game is counted, reported with its line, and dropped.";
+
 pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     let pipeline = Pipeline::for_games(&args.filter, &args.filter_set)?;
     let games = patzer_pgn::expand_folders(&args.games)?;
@@ -121,7 +121,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     };
     let output = (!args.dry_run).then_some(args.output.as_path());
     if let Some(output) = output {
-        check_output(output, &games)?;
+        check_output(output, &games, "files of games")?;
     }
     interrupt::listen();
     let bar = ui.progress("extract", total_bytes(&games));
@@ -155,27 +155,9 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     if outcome.summary.positions_written == 0 {
         ui.warn("no position is left");
     }
-    ui.result_beside(output.unwrap_or(Path::new("")), &outcome)?;
-    Ok(Status::Done)
+    ui.result_beside(output.unwrap_or(Path::new("")), &outcome)
 }
 
-/// Refuses to write over the games.
-fn check_output(output: &Path, games: &[PathBuf]) -> Result<()> {
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    match real(output) {
-        Some(target) if games.iter().any(|path| real(path).as_ref() == Some(&target)) => {
-            Err(Error::data(output, "is one of the files of games; name another file with -o"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// The size of all files on disk; 0 if it is not known.
-fn total_bytes(games: &[PathBuf]) -> u64 {
-    let sizes =
-        games.iter().map(|path| std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()));
-    sizes.sum::<Option<u64>>().unwrap_or(0)
-}
 #[derive(Serialize)]
 struct Outcome {
     #[serde(flatten)]
@@ -213,10 +195,8 @@ impl fmt::Display for Outcome {
     }
 }
 
-/// The most letters of a filter with its values.
 const LABEL: usize = 44;
 
-/// The funnel in place of the list of what was dropped.
 fn write_funnel(f: &mut fmt::Formatter<'_>, s: &Summary, steps: &[FunnelStep]) -> fmt::Result {
     let width = steps.iter().map(|step| step.label.chars().count()).max().unwrap_or(0).clamp(24, LABEL);
     writeln!(f, "\n{:<width$}{:>14}{:>14}{:>14}", "", "alone", "in sequence", "left")?;
@@ -232,17 +212,4 @@ fn write_funnel(f: &mut fmt::Formatter<'_>, s: &Summary, steps: &[FunnelStep]) -
     let speed = grouped(s.positions_per_second as u64);
     writeln!(f, "{:<width$}{:>42}  (dry run)", "positions to write", grouped(s.positions_written))?;
     write!(f, "{:<width$}{:>42.2}  ({speed} positions a second)", "seconds", s.seconds)
-}
-
-/// A number with commas between thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -6,9 +6,8 @@ use serde::Serialize;
 
 use crate::evaluation::load;
 use crate::prepare::reporter;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_data::AnyReader;
-use patzer_io::error::{Error, Result};
 use patzer_label::labelled_cache::label_file;
 use patzer_label::leaf::{Method, Settings};
 
@@ -50,7 +49,6 @@ pub struct LabelArgs {
 #[derive(Debug, Serialize)]
 pub struct LabelResult {
     positions: u64,
-    /// Positions whose leaf is another position.
     resolved_elsewhere: u64,
     seconds: f64,
     positions_per_second: f64,
@@ -65,6 +63,7 @@ impl fmt::Display for LabelResult {
         writeln!(f, "          {:.1} s, {:.0} positions/s", self.seconds, self.positions_per_second)
     }
 }
+
 pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let method = match (args.depth, args.nodes) {
         (Some(depth), _) => Method::Depth(depth),
@@ -88,6 +87,5 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
         positions_per_second: counts.positions as f64 / seconds,
         output: args.output.clone(),
     };
-    ui.result_beside(&args.output, &result)?;
-    Ok(Status::Done)
+    ui.result_beside(&args.output, &result)
 }

@@ -3,6 +3,24 @@
 //! One file a command: its arguments and wiring. Global options become a [`Ui`] and a
 //! thread pool before any work starts.
 
+/// Declares a set of subcommands, each with its arguments and a `run` beside them.
+macro_rules! commands {
+    ($($name:ident($module:ident::$args:ident),)*) => {
+        #[derive(Debug, clap::Subcommand)]
+        enum Command {
+            $($name($module::$args),)*
+        }
+
+        impl Command {
+            fn run(&self, ui: &$crate::Ui) -> $crate::Result<$crate::Status> {
+                match self {
+                    $(Command::$name(args) => $module::run(args, ui),)*
+                }
+            }
+        }
+    };
+}
+
 mod adjudication;
 mod bench;
 mod data;
@@ -32,8 +50,8 @@ mod wdl;
 
 use std::process::ExitCode;
 
+use clap::Parser;
 use clap::error::ErrorKind;
-use clap::{Parser, Subcommand};
 
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -57,15 +75,11 @@ fn main() -> ExitCode {
     }
 }
 
-/// Outcome of a command that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     Done,
-    /// `sprt` accepted H0.
     H0,
-    /// `sprt` ended without a verdict.
     Undecided,
-    /// `data validate` found faults.
     Unsound,
 }
 
@@ -105,8 +119,7 @@ pub struct Cli {
     threads: Option<u16>,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
+commands! {
     Extract(extract::ExtractArgs),
     Data(data::DataArgs),
     Label(label::LabelArgs),
@@ -127,7 +140,6 @@ enum Command {
     Perft(perft::PerftArgs),
 }
 
-/// Parses the command line; prints help, version and errors itself and then returns the exit code.
 pub fn parse() -> std::result::Result<Cli, u8> {
     Cli::try_parse().map_err(|error| match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
@@ -159,29 +171,10 @@ fn one_line(message: &str) -> String {
 }
 
 pub fn run(cli: &Cli) -> Result<Status> {
-    let ui = Ui::new(cli.json, cli.quiet);
+    let ui = Ui { json: cli.json, quiet: cli.quiet };
     rayon::ThreadPoolBuilder::new()
         .num_threads(cli.threads.unwrap_or(0).into())
         .build_global()
         .map_err(|e| Error::internal(format!("no thread pool: {e}")))?;
-    match &cli.command {
-        Command::Extract(args) => extract::run(args, &ui),
-        Command::Data(args) => data::run(args, &ui),
-        Command::Label(args) => label::run(args, &ui),
-        Command::Wdl(args) => wdl::run(args, &ui),
-        Command::Tune(args) => tune::run(args, &ui),
-        Command::Sprt(args) => sprt::run(args, &ui),
-        Command::Match(args) => match_::run(args, &ui),
-        Command::Selfplay(args) => selfplay::run(args, &ui),
-        Command::Elo(args) => elo::run(args, &ui),
-        Command::Rate(args) => rate::run(args, &ui),
-        Command::Net(args) => net::run(args, &ui),
-        Command::Puzzles(args) => puzzles::run(args, &ui),
-        Command::Moves(args) => moves::run(args, &ui),
-        Command::Eval(args) => eval::run(args, &ui),
-        Command::Report(args) => report::run(args, &ui),
-        Command::Uci(args) => uci::run(args, &ui),
-        Command::Bench(args) => bench::run(args, &ui),
-        Command::Perft(args) => perft::run(args, &ui),
-    }
+    cli.command.run(&ui)
 }

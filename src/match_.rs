@@ -1,14 +1,12 @@
-//! `patzer match`: arguments and wiring of matches of two, gauntlets and round robins.
-
 use std::path::PathBuf;
 
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help};
 use super::typed;
-use crate::{Status, Ui};
-use patzer_io::error::{Error, Result};
-use patzer_match::record::PairEntry;
+use crate::{Error, Result, Status, Ui};
+use patzer_match::openings::Openings;
+use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::{CrossTable, Lineup, Pairings};
 
 const EXAMPLES: &str = "Examples:\n  \
@@ -60,38 +58,12 @@ enum Kind {
     RoundRobin,
 }
 
-impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Kind::Gauntlet => "gauntlet",
-            Kind::RoundRobin => "round robin",
-        }
-    }
-
-    fn pairings(self, players: usize) -> Pairings {
-        match self {
-            Kind::Gauntlet => Pairings::new(players, 1),
-            Kind::RoundRobin => Pairings::new(players, players),
-        }
-    }
-}
-
 impl MatchArgs {
-    fn with_stored_arguments(&self, typed: &mut patzer_match::record::Arguments) -> Result<MatchArgs> {
-        let all = match_run::resumed::<PairEntry, _>(
-            "match",
-            &["players", "engine"],
-            &self.pgn,
-            self.resume,
-            typed,
-        )?;
-        let own = self.clone();
-        Ok(all.map_or(own.clone(), |all: MatchArgs| MatchArgs {
-            pgn: own.pgn,
-            resume: own.resume,
-            show: own.show,
-            ..all
-        }))
+    fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<MatchArgs> {
+        let players = ["players", "engine"];
+        let all = match_run::resumed::<PairEntry, _>("match", &players, &self.pgn, self.resume, typed)?;
+        let MatchArgs { pgn, resume, show, .. } = self.clone();
+        Ok(all.map_or_else(|| self.clone(), |all: MatchArgs| MatchArgs { pgn, resume, show, ..all }))
     }
 }
 
@@ -106,7 +78,11 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
             "a match needs two players or more, not {count}: patzer match A B, or twice --engine"
         )));
     }
-    let pairings = args.tournament.pairings(specs.len());
+    let (tournament, seeds) = match args.tournament {
+        Kind::Gauntlet => ("gauntlet", 1),
+        Kind::RoundRobin => ("round robin", specs.len()),
+    };
+    let pairings = Pairings::new(specs.len(), seeds);
     let round = pairings.round();
     let run = MatchRun {
         command: "match",
@@ -114,22 +90,19 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         show: &args.show,
         specs: &specs,
         pairs: args.games.div_ceil(2) as usize * round,
-        kind: ("tournament", args.tournament.name().to_string()),
+        kind: ("tournament", tournament.to_string()),
         pgn: &args.pgn,
         resume: args.resume,
         typed: &typed,
         pairings,
     };
-    let begin = |lineup: &Lineup, openings: &patzer_match::openings::Openings| {
-        CrossTable::new(&lineup.names, openings.len())
-    };
-    let held = match_run::play_match(&run, begin, ui)?;
-    if held.ended.discarded > 0 {
-        let pairs = held.ended.discarded;
+    let standings = |lineup: &Lineup, openings: &Openings| CrossTable::new(&lineup.names, openings.len());
+    let held = match_run::play_match(&run, standings, ui)?;
+    let pairs = held.ended.discarded;
+    if pairs > 0 {
         ui.note(format!("finished after an unfinished pair, not counted and not written: {pairs} pairs"));
     }
     match_run::remark(&held.standings.all(), specs.len() == 2, &args.pgn, ui);
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
-    held.show.end(&held.standings, &report)?;
-    Ok(Status::Done)
+    held.show.end(&held.standings, &report).map(|()| Status::Done)
 }

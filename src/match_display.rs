@@ -1,15 +1,9 @@
-//! Output of a running match.
-//!
-//! On stdout, lines of another runner or JSON events if requested; on stderr, a live display on a terminal,
-//! otherwise a line now and then.
-
 use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use super::Ui;
-use patzer_io::error::{Error, Result};
+use crate::{Error, Result, Ui};
 use patzer_match::openings::Openings;
 use patzer_match::output_format::{MatchStatus, OutputFormat, events};
 use patzer_match::record::PairEntry;
@@ -37,7 +31,6 @@ pub struct DisplayArgs {
 }
 
 impl DisplayArgs {
-    /// The book, with `--by-opening`.
     pub fn by_opening<'a>(&self, book: &'a Openings) -> Option<&'a Openings> {
         self.by_opening.then_some(book)
     }
@@ -46,14 +39,10 @@ impl DisplayArgs {
 /// Arguments that do not affect the games and are not stored in the journal.
 pub const NOT_KEPT: [&str; 4] = ["json_lines", "output_format", "rating_interval", "by_opening"];
 
-/// Constants of a match.
 pub struct MatchInfo {
     pub names: Vec<String>,
-    /// Limit, threads, hash, book.
     pub conditions: String,
-    /// All games, earlier runs included.
     pub games: usize,
-    /// Games of earlier runs.
     pub done: u64,
 }
 
@@ -66,7 +55,6 @@ pub struct MatchDisplay {
     last: Instant,
 }
 
-/// Interval of progress lines without a terminal.
 const LINES: Duration = Duration::from_secs(10);
 
 impl MatchDisplay {
@@ -78,26 +66,23 @@ impl MatchDisplay {
         Ok(show)
     }
 
-    /// Prints the final status and the result.
     pub fn end<T: Serialize + std::fmt::Display>(self, standings: &dyn Standings, result: &T) -> Result<()> {
         self.bar.finish_and_clear();
         if self.args.json_lines {
             let result = serde_json::to_value(result).map_err(|e| Error::internal(e.to_string()))?;
             return self.event(|| events::end(result));
         }
-        if self.args.output_format == OutputFormat::Patzer || self.ui.json() {
-            return self.ui.result(result);
+        if self.args.output_format == OutputFormat::Patzer || self.ui.json {
+            return self.ui.result(result).map(drop);
         }
         self.status([0, 1], standings)?;
         self.say(&self.args.output_format.end(standings.test()))
     }
 
-    /// Prints an event with `--json-lines`.
     fn event(&self, value: impl FnOnce() -> serde_json::Value) -> Result<()> {
         if self.args.json_lines { self.ui.line(&value().to_string()) } else { Ok(()) }
     }
 
-    /// Prints text, if any.
     fn say(&self, text: &str) -> Result<()> {
         if text.is_empty() { Ok(()) } else { self.bar.suspend(|| self.ui.line(text.trim_end())) }
     }
@@ -123,14 +108,12 @@ impl MatchDisplay {
         self.info.names.len() == 2
     }
 
-    /// Players with their tallies, best first.
     fn ranked(&self, standings: &dyn Standings) -> Vec<(&str, Tally)> {
         let names = &self.info.names;
         let players = standings.ranking(names.len()).into_iter();
         players.map(|(player, tally)| (names[player].as_str(), tally)).collect()
     }
 
-    /// Text of the live display.
     fn live(&self, standings: &dyn Standings) -> String {
         let played = standings.games().saturating_sub(self.info.done);
         let seconds = self.begin.elapsed().as_secs_f64();
@@ -171,7 +154,6 @@ fn games_left(standings: &dyn Standings, all: u64) -> f64 {
     }
 }
 
-/// Draws the LLR between its bounds.
 fn meter(sprt: &Sprt, llr: f64) -> String {
     const WIDTH: usize = 40;
     let place = |llr: f64| (llr - sprt.lower()) / (sprt.upper() - sprt.lower()) * WIDTH as f64;

@@ -1,31 +1,24 @@
-//! Runs a match for `sprt` and `match`, from players and pairings to final standings.
-
 use std::path::Path;
 
 use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo, NOT_KEPT};
 use super::play::{PlayArgs, open_record};
-use super::{Ui, typed};
-use patzer_io::error::Result;
-use patzer_io::interrupt;
+use crate::{Result, Ui, interrupt, typed};
 use patzer_match::journal::{Arguments, JournalEntry, JournaledFile};
 use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
 use patzer_match::{Lineup, MatchConfig, Pairings, Reason, RunSummary, Spec, Standings, Tally, run_match};
 
-/// A match to play.
 pub struct MatchRun<'a> {
     pub command: &'static str,
     pub play: &'a PlayArgs,
     pub show: &'a DisplayArgs,
     pub specs: &'a [Spec],
     pub pairings: Pairings,
-    /// All pairs, earlier runs included.
     pub pairs: usize,
     /// Name and value of the option that tells matches apart on `--resume`.
     pub kind: (&'static str, String),
     pub pgn: &'a Path,
     pub resume: bool,
-    /// The command line to store in the journal.
     pub typed: &'a Arguments,
 }
 
@@ -36,7 +29,6 @@ pub struct FinishedMatch<S> {
     pub show: MatchDisplay,
 }
 
-/// Plays a match; `standings` creates its empty standings.
 pub fn play_match<S: Standings>(
     run: &MatchRun,
     standings: impl FnOnce(&Lineup, &Openings) -> S,
@@ -46,10 +38,10 @@ pub fn play_match<S: Standings>(
     interrupt::listen();
     let stop = interrupt::flag();
     let openings = play.openings()?;
-    let syzygy = play.syzygy()?;
-    let lineup = play.lineup(run.specs, stop)?;
+    let rules = play.rules()?;
+    let lineup = Lineup::load(run.specs, &play.defaults(), stop)?;
     let mut options = play.options(&lineup, &openings);
-    if let Some(syzygy) = &syzygy {
+    if let Some(syzygy) = &rules.syzygy {
         options.insert("endgame tables".to_string(), syzygy.to_string());
     }
     options.insert(run.kind.0.to_string(), run.kind.1.clone());
@@ -66,7 +58,7 @@ pub fn play_match<S: Standings>(
         time_settings: &lineup.time_settings,
         names: &lineup.names,
         openings: &openings,
-        rules: play.rules(syzygy),
+        rules,
         header: lineup.header(&format!("patzer {}", run.command)),
         prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
     };
@@ -89,7 +81,6 @@ pub fn play_match<S: Standings>(
     Ok(FinishedMatch { standings, ended, openings, show })
 }
 
-/// Reports what the author of a test should know about its games.
 pub fn remark(tally: &Tally, two: bool, pgn: &Path, ui: &Ui) {
     if two && tally.identical() {
         ui.note(

@@ -6,10 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::{Args, Subcommand, ValueEnum};
 use serde::Serialize;
 
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_eval::nnue::network::{MAX_HIDDEN, QA, QB, SCALE, body_size};
 use patzer_eval::nnue::{About, Architecture, Network, file, material};
-use patzer_io::error::{Error, Result};
 use patzer_train as train;
 
 /// Make, inspect and convert networks.
@@ -103,7 +102,6 @@ enum Format {
     Raw,
 }
 
-/// Network summary; the JSON of all three subcommands.
 #[derive(Debug, Serialize)]
 struct Info {
     file: String,
@@ -154,10 +152,14 @@ impl fmt::Display for Info {
         Ok(())
     }
 }
+
 pub fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
     match &args.command {
         NetCommand::Init(args) => init(args, ui),
-        NetCommand::Info(args) => info(args, ui),
+        NetCommand::Info(InfoArgs { file }) => {
+            let (network, format, bytes) = read(file, None, None)?;
+            ui.result(&Info::new(file, format, &network, bytes))
+        }
         NetCommand::Convert(args) => convert(args, ui),
         NetCommand::Features(args) => features::run(args, ui),
     }
@@ -184,12 +186,6 @@ fn init(args: &InitArgs, ui: &Ui) -> Result<Status> {
     write(&args.output, Format::Nnue, &network, ui)
 }
 
-fn info(args: &InfoArgs, ui: &Ui) -> Result<Status> {
-    let (network, format, bytes) = read(&args.file, None, None)?;
-    ui.result(&Info::new(&args.file, format, &network, bytes))?;
-    Ok(Status::Done)
-}
-
 fn convert(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     let shape = match &args.recipe {
         Some(recipe) => Some(train::Settings::load(recipe)?.with(&args.set)?.architecture()),
@@ -201,7 +197,6 @@ fn convert(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     write(&args.output, args.to.unwrap_or(by_name), &network, ui)
 }
 
-/// Reads a network with a header, or a raw body of the given architecture.
 fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Result<(Network, Format, usize)> {
     let bytes = patzer_io::read(path)?;
     let (network, format) = if file::has_magic(&bytes) {
@@ -234,6 +229,5 @@ fn write(path: &Path, format: Format, network: &Network, ui: &Ui) -> Result<Stat
     debug_assert!(format == Format::Nnue || bytes.len() == body_size(network.architecture()));
     patzer_io::write(path, &bytes)?;
     let info = Info::new(path, format, network, bytes.len());
-    ui.result_beside(path, &info)?;
-    Ok(Status::Done)
+    ui.result_beside(path, &info)
 }

@@ -6,9 +6,8 @@ use std::time::Instant;
 use serde::Serialize;
 use shakmaty::{CastlingMode, Chess, Position};
 
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_chess::{fen, perft};
-use patzer_io::error::{Error, Result};
 
 /// Count the leaves of the tree of legal moves.
 ///
@@ -43,6 +42,7 @@ pub struct PerftArgs {
     #[arg(long, value_name = "N", requires = "suite")]
     max_nodes: Option<u64>,
 }
+
 pub fn run(args: &PerftArgs, ui: &Ui) -> Result<Status> {
     match (&args.suite, args.depth) {
         (Some(file), _) => check_suite(file, args.chess960, args.max_nodes.unwrap_or(u64::MAX), ui),
@@ -88,15 +88,15 @@ fn count(args: &PerftArgs, depth: u32, ui: &Ui) -> Result<Status> {
         moves = counts.iter().map(|&(m, nodes)| Below { r#move: text(m), nodes }).collect();
     }
     let nodes = total(&counts, depth);
-    ui.result(&Count { nodes, seconds: start.elapsed().as_secs_f64(), moves })?;
-    Ok(Status::Done)
+    ui.result(&Count { nodes, seconds: start.elapsed().as_secs_f64(), moves })
 }
 
 fn divide(position: &Chess, depth: u32) -> Vec<(shakmaty::Move, u64)> {
-    static NEVER: AtomicBool = AtomicBool::new(false);
-    let counts =
-        if depth > 0 { perft::divide(position, depth, rayon::current_num_threads(), &NEVER) } else { None };
-    counts.unwrap_or_default()
+    if depth == 0 {
+        return Vec::new();
+    }
+    let never = AtomicBool::new(false);
+    perft::divide(position, depth, rayon::current_num_threads(), &never).unwrap_or_default()
 }
 
 fn total(counts: &[(shakmaty::Move, u64)], depth: u32) -> u64 {

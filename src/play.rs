@@ -1,18 +1,15 @@
 //! Arguments common to `sprt` and `match`: players, limits, openings, adjudication.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use super::adjudication::AdjudicationArgs;
-use crate::Ui;
-use patzer_io::error::{Error, Result};
+use crate::{Error, Result, Ui};
 use patzer_match::affinity;
 use patzer_match::openings::{self, Openings, Order};
 use patzer_match::participant::{Defaults, Participant};
 use patzer_match::record::{Arguments, MatchRecord, Options, PairEntry, journal_path};
-use patzer_match::{Control, KEYS, Lineup, Rules, Spec, SpecError, Syzygy, Time, TimeControl, Timeouts};
+use patzer_match::{Control, KEYS, Lineup, Rules, Spec, SpecError, Time, TimeControl, Timeouts};
 
 /// Default nodes a move: quick and reproducible.
 pub const DEFAULT_NODES: u64 = 5_000;
@@ -118,7 +115,6 @@ pub struct PlayArgs {
 }
 
 impl PlayArgs {
-    /// Players named by file, then those of `--engine`.
     pub fn specs(&self, files: &[&str]) -> Result<Vec<Spec>> {
         let wrong = |flag: &'static str| move |error: SpecError| Error::usage(format!("{flag}: {error}"));
         let mut each = Spec::default();
@@ -140,22 +136,12 @@ impl PlayArgs {
         files.chain(engines).map(|spec: Result<Spec>| Ok(spec?.with_defaults(&each))).collect()
     }
 
-    /// Loads the participants, and starts each program once to check it.
-    pub fn lineup(&self, specs: &[Spec], stop: &AtomicBool) -> Result<Lineup> {
-        Lineup::load(specs, &self.defaults(), stop)
-    }
-
-    /// Whether some player has no limit of its own and none was given.
-    fn unlimited(&self, specs: &[Spec]) -> bool {
-        self.control().is_unlimited() && specs.iter().any(|spec| spec.control.is_unlimited())
-    }
-
     fn control(&self) -> Control {
         let movetime = self.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
         Control { time: movetime.or(self.tc.map(Time::Clock)), nodes: self.nodes, depth: self.depth }
     }
 
-    fn defaults(&self) -> Defaults {
+    pub fn defaults(&self) -> Defaults {
         let control = self.control();
         let seconds = Duration::from_secs;
         Defaults {
@@ -171,12 +157,9 @@ impl PlayArgs {
         }
     }
 
-    pub fn rules(&self, syzygy: Option<Arc<Syzygy>>) -> Rules {
-        Rules { adjudication: self.adjudication.rules(), recover: self.recover, syzygy }
-    }
-
-    pub fn syzygy(&self) -> Result<Option<Arc<Syzygy>>> {
-        self.adjudication.syzygy()
+    pub fn rules(&self) -> Result<Rules> {
+        let (adjudication, syzygy) = (self.adjudication.rules(), self.adjudication.syzygy()?);
+        Ok(Rules { adjudication, recover: self.recover, syzygy })
     }
 
     pub fn openings(&self) -> Result<Openings> {
@@ -212,7 +195,6 @@ impl PlayArgs {
         }
     }
 
-    /// Reports what is about to be played, with warnings.
     pub fn announce(&self, specs: &[Spec], lineup: &Lineup, openings: &Openings, ui: &Ui) {
         let limit = lineup.limits();
         ui.note(format!(
@@ -222,7 +204,7 @@ impl PlayArgs {
             openings.len(),
             self.book_name()
         ));
-        if self.unlimited(specs) {
+        if self.control().is_unlimited() && specs.iter().any(|spec| spec.control.is_unlimited()) {
             ui.note("no limit was given, so each move gets 5,000 nodes, which is quick and reproducible; --tc 8+0.08 plays by the clock");
         }
         let cores = affinity::cpus();
@@ -235,7 +217,6 @@ impl PlayArgs {
         }
     }
 
-    /// Name of the book in messages.
     pub fn book_name(&self) -> String {
         openings::book_name(self.openings.as_ref())
     }
@@ -256,13 +237,11 @@ impl PlayArgs {
     }
 }
 
-/// Appends the keys of `--engine` to a command's examples.
 pub fn after_help(examples: &str) -> String {
     let keys = KEYS.iter().map(|(key, meaning)| format!("\n  {key:<13}{meaning}")).collect::<String>();
     format!("Keys of --engine and --each, as in fastchess and cutechess-cli:{keys}\n\n{examples}")
 }
 
-/// Sets `NAME=VALUE` of a flag.
 pub fn set_option(spec: &mut Spec, flag: &str, text: &str) -> Result<()> {
     match text.split_once('=') {
         Some((name, value)) if !name.trim().is_empty() => {

@@ -4,13 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
-use serde::Serialize;
 
-use crate::Ui;
-use patzer_data::Metadata;
-use patzer_data::lines::{self, BadLine};
-use patzer_io::error::Result;
-use patzer_io::run_folder;
+use crate::{Error, Result, Ui};
+use patzer_data::lines::BadLine;
 use patzer_label::prepare::{self, DataSelection, Event};
 pub use patzer_label::prepare::{Account, Offer, Split, default_dataset};
 
@@ -39,8 +35,30 @@ pub struct DataArgs {
     pub strict: bool,
 }
 
+/// Refuses to write over an input.
+pub fn check_output(output: &Path, inputs: &[PathBuf], what: &str) -> Result<()> {
+    let real = |path: &Path| std::fs::canonicalize(path).ok();
+    match real(output) {
+        Some(target) if inputs.iter().any(|path| real(path).as_ref() == Some(&target)) => {
+            Err(Error::data(output, format!("is one of the {what}; name another file with -o")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The size of all files on disk; 0 if it is not known.
+pub fn total_bytes(files: &[PathBuf]) -> u64 {
+    let sizes =
+        files.iter().map(|path| std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()));
+    sizes.sum::<Option<u64>>().unwrap_or(0)
+}
+
+/// The files of positions, or the default dataset.
+pub fn files_or_default(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    if files.is_empty() { Ok(vec![default_dataset()?]) } else { Ok(files.to_vec()) }
+}
+
 impl DataArgs {
-    /// The arguments as the library takes them.
     pub fn selection(&self) -> DataSelection {
         DataSelection {
             files: self.data.clone(),
@@ -52,7 +70,6 @@ impl DataArgs {
     }
 }
 
-/// Reads all files in order; see [`prepare::stream`].
 pub fn stream(
     args: &DataArgs,
     split: Split,
@@ -62,18 +79,12 @@ pub fn stream(
     prepare::stream(&args.selection(), split, &reporter(ui), take)
 }
 
-/// Writes settings and inputs of a run into its folder.
-pub fn write_settings(
-    folder: &Path,
-    settings: &impl Serialize,
-    args: &DataArgs,
-    split: Split,
-    sources: &[(PathBuf, Metadata)],
-) -> Result<()> {
-    run_folder::write_settings(folder, settings, &args.selection().inputs(split, sources))
+/// The score from White's side.
+pub fn white_score(offer: &Offer<'_>) -> Option<f32> {
+    let white = |score: i16| f32::from(offer.record.turn.fold_wb(score, score.saturating_neg()));
+    offer.record.score.map(white)
 }
 
-/// Shows events as notes, warnings and a progress bar.
 pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
     let (ui, bar) = (*ui, Mutex::new(ProgressBar::hidden()));
     move |event| {
@@ -91,7 +102,7 @@ pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
                 let path = path.display();
                 ui.note(format!("{path}: resolving by qsearch; --no-resolve takes positions as they are"));
             }
-            Event::BadLines { path, read, bad, first } => warn(path, read, bad, first, &ui),
+            Event::BadLines { path, read, bad, first } => warn_of_bad_lines(path, read, bad, first, &ui),
             Event::Started(label, total) => *bar = ui.progress(label, total),
             Event::Advanced(count) => bar.inc(count),
             Event::Finished => bar.finish_and_clear(),
@@ -99,12 +110,7 @@ pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
     }
 }
 
-/// Names the first malformed lines of a file, and says how many there are.
-pub fn warn_of_bad_lines(path: &Path, counts: &lines::LineCounts, ui: &Ui) {
-    warn(path, counts.read, counts.bad, &counts.first_bad, ui);
-}
-
-fn warn(path: &Path, read: u64, bad: u64, first: &[BadLine], ui: &Ui) {
+pub fn warn_of_bad_lines(path: &Path, read: u64, bad: u64, first: &[BadLine], ui: &Ui) {
     for line in first {
         ui.warn(format!("{}: line {}: {}", path.display(), line.number, line.reason));
     }

@@ -1,14 +1,10 @@
-//! `patzer puzzles`: arguments and wiring.
-
 use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::Limits;
-use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
 use patzer_match::puzzles::{PuzzleScore, SuiteScore, read, solve_suite};
 
 /// Measure how often the engine finds the right move
@@ -69,7 +65,6 @@ struct Band {
     accuracy: f64,
 }
 
-/// Bad puzzles reported one by one.
 const NAMED: usize = 5;
 
 impl fmt::Display for PuzzlesResult {
@@ -119,10 +114,9 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
         ..Limits::default()
     };
     let hash = args.hash.unwrap_or(if args.movetime.is_some() { 64 } else { 4 });
-    let bar = ui.progress("solving", puzzles.len() as u64);
-    let stop = interrupt::flag();
-    let suite = solve_suite(&puzzles, &evaluation, hash as usize, &limits, stop, &|| bar.inc(1));
-    bar.finish_and_clear();
+    let suite = ui.with_progress("solving", puzzles.len() as u64, |bar| {
+        solve_suite(&puzzles, &evaluation, hash as usize, &limits, interrupt::flag(), &|| bar.inc(1))
+    });
     let Some(SuiteScore { total, by_rating, unsolved }) = suite else {
         return Err(Error::Interrupted("nothing was counted"));
     };
@@ -133,6 +127,5 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
         puzzles_bad: bad,
         by_rating: by_rating.into_iter().map(band).collect(),
         unsolved,
-    })?;
-    Ok(Status::Done)
+    })
 }

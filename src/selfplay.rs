@@ -1,5 +1,3 @@
-//! `patzer selfplay`: arguments and wiring.
-
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -10,9 +8,7 @@ use serde::Serialize;
 use super::adjudication::AdjudicationArgs;
 use super::play::{DEFAULT_HASH, DEFAULT_NODES};
 use super::{match_run, typed};
-use crate::{Status, Ui};
-use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_label::selfplay::batch::{Batch, GameTotals};
 use patzer_label::selfplay::sampler::Temperature;
 use patzer_label::selfplay::start::{Rejection, Starts};
@@ -34,7 +30,6 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer extract selfplay.pgn.zst                      positions with results and scores\n\n\
     The same seed gives the same files for any number of threads, interrupted or not.";
 
-/// Default random plies without a book.
 const RANDOM_PLIES: usize = 8;
 
 /// Play data-generation games with the bundled engine
@@ -125,14 +120,12 @@ pub struct SelfplayArgs {
 
 #[derive(Serialize)]
 struct SelfplayResult {
-    /// Earlier runs included.
     games: u64,
     positions: u64,
     white_wins: u64,
     draws: u64,
     black_wins: u64,
     reasons: BTreeMap<patzer_match::Reason, u64>,
-    /// Accepted and rejected starts.
     starts: u64,
     starts_rejected: BTreeMap<Rejection, u64>,
     /// Finished in this run but not written; `--resume` replays them.
@@ -205,7 +198,6 @@ impl SelfplayArgs {
         Ok(all.map_or_else(|| self.clone(), |all: SelfplayArgs| SelfplayArgs { output, resume, ..all }))
     }
 
-    /// The main evaluation and its pool.
     fn participants(&self) -> Result<Vec<Participant>> {
         let unlimited = self.nodes.is_none() && self.depth.is_none();
         let nodes = if unlimited { Some(DEFAULT_NODES) } else { self.nodes };
@@ -280,7 +272,6 @@ impl SelfplayArgs {
     }
 }
 
-/// Interval of progress lines without a terminal.
 const LINES: Duration = Duration::from_secs(10);
 
 pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
@@ -331,6 +322,5 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
     let ended = selfplay::run(&config, &header, &mut outputs, interrupt::flag(), &mut progress);
     bar.finish_and_clear();
     outputs.finish()?;
-    ui.result(&SelfplayResult::new(ended?, paths))?;
-    Ok(Status::Done)
+    ui.result(&SelfplayResult::new(ended?, paths))
 }

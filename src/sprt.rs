@@ -1,13 +1,10 @@
-//! `patzer sprt`: arguments and wiring of a sequential test.
-
 use std::path::PathBuf;
 
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help, set_option};
 use super::typed;
-use crate::{Status, Ui};
-use patzer_io::error::{Error, Result};
+use crate::{Error, Result, Status, Ui};
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::stats::{Model, Sprt, Verdict};
 use patzer_match::{Pairings, Spec, SprtState, StopReason};
@@ -66,49 +63,26 @@ pub struct SprtArgs {
 
 /// The hypotheses of a test and its error rates.
 #[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Hypotheses")]
 pub(super) struct HypothesisArgs {
     /// Difference under H0, in Elo of the model
-    #[arg(
-        long,
-        value_name = "ELO",
-        default_value_t = 0.0,
-        allow_negative_numbers = true,
-        help_heading = "Hypotheses"
-    )]
+    #[arg(long, value_name = "ELO", default_value_t = 0.0, allow_negative_numbers = true)]
     elo0: f64,
 
     /// Difference under H1, in Elo of the model
-    #[arg(
-        long,
-        value_name = "ELO",
-        default_value_t = 5.0,
-        allow_negative_numbers = true,
-        help_heading = "Hypotheses"
-    )]
+    #[arg(long, value_name = "ELO", default_value_t = 5.0, allow_negative_numbers = true)]
     elo1: f64,
 
     /// Chance to accept H1 where H0 holds, 0 to 1
-    #[arg(
-        long,
-        value_name = "P",
-        default_value_t = 0.05,
-        allow_negative_numbers = true,
-        help_heading = "Hypotheses"
-    )]
+    #[arg(long, value_name = "P", default_value_t = 0.05, allow_negative_numbers = true)]
     alpha: f64,
 
     /// Chance to accept H0 where H1 holds, 0 to 1
-    #[arg(
-        long,
-        value_name = "P",
-        default_value_t = 0.05,
-        allow_negative_numbers = true,
-        help_heading = "Hypotheses"
-    )]
+    #[arg(long, value_name = "P", default_value_t = 0.05, allow_negative_numbers = true)]
     beta: f64,
 
     /// Scale of the hypotheses
-    #[arg(long, value_name = "MODEL", default_value = "normalized", help_heading = "Hypotheses")]
+    #[arg(long, value_name = "MODEL", default_value = "normalized")]
     model: Model,
 }
 
@@ -134,7 +108,6 @@ impl SprtArgs {
         Ok(specs)
     }
 
-    /// With `--resume`, takes the arguments not given now from the journal.
     fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<SprtArgs> {
         let all =
             match_run::resumed::<PairEntry, _>("sprt", &["a", "b", "engine"], &self.pgn, self.resume, typed)?;

@@ -7,7 +7,6 @@ use super::{Cli, one_line};
 use patzer_io::error::{Error, Result};
 use patzer_match::record::Arguments;
 
-/// Arguments typed after a command, without global options and defaults.
 pub fn given(command: &str) -> Arguments {
     let cli = Cli::command();
     let Ok(matches) = cli.clone().try_get_matches_from(std::env::args_os()) else { return Arguments::new() };
@@ -30,7 +29,6 @@ pub fn given(command: &str) -> Arguments {
     given
 }
 
-/// Parses a command's arguments from stored ones.
 pub fn parse<A: clap::Args>(command: &'static str, typed: &Arguments) -> Result<A> {
     let parser = A::augment_args(clap::Command::new(command).no_binary_name(true));
     let mut line: Vec<String> = Vec::new();

@@ -1,9 +1,8 @@
 use std::path::PathBuf;
 
 use crate::evaluation::load;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_engine::uci::serve;
-use patzer_io::error::{Error, Result};
 
 /// Speak UCI on standard input.
 #[derive(Debug, clap::Args)]
@@ -16,6 +15,7 @@ pub struct UciArgs {
     #[arg(value_name = "EVALFILE")]
     evaluation: Option<PathBuf>,
 }
+
 pub fn run(args: &UciArgs, ui: &Ui) -> Result<Status> {
     let evaluation = load(args.evaluation.as_deref(), ui)?;
     serve(evaluation).map_err(|e| Error::io("standard input", e))?;

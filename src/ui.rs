@@ -1,5 +1,4 @@
 //! Output of commands: results to stdout, everything else to stderr. Progress bars appear only on a terminal; a closed
-//! pipe is not an error.
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
@@ -8,49 +7,38 @@ use std::path::Path;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
-use patzer_io::error::{Error, Result};
+use crate::{Error, Result, Status};
 
 /// Writes a line to stderr; a full disk or a closed pipe there does not stop the work.
 pub fn print_err(text: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
-/// Output of a command: results to stdout, notes and progress to stderr.
 #[derive(Debug, Clone, Copy)]
 pub struct Ui {
-    json: bool,
-    quiet: bool,
+    pub json: bool,
+    pub quiet: bool,
 }
 
 impl Ui {
-    pub fn new(json: bool, quiet: bool) -> Ui {
-        Ui { json, quiet }
-    }
-
-    pub fn json(&self) -> bool {
-        self.json
-    }
-
-    /// Prints a result: `Display` on a terminal or pipe, `Serialize` with --json.
-    pub fn result<T: Serialize + Display>(&self, result: &T) -> Result<()> {
+    pub fn result<T: Serialize + Display>(&self, result: &T) -> Result<Status> {
         let text = if self.json {
             serde_json::to_string_pretty(result).map_err(|e| Error::internal(e.to_string()))?
         } else {
             result.to_string()
         };
-        self.line(text.trim_end())
+        self.line(text.trim_end()).map(|()| Status::Done)
     }
 
     /// Prints the result of a command that wrote a file: to stderr if the file went to stdout.
-    pub fn result_beside<T: Serialize + Display>(&self, output: &Path, result: &T) -> Result<()> {
+    pub fn result_beside<T: Serialize + Display>(&self, output: &Path, result: &T) -> Result<Status> {
         if output == Path::new("-") {
             self.note(result);
-            return Ok(());
+            return Ok(Status::Done);
         }
         self.result(result)
     }
 
-    /// Prints lines to stdout.
     pub fn line(&self, text: &str) -> Result<()> {
         match writeln!(std::io::stdout().lock(), "{text}") {
             Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::io("standard output", e)),
@@ -58,14 +46,12 @@ impl Ui {
         }
     }
 
-    /// Prints a note to stderr, unless `--quiet`.
     pub fn note(&self, text: impl Display) {
         if !self.quiet {
             print_err(text);
         }
     }
 
-    /// Prints a warning to stderr, also with `--quiet`.
     pub fn warn(&self, text: impl Display) {
         print_err(format_args!("warning: {text}"));
     }
@@ -86,5 +72,18 @@ impl Ui {
         }
         bar.set_prefix(label);
         bar
+    }
+
+    /// Runs `work` with a progress bar that disappears at its end.
+    pub fn with_progress<T>(
+        &self,
+        label: &'static str,
+        total: u64,
+        work: impl FnOnce(&ProgressBar) -> T,
+    ) -> T {
+        let bar = self.progress(label, total);
+        let result = work(&bar);
+        bar.finish_and_clear();
+        result
     }
 }

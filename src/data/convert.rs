@@ -1,18 +1,17 @@
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::{Status, Ui};
+use crate::prepare::check_output;
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::epd::Dialect;
 use patzer_data::format::registry::{self, Format};
-use patzer_data::{AnyReader, AnyWriter, Metadata, Record, Target};
-use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
+use patzer_data::{AnyReader, AnyWriter, Metadata, Target};
 
 /// Convert between formats of positions
 ///
@@ -24,11 +23,11 @@ use patzer_io::interrupt;
 pub struct ConvertArgs {
     /// Files of positions, in any format; `-` is standard input
     #[arg(required = true, value_name = "IN")]
-    inputs: Vec<PathBuf>,
+    pub(super) inputs: Vec<PathBuf>,
 
     /// File to write; `-` is standard output
     #[arg(short, long, value_name = "OUT")]
-    output: PathBuf,
+    pub(super) output: PathBuf,
 
     /// Format to write; --help lists them [default: by the name of the output, else parquet]
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
@@ -49,11 +48,11 @@ pub struct ConvertArgs {
     /// Preset or TOML file of filters; may be given several times, and `patzer extract --help` lists them
     /// [default: none]
     #[arg(long, value_name = "NAME|FILE")]
-    filter: Vec<String>,
+    pub(super) filter: Vec<String>,
 
     /// Another value for a filter's parameter, such as before_capture.plies=3; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
-    filter_set: Vec<String>,
+    pub(super) filter_set: Vec<String>,
 
     /// Write how often each weight of the bundled evaluation counts, as text, and beside it the terms, for
     /// `patzer tune --traces`
@@ -67,11 +66,12 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer data convert old.epd.gz -o old.parquet\n  \
     patzer data convert data.binpack more.plain.zst -o all.parquet\n  \
     patzer data convert positions.parquet -o out.epd.zst --dialect bracket";
+
 pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
-    check_output(&args.output, &args.inputs)?;
+    check_output(&args.output, &args.inputs, "inputs")?;
     if args.traces {
-        return super::traces::export(&args.inputs, &args.filter, &args.filter_set, &args.output, ui);
+        return super::traces::export(args, ui);
     }
     let started = Instant::now();
     let mut pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
@@ -99,7 +99,13 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
                 sample.game = sample.game.wrapping_add(first);
                 games = games.max(sample.game.wrapping_add(1));
             }
-            outcome.filter(&mut batch, &mut pipeline);
+            batch.retain(|sample| match pipeline.keep(sample) {
+                Ok(()) => true,
+                Err(reason) => {
+                    *outcome.dropped.entry(reason).or_default() += 1;
+                    false
+                }
+            });
             writer.write(&batch)?;
         }
     }
@@ -122,21 +128,9 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     if outcome.positions_written == 0 {
         ui.warn("no position is left");
     }
-    ui.result_beside(&args.output, &outcome)?;
-    Ok(Status::Done)
+    ui.result_beside(&args.output, &outcome)
 }
 
-fn check_output(output: &Path, inputs: &[PathBuf]) -> Result<()> {
-    let real = |path: &Path| std::fs::canonicalize(path).ok();
-    match real(output) {
-        Some(target) if inputs.iter().any(|path| real(path).as_ref() == Some(&target)) => {
-            Err(Error::data(output, "is one of the inputs; name another file with -o"))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Merged metadata: all sources and filters; resolved if all inputs are.
 fn together(readers: &[AnyReader], pipeline: &Pipeline, ui: &Ui) -> Metadata {
     let all = || readers.iter().map(AnyReader::metadata);
     let sources = all().flat_map(|metadata| metadata.sources.clone()).collect();
@@ -156,7 +150,6 @@ fn together(readers: &[AnyReader], pipeline: &Pipeline, ui: &Ui) -> Metadata {
     Metadata { resolved: complete.then(|| resolved.join("; ")), ..Metadata::new(sources, filters, seed) }
 }
 
-/// Warns that window filters need distances, which the input's format may lack.
 fn warn_of_distances(readers: &[AnyReader], ui: &Ui) {
     let lacking = readers.iter().filter(|reader| !reader.format().carries.contains(Capabilities::DISTANCES));
     for reader in lacking {
@@ -166,6 +159,7 @@ fn warn_of_distances(readers: &[AnyReader], ui: &Ui) {
         ));
     }
 }
+
 #[derive(Debug, Default, Serialize)]
 struct Outcome {
     inputs: usize,
@@ -173,7 +167,6 @@ struct Outcome {
     positions_written: u64,
     /// By filter, or by the reason why the format cannot hold a position.
     dropped: BTreeMap<&'static str, u64>,
-    /// Positions that lost a field which the format cannot carry, by field.
     lost: BTreeMap<&'static str, u64>,
     format: &'static str,
     seconds: f64,
@@ -182,17 +175,6 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn filter(&mut self, batch: &mut Vec<Record>, pipeline: &mut Pipeline) {
-        batch.retain(|sample| match pipeline.keep(sample) {
-            Ok(()) => true,
-            Err(reason) => {
-                *self.dropped.entry(reason).or_default() += 1;
-                false
-            }
-        });
-    }
-
-    /// Asserts read = written + dropped.
     fn check(&self) -> Result<()> {
         let accounted = self.positions_written + self.dropped.values().sum::<u64>();
         if accounted == self.positions_read {
@@ -209,13 +191,8 @@ impl fmt::Display for Outcome {
         for (reason, count) in &self.dropped {
             writeln!(f, "dropped   {count} {reason}")?;
         }
-        writeln!(
-            f,
-            "written   {} positions → {} ({})",
-            self.positions_written,
-            self.output.display(),
-            self.format
-        )?;
+        let (output, format) = (self.output.display(), self.format);
+        writeln!(f, "written   {} positions → {output} ({format})", self.positions_written)?;
         writeln!(f, "          {:.1} s, {:.0} positions/s", self.seconds, self.positions_per_second)
     }
 }

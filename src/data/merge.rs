@@ -2,12 +2,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::moved::{Moved, Written};
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::dedupe::{Dedupe, Keep};
 use patzer_data::merge::merge;
 use patzer_data::{Dataset, OutputSettings, memory};
-use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
 
 /// Merge datasets into one
 ///
@@ -56,6 +54,7 @@ pub struct MergeArgs {
     #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=22))]
     compress: i32,
 }
+
 pub fn run(args: &MergeArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let started = Instant::now();
@@ -68,14 +67,12 @@ pub fn run(args: &MergeArgs, ui: &Ui) -> Result<Status> {
         seed: args.seed.or(seed).ok_or_else(|| Error::usage("there is nothing to merge"))?,
         memory: args.memory.unwrap_or_else(memory::default),
     };
-    let bar = ui.progress("merging", parts.iter().map(Dataset::rows).sum());
-    let merged = merge(&parts, &args.output, choices, args.compress, |n| bar.inc(n));
-    bar.finish_and_clear();
-    let merged = merged?;
+    let merged = ui.with_progress("merging", parts.iter().map(Dataset::rows).sum(), |bar| {
+        merge(&parts, &args.output, choices, args.compress, |n| bar.inc(n))
+    })?;
     let dropped = merged.done.dropped.iter().map(|(reason, count)| (reason.to_string(), *count)).collect();
     let written = Written { output: args.output.clone(), positions: merged.done.written };
     let mut result = Moved::since(started, merged.done.read, dropped, vec![written]);
     result.account = merged.account;
-    ui.result_beside(&args.output, &result)?;
-    Ok(Status::Done)
+    ui.result_beside(&args.output, &result)
 }

@@ -8,10 +8,7 @@ mod stats;
 mod traces;
 mod validate;
 
-use clap::Subcommand;
-
-use crate::{Status, Ui};
-use patzer_io::error::Result;
+use crate::{Result, Status, Ui};
 
 /// Convert, shuffle, split, merge, show, check and count datasets
 #[derive(Debug, clap::Args)]
@@ -20,8 +17,7 @@ pub struct DataArgs {
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
+commands! {
     Convert(convert::ConvertArgs),
     Shuffle(shuffle::ShuffleArgs),
     Split(split::SplitArgs),
@@ -32,13 +28,5 @@ enum Command {
 }
 
 pub fn run(args: &DataArgs, ui: &Ui) -> Result<Status> {
-    match &args.command {
-        Command::Convert(args) => convert::run(args, ui),
-        Command::Shuffle(args) => shuffle::run(args, ui),
-        Command::Split(args) => split::run(args, ui),
-        Command::Merge(args) => merge::run(args, ui),
-        Command::Show(args) => show::run(args, ui),
-        Command::Validate(args) => validate::run(args, ui),
-        Command::Stats(args) => stats::run(args, ui),
-    }
+    args.command.run(ui)
 }

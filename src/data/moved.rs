@@ -1,5 +1,3 @@
-//! Result of the commands that read and write datasets; asserts that every position read is accounted for.
-
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -14,15 +12,13 @@ pub struct Written {
     pub output: PathBuf,
     pub positions: u64,
 }
+
 #[derive(Debug, Serialize)]
 pub struct Moved {
     pub positions_read: u64,
-    /// Over all outputs.
     pub positions_written: u64,
-    /// Positions in no output, by reason.
     pub dropped: BTreeMap<String, u64>,
     pub outputs: Vec<Written>,
-    /// Counts since the games were read, where the datasets have them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<Account>,
     pub seconds: f64,

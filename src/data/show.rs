@@ -5,12 +5,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::prepare::default_dataset;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::show::{self, Column, Shown};
 use patzer_data::{Record, RowGroup, RowGroups};
-use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
 
 /// Print positions as text
 ///
@@ -55,8 +53,8 @@ const EXAMPLES: &str = "Examples:\n  \
 
 const DEFAULT: &str = "row,game,ply,fen,san,score,depth,result,flags";
 
-/// Default of --count.
 const COUNT: u64 = 20;
+
 pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let file = args.data.clone().map_or_else(default_dataset, Ok)?;
@@ -84,10 +82,14 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
         other => other?,
     }
     if lines.rows.is_empty() {
-        return Err(Error::data(&file, nothing(args, known)));
+        let reason = match (args.game, known) {
+            (Some(game), _) => format!("holds no position of game {game}"),
+            (None, Some(rows)) => format!("holds {rows} positions, none from row {} on", args.start),
+            (None, None) => format!("holds no position from row {} on", args.start),
+        };
+        return Err(Error::data(&file, reason));
     }
-    ui.result(&lines)?;
-    Ok(Status::Done)
+    ui.result(&lines)
 }
 
 /// Sentinel that ends the reading once enough rows are shown.
@@ -95,18 +97,9 @@ fn enough() -> Error {
     Error::usage("enough was read")
 }
 
-fn nothing(args: &ShowArgs, rows: Option<u64>) -> String {
-    match (args.game, rows) {
-        (Some(game), _) => format!("holds no position of game {game}"),
-        (None, Some(rows)) => format!("holds {rows} positions, none from row {} on", args.start),
-        (None, None) => format!("holds no position from row {} on", args.start),
-    }
-}
-
 struct Lines {
     columns: Vec<&'static Column>,
     rows: Vec<Vec<Value>>,
-    /// With --board, one drawing a row.
     boards: Vec<String>,
 }
 

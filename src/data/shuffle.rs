@@ -3,11 +3,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::moved::{Moved, Written};
-use crate::{Status, Ui};
+use crate::{Result, Status, Ui, interrupt};
 use patzer_data::shuffle::{Settings, shuffle};
 use patzer_data::{Dataset, memory};
-use patzer_io::error::Result;
-use patzer_io::interrupt;
 
 /// Put the positions of a dataset into a random order
 ///
@@ -38,17 +36,17 @@ pub struct ShuffleArgs {
     #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=22))]
     compress: i32,
 }
+
 pub fn run(args: &ShuffleArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let started = Instant::now();
     let data = Dataset::open(&args.data)?;
     let memory = args.memory.unwrap_or_else(memory::default);
     let settings = Settings { seed: args.seed, memory, level: args.compress };
-    let bar = ui.progress("shuffling", 2 * data.rows());
-    let positions = shuffle(&data, &args.output, settings, |n| bar.inc(n));
-    bar.finish_and_clear();
-    let written = Written { output: args.output.clone(), positions: positions? };
+    let positions = ui.with_progress("shuffling", 2 * data.rows(), |bar| {
+        shuffle(&data, &args.output, settings, |n| bar.inc(n))
+    })?;
+    let written = Written { output: args.output.clone(), positions };
     let result = Moved::since(started, data.rows(), BTreeMap::new(), vec![written]);
-    ui.result_beside(&args.output, &result)?;
-    Ok(Status::Done)
+    ui.result_beside(&args.output, &result)
 }

@@ -2,11 +2,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::moved::{Moved, Written};
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::Dataset;
 use patzer_data::split::{LEFT_OUT, SplitPart, split};
-use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
 
 /// Split a dataset by game into train, validation and test
 ///
@@ -47,24 +45,22 @@ pub struct SplitArgs {
     #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=22))]
     compress: i32,
 }
+
 pub fn run(args: &SplitArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let started = Instant::now();
     let parts = parts(args)?;
     let data = Dataset::open(&args.data)?;
-    let bar = ui.progress("splitting", data.rows());
-    let done = split(&data, &parts, args.seed, args.compress, |n| bar.inc(n));
-    bar.finish_and_clear();
-    let done = done?;
+    let done = ui.with_progress("splitting", data.rows(), |bar| {
+        split(&data, &parts, args.seed, args.compress, |n| bar.inc(n))
+    })?;
     let left_out = (LEFT_OUT.to_string(), done.left_out);
     let dropped = Some(left_out).filter(|(_, count)| *count > 0).into_iter().collect();
     let written = parts.into_iter().zip(done.written);
     let outputs = written.map(|(part, positions)| Written { output: part.output, positions }).collect();
-    ui.result(&Moved::since(started, done.read, dropped, outputs))?;
-    Ok(Status::Done)
+    ui.result(&Moved::since(started, done.read, dropped, outputs))
 }
 
-/// Parts with a share above 0.
 fn parts(args: &SplitArgs) -> Result<Vec<SplitPart>> {
     let asked = [("train", args.train), ("validation", args.validation), ("test", args.test)];
     let shares = match asked.iter().all(|(_, share)| share.is_none()) {

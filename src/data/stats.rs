@@ -3,14 +3,12 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::prepare::default_dataset;
-use crate::{Status, Ui};
+use crate::prepare::files_or_default;
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::memory;
 use patzer_data::stats::{GameCounts, Outcomes, Stats, stats};
 use patzer_io as io;
-use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
 use patzer_io::number::grouped;
 use patzer_report as report;
 
@@ -49,17 +47,16 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer data stats shard1.parquet shard2.parquet   of both together\n  \
     patzer data stats --svg plots --json              histograms as numbers and as pictures\n  \
     patzer data stats --piece-target even.toml        a preset for `tune --filter even.toml`";
+
 pub fn run(args: &StatsArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
-    let files = if args.data.is_empty() { vec![default_dataset()?] } else { args.data.clone() };
+    let files = files_or_default(&args.data)?;
     if let Some(folder) = &args.svg {
         std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
     }
-    let bar = ui.progress("stats", 0);
     let memory = args.memory.unwrap_or_else(memory::default);
-    let counted = stats(&files, args.format, memory, &|rows| bar.inc(rows));
-    bar.finish_and_clear();
-    let stats = counted?;
+    let stats =
+        ui.with_progress("stats", 0, |bar| stats(&files, args.format, memory, &|rows| bar.inc(rows)))?;
     let figures = match &args.svg {
         Some(folder) => report::stats::draw(folder, &stats)?,
         None => Vec::new(),
@@ -67,11 +64,9 @@ pub fn run(args: &StatsArgs, ui: &Ui) -> Result<Status> {
     if let Some(path) = &args.piece_target {
         io::write(path, preset(path, &stats).as_bytes())?;
     }
-    ui.result(&Outcome { stats, figures })?;
-    Ok(Status::Done)
+    ui.result(&Outcome { stats, figures })
 }
 
-/// A `piece_target` preset for the piece counts of these data.
 fn preset(path: &Path, stats: &Stats) -> String {
     let name = path.file_stem().map_or_else(|| "target".into(), |stem| stem.to_string_lossy().into_owned());
     let mut counts = stats.tally.piece_count.clone();
@@ -82,6 +77,7 @@ fn preset(path: &Path, stats: &Stats) -> String {
          [[filter]]\nuse = \"piece_target\"\npresent = {counts:?}\n"
     )
 }
+
 #[derive(Serialize)]
 struct Outcome {
     #[serde(flatten)]
@@ -126,7 +122,6 @@ fn write_games(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
     Ok(())
 }
 
-/// Minimum, quartiles and maximum of each histogram.
 fn write_spread(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
     writeln!(f, "\n{:<24}{:>8}{:>8}{:>8}{:>8}{:>8}", "", "min", "25 %", "50 %", "75 %", "max")?;
     for (label, histogram) in [
@@ -163,7 +158,6 @@ fn quantile(histogram: &[u64], part: f64) -> usize {
 const LIMITS: &[i32] =
     &[-2000, -1000, -600, -400, -300, -200, -100, -50, 0, 50, 100, 200, 300, 400, 600, 1000, 2000];
 
-/// Results by score.
 fn write_agreement(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
     let buckets: Vec<_> = s.tally.scores.buckets().collect();
     if buckets.iter().all(|bucket| bucket.outcomes.total() == 0) {

@@ -1,20 +1,19 @@
 //! `patzer data convert --traces`: writes traces of the bundled evaluation and the terms file that `tune --traces` takes,
-//! as an example of what another engine has to write.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::prepare::{DataArgs, Split, stream};
-use crate::{Status, Ui};
+use super::convert::ConvertArgs;
+use crate::prepare::{DataArgs, Split, stream, white_score};
+use crate::{Error, Result, Status, Ui};
 use patzer_data::AnyReader;
 use patzer_eval::hce::{FULL_PHASE, Trace, Weights};
 use patzer_fit::tune::TuneItem;
 use patzer_fit::tune::{hce, text};
 use patzer_io as io;
 use patzer_io::Output;
-use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Serialize)]
 struct Exported {
@@ -32,15 +31,9 @@ impl fmt::Display for Exported {
     }
 }
 
-/// Writes traces of all inputs; of their leaves where every input is resolved.
-pub fn export(
-    inputs: &[PathBuf],
-    filter: &[String],
-    filter_set: &[String],
-    output: &Path,
-    ui: &Ui,
-) -> Result<Status> {
-    if output == Path::new("-") {
+pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
+    let ConvertArgs { inputs, filter, filter_set, output, .. } = args;
+    if output.as_path() == Path::new("-") {
         return Err(Error::usage(
             "--traces writes the terms beside the output, so it needs the name of a file",
         ));
@@ -48,9 +41,9 @@ pub fn export(
     let resolved = |path: &PathBuf| Ok(AnyReader::open(path, None)?.metadata().resolved.is_some());
     let resolved = inputs.iter().map(resolved).collect::<Result<Vec<bool>>>()?;
     let args = DataArgs {
-        data: inputs.to_vec(),
-        filter: filter.to_vec(),
-        filter_set: filter_set.to_vec(),
+        data: inputs.clone(),
+        filter: filter.clone(),
+        filter_set: filter_set.clone(),
         no_resolve: !resolved.iter().all(|resolved| *resolved),
         strict: false,
     };
@@ -59,10 +52,7 @@ pub fn export(
     let account = stream(&args, Split::default(), ui, &mut |offer| {
         let item =
             TuneItem { board: offer.board, turn: offer.turn, target: offer.result, weight: 1.0, group: 0 };
-        let score = offer
-            .record
-            .score
-            .map(|score| f32::from(offer.record.turn.fold_wb(score, score.saturating_neg())));
+        let score = white_score(offer);
         // 53 bits: exact as a double in every language.
         let game = offer.group & ((1 << 53) - 1);
         let position = hce::position(&item, &mut scratch, game, score)?;
@@ -77,8 +67,7 @@ pub fn export(
     ui.result(&Exported {
         positions_read: account.read,
         positions_written: written,
-        output: output.to_path_buf(),
+        output: output.clone(),
         terms,
-    })?;
-    Ok(Status::Done)
+    })
 }

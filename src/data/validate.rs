@@ -3,12 +3,10 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::prepare::default_dataset;
-use crate::{Status, Ui};
+use crate::prepare::files_or_default;
+use crate::{Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::validate::{FAULTS, Report, validate};
-use patzer_io::error::Result;
-use patzer_io::interrupt;
 use patzer_io::number::grouped;
 
 /// Check every record of a dataset
@@ -37,15 +35,13 @@ fn faults() -> String {
     let rows = FAULTS.iter().map(|(name, doc)| format!("  {name:<10} {doc}\n"));
     format!("Kinds of faults:\n{}", rows.collect::<String>())
 }
+
 pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
-    let files = if args.data.is_empty() { vec![default_dataset()?] } else { args.data.clone() };
     let mut outcome = Outcome { sound: true, positions: 0, files: Vec::new() };
-    for file in files {
-        let bar = ui.progress("validate", 0);
-        let report = validate(&file, args.format, &|rows| bar.inc(rows));
-        bar.finish_and_clear();
-        let report = report?;
+    for file in files_or_default(&args.data)? {
+        let report =
+            ui.with_progress("validate", 0, |bar| validate(&file, args.format, &|rows| bar.inc(rows)))?;
         outcome.sound &= report.is_sound();
         outcome.positions += report.positions;
         outcome.files.push(FileReport { file, report });
@@ -53,6 +49,7 @@ pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<Status> {
     ui.result(&outcome)?;
     Ok(if outcome.sound { Status::Done } else { Status::Unsound })
 }
+
 #[derive(Serialize)]
 struct Outcome {
     sound: bool,

@@ -1,5 +1,3 @@
-//! `patzer moves fit`: arguments and wiring.
-
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -8,12 +6,11 @@ use serde::Serialize;
 
 use super::ChoiceArgs;
 use crate::prepare::Split;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_fit::moves::features::GROUPS;
 use patzer_fit::moves::model::{Fit, Level, Quality, Settings, fit, quality};
 use patzer_fit::moves::table;
 use patzer_io as io;
-use patzer_io::error::{Error, Result};
 
 /// Fit the strengths of move features: what is taken, the exchange, check, recapture, distance, threats, history
 ///
@@ -52,7 +49,6 @@ struct FitResult {
     held_out: Quality,
     iterations: usize,
     converged: bool,
-    /// Strength of each level with the error of its logarithm, by group.
     strengths: BTreeMap<&'static str, BTreeMap<String, [f64; 2]>>,
     output: PathBuf,
 }
@@ -67,7 +63,6 @@ impl FitResult {
     }
 }
 
-/// Groups of more levels are printed to the file alone.
 const SHOWN: usize = 12;
 
 impl fmt::Display for FitResult {
@@ -95,10 +90,6 @@ impl fmt::Display for FitResult {
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If a file is no good, or there are no choices to fit.
 pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
     Split { validation: args.validation, seed: args.choices.seed }.check()?;
     io::check_writable(&args.output)?;
@@ -128,6 +119,5 @@ pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
         rest.len()
     );
     io::write(&args.output, table::write(&fit, &[about]).as_bytes())?;
-    ui.result_beside(&args.output, &result)?;
-    Ok(Status::Done)
+    ui.result_beside(&args.output, &result)
 }

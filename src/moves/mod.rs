@@ -1,15 +1,11 @@
-//! `patzer moves`: arguments and wiring that its commands share.
-
 mod fit;
 mod predict;
 
 use std::path::PathBuf;
 
-use crate::prepare::default_dataset;
-use crate::{Status, Ui};
+use crate::prepare::files_or_default;
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::moves::choices::DrawnChoices;
-use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
 
 /// Foresee the moves of games: how often engines would have played them, and what they have in common
 #[derive(Debug, clap::Args)]
@@ -23,23 +19,14 @@ pub struct MovesArgs {
     command: Command,
 }
 
-// The help of each command is the comment of its arguments.
-#[derive(Debug, clap::Subcommand)]
-enum Command {
+commands! {
     Predict(predict::PredictArgs),
     Fit(fit::FitArgs),
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// As the command that is named.
 pub fn run(args: &MovesArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
-    match &args.command {
-        Command::Predict(args) => predict::run(args, ui),
-        Command::Fit(args) => fit::run(args, ui),
-    }
+    args.command.run(ui)
 }
 
 /// Which choices to take.
@@ -56,12 +43,11 @@ struct ChoiceArgs {
 }
 
 impl ChoiceArgs {
-    /// Draws up to `most` choices and reports what was left out.
     fn read(&self, most: usize, ui: &Ui) -> Result<DrawnChoices> {
-        let paths = if self.data.is_empty() { vec![default_dataset()?] } else { self.data.clone() };
-        let bar = ui.progress("reading", 0);
-        let drawn = DrawnChoices::read(&paths, most, self.seed, |positions| bar.inc(positions))?;
-        bar.finish_and_clear();
+        let paths = files_or_default(&self.data)?;
+        let drawn = ui.with_progress("reading", 0, |bar| {
+            DrawnChoices::read(&paths, most, self.seed, |positions| bar.inc(positions))
+        })?;
         let reasons: Vec<String> = drawn.dropped.iter().map(|(reason, n)| format!("{reason} {n}")).collect();
         let taken = drawn.choices.len();
         ui.note(format!("{} positions read, {taken} taken; not taken: {}", drawn.read, reasons.join(", ")));

@@ -1,5 +1,3 @@
-//! `patzer moves predict`: arguments and wiring.
-
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
@@ -8,12 +6,10 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::ChoiceArgs;
-use crate::{Status, Ui};
+use crate::{Result, Status, Ui, interrupt};
 use patzer_engine::engine;
 use patzer_fit::moves::predict::{Ranks, by_evaluation, by_search, by_strengths};
 use patzer_fit::moves::table;
-use patzer_io::error::Result;
-use patzer_io::interrupt;
 
 /// Measure how often the played move is an engine's first, second, third choice
 ///
@@ -69,7 +65,6 @@ struct Row {
     ranks: Ranks,
     /// Share of choices whose move ranks first, among the first two, and so on.
     among: Vec<f64>,
-    /// Standard errors of `among`.
     errors: Vec<f64>,
 }
 
@@ -98,10 +93,6 @@ impl fmt::Display for PredictResult {
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If a file is no good, there are no choices, or the user stops it.
 pub fn run(args: &PredictArgs, ui: &Ui) -> Result<Status> {
     let evaluation = crate::evaluation::load(args.eval.as_deref(), ui)?;
     let model = args.model.as_deref().map(table::read).transpose()?;
@@ -136,6 +127,5 @@ pub fn run(args: &PredictArgs, ui: &Ui) -> Result<Status> {
         measure(format!("{nodes} nodes"), searched.collect())?;
     }
     bar.finish_and_clear();
-    ui.result(&PredictResult { positions_read: chosen.read, dropped: chosen.dropped, predictors })?;
-    Ok(Status::Done)
+    ui.result(&PredictResult { positions_read: chosen.read, dropped: chosen.dropped, predictors })
 }

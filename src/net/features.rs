@@ -1,5 +1,3 @@
-//! `patzer net features`: active, added and removed features of each block, over both perspectives.
-
 use std::fmt;
 use std::path::PathBuf;
 
@@ -8,13 +6,11 @@ use rayon::prelude::*;
 use serde::Serialize;
 use shakmaty::{Chess, Color, Position};
 
-use crate::prepare::default_dataset;
-use crate::{Status, Ui};
+use crate::prepare::files_or_default;
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_chess::played;
 use patzer_data::{AnyReader, Record};
 use patzer_eval::nnue::features::{FEATURE_BLOCKS, FeatureBlock, Features, Perspective};
-use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
 
 #[derive(Debug, Args)]
 pub(super) struct FeaturesArgs {
@@ -58,7 +54,6 @@ struct Row {
     /// Active features a position and perspective: mean and maximum.
     active: f64,
     most_active: u64,
-    /// Features that a move adds and removes a perspective: mean.
     added: f64,
     removed: f64,
     #[serde(skip)]
@@ -68,18 +63,14 @@ struct Row {
 #[derive(Debug, Serialize)]
 struct Table {
     positions: u64,
-    /// Positions with a known legal move.
     moves: u64,
     blocks: Vec<Row>,
 }
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "{} positions, {} with their move; means over the views of both sides",
-            self.positions, self.moves
-        )?;
+        let Table { positions, moves, .. } = self;
+        writeln!(f, "{positions} positions, {moves} with their move; means over the views of both sides")?;
         writeln!(
             f,
             "{:5} {:>8} {:>8} {:>5} {:>8} {:>8}   what",
@@ -99,7 +90,7 @@ impl fmt::Display for Table {
 pub(super) fn run(args: &FeaturesArgs, ui: &Ui) -> Result<Status> {
     let blocks: Vec<(&'static FeatureBlock, Features)> =
         FEATURE_BLOCKS.iter().filter_map(|block| Some((block, Features::parse(block.name).ok()?))).collect();
-    let paths = if args.data.is_empty() { vec![default_dataset()?] } else { args.data.clone() };
+    let paths = files_or_default(&args.data)?;
     let limit = if args.limit == 0 { u64::MAX } else { args.limit };
     let (mut counts, mut positions) = (vec![Count::default(); blocks.len()], 0);
     'files: for path in &paths {
@@ -134,8 +125,7 @@ pub(super) fn run(args: &FeaturesArgs, ui: &Ui) -> Result<Status> {
         about: block.about,
     };
     let moves = counts.first().map_or(0, |count| count.moves / 2);
-    ui.result(&Table { positions, moves, blocks: blocks.iter().zip(&counts).map(row).collect() })?;
-    Ok(Status::Done)
+    ui.result(&Table { positions, moves, blocks: blocks.iter().zip(&counts).map(row).collect() })
 }
 
 fn sum(a: Vec<Count>, b: Vec<Count>) -> Vec<Count> {

@@ -1,18 +1,15 @@
-//! `patzer rate`: arguments and wiring. [`table`] prints.
-
 mod table;
 
 use std::path::PathBuf;
-use std::str::FromStr;
 
 use clap::Args;
 
-use crate::{Status, Ui};
+use crate::prepare::total_bytes;
+use crate::{Error, Result, Status, Ui};
 use patzer_fit::rating::{
     PoolStatus, RatingErrors, Ratings, ResultModel, Results, Settings, White, bootstrap, covariance, fit,
     read,
 };
-use patzer_io::error::{Error, Result};
 
 const EXAMPLES: &str = "Of the games only the tags White, Black and Result are read. Players who won all their games, or lost them, have\n\
     no finite rating and are named at the end; --prior gives them one. Pools without a game between them have the\n\
@@ -36,16 +33,16 @@ pub struct RateArgs {
     model: ResultModel,
 
     /// Fix a player's rating; may be given several times
-    #[arg(long, value_name = "NAME=ELO")]
-    anchor: Vec<Anchor>,
+    #[arg(long, value_name = "NAME=ELO", value_parser = anchor)]
+    anchor: Vec<(String, f64)>,
 
     /// Average rating of a pool without anchors
     #[arg(long, value_name = "ELO", default_value_t = 2300.0, allow_negative_numbers = true)]
     average: f64,
 
     /// Advantage of White in Elo, or `auto` to fit it with the ratings; 0 as in Ordo
-    #[arg(long, value_name = "ELO|auto", default_value = "0", allow_negative_numbers = true)]
-    white: Advantage,
+    #[arg(long, value_name = "ELO|auto", default_value = "0", allow_negative_numbers = true, value_parser = white)]
+    white: White,
 
     /// Difference of ratings at which 76 % of the points are expected: 202 as in Ordo; Elo's formula has 200.24
     #[arg(long, value_name = "ELO", default_value_t = 202.0)]
@@ -85,51 +82,28 @@ pub struct RateArgs {
     csv: Option<PathBuf>,
 }
 
-/// `NAME=ELO`; the name may hold `=` itself.
-#[derive(Debug, Clone)]
-struct Anchor(String, f64);
-
-impl FromStr for Anchor {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Anchor, String> {
-        let parts = text.rsplit_once('=').map(|(name, elo)| (name, elo.trim().parse::<f64>()));
-        match parts {
-            Some((name, Ok(elo))) if elo.is_finite() && !name.is_empty() => Ok(Anchor(name.into(), elo)),
-            _ => Err("must be a name and a rating such as \"Engine 1.0=3200\"".into()),
-        }
+/// Parses `NAME=ELO`; the name may hold `=` itself.
+fn anchor(text: &str) -> std::result::Result<(String, f64), &'static str> {
+    match text.rsplit_once('=').map(|(name, elo)| (name, elo.trim().parse::<f64>())) {
+        Some((name, Ok(elo))) if elo.is_finite() && !name.is_empty() => Ok((name.into(), elo)),
+        _ => Err("must be a name and a rating such as \"Engine 1.0=3200\""),
     }
 }
 
-/// A number of Elo, or `auto`.
-#[derive(Debug, Clone, Copy)]
-struct Advantage(White);
-
-impl FromStr for Advantage {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Advantage, String> {
-        match text.parse::<f64>() {
-            Ok(elo) if elo.is_finite() => Ok(Advantage(White::Fixed(elo))),
-            _ if text == "auto" => Ok(Advantage(White::Fitted)),
-            _ => Err("must be a number of Elo, or auto".into()),
-        }
+fn white(text: &str) -> std::result::Result<White, &'static str> {
+    match text.parse::<f64>() {
+        Ok(elo) if elo.is_finite() => Ok(White::Fixed(elo)),
+        _ if text == "auto" => Ok(White::Fitted),
+        _ => Err("must be a number of Elo, or auto"),
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If the games cannot be read, an argument makes no sense, or nobody can be rated.
 pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
     check(args)?;
     patzer_io::interrupt::listen();
-    let sizes =
-        args.games.iter().map(|path| std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()));
-    let bar = ui.progress("read", sizes.sum::<Option<u64>>().unwrap_or(0));
-    let read = read(&args.games, |bytes| bar.set_position(bytes));
-    bar.finish_and_clear();
-    let (all, counts) = read?;
+    let (all, counts) = ui.with_progress("read", total_bytes(&args.games), |bar| {
+        read(&args.games, |bytes| bar.set_position(bytes))
+    })?;
     let results = all.with_min_games(args.min_games);
     let settings = settings(args, &results)?;
     let ratings = fit(&results, &settings)?;
@@ -150,8 +124,7 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
     if let Some(path) = &args.csv {
         patzer_io::write(path, report.csv()?.as_bytes())?;
     }
-    ui.result(&report)?;
-    Ok(Status::Done)
+    ui.result(&report)
 }
 
 fn check(args: &RateArgs) -> Result<()> {
@@ -169,7 +142,7 @@ fn check(args: &RateArgs) -> Result<()> {
 
 fn settings(args: &RateArgs, results: &Results) -> Result<Settings> {
     let mut anchors = Vec::new();
-    for Anchor(name, elo) in &args.anchor {
+    for (name, elo) in &args.anchor {
         let player = player(results, name)?;
         if anchors.iter().any(|(known, _)| *known == player) {
             return Err(Error::usage(format!("--anchor: \"{name}\" is fixed twice")));
@@ -181,7 +154,7 @@ fn settings(args: &RateArgs, results: &Results) -> Result<Settings> {
         scale: args.scale,
         average: args.average,
         anchors,
-        white: args.white.0,
+        white: args.white,
         prior: args.prior,
     })
 }
@@ -204,10 +177,9 @@ fn errors(
     ui: &Ui,
 ) -> Result<Option<RatingErrors>> {
     if args.bootstrap > 0 {
-        let bar = ui.progress("bootstrap", args.bootstrap.into());
-        let errors = bootstrap(results, ratings, settings, args.bootstrap, args.seed, || bar.inc(1));
-        bar.finish_and_clear();
-        return errors.map(Some);
+        return ui.with_progress("bootstrap", args.bootstrap.into(), |bar| {
+            bootstrap(results, ratings, settings, args.bootstrap, args.seed, || bar.inc(1)).map(Some)
+        });
     }
     let errors = covariance(ratings, settings);
     if errors.is_none() {
@@ -219,13 +191,9 @@ fn errors(
     Ok(errors)
 }
 
-/// Warns of ratings that cannot be compared.
 fn warn(ratings: &Ratings, ui: &Ui) {
-    let pools = ratings
-        .status
-        .iter()
-        .filter_map(|p| if let PoolStatus::Pool(i) = p { Some(i + 1) } else { None })
-        .max();
+    let pool = |status: &PoolStatus| if let PoolStatus::Pool(i) = status { i + 1 } else { 0 };
+    let pools = ratings.status.iter().map(pool).max();
     if let Some(pools @ 2..) = pools {
         ui.warn(format_args!(
             "{pools} pools have no games between them: ratings of different pools cannot be compared"

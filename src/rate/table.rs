@@ -1,5 +1,3 @@
-//! Output of `patzer rate`: the table and the optional matrices.
-
 use std::fmt;
 
 use serde::Serialize;
@@ -8,24 +6,18 @@ use patzer_fit::rating::{GameCounts, PoolStatus, RatingErrors, Ratings, Results}
 use patzer_io::error::{Error, Result};
 use patzer_io::number::grouped;
 
-/// Optional parts of the output.
 pub(super) struct Options {
     pub los: bool,
     pub crosstable: bool,
     pub head_to_head: Option<usize>,
-    /// Players in the games, including those with too few games.
     pub all_players: usize,
 }
 
 #[derive(Debug, Serialize)]
 pub(super) struct Report {
-    /// Strongest first, pool by pool; unrated players last.
     players: Vec<Player>,
-    /// White's advantage in Elo.
     white: f64,
-    /// Probability of a draw between equal players, without White's advantage.
     draw_rate: f64,
-    /// `covariance`, `bootstrap` or `none`.
     errors: &'static str,
     players_left_out: usize,
     #[serde(flatten)]
@@ -52,13 +44,10 @@ struct Player {
     losses: u64,
     /// Points over games, 0 to 1.
     score: f64,
-    /// Mean rating of the opponents, weighted by games.
     opponents: Option<f64>,
-    /// Likelihood of being stronger than the next player of the pool.
     los_next: Option<f64>,
     /// From 1; `null` without a rating.
     pool: Option<usize>,
-    /// Why there is no rating.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<&'static str>,
 }
@@ -83,7 +72,6 @@ struct Opponent {
     draws: u64,
     losses: u64,
     points: f64,
-    /// Expected points by the ratings.
     expected: Option<f64>,
 }
 
@@ -149,21 +137,8 @@ impl Report {
     pub(super) fn csv(&self) -> Result<String> {
         let fault = |e: csv::Error| Error::internal(format!("the table cannot be written as CSV: {e}"));
         let mut out = csv::Writer::from_writer(Vec::new());
-        out.write_record([
-            "rank",
-            "name",
-            "elo",
-            "error",
-            "games",
-            "wins",
-            "draws",
-            "losses",
-            "score",
-            "opponents",
-            "los_next",
-            "pool",
-        ])
-        .map_err(fault)?;
+        let columns = "rank,name,elo,error,games,wins,draws,losses,score,opponents,los_next,pool";
+        out.write_record(columns.split(',')).map_err(fault)?;
         let number =
             |value: Option<f64>, digits: usize| value.map_or(String::new(), |v| format!("{v:.digits$}"));
         for (index, p) in self.players.iter().enumerate() {
@@ -210,7 +185,6 @@ fn reason(status: PoolStatus) -> Option<&'static str> {
     }
 }
 
-/// Mean ratings of the opponents.
 fn opponents(results: &Results, ratings: &Ratings) -> Vec<Option<f64>> {
     let mut sums = vec![(0.0, 0.0); results.players.len()];
     for e in &results.encounters {
@@ -305,21 +279,13 @@ impl fmt::Display for Report {
                 writeln!(f, "not rated: {}: {reason}", p.name)?;
             }
         }
-        write!(
-            f,
-            "\nWhite's advantage {:+.1} Elo, draws between equals {:.1} %",
-            self.white,
-            100.0 * self.draw_rate
-        )?;
+        let (white, draw_rate) = (self.white, 100.0 * self.draw_rate);
+        write!(f, "\nWhite's advantage {white:+.1} Elo, draws between equals {draw_rate:.1} %")?;
         write!(f, "; errors: 95 %, {}", self.errors)?;
-        let skipped: Vec<String> = self
-            .counts
-            .games_skipped
-            .iter()
-            .map(|(reason, n)| format!(", {reason} {}", grouped(*n)))
-            .collect();
+        let skipped = self.counts.games_skipped.iter();
+        let skipped: String = skipped.map(|(reason, n)| format!(", {reason} {}", grouped(*n))).collect();
         let (games, rated) = (grouped(self.counts.games), grouped(self.counts.games_rated));
-        write!(f, "\n{games} games read, {rated} with names and a result{}", skipped.concat())?;
+        write!(f, "\n{games} games read, {rated} with names and a result{skipped}")?;
         if self.players_left_out > 0 {
             write!(f, "\n{} players with too few games left out", self.players_left_out)?;
         }
@@ -328,29 +294,34 @@ impl fmt::Display for Report {
 }
 
 impl Report {
-    fn write_matrices(&self, f: &mut fmt::Formatter<'_>, width: usize) -> fmt::Result {
-        let names = self.players.iter().enumerate();
-        if let Some(matrix) = &self.los {
-            write!(f, "\n\nChance in % that the row is stronger than the column\n{:>4}  {:<width$}", "", "")?;
-            (1..=matrix.len()).try_for_each(|number| write!(f, " {number:>4}"))?;
-            for ((index, player), row) in names.clone().zip(matrix) {
-                write!(f, "\n{:>4}  {:<width$}", index + 1, player.name)?;
-                for cell in row {
-                    let text = cell.map_or("-".into(), |los| format!("{:.0}", 100.0 * los));
-                    write!(f, " {text:>4}")?;
-                }
+    fn write_matrix<T>(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        title: &str,
+        [width, cell_width]: [usize; 2],
+        matrix: &[Vec<Option<T>>],
+        text: impl Fn(&T) -> String,
+    ) -> fmt::Result {
+        write!(f, "\n\n{title}\n{:>4}  {:<width$}", "", "")?;
+        (1..=matrix.len()).try_for_each(|number| write!(f, " {number:>cell_width$}"))?;
+        for ((index, player), row) in self.players.iter().enumerate().zip(matrix) {
+            write!(f, "\n{:>4}  {:<width$}", index + 1, player.name)?;
+            for cell in row {
+                write!(f, " {:>cell_width$}", cell.as_ref().map_or("-".into(), &text))?;
             }
         }
+        Ok(())
+    }
+
+    fn write_matrices(&self, f: &mut fmt::Formatter<'_>, width: usize) -> fmt::Result {
+        if let Some(matrix) = &self.los {
+            let title = "Chance in % that the row is stronger than the column";
+            self.write_matrix(f, title, [width, 4], matrix, |los| format!("{:.0}", 100.0 * los))?;
+        }
         if let Some(matrix) = &self.crosstable {
-            write!(f, "\n\nPoints of the row against the column / games\n{:>4}  {:<width$}", "", "")?;
-            (1..=matrix.len()).try_for_each(|number| write!(f, " {number:>12}"))?;
-            for ((index, player), row) in names.zip(matrix) {
-                write!(f, "\n{:>4}  {:<width$}", index + 1, player.name)?;
-                for cell in row {
-                    let text = cell.map_or("-".into(), |Score { points, games }| format!("{points}/{games}"));
-                    write!(f, " {text:>12}")?;
-                }
-            }
+            let title = "Points of the row against the column / games";
+            let text = |score: &Score| format!("{}/{}", score.points, score.games);
+            self.write_matrix(f, title, [width, 12], matrix, text)?;
         }
         let Some(HeadToHead { name, opponents }) = &self.head_to_head else { return Ok(()) };
         write!(

@@ -1,5 +1,3 @@
-//! Report input: a match by its journal, its PGN or its JSON.
-
 use std::path::Path;
 
 use serde_json::Value;
@@ -12,7 +10,6 @@ use patzer_match::stats::Sprt;
 use patzer_report::contest::{self, Contest, Pair, games};
 use patzer_report::section::{Missing, Section};
 
-/// A match by its journal, with its PGN if present.
 pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) -> Result<Section> {
     let text = io::read_text(journal)?;
     let mut lines = text.split_inclusive('\n');
@@ -68,7 +65,6 @@ pub(super) fn of_pgn(name: &str, path: &Path, report: &Path) -> Result<Section> 
     Ok(contest::section(name, &contest))
 }
 
-/// The --json output of a match.
 pub(super) fn of_result(name: &str, path: &str, value: &Value) -> Result<Section> {
     contest::of_result(name, value)
         .ok_or_else(|| Error::data(path, "is not the result of a match of two that --json printed"))

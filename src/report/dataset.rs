@@ -1,12 +1,9 @@
-//! Report input: a dataset, its statistics and fits.
+use std::path::Path;
 
-use std::path::{Path, PathBuf};
-
-use crate::Ui;
+use crate::{Error, Result, Ui};
 use patzer_data::{AnyReader, RowGroup, RowGroups, memory, stats};
 use patzer_fit::wdl::source::{self, observe};
 use patzer_fit::wdl::{self, Bin, Bounds, Histogram, Observation, WdlTable};
-use patzer_io::error::Result;
 use patzer_report::dataset::{self, Dataset};
 use patzer_report::section::{Missing, Section};
 
@@ -15,27 +12,26 @@ const TARGET: f64 = 58.0;
 
 pub(super) fn section(name: &str, path: &Path, ui: &Ui) -> Result<Section> {
     let metadata = AnyReader::open(path, None)?.metadata().clone();
-    let bar = ui.progress("counting", 0);
-    let files: [PathBuf; 1] = [path.to_path_buf()];
-    let counted = stats::stats(&files, None, memory::default(), &|rows| bar.inc(rows));
-    bar.finish_and_clear();
+    let counted = ui.with_progress("counting", 0, |bar| {
+        stats::stats(&[path.to_path_buf()], None, memory::default(), &|rows| bar.inc(rows))
+    });
     let scored = Scored::read(path)?;
+    let unscored = || Missing("no position has a score".to_string());
+    let missing = |e: Error| Missing(e.to_string());
     let k = match scored.pairs.is_empty() {
-        true => Err("no position has a score".to_string()),
-        false => wdl::fit_k_by_game(&scored.pairs, &scored.games).map_err(|e| e.to_string()),
+        true => Err(unscored()),
+        false => wdl::fit_k_by_game(&scored.pairs, &scored.games).map_err(missing),
     };
     let table = WdlTable::new(&scored.histogram, Bounds::default());
     let model = match table.rows.is_empty() {
-        true => Err("no position has a score".to_string()),
-        false => wdl::fit(&table, TARGET, None).map_err(|e| e.to_string()).map(|fitted| (fitted, table)),
+        true => Err(unscored()),
+        false => wdl::fit(&table, TARGET, None).map_err(missing).map(|fitted| (fitted, table)),
     };
-    let (k, model) = (k.map_err(Missing), model.map_err(Missing));
     Ok(dataset::section(name, &Dataset { stats: counted?, metadata, k, model }))
 }
 
 #[derive(Default)]
 struct Scored {
-    /// Score and result from White's side, without mate scores.
     pairs: Vec<(f32, f32)>,
     games: Vec<u32>,
     histogram: Histogram,

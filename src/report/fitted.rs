@@ -1,5 +1,3 @@
-//! Report input: weights and networks, as files or run folders.
-
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -8,30 +6,27 @@ use shakmaty::{Board, Color};
 
 use super::ReportArgs;
 use super::positions::{Positions, Source, of_run, read};
-use crate::Ui;
+use crate::{Error, Result, Ui};
 use patzer_eval::Evaluation;
 use patzer_eval::hce;
 use patzer_eval::nnue::Network;
 use patzer_fit::tune::hce::terms;
-use patzer_fit::tune::model::Model;
+use patzer_fit::tune::model::Slot;
 use patzer_fit::tune::terms::Terms;
 use patzer_io as io;
-use patzer_io::error::{Error, Result};
 use patzer_match::participant::load_evaluation;
 use patzer_report::evaluation::{Case, EvaluationReport, evaluate};
 use patzer_report::log;
 use patzer_report::network::{self, Quantisation, Trained};
-use patzer_report::section::{Missing, Section};
+use patzer_report::section::{Known, Missing, Section};
 use patzer_report::weights::{self, Weight, Weights};
 use patzer_train::Settings;
 
-/// `result.json` of the run folder; null for a run that did not end.
 fn result(folder: &Path) -> Value {
     let text = io::read_text(&folder.join("result.json")).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or(Value::Null)
 }
 
-/// The run's output file: by result.json, else by the folder's name.
 fn output(folder: &Path, result: &Value, ending: &str) -> Option<PathBuf> {
     let named = result.get("output").and_then(Value::as_str).map(PathBuf::from);
     let whole = std::path::absolute(folder).ok()?;
@@ -39,7 +34,6 @@ fn output(folder: &Path, result: &Value, ending: &str) -> Option<PathBuf> {
     [named, Some(usual)].into_iter().flatten().find_map(|path| of_run(folder, &path))
 }
 
-/// A run folder of a weights tuning.
 pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
     let rows = weights::read(&folder.join("weights.csv"))?;
     let log_path = folder.join("log.csv");
@@ -47,7 +41,7 @@ pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> R
     let result = result(folder);
     let loaded = match output(folder, &result, "toml") {
         Some(path) => of_these(&path, &rows),
-        None => Err("the file of its weights is not there".to_string()),
+        None => Err(Missing("the file of its weights is not there".to_string())),
     };
     let k = result.get("k").and_then(Value::as_f64);
     let k = loaded.as_ref().ok().map(|weights| weights.k()).or(k);
@@ -60,15 +54,11 @@ pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> R
     };
     let before =
         ["train_loss_before", "validation_loss_before"].map(|key| result.get(key).and_then(Value::as_f64));
-    Ok(weights::section(
-        name,
-        &Weights { weights: rows, k, epochs, before, evaluation: judged.map_err(Missing) },
-    ))
+    Ok(weights::section(name, &Weights { weights: rows, k, epochs, before, evaluation: judged }))
 }
 
-/// The bundled evaluation with a file's weights, if they equal the run's.
-fn of_these(path: &Path, rows: &[Weight]) -> std::result::Result<hce::Weights, String> {
-    let skipped = |e: Error| format!("the weights cannot be judged here ({e})");
+fn of_these(path: &Path, rows: &[Weight]) -> Known<hce::Weights> {
+    let skipped = |e: Error| Missing(format!("the weights cannot be judged here ({e})"));
     let weights = patzer_io::read_text(path).and_then(|text| parse_weights(&text, path)).map_err(skipped)?;
     let model = terms(&weights).model(&[]).map_err(skipped)?;
     let same = |row: &&Weight| {
@@ -77,14 +67,27 @@ fn of_these(path: &Path, rows: &[Weight]) -> std::result::Result<hce::Weights, S
     // About 200 rows suffice to notice a file that a later run has overwritten.
     let step = (rows.len() / 200).max(1);
     match rows.iter().step_by(step).find(|row| !same(row)) {
-        Some(row) => Err(format!("{} has another value of {} than the run", path.display(), row.name)),
+        Some(row) => {
+            Err(Missing(format!("{} has another value of {} than the run", path.display(), row.name)))
+        }
         None => Ok(weights),
     }
 }
 
-/// A weights file of the bundled evaluation, or the terms file of another engine.
 pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
-    let row = |slot: &patzer_fit::tune::model::Slot| Weight {
+    let text = io::read_text(path)?;
+    let table: Option<toml::Table> = toml::from_str(&text).ok();
+    let (model, k, evaluation) = if table.is_some_and(|table| table.contains_key("terms")) {
+        let terms = Terms::parse(&text, path)?;
+        let reason = "only patzer's own evaluation can be judged here";
+        (terms.model(&[])?, terms.k, Err(Missing(reason.into())))
+    } else {
+        let loaded = parse_weights(&text, path)?;
+        let (k, model) = (Some(loaded.k()), terms(&loaded).model(&[])?);
+        let judged = judged(args, Err(unnamed()), &Evaluation::Hce(Arc::new(loaded)), k, ui)?;
+        (model, k, judged.map(|(judged, _)| judged))
+    };
+    let row = |slot: &Slot| Weight {
         name: slot.name.clone(),
         before: None,
         after: slot.start,
@@ -92,37 +95,15 @@ pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
         positions: None,
         fixed: slot.fixed,
     };
-    let rows = |model: &Model| model.slots.iter().map(row).collect();
-    let text = io::read_text(path)?;
-    let table: Option<toml::Table> = toml::from_str(&text).ok();
-    if table.is_some_and(|table| table.contains_key("terms")) {
-        let terms = Terms::parse(&text, path)?;
-        let judged = Err("only patzer's own evaluation can be judged here".to_string());
-        let data = Weights {
-            weights: rows(&terms.model(&[])?),
-            k: terms.k,
-            epochs: Vec::new(),
-            before: [None; 2],
-            evaluation: judged.map_err(Missing),
-        };
-        return Ok(weights::section(name, &data));
-    }
-    let loaded = parse_weights(&text, path)?;
-    let (k, model) = (loaded.k(), terms(&loaded).model(&[])?);
-    let evaluation = Evaluation::Hce(Arc::new(loaded));
-    let none = Err("positions are needed; name some with --data".to_string());
-    let judged = judged(args, none, &evaluation, Some(k), ui)?.map(|(judged, _)| judged);
-    let data = Weights {
-        weights: rows(&model),
-        k: Some(k),
-        epochs: Vec::new(),
-        before: [None; 2],
-        evaluation: judged.map_err(Missing),
-    };
-    Ok(weights::section(name, &data))
+    let weights = model.slots.iter().map(row).collect();
+    Ok(weights::section(name, &Weights { weights, k, epochs: Vec::new(), before: [None; 2], evaluation }))
 }
 
-/// A run folder of a network training.
+/// No positions to judge a file by that is of no run.
+fn unnamed() -> Missing {
+    Missing("positions are needed; name some with --data".to_string())
+}
+
 pub(super) fn training(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
     let epochs = log::read(&folder.join("log.csv"))?;
     let recipe = folder.join("recipe.toml");
@@ -133,17 +114,16 @@ pub(super) fn training(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) ->
         Some(Quantisation { mean_error: number("mean_error")?, max_error: number("max_error")? })
     });
     let network = match output(folder, &result, "nnue") {
-        Some(path) => Ok((load(&path)?, path)),
-        None => Err("its file is not there".to_string()),
+        Some(path) => Ok(load(&path)?),
+        None => Err(Missing("its file is not there".to_string())),
     };
     let k = settings.output_k.or(settings.k).map(f64::from);
     let source = Source::of_folder(folder);
-    shown(name, network.map(|(network, _)| network), epochs, quantisation, (source, k), args, ui)
+    shown(name, network, epochs, quantisation, (source, k), args, ui)
 }
 
 pub(super) fn network(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
-    let source = Err("positions are needed; name some with --data".to_string());
-    shown(name, Ok(load(path)?), Vec::new(), None, (source, None), args, ui)
+    shown(name, Ok(load(path)?), Vec::new(), None, (Err(unnamed()), None), args, ui)
 }
 
 fn parse_weights(text: &str, path: &Path) -> Result<hce::Weights> {
@@ -162,10 +142,10 @@ const ACTIVITY: usize = 16_384;
 
 fn shown(
     name: &str,
-    network: std::result::Result<Arc<Network>, String>,
+    network: Known<Arc<Network>>,
     epochs: Vec<log::Epoch>,
     quantisation: Option<Quantisation>,
-    (source, k): (std::result::Result<Source, String>, Option<f64>),
+    (source, k): (Known<Source>, Option<f64>),
     args: &ReportArgs,
     ui: &Ui,
 ) -> Result<Section> {
@@ -179,42 +159,30 @@ fn shown(
         Ok(network) => judged(args, source, &Evaluation::Nnue(network.clone()), k, ui)?,
         Err(reason) => Err(reason.clone()),
     };
-    let (judged, boards) = match found {
+    let (evaluation, boards) = match found {
         Ok((judged, cases)) => (Ok(judged), boards(&cases)),
         Err(reason) => (Err(reason), Vec::new()),
     };
     let neurons = args.neurons.clone();
-    Ok(network::section(
-        name,
-        &Trained {
-            network: network.map_err(Missing),
-            epochs,
-            quantisation,
-            evaluation: judged.map_err(Missing),
-            boards,
-            neurons,
-        },
-    ))
+    Ok(network::section(name, &Trained { network, epochs, quantisation, evaluation, boards, neurons }))
 }
 
-/// An evenly spread subset of the positions.
 fn boards(cases: &[Case]) -> Vec<(Board, Color)> {
     let step = cases.len().div_ceil(ACTIVITY).max(1);
     cases.iter().step_by(step).filter_map(|case| Some((case.board.board()?, case.turn))).collect()
 }
 
-/// Evaluates an evaluation on the positions of --data, or those of its run.
 fn judged(
     args: &ReportArgs,
-    source: std::result::Result<Source, String>,
+    source: Known<Source>,
     evaluation: &Evaluation,
     k: Option<f64>,
     ui: &Ui,
-) -> Result<std::result::Result<(EvaluationReport, Vec<Case>), String>> {
+) -> Result<Known<(EvaluationReport, Vec<Case>)>> {
     let Positions { cases, what } = match read(args, source, ui)? {
         Ok(positions) => positions,
         Err(reason) => return Ok(Err(reason)),
     };
-    let judged = evaluate(&cases, evaluation, k, &what).map_err(|e| format!("K cannot be fitted ({e})"));
-    Ok(judged.map(|judged| (judged, cases)))
+    let unfitted = |e| Missing(format!("K cannot be fitted ({e})"));
+    Ok(evaluate(&cases, evaluation, k, &what).map_err(unfitted).map(|judged| (judged, cases)))
 }

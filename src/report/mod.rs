@@ -1,5 +1,3 @@
-//! `patzer report`: [`recognise`] finds the kind of each input; one file a kind reads it.
-
 mod contest;
 mod dataset;
 mod fitted;
@@ -11,10 +9,8 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_io as io;
-use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
 use patzer_report::compare::compare;
 use patzer_report::html;
 use patzer_report::section::{Kind, Section};
@@ -67,6 +63,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer report sprt.journal -o sprt.html       a match or a test\n  \
     patzer report runs/a runs/b a.pgn b.pgn       several side by side\n  \
     patzer report new.nnue --data held-out.parquet";
+
 pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     if args.output != Path::new("-") {
@@ -100,8 +97,7 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Status> {
     }
     io::write(&args.output, page.as_bytes())?;
     let runs = sections.iter().map(Run::of).collect();
-    ui.result_beside(&args.output, &Outcome { output: args.output.clone(), runs, figures })?;
-    Ok(Status::Done)
+    ui.result_beside(&args.output, &Outcome { output: args.output.clone(), runs, figures })
 }
 
 fn draw(folder: &Path, format: Format, sections: &[Section]) -> Result<Vec<PathBuf>> {
@@ -134,6 +130,7 @@ fn link(to: &Path, report: &Path) -> String {
     };
     up.chain(down).map(escape).collect::<Vec<_>>().join("/")
 }
+
 #[derive(Debug, Serialize)]
 struct Outcome {
     output: PathBuf,

@@ -1,33 +1,28 @@
-//! Positions for judging an evaluation: those of --data, or those of its run.
-
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::ReportArgs;
-use crate::Ui;
 use crate::prepare::{DataArgs, Split, stream};
+use crate::{Error, Result, Ui};
 use patzer_data::AnyReader;
 use patzer_io as io;
-use patzer_io::error::{Error, Result};
 use patzer_report::evaluation::Case;
+use patzer_report::section::{Known, Missing};
 
-/// Positions and where they come from.
 #[derive(Debug, Default)]
 pub(super) struct Positions {
     pub(super) cases: Vec<Case>,
     pub(super) what: String,
 }
 
-/// Positions of a run by its run.json.
 #[derive(Debug, Default)]
 pub(super) struct Source {
     data: Vec<PathBuf>,
     filter: Vec<String>,
     filter_set: Vec<String>,
     resolved: bool,
-    /// The validation split, if known.
     split: Split,
 }
 
@@ -41,10 +36,11 @@ pub(super) fn of_run(folder: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 impl Source {
-    pub(super) fn of_folder(folder: &Path) -> std::result::Result<Source, String> {
+    pub(super) fn of_folder(folder: &Path) -> Known<Source> {
         let path = folder.join("run.json");
-        let text = io::read_text(&path).map_err(|e| e.to_string())?;
-        let run: Value = serde_json::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;
+        let text = io::read_text(&path).map_err(|e| Missing(e.to_string()))?;
+        let fault = |e| Missing(format!("{}: {e}", path.display()));
+        let run: Value = serde_json::from_str(&text).map_err(fault)?;
         let words = |key: &str| -> Vec<String> {
             let list = run.get(key).and_then(Value::as_array).into_iter().flatten();
             list.filter_map(|word| word.as_str().map(str::to_string)).collect()
@@ -52,13 +48,11 @@ impl Source {
         let mut data = Vec::new();
         for entry in run.get("data").and_then(Value::as_array).into_iter().flatten() {
             let named = entry.get("path").and_then(Value::as_str).unwrap_or_default();
-            let found = of_run(folder, Path::new(named));
-            data.push(
-                found.ok_or_else(|| format!("its data {named} is not there; name others with --data"))?,
-            );
+            let missing = || Missing(format!("its data {named} is not there; name others with --data"));
+            data.push(of_run(folder, Path::new(named)).ok_or_else(missing)?);
         }
         if data.is_empty() {
-            return Err("the run does not name its data; name some with --data".into());
+            return Err(Missing("the run does not name its data; name some with --data".into()));
         }
         let resolved = run.get("resolved").and_then(Value::as_bool).unwrap_or(true);
         let split = run.get("split").and_then(|split| Split::deserialize(split).ok()).unwrap_or_default();
@@ -66,20 +60,12 @@ impl Source {
     }
 }
 
-/// Reads the positions of --data, or those of the run.
-pub(super) fn read(
-    args: &ReportArgs,
-    source: std::result::Result<Source, String>,
-    ui: &Ui,
-) -> Result<std::result::Result<Positions, String>> {
+pub(super) fn read(args: &ReportArgs, source: Known<Source>, ui: &Ui) -> Result<Known<Positions>> {
     if !args.data.is_empty() {
         let source = Source { data: args.data.clone(), resolved: true, ..Source::default() };
         return load(&source, args.limit, ui).map(Ok);
     }
-    Ok(match source {
-        Ok(source) => load(&source, args.limit, ui).map_err(|e| e.to_string()),
-        Err(reason) => Err(reason),
-    })
+    Ok(source.and_then(|source| load(&source, args.limit, ui).map_err(|e| Missing(e.to_string()))))
 }
 
 fn load(source: &Source, limit: u64, ui: &Ui) -> Result<Positions> {
@@ -117,8 +103,7 @@ fn load(source: &Source, limit: u64, ui: &Ui) -> Result<Positions> {
         let names: Vec<String> = source.data.iter().map(|path| path.display().to_string()).collect();
         return Err(Error::usage(format!("{}: no positions are left to judge by", names.join(", "))));
     }
-    let name =
-        |path: &PathBuf| path.file_name().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+    let name = |path: &PathBuf| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let names: Vec<String> = source.data.iter().map(name).collect();
     let count = patzer_io::number::grouped(cases.len() as u64);
     let whose = if held_out { "held out of the training, of" } else { "of" };

@@ -10,7 +10,6 @@ use patzer_eval::nnue;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// Kind of a report input, by content.
 #[derive(Debug)]
 pub(super) enum Found {
     Dataset(PathBuf),
@@ -18,12 +17,8 @@ pub(super) enum Found {
     Weights(PathBuf),
     Training(PathBuf),
     Network(PathBuf),
-    Match {
-        journal: PathBuf,
-        pgn: PathBuf,
-    },
+    Match { journal: PathBuf, pgn: PathBuf },
     Games(PathBuf),
-    /// The --json output of a match.
     Result(Value),
 }
 

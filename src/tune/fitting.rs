@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::TuneArgs;
-use crate::Ui;
+use crate::{Error, Result, Ui};
 use patzer_fit::optim::Decay;
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::traces::SplitTraces;
@@ -11,7 +11,6 @@ use patzer_fit::tune::{
     FittedRuns, LabelSettings, Labels, Optimizer, RunEvent, RunSettings, Settings, Unlabelled, fit_seeds,
 };
 use patzer_io as io;
-use patzer_io::error::{Error, Result};
 use patzer_io::run_folder::Log;
 
 #[derive(Debug, clap::Args)]
@@ -57,7 +56,8 @@ pub(super) struct FitArgs {
 
 /// L2 prior of the bundled evaluation: a standard deviation of 50 centipawns for residuals of the usual size (a mean
 /// square near 0.1). Without it, weights that few positions count run off to their bounds. On the bundled games 0.4 gave
-/// the lowest validation loss of 0.1 to 2.
+/// the lowest validation loss of 0.1 to 2. Comparisons with other tuners want the optimum of the data alone, and the
+/// units of other engines are unknown: neither has a prior.
 const PRIOR: f64 = 0.4;
 
 impl FitArgs {
@@ -71,7 +71,11 @@ impl FitArgs {
             decay: self.schedule,
             patience: self.patience,
             l2: self.l2.unwrap_or(default.l2),
-            prior: if self.l2.is_none() && args.has_prior() { PRIOR } else { default.prior },
+            prior: if self.l2.is_none() && args.hce && !args.hce_args.plain_taper {
+                PRIOR
+            } else {
+                default.prior
+            },
             k: args.k,
             seed: args.seed.unwrap_or(default.seed),
             ..default
@@ -79,7 +83,6 @@ impl FitArgs {
     }
 }
 
-/// Labels by the arguments; `visit` goes over all positions if they depend on the data.
 pub(super) fn labels(
     args: &TuneArgs,
     ui: &Ui,
@@ -103,7 +106,6 @@ pub(super) fn labels(
     Ok(labels)
 }
 
-/// Fits once per seed, shows progress, and writes `log.csv` of the first seed and `weights.csv`.
 pub(super) fn fit(
     args: &TuneArgs,
     model: &Model,

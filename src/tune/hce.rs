@@ -1,12 +1,10 @@
-//! `patzer tune --hce`: tunes the bundled evaluation to leaves and results.
-
 use std::path::{Path, PathBuf};
 
 use super::fitting::{fit, labels};
 use super::{TuneArgs, TuneResult};
-use crate::Ui;
 use crate::evaluation::load;
-use crate::prepare::{Account, Offer, Split, stream, write_settings};
+use crate::prepare::{Account, Offer, Split, stream, white_score};
+use crate::{Error, Result, Ui};
 use patzer_chess::rng;
 use patzer_eval::Evaluation;
 use patzer_eval::hce::TERMS;
@@ -15,7 +13,7 @@ use patzer_fit::tune::model::Model;
 use patzer_fit::tune::output::{Format, Tuned};
 use patzer_fit::tune::traces::SplitTraces;
 use patzer_fit::tune::{Labels, TuneItem, Unlabelled};
-use patzer_io::error::{Error, Result};
+use patzer_io::run_folder;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Hand-crafted evaluation")]
@@ -92,13 +90,12 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let values = terms.model(&[])?;
     let tuned = Tuned { terms: &terms, model: &values, values: &values.start(), k: fitted.outcome.k };
     tuned.save_beside(&output, &hce.export)?;
-    write_settings(&folder, &settings, &args.data, split, &sources)?;
+    run_folder::write_settings(&folder, &settings, &args.data.selection().inputs(split, &sources))?;
     Ok(TuneResult::of_fit(fitted, &model, output))
 }
 
 fn unlabelled(offer: &Offer<'_>) -> Unlabelled {
-    let white = |score: i16| f32::from(offer.record.turn.fold_wb(score, score.saturating_neg()));
-    Unlabelled { result: offer.result, score: offer.record.score.map(white), game: offer.group }
+    Unlabelled { result: offer.result, score: white_score(offer), game: offer.group }
 }
 
 fn gather(

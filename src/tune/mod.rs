@@ -1,5 +1,3 @@
-//! `patzer tune`: arguments and wiring. The network's part is in [`net`], the hand-crafted evaluation's in [`hce`].
-
 mod fitting;
 mod hce;
 mod net;
@@ -11,12 +9,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::prepare::DataArgs;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::{FittedRuns, Settings};
 use patzer_io as io;
-use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
 use patzer_io::run_folder;
 use patzer_train::Quantisation;
 
@@ -52,24 +48,15 @@ pub struct TuneArgs {
     #[command(flatten)]
     net_args: net::NetArgs,
 
-    #[arg(
-        long,
-        value_name = "N",
-        help_heading = "Fitting",
-        help = "Most passes over the training positions [default: the recipe's; what suits the optimiser with --hce]"
-    )]
+    /// Most passes over the training positions [default: the recipe's; what suits the optimiser with --hce]
+    #[arg(long, value_name = "N", help_heading = "Fitting")]
     epochs: Option<usize>,
 
     #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Positions for each step of a first-order optimiser; 0 for all, with --hce [default: the recipe's; {} with --hce]", Settings::default().batch))]
     batch: Option<usize>,
 
-    #[arg(
-        long,
-        value_name = "RATE",
-        allow_negative_numbers = true,
-        help_heading = "Fitting",
-        help = "First learning rate, with --hce in centipawns a step [default: the recipe's; what suits the optimiser with --hce]"
-    )]
+    /// First learning rate, with --hce in centipawns a step [default: the recipe's; what suits the optimiser with --hce]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = "Fitting")]
     learning_rate: Option<f32>,
 
     /// K of the sigmoid 1 / (1 + exp(-K * centipawns / 400)) [default: the recipe's, or else fitted to the data]
@@ -93,17 +80,7 @@ pub struct TuneArgs {
     run: Option<PathBuf>,
 }
 
-/// `runs/new.hce` for `some/new.hce.toml`.
-fn run_folder(output: &Path) -> PathBuf {
-    let name = match output.file_name() {
-        Some(name) if name != "-" => Path::new(name).with_extension(""),
-        _ => PathBuf::from("stdout"),
-    };
-    Path::new("runs").join(name)
-}
-
-/// What `tune` prints: the keys that other programs may rely on, and what people want to see beside them.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 struct TuneResult {
     positions: usize,
     validation_positions: usize,
@@ -117,43 +94,30 @@ struct TuneResult {
     validation_loss_before: Option<f64>,
     train_loss: f64,
     validation_loss: Option<f64>,
-    /// Before the values were rounded.
     #[serde(skip_serializing_if = "Option::is_none")]
     train_loss_exact: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     optimizer: Option<&'static str>,
     positions_per_second: f64,
-    /// What rounding a network to whole numbers changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     quantisation: Option<Quantisation>,
-    /// What trained a network.
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<String>,
     output: PathBuf,
-    /// What differs between a network and weights, for people.
     #[serde(skip)]
     remarks: Vec<String>,
-    /// The values before and after, for people.
     #[serde(skip)]
     table: String,
 }
 
 impl TuneResult {
-    /// The result of a fit of weights.
     fn of_fit(fitted: FittedRuns, model: &Model, output: PathBuf) -> TuneResult {
         let outcome = &fitted.outcome;
+        let (name, passes, exact) = (outcome.optimizer.name(), outcome.passes, outcome.exact.train);
+        let (seconds, cost) = (outcome.seconds, outcome.rounded.train - exact);
         let mut remarks = vec![
-            format!(
-                "{} in {} passes, {:.2} s: train loss {:.7} before rounding",
-                outcome.optimizer.name(),
-                outcome.passes,
-                outcome.seconds,
-                outcome.exact.train
-            ),
-            format!(
-                "rounding to whole centipawns cost {:+.1e} of train loss",
-                outcome.rounded.train - outcome.exact.train
-            ),
+            format!("{name} in {passes} passes, {seconds:.2} s: train loss {exact:.7} before rounding"),
+            format!("rounding to whole centipawns cost {cost:+.1e} of train loss"),
         ];
         remarks.extend(fitted.remarks);
         TuneResult {
@@ -167,14 +131,13 @@ impl TuneResult {
             validation_loss_before: outcome.before.validation,
             train_loss: outcome.rounded.train,
             validation_loss: outcome.rounded.validation,
-            train_loss_exact: Some(outcome.exact.train),
-            optimizer: Some(outcome.optimizer.name()),
+            train_loss_exact: Some(exact),
+            optimizer: Some(name),
             positions_per_second: outcome.positions_per_second,
-            quantisation: None,
-            device: None,
             output,
             remarks,
             table: fitted.values.text(model),
+            ..TuneResult::default()
         }
     }
 }
@@ -203,10 +166,6 @@ fn change(before: Option<f64>, after: f64) -> String {
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If the data, a recipe or weights cannot be read, a setting makes no sense, or the output cannot be written.
 pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let result = if !args.traces.traces.is_empty() {
@@ -222,20 +181,16 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
         ui.warn("interrupted before the end; the result is the best until then");
     }
     run_folder::write_result(&args.folder(&result.output), &result)?;
-    ui.result_beside(&result.output, &result)?;
-    Ok(Status::Done)
+    ui.result_beside(&result.output, &result)
 }
 
 impl TuneArgs {
-    /// The run's folder for an output.
+    /// `runs/new.hce` for `some/new.hce.toml`, without --run.
     fn folder(&self, output: &Path) -> PathBuf {
-        self.run.clone().unwrap_or_else(|| run_folder(output))
-    }
-
-    /// Whether the start says something of what weights may be. It does in the bundled evaluation, but comparisons
-    /// with other tuners want the optimum of the data alone, and other engines' units are unknown.
-    fn has_prior(&self) -> bool {
-        self.hce && !self.hce_args.plain_taper
+        self.run.clone().unwrap_or_else(|| match output.file_name() {
+            Some(name) if name != "-" => Path::new("runs").join(Path::new(name).with_extension("")),
+            _ => PathBuf::from("runs/stdout"),
+        })
     }
 
     /// The output and the run's folder; whether they can be written is known before hours are spent on them.

@@ -1,13 +1,10 @@
-//! `patzer tune` of a network: arguments, messages and files.
-
 use std::path::PathBuf;
 
 use super::{TuneArgs, TuneResult};
-use crate::Ui;
-use crate::prepare::{Split, reporter, write_settings};
+use crate::prepare::{Split, reporter};
+use crate::{Error, Result, Ui};
 use patzer_eval::nnue::features::{FEATURE_BLOCKS, Features};
-use patzer_io::error::{Error, Result};
-use patzer_io::run_folder::Log;
+use patzer_io::run_folder::{self, Log};
 use patzer_train::{Compute, Device, Epoch, FittedK, Settings, TrainingCallbacks, TrainingData};
 
 #[derive(Debug, clap::Args)]
@@ -70,7 +67,8 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     }
     let k = settings.k.unwrap_or(1.0);
     std::fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, e))?;
-    write_settings(&folder, &settings, &args.data, split, data.sources())?;
+    let selection = args.data.selection();
+    run_folder::write_settings(&folder, &settings, &selection.inputs(split, data.sources()))?;
     let an_epoch = if settings.superbatch > 0 { settings.superbatch } else { data.positions() };
     let mut run = Run {
         bar: ui.progress("training", (settings.epochs * an_epoch) as u64),
@@ -113,16 +111,12 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
                 outcome.quantisation.max_error
             ),
         ],
-        train_loss_exact: None,
-        optimizer: None,
-        table: String::new(),
+        ..TuneResult::default()
     })
 }
 
-/// Checkpoint in the folder of a run.
 const CHECKPOINT: &str = "checkpoint.bin";
 
-/// Progress bar, log and checkpoint of a run.
 struct Run {
     bar: indicatif::ProgressBar,
     positions: u64,

@@ -1,16 +1,14 @@
-//! `patzer tune --traces`: tunes another engine's evaluation to its traces.
-
 use std::path::{Path, PathBuf};
 
 use super::fitting::{fit, labels};
 use super::{TuneArgs, TuneResult};
-use crate::Ui;
-use crate::prepare::{Split, warn_of_bad_lines, write_settings};
+use crate::prepare::{Split, warn_of_bad_lines};
+use crate::{Error, Result, Ui};
 use patzer_data::{Metadata, Source};
 use patzer_fit::tune::TraceFiles;
 use patzer_fit::tune::output::Tuned;
 use patzer_fit::tune::terms::Terms;
-use patzer_io::error::{Error, Result};
+use patzer_io::run_folder;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Another engine's evaluation")]
@@ -49,7 +47,9 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let mut load = |seed: u64| {
         let (traces, counts) = files.load(&labels, split.validation, seed, settings.chunk())?;
         if !std::mem::replace(&mut reported, true) {
-            counts.iter().for_each(|(path, counts)| warn_of_bad_lines(path, counts, ui));
+            for (path, counts) in &counts {
+                warn_of_bad_lines(path, counts.read, counts.bad, &counts.first_bad, ui);
+            }
             let (read, bad) = counts.iter().fold((0, 0), |(r, b), (_, c)| (r + c.read, b + c.bad));
             let (train, held_out) = (traces.train.positions, traces.validation.positions);
             let rest = read - bad - (train + held_out) as u64;
@@ -64,7 +64,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     tuned.save(&output, &args.hce_args.export)?;
     let source = |path: &PathBuf| (path.clone(), Metadata::new(vec![named(path)], Vec::new(), 0));
     let sources: Vec<_> = args.traces.traces.iter().map(source).collect();
-    write_settings(&folder, &settings, &args.data, split, &sources)?;
+    run_folder::write_settings(&folder, &settings, &args.data.selection().inputs(split, &sources))?;
     Ok(TuneResult::of_fit(fitted, &model, output))
 }
 

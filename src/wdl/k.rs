@@ -1,5 +1,3 @@
-//! `patzer wdl` without `--model`: fits K and prints it with its table.
-
 use std::fmt;
 use std::path::Path;
 
@@ -7,12 +5,11 @@ use serde::Serialize;
 
 use super::{Inputs, WdlArgs, read_games};
 use crate::evaluation::load;
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_data::{Dataset, Record};
 use patzer_eval::Evaluation;
 use patzer_fit::wdl::source::Scored;
 use patzer_fit::wdl::{self, Bucket};
-use patzer_io::error::{Error, Result};
 use patzer_io::number::grouped;
 use patzer_report::wdl::draw_k;
 
@@ -42,22 +39,18 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
         resolved: input.resolved,
         source: input.source,
         buckets: wdl::buckets(fit.k, &pairs),
-    })?;
-    Ok(Status::Done)
+    })
 }
 
-/// Scores to fit K to, and their origin.
+#[derive(Default)]
 struct Input {
     scored: Vec<Scored>,
-    /// Positions in the inputs.
     positions: u64,
     resolved: Option<String>,
     source: String,
-    /// The error if nothing is scored.
     nothing: &'static str,
 }
 
-/// Scores stored by the playing engines, from datasets and games.
 fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     let mut scored = Vec::new();
     let mut resolved = None;
@@ -80,19 +73,12 @@ fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     Ok(Input { scored, positions, resolved, source: source.into(), nothing })
 }
 
-/// Static evaluations of the positions of datasets, or of their leaves.
 fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     if let Some(path) = inputs.games.first() {
         let reason = "holds games, and --eval needs positions: make a dataset of it with `patzer extract`";
         return Err(Error::data(path, reason));
     }
-    let mut input = Input {
-        scored: Vec::new(),
-        positions: 0,
-        resolved: None,
-        source: String::new(),
-        nothing: "no position can be evaluated",
-    };
+    let mut input = Input { nothing: "no position can be evaluated", ..Input::default() };
     let mut next_game = 0;
     for path in &inputs.datasets {
         let dataset = open(path)?;
@@ -116,13 +102,11 @@ fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     Ok(input)
 }
 
-/// Opens a dataset that is not empty.
 fn open(path: &Path) -> Result<Dataset> {
     let dataset = Dataset::open(path)?;
     if dataset.rows() == 0 { Err(Error::data(path, "holds no positions")) } else { Ok(dataset) }
 }
 
-/// The result of the command.
 #[derive(Debug, Serialize)]
 struct Report {
     k: f64,
@@ -139,13 +123,9 @@ struct Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "K     {:.4} ± {:.4} (standard error, one observation a game)", self.k, self.k_error)?;
-        writeln!(
-            f,
-            "loss  {:.7}, mean squared, over {} positions ({} left out)",
-            self.loss,
-            grouped(self.positions as u64),
-            grouped(self.left_out)
-        )?;
+        let [positions, left_out] = [self.positions as u64, self.left_out].map(grouped);
+        write!(f, "loss  {:.7}, mean squared, ", self.loss)?;
+        writeln!(f, "over {positions} positions ({left_out} left out)")?;
         writeln!(f, "from  {}", self.source)?;
         writeln!(f, "\n{:>14}  {:>10}  {:>8}  {:>8}", "White, cp", "positions", "actual", "expected")?;
         for bucket in &self.buckets {

@@ -1,21 +1,17 @@
-//! `patzer wdl`: arguments and wiring. [`k`] fits the sigmoid, [`model`] the win/draw/loss model.
-
 mod k;
 mod model;
 
 use std::io::Read;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 
 use clap::{Args, ValueEnum};
 
-use crate::prepare::default_dataset;
-use crate::{Status, Ui};
+use crate::prepare::{default_dataset, total_bytes};
+use crate::{Error, Result, Status, Ui};
 use patzer_data::Record;
 use patzer_fit::wdl::By;
 use patzer_fit::wdl::source::{self, GameSelection, NOT_BY_PLAY, ReadCounts, ReadProgress};
-use patzer_io::error::{Error, Result};
 
 /// Fit the scale: the sigmoid that turns centipawns into an expected result, or a win/draw/loss model
 #[derive(Debug, Args)]
@@ -74,12 +70,12 @@ struct ModelArgs {
     max_score: u16,
 
     /// Range of move numbers
-    #[arg(long, value_name = "A..B", default_value = "1..120", requires = "model")]
-    moves: Span,
+    #[arg(long, value_name = "A..B", default_value = "1..120", requires = "model", value_parser = range)]
+    moves: RangeInclusive<u16>,
 
     /// Range of material, 9Q + 5R + 3(B + N) + P of both sides
-    #[arg(long, value_name = "A..B", default_value = "17..78", requires = "model")]
-    material: Span,
+    #[arg(long, value_name = "A..B", default_value = "17..78", requires = "model", value_parser = range)]
+    material: RangeInclusive<u16>,
 
     /// Round scores to multiples of this many centipawns
     #[arg(long, value_name = "CP", default_value_t = 5, requires = "model",
@@ -109,7 +105,7 @@ struct ModelArgs {
 }
 
 const EXAMPLES: &str = "Expected result = 1 / (1 + exp(-K * cp / 400)). Positions whose score is a mate are left out.\n\
-    WdlModel: W = 1 / (1 + exp((a - cp) / b)) for the side to move, L(cp) = W(-cp), a and b cubic in material / 58.\n\n\
+    Model: W = 1 / (1 + exp((a - cp) / b)) for the side to move, L(cp) = W(-cp), a and b cubic in material / 58.\n\n\
     Examples:\n  \
     patzer wdl                              K of the built-in evaluation on the dataset at hand\n  \
     patzer wdl --eval new.hce.toml          K of tuned weights\n  \
@@ -137,28 +133,16 @@ impl From<Rows> for By {
     }
 }
 
-/// A range with both ends, `A..B`.
-#[derive(Debug, Clone)]
-struct Span(RangeInclusive<u16>);
-
-impl FromStr for Span {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Span, String> {
-        let ends = text.split_once("..").and_then(|(low, high)| {
-            Some((low.trim().parse::<u16>().ok()?, high.trim_start_matches('=').trim().parse::<u16>().ok()?))
-        });
-        match ends {
-            Some((low, high)) if low <= high => Ok(Span(low..=high)),
-            _ => Err("must be two numbers such as 1..120, the lower first".into()),
-        }
+fn range(text: &str) -> std::result::Result<RangeInclusive<u16>, &'static str> {
+    let ends = text.split_once("..").and_then(|(low, high)| {
+        Some((low.trim().parse::<u16>().ok()?, high.trim_start_matches('=').trim().parse::<u16>().ok()?))
+    });
+    match ends {
+        Some((low, high)) if low <= high => Ok(low..=high),
+        _ => Err("must be two numbers such as 1..120, the lower first"),
     }
 }
 
-/// Runs the command.
-///
-/// # Errors
-/// If an input cannot be read, nothing can be fitted to it, or an output cannot be written.
 pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
     patzer_io::interrupt::listen();
     let files = match args.data.is_empty() {
@@ -172,7 +156,6 @@ pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
     if args.model { model::run(args, &inputs, ui) } else { k::run(args, &inputs, ui) }
 }
 
-/// The files to read, by kind.
 struct Inputs {
     datasets: Vec<PathBuf>,
     games: Vec<PathBuf>,
@@ -187,7 +170,6 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// Name of the input in messages.
     fn name(&self) -> &Path {
         self.datasets.first().or(self.games.first()).map_or(Path::new("the histogram"), |path| path)
     }
@@ -206,7 +188,6 @@ fn is_dataset(path: &Path) -> Result<bool> {
     Ok(head == b"PAR1")
 }
 
-/// Reads the games among the inputs with progress and warnings; see [`source::read`].
 fn read_games<S: Default + Send>(
     args: &WdlArgs,
     files: &[PathBuf],
@@ -223,9 +204,7 @@ fn read_games<S: Default + Send>(
         given => given.iter().filter(|text| *text != "none").cloned().collect(),
     };
     let selection = GameSelection { exclude, player: args.player.clone() };
-    let sizes =
-        files.iter().map(|path| std::fs::metadata(path).ok().filter(|m| m.is_file()).map(|m| m.len()));
-    let bar = ui.progress("wdl", sizes.sum::<Option<u64>>().unwrap_or(0));
+    let bar = ui.progress("wdl", total_bytes(files));
     let (mut bad, mut warnings) = (0, Vec::new());
     let mut progress = |progress| match progress {
         ReadProgress::Bytes(bytes) => bar.set_position(bytes),

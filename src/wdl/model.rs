@@ -1,16 +1,13 @@
-//! `patzer wdl --model`: counts, fits and prints the win/draw/loss model.
-
 use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::Serialize;
 
 use super::{Inputs, WdlArgs, read_games};
-use crate::{Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_data::Record;
 use patzer_fit::wdl::source::{ReadCounts, count_dataset, observe};
 use patzer_fit::wdl::{Bin, Bounds, By, FittedModel, Histogram, Observation, WdlModel, WdlTable, fit};
-use patzer_io::error::{Error, Result};
 use patzer_io::number::grouped;
 use patzer_report::wdl::draw_model;
 
@@ -37,8 +34,7 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
             ui.note(format_args!("drawn: {}", path.display()));
         }
     }
-    ui.result(&Report::new(&fitted, &table, counts))?;
-    Ok(Status::Done)
+    ui.result(&Report::new(&fitted, &table, counts))
 }
 
 fn bounds(args: &WdlArgs) -> Result<Bounds> {
@@ -56,8 +52,8 @@ fn bounds(args: &WdlArgs) -> Result<Bounds> {
     Ok(Bounds {
         by: args.by.into(),
         score: args.max_score,
-        moves: args.moves.0.clone(),
-        material: args.material.0.clone(),
+        moves: args.moves.clone(),
+        material: args.material.clone(),
         least: args.min_count,
         undo: undo.map(|a| WdlModel { a, b: [0.0; 4], target: 58.0 }),
     })
@@ -78,7 +74,6 @@ fn count(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<(Histogram, ReadCou
     Ok((histogram, counts))
 }
 
-/// The result of the command.
 #[derive(Debug, Serialize)]
 struct Report {
     a: [f64; 4],
@@ -91,7 +86,6 @@ struct Report {
     objective: f64,
     normalize_to_pawn_value: f64,
     spread: f64,
-    /// Probability of a draw at the target and score 0.
     draw_rate: f64,
     positions: u64,
     wins: u64,
@@ -148,14 +142,10 @@ impl Report {
             let (games, bad) = (grouped(counts.games), grouped(counts.games_bad));
             writeln!(f, "games      {games} read, bad {bad}{}", list(&counts.games_skipped))?;
         }
-        write!(
-            f,
-            "positions  {} fitted: {} wins, {} draws, {} losses for the side to move",
-            grouped(self.positions),
-            grouped(self.wins),
-            grouped(self.draws),
-            grouped(self.losses)
-        )?;
+        let counted = [self.positions, self.wins, self.draws, self.losses].map(grouped);
+        let [positions, wins, draws, losses] = counted;
+        write!(f, "positions  {positions} fitted: {wins} wins, {draws} draws, {losses} losses")?;
+        write!(f, " for the side to move")?;
         let left = list(&counts.dropped);
         if !left.is_empty() {
             write!(f, "\nleft out   {}", left.trim_start_matches(", "))?;
@@ -169,18 +159,12 @@ impl fmt::Display for Report {
         let what = if self.by == By::Material { "material" } else { "move" };
         let (target, pawn) = (self.model.target, self.normalize_to_pawn_value);
         let list = |c: &[f64; 4]| c.map(|c| format!("{c:.8}")).join(", ");
-        writeln!(
-            f,
-            "NormalizeToPawnValue  {:.0} ({pawn:.4}), a at {what} {target}: wins half of the games",
-            pawn
-        )?;
+        write!(f, "NormalizeToPawnValue  {pawn:.0} ({pawn:.4}), a at {what} {target}: ")?;
+        writeln!(f, "wins half of the games")?;
         writeln!(f, "spread                {:.0} ({:.4}), b there", self.spread, self.spread)?;
         writeln!(f, "draw rate             {:.4} at a score of 0 there", self.draw_rate)?;
-        writeln!(
-            f,
-            "objective             {:.10} nats a position, {} passes\n",
-            self.objective, self.passes
-        )?;
+        let Report { objective, passes, .. } = self;
+        writeln!(f, "objective             {objective:.10} nats a position, {passes} passes\n")?;
         self.write_counts(f)?;
         writeln!(f, "\n{what:>10}  {:>8}  {:>8}  {:>12}", "a", "b", "draws at 0")?;
         for &row in &self.rows {
