@@ -4,10 +4,8 @@
 //! during training, bounded so that they can be quantised. On the CPU the bytes of a network depend on
 //! positions, their order and settings alone; on a GPU also on the device.
 //!
-//! `param_layout` places the parameters of an architecture and `extract` finds the feature rows of a
-//! position; `feature_table`, `micro_batch` and `output_layers` are the forward and backward pass,
-//! `cpu_gradient` runs them on all threads. A run knows only a `backend`: `cpu_backend` or `gpu`, chosen by
-//! `device`.
+//! `feature_table`, `micro_batch` and `output_layers` are the forward and backward pass on the CPU; `gpu` is
+//! the other backend.
 
 mod backend;
 mod checkpoint;
@@ -60,9 +58,7 @@ use patzer_io::error::{Error, Result};
 /// A training position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrainItem {
-    /// The pieces.
     pub board: PackedBoard,
-    /// The side to move.
     pub turn: Color,
     /// Score in centipawns from the side to move.
     pub score: Option<i16>,
@@ -86,28 +82,20 @@ impl TrainItem {
 pub struct Epoch {
     /// Counted from 1.
     pub epoch: usize,
-    /// Mean loss, each batch before its step.
     pub train_loss: f64,
-    /// Mean loss of the validation positions after the epoch; `None` if there are none.
     pub validation_loss: Option<f64>,
-    /// Learning rate of the last step.
     pub learning_rate: f32,
-    /// Training speed without validation.
     pub positions_per_second: f64,
 }
 
 /// Result of a training run.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// Quantised network of the best epoch.
     pub network: Network,
-    /// All epochs in order.
     pub epochs: Vec<Epoch>,
-    /// Epoch with the lowest validation loss (training loss without validation), counted from 1.
+    /// Epoch with the lowest validation loss (else training loss), counted from 1.
     pub best_epoch: usize,
-    /// Error of the quantised network.
     pub quantisation: Quantisation,
-    /// Number of weights and biases.
     pub parameters: usize,
     /// `cpu`, or the GPU's name.
     pub device: String,
@@ -120,19 +108,15 @@ impl Outcome {
         safetensors::safetensors(&self.model, &self.network.about().description)
     }
 
-    /// The best epoch.
     pub fn best(&self) -> &Epoch {
         &self.epochs[self.best_epoch - 1]
     }
 }
 
-/// Difference of the quantised from the float network in centipawns, over validation positions (training
-/// positions without validation).
+/// Absolute difference of the quantised from the float network in centipawns, over validation positions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Quantisation {
-    /// Mean absolute difference.
     pub mean_error: f64,
-    /// Largest absolute difference.
     pub max_error: f64,
 }
 
@@ -150,18 +134,13 @@ pub trait TrainingCallbacks {
     }
 
     /// Called if the GPU failed its check and the CPU trains instead.
-    fn gpu_rejected(&mut self, reason: &Error) {
-        let _ = reason;
-    }
+    fn gpu_rejected(&mut self, _reason: &Error) {}
 
     /// Called if the checkpoint is of another device: the run continues within rounding, not to the byte.
-    fn device_changed(&mut self, from: &str, to: &str) {
-        let _ = (from, to);
-    }
+    fn device_changed(&mut self, _from: &str, _to: &str) {}
 
     /// Called after every epoch with a function that makes the checkpoint.
-    fn save_checkpoint(&mut self, state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {
-        let _ = state;
+    fn save_checkpoint(&mut self, _state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {
         Ok(())
     }
 }
@@ -172,8 +151,7 @@ impl<F: FnMut(&Epoch)> TrainingCallbacks for F {
     }
 }
 
-/// Trains a network on positions in memory, on the CPU. SIGINT ends the run after the current batch with the
-/// best epoch so far; before the end of the first epoch that is an error.
+/// Trains a network on positions in memory, on the CPU. SIGINT ends the run with the best epoch so far.
 pub fn fit(
     train: &[TrainItem],
     validation: &[TrainItem],
@@ -211,7 +189,7 @@ pub fn fit_from(
         let Some(train_loss) = run.epoch(loader, epoch)? else { break };
         let seconds = start.elapsed().as_secs_f64();
         let validation_loss =
-            if validation.is_empty() { None } else { Some(run.validate(target, validation)?) };
+            (!validation.is_empty()).then(|| run.validate(target, validation)).transpose()?;
         let done = Epoch {
             epoch,
             train_loss,
@@ -251,7 +229,6 @@ pub fn random_network_of(architecture: &Architecture, seed: u64) -> Result<Netwo
 /// Description of a trained network, and a hash of everything that determines it.
 fn about(loader: &dyn DataLoader, settings: &Settings, start: Option<&Network>) -> About {
     let mut hash = Sha256::new();
-    // A flat struct of numbers always has a TOML form.
     hash.update(toml::to_string(settings).unwrap_or_default());
     if let Some(network) = start {
         hash.update(network.body());
