@@ -10,13 +10,11 @@ use super::model::Model;
 use super::{Settings, TrainItem};
 use patzer_io::error::{Error, Result};
 
-/// Requested training device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Device {
     /// The first GPU that computes what the CPU does, else the CPU.
     #[default]
     Auto,
-    /// The CPU.
     Cpu,
     /// GPU by index.
     Gpu(usize),
@@ -25,7 +23,6 @@ pub enum Device {
 /// Why a text names no device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParseDeviceError {
-    /// Neither `auto`, `cpu` nor `gpu`.
     Name,
     /// The text after `gpu:` is not an index.
     Number(String),
@@ -76,12 +73,10 @@ pub struct Compute {
 }
 
 impl Compute {
-    /// The CPU.
     pub fn cpu() -> Compute {
         Compute { gpu: None, about: "the CPU".to_string(), or_cpu: true }
     }
 
-    /// Opens the requested device.
     pub fn open(device: Device) -> Result<Compute> {
         let number = match device {
             Device::Cpu => return Ok(Compute::cpu()),
@@ -108,8 +103,7 @@ impl Compute {
         &self.about
     }
 
-    /// Loads a network for batches of at most `batch` positions. A GPU is first checked against the CPU on
-    /// `sample`; a fallback to the CPU returns the reason too.
+    /// A GPU is first checked against the CPU on `sample`; a fallback to the CPU returns the reason too.
     pub(super) fn backend(
         self,
         model: Model,

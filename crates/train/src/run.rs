@@ -18,7 +18,6 @@ use patzer_io::interrupt;
 const DIVERGED: f64 = 16.0;
 const MIN_BATCH: usize = 64;
 
-/// A run between two batches.
 pub struct Run {
     pub layout: ParamLayout,
     pub backend: Box<dyn Backend>,
@@ -35,7 +34,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// Starts from random weights, or from a network of the settings' architecture.
     pub fn new(
         loader: &dyn DataLoader,
         settings: &Settings,
@@ -90,7 +88,6 @@ impl Run {
         Ok(())
     }
 
-    /// True if the last `patience` epochs brought no better loss.
     pub fn patience_is_over(&self, patience: usize) -> bool {
         let since = |(_, best, _): &(f64, usize, Vec<f32>)| self.epochs.len() - best;
         patience > 0 && self.best.as_ref().is_some_and(|best| since(best) >= patience)
@@ -116,7 +113,8 @@ impl Run {
 
     /// Restores a checkpoint and returns the device that wrote it.
     pub fn restore(&mut self, bytes: &[u8], hash: &str) -> Result<String> {
-        let saved = Checkpoint::parse(bytes).map_err(|error| Error::input(error.to_string()))?;
+        let damaged = || Error::input("the checkpoint is damaged; delete it to start over");
+        let saved = Checkpoint::parse(bytes).ok_or_else(damaged)?;
         let other = || Error::input("the checkpoint is of a run with other settings or positions");
         let mut vectors = saved.vectors.into_iter();
         let (Some(parameters), Some(best)) = (vectors.next(), vectors.next()) else { return Err(other()) };
@@ -140,7 +138,8 @@ impl Run {
 
     /// Runs one epoch; returns the mean loss, or `None` on interruption.
     pub fn epoch(&mut self, loader: &mut dyn DataLoader, epoch: usize) -> Result<Option<f64>> {
-        let mut losses = EpochLosses::new(epoch, self.epochs.first().map(|epoch| epoch.train_loss));
+        let usual = self.epochs.first().map(|epoch| epoch.train_loss);
+        let mut losses = EpochLosses { epoch, usual, ..EpochLosses::default() };
         loader.epoch(epoch, &mut |items, batch| {
             if interrupt::requested() {
                 return Ok(false);
@@ -149,7 +148,7 @@ impl Run {
             let step = StepParams { number: self.step + 1, loss, target, rate: self.rate.at(self.step) };
             self.backend.step(&step, items, batch)?;
             self.step += 1;
-            losses.expect(batch.len(), loss.group());
+            losses.expected.push_back((batch.len(), batch.len() / loss.group()));
             // A device may return a loss a step or two later.
             while let Some(loss) = self.backend.loss(false)? {
                 losses.take(loss)?;
@@ -159,16 +158,15 @@ impl Run {
         while let Some(loss) = self.backend.loss(true)? {
             losses.take(loss)?;
         }
-        Ok((!interrupt::requested()).then(|| losses.mean()))
+        Ok((!interrupt::requested()).then(|| losses.total / losses.groups.max(1) as f64))
     }
 }
 
-/// EpochLosses of an epoch's batches, in order.
+#[derive(Default)]
 struct EpochLosses {
     epoch: usize,
     /// Reference: the mean loss of the first epoch, or in it of the first batch.
     usual: Option<f64>,
-    /// Positions and groups of batches whose loss is pending.
     expected: VecDeque<(usize, usize)>,
     batches: usize,
     total: f64,
@@ -176,15 +174,6 @@ struct EpochLosses {
 }
 
 impl EpochLosses {
-    fn new(epoch: usize, usual: Option<f64>) -> EpochLosses {
-        EpochLosses { epoch, usual, expected: VecDeque::new(), batches: 0, total: 0.0, groups: 0 }
-    }
-
-    fn expect(&mut self, positions: usize, group: usize) {
-        self.expected.push_back((positions, positions / group));
-    }
-
-    /// Takes the summed loss of the next pending batch.
     fn take(&mut self, loss: f64) -> Result<()> {
         let Some((positions, groups)) = self.expected.pop_front() else {
             return Err(Error::internal("a loss of no batch"));
@@ -194,19 +183,13 @@ impl EpochLosses {
         let usual = *self.usual.get_or_insert(mean);
         let explodes = positions >= MIN_BATCH && mean > DIVERGED * usual;
         if !mean.is_finite() || explodes {
-            return Err(Error::input(format!(
-                "the loss of batch {} of epoch {} is {mean}{}; try a lower learning rate",
-                self.batches,
-                self.epoch,
-                if explodes { format!(", after {usual:.6} at first") } else { String::new() }
-            )));
+            let first = if explodes { format!(", after {usual:.6} at first") } else { String::new() };
+            let which = format!("batch {} of epoch {}", self.batches, self.epoch);
+            let reason = format!("the loss of {which} is {mean}{first}; try a lower learning rate");
+            return Err(Error::input(reason));
         }
         self.total += loss;
         self.groups += groups;
         Ok(())
-    }
-
-    fn mean(&self) -> f64 {
-        self.total / self.groups.max(1) as f64
     }
 }

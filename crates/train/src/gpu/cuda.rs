@@ -5,7 +5,6 @@
 //! device still reads.
 
 use std::ffi::CString;
-use std::fmt;
 use std::sync::Arc;
 
 use cudarc::driver::result::{self, DriverError};
@@ -20,7 +19,6 @@ use patzer_io::error::{Error, Result};
 pub const PTX: &str = include_str!("kernels/kernels.ptx");
 /// Least compute capability of the PTX.
 const OLDEST: (i32, i32) = (7, 0);
-/// Alignment of device memory in bytes.
 const ALIGN: usize = 16;
 /// Cached graphs: steps differ by sub-batches and by occasional optimiser work.
 const MOST_GRAPHS: usize = 8;
@@ -51,70 +49,41 @@ struct Slot {
     done: CudaEvent,
 }
 
-/// Why a GPU cannot be opened.
-#[derive(Debug)]
-pub enum OpenError {
-    NoDriver,
-    Driver(DriverError),
-    NoGpu,
-    /// Index asked for, and the last one.
-    NoSuchGpu(usize, i32),
-    TooOld(String, (i32, i32)),
-    DriverTooOld(String),
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpenError::NoDriver => f.write_str("no NVIDIA driver is installed"),
-            OpenError::Driver(error) => write!(f, "the NVIDIA driver says: {}", said(*error)),
-            OpenError::NoGpu => f.write_str("there is no NVIDIA GPU"),
-            OpenError::NoSuchGpu(ordinal, last) => write!(f, "there is no GPU {ordinal}: the last is {last}"),
-            OpenError::TooOld(name, (major, minor)) => {
-                write!(f, "{name} is of compute capability {major}.{minor}, older than 7.0")
-            }
-            OpenError::DriverTooOld(name) => {
-                write!(f, "the driver of {name} is too old: patzer needs that of CUDA 12.4 (550) or newer")
-            }
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}
-
 /// Opens a GPU by index.
-pub fn open(ordinal: usize) -> std::result::Result<Box<dyn Driver>, OpenError> {
+pub fn open(ordinal: usize) -> Result<Box<dyn Driver>> {
     // SAFETY: the driver's library may be loaded at any time; its initialisers are NVIDIA's.
     if !unsafe { sys::is_culib_present() } {
-        return Err(OpenError::NoDriver);
+        return Err(Error::input("no NVIDIA driver is installed"));
     }
-    let count = CudaContext::device_count().map_err(OpenError::Driver)?;
+    let fault = |error| Error::input(format!("the NVIDIA driver says: {}", said(error)));
+    let count = CudaContext::device_count().map_err(fault)?;
     if ordinal >= count.max(0) as usize {
-        return Err(match count {
-            0 => OpenError::NoGpu,
-            _ => OpenError::NoSuchGpu(ordinal, count - 1),
-        });
+        return Err(Error::input(match count {
+            0 => "there is no NVIDIA GPU".to_string(),
+            _ => format!("there is no GPU {ordinal}: the last is {}", count - 1),
+        }));
     }
-    let context = CudaContext::new(ordinal).map_err(OpenError::Driver)?;
-    let name = context.name().map_err(OpenError::Driver)?;
-    let attribute = |which| context.attribute(which).map_err(OpenError::Driver);
+    let context = CudaContext::new(ordinal).map_err(fault)?;
+    let name = context.name().map_err(fault)?;
+    let attribute = |which| context.attribute(which).map_err(fault);
     let major = attribute(CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
     let minor = attribute(CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
     if (major, minor) < OLDEST {
-        return Err(OpenError::TooOld(name, (major, minor)));
+        let reason = format!("{name} is of compute capability {major}.{minor}, older than 7.0");
+        return Err(Error::input(reason));
     }
     match Cuda::new(context, format!("{name} (GPU {ordinal})")) {
         Ok(cuda) => Ok(Box::new(cuda)),
-        Err(DriverError(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION)) => Err(OpenError::DriverTooOld(name)),
-        Err(error) => Err(OpenError::Driver(error)),
+        Err(DriverError(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION)) => Err(Error::input(format!(
+            "the driver of {name} is too old: patzer needs that of CUDA 12.4 (550) or newer"
+        ))),
+        Err(error) => Err(fault(error)),
     }
 }
 
 fn said(error: DriverError) -> String {
-    match error.error_string() {
-        Ok(text) => text.to_string_lossy().into_owned(),
-        Err(_) => format!("error {}", error.0 as u32),
-    }
+    let text = error.error_string().map(|text| text.to_string_lossy().into_owned());
+    text.unwrap_or_else(|_| format!("error {}", error.0 as u32))
 }
 
 impl Cuda {
@@ -174,13 +143,12 @@ impl Cuda {
         }
     }
 
-    /// Starts an operation, or records it within a step.
     fn submit_or_record(&mut self, what: Operation) -> Result<()> {
-        if let Some(operations) = &mut self.operations {
-            operations.push(what);
-            return Ok(());
+        match &mut self.operations {
+            Some(operations) => operations.push(what),
+            None => self.submit(&what).map_err(|e| self.fault(e))?,
         }
-        self.submit(&what).map_err(|e| self.fault(e))
+        Ok(())
     }
 
     /// New or updated graph of a step; `None` where graphs do not work.
@@ -198,15 +166,14 @@ impl Cuda {
             }),
         };
         if done.is_err() {
-            // Fall back to single launches.
             self.graphs = None;
         }
         self.graphs.as_ref()?.get(done.ok()?)
     }
 
     fn new_slot(&mut self, bytes: usize) -> std::result::Result<(), DriverError> {
-        // SAFETY: the memory is freed in `drop`, after the device is done with it. Records are written once, in order,
-        // which suits write-combined memory; the result is read.
+        // SAFETY: freed in `drop`, after the device is done with it. Records are written once, in order, which
+        // suits write-combined memory.
         let (host, result, device) = unsafe {
             let host: *mut u8 = result::malloc_host(bytes, sys::CU_MEMHOSTALLOC_WRITECOMBINED)?.cast();
             // Fresh pages hold anything.
@@ -325,7 +292,6 @@ impl Driver for Cuda {
 
 impl Drop for Cuda {
     fn drop(&mut self) {
-        // Errors in a drop are ignored.
         let _ = self.context.bind_to_thread();
         let _ = self.copies.synchronize();
         let _ = self.compute.synchronize();

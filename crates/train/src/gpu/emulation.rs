@@ -95,24 +95,20 @@ fn machine() -> MutexGuard<'static, ()> {
 pub struct Emulated {
     emulation: &'static Emulation,
     backwards: bool,
-    /// Kernel that does nothing.
     without: Option<Kernel>,
     free: u64,
     memory: Vec<(Address, usize)>,
     slots: Vec<(Vec<u8>, Address, f64)>,
 }
 
-/// Runs blocks and threads forwards or backwards.
 pub fn open(backwards: bool) -> Box<dyn Driver> {
     Emulated::with(|device| device.backwards = backwards)
 }
 
-/// Reports this much free memory.
 pub fn small(free: u64) -> Box<dyn Driver> {
     Emulated::with(|device| device.free = free)
 }
 
-/// Leaves out a kernel.
 pub fn without(kernel: Kernel) -> Box<dyn Driver> {
     Emulated::with(|device| device.without = Some(kernel))
 }
@@ -126,7 +122,6 @@ impl Emulated {
         Box::new(device)
     }
 
-    /// Panics unless the bytes are allocated.
     fn check(&self, at: Address, bytes: usize) {
         let within = |(start, size): &(Address, usize)| {
             at.0 >= start.0 && at.0 + bytes as u64 <= start.0 + *size as u64
@@ -176,15 +171,14 @@ impl Driver for Emulated {
     }
 
     fn launch(&mut self, kernel: Kernel, grid: [u32; 3], block: u32, params: &[Param]) -> Result<()> {
-        let sizes: Vec<usize> = params.iter().map(Param::size).collect();
+        let sizes: Vec<usize> = params.iter().map(|param| param.size).collect();
         assert_eq!(sizes, self.emulation.sizes[kernel as usize], "the parameters of {kernel:?}");
         assert!(grid.iter().all(|n| *n > 0) && grid[1..].iter().all(|n| *n < 1 << 16), "{kernel:?} {grid:?}");
         if self.without == Some(kernel) {
             return Ok(());
         }
         let name = CString::new(kernel.name()).unwrap();
-        let mut pointers: Vec<*mut c_void> =
-            params.iter().map(|param| param.words().as_ptr().cast_mut().cast()).collect();
+        let mut pointers = super::graph::pointers(params);
         let backwards = c_int::from(self.backwards);
         let _machine = machine();
         // SAFETY: the parameters have the sizes of the kernel's declaration; what they point to is the caller's business,

@@ -11,7 +11,6 @@ use super::driver::{Address, Kernel, Param};
 
 type Result<T> = std::result::Result<T, DriverError>;
 
-/// Operation on the device.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operation {
     Clear(Address, usize),
@@ -20,7 +19,6 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// True if a graph node can be updated from one to the other.
     fn is_like(&self, other: &Operation) -> bool {
         match (self, other) {
             (Operation::Launch(own, ..), Operation::Launch(other, ..)) => own == other,
@@ -29,9 +27,8 @@ impl Operation {
     }
 }
 
-/// Parameter pointers, as the driver takes them.
 pub fn pointers(params: &[Param]) -> Vec<*mut c_void> {
-    params.iter().map(|param| param.words().as_ptr().cast_mut().cast()).collect()
+    params.iter().map(|param| param.words.as_ptr().cast_mut().cast()).collect()
 }
 
 /// A graph in which each node waits for the one before.

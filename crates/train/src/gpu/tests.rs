@@ -285,7 +285,7 @@ fn a_run_has_the_losses_of_the_cpu_and_the_same_bytes_again() {
             assert_close(&first, &expected, &expected.network.architecture().to_string());
             assert_eq!(first.network.to_bytes(), again.network.to_bytes());
             assert_eq!(losses(&first), losses(&again));
-            assert_eq!(states.average_decay.len(), others.average_decay.len());
+            assert_eq!(states.kept.len(), others.kept.len());
             assert_ne!(first.device, "cpu");
             if first.device == "emulation" {
                 // In reverse order of blocks and threads: no sum depends on it.
@@ -324,12 +324,12 @@ fn a_run_goes_on_on_the_other_device_and_on_the_same() {
             let gpu = || Compute::of(open(), false);
             let (on_cpu, cpu_states) = run(Compute::cpu(), &settings, None);
             let (on_gpu, gpu_states) = run(gpu(), &settings, None);
-            let state = |keeper: &Checkpoints| Some(keeper.average_decay[0].clone());
+            let state = |keeper: &Checkpoints| Some(keeper.kept[0].clone());
             let (to_gpu, _) = run(gpu(), &settings, state(&cpu_states));
             let (to_cpu, there) = run(Compute::cpu(), &settings, state(&gpu_states));
             let (back, _) = run(gpu(), &settings, state(&there));
             // The second epoch runs on one device, the third on the other.
-            assert!(there.average_decay.len() == 2 && gpu_states.average_decay.len() == 3);
+            assert!(there.kept.len() == 2 && gpu_states.kept.len() == 3);
             for moved in [&to_gpu, &to_cpu, &back] {
                 assert_close(moved, &on_cpu, &on_cpu.network.architecture().to_string());
             }
