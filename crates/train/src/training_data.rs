@@ -1,5 +1,4 @@
-//! Positions of a training run in the form its recipe asks for: independent positions, positions with TD(λ) targets, or
-//! PQR groups; in memory or streamed.
+//! Positions of a training run as its recipe asks: with TD(λ) targets or as PQR groups, in memory or streamed.
 
 use std::path::PathBuf;
 
@@ -19,7 +18,6 @@ use patzer_fit::wdl;
 use patzer_io::error::{Error, Result};
 use patzer_label::prepare::{DataSelection, Prepared, Report, Split, prepare};
 
-/// Positions to train and validate on.
 pub struct TrainingData {
     data: DataSelection,
     split: Split,
@@ -35,9 +33,7 @@ enum Items {
 /// K of the sigmoid, fitted to scores and results.
 #[derive(Debug, Clone, Copy)]
 pub struct FittedK {
-    /// K.
     pub k: f64,
-    /// Positions with a score.
     pub positions: usize,
 }
 
@@ -87,7 +83,6 @@ impl TrainingData {
         Ok(TrainingData { data: data.clone(), split, items, fitted_k: fitted })
     }
 
-    /// K, if it was fitted.
     pub fn fitted_k(&self) -> Option<FittedK> {
         self.fitted_k
     }
@@ -100,7 +95,6 @@ impl TrainingData {
         }
     }
 
-    /// Number of training positions.
     pub fn positions(&self) -> usize {
         match &self.items {
             Items::Memory(data) => data.train.len(),
@@ -108,7 +102,6 @@ impl TrainingData {
         }
     }
 
-    /// Number of validation positions.
     pub fn validation_positions(&self) -> usize {
         match &self.items {
             Items::Memory(data) => data.validation.len(),
@@ -162,7 +155,6 @@ pub(super) fn train_item(
     }
 }
 
-/// PQR groups of the positions that were played from.
 fn pqr_groups(
     data: &DataSelection,
     split: Split,

@@ -16,7 +16,6 @@ impl Launcher {
         self.driver.clear(self.memory.total, 8)
     }
 
-    /// Adds the gradient of a sub-batch.
     pub fn backward(&mut self, positions: usize) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
         let outputs = self.plan.output_params();
@@ -130,7 +129,6 @@ impl Launcher {
         self.each(Kernel::Adam, self.plan.layout.len, adam)
     }
 
-    /// SGD step.
     pub fn descend(&mut self, step: &StepArgs, factor: Address) -> Result<()> {
         let memory = self.memory.clone();
         let (weights, velocity) = (memory.weights, memory.vectors[0]);
@@ -138,7 +136,6 @@ impl Launcher {
         self.each(Kernel::Descend, self.plan.layout.len, descend)
     }
 
-    /// Lookahead step of Ranger.
     pub fn look_back(&mut self, share: f32) -> Result<()> {
         let (memory, count) = (self.memory.clone(), self.plan.layout.len);
         let look = params![share, memory.limits, memory.weights, memory.vectors[2], count as u32];

@@ -121,7 +121,7 @@ impl Launcher {
         let views = positions * layout.architecture.views;
         let bits = if backward { memory.bits } else { Address::NONE };
         if backward {
-            self.driver.clear(memory.bits, 4 * self.plan.bits())?;
+            self.driver.clear(memory.bits, 4 * self.plan.in_windows()[0])?;
         }
         if self.plan.layered() {
             self.driver.clear(memory.bucket_bits, 4 * buckets * bucket_words)?;

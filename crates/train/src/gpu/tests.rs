@@ -24,7 +24,6 @@ fn devices() -> Vec<Open> {
     devices
 }
 
-/// Models of every architecture, with a factoriser where there are king buckets.
 fn models() -> Vec<Model> {
     let models = shapes().into_iter().enumerate().map(|(seed, architecture)| {
         let mut model = Model::random(&architecture, architecture.king_bucket_count() > 1, seed as u64);
@@ -106,7 +105,7 @@ fn rows_and_buckets_are_those_of_the_cpu() {
             positions[3].board.0[8] = 0xff;
             positions[5].board.0 = [0; 24];
             let mut gpu = Gpu::new(open(), &model, &settings(Forward::F32), positions.len()).unwrap();
-            records::copy(gpu.work.driver.slot(0).unwrap(), &positions);
+            records::fill(gpu.work.driver.slot(0).unwrap(), positions.len(), |i| &positions[i]);
             let at = gpu.work.driver.send(0, positions.len() * RECORD).unwrap();
             let target = Target { wdl: 0.3, k: 1.1 };
             gpu.work.extract(at, positions.len(), target, true).unwrap();
@@ -187,7 +186,6 @@ fn a_batch_in_parts_is_the_whole_batch() {
     }
 }
 
-/// Every optimiser, with L2.
 fn optimisers() -> Vec<Settings> {
     let with = |optimiser| Settings { optimiser, l2: 1e-3, ..settings(Forward::F32) };
     OPTIMISERS.into_iter().map(with).collect()
@@ -216,10 +214,8 @@ fn steps_of_every_optimiser_are_those_of_the_cpu() {
                 let state = gpu.save().unwrap();
                 let kind = settings.optimiser;
                 let away = distance(&weights, &state.parameters);
-                assert!(
-                    away < 1e-6 && distance(&model.parameters, &weights) > 1e-3,
-                    "{kind:?} {clip}: {away}"
-                );
+                assert!(away < 1e-6, "{kind:?} {clip}: {away}");
+                assert!(distance(&model.parameters, &weights) > 1e-3, "{kind:?} {clip}");
                 if clip == 0.0 {
                     assert_eq!(weights, state.parameters, "{kind:?}: no operation is another");
                     assert_eq!(optimiser.state(), (state.steps, state.optimiser), "{kind:?}");
@@ -229,7 +225,6 @@ fn steps_of_every_optimiser_are_those_of_the_cpu() {
     }
 }
 
-/// Trains on a device and keeps the checkpoints.
 fn run(compute: Compute, settings: &Settings, from: Option<Vec<u8>>) -> (Outcome, Checkpoints) {
     let items = items(480, 4);
     let (train, validation) = items.split_at(400);
@@ -379,9 +374,10 @@ fn a_device_that_leaves_something_out_is_not_trusted() {
     }
     // Act only on later steps, or on averages that still equal the start.
     let later = [Kernel::LookBack, Kernel::Average];
-    let missed =
-        |kernel: &&Kernel| !others.contains(kernel) && !later.contains(kernel) && !seen.contains(kernel);
-    assert_eq!(Kernel::ALL.iter().filter(missed).collect::<Vec<_>>(), [] as [&Kernel; 0]);
+    for kernel in Kernel::ALL {
+        let known = [&others[..], &later, &seen].iter().any(|list| list.contains(kernel));
+        assert!(known, "{kernel:?}");
+    }
 }
 
 #[test]
