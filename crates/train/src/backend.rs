@@ -18,7 +18,6 @@ pub struct StepParams {
 pub struct TrainingState {
     pub parameters: Vec<f32>,
     pub steps: u64,
-    /// Optimiser moments, one number per parameter each.
     pub optimiser: Vec<Vec<f32>>,
     pub average: Option<Vec<f32>>,
 }

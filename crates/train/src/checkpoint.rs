@@ -14,7 +14,6 @@ const HASH: usize = 64;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
-    /// SHA-256 of settings and positions, in hexadecimal.
     pub hash: String,
     pub step: u64,
     pub optimiser_steps: u64,

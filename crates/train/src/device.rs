@@ -20,7 +20,6 @@ pub enum Device {
     Gpu(usize),
 }
 
-/// Why a text names no device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParseDeviceError {
     Name,
@@ -64,7 +63,6 @@ impl fmt::Display for Device {
     }
 }
 
-/// An opened training device.
 pub struct Compute {
     gpu: Option<Box<dyn Driver>>,
     about: String,
@@ -98,7 +96,6 @@ impl Compute {
         Compute { gpu: Some(driver), about, or_cpu }
     }
 
-    /// Device name for messages; for `auto` on the CPU with the reason.
     pub fn about(&self) -> &str {
         &self.about
     }

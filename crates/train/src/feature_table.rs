@@ -16,7 +16,6 @@ pub enum FeatureTable<'a> {
 }
 
 pub trait TileRows<const T: usize, const W: usize>: Copy {
-    /// Accumulates rows onto the biases.
     fn sum(self, rows: &[u16]) -> [[f32; T]; W];
 }
 
@@ -73,7 +72,6 @@ pub struct I16Table {
     rows: Vec<i16>,
     /// `[tile][lane]`
     biases: Vec<i16>,
-    /// Value of 1 in each tile.
     units: Vec<f32>,
 }
 
@@ -94,7 +92,6 @@ impl I16Table {
         });
     }
 
-    /// `W` tiles from the start of a pair.
     #[inline(always)]
     pub fn tile<const T: usize, const W: usize>(
         &self,

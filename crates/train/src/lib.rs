@@ -3,9 +3,6 @@
 //! The loss compares expected results: output and score both go through a sigmoid. Weights are 32-bit floats
 //! during training, bounded so that they can be quantised. On the CPU the bytes of a network depend on
 //! positions, their order and settings alone; on a GPU also on the device.
-//!
-//! `feature_table`, `micro_batch` and `output_layers` are the forward and backward pass on the CPU; `gpu` is
-//! the other backend.
 
 mod backend;
 mod checkpoint;
@@ -55,7 +52,6 @@ use patzer_chess::PackedBoard;
 use patzer_eval::nnue::{About, Architecture, Network, Nnue, file};
 use patzer_io::error::{Error, Result};
 
-/// A training position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrainItem {
     pub board: PackedBoard,
@@ -70,17 +66,14 @@ pub struct TrainItem {
 pub const WIN: i16 = 1 << 14;
 
 impl TrainItem {
-    /// Expected result from White's side, 0 to 1.
     #[inline]
     pub fn expected(&self) -> f32 {
         f32::from(self.result) * (0.5 / WIN as f32) + 0.5
     }
 }
 
-/// Losses and speed of one epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Epoch {
-    /// Counted from 1.
     pub epoch: usize,
     pub train_loss: f64,
     pub validation_loss: Option<f64>,
@@ -88,7 +81,6 @@ pub struct Epoch {
     pub positions_per_second: f64,
 }
 
-/// Result of a training run.
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub network: Network,
@@ -97,7 +89,6 @@ pub struct Outcome {
     pub best_epoch: usize,
     pub quantisation: Quantisation,
     pub parameters: usize,
-    /// `cpu`, or the GPU's name.
     pub device: String,
     model: Model,
 }
@@ -128,7 +119,6 @@ pub trait TrainingCallbacks {
     /// Called after every epoch, and for the epochs of a resumed run.
     fn epoch(&mut self, epoch: &Epoch);
 
-    /// Returns the checkpoint to resume from, if any.
     fn resume(&mut self) -> Result<Option<Vec<u8>>> {
         Ok(None)
     }
@@ -139,7 +129,6 @@ pub trait TrainingCallbacks {
     /// Called if the checkpoint is of another device: the run continues within rounding, not to the byte.
     fn device_changed(&mut self, _from: &str, _to: &str) {}
 
-    /// Called after every epoch with a function that makes the checkpoint.
     fn save_checkpoint(&mut self, _state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {
         Ok(())
     }
@@ -214,12 +203,10 @@ pub fn fit_from(
     Ok(Outcome { network, epochs: run.epochs, best_epoch, quantisation, parameters, device, model })
 }
 
-/// A plain network with random weights.
 pub fn random_network(hidden: usize, seed: u64) -> Result<Network> {
     random_network_of(&Architecture::plain(hidden), seed)
 }
 
-/// A network of any architecture with random weights.
 pub fn random_network_of(architecture: &Architecture, seed: u64) -> Result<Network> {
     architecture.check().map_err(|error| Error::usage(error.to_string()))?;
     let about = About { description: format!("random, seed {seed}"), training: String::new() };
@@ -234,13 +221,10 @@ fn about(loader: &dyn DataLoader, settings: &Settings, start: Option<&Network>) 
         hash.update(network.body());
     }
     loader.hash(&mut hash);
-    let description = format!(
-        "trained by patzer {} on {} positions, {} epochs, seed {}",
-        env!("CARGO_PKG_VERSION"),
-        loader.positions(),
-        settings.epochs,
-        settings.seed
-    );
+    let (version, positions) = (env!("CARGO_PKG_VERSION"), loader.positions());
+    let Settings { epochs, seed, .. } = settings;
+    let description =
+        format!("trained by patzer {version} on {positions} positions, {epochs} epochs, seed {seed}");
     About { description, training: file::hex(&hash.finalize()) }
 }
 

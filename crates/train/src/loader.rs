@@ -20,17 +20,14 @@ pub trait DataLoader {
 
     fn largest(&self) -> usize;
 
-    /// Hashes what identifies the positions.
     fn hash(&self, hash: &mut Sha256);
 
     /// Runs an epoch, counted from 1. Epochs come in order but may start at any.
     fn epoch(&mut self, epoch: usize, take: &mut TakeBatch<'_>) -> Result<()>;
 
-    /// Positions to measure the quantisation error on.
     fn sample(&self) -> &[TrainItem];
 }
 
-/// Positions in memory; an epoch is one pass.
 pub struct MemoryLoader<'a> {
     items: &'a [TrainItem],
     /// Order of groups, group size, and the expanded indices of a batch of groups.
@@ -105,7 +102,6 @@ impl DataLoader for MemoryLoader<'_> {
     }
 }
 
-/// Division of a streamed epoch into shuffle buffers and batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Superbatch {
     pub batch: usize,
@@ -131,7 +127,6 @@ struct Buffer {
     order: Vec<u32>,
 }
 
-/// Sending end of a stream: collects positions and shuffles full buffers.
 pub struct StreamSender {
     sender: SyncSender<Buffer>,
     items: Vec<TrainItem>,
@@ -141,7 +136,6 @@ pub struct StreamSender {
 }
 
 impl StreamSender {
-    /// Adds a position; false once the receiver is gone.
     pub fn push(&mut self, item: TrainItem) -> bool {
         self.items.push(item);
         if self.items.len() < self.buffer_size {
@@ -159,10 +153,8 @@ impl StreamSender {
 pub struct StreamLoader {
     receiver: Receiver<Buffer>,
     superbatch: Superbatch,
-    /// Hashed into the identity of the run.
     identity: String,
     sample: Vec<TrainItem>,
-    /// Epochs trained or skipped.
     passed: usize,
 }
 

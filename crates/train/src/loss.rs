@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use super::TrainItem;
 use super::pqr::GROUP;
 
-/// Loss function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
@@ -35,7 +34,6 @@ impl Loss {
         Loss { kind: LossKind::Power, power: 2.0, kappa: 1.0, k, scale }
     }
 
-    /// Consecutive positions that share one loss.
     pub fn group(&self) -> usize {
         if self.kind == LossKind::Pqr { GROUP } else { 1 }
     }
@@ -104,7 +102,6 @@ impl Loss {
     }
 }
 
-/// Blend of score and result into a training target.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
     pub wdl: f32,

@@ -4,9 +4,8 @@
 //! - Backwards, (perspective, row) pairs are sorted by row, so that a tile of a gradient row is loaded and
 //!   stored once.
 //!
-//! The loops are inlined into functions for AVX-512, for AVX2 and for every processor; the dispatch is by
-//! hand, because a test calls each. Every sum has one written order and no product is fused with a sum, so
-//! all give the same bits.
+//! The loops are inlined into functions for AVX-512, AVX2 and every processor. Every sum has one written order
+//! and no product is fused with a sum, so all give the same bits.
 
 use super::TrainItem;
 use super::extract::Extractor;
@@ -44,10 +43,8 @@ pub struct MicroBatch {
 }
 
 pub enum Task<'a> {
-    /// Returns the summed loss.
     Loss(Loss),
-    /// Also adds the gradient of the batch's mean loss, except that of factoriser weights: the caller derives
-    /// it from the rows'.
+    /// Adds the gradient of the batch's mean loss, except that of factoriser weights.
     Gradient(Loss, &'a mut [f32]),
     /// Appends the network's output for each position; an output of 1 is 400 centipawns.
     Outputs(&'a mut Vec<f32>),
@@ -144,11 +141,8 @@ impl MicroBatch {
             }
             FeatureTable::I16Table(table) => {
                 for tile in (0..tiles - tiles % TILES_PER_PAIR).step_by(TILES_PER_PAIR) {
-                    self.forward::<A, T, TILES_PER_PAIR>(
-                        model,
-                        tile,
-                        table.tile::<T, TILES_PER_PAIR>(layout, tile),
-                    );
+                    let rows = table.tile::<T, TILES_PER_PAIR>(layout, tile);
+                    self.forward::<A, T, TILES_PER_PAIR>(model, tile, rows);
                 }
                 for tile in tiles - tiles % TILES_PER_PAIR..tiles {
                     self.forward::<A, T, 1>(model, tile, table.tile::<T, 1>(layout, tile));
@@ -190,8 +184,7 @@ impl MicroBatch {
         self.layers.output::<A, T>(model, &self.hidden, views, i, bucket) + values
     }
 
-    /// Accumulates `W` tiles; in a single-layer network also adds their part of the output while they are in
-    /// registers.
+    /// Accumulates `W` tiles; in a single-layer network also adds their part of the output.
     #[inline(always)]
     fn forward<const A: u8, const T: usize, const W: usize>(
         &mut self,

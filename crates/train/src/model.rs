@@ -81,8 +81,7 @@ impl Model {
         }
     }
 
-    /// Imports a quantised network. With a factoriser, half of the first bucket's weights become factoriser
-    /// weights.
+    /// Imports a quantised network.
     pub fn of(network: &Network, factoriser: bool) -> Model {
         let (architecture, weights) = (network.architecture(), network.weights());
         let mut model = Model::zero(architecture, factoriser);
@@ -90,15 +89,11 @@ impl Model {
         let [qa, qb] = [QA, QB].map(|unit| unit as f32);
         let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
         let values = if architecture.psqt { buckets } else { 0 };
-        for row in 0..layout.rows {
-            for neuron in 0..hidden {
-                let weight = weights.features[row * hidden + neuron];
-                parameters[layout.feature_at(row, neuron)] = f32::from(weight) / qa;
-            }
-            for bucket in 0..values {
-                parameters[layout.psqt_at(row, bucket)] =
-                    f32::from(weights.psqt[row * buckets + bucket]) / qa;
-            }
+        for ((row, neuron), weight) in pairs(layout.rows, hidden).zip(&weights.features) {
+            parameters[layout.feature_at(row, neuron)] = f32::from(*weight) / qa;
+        }
+        for ((row, bucket), value) in pairs(layout.rows, values).zip(&weights.psqt) {
+            parameters[layout.psqt_at(row, bucket)] = f32::from(*value) / qa;
         }
         // Either part is limited to half of the whole, so move half of the first bucket's weight.
         for feature in 0..layout.factor_rows {
@@ -117,24 +112,16 @@ impl Model {
         }
         for (bucket, head) in weights.dense.iter().enumerate() {
             for (layer, (dense, [inputs, outputs])) in head.iter().zip(architecture.dense()).enumerate() {
-                for output in 0..outputs {
-                    for input in 0..inputs {
-                        let weight = f32::from(dense.weights[output * inputs + input]) / qb;
-                        parameters[layout.weight_at(bucket, layer, output, input)] = weight;
-                    }
-                    let bias = f32::from(dense.bias[output]) / (qa * qb);
-                    parameters[layout.dense_bias_at(bucket, layer, output)] = bias;
+                for ((output, input), weight) in pairs(outputs, inputs).zip(&dense.weights) {
+                    parameters[layout.weight_at(bucket, layer, output, input)] = f32::from(*weight) / qb;
+                }
+                for (output, bias) in dense.bias.iter().enumerate() {
+                    parameters[layout.dense_bias_at(bucket, layer, output)] = f32::from(*bias) / (qa * qb);
                 }
             }
         }
         model.clip();
         model
-    }
-
-    fn copies(&self, feature: usize) -> impl Iterator<Item = usize> + use<> {
-        let features = self.layout.architecture.features.count();
-        let rows = if self.layout.factor_rows > 0 { features } else { self.layout.rows };
-        (feature..rows).step_by(features)
     }
 
     fn start_values(&mut self) {
@@ -164,10 +151,15 @@ impl Model {
         let hidden = architecture.outputs_per_perspective();
         let Some(network) = material::network(hidden) else { return };
         let weights = network.weights();
-        let place = if layout.factor_rows > 0 { ParamLayout::factor_at } else { ParamLayout::feature_at };
+        // The factoriser's row, or those of all king buckets.
+        let features = architecture.features.count();
+        let (place, rows): (fn(&ParamLayout, usize, usize) -> usize, usize) = match layout.factor_rows {
+            0 => (ParamLayout::feature_at, layout.rows),
+            _ => (ParamLayout::factor_at, features),
+        };
         for neuron in 0..material::MIN_HIDDEN {
             for feature in 0..768 {
-                for row in self.copies(feature) {
+                for row in (feature..rows).step_by(features) {
                     self.parameters[place(&layout, row, neuron)] +=
                         f32::from(weights.features[feature * hidden + neuron]) / QA as f32;
                 }
@@ -196,9 +188,9 @@ impl Model {
         table.resize(layout.bias, 0.0);
         let size = layout.factor_rows * layout.tile;
         table.par_chunks_mut(size).enumerate().for_each(|(i, part)| {
-            let own = &self.parameters[i * size..(i + 1) * size];
+            let own = &self.parameters[i * size..];
             let tile = i * size / (layout.rows * layout.tile);
-            let shared = &self.parameters[layout.factor + tile * size..layout.factor + (tile + 1) * size];
+            let shared = &self.parameters[layout.factor + tile * size..];
             for ((sum, own), shared) in part.iter_mut().zip(own).zip(shared) {
                 *sum = own + shared;
             }

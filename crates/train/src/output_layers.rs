@@ -23,12 +23,10 @@ pub fn kind(activation: Activation) -> u8 {
     }
 }
 
-/// Buffers for the further layers of one position.
 pub struct OutputLayers {
     /// Hidden activations, `[perspective][tile][lane]`, and their gradient.
     active: Vec<f32>,
     upstream: Vec<f32>,
-    /// Sums of each further layer, and their gradient.
     sums: Vec<Vec<f32>>,
     slopes: Vec<Vec<f32>>,
     values: Vec<f32>,
@@ -47,8 +45,7 @@ impl OutputLayers {
         }
     }
 
-    /// Output of position `i` without piece-square values. `views` is the number of perspectives, `positions`
-    /// the number of positions in `hidden`.
+    /// Output without piece-square values.
     #[inline(always)]
     pub fn output<const A: u8, const T: usize>(
         &mut self,
@@ -239,7 +236,6 @@ fn active<const A: u8, const T: usize>(sums: &[f32; T]) -> [f32; T] {
     active
 }
 
-/// Turns accumulators into their gradient, given that of the activations.
 #[inline(always)]
 fn backward<const A: u8, const T: usize>(sums: &mut [f32; T], upstream: &[f32; T]) {
     if A == PAIRWISE {
@@ -255,7 +251,6 @@ fn backward<const A: u8, const T: usize>(sums: &mut [f32; T], upstream: &[f32; T
     }
 }
 
-/// Activation of one neuron.
 #[inline(always)]
 fn value(activation: u8, sum: f32) -> f32 {
     match activation {
@@ -286,13 +281,11 @@ fn positive(value: f32) -> f32 {
     if value < 0.0 { 0.0 } else { value }
 }
 
-/// Derivative of [`clipped`].
 #[inline(always)]
 fn inside(value: f32) -> f32 {
     if value > 0.0 && value < 1.0 { 1.0 } else { 0.0 }
 }
 
-/// Dot product in lanes that compile to vectors.
 #[inline(always)]
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut lanes = [0.0f32; LANES];

@@ -22,11 +22,9 @@ const LARGEST: f32 = i16::MAX as f32 / QA as f32;
 pub struct ParamLayout {
     pub architecture: Architecture,
     pub tile: usize,
-    /// Tiles of neurons, without those of piece-square values.
     pub hidden_tiles: usize,
     pub tiles: usize,
     pub rows: usize,
-    /// Rows of the factoriser; 0 without one.
     pub factor_rows: usize,
     pub bias: usize,
     pub factor: usize,
@@ -74,7 +72,6 @@ impl ParamLayout {
         self.dense.len() == 1
     }
 
-    /// Layers between the hidden and the output layer.
     pub fn inner(&self) -> &[[usize; 2]] {
         &self.dense[..self.dense.len() - 1]
     }

@@ -18,7 +18,6 @@ type Checked = std::result::Result<(), (&'static str, String)>;
 /// Built-in recipes: the name and text of every file in `recipes/`.
 pub const RECIPES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
 
-/// Precision of the accumulators in training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Forward {
@@ -35,7 +34,6 @@ pub struct Settings {
     pub features: Features,
     /// Neurons of the hidden layer, 1 to 2048; the speed is best for multiples of 32.
     pub hidden: usize,
-    /// Neurons of further layers, at most two.
     pub layers: Vec<usize>,
     pub views: usize,
     /// `screlu`, `crelu`, `relu` or `pairwise`.
@@ -61,7 +59,6 @@ pub struct Settings {
     pub final_learning_rate: f32,
     /// Learning-rate decay: `cosine`, `linear`, `exponential`, `step` or `constant`.
     pub schedule: Decay,
-    /// Learning-rate factor per epoch, instead of a final rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch_decay: Option<f32>,
     pub warmup: u64,
@@ -84,14 +81,12 @@ pub struct Settings {
     /// K of the sigmoid σ(K·s/400) from centipawns; unset means 1 here, and `patzer tune` fits it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<f32>,
-    /// K of the output's sigmoid; unset means `k`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_k: Option<f32>,
     /// Accumulator precision in training: `i16` or `f32`.
     pub forward: Forward,
     pub optimiser: OptimiserKind,
     pub momentum: f32,
-    /// L2 regularisation, added to the gradient per unit of weight.
     pub l2: f32,
     pub clip_gradient: f32,
     /// Epochs without a better validation loss before early stopping; 0 disables it.
@@ -102,7 +97,6 @@ pub struct Settings {
     pub weight_decay: f32,
     pub beta1: f32,
     pub beta2: f32,
-    /// Seed of the initial weights and of the order of positions.
     pub seed: u64,
     /// Share of games held out for validation, 0 to 0.5.
     pub validation: f64,
@@ -163,7 +157,6 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Loads a built-in recipe by name, or a TOML file.
     pub fn load(name_or_path: &str) -> Result<Settings> {
         if let Some((_, text)) = RECIPES.iter().find(|(name, _)| *name == name_or_path) {
             return Settings::parse(text, Path::new(name_or_path));
@@ -231,7 +224,6 @@ impl Settings {
         }
     }
 
-    /// True if the factoriser applies: there are several king buckets.
     pub fn factorised(&self) -> bool {
         self.factoriser && self.architecture().king_bucket_count() > 1
     }
@@ -346,8 +338,8 @@ mod tests {
     #[test]
     fn an_unknown_name_lists_the_known_ones() {
         let error = Settings::load("huge").unwrap_err();
-        let names: Vec<&str> = RECIPES.iter().map(|(name, _)| *name).collect();
-        let expected = format!("huge: no recipe of this name ({}) and no such file", names.join(", "));
+        let names = RECIPES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        let expected = format!("huge: no recipe of this name ({names}) and no such file");
         assert_eq!(error.to_string(), expected);
         assert_eq!(error.exit_code(), 1);
         assert_eq!(Settings::load("none.toml").unwrap_err().to_string(), "none.toml: no such file");

@@ -87,7 +87,6 @@ impl TrainingData {
         self.fitted_k
     }
 
-    /// One line of counts.
     pub fn summary(&self) -> String {
         match &self.items {
             Items::Memory(data) => data.summary(),
@@ -109,7 +108,6 @@ impl TrainingData {
         }
     }
 
-    /// The files read, with their metadata.
     pub fn sources(&self) -> &[(PathBuf, Metadata)] {
         match &self.items {
             Items::Memory(data) => &data.sources,
@@ -117,7 +115,6 @@ impl TrainingData {
         }
     }
 
-    /// Trains a network on them; see [`fit_from`].
     pub fn fit(
         &self,
         settings: &Settings,

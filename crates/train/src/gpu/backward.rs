@@ -45,7 +45,6 @@ impl Launcher {
         self.scatter(views)
     }
 
-    /// Gradient of the further layers and, in place, of the accumulators.
     fn backward_layers(&mut self, positions: usize) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
         let (order, splits) = (self.order(positions), self.plan.splits());
@@ -69,7 +68,6 @@ impl Launcher {
         Ok(())
     }
 
-    /// Gradient of feature table and biases, from that of the accumulators.
     fn scatter(&mut self, views: usize) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
         let (rows, tiles, tile) = (self.plan.layout.rows, self.plan.layout.tiles, self.plan.layout.tile);
@@ -92,7 +90,6 @@ impl Launcher {
         self.launch(Kernel::ScatterRows, grid, params![&net, windows as u32, starts, parts, gradient])
     }
 
-    /// Sums row gradients into factoriser gradients, after all sub-batches.
     pub fn share(&mut self) -> Result<()> {
         let (net, gradient, layout) = (self.net, self.memory.gradient, &self.plan.layout);
         match layout.tiles * layout.factor_rows * layout.tile {
@@ -120,7 +117,6 @@ impl Launcher {
         Ok(memory.factor)
     }
 
-    /// Adam, AdamW or RAdam step; clamps weights to their limits if `limited`.
     pub fn adam(&mut self, step: &StepArgs, factor: Address, limited: bool) -> Result<()> {
         let memory = self.memory.clone();
         let limits = if limited { memory.limits } else { Address::NONE };

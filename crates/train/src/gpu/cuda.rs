@@ -1,8 +1,6 @@
-//! NVIDIA's driver, loaded at run time so that patzer starts without it. It compiles the PTX for the device
-//! it finds.
+//! NVIDIA's driver, loaded at run time; it compiles the PTX for the device it finds.
 //!
-//! One stream computes, one copies slots to the device. The host waits only before it fills a slot that the
-//! device still reads.
+//! One stream computes, one copies slots. The host waits only before it fills a slot that the device still reads.
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -38,7 +36,6 @@ struct Cuda {
     context: Arc<CudaContext>,
 }
 
-/// Page-locked memory and its copy on the device.
 struct Slot {
     host: *mut u8,
     result: *mut f64,
@@ -121,10 +118,6 @@ impl Cuda {
             )),
             _ => Error::internal(format!("{}: {}", self.name, said(error))),
         }
-    }
-
-    fn slot_of(&self, slot: usize) -> Result<&Slot> {
-        self.slots.get(slot).ok_or_else(|| Error::internal(format!("there is no slot {slot}")))
     }
 
     fn submit(&self, operations: &Operation) -> std::result::Result<(), DriverError> {
@@ -249,15 +242,14 @@ impl Driver for Cuda {
     }
 
     fn slot(&mut self, slot: usize) -> Result<&mut [u8]> {
-        let slot = self.slot_of(slot)?;
+        let slot = &self.slots[slot];
         slot.done.synchronize().map_err(|e| self.fault(e))?;
-        // SAFETY: the memory has that many bytes, all written once, and the device is done with it. Until it is sent nobody
-        // else has it, since this borrows the driver.
+        // SAFETY: that many bytes, all written once; the device is done with them, and this borrows the driver.
         Ok(unsafe { std::slice::from_raw_parts_mut(slot.host, slot.bytes) })
     }
 
     fn send(&mut self, slot: usize, bytes: usize) -> Result<Address> {
-        let slot = self.slot_of(slot)?;
+        let slot = &self.slots[slot];
         // SAFETY: at most the bytes of the slot; they are next touched in `slot`, which waits for what is recorded below.
         let source = unsafe { std::slice::from_raw_parts(slot.host, bytes.min(slot.bytes)) };
         let copy = || {
@@ -271,7 +263,7 @@ impl Driver for Cuda {
     }
 
     fn finish(&mut self, slot: usize, result: Address) -> Result<()> {
-        let slot = self.slot_of(slot)?;
+        let slot = &self.slots[slot];
         let copy = || {
             // SAFETY: page-locked memory of one number, read only after `done`.
             let to = unsafe { std::slice::from_raw_parts_mut(slot.result, 1) };
@@ -283,7 +275,7 @@ impl Driver for Cuda {
     }
 
     fn result(&mut self, slot: usize) -> Result<f64> {
-        let slot = self.slot_of(slot)?;
+        let slot = &self.slots[slot];
         slot.done.synchronize().map_err(|e| self.fault(e))?;
         // SAFETY: one number, written by the copy that was waited for.
         Ok(unsafe { slot.result.read_volatile() })

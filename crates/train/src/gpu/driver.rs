@@ -33,35 +33,15 @@ macro_rules! kernels {
 }
 
 kernels! {
-    Extract "extract",
-    CountRows "count_rows",
-    ScanRows "scan_rows",
-    ListRows "list_rows",
-    WholeTable "whole_table",
-    Largest "largest",
-    Units "units",
-    ToI16 "to_i16",
-    ForwardFloats "forward_floats",
-    ForwardShorts "forward_shorts",
-    OutputForward "output_forward",
-    OutputBackward "output_backward",
-    DenseForward "dense_forward",
-    DenseInputs "dense_inputs",
-    DenseWeights "dense_weights",
-    EpochLosses "losses",
-    Total "total",
-    ValuesBackward "values_backward",
-    ScatterItems "scatter_items",
-    ScatterWindows "scatter_windows",
-    ScatterRows "scatter_rows",
-    Share "share",
-    SumParts "sum_parts",
-    Squares "squares",
-    ClipFactor "clip_factor",
-    Adam "adam",
-    Descend "descend",
-    LookBack "look_back",
-    Average "average",
+    Extract "extract", CountRows "count_rows", ScanRows "scan_rows", ListRows "list_rows",
+    WholeTable "whole_table", Largest "largest", Units "units", ToI16 "to_i16",
+    ForwardFloats "forward_floats", ForwardShorts "forward_shorts",
+    OutputForward "output_forward", OutputBackward "output_backward",
+    DenseForward "dense_forward", DenseInputs "dense_inputs", DenseWeights "dense_weights",
+    Losses "losses", Total "total", ValuesBackward "values_backward",
+    ScatterItems "scatter_items", ScatterWindows "scatter_windows", ScatterRows "scatter_rows",
+    Share "share", SumParts "sum_parts", Squares "squares", ClipFactor "clip_factor",
+    Adam "adam", Descend "descend", LookBack "look_back", Average "average",
 }
 
 const WORDS: usize = 9;
@@ -89,7 +69,6 @@ impl Param {
     }
 }
 
-/// Parameters by their words.
 macro_rules! params_of {
     ($($from:ty: $value:ident => $words:expr;)*) => {
         $(impl From<$from> for Param {
@@ -112,8 +91,7 @@ params_of! {
     &WindowArgs: args => [args.words, args.members, args.items, args.parts];
 }
 
-/// A device. Operations run in order, except that slot copies overlap them. Every method fails if the device
-/// does.
+/// A device. Operations run in order, except that slot copies overlap them.
 pub trait Driver {
     fn name(&self) -> &str;
 
@@ -131,10 +109,9 @@ pub trait Driver {
 
     fn launch(&mut self, kernel: Kernel, grid: [u32; 3], block: u32, params: &[Param]) -> Result<()>;
 
-    /// Begins a step: operations are recorded until its end.
+    /// Begins a step, recorded until its end.
     fn begin(&mut self);
 
-    /// Starts the recorded operations, at once where that is faster.
     fn end(&mut self) -> Result<()>;
 
     /// Allocates two slots: one is filled while the device works on the other.

@@ -17,14 +17,12 @@ struct Emulation {
     launch: Launch,
     allocate: unsafe extern "C" fn(usize) -> *mut c_void,
     release: unsafe extern "C" fn(*mut c_void, usize),
-    /// Bytes of each kernel's parameters.
     sizes: Vec<Vec<usize>>,
 }
 
 /// Kernel, grid, threads, backwards, parameters.
 type Launch = unsafe extern "C" fn(*const c_char, *const c_uint, c_uint, c_int, *mut *mut c_void) -> c_int;
 
-/// Compiles the sources, unless an earlier run compiled the same ones.
 fn compile() -> PathBuf {
     let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gpu/emulation.hpp");
     let entry = |kernel: &Kernel| format!("    ENTRY({})\n", kernel.name());

@@ -1,5 +1,5 @@
-//! A step as a CUDA graph: launching some twenty kernels one by one takes longer than a small batch computes.
-//! Steps repeat the same kernels, so a graph is built once and later steps only set parameters.
+//! A step as a CUDA graph, built once and then updated: launching some twenty kernels one by one takes longer
+//! than a small batch computes.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -14,17 +14,7 @@ type Result<T> = std::result::Result<T, DriverError>;
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operation {
     Clear(Address, usize),
-    /// Kernel, grid, threads per block, parameters.
     Launch(Kernel, [u32; 3], u32, Vec<Param>),
-}
-
-impl Operation {
-    fn is_like(&self, other: &Operation) -> bool {
-        match (self, other) {
-            (Operation::Launch(own, ..), Operation::Launch(other, ..)) => own == other,
-            _ => self == other,
-        }
-    }
 }
 
 pub fn pointers(params: &[Param]) -> Vec<*mut c_void> {
@@ -81,10 +71,12 @@ impl Graph {
     /// True if the graph can be updated to these operations.
     pub fn fits(&self, operations: &[Operation]) -> bool {
         self.operations.len() == operations.len()
-            && self.operations.iter().zip(operations).all(|(own, other)| own.is_like(other))
+            && self.operations.iter().zip(operations).all(|pair| match pair {
+                (Operation::Launch(own, ..), Operation::Launch(other, ..)) => own == other,
+                (own, other) => own == other,
+            })
     }
 
-    /// Updates the next launch; earlier launches are unaffected.
     pub fn set(&mut self, operations: &[Operation], kernels: &[CUfunction]) -> Result<()> {
         for ((node, own), new) in self.nodes.iter().zip(&mut self.operations).zip(operations) {
             if own != new {

@@ -57,12 +57,9 @@ pub fn tables(architecture: &Architecture) -> Vec<u8> {
 /// A layer after the hidden one; `LayerArgs` in dense.cu.
 #[derive(Debug, Clone, Copy)]
 pub struct LayerArgs {
-    /// Padded.
     pub inputs: u32,
     pub outputs: u32,
-    /// Offset within an output bucket.
     pub start: u32,
-    /// Reads the hidden layer.
     pub first: bool,
 }
 

@@ -65,7 +65,6 @@ impl Launcher {
         Ok(Launcher { driver, plan, memory, net, layers })
     }
 
-    /// Starts a kernel with blocks of [`BLOCK`] threads.
     pub fn launch(&mut self, kernel: Kernel, grid: [usize; 3], params: &[Param]) -> Result<()> {
         self.launch_of(kernel, grid, BLOCK, params)
     }
@@ -84,7 +83,6 @@ impl Launcher {
         self.launch(kernel, [count.div_ceil(BLOCK), 1, 1], params)
     }
 
-    /// Builds the feature table of the forward pass from the weights, in 16 bits or f32.
     pub fn prepare(&mut self, weights: Address, shorts: bool) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
         let layout = &self.plan.layout;
@@ -106,7 +104,6 @@ impl Launcher {
         self.each(Kernel::ToI16, count, shorten)
     }
 
-    /// Extracts rows, targets and buckets; for a backward pass also the perspectives of each row.
     pub fn extract(
         &mut self,
         records: Address,
@@ -235,7 +232,7 @@ impl Launcher {
             memory.values,
             memory.slopes,
         ];
-        self.each(Kernel::EpochLosses, groups, losses)?;
+        self.each(Kernel::Losses, groups, losses)?;
         let total = params![memory.values, groups.div_ceil(BLOCK) as u32, memory.total];
         self.launch(Kernel::Total, [1; 3], total)
     }

@@ -77,7 +77,6 @@ impl Gpu {
         Ok(Gpu { work, settings, steps: 0, next: 0, pending: VecDeque::new(), known: VecDeque::new(), name })
     }
 
-    /// Returns a free slot, after reading the loss of what it held.
     fn slot(&mut self) -> Result<usize> {
         if self.pending.len() == SLOTS {
             self.settle()?;
@@ -99,7 +98,6 @@ impl Gpu {
         (0..count).step_by(part).map(move |start| (start, part.min(count - start)))
     }
 
-    /// Starts the transfer of a batch; returns slot and device address.
     fn send(&mut self, items: &[TrainItem], batch: &[u32]) -> Result<(usize, Address)> {
         let slot = self.slot()?;
         records::fill(self.work.driver.slot(slot)?, batch.len(), |i| &items[batch[i] as usize]);
@@ -246,17 +244,13 @@ impl Backend for Gpu {
         let vectors = state.optimiser.iter().chain([&state.parameters]).chain(&state.average);
         if state.optimiser.len() != memory.vectors.len()
             || state.average.is_some() != self.work.plan.averaged
-            || vectors.into_iter().any(|vector| vector.len() != count)
+            || vectors.clone().any(|vector| vector.len() != count)
         {
             return Ok(false);
         }
-        let driver = &mut self.work.driver;
-        driver.write(memory.weights, &bytes(&state.parameters))?;
-        for (at, vector) in memory.vectors.iter().zip(&state.optimiser) {
-            driver.write(*at, &bytes(vector))?;
-        }
-        if let Some(average) = &state.average {
-            driver.write(memory.average, &bytes(average))?;
+        let places = memory.vectors.iter().chain([&memory.weights, &memory.average]);
+        for (at, vector) in places.zip(vectors) {
+            self.work.driver.write(*at, &bytes(vector))?;
         }
         self.steps = state.steps;
         Ok(true)
