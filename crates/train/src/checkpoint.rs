@@ -62,9 +62,7 @@ impl Checkpoint {
         if Sha256::digest(body)[..] != *digest {
             return None;
         }
-        let mut rest = body.strip_prefix(MAGIC)?;
-        let hash = String::from_utf8_lossy(take(&mut rest, HASH)?).trim_end().to_string();
-        read(hash, rest)
+        read(&mut body.strip_prefix(MAGIC)?)
     }
 }
 
@@ -82,8 +80,8 @@ fn float(rest: &mut &[u8]) -> Option<f64> {
     number(rest).map(f64::from_bits)
 }
 
-fn read(hash: String, mut rest: &[u8]) -> Option<Checkpoint> {
-    let rest = &mut rest;
+fn read(rest: &mut &[u8]) -> Option<Checkpoint> {
+    let hash = String::from_utf8_lossy(take(rest, HASH)?).trim_end().to_string();
     let (step, optimiser_steps, best_epoch) = (number(rest)?, number(rest)?, number(rest)?);
     let (best_loss, count) = (float(rest)?, number(rest)?);
     let mut epochs = Vec::new();

@@ -128,12 +128,8 @@ mod tests {
 
     #[test]
     fn devices_have_names_and_nothing_else_is_one() {
-        for (text, device) in [
-            ("auto", Device::Auto),
-            ("cpu", Device::Cpu),
-            ("gpu:0", Device::Gpu(0)),
-            ("gpu:3", Device::Gpu(3)),
-        ] {
+        let devices = [Device::Auto, Device::Cpu, Device::Gpu(0), Device::Gpu(3)];
+        for (text, device) in ["auto", "cpu", "gpu:0", "gpu:3"].into_iter().zip(devices) {
             assert_eq!(text.parse(), Ok(device));
             assert_eq!(device.to_string(), text);
         }

@@ -34,21 +34,16 @@ pub struct LearningRate {
 impl LearningRate {
     pub fn new(settings: &Settings, batches: usize) -> LearningRate {
         let steps = (batches * settings.epochs) as u64;
-        let whole = Schedule {
-            start: settings.learning_rate,
-            end: match settings.epoch_decay {
-                // A decay factor per epoch implies the final rate.
-                Some(factor) => {
-                    let epochs = steps.saturating_sub(1) as f64 / batches.max(1) as f64;
-                    (f64::from(settings.learning_rate) * f64::from(factor).powf(epochs)) as f32
-                }
-                None => settings.final_learning_rate,
-            },
-            decay: if settings.epoch_decay.is_some() { Decay::Exponential } else { settings.schedule },
-            // Warm-up takes at most a tenth of a run.
-            warmup: settings.warmup.min(steps / 10),
-            steps,
+        let (start, warmup) = (settings.learning_rate, settings.warmup.min(steps / 10));
+        let (end, decay) = match settings.epoch_decay {
+            // A decay factor per epoch implies the final rate.
+            Some(factor) => {
+                let epochs = steps.saturating_sub(1) as f64 / batches.max(1) as f64;
+                ((f64::from(start) * f64::from(factor).powf(epochs)) as f32, Decay::Exponential)
+            }
+            None => (settings.final_learning_rate, settings.schedule),
         };
+        let whole = Schedule { start, end, decay, warmup, steps };
         LearningRate { whole, phases: settings.phases.clone(), batches: batches.max(1) as u64 }
     }
 

@@ -171,19 +171,20 @@ pub fn fit_from(
         run.epochs.iter().for_each(|epoch| callbacks.epoch(epoch));
     }
     // All epochs are validated against the same target.
-    let target = run.last_target();
+    let target = run.target(run.steps);
     while run.epochs.len() < settings.epochs && !run.patience_is_over(settings.patience) {
         let epoch = run.epochs.len() + 1;
         let start = Instant::now();
         let Some(train_loss) = run.epoch(loader, epoch)? else { break };
         let seconds = start.elapsed().as_secs_f64();
-        let validation_loss =
-            (!validation.is_empty()).then(|| run.validate(target, validation)).transpose()?;
+        let validation_loss = (!validation.is_empty())
+            .then(|| run.backend.mean_loss(run.loss, target, validation))
+            .transpose()?;
         let done = Epoch {
             epoch,
             train_loss,
             validation_loss,
-            learning_rate: run.learning_rate(),
+            learning_rate: run.rate.at(run.step.saturating_sub(1)),
             positions_per_second: loader.positions() as f64 / seconds.max(1e-9),
         };
         run.finish(done)?;

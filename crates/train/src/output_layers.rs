@@ -8,20 +8,11 @@ use super::model::Model;
 use super::param_layout::ParamLayout;
 use patzer_eval::nnue::Activation;
 
-// Activations as const generics, so that every loop is compiled for one.
-pub const RELU: u8 = 0;
-pub const CRELU: u8 = 1;
-pub const SCRELU: u8 = 2;
-pub const PAIRWISE: u8 = 3;
-
-pub fn kind(activation: Activation) -> u8 {
-    match activation {
-        Activation::Relu => RELU,
-        Activation::Crelu => CRELU,
-        Activation::Screlu => SCRELU,
-        Activation::Pairwise => PAIRWISE,
-    }
-}
+// Activations as const generics, so that every loop is compiled for one; numbered as in the kernels.
+pub const RELU: u8 = Activation::Relu as u8;
+pub const CRELU: u8 = Activation::Crelu as u8;
+pub const SCRELU: u8 = Activation::Screlu as u8;
+pub const PAIRWISE: u8 = Activation::Pairwise as u8;
 
 pub struct OutputLayers {
     /// Hidden activations, `[perspective][tile][lane]`, and their gradient.
@@ -55,18 +46,28 @@ impl OutputLayers {
         i: usize,
         bucket: usize,
     ) -> f32 {
-        let tiles = model.layout.hidden_tiles;
+        let (layout, tiles) = (&model.layout, model.layout.hidden_tiles);
         for tile in 0..tiles {
             for view in 0..views {
                 let sums = tile_of::<T>(hidden, tile, views * positions, views * i + view);
                 *lanes_mut::<T>(&mut self.active, view * tiles + tile) = active::<A, T>(sums);
             }
         }
-        self.further(model, bucket)
+        let inner = layout.architecture.inner() as u8;
+        for (layer, [inputs, outputs]) in layout.dense.iter().copied().enumerate() {
+            let start = layout.layer(bucket, layer);
+            let (weights, biases) =
+                model.parameters[start..start + (inputs + 1) * outputs].split_at(inputs * outputs);
+            let values = inputs_of(layer, &self.active, &self.sums, &mut self.values, inner);
+            let rows = weights.chunks_exact(inputs).zip(biases);
+            for (sum, (weights, bias)) in self.sums[layer].iter_mut().zip(rows) {
+                *sum = bias + dot(values, weights);
+            }
+        }
+        self.sums[layout.dense.len() - 1][0]
     }
 
-    /// Adds the layers' gradient and turns the position's accumulators into their gradient, given the
-    /// derivative by the output. Follows [`OutputLayers::output`] of the same position.
+    /// Adds the layers' gradient and turns accumulators into theirs. Follows `output` of the same position.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     pub fn backward<const A: u8, const T: usize>(
@@ -94,29 +95,11 @@ impl OutputLayers {
         }
     }
 
-    #[inline(always)]
-    fn further(&mut self, model: &Model, bucket: usize) -> f32 {
-        let layout = &model.layout;
-        let inner = kind(layout.architecture.inner());
-        for (layer, [inputs, outputs]) in layout.dense.iter().copied().enumerate() {
-            let start = layout.layer(bucket, layer);
-            let (weights, biases) =
-                model.parameters[start..start + (inputs + 1) * outputs].split_at(inputs * outputs);
-            let values = inputs_of(layer, &self.active, &self.sums, &mut self.values, inner);
-            for ((sum, weights), bias) in
-                self.sums[layer].iter_mut().zip(weights.chunks_exact(inputs)).zip(biases)
-            {
-                *sum = bias + dot(values, weights);
-            }
-        }
-        self.sums[layout.dense.len() - 1][0]
-    }
-
     /// Adds the layers' gradient and leaves that of the activations in `upstream`.
     #[inline(always)]
     fn backward_further(&mut self, model: &Model, bucket: usize, slope: f32, gradient: &mut [f32]) {
         let layout = &model.layout;
-        let inner = kind(layout.architecture.inner());
+        let inner = layout.architecture.inner() as u8;
         let last = layout.dense.len() - 1;
         self.slopes[last][0] = slope;
         for layer in (0..=last).rev() {

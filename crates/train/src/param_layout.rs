@@ -148,8 +148,7 @@ impl ParamLayout {
         ]
     }
 
-    /// Largest magnitudes such that no quantised sum overflows: all features that can be active together, and the
-    /// bias, sum to less than 2^15/QA.
+    /// Largest magnitudes such that all features active together, and the bias, sum to less than 2^15/QA.
     pub fn limits(&self) -> Vec<f32> {
         let features = &self.architecture.features;
         let share = (LARGEST - LIMIT) * 0.99 / features.blocks().len() as f32;

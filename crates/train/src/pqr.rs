@@ -30,11 +30,9 @@ impl PqrGroup {
             return None;
         }
         let other = others[Rng::new(seed).below(others.len())];
-        let item = |position: &Chess| TrainItem {
-            board: PackedBoard::pack(position),
-            turn: position.turn(),
-            score: None,
-            result: 0,
+        let item = |position: &Chess| {
+            let (board, turn) = (PackedBoard::pack(position), position.turn());
+            TrainItem { board, turn, score: None, result: 0 }
         };
         let after = |m: Move| item(&played(position, m));
         let number = u16::try_from(position.fullmoves().get()).unwrap_or(u16::MAX);

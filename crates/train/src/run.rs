@@ -9,7 +9,7 @@ use super::learning_rate::LearningRate;
 use super::loss::{Loss, Target};
 use super::model::Model;
 use super::param_layout::ParamLayout;
-use super::{DataLoader, Epoch, Settings, TrainItem, TrainingCallbacks};
+use super::{DataLoader, Epoch, Settings, TrainingCallbacks};
 use patzer_eval::nnue::Network;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -21,12 +21,12 @@ const MIN_BATCH: usize = 64;
 pub struct Run {
     pub layout: ParamLayout,
     pub backend: Box<dyn Backend>,
-    rate: LearningRate,
-    loss: Loss,
+    pub rate: LearningRate,
+    pub loss: Loss,
     /// Target at the first and the last step.
     targets: [Target; 2],
-    step: u64,
-    steps: u64,
+    pub step: u64,
+    pub steps: u64,
     pub epochs: Vec<Epoch>,
     averaged: bool,
     /// Loss, epoch and parameters of the best epoch.
@@ -41,10 +41,9 @@ impl Run {
         compute: Compute,
         callbacks: &mut dyn TrainingCallbacks,
     ) -> Result<Run> {
-        let (architecture, factorised) = (settings.architecture(), settings.factorised());
         let model = match start {
-            Some(network) => Model::of(network, factorised),
-            None => Model::start(&architecture, factorised, settings.seed),
+            Some(network) => Model::of(network, settings.factorised()),
+            None => Model::start(&settings.architecture(), settings.factorised(), settings.seed),
         };
         let (batches, layout) = (loader.batches(), model.layout.clone());
         let (backend, gpu_rejected) = compute.backend(model, settings, loader.largest(), loader.sample())?;
@@ -64,18 +63,6 @@ impl Run {
             averaged: settings.average > 0.0,
             best: None,
         })
-    }
-
-    pub fn validate(&mut self, target: Target, items: &[TrainItem]) -> Result<f64> {
-        self.backend.mean_loss(self.loss, target, items)
-    }
-
-    pub fn learning_rate(&self) -> f32 {
-        self.rate.at(self.step.saturating_sub(1))
-    }
-
-    pub fn last_target(&self) -> Target {
-        self.target(self.steps)
     }
 
     /// Records an epoch, and its weights if it is the best.
@@ -130,7 +117,7 @@ impl Run {
         Ok(saved.device)
     }
 
-    fn target(&self, step: u64) -> Target {
+    pub fn target(&self, step: u64) -> Target {
         let [start, end] = self.targets;
         let done = step as f32 / self.steps.max(1) as f32;
         Target { wdl: start.wdl + (end.wdl - start.wdl) * done, ..start }

@@ -107,7 +107,13 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        let shape = Architecture::default();
+        Settings::of(Architecture::default())
+    }
+}
+
+impl Settings {
+    /// The defaults with an architecture.
+    pub(super) fn of(shape: Architecture) -> Settings {
         Settings {
             features: shape.features,
             hidden: shape.hidden,
@@ -154,9 +160,7 @@ impl Default for Settings {
             phases: Vec::new(),
         }
     }
-}
 
-impl Settings {
     pub fn load(name_or_path: &str) -> Result<Settings> {
         if let Some((_, text)) = RECIPES.iter().find(|(name, _)| *name == name_or_path) {
             return Settings::parse(text, Path::new(name_or_path));

@@ -36,8 +36,12 @@ pub fn items(count: usize, seed: u64) -> Vec<TrainItem> {
     items
 }
 
+fn settings_of(architecture: Architecture) -> Settings {
+    Settings { epochs: 3, batch: 300, warmup: 0, ..Settings::of(architecture) }
+}
+
 fn settings() -> Settings {
-    Settings { hidden: 16, epochs: 3, batch: 300, warmup: 0, ..Settings::default() }
+    settings_of(plain(16))
 }
 
 pub fn plain(hidden: usize) -> Architecture {
@@ -104,8 +108,7 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
             let shared = |at: usize| if layout.factor_rows > 0 { parameters[at] } else { 0.0 };
             let sum = |neuron: usize| -> f64 {
                 let weight = |f: &usize| {
-                    let own = parameters[layout.feature_at(row(*f), neuron)];
-                    own + shared(if layout.factor_rows > 0 { layout.factor_at(*f, neuron) } else { 0 })
+                    parameters[layout.feature_at(row(*f), neuron)] + shared(layout.factor_at(*f, neuron))
                 };
                 parameters[layout.bias_at(neuron)] + active.iter().map(weight).sum::<f64>()
             };
@@ -117,8 +120,7 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
             values.extend((0..architecture.outputs_per_perspective()).map(activated));
             if architecture.psqt {
                 let value = |f: &usize| {
-                    let own = parameters[layout.psqt_at(row(*f), bucket)];
-                    own + shared(if layout.factor_rows > 0 { layout.psqt_factor_at(*f, bucket) } else { 0 })
+                    parameters[layout.psqt_at(row(*f), bucket)] + shared(layout.psqt_factor_at(*f, bucket))
                 };
                 skipped += sign * active.iter().map(value).sum::<f64>() / architecture.views as f64;
             }
@@ -167,6 +169,13 @@ pub fn places(layout: &ParamLayout) -> Vec<usize> {
     places
 }
 
+/// Makes weights and biases large enough to clip some activations.
+pub fn enlarge(model: &mut Model, rng: &mut Rng) {
+    for at in places(&model.layout) {
+        model.parameters[at] = model.parameters[at] * 3.0 + 0.01 + 0.02 * rng.normal() as f32;
+    }
+}
+
 /// Compares sampled gradients of every kind with finite differences.
 fn check_gradient(architecture: &Architecture, factoriser: bool) {
     let items = items(260, 1);
@@ -174,10 +183,7 @@ fn check_gradient(architecture: &Architecture, factoriser: bool) {
     let target = Target { wdl: 0.4, k: 1.2 };
     let mut model = Model::random(architecture, factoriser, 5);
     let mut rng = Rng::new(6);
-    // Weights and biases large enough to clip some activations.
-    for at in places(&model.layout) {
-        model.parameters[at] = model.parameters[at] * 3.0 + 0.01 + 0.02 * rng.normal() as f32;
-    }
+    enlarge(&mut model, &mut rng);
     let batch: Vec<u32> = (0..items.len() as u32).collect();
     let mut cpu = CpuGradient::new(&model, items.len(), false);
     let mean = cpu.mean_loss(&model, settings.loss(), target, &items);
@@ -240,25 +246,11 @@ fn gradients_of_every_shape_are_those_of_finite_differences() {
 fn what_is_trained_is_what_plays() {
     let items = items(3000, 8);
     for architecture in shapes() {
-        let settings = Settings {
-            features: architecture.features.clone(),
-            layers: architecture.layers.clone(),
-            views: architecture.views,
-            activation: architecture.activation,
-            mirror: architecture.mirror,
-            king_buckets: architecture.king_buckets.clone(),
-            output_buckets: architecture.output_buckets,
-            output_by: architecture.output_by,
-            psqt: architecture.psqt,
-            factoriser: true,
-            hidden: 32,
-            learning_rate: 0.003,
-            ..settings()
-        };
+        let layout = Architecture { hidden: 32, ..architecture };
+        let settings = Settings { factoriser: true, learning_rate: 0.003, ..settings_of(layout.clone()) };
         let outcome = fit(&items, &[], &settings, &mut |_: &Epoch| ()).unwrap();
         let (first, last) = (outcome.epochs[0].train_loss, outcome.epochs[2].train_loss);
-        assert!(last < first, "{architecture}: {first} → {last}");
-        let layout = Architecture { hidden: 32, ..architecture };
+        assert!(last < first, "{layout}: {first} → {last}");
         assert_eq!(outcome.network.architecture(), &layout);
         // Rounding hundreds of weights: some centipawns.
         assert!(outcome.quantisation.mean_error < 30.0, "{layout}: {:?}", outcome.quantisation);
@@ -293,20 +285,12 @@ fn sums_in_sixteen_bits_give_almost_the_same_gradient() {
 #[test]
 fn a_thousand_positions_are_learnt_by_heart() {
     let items = items(1000, 2);
-    let settings = Settings {
-        hidden: 32,
-        epochs: 250,
-        batch: 100,
-        learning_rate: 0.01,
-        weight_decay: 0.0,
-        wdl: 0.0,
-        ..settings()
-    };
+    let settings = Settings { epochs: 250, batch: 100, learning_rate: 0.01, ..settings_of(plain(32)) };
+    let settings = Settings { weight_decay: 0.0, wdl: 0.0, ..settings };
     let outcome = fit(&items, &items, &settings, &mut |_: &Epoch| ()).unwrap();
     let (first, best) = (outcome.epochs[0].train_loss, outcome.best().train_loss);
     assert!(best < first / 50.0 && best < 5e-4, "{first} → {best}");
-    // Rounding 64 output weights to 1/64 moves the sum by 400·√64/(64·√12) = 14.4 centipawns (standard deviation)
-    // where every activation is 1; less where they are less.
+    // Rounding 64 output weights to 1/64 moves the sum by at most 400·√64/(64·√12) = 14.4 cp (standard deviation).
     let q = outcome.quantisation;
     assert!(q.mean_error < 14.4 && q.max_error < 4.0 * 14.4, "{q:?}");
 }

@@ -131,8 +131,7 @@ impl TrainingData {
     }
 }
 
-/// A training position: the board to judge, with the game engine's score seen from its side to move, or else the
-/// label's.
+/// The board to judge, with the game engine's score seen from its side to move, or else the label's.
 pub(super) fn train_item(
     record: &Record,
     board: PackedBoard,
@@ -140,16 +139,14 @@ pub(super) fn train_item(
 ) -> std::result::Result<TrainItem, &'static str> {
     let seen = record.score.map(|score| if turn == record.turn { score } else { -score });
     let score = seen.or(record.leaf.map(|leaf| leaf.score));
-    match score {
-        Some(score) if is_mate(score.into()) => Err("score is mate"),
-        score => {
-            let result = match record.mean {
-                Some(_) => (record.outcome() * f32::from(WIN)).round() as i16,
-                None => i16::from(record.result) * WIN,
-            };
-            Ok(TrainItem { board, turn, score, result })
-        }
+    if score.is_some_and(|score| is_mate(score.into())) {
+        return Err("score is mate");
     }
+    let result = match record.mean {
+        Some(_) => (record.outcome() * f32::from(WIN)).round() as i16,
+        None => i16::from(record.result) * WIN,
+    };
+    Ok(TrainItem { board, turn, score, result })
 }
 
 fn pqr_groups(

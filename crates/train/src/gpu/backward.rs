@@ -75,8 +75,7 @@ impl Launcher {
         let (starts, gradient, parts) = (memory.starts, memory.gradient, memory.scattered);
         let (hidden, views) = (memory.hidden, views as u32);
         let (members, items) = (memory.members, memory.item_rows);
-        // A thread handles four neurons. A single window gets all blocks, each of several as few as keep a
-        // device busy.
+        // A thread handles four neurons. A single window gets all blocks, several as few as keep a device busy.
         let blocks_of = |threads: usize| (cut.items as usize).div_ceil(threads / (tile / 4));
         if self.plan.is_windowed() {
             let blocks = BUSY.div_ceil(windows * tiles).min(blocks_of(LARGE_BLOCK));
@@ -98,8 +97,7 @@ impl Launcher {
         }
     }
 
-    /// Adds L2 to the gradient and computes the factor that clips its norm to `longest`; null if `longest` is
-    /// 0.
+    /// Adds L2 to the gradient and computes the factor that clips its norm to `longest`; null if that is 0.
     pub fn clip_gradient(&mut self, l2: f32, longest: f32) -> Result<Address> {
         if l2 == 0.0 && longest == 0.0 {
             return Ok(Address::NONE);

@@ -1,6 +1,5 @@
-//! Check of a device against the CPU before a run: losses, the gradient (twice, for repeatability), and one
-//! step, which is undone. The driver compiles the kernels for devices that no test has seen, and a fault
-//! there would only show as a network that learns worse.
+//! Check of a device against the CPU before a run: losses, the gradient (twice), and one step, which is undone.
+//! The driver compiles the kernels for devices no test has seen, and a fault would only show as a worse network.
 
 use super::Gpu;
 use crate::backend::{Backend, StepParams};
@@ -71,7 +70,7 @@ impl Gpu {
     fn fault(&self, what: &str) -> Error {
         Error::internal(format!(
             "{} {what}: a fault of patzer or of the driver, please report it; --device cpu trains without it",
-            self.name
+            self.work.driver.name()
         ))
     }
 }

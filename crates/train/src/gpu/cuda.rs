@@ -129,8 +129,7 @@ impl Cuda {
                 let mut pointers = graph::pointers(params);
                 let function = self.kernels[*kernel as usize];
                 let grid = (grid[0], grid[1], grid[2]);
-                // SAFETY: the parameters are those of the kernel's declaration, which tests compare with the PTX; the
-                // driver reads them before it returns.
+                // SAFETY: tests compare the parameters with the PTX; the driver reads them before it returns.
                 unsafe { result::launch_kernel(function, grid, (*block, 1, 1), 0, queue, &mut pointers) }
             }
         }
@@ -165,8 +164,7 @@ impl Cuda {
     }
 
     fn new_slot(&mut self, bytes: usize) -> std::result::Result<(), DriverError> {
-        // SAFETY: freed in `drop`, after the device is done with it. Records are written once, in order, which
-        // suits write-combined memory.
+        // SAFETY: freed in `drop`, after the device is done. Records, written in order, suit write-combined memory.
         let (host, result, device) = unsafe {
             let host: *mut u8 = result::malloc_host(bytes, sys::CU_MEMHOSTALLOC_WRITECOMBINED)?.cast();
             // Fresh pages hold anything.

@@ -84,7 +84,7 @@ params_of! {
     f32: number => [number.to_bits()];
     Address: address => [address.0 as u32, (address.0 >> 32) as u32];
     &NetArgs: args => args.0;
-    &LayerArgs: args => args.words();
+    &LayerArgs: args => [args.inputs, args.outputs, args.start, args.first.into()];
     &Loss: loss => loss_words(loss);
     &StepArgs: args => args.words();
     &OrderArgs: args => args.words();

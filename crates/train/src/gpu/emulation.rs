@@ -5,7 +5,7 @@
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use libloading::Library;
 
@@ -49,17 +49,12 @@ fn compile() -> PathBuf {
     let (source, made) = (work.path().join("emulation.cpp"), work.path().join("emulation.so"));
     std::fs::write(&source, text).unwrap();
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
-    // No fused products, as in the PTX. Fibers jump between stacks, which fortified libraries take for a
-    // fault.
+    // No fused products, as in the PTX. Fortified libraries take the fibers' jumps between stacks for a fault.
     let output = Command::new(&compiler)
         .args(["-std=c++17", "-O2", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-strict-aliasing"])
         // Unaligned loads fault on a GPU.
         .args(["-U_FORTIFY_SOURCE", "-fsanitize=alignment", "-fsanitize-undefined-trap-on-error"])
-        .arg("-I")
-        .arg(ptx::folder())
-        .arg(&source)
-        .arg("-o")
-        .arg(&made)
+        .args([Path::new("-I"), &ptx::folder(), &source, Path::new("-o"), &made])
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -84,17 +79,11 @@ fn emulation() -> &'static Emulation {
     })
 }
 
-/// Serialises launches: the library has one global machine.
-fn machine() -> MutexGuard<'static, ()> {
-    static MACHINE: Mutex<()> = Mutex::new(());
-    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 pub struct Emulated {
     emulation: &'static Emulation,
     backwards: bool,
-    without: Option<Kernel>,
-    free: u64,
+    pub without: Option<Kernel>,
+    pub free: u64,
     memory: Vec<(Address, usize)>,
     slots: Vec<(Vec<u8>, Address, f64)>,
 }
@@ -103,16 +92,8 @@ pub fn open(backwards: bool) -> Box<dyn Driver> {
     Emulated::with(|device| device.backwards = backwards)
 }
 
-pub fn small(free: u64) -> Box<dyn Driver> {
-    Emulated::with(|device| device.free = free)
-}
-
-pub fn without(kernel: Kernel) -> Box<dyn Driver> {
-    Emulated::with(|device| device.without = Some(kernel))
-}
-
 impl Emulated {
-    fn with(change: impl FnOnce(&mut Emulated)) -> Box<dyn Driver> {
+    pub fn with(change: impl FnOnce(&mut Emulated)) -> Box<dyn Driver> {
         let (emulation, free) = (emulation(), 1 << 40);
         let (memory, slots) = (Vec::new(), Vec::new());
         let mut device = Emulated { emulation, backwards: false, without: None, free, memory, slots };
@@ -178,9 +159,10 @@ impl Driver for Emulated {
         let name = CString::new(kernel.name()).unwrap();
         let mut pointers = super::graph::pointers(params);
         let backwards = c_int::from(self.backwards);
-        let _machine = machine();
-        // SAFETY: the parameters have the sizes of the kernel's declaration; what they point to is the caller's business,
-        // and a fault ends the test.
+        // The library has one global machine.
+        static MACHINE: Mutex<()> = Mutex::new(());
+        let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the parameters have the sizes of the kernel's declaration; a fault ends the test.
         let code = unsafe {
             (self.emulation.launch)(name.as_ptr(), grid.as_ptr(), block, backwards, pointers.as_mut_ptr())
         };

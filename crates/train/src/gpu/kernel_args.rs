@@ -2,7 +2,6 @@
 
 use super::driver::Address;
 use crate::loss::Loss;
-use crate::output_layers;
 use crate::param_layout::ParamLayout;
 use patzer_eval::nnue::{Architecture, OutputBy};
 use patzer_fit::optim::Step;
@@ -28,8 +27,8 @@ impl NetArgs {
             layout.rows,
             architecture.features.count(),
             layout.factor_rows,
-            output_layers::kind(architecture.activation).into(),
-            output_layers::kind(architecture.inner()).into(),
+            architecture.activation as usize,
+            architecture.inner() as usize,
             architecture.output_buckets,
             usize::from(architecture.output_by == OutputBy::Phase),
             bits.sum(),
@@ -43,8 +42,7 @@ impl NetArgs {
     }
 }
 
-/// King bucket of each square, plus 128 where the board is mirrored; then the output bucket by piece count or
-/// phase.
+/// King bucket of each square, plus 128 if mirrored; then the output bucket by piece count or phase.
 pub fn tables(architecture: &Architecture) -> Vec<u8> {
     let king = |square: usize| {
         let (flip, bucket) = architecture.orientation(square);
@@ -72,10 +70,6 @@ impl LayerArgs {
             first: at == 0,
         };
         layout.dense.iter().enumerate().map(layer).collect()
-    }
-
-    pub(super) fn words(&self) -> [u32; 4] {
-        [self.inputs, self.outputs, self.start, self.first.into()]
     }
 }
 

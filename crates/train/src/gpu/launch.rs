@@ -153,8 +153,7 @@ impl Launcher {
         Ok(())
     }
 
-    /// Turns bit sets into lists: `[bits, counts, starts, members, item_rows]` of `count` windows, `[rows,
-    /// everybody]`.
+    /// Turns bit sets of `count` windows into lists; `sizes` are rows and members of the row of all.
     fn list(
         &mut self,
         memory: [Address; 5],

@@ -63,8 +63,7 @@ device_memory! { |plan, layout|
     actives: LARGEST_SLOTS, 4, if plan.shorts;
     // King buckets by square and output buckets by piece count or phase.
     tables: 64 + 65, 1;
-    // Row lists of perspectives with their lengths; per window and row its perspectives as bits and as a list, and its
-    // items.
+    // Row lists of perspectives with their lengths; per window and row its perspectives, and its items.
     rows: plan.views() * plan.stride, 2;
     counts: plan.views(), 4;
     bits: plan.in_windows()[0], 4;

@@ -85,8 +85,7 @@ impl MemoryPlan {
         let pairs = window * (self.stride + 1);
         let members = (pairs + 3 * (self.layout.rows + 1).min(pairs)).next_multiple_of(4);
         let items = self.layout.rows.min(pairs) + 1 + pairs / SEGMENT;
-        // In a single window only rows of several items have partial sums: less than twice their members over
-        // SEGMENT.
+        // In a single window only rows of several items have partial sums: below twice their members / SEGMENT.
         let parts = if count > 1 { items } else { 2 * pairs / SEGMENT + 2 };
         let [words, members, items, parts] = [window / 32, members, items, parts].map(|size| size as u32);
         (count, WindowArgs { words, members, items, parts })

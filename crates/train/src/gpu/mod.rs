@@ -50,15 +50,13 @@ pub struct Gpu {
     next: usize,
     pending: VecDeque<usize>,
     known: VecDeque<f64>,
-    name: String,
 }
 
 /// Transfer slots: one fills while the device works on the other.
 const SLOTS: usize = 2;
 
 impl Gpu {
-    /// Loads a network for batches of at most `batch` positions. Fails if it does not fit (the message says
-    /// what would) or uses a feature block without a kernel.
+    /// Fails if the network does not fit (the message says what would) or a feature block has no kernel.
     pub fn new(mut driver: Box<dyn Driver>, model: &Model, settings: &Settings, batch: usize) -> Result<Gpu> {
         let blocks = model.layout.architecture.features.blocks();
         if let Some(block) = blocks.iter().find(|block| !kernel_args::BLOCKS.contains(&block.name)) {
@@ -71,10 +69,9 @@ impl Gpu {
         if plan.bytes() as u64 > free {
             return Err(Error::input(plan.too_large(free, settings)));
         }
-        let name = driver.name().to_string();
         let work = Launcher::new(driver, plan, model)?;
         let settings = settings.clone();
-        Ok(Gpu { work, settings, steps: 0, next: 0, pending: VecDeque::new(), known: VecDeque::new(), name })
+        Ok(Gpu { work, settings, steps: 0, next: 0, pending: VecDeque::new(), known: VecDeque::new() })
     }
 
     fn slot(&mut self) -> Result<usize> {
@@ -178,7 +175,7 @@ impl Gpu {
 
 impl Backend for Gpu {
     fn device(&self) -> &str {
-        &self.name
+        self.work.driver.name()
     }
 
     fn step(&mut self, step: &StepParams, items: &[TrainItem], batch: &[u32]) -> Result<()> {

@@ -1,17 +1,19 @@
 //! Every kernel against the CPU: on the emulation, and on a GPU where there is one.
 
 use super::driver::{Driver, Kernel};
-use super::emulation;
+use super::emulation::{self, Emulated};
 use super::memory::START;
 use super::records::{self, RECORD};
 use super::*;
 use crate::cpu_gradient::CpuGradient;
 use crate::extract::Extractor;
 use crate::optimiser::Optimiser;
-use crate::tests::{Checkpoints, OPTIMISERS, items, shapes};
+use crate::tests::{Checkpoints, OPTIMISERS, enlarge, items, shapes};
 use crate::{Compute, Forward, LossKind, MemoryLoader, Outcome, fit_from};
 use patzer_chess::rng::Rng;
 use patzer_eval::nnue::{Architecture, KingBuckets};
+
+const TARGET: Target = Target { wdl: 0.4, k: 1.2 };
 
 type Open = fn() -> Box<dyn Driver>;
 
@@ -27,11 +29,7 @@ fn devices() -> Vec<Open> {
 fn models() -> Vec<Model> {
     let models = shapes().into_iter().enumerate().map(|(seed, architecture)| {
         let mut model = Model::random(&architecture, architecture.king_bucket_count() > 1, seed as u64);
-        let mut rng = Rng::new(6);
-        // Weights and biases large enough to clip some activations.
-        for at in crate::tests::places(&model.layout) {
-            model.parameters[at] = model.parameters[at] * 3.0 + 0.01 + 0.02 * rng.normal() as f32;
-        }
+        enlarge(&mut model, &mut Rng::new(6));
         model
     });
     models.collect()
@@ -61,8 +59,7 @@ fn gradients_and_losses_of_every_shape_are_those_of_the_cpu() {
         for kind in &kinds {
             check_gradient(open, &models[0], kind, 201);
         }
-        // All architectures over the losses in turn; the last, which has every feature, in f32 and in 16
-        // bits.
+        // All architectures over the losses in turn; the last, with every feature, in f32 and in 16 bits.
         for (at, model) in models.iter().chain(models.last()).enumerate().skip(1) {
             check_gradient(open, model, &kinds[at % kinds.len()], 201);
         }
@@ -73,7 +70,7 @@ fn gradients_and_losses_of_every_shape_are_those_of_the_cpu() {
 
 fn check_gradient(open: Open, model: &Model, settings: &Settings, count: usize) {
     let (items, layout) = (items(count, 1), &model.layout);
-    let (loss, target) = (settings.loss(), Target { wdl: 0.4, k: 1.2 });
+    let (loss, target) = (settings.loss(), TARGET);
     let mut batch: Vec<u32> = (0..items.len() as u32).collect();
     Rng::new(3).shuffle(&mut batch);
     let mut cpu = CpuGradient::new(model, items.len(), settings.forward == Forward::I16);
@@ -173,7 +170,7 @@ fn a_batch_in_parts_is_the_whole_batch() {
         for model in models().into_iter().rev().step_by(4) {
             let items = items(201, 1);
             let settings = settings(Forward::I16);
-            let (target, loss) = (Target { wdl: 0.4, k: 1.2 }, settings.loss());
+            let (target, loss) = (TARGET, settings.loss());
             let batch: Vec<u32> = (0..items.len() as u32).collect();
             let mut gpu = Gpu::new(open(), &model, &settings, items.len()).unwrap();
             let (whole, expected) = gpu.gradient_of(&items, &batch, loss, target).unwrap();
@@ -302,7 +299,7 @@ fn no_sum_depends_on_who_comes_first() {
         let batch: Vec<u32> = (0..count as u32).collect();
         let on = |backwards| {
             let mut gpu = Gpu::new(emulation::open(backwards), &model, &settings, count).unwrap();
-            gpu.gradient_of(&items, &batch, settings.loss(), Target { wdl: 0.4, k: 1.2 }).unwrap()
+            gpu.gradient_of(&items, &batch, settings.loss(), TARGET).unwrap()
         };
         // Many items per row and positions per bucket, with bit-equal sums.
         let ((loss, forwards), (again, backwards)) = (on(false), on(true));
@@ -364,7 +361,9 @@ fn a_device_that_leaves_something_out_is_not_trusted() {
     for settings in [whole, flat, wide, sgd] {
         let model = Model::start(&settings.architecture(), settings.factorised(), 1);
         for kernel in Kernel::ALL.iter().filter(|kernel| !others.contains(kernel)) {
-            let mut gpu = Gpu::new(emulation::without(*kernel), &model, &settings, 300).unwrap();
+            let mut gpu =
+                Gpu::new(Emulated::with(|device| device.without = Some(*kernel)), &model, &settings, 300)
+                    .unwrap();
             if let Err(error) = check(&mut gpu, &model, &settings, &items(300, 3)) {
                 assert!(error.to_string().contains("emulation computes "), "{error}");
                 assert_eq!(error.exit_code(), 2);
@@ -385,7 +384,7 @@ fn a_device_that_leaves_something_out_is_not_trusted() {
 fn the_cpu_takes_over_from_a_device_that_is_not_trusted_if_it_may() {
     let settings = Settings { hidden: 16, ..settings(Forward::I16) };
     let with = |or_cpu| {
-        let driver = emulation::without(Kernel::ScatterWindows);
+        let driver = Emulated::with(|device| device.without = Some(Kernel::ScatterWindows));
         let items = items(480, 4);
         let mut loader = MemoryLoader::new(&items, &settings).unwrap();
         let mut keeper = Checkpoints::default();
@@ -408,10 +407,9 @@ fn a_weight_that_is_no_number_shows_in_the_loss() {
             model.parameters[bias] = f32::NAN;
             let settings = settings(forward);
             let mut gpu = Gpu::new(open(), &model, &settings, 8).unwrap();
-            let (items, batch) = (items(4, 1), [0, 1, 2, 3]);
-            let target = Target { wdl: 0.3, k: 1.0 };
-            assert!(gpu.gradient_of(&items, &batch, settings.loss(), target).unwrap().0.is_nan());
-            assert!(gpu.mean_loss(settings.loss(), target, &items).unwrap().is_nan());
+            let (items, loss) = (items(4, 1), settings.loss());
+            assert!(gpu.gradient_of(&items, &[0, 1, 2, 3], loss, TARGET).unwrap().0.is_nan());
+            assert!(gpu.mean_loss(loss, TARGET, &items).unwrap().is_nan());
         }
     }
 }
@@ -425,7 +423,9 @@ fn what_does_not_fit_is_an_error_that_says_what_would() {
         (MemoryPlan::new(&model.layout, &settings, 300).bytes() as u64, settings, model)
     };
     let ((free, ..), (_, settings, model)) = (plan(64), plan(512));
-    let error = Gpu::new(emulation::small(free), &model, &settings, 300).err().expect("it is too large");
+    let error = Gpu::new(Emulated::with(|device| device.free = free), &model, &settings, 300)
+        .err()
+        .expect("it is too large");
     assert!(error.to_string().contains("; hidden = 64 would fit"), "{error}");
     assert_eq!(error.exit_code(), 1);
 }
