@@ -29,8 +29,7 @@ pub trait Backend {
     /// Takes a step on a batch of indices into `items`. The step may still be running on return.
     fn step(&mut self, step: &StepParams, items: &[TrainItem], batch: &[u32]) -> Result<()>;
 
-    /// Returns the summed loss of the oldest unread step; `None` if no step is unread, or if that step is
-    /// still running and `wait` is false.
+    /// Summed loss of the oldest unread step; `None` if there is none or, without `wait`, it is running.
     fn loss(&mut self, wait: bool) -> Result<Option<f64>>;
 
     fn mean_loss(&mut self, loss: Loss, target: Target, items: &[TrainItem]) -> Result<f64>;

@@ -16,14 +16,12 @@ pub enum Device {
     #[default]
     Auto,
     Cpu,
-    /// GPU by index.
     Gpu(usize),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParseDeviceError {
     Name,
-    /// The text after `gpu:` is not an index.
     Number(String),
 }
 

@@ -94,7 +94,6 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Float weights of the best epoch, as the bytes of a safetensors file.
     pub fn safetensors(&self) -> Vec<u8> {
         safetensors::safetensors(&self.model, &self.network.about().description)
     }
@@ -111,7 +110,6 @@ pub struct Quantisation {
     pub max_error: f64,
 }
 
-/// Most positions to measure the quantisation error on.
 const QUANTISATION_SAMPLE: usize = 1 << 15;
 
 /// Callbacks of a training run. A closure that takes an [`Epoch`] is one.

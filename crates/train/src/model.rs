@@ -151,12 +151,9 @@ impl Model {
         let hidden = architecture.outputs_per_perspective();
         let Some(network) = material::network(hidden) else { return };
         let weights = network.weights();
-        // The factoriser's row, or those of all king buckets.
-        let features = architecture.features.count();
-        let (place, rows): (fn(&ParamLayout, usize, usize) -> usize, usize) = match layout.factor_rows {
-            0 => (ParamLayout::feature_at, layout.rows),
-            _ => (ParamLayout::factor_at, features),
-        };
+        let (shared, features) = (layout.factor_rows > 0, architecture.features.count());
+        let place = if shared { ParamLayout::factor_at } else { ParamLayout::feature_at };
+        let rows = if shared { features } else { layout.rows };
         for neuron in 0..material::MIN_HIDDEN {
             for feature in 0..768 {
                 for row in (feature..rows).step_by(features) {

@@ -9,16 +9,13 @@ use patzer_fit::optim::{Adam, AdamSettings, CHUNK, RAdam, Ranger, Sgd, Stepper};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OptimiserKind {
-    /// Adam with decoupled weight decay
     #[default]
     AdamW,
-    /// Adam without it
     Adam,
     /// Rectified Adam
     RAdam,
     /// Rectified Adam that looks ahead
     Ranger,
-    /// Gradient descent with momentum
     Sgd,
 }
 

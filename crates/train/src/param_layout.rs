@@ -15,7 +15,6 @@ use patzer_eval::nnue::{Activation, Architecture};
 /// Bound of output weights and biases: at most 127/64, and a bias fits 16 bits in units of 1/(QA·QB).
 pub const LIMIT: f32 = 1.98;
 
-/// Largest accumulator that fits 16 bits.
 const LARGEST: f32 = i16::MAX as f32 / QA as f32;
 
 #[derive(Debug, Clone, PartialEq)]

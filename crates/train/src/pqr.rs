@@ -44,8 +44,7 @@ impl PqrGroup {
     }
 }
 
-/// Positions of the groups with at least the quantile, 0 to 1, of legal moves of their side and move number,
-/// and how many groups were dropped.
+/// Positions of groups with at least this quantile of legal moves, and how many groups were dropped.
 pub fn items(groups: &[PqrGroup], quantile: f64) -> (Vec<TrainItem>, u64) {
     let mut classes: BTreeMap<(bool, u16), Vec<u16>> = BTreeMap::new();
     for group in groups {

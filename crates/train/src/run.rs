@@ -65,7 +65,6 @@ impl Run {
         })
     }
 
-    /// Records an epoch, and its weights if it is the best.
     pub fn finish(&mut self, epoch: Epoch) -> Result<()> {
         let value = epoch.validation_loss.unwrap_or(epoch.train_loss);
         if self.best.as_ref().is_none_or(|(lowest, ..)| value < *lowest) {
@@ -98,7 +97,6 @@ impl Run {
         })
     }
 
-    /// Restores a checkpoint and returns the device that wrote it.
     pub fn restore(&mut self, bytes: &[u8], hash: &str) -> Result<String> {
         let damaged = || Error::input("the checkpoint is damaged; delete it to start over");
         let saved = Checkpoint::parse(bytes).ok_or_else(damaged)?;

@@ -8,7 +8,6 @@ use super::{
 use patzer_io::error::{Error, Result};
 use patzer_label::prepare::{Account, DataSelection, Report, Split, interleaved};
 
-/// Most validation positions kept.
 const VALIDATION: usize = 1 << 20;
 /// Most sampled positions, to fit K and measure the quantisation error on.
 const SAMPLE: usize = 1 << 20;

@@ -145,7 +145,6 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
     items.iter().map(loss).sum::<f64>() / items.len() as f64
 }
 
-/// Offsets of all parameters, without padding.
 pub fn places(layout: &ParamLayout) -> Vec<usize> {
     let architecture = &layout.architecture;
     let mut places = Vec::new();
@@ -176,7 +175,6 @@ pub fn enlarge(model: &mut Model, rng: &mut Rng) {
     }
 }
 
-/// Compares sampled gradients of every kind with finite differences.
 fn check_gradient(architecture: &Architecture, factoriser: bool) {
     let items = items(260, 1);
     let settings = Settings { wdl: 0.4, k: Some(1.2), power: 2.5, ..settings() };

@@ -38,7 +38,6 @@ pub struct FittedK {
 }
 
 impl TrainingData {
-    /// Reads the positions, and fits K where the recipe has none.
     pub fn read(
         data: &DataSelection,
         split: Split,
@@ -180,7 +179,6 @@ fn pqr_groups(
     Ok(items)
 }
 
-/// K of the scores against the results; `None` without scores.
 fn fit_k(items: &[TrainItem]) -> Result<Option<FittedK>> {
     let pair = |item: &TrainItem| {
         let score = f32::from(item.score?);

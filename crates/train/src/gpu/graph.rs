@@ -21,7 +21,6 @@ pub fn pointers(params: &[Param]) -> Vec<*mut c_void> {
     params.iter().map(|param| param.words.as_ptr().cast_mut().cast()).collect()
 }
 
-/// A graph in which each node waits for the one before.
 pub struct Graph {
     operations: Vec<Operation>,
     nodes: Vec<CUgraphNode>,
@@ -31,7 +30,6 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Builds a graph. `kernels` are the functions by [`Kernel`], all of the context.
     pub fn new(operations: Vec<Operation>, kernels: &[CUfunction], context: CUcontext) -> Result<Graph> {
         let (mut graph, ready) = (null_mut(), null_mut());
         // SAFETY: the driver writes the graph's handle.
@@ -68,7 +66,6 @@ impl Graph {
         Ok(made)
     }
 
-    /// True if the graph can be updated to these operations.
     pub fn fits(&self, operations: &[Operation]) -> bool {
         self.operations.len() == operations.len()
             && self.operations.iter().zip(operations).all(|pair| match pair {
@@ -96,7 +93,6 @@ impl Graph {
     }
 }
 
-/// Passes a launch to the driver's form of it.
 fn with_launch(
     operations: &Operation,
     kernels: &[CUfunction],

@@ -79,13 +79,11 @@ device_memory! { |plan, layout|
     bucket_counts: layout.architecture.output_buckets, 4, if plan.layered();
     bucket_starts: layout.architecture.output_buckets + 1, START, if plan.layered();
     order: plan.sub_batch, 4, if plan.layered();
-    // Accumulators.
     hidden: plan.views() * plan.width(), 4;
     // Outputs, derivatives by them, losses per block, and the batch's total.
     outputs: plan.sub_batch, 4;
     slopes: plan.sub_batch, 4;
     values: plan.sub_batch.div_ceil(BLOCK), 8;
     total: 1, 8;
-    // Partial sums of the output gradient.
     output_partials: plan.output_partials() * plan.output_params(), 4;
 }

@@ -12,8 +12,7 @@ const MOST_BYTES: usize = 2 << 30;
 const MOST_POSITIONS: usize = 3 << 15;
 /// Sub-batches are multiples of this: whole words of bits, and whole PQR groups.
 const UNIT: usize = 96;
-/// Splits of a bucket's positions in the gradient of further layers: at most `SPLITS`, of at least `SPLIT`
-/// positions, with at most `MOST_PARTS` partial sums.
+/// Splits of a bucket's positions in the gradient of further layers: number, least positions, partial sums.
 const SPLITS: usize = 32;
 const SPLIT: usize = 64;
 const MOST_PARTS: usize = 1 << 24;
@@ -31,7 +30,6 @@ pub const SQUARES_CHUNK: usize = 1 << 14;
 pub struct MemoryPlan {
     pub layout: ParamLayout,
     pub shorts: bool,
-    /// Optimiser moments per weight.
     pub vectors: usize,
     pub averaged: bool,
     pub batch: usize,

@@ -17,7 +17,6 @@ const TARGET: Target = Target { wdl: 0.4, k: 1.2 };
 
 type Open = fn() -> Box<dyn Driver>;
 
-/// The emulation, and a GPU if there is one.
 fn devices() -> Vec<Open> {
     let mut devices: Vec<Open> = vec![|| emulation::open(false)];
     if super::open(0).is_ok() {
@@ -242,7 +241,6 @@ fn assert_close(found: &Outcome, expected: &Outcome, about: &str) {
     assert_eq!(found.epochs.len(), expected.epochs.len());
 }
 
-/// A plain network and one with every feature.
 fn runs() -> Vec<Settings> {
     let plain = Settings { hidden: 32, batch: 100, learning_rate: 0.003, ..settings(Forward::I16) };
     let last = shapes().pop().unwrap();
