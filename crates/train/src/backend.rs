@@ -4,7 +4,6 @@ use super::TrainItem;
 use super::loss::{Loss, Target};
 use patzer_io::error::Result;
 
-/// Parameters of one optimiser step.
 #[derive(Debug, Clone, Copy)]
 pub struct StepParams {
     /// Counted from 1 over the whole run.
@@ -15,30 +14,24 @@ pub struct StepParams {
     pub rate: f32,
 }
 
-/// Training state of a device between two epochs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TrainingState {
     pub parameters: Vec<f32>,
-    /// Optimiser steps taken.
     pub steps: u64,
-    /// Optimiser moments, one number per parameter each.
     pub optimiser: Vec<Vec<f32>>,
     pub average: Option<Vec<f32>>,
 }
 
 /// A network and its optimiser on one device. Every method fails if the device does.
 pub trait Backend {
-    /// Device name for messages.
     fn device(&self) -> &str;
 
     /// Takes a step on a batch of indices into `items`. The step may still be running on return.
     fn step(&mut self, step: &StepParams, items: &[TrainItem], batch: &[u32]) -> Result<()>;
 
-    /// Returns the summed loss of the oldest unread step; `None` if no step is unread, or if that step is
-    /// still running and `wait` is false.
+    /// Summed loss of the oldest unread step; `None` if there is none or, without `wait`, it is running.
     fn loss(&mut self, wait: bool) -> Result<Option<f64>>;
 
-    /// Mean loss of the validated weights.
     fn mean_loss(&mut self, loss: Loss, target: Target, items: &[TrainItem]) -> Result<f64>;
 
     /// The weights that are validated and exported: the averaged weights if averaging is on.
@@ -50,8 +43,7 @@ pub trait Backend {
     fn restore(&mut self, state: &TrainingState) -> Result<bool>;
 }
 
-/// Decay of the weight average at a step, counted from 1. It starts low, so that nothing remains of the
-/// initial weights.
+/// Decay of the weight average at a step, counted from 1: low at first, so that the initial weights vanish.
 pub fn average_decay(keep: f32, step: u64) -> f32 {
     keep.min(step as f32 / (10 + step) as f32)
 }

@@ -5,8 +5,6 @@
 //! 32-bit floats, little-endian, each vector after its length, the device name likewise, and the SHA-256 of
 //! it all.
 
-use std::fmt;
-
 use sha2::{Digest, Sha256};
 
 use super::Epoch;
@@ -16,7 +14,6 @@ const HASH: usize = 64;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checkpoint {
-    /// SHA-256 of settings and positions, in hexadecimal.
     pub hash: String,
     pub step: u64,
     pub optimiser_steps: u64,
@@ -26,16 +23,6 @@ pub struct Checkpoint {
     /// Parameters, best parameters, optimiser moments, averaged weights.
     pub vectors: Vec<Vec<f32>>,
     pub device: String,
-}
-
-/// A checkpoint whose bytes are not those that were written.
-#[derive(Debug)]
-pub struct DamagedCheckpoint;
-
-impl fmt::Display for DamagedCheckpoint {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the checkpoint is damaged; delete it to start over")
-    }
 }
 
 impl Checkpoint {
@@ -50,10 +37,12 @@ impl Checkpoint {
         for epoch in &self.epochs {
             number(epoch.epoch as u64);
             number(epoch.train_loss.to_bits());
-            number(u64::from(epoch.validation_loss.is_some()));
-            number(epoch.validation_loss.unwrap_or(0.0).to_bits());
-            number(f64::from(epoch.learning_rate).to_bits());
-            number(epoch.positions_per_second.to_bits());
+            number(epoch.validation_loss.is_some().into());
+            for x in
+                [epoch.validation_loss.unwrap_or(0.0), epoch.learning_rate.into(), epoch.positions_per_second]
+            {
+                number(x.to_bits());
+            }
         }
         number(self.vectors.len() as u64);
         for vector in &self.vectors {
@@ -67,16 +56,13 @@ impl Checkpoint {
         bytes
     }
 
-    pub fn parse(bytes: &[u8]) -> Result<Checkpoint, DamagedCheckpoint> {
-        let body = bytes.len().checked_sub(32).ok_or(DamagedCheckpoint)?;
-        let (body, digest) = bytes.split_at(body);
-        if !body.starts_with(MAGIC) || Sha256::digest(body)[..] != *digest {
-            return Err(DamagedCheckpoint);
+    /// Returns `None` unless the bytes are those that were written.
+    pub fn parse(bytes: &[u8]) -> Option<Checkpoint> {
+        let (body, digest) = bytes.split_at_checked(bytes.len().checked_sub(32)?)?;
+        if Sha256::digest(body)[..] != *digest {
+            return None;
         }
-        let mut rest = body.get(MAGIC.len()..).ok_or(DamagedCheckpoint)?;
-        let hash =
-            String::from_utf8_lossy(take(&mut rest, HASH).ok_or(DamagedCheckpoint)?).trim_end().to_string();
-        read(hash, rest).ok_or(DamagedCheckpoint)
+        read(&mut body.strip_prefix(MAGIC)?)
     }
 }
 
@@ -90,20 +76,21 @@ fn number(rest: &mut &[u8]) -> Option<u64> {
     Some(u64::from_le_bytes(take(rest, 8)?.try_into().ok()?))
 }
 
-fn read(hash: String, mut rest: &[u8]) -> Option<Checkpoint> {
-    let rest = &mut rest;
+fn float(rest: &mut &[u8]) -> Option<f64> {
+    number(rest).map(f64::from_bits)
+}
+
+fn read(rest: &mut &[u8]) -> Option<Checkpoint> {
+    let hash = String::from_utf8_lossy(take(rest, HASH)?).trim_end().to_string();
     let (step, optimiser_steps, best_epoch) = (number(rest)?, number(rest)?, number(rest)?);
-    let best_loss = f64::from_bits(number(rest)?);
-    let count = number(rest)?;
+    let (best_loss, count) = (float(rest)?, number(rest)?);
     let mut epochs = Vec::new();
     for _ in 0..count {
         let epoch = number(rest)? as usize;
-        let train_loss = f64::from_bits(number(rest)?);
+        let train_loss = float(rest)?;
         let validated = number(rest)? == 1;
-        let validation = f64::from_bits(number(rest)?);
-        let learning_rate = f64::from_bits(number(rest)?) as f32;
-        let positions_per_second = f64::from_bits(number(rest)?);
-        let validation_loss = validated.then_some(validation);
+        let validation_loss = Some(float(rest)?).filter(|_| validated);
+        let (learning_rate, positions_per_second) = (float(rest)? as f32, float(rest)?);
         epochs.push(Epoch { epoch, train_loss, validation_loss, learning_rate, positions_per_second });
     }
     let count = number(rest)?;
@@ -149,8 +136,8 @@ mod tests {
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 4;
-            assert!(Checkpoint::parse(&damaged).is_err(), "byte {at}");
-            assert!(Checkpoint::parse(&bytes[..at]).is_err(), "cut to {at}");
+            assert!(Checkpoint::parse(&damaged).is_none(), "byte {at}");
+            assert!(Checkpoint::parse(&bytes[..at]).is_none(), "cut to {at}");
         }
     }
 }

@@ -37,14 +37,6 @@ impl CpuBackend {
     }
 }
 
-fn follow(average: &mut [f32], weights: &[f32], keep: f32) {
-    average.par_chunks_mut(CHUNK).zip(weights.par_chunks(CHUNK)).for_each(|(average, weights)| {
-        for (average, weight) in average.iter_mut().zip(weights) {
-            *average = keep * *average + (1.0 - keep) * weight;
-        }
-    });
-}
-
 impl Backend for CpuBackend {
     fn device(&self) -> &str {
         "cpu"
@@ -55,7 +47,13 @@ impl Backend for CpuBackend {
         self.losses.push_back(loss);
         self.optimiser.step(&mut self.model.parameters, gradient, step.rate);
         if let Some(average) = &mut self.average {
-            follow(&mut average.parameters, &self.model.parameters, average_decay(self.keep, step.number));
+            let keep = average_decay(self.keep, step.number);
+            let weights = self.model.parameters.par_chunks(CHUNK);
+            average.parameters.par_chunks_mut(CHUNK).zip(weights).for_each(|(average, weights)| {
+                for (average, weight) in average.iter_mut().zip(weights) {
+                    *average = keep * *average + (1.0 - keep) * weight;
+                }
+            });
         }
         Ok(())
     }

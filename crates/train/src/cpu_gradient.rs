@@ -8,25 +8,21 @@ use rayon::prelude::*;
 use super::TrainItem;
 use super::feature_table::{F32Table, FeatureTable, I16Table};
 use super::loss::{Loss, Target};
-use super::micro_batch::{MICRO_BATCH, MicroBatch};
+use super::micro_batch::{MICRO_BATCH, MicroBatch, Task};
 use super::model::Model;
 use super::param_layout::ParamLayout;
 
 /// Positions per shard: enough to keep the sum over shards cheap.
 const PART: usize = 2048;
-/// Bounds on the shards and on the floats of all their gradients.
 const MAX_PARTS: usize = 64;
 const MAX_FLOATS: usize = 1 << 27;
-/// Parameters summed by one thread at a time.
 const CHUNK: usize = 1 << 13;
 
-/// Preallocated buffers for batch gradients.
 pub struct CpuGradient {
     parts: Vec<Part>,
     gradient: Vec<f32>,
     /// Feature table with factoriser weights added; empty without a factoriser.
     table: Vec<f32>,
-    /// 16-bit copy of the table, for `forward = "i16"`.
     shorts: Option<I16Table>,
 }
 
@@ -39,7 +35,6 @@ struct Part {
 }
 
 impl CpuGradient {
-    /// Allocates for batches of at most `batch` positions; `shorts` reads the table in 16 bits.
     pub fn new(model: &Model, batch: usize, shorts: bool) -> CpuGradient {
         let part = || Part {
             micro: MicroBatch::new(model),
@@ -54,7 +49,6 @@ impl CpuGradient {
         }
     }
 
-    /// Sums the shard gradients in order and zeroes them.
     fn add_parts(&mut self, count: usize) {
         let mut chunks: Vec<(&mut [f32], Vec<&mut [f32]>)> =
             self.gradient.chunks_mut(CHUNK).map(|total| (total, Vec::with_capacity(count))).collect();
@@ -74,7 +68,6 @@ impl CpuGradient {
         });
     }
 
-    /// Sums row gradients into factoriser gradients.
     fn share(&mut self, layout: &ParamLayout) {
         if layout.factor_rows == 0 {
             return;
@@ -121,7 +114,7 @@ impl CpuGradient {
                     part.items.clear();
                     part.items.extend(indices.iter().map(|&at| items[at as usize]));
                     part.micro.load(&part.items, |item| target.of(item));
-                    sum += part.micro.gradient(model, table, loss, &mut part.gradient);
+                    sum += part.micro.run(model, table, Task::Gradient(loss, &mut part.gradient));
                 }
                 sum
             })
@@ -134,7 +127,7 @@ impl CpuGradient {
     pub fn mean_loss(&mut self, model: &Model, loss: Loss, target: Target, items: &[TrainItem]) -> f64 {
         let each = |micro: &mut MicroBatch, table: FeatureTable<'_>, items: &[TrainItem]| {
             micro.load(items, |item| target.of(item));
-            micro.loss(model, table, loss)
+            micro.run(model, table, Task::Loss(loss))
         };
         let group = loss.group();
         let losses = over(model, &mut self.table, items, MICRO_BATCH / group * group, each);
@@ -142,12 +135,11 @@ impl CpuGradient {
     }
 }
 
-/// Evaluations by the float network, in centipawns for the side to move.
 pub fn centipawns(model: &Model, items: &[TrainItem]) -> Vec<f32> {
     let each = |micro: &mut MicroBatch, table: FeatureTable<'_>, items: &[TrainItem]| {
         let mut outputs = Vec::with_capacity(items.len());
         micro.load(items, |_| 0.0);
-        micro.outputs(model, table, &mut outputs);
+        micro.run(model, table, Task::Outputs(&mut outputs));
         outputs
     };
     let scale = patzer_eval::nnue::network::SCALE as f32;
@@ -155,7 +147,6 @@ pub fn centipawns(model: &Model, items: &[TrainItem]) -> Vec<f32> {
     outputs.into_iter().flatten().map(|output| output * scale).collect()
 }
 
-/// Maps micro-batches through a function, in f32.
 fn over<R: Send>(
     model: &Model,
     table: &mut Vec<f32>,
@@ -170,7 +161,6 @@ fn over<R: Send>(
         .collect()
 }
 
-/// Feature table with factoriser weights added.
 fn whole<'a>(model: &'a Model, table: &'a mut Vec<f32>) -> F32Table<'a> {
     model.whole_table(table);
     let layout = &model.layout;

@@ -10,24 +10,18 @@ use super::model::Model;
 use super::{Settings, TrainItem};
 use patzer_io::error::{Error, Result};
 
-/// Requested training device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Device {
     /// The first GPU that computes what the CPU does, else the CPU.
     #[default]
     Auto,
-    /// The CPU.
     Cpu,
-    /// GPU by index.
     Gpu(usize),
 }
 
-/// Why a text names no device.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParseDeviceError {
-    /// Neither `auto`, `cpu` nor `gpu`.
     Name,
-    /// The text after `gpu:` is not an index.
     Number(String),
 }
 
@@ -67,7 +61,6 @@ impl fmt::Display for Device {
     }
 }
 
-/// An opened training device.
 pub struct Compute {
     gpu: Option<Box<dyn Driver>>,
     about: String,
@@ -76,12 +69,10 @@ pub struct Compute {
 }
 
 impl Compute {
-    /// The CPU.
     pub fn cpu() -> Compute {
         Compute { gpu: None, about: "the CPU".to_string(), or_cpu: true }
     }
 
-    /// Opens the requested device.
     pub fn open(device: Device) -> Result<Compute> {
         let number = match device {
             Device::Cpu => return Ok(Compute::cpu()),
@@ -103,13 +94,11 @@ impl Compute {
         Compute { gpu: Some(driver), about, or_cpu }
     }
 
-    /// Device name for messages; for `auto` on the CPU with the reason.
     pub fn about(&self) -> &str {
         &self.about
     }
 
-    /// Loads a network for batches of at most `batch` positions. A GPU is first checked against the CPU on
-    /// `sample`; a fallback to the CPU returns the reason too.
+    /// A GPU is first checked against the CPU on `sample`; a fallback to the CPU returns the reason too.
     pub(super) fn backend(
         self,
         model: Model,
@@ -137,12 +126,8 @@ mod tests {
 
     #[test]
     fn devices_have_names_and_nothing_else_is_one() {
-        for (text, device) in [
-            ("auto", Device::Auto),
-            ("cpu", Device::Cpu),
-            ("gpu:0", Device::Gpu(0)),
-            ("gpu:3", Device::Gpu(3)),
-        ] {
+        let devices = [Device::Auto, Device::Cpu, Device::Gpu(0), Device::Gpu(3)];
+        for (text, device) in ["auto", "cpu", "gpu:0", "gpu:3"].into_iter().zip(devices) {
             assert_eq!(text.parse(), Ok(device));
             assert_eq!(device.to_string(), text);
         }

@@ -1,5 +1,4 @@
-//! Active feature rows of a position, per perspective. The feature sets are the engine's; `all` is read
-//! straight from the packed board.
+//! Active feature rows per perspective; `all` is read straight from the packed board.
 
 use shakmaty::{Color, Role};
 
@@ -23,7 +22,6 @@ const PLANES: [[u16; 16]; 2] = {
     planes
 };
 
-/// Piece codes of a board, four bits each.
 #[inline]
 fn codes(board: &PackedBoard) -> u128 {
     let mut codes = [0; 16];
@@ -38,7 +36,6 @@ fn is_sound(board: &PackedBoard) -> bool {
     codes & codes >> 1 & codes >> 2 & (u128::MAX / 15) == 0
 }
 
-/// Feature extractor with its buffers.
 #[derive(Debug, Clone)]
 pub struct Extractor {
     architecture: Architecture,
@@ -88,7 +85,6 @@ impl Extractor {
         }
     }
 
-    /// Piece squares with mirroring or king buckets.
     #[inline]
     fn bucketed(&self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
         let mut kings = [0usize; 2];
@@ -109,7 +105,6 @@ impl Extractor {
         }
     }
 
-    /// Any feature set, through bit sets.
     fn sets(&mut self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
         let board = item.board.board();
         for side in [item.turn, item.turn.other()].into_iter().take(self.architecture.views) {

@@ -9,16 +9,13 @@ use rayon::prelude::*;
 use super::micro_batch::add;
 use super::param_layout::ParamLayout;
 
-/// Feature table with factoriser weights added.
 #[derive(Clone, Copy)]
 pub enum FeatureTable<'a> {
     F32Table(F32Table<'a>),
     I16Table(&'a I16Table),
 }
 
-/// Rows and biases of `W` adjacent tiles.
 pub trait TileRows<const T: usize, const W: usize>: Copy {
-    /// Accumulates rows onto the biases.
     fn sum(self, rows: &[u16]) -> [[f32; T]; W];
 }
 
@@ -75,13 +72,11 @@ pub struct I16Table {
     rows: Vec<i16>,
     /// `[tile][lane]`
     biases: Vec<i16>,
-    /// Value of 1 in each tile.
     units: Vec<f32>,
 }
 
 /// 1.5 · 2^23: added to a float, it leaves the nearest integer, ties to even, in the lowest bits.
 const WHOLE: f32 = 12_582_912.0;
-/// Reciprocal of the finest unit.
 const FINEST: f32 = 16_384.0;
 
 impl I16Table {
@@ -97,7 +92,6 @@ impl I16Table {
         });
     }
 
-    /// `W` tiles from the start of a pair.
     #[inline(always)]
     pub fn tile<const T: usize, const W: usize>(
         &self,
@@ -122,22 +116,21 @@ fn copy(layout: &ParamLayout, from: (&[f32], &[f32]), to: (&mut [i16], &mut [i16
         let fault: f32 = rows.iter().chain(bias).map(|w| w * 0.0).sum();
         *unit = 1.0 / scale + fault;
         let stride = from.0.len() / size * layout.tile;
-        let short_rows = to.0.chunks_exact_mut(stride);
-        for (row, short) in rows.chunks_exact(layout.tile).zip(short_rows) {
-            to_i16(row, &mut short[at * layout.tile..(at + 1) * layout.tile], scale);
+        let own = at * layout.tile..(at + 1) * layout.tile;
+        for (row, short) in rows.chunks_exact(layout.tile).zip(to.0.chunks_exact_mut(stride)) {
+            to_i16(row, &mut short[own.clone()], scale);
         }
-        to_i16(bias, &mut to.1[at * layout.tile..(at + 1) * layout.tile], scale);
+        to_i16(bias, &mut to.1[own], scale);
     }
 }
 
 /// Largest power of two at which no possible sum exceeds 16 bits, rounding included.
 fn scale(rows: &[f32], bias: &[f32], layout: &ParamLayout) -> f32 {
     let features = &layout.architecture.features;
-    let (mut sum, mut terms) = (largest(bias), 1);
-    let mut start = 0;
+    let (mut sum, mut terms, mut start) = (largest(bias), 1, 0);
     for set in features.blocks() {
-        let of_bucket =
-            |bucket: &[f32]| largest(&bucket[start * layout.tile..(start + set.count) * layout.tile]);
+        let own = start * layout.tile..(start + set.count) * layout.tile;
+        let of_bucket = |bucket: &[f32]| largest(&bucket[own.clone()]);
         let buckets = rows.chunks_exact(features.count() * layout.tile);
         sum += set.most as f32 * buckets.map(of_bucket).fold(0.0, f32::max);
         terms += set.most;
@@ -206,8 +199,8 @@ mod tests {
     #[test]
     fn no_sum_leaves_sixteen_bits_and_each_is_near_that_of_floats() {
         for (text, size) in [("all", 0.01), ("all", 1.9), ("all+h+v", 0.7), ("all+mb", 0.1)] {
-            let architecture =
-                Architecture { features: Features::parse(text).unwrap(), ..Architecture::plain(96) };
+            let features = Features::parse(text).unwrap();
+            let architecture = Architecture { features, ..Architecture::plain(96) };
             let mut model = Model::zero(&architecture, false);
             model.parameters.iter_mut().for_each(|w| *w = size);
             let layout = &model.layout;
@@ -215,8 +208,7 @@ mod tests {
             let mut shorts = I16Table::default();
             shorts.fill(floats, layout);
             // The most rows of each block that can be active together.
-            let mut rows = Vec::new();
-            let mut start = 0;
+            let (mut rows, mut start) = (Vec::new(), 0);
             for set in architecture.features.blocks() {
                 rows.extend(std::iter::repeat_n(start, set.most));
                 start += set.count as u16;

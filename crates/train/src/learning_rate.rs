@@ -11,7 +11,6 @@ use patzer_fit::optim::{Decay, Schedule};
 pub struct Phase {
     /// Length in epochs; the last phase lasts to the end of the run.
     pub epochs: usize,
-    /// Learning rate at its first step.
     pub from: f32,
     /// Learning rate at its last step; default `from`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -35,25 +34,19 @@ pub struct LearningRate {
 impl LearningRate {
     pub fn new(settings: &Settings, batches: usize) -> LearningRate {
         let steps = (batches * settings.epochs) as u64;
-        let whole = Schedule {
-            start: settings.learning_rate,
-            end: match settings.epoch_decay {
-                // A decay factor per epoch implies the final rate.
-                Some(factor) => {
-                    let epochs = steps.saturating_sub(1) as f64 / batches.max(1) as f64;
-                    (f64::from(settings.learning_rate) * f64::from(factor).powf(epochs)) as f32
-                }
-                None => settings.final_learning_rate,
-            },
-            decay: if settings.epoch_decay.is_some() { Decay::Exponential } else { settings.schedule },
-            // Warm-up takes at most a tenth of a run.
-            warmup: settings.warmup.min(steps / 10),
-            steps,
+        let (start, warmup) = (settings.learning_rate, settings.warmup.min(steps / 10));
+        let (end, decay) = match settings.epoch_decay {
+            // A decay factor per epoch implies the final rate.
+            Some(factor) => {
+                let epochs = steps.saturating_sub(1) as f64 / batches.max(1) as f64;
+                ((f64::from(start) * f64::from(factor).powf(epochs)) as f32, Decay::Exponential)
+            }
+            None => (settings.final_learning_rate, settings.schedule),
         };
+        let whole = Schedule { start, end, decay, warmup, steps };
         LearningRate { whole, phases: settings.phases.clone(), batches: batches.max(1) as u64 }
     }
 
-    /// Learning rate of a step, counted from 0.
     pub fn at(&self, step: u64) -> f32 {
         let Some(last) = self.phases.last() else { return self.whole.rate(step) };
         let mut start = 0;
@@ -83,22 +76,16 @@ mod tests {
             phase(2, 0.01, Some(0.0001), Decay::Exponential),
         ];
         let rate = LearningRate::new(&Settings { phases, ..Settings::default() }, 10);
-        for (step, expected) in
-            [(0, 0.001), (19, 0.01), (20, 0.01), (29, 0.01), (30, 0.01), (49, 1e-4), (70, 1e-4)]
-        {
+        let expected = [(0, 0.001), (19, 0.01), (20, 0.01), (29, 0.01), (30, 0.01), (49, 1e-4), (70, 1e-4)];
+        for (step, expected) in expected {
             assert!((rate.at(step) - expected).abs() < 1e-7, "{step}: {}", rate.at(step));
         }
     }
 
     #[test]
     fn a_factor_an_epoch_is_that_factor() {
-        let settings = Settings {
-            learning_rate: 5e-4,
-            epoch_decay: Some(0.99),
-            warmup: 0,
-            epochs: 7,
-            ..Settings::default()
-        };
+        let (learning_rate, epoch_decay) = (5e-4, Some(0.99));
+        let settings = Settings { learning_rate, epoch_decay, warmup: 0, epochs: 7, ..Settings::default() };
         let rate = LearningRate::new(&settings, 100);
         for epoch in 0..7 {
             let expected = 5e-4 * 0.99f64.powi(epoch);

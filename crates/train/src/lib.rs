@@ -3,11 +3,6 @@
 //! The loss compares expected results: output and score both go through a sigmoid. Weights are 32-bit floats
 //! during training, bounded so that they can be quantised. On the CPU the bytes of a network depend on
 //! positions, their order and settings alone; on a GPU also on the device.
-//!
-//! `param_layout` places the parameters of an architecture and `extract` finds the feature rows of a
-//! position; `feature_table`, `micro_batch` and `output_layers` are the forward and backward pass,
-//! `cpu_gradient` runs them on all threads. A run knows only a `backend`: `cpu_backend` or `gpu`, chosen by
-//! `device`.
 
 mod backend;
 mod checkpoint;
@@ -57,12 +52,9 @@ use patzer_chess::PackedBoard;
 use patzer_eval::nnue::{About, Architecture, Network, Nnue, file};
 use patzer_io::error::{Error, Result};
 
-/// A training position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrainItem {
-    /// The pieces.
     pub board: PackedBoard,
-    /// The side to move.
     pub turn: Color,
     /// Score in centipawns from the side to move.
     pub score: Option<i16>,
@@ -74,69 +66,50 @@ pub struct TrainItem {
 pub const WIN: i16 = 1 << 14;
 
 impl TrainItem {
-    /// Expected result from White's side, 0 to 1.
     #[inline]
     pub fn expected(&self) -> f32 {
         f32::from(self.result) * (0.5 / WIN as f32) + 0.5
     }
 }
 
-/// Losses and speed of one epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Epoch {
-    /// Counted from 1.
     pub epoch: usize,
-    /// Mean loss, each batch before its step.
     pub train_loss: f64,
-    /// Mean loss of the validation positions after the epoch; `None` if there are none.
     pub validation_loss: Option<f64>,
-    /// Learning rate of the last step.
     pub learning_rate: f32,
-    /// Training speed without validation.
     pub positions_per_second: f64,
 }
 
-/// Result of a training run.
 #[derive(Debug, Clone)]
 pub struct Outcome {
-    /// Quantised network of the best epoch.
     pub network: Network,
-    /// All epochs in order.
     pub epochs: Vec<Epoch>,
-    /// Epoch with the lowest validation loss (training loss without validation), counted from 1.
+    /// Epoch with the lowest validation loss (else training loss), counted from 1.
     pub best_epoch: usize,
-    /// Error of the quantised network.
     pub quantisation: Quantisation,
-    /// Number of weights and biases.
     pub parameters: usize,
-    /// `cpu`, or the GPU's name.
     pub device: String,
     model: Model,
 }
 
 impl Outcome {
-    /// Float weights of the best epoch, as the bytes of a safetensors file.
     pub fn safetensors(&self) -> Vec<u8> {
         safetensors::safetensors(&self.model, &self.network.about().description)
     }
 
-    /// The best epoch.
     pub fn best(&self) -> &Epoch {
         &self.epochs[self.best_epoch - 1]
     }
 }
 
-/// Difference of the quantised from the float network in centipawns, over validation positions (training
-/// positions without validation).
+/// Absolute difference of the quantised from the float network in centipawns, over validation positions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Quantisation {
-    /// Mean absolute difference.
     pub mean_error: f64,
-    /// Largest absolute difference.
     pub max_error: f64,
 }
 
-/// Most positions to measure the quantisation error on.
 const QUANTISATION_SAMPLE: usize = 1 << 15;
 
 /// Callbacks of a training run. A closure that takes an [`Epoch`] is one.
@@ -144,24 +117,17 @@ pub trait TrainingCallbacks {
     /// Called after every epoch, and for the epochs of a resumed run.
     fn epoch(&mut self, epoch: &Epoch);
 
-    /// Returns the checkpoint to resume from, if any.
     fn resume(&mut self) -> Result<Option<Vec<u8>>> {
         Ok(None)
     }
 
     /// Called if the GPU failed its check and the CPU trains instead.
-    fn gpu_rejected(&mut self, reason: &Error) {
-        let _ = reason;
-    }
+    fn gpu_rejected(&mut self, _reason: &Error) {}
 
     /// Called if the checkpoint is of another device: the run continues within rounding, not to the byte.
-    fn device_changed(&mut self, from: &str, to: &str) {
-        let _ = (from, to);
-    }
+    fn device_changed(&mut self, _from: &str, _to: &str) {}
 
-    /// Called after every epoch with a function that makes the checkpoint.
-    fn save_checkpoint(&mut self, state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {
-        let _ = state;
+    fn save_checkpoint(&mut self, _state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {
         Ok(())
     }
 }
@@ -172,8 +138,7 @@ impl<F: FnMut(&Epoch)> TrainingCallbacks for F {
     }
 }
 
-/// Trains a network on positions in memory, on the CPU. SIGINT ends the run after the current batch with the
-/// best epoch so far; before the end of the first epoch that is an error.
+/// Trains a network on positions in memory, on the CPU. SIGINT ends the run with the best epoch so far.
 pub fn fit(
     train: &[TrainItem],
     validation: &[TrainItem],
@@ -204,19 +169,20 @@ pub fn fit_from(
         run.epochs.iter().for_each(|epoch| callbacks.epoch(epoch));
     }
     // All epochs are validated against the same target.
-    let target = run.last_target();
+    let target = run.target(run.steps);
     while run.epochs.len() < settings.epochs && !run.patience_is_over(settings.patience) {
         let epoch = run.epochs.len() + 1;
         let start = Instant::now();
         let Some(train_loss) = run.epoch(loader, epoch)? else { break };
         let seconds = start.elapsed().as_secs_f64();
-        let validation_loss =
-            if validation.is_empty() { None } else { Some(run.validate(target, validation)?) };
+        let validation_loss = (!validation.is_empty())
+            .then(|| run.backend.mean_loss(run.loss, target, validation))
+            .transpose()?;
         let done = Epoch {
             epoch,
             train_loss,
             validation_loss,
-            learning_rate: run.learning_rate(),
+            learning_rate: run.rate.at(run.step.saturating_sub(1)),
             positions_per_second: loader.positions() as f64 / seconds.max(1e-9),
         };
         run.finish(done)?;
@@ -236,12 +202,10 @@ pub fn fit_from(
     Ok(Outcome { network, epochs: run.epochs, best_epoch, quantisation, parameters, device, model })
 }
 
-/// A plain network with random weights.
 pub fn random_network(hidden: usize, seed: u64) -> Result<Network> {
     random_network_of(&Architecture::plain(hidden), seed)
 }
 
-/// A network of any architecture with random weights.
 pub fn random_network_of(architecture: &Architecture, seed: u64) -> Result<Network> {
     architecture.check().map_err(|error| Error::usage(error.to_string()))?;
     let about = About { description: format!("random, seed {seed}"), training: String::new() };
@@ -251,19 +215,15 @@ pub fn random_network_of(architecture: &Architecture, seed: u64) -> Result<Netwo
 /// Description of a trained network, and a hash of everything that determines it.
 fn about(loader: &dyn DataLoader, settings: &Settings, start: Option<&Network>) -> About {
     let mut hash = Sha256::new();
-    // A flat struct of numbers always has a TOML form.
     hash.update(toml::to_string(settings).unwrap_or_default());
     if let Some(network) = start {
         hash.update(network.body());
     }
     loader.hash(&mut hash);
-    let description = format!(
-        "trained by patzer {} on {} positions, {} epochs, seed {}",
-        env!("CARGO_PKG_VERSION"),
-        loader.positions(),
-        settings.epochs,
-        settings.seed
-    );
+    let (version, positions) = (env!("CARGO_PKG_VERSION"), loader.positions());
+    let Settings { epochs, seed, .. } = settings;
+    let description =
+        format!("trained by patzer {version} on {positions} positions, {epochs} epochs, seed {seed}");
     About { description, training: file::hex(&hash.finalize()) }
 }
 

@@ -12,31 +12,25 @@ use patzer_io::error::{Error, Result};
 /// Receives a batch of indices into items; false ends the epoch.
 pub type TakeBatch<'a> = dyn FnMut(&[TrainItem], &[u32]) -> Result<bool> + 'a;
 
-/// DataLoader of training batches.
+/// Source of training batches.
 pub trait DataLoader {
-    /// Positions per epoch.
     fn positions(&self) -> usize;
 
-    /// Batches per epoch.
     fn batches(&self) -> usize;
 
-    /// Positions of the largest batch.
     fn largest(&self) -> usize;
 
-    /// Hashes what identifies the positions.
     fn hash(&self, hash: &mut Sha256);
 
     /// Runs an epoch, counted from 1. Epochs come in order but may start at any.
     fn epoch(&mut self, epoch: usize, take: &mut TakeBatch<'_>) -> Result<()>;
 
-    /// Positions to measure the quantisation error on.
     fn sample(&self) -> &[TrainItem];
 }
 
-/// Positions in memory; an epoch is one pass.
 pub struct MemoryLoader<'a> {
     items: &'a [TrainItem],
-    /// OrderArgs of groups, group size, and the expanded indices of a batch of groups.
+    /// Order of groups, group size, and the expanded indices of a batch of groups.
     order: Vec<u32>,
     group: usize,
     expanded: Vec<u32>,
@@ -45,7 +39,6 @@ pub struct MemoryLoader<'a> {
 }
 
 impl<'a> MemoryLoader<'a> {
-    /// Fails without positions, or with more than 2^32 − 1.
     pub fn new(items: &'a [TrainItem], settings: &Settings) -> Result<MemoryLoader<'a>> {
         if items.is_empty() {
             return Err(Error::input("there are no positions to train on"));
@@ -92,9 +85,9 @@ impl DataLoader for MemoryLoader<'_> {
             let mut batch = &self.order[i * count / batches..(i + 1) * count / batches];
             if self.group > 1 {
                 let group = self.group as u32;
+                let members = |n: &u32| n * group..(n + 1) * group;
                 self.expanded.clear();
-                self.expanded
-                    .extend(batch.iter().flat_map(|first| (0..group).map(move |at| first * group + at)));
+                self.expanded.extend(batch.iter().flat_map(members));
                 batch = &self.expanded;
             }
             if !take(self.items, batch)? {
@@ -109,14 +102,10 @@ impl DataLoader for MemoryLoader<'_> {
     }
 }
 
-/// Division of a streamed epoch into shuffle buffers and batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Superbatch {
-    /// Positions per batch.
     pub batch: usize,
-    /// Batches per buffer.
     pub batches: usize,
-    /// Buffers per epoch.
     pub buffers: usize,
 }
 
@@ -128,19 +117,16 @@ impl Superbatch {
         Superbatch { batch, batches: (superbatch / buffers / batch).max(1), buffers }
     }
 
-    /// Positions per buffer.
     pub fn buffer_size(self) -> usize {
         self.batch * self.batches
     }
 }
 
-/// A shuffled buffer.
 struct Buffer {
     items: Vec<TrainItem>,
     order: Vec<u32>,
 }
 
-/// Sending end of a stream: collects positions and shuffles full buffers.
 pub struct StreamSender {
     sender: SyncSender<Buffer>,
     items: Vec<TrainItem>,
@@ -150,7 +136,6 @@ pub struct StreamSender {
 }
 
 impl StreamSender {
-    /// Adds a position; false once the receiver is gone.
     pub fn push(&mut self, item: TrainItem) -> bool {
         self.items.push(item);
         if self.items.len() < self.buffer_size {
@@ -168,10 +153,8 @@ impl StreamSender {
 pub struct StreamLoader {
     receiver: Receiver<Buffer>,
     superbatch: Superbatch,
-    /// Hashed into the identity of the run.
     identity: String,
     sample: Vec<TrainItem>,
-    /// Epochs trained or skipped.
     passed: usize,
 }
 
@@ -190,7 +173,7 @@ impl StreamLoader {
         (feeder, StreamLoader { receiver, superbatch, identity, sample, passed: 0 })
     }
 
-    fn buffer_size(&self) -> Result<Buffer> {
+    fn receive(&self) -> Result<Buffer> {
         self.receiver.recv().map_err(|_| Error::input("reading positions ended; see the message before"))
     }
 }
@@ -215,13 +198,11 @@ impl DataLoader for StreamLoader {
     fn epoch(&mut self, epoch: usize, take: &mut TakeBatch<'_>) -> Result<()> {
         // A resumed run reads again what it has seen, so that the rest is the same.
         while self.passed + 1 < epoch {
-            for _ in 0..self.superbatch.buffers {
-                self.buffer_size()?;
-            }
+            (0..self.superbatch.buffers).try_for_each(|_| self.receive().map(drop))?;
             self.passed += 1;
         }
         for _ in 0..self.superbatch.buffers {
-            let Buffer { items, order } = self.buffer_size()?;
+            let Buffer { items, order } = self.receive()?;
             for batch in order.chunks(self.superbatch.batch) {
                 if !take(&items, batch)? {
                     return Ok(());
@@ -243,14 +224,13 @@ mod tests {
 
     #[test]
     fn epochs_are_cut_into_whole_batches() {
-        assert_eq!(
-            Superbatch::new(100_000, 1 << 20, 1000),
-            Superbatch { batch: 1000, batches: 100, buffers: 1 }
-        );
-        assert_eq!(
-            Superbatch::new(10_000_000, 4_000_000, 16_384),
-            Superbatch { batch: 16_384, batches: 203, buffers: 3 }
-        );
-        assert_eq!(Superbatch::new(10, 5, 1000), Superbatch { batch: 10, batches: 1, buffers: 1 });
+        for ([superbatch, buffer, most], [batch, batches, buffers]) in [
+            ([100_000, 1 << 20, 1000], [1000, 100, 1]),
+            ([10_000_000, 4_000_000, 16_384], [16_384, 203, 3]),
+            ([10, 5, 1000], [10, 1, 1]),
+        ] {
+            let expected = Superbatch { batch, batches, buffers };
+            assert_eq!(Superbatch::new(superbatch, buffer, most), expected);
+        }
     }
 }

@@ -1,12 +1,10 @@
-//! EpochLosses between expected result and target, with their derivatives by the network's output (1 is 400
-//! centipawns).
+//! Losses between expected result and target, with their derivatives by the output (1 is 400 centipawns).
 
 use serde::{Deserialize, Serialize};
 
 use super::TrainItem;
 use super::pqr::GROUP;
 
-/// Loss function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
@@ -20,15 +18,11 @@ pub enum LossKind {
     Pqr,
 }
 
-/// Loss function with its parameters.
 #[derive(Debug, Clone, Copy)]
 pub struct Loss {
     pub kind: LossKind,
-    /// The exponent of [`LossKind::Power`].
     pub power: f32,
-    /// κ of [`LossKind::Pqr`].
     pub kappa: f32,
-    /// K of the output's sigmoid.
     pub k: f32,
     /// Factor of the derivative: 1 / groups of the batch.
     pub scale: f32,
@@ -40,7 +34,6 @@ impl Loss {
         Loss { kind: LossKind::Power, power: 2.0, kappa: 1.0, k, scale }
     }
 
-    /// Consecutive positions that share one loss.
     pub fn group(&self) -> usize {
         if self.kind == LossKind::Pqr { GROUP } else { 1 }
     }
@@ -65,7 +58,6 @@ impl Loss {
         sum
     }
 
-    /// PQR loss of a group, and its derivatives.
     fn pqr(&self, outputs: [f32; GROUP]) -> (f64, [f32; GROUP]) {
         let [p, q, r] = outputs.map(|output| f64::from(2.0 * logistic_f32(self.k * output) - 1.0));
         let slopes = [p, q, r].map(|value| f64::from(self.k) / 2.0 * (1.0 - value * value));
@@ -110,12 +102,9 @@ impl Loss {
     }
 }
 
-/// Blend of score and result into a training target.
 #[derive(Debug, Clone, Copy)]
 pub struct Target {
-    /// Weight of the game result.
     pub wdl: f32,
-    /// K of the sigmoid.
     pub k: f32,
 }
 
@@ -138,7 +127,7 @@ fn entropy(t: f64) -> f64 {
     part(t) + part(1.0 - t)
 }
 
-/// [`patzer_chess::score::logistic`] in f32: the forward pass is in f32 on every device, and its bits decide the network.
+/// [`patzer_chess::score::logistic`] in f32, as on every device: its bits decide the network.
 #[inline]
 pub fn logistic_f32(x: f32) -> f32 {
     1.0 / (1.0 + (-x).exp())

@@ -4,9 +4,8 @@
 //! - Backwards, (perspective, row) pairs are sorted by row, so that a tile of a gradient row is loaded and
 //!   stored once.
 //!
-//! The loops are inlined into functions for AVX-512, for AVX2 and for every processor; the dispatch is by
-//! hand, because a test calls each. Every sum has one written order and no product is fused with a sum, so
-//! all give the same bits.
+//! The loops are inlined into functions for AVX-512, AVX2 and every processor. Every sum has one written order
+//! and no product is fused with a sum, so all give the same bits.
 
 use super::TrainItem;
 use super::extract::Extractor;
@@ -19,10 +18,8 @@ use patzer_eval::nnue::Activation;
 /// Positions per micro-batch: one tile of all their perspectives takes 32 KiB, an L1 cache.
 pub const MICRO_BATCH: usize = 128;
 
-/// Independent partial sums of a dot product.
 pub const LANES: usize = 16;
 
-/// A micro-batch with its buffers.
 pub struct MicroBatch {
     extractor: Extractor,
     views: usize,
@@ -45,9 +42,11 @@ pub struct MicroBatch {
     layers: OutputLayers,
 }
 
-enum Task<'a> {
+pub enum Task<'a> {
     Loss(Loss),
+    /// Adds the gradient of the batch's mean loss, except that of factoriser weights.
     Gradient(Loss, &'a mut [f32]),
+    /// Appends the network's output for each position; an output of 1 is 400 centipawns.
     Outputs(&'a mut Vec<f32>),
 }
 
@@ -73,7 +72,6 @@ impl MicroBatch {
         }
     }
 
-    /// Loads at most [`MICRO_BATCH`] positions with their targets.
     pub fn load(&mut self, items: &[TrainItem], target: impl Fn(&TrainItem) -> f32) {
         self.rows.clear();
         self.ends.clear();
@@ -86,29 +84,8 @@ impl MicroBatch {
         }
     }
 
-    /// Returns the summed loss. `table` has factoriser weights added.
-    pub fn loss(&mut self, model: &Model, table: FeatureTable<'_>, loss: Loss) -> f64 {
-        self.run(model, table, Task::Loss(loss))
-    }
-
-    /// Returns the summed loss and adds the gradient of the batch's mean loss, except that of factoriser
-    /// weights: the caller derives it from the rows'.
-    pub fn gradient(
-        &mut self,
-        model: &Model,
-        table: FeatureTable<'_>,
-        loss: Loss,
-        gradient: &mut [f32],
-    ) -> f64 {
-        self.run(model, table, Task::Gradient(loss, gradient))
-    }
-
-    /// Appends the network's output for each position; an output of 1 is 400 centipawns.
-    pub fn outputs(&mut self, model: &Model, table: FeatureTable<'_>, outputs: &mut Vec<f32>) {
-        self.run(model, table, Task::Outputs(outputs));
-    }
-
-    fn run(&mut self, model: &Model, table: FeatureTable<'_>, task: Task<'_>) -> f64 {
+    /// `table` has factoriser weights added.
+    pub fn run(&mut self, model: &Model, table: FeatureTable<'_>, task: Task<'_>) -> f64 {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx512f") {
             // SAFETY: the processor has AVX-512.
@@ -164,48 +141,35 @@ impl MicroBatch {
             }
             FeatureTable::I16Table(table) => {
                 for tile in (0..tiles - tiles % TILES_PER_PAIR).step_by(TILES_PER_PAIR) {
-                    self.forward::<A, T, TILES_PER_PAIR>(
-                        model,
-                        tile,
-                        table.tile::<T, TILES_PER_PAIR>(layout, tile),
-                    );
+                    let rows = table.tile::<T, TILES_PER_PAIR>(layout, tile);
+                    self.forward::<A, T, TILES_PER_PAIR>(model, tile, rows);
                 }
                 for tile in tiles - tiles % TILES_PER_PAIR..tiles {
                     self.forward::<A, T, 1>(model, tile, table.tile::<T, 1>(layout, tile));
                 }
             }
         }
-        let count = self.targets.len();
-        let mut total = 0.0;
+        self.outputs.clear();
+        for i in 0..self.targets.len() {
+            let output = self.output::<A, T>(model, i);
+            self.outputs.push(output);
+        }
         match task {
-            Task::Loss(loss) => {
-                self.outputs.clear();
-                for i in 0..count {
-                    let output = self.output::<A, T>(model, i);
-                    self.outputs.push(output);
-                }
-                total = loss.all(&self.outputs, &self.targets, &mut self.slopes);
-            }
             Task::Outputs(outputs) => {
-                for i in 0..count {
-                    outputs.push(self.output::<A, T>(model, i));
-                }
+                outputs.extend_from_slice(&self.outputs);
+                0.0
             }
+            Task::Loss(loss) => loss.all(&self.outputs, &self.targets, &mut self.slopes),
             Task::Gradient(loss, gradient) => {
-                self.outputs.clear();
-                for i in 0..count {
-                    let output = self.output::<A, T>(model, i);
-                    self.outputs.push(output);
-                }
-                total = loss.all(&self.outputs, &self.targets, &mut self.slopes);
+                let total = loss.all(&self.outputs, &self.targets, &mut self.slopes);
                 if !model.layout.is_single_layer() {
                     self.backward_layers::<A, T>(model, gradient);
                 }
                 self.sort();
                 self.backward::<A, T>(model, gradient);
+                total
             }
         }
-        total
     }
 
     #[inline(always)]
@@ -220,8 +184,7 @@ impl MicroBatch {
         self.layers.output::<A, T>(model, &self.hidden, views, i, bucket) + values
     }
 
-    /// Accumulates `W` tiles; in a single-layer network also adds their part of the output while they are in
-    /// registers.
+    /// Accumulates `W` tiles; in a single-layer network also adds their part of the output.
     #[inline(always)]
     fn forward<const A: u8, const T: usize, const W: usize>(
         &mut self,
@@ -250,7 +213,6 @@ impl MicroBatch {
         }
     }
 
-    /// Counting sort of the perspectives by row.
     #[inline(always)]
     fn sort(&mut self) {
         for &row in &self.rows {
@@ -281,7 +243,6 @@ impl MicroBatch {
         }
     }
 
-    /// Backward pass through the further layers, position by position.
     #[inline(always)]
     fn backward_layers<const A: u8, const T: usize>(&mut self, model: &Model, gradient: &mut [f32]) {
         let views = (self.views, MICRO_BATCH);
@@ -293,7 +254,6 @@ impl MicroBatch {
         }
     }
 
-    /// Backward pass into feature rows and biases, tile by tile.
     #[inline(always)]
     fn backward<const A: u8, const T: usize>(&mut self, model: &Model, gradient: &mut [f32]) {
         let layout = &model.layout;
@@ -315,7 +275,6 @@ impl MicroBatch {
         }
     }
 
-    /// Backward pass of one tile through the output layer of a single-layer network.
     #[inline(always)]
     fn backward_flat<const A: u8, const T: usize>(
         &mut self,
@@ -337,17 +296,12 @@ impl MicroBatch {
             for (view, sums) in hidden.iter_mut().enumerate() {
                 let place = view * layout.hidden_tiles + tile;
                 let weights = output_layers::lanes::<T>(weights, place);
-                output_layers::backward_weights::<A, T>(
-                    sums,
-                    slope,
-                    weights,
-                    output_layers::lanes_mut::<T>(&mut outputs_gradient[at..], place),
-                );
+                let gradient = output_layers::lanes_mut::<T>(&mut outputs_gradient[at..], place);
+                output_layers::backward_weights::<A, T>(sums, slope, weights, gradient);
             }
         }
     }
 
-    /// Adds the gradient of a tile to its feature rows and biases.
     #[inline(always)]
     fn scatter<const T: usize>(&self, tile: usize, table: &mut [[f32; T]], bias: &mut [f32; T]) {
         let hidden =
@@ -384,6 +338,12 @@ mod tests {
     use crate::tests::{items, shapes};
     use patzer_eval::nnue::Architecture;
 
+    fn tables<'a>(model: &'a Model, shorts: &'a mut I16Table) -> [FeatureTable<'a>; 2] {
+        let floats = F32Table::of(&model.parameters, &model.layout);
+        shorts.fill(floats, &model.layout);
+        [FeatureTable::F32Table(floats), FeatureTable::I16Table(shorts)]
+    }
+
     #[test]
     #[cfg(target_arch = "x86_64")]
     fn wide_vectors_change_no_bit() {
@@ -395,10 +355,8 @@ mod tests {
             let loss = Loss::squared(1.3, 0.01);
             let mut micro = MicroBatch::new(&model);
             let items = items(MICRO_BATCH - 1, 4);
-            let floats = F32Table::of(&model.parameters, &model.layout);
             let mut shorts = I16Table::default();
-            shorts.fill(floats, &model.layout);
-            for table in [FeatureTable::F32Table(floats), FeatureTable::I16Table(&shorts)] {
+            for table in tables(&model, &mut shorts) {
                 let mut portable = vec![0.0; model.parameters.len()];
                 let mut wide = portable.clone();
                 micro.load(&items, |item| item.expected());
@@ -407,10 +365,8 @@ mod tests {
                 // SAFETY: the processor has AVX2.
                 let b = unsafe { micro.run_avx2(&model, table, Task::Gradient(loss, &mut wide)) };
                 assert_eq!(a.to_bits(), b.to_bits(), "{architecture}");
-                assert!(
-                    portable.iter().zip(&wide).all(|(a, b)| a.to_bits() == b.to_bits()),
-                    "{architecture}"
-                );
+                let same = portable.iter().zip(&wide).all(|(a, b)| a.to_bits() == b.to_bits());
+                assert!(same, "{architecture}");
                 assert!(portable.iter().any(|g| *g != 0.0));
             }
         }
@@ -423,11 +379,9 @@ mod tests {
         model.parameters[start] = f32::NAN;
         let mut micro = MicroBatch::new(&model);
         micro.load(&items(4, 1), |item| item.expected());
-        let floats = F32Table::of(&model.parameters, &model.layout);
         let mut shorts = I16Table::default();
-        shorts.fill(floats, &model.layout);
-        for table in [FeatureTable::F32Table(floats), FeatureTable::I16Table(&shorts)] {
-            assert!(micro.loss(&model, table, Loss::squared(1.0, 1.0)).is_nan());
+        for table in tables(&model, &mut shorts) {
+            assert!(micro.run(&model, table, Task::Loss(Loss::squared(1.0, 1.0))).is_nan());
         }
     }
 }

@@ -9,7 +9,6 @@ use patzer_io::error::{Error, Result};
 /// Initial piece-square values in centipawns, pawn to king.
 const MATERIAL: [f32; 6] = [100.0, 320.0, 330.0, 500.0, 900.0, 0.0];
 
-/// Float parameters with their layout.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     pub layout: ParamLayout,
@@ -38,20 +37,15 @@ impl Model {
             model.parameters[at] = ((rng.normal() * spread) as f32).clamp(-limits[at], limits[at]);
         };
         let rows = if factoriser { layout.factor_rows } else { layout.rows };
+        let place = if factoriser { ParamLayout::factor_at } else { ParamLayout::feature_at };
         for row in 0..rows {
-            for neuron in 0..architecture.hidden {
-                let at =
-                    if factoriser { layout.factor_at(row, neuron) } else { layout.feature_at(row, neuron) };
-                fill(at, spread);
-            }
+            (0..architecture.hidden).for_each(|neuron| fill(place(layout, row, neuron), spread));
         }
         for bucket in 0..architecture.output_buckets {
             for (layer, [inputs, outputs]) in architecture.dense().into_iter().enumerate() {
-                for output in 0..outputs {
-                    for input in 0..inputs {
-                        let at = layout.weight_at(bucket, layer, output, input);
-                        fill(at, (1.0 / inputs as f64).sqrt());
-                    }
+                for at in 0..outputs * inputs {
+                    let at = layout.weight_at(bucket, layer, at / inputs, at % inputs);
+                    fill(at, (1.0 / inputs as f64).sqrt());
                 }
             }
         }
@@ -81,16 +75,13 @@ impl Model {
         model
     }
 
-    /// Clamps every parameter to [`ParamLayout::limits`], which with several feature blocks cuts a little off a
-    /// queen's value.
     fn clip(&mut self) {
         for (weight, limit) in self.parameters.iter_mut().zip(self.layout.limits()) {
             *weight = weight.clamp(-limit, limit);
         }
     }
 
-    /// Imports a quantised network. With a factoriser, half of the first bucket's weights become factoriser
-    /// weights.
+    /// Imports a quantised network.
     pub fn of(network: &Network, factoriser: bool) -> Model {
         let (architecture, weights) = (network.architecture(), network.weights());
         let mut model = Model::zero(architecture, factoriser);
@@ -98,15 +89,11 @@ impl Model {
         let [qa, qb] = [QA, QB].map(|unit| unit as f32);
         let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
         let values = if architecture.psqt { buckets } else { 0 };
-        for row in 0..layout.rows {
-            for neuron in 0..hidden {
-                let weight = weights.features[row * hidden + neuron];
-                parameters[layout.feature_at(row, neuron)] = f32::from(weight) / qa;
-            }
-            for bucket in 0..values {
-                parameters[layout.psqt_at(row, bucket)] =
-                    f32::from(weights.psqt[row * buckets + bucket]) / qa;
-            }
+        for ((row, neuron), weight) in pairs(layout.rows, hidden).zip(&weights.features) {
+            parameters[layout.feature_at(row, neuron)] = f32::from(*weight) / qa;
+        }
+        for ((row, bucket), value) in pairs(layout.rows, values).zip(&weights.psqt) {
+            parameters[layout.psqt_at(row, bucket)] = f32::from(*value) / qa;
         }
         // Either part is limited to half of the whole, so move half of the first bucket's weight.
         for feature in 0..layout.factor_rows {
@@ -125,26 +112,16 @@ impl Model {
         }
         for (bucket, head) in weights.dense.iter().enumerate() {
             for (layer, (dense, [inputs, outputs])) in head.iter().zip(architecture.dense()).enumerate() {
-                for output in 0..outputs {
-                    for input in 0..inputs {
-                        let weight = f32::from(dense.weights[output * inputs + input]) / qb;
-                        parameters[layout.weight_at(bucket, layer, output, input)] = weight;
-                    }
-                    let bias = f32::from(dense.bias[output]) / (qa * qb);
-                    parameters[layout.dense_bias_at(bucket, layer, output)] = bias;
+                for ((output, input), weight) in pairs(outputs, inputs).zip(&dense.weights) {
+                    parameters[layout.weight_at(bucket, layer, output, input)] = f32::from(*weight) / qb;
+                }
+                for (output, bias) in dense.bias.iter().enumerate() {
+                    parameters[layout.dense_bias_at(bucket, layer, output)] = f32::from(*bias) / (qa * qb);
                 }
             }
         }
-        // Other trainers allow larger weights.
         model.clip();
         model
-    }
-
-    /// Rows of a feature in all king buckets, or its factoriser row.
-    fn copies(&self, feature: usize) -> impl Iterator<Item = usize> + use<> {
-        let features = self.layout.architecture.features.count();
-        let rows = if self.layout.factor_rows > 0 { features } else { self.layout.rows };
-        (feature..rows).step_by(features)
     }
 
     fn start_values(&mut self) {
@@ -174,13 +151,14 @@ impl Model {
         let hidden = architecture.outputs_per_perspective();
         let Some(network) = material::network(hidden) else { return };
         let weights = network.weights();
+        let (shared, features) = (layout.factor_rows > 0, architecture.features.count());
+        let place = if shared { ParamLayout::factor_at } else { ParamLayout::feature_at };
+        let rows = if shared { features } else { layout.rows };
         for neuron in 0..material::MIN_HIDDEN {
             for feature in 0..768 {
-                for row in self.copies(feature) {
-                    let shared = layout.factor_rows > 0;
-                    let at =
-                        if shared { layout.factor_at(row, neuron) } else { layout.feature_at(row, neuron) };
-                    self.parameters[at] += f32::from(weights.features[feature * hidden + neuron]) / QA as f32;
+                for row in (feature..rows).step_by(features) {
+                    self.parameters[place(&layout, row, neuron)] +=
+                        f32::from(weights.features[feature * hidden + neuron]) / QA as f32;
                 }
             }
             self.parameters[layout.bias_at(neuron)] = f32::from(weights.bias[neuron]) / QA as f32;
@@ -197,7 +175,6 @@ impl Model {
         }
     }
 
-    /// Writes the feature table with factoriser weights added, if there is a factoriser.
     pub fn whole_table(&self, table: &mut Vec<f32>) {
         use rayon::prelude::*;
 
@@ -208,64 +185,54 @@ impl Model {
         table.resize(layout.bias, 0.0);
         let size = layout.factor_rows * layout.tile;
         table.par_chunks_mut(size).enumerate().for_each(|(i, part)| {
-            let own = &self.parameters[i * size..(i + 1) * size];
+            let own = &self.parameters[i * size..];
             let tile = i * size / (layout.rows * layout.tile);
-            let shared = &self.parameters[layout.factor + tile * size..layout.factor + (tile + 1) * size];
+            let shared = &self.parameters[layout.factor + tile * size..];
             for ((sum, own), shared) in part.iter_mut().zip(own).zip(shared) {
                 *sum = own + shared;
             }
         });
     }
 
-    /// Feature weight with the factoriser's added.
     pub fn feature(&self, row: usize, neuron: usize) -> f32 {
         let layout = &self.layout;
-        let own = self.parameters[layout.feature_at(row, neuron)];
-        match layout.factor_rows {
-            0 => own,
-            rows => own + self.parameters[layout.factor_at(row % rows, neuron)],
-        }
+        self.sum(layout.feature_at(row, neuron), row, |feature| layout.factor_at(feature, neuron))
     }
 
-    /// Piece-square value with the factoriser's added.
     pub fn value(&self, row: usize, bucket: usize) -> f32 {
         let layout = &self.layout;
-        let own = self.parameters[layout.psqt_at(row, bucket)];
-        match layout.factor_rows {
-            0 => own,
-            rows => own + self.parameters[layout.psqt_factor_at(row % rows, bucket)],
+        self.sum(layout.psqt_at(row, bucket), row, |feature| layout.psqt_factor_at(feature, bucket))
+    }
+
+    /// Adds the factoriser's weight.
+    fn sum(&self, own: usize, row: usize, shared: impl Fn(usize) -> usize) -> f32 {
+        match self.layout.factor_rows {
+            0 => self.parameters[own],
+            rows => self.parameters[own] + self.parameters[shared(row % rows)],
         }
     }
 
-    /// Quantises. Fails if a weight or a possible accumulator exceeds 16 bits, which [`ParamLayout::limits`] rules
-    /// out after training.
+    /// Fails if a weight or a possible accumulator exceeds 16 bits, which [`ParamLayout::limits`] rules out.
     pub fn quantise(&self, about: About) -> Result<Network> {
         let (layout, architecture) = (&self.layout, &self.layout.architecture);
-        let numbers = |values: &mut dyn Iterator<Item = f32>, scale: i32| -> Result<Vec<i16>> {
-            values.map(|value| rounded(value, scale)).collect()
-        };
         let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
-        let rows = || (0..layout.rows).flat_map(move |row| (0..hidden).map(move |neuron| (row, neuron)));
         let at = |at: usize| self.parameters[at];
         let mut dense = Vec::new();
         for bucket in 0..buckets {
             let mut layers = Vec::new();
             for (layer, [inputs, outputs]) in architecture.dense().into_iter().enumerate() {
-                let places = (0..outputs).flat_map(|output| (0..inputs).map(move |input| (output, input)));
-                let mut weights =
-                    places.map(|(output, input)| at(layout.weight_at(bucket, layer, output, input)));
-                let mut bias = (0..outputs).map(|output| at(layout.dense_bias_at(bucket, layer, output)));
-                layers
-                    .push(Dense { weights: numbers(&mut weights, QB)?, bias: numbers(&mut bias, QA * QB)? });
+                let weight = |(output, input)| at(layout.weight_at(bucket, layer, output, input));
+                let bias = |output| at(layout.dense_bias_at(bucket, layer, output));
+                let weights = rounded(pairs(outputs, inputs).map(weight), QB)?;
+                layers.push(Dense { weights, bias: rounded((0..outputs).map(bias), QA * QB)? });
             }
             dense.push(layers);
         }
-        let values = || (0..layout.rows).flat_map(move |row| (0..buckets).map(move |bucket| (row, bucket)));
-        let mut psqt = values().map(|(row, bucket)| self.value(row, bucket));
+        let values = pairs(layout.rows, if architecture.psqt { buckets } else { 0 });
         let weights = Weights {
-            features: numbers(&mut rows().map(|(row, neuron)| self.feature(row, neuron)), QA)?,
-            bias: numbers(&mut (0..hidden).map(|neuron| at(layout.bias_at(neuron))), QA)?,
-            psqt: if architecture.psqt { numbers(&mut psqt, QA)? } else { Vec::new() },
+            features: rounded(pairs(layout.rows, hidden).map(|(row, n)| self.feature(row, n)), QA)?,
+            bias: rounded((0..hidden).map(|neuron| at(layout.bias_at(neuron))), QA)?,
+            psqt: rounded(values.map(|(row, bucket)| self.value(row, bucket)), QA)?,
             dense,
         };
         check_sums(architecture, &weights)?;
@@ -274,7 +241,6 @@ impl Model {
     }
 }
 
-/// Checks that no possible accumulator exceeds 16 bits.
 fn check_sums(architecture: &Architecture, weights: &Weights) -> Result<()> {
     let features = architecture.features.count();
     let sums = |table: &[i16], columns: usize, column: usize| -> i32 {
@@ -283,48 +249,49 @@ fn check_sums(architecture: &Architecture, weights: &Weights) -> Result<()> {
             let block = |set: &&'static patzer_eval::nnue::features::FeatureBlock| {
                 let rows = from..from + set.count;
                 from = rows.end;
-                let largest =
-                    rows.map(|row| i32::from(table[row * columns + column]).abs()).max().unwrap_or(0);
-                largest * set.most as i32
+                let values = rows.map(|row| i32::from(table[row * columns + column]).abs());
+                values.max().unwrap_or(0) * set.most as i32
             };
             architecture.features.blocks().iter().map(block).sum()
         };
         (0..architecture.king_bucket_count()).map(bucket).max().unwrap_or(0)
     };
-    for neuron in 0..architecture.hidden {
-        let sum =
-            i32::from(weights.bias[neuron]).abs() + sums(&weights.features, architecture.hidden, neuron);
-        if sum > i32::from(i16::MAX) {
-            return Err(Error::internal(format!("neuron {neuron} may reach {sum}, beyond 16 bits")));
-        }
+    let fits = |what: std::fmt::Arguments<'_>, sum: i32| match i16::try_from(sum) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Error::internal(format!("{what} may reach {sum}, beyond 16 bits"))),
+    };
+    let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
+    for neuron in 0..hidden {
+        let bias = i32::from(weights.bias[neuron]).abs();
+        fits(format_args!("neuron {neuron}"), bias + sums(&weights.features, hidden, neuron))?;
     }
-    if architecture.psqt {
-        for bucket in 0..architecture.output_buckets {
-            let sum = sums(&weights.psqt, architecture.output_buckets, bucket);
-            if sum > i32::from(i16::MAX) {
-                return Err(Error::internal(format!("piece-square values may reach {sum}, beyond 16 bits")));
-            }
-        }
+    for bucket in 0..if architecture.psqt { buckets } else { 0 } {
+        fits(format_args!("piece-square values"), sums(&weights.psqt, buckets, bucket))?;
     }
     Ok(())
 }
 
-fn rounded(value: f32, scale: i32) -> Result<i16> {
-    let scaled = (f64::from(value) * f64::from(scale)).round();
-    if scaled.abs() <= f64::from(i16::MAX) {
-        return Ok(scaled as i16);
-    }
-    Err(Error::internal(format!("weight {value} times {scale} does not fit 16 bits")))
+/// Row and column of every cell of a table, row by row.
+pub fn pairs(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..rows).flat_map(move |row| (0..columns).map(move |column| (row, column)))
+}
+
+fn rounded(values: impl Iterator<Item = f32>, scale: i32) -> Result<Vec<i16>> {
+    let round = |value: f32| {
+        let scaled = (f64::from(value) * f64::from(scale)).round();
+        if scaled.abs() <= f64::from(i16::MAX) {
+            return Ok(scaled as i16);
+        }
+        Err(Error::internal(format!("weight {value} times {scale} does not fit 16 bits")))
+    };
+    values.map(round).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::param_layout::LIMIT;
-
-    fn plain(hidden: usize) -> Architecture {
-        Architecture::plain(hidden)
-    }
+    use crate::tests::{places, plain, shapes};
 
     #[test]
     fn quantising_rounds_to_the_nearest() {
@@ -364,16 +331,13 @@ mod tests {
                 assert!((score - expected).abs() < 150, "{architecture} {text}: {score}");
             }
         }
-        assert_eq!(
-            Model::start(&plain(8), false, 1),
-            Model::random(&plain(8), false, 1),
-            "too few to count with"
-        );
+        let few = plain(8);
+        assert_eq!(Model::start(&few, false, 1), Model::random(&few, false, 1), "too few to count with");
     }
 
     #[test]
     fn weights_in_floats_give_the_same_network_again() {
-        for architecture in crate::tests::shapes() {
+        for architecture in shapes() {
             let network = Model::start(&architecture, false, 3).quantise(About::default()).unwrap();
             for factoriser in [false, true] {
                 let again = Model::of(&network, factoriser).quantise(About::default()).unwrap();
@@ -393,8 +357,15 @@ mod tests {
     }
 
     #[test]
-    fn the_limits_always_fit() {
-        for architecture in crate::tests::shapes() {
+    fn the_limits_always_fit_and_every_parameter_has_one_place() {
+        for architecture in shapes() {
+            let layout = ParamLayout::new(&architecture, true);
+            let mut places = places(&layout);
+            let count = places.len();
+            places.sort_unstable();
+            places.dedup();
+            assert_eq!(places.len(), count, "{architecture}");
+            assert!(places.last().is_some_and(|last| *last < layout.len));
             for factoriser in [false, true] {
                 let mut model = Model::zero(&architecture, factoriser);
                 model.parameters = model.layout.limits().into_iter().map(|limit| -limit).collect();
@@ -409,18 +380,5 @@ mod tests {
         let model = |seed| Model::random(&plain(8), false, seed);
         assert_eq!(model(1), model(1));
         assert_ne!(model(1), model(2));
-    }
-
-    #[test]
-    fn every_parameter_has_one_place() {
-        for architecture in crate::tests::shapes() {
-            let layout = ParamLayout::new(&architecture, true);
-            let mut places = crate::tests::places(&layout);
-            let count = places.len();
-            places.sort_unstable();
-            places.dedup();
-            assert_eq!(places.len(), count, "{architecture}");
-            assert!(places.last().is_some_and(|last| *last < layout.len));
-        }
     }
 }

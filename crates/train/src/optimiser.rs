@@ -6,20 +6,16 @@ use serde::{Deserialize, Serialize};
 use super::Settings;
 use patzer_fit::optim::{Adam, AdamSettings, CHUNK, RAdam, Ranger, Sgd, Stepper};
 
-/// Optimiser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OptimiserKind {
-    /// Adam with decoupled weight decay
     #[default]
     AdamW,
-    /// Adam without it
     Adam,
     /// Rectified Adam
     RAdam,
     /// Rectified Adam that looks ahead
     Ranger,
-    /// Gradient descent with momentum
     Sgd,
 }
 
@@ -43,15 +39,11 @@ impl Optimiser {
         Optimiser { stepper, limits, l2: settings.l2, clip: settings.clip_gradient }
     }
 
-    /// Takes a step; the gradient is scratch space.
     pub fn step(&mut self, parameters: &mut [f32], gradient: &mut [f32], learning_rate: f32) {
         if self.l2 > 0.0 {
             let l2 = self.l2;
-            gradient.par_chunks_mut(CHUNK).zip(parameters.par_chunks(CHUNK)).for_each(
-                |(gradient, weights)| {
-                    gradient.iter_mut().zip(weights).for_each(|(g, w)| *g += l2 * w);
-                },
-            );
+            let chunks = gradient.par_chunks_mut(CHUNK).zip(parameters.par_chunks(CHUNK));
+            chunks.for_each(|(g, w)| g.iter_mut().zip(w).for_each(|(g, w)| *g += l2 * w));
         }
         if self.clip > 0.0 {
             clip_norm(gradient, self.clip);
@@ -64,7 +56,6 @@ impl Optimiser {
         });
     }
 
-    /// Step count and moments.
     pub fn state(&self) -> (u64, Vec<Vec<f32>>) {
         let (steps, parts) = self.stepper.state();
         (steps, parts.into_iter().map(<[f32]>::to_vec).collect())
@@ -73,9 +64,7 @@ impl Optimiser {
     /// Restores step count and moments; false if the sizes differ.
     pub fn restore(&mut self, steps: u64, state: &[Vec<f32>]) -> bool {
         let mut parts = self.stepper.restore(steps);
-        if parts.len() != state.len()
-            || parts.iter().zip(state).any(|(part, saved)| part.len() != saved.len())
-        {
+        if !parts.iter().map(|part| part.len()).eq(state.iter().map(Vec::len)) {
             return false;
         }
         parts.iter_mut().zip(state).for_each(|(part, saved)| part.copy_from_slice(saved));
@@ -115,8 +104,8 @@ mod tests {
 
     #[test]
     fn weights_stay_within_their_limits_and_l2_pulls_them_down() {
-        let settings =
-            Settings { optimiser: OptimiserKind::Sgd, momentum: 0.0, l2: 0.5, ..Settings::default() };
+        let optimiser = OptimiserKind::Sgd;
+        let settings = Settings { optimiser, momentum: 0.0, l2: 0.5, ..Settings::default() };
         let mut optimiser = Optimiser::new(&settings, vec![1.0, 0.1]);
         let mut weights = [0.8, 0.0];
         optimiser.step(&mut weights, &mut [0.0, -5.0], 0.1);

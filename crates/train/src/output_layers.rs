@@ -8,18 +8,16 @@ use super::model::Model;
 use super::param_layout::ParamLayout;
 use patzer_eval::nnue::Activation;
 
-// Activations as const generics, so that every loop is compiled for one.
-pub const RELU: u8 = 0;
-pub const CRELU: u8 = 1;
-pub const SCRELU: u8 = 2;
-pub const PAIRWISE: u8 = 3;
+// Activations as const generics, so that every loop is compiled for one; numbered as in the kernels.
+pub const RELU: u8 = Activation::Relu as u8;
+pub const CRELU: u8 = Activation::Crelu as u8;
+pub const SCRELU: u8 = Activation::Screlu as u8;
+pub const PAIRWISE: u8 = Activation::Pairwise as u8;
 
-/// Buffers for the further layers of one position.
 pub struct OutputLayers {
     /// Hidden activations, `[perspective][tile][lane]`, and their gradient.
     active: Vec<f32>,
     upstream: Vec<f32>,
-    /// Sums of each further layer, and their gradient.
     sums: Vec<Vec<f32>>,
     slopes: Vec<Vec<f32>>,
     values: Vec<f32>,
@@ -38,8 +36,7 @@ impl OutputLayers {
         }
     }
 
-    /// Output of position `i` without piece-square values. `views` is the number of perspectives, `positions`
-    /// the number of positions in `hidden`.
+    /// Output without piece-square values.
     #[inline(always)]
     pub fn output<const A: u8, const T: usize>(
         &mut self,
@@ -49,12 +46,28 @@ impl OutputLayers {
         i: usize,
         bucket: usize,
     ) -> f32 {
-        self.activate::<A, T>(&model.layout, hidden, views, positions, i);
-        self.further(model, bucket)
+        let (layout, tiles) = (&model.layout, model.layout.hidden_tiles);
+        for tile in 0..tiles {
+            for view in 0..views {
+                let sums = tile_of::<T>(hidden, tile, views * positions, views * i + view);
+                *lanes_mut::<T>(&mut self.active, view * tiles + tile) = active::<A, T>(sums);
+            }
+        }
+        let inner = layout.architecture.inner() as u8;
+        for (layer, [inputs, outputs]) in layout.dense.iter().copied().enumerate() {
+            let start = layout.layer(bucket, layer);
+            let (weights, biases) =
+                model.parameters[start..start + (inputs + 1) * outputs].split_at(inputs * outputs);
+            let values = inputs_of(layer, &self.active, &self.sums, &mut self.values, inner);
+            let rows = weights.chunks_exact(inputs).zip(biases);
+            for (sum, (weights, bias)) in self.sums[layer].iter_mut().zip(rows) {
+                *sum = bias + dot(values, weights);
+            }
+        }
+        self.sums[layout.dense.len() - 1][0]
     }
 
-    /// Adds the layers' gradient and turns the position's accumulators into their gradient, given the
-    /// derivative by the output. Follows [`OutputLayers::output`] of the same position.
+    /// Adds the layers' gradient and turns accumulators into theirs. Follows `output` of the same position.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
     pub fn backward<const A: u8, const T: usize>(
@@ -82,51 +95,11 @@ impl OutputLayers {
         }
     }
 
-    #[inline(always)]
-    fn activate<const A: u8, const T: usize>(
-        &mut self,
-        layout: &ParamLayout,
-        hidden: &[f32],
-        views: usize,
-        positions: usize,
-        i: usize,
-    ) {
-        for tile in 0..layout.hidden_tiles {
-            for view in 0..views {
-                let sums = tile_of::<T>(hidden, tile, views * positions, views * i + view);
-                *lanes_mut::<T>(&mut self.active, view * layout.hidden_tiles + tile) = active::<A, T>(sums);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn further(&mut self, model: &Model, bucket: usize) -> f32 {
-        let layout = &model.layout;
-        let inner = layout.architecture.inner();
-        for (layer, [inputs, outputs]) in layout.dense.iter().copied().enumerate() {
-            let start = layout.layer(bucket, layer);
-            let (weights, biases) =
-                model.parameters[start..start + (inputs + 1) * outputs].split_at(inputs * outputs);
-            if layer > 0 {
-                let below = &self.sums[layer - 1];
-                self.values.clear();
-                self.values.extend(below.iter().map(|x| value(inner, *x)));
-            }
-            let values = if layer == 0 { &self.active[..] } else { &self.values[..] };
-            for ((sum, weights), bias) in
-                self.sums[layer].iter_mut().zip(weights.chunks_exact(inputs)).zip(biases)
-            {
-                *sum = bias + dot(values, weights);
-            }
-        }
-        self.sums[layout.dense.len() - 1][0]
-    }
-
     /// Adds the layers' gradient and leaves that of the activations in `upstream`.
     #[inline(always)]
     fn backward_further(&mut self, model: &Model, bucket: usize, slope: f32, gradient: &mut [f32]) {
         let layout = &model.layout;
-        let inner = layout.architecture.inner();
+        let inner = layout.architecture.inner() as u8;
         let last = layout.dense.len() - 1;
         self.slopes[last][0] = slope;
         for layer in (0..=last).rev() {
@@ -135,12 +108,7 @@ impl OutputLayers {
             let weights = &model.parameters[start..start + inputs * outputs];
             let (weight_gradient, bias_gradient) =
                 gradient[start..start + (inputs + 1) * outputs].split_at_mut(inputs * outputs);
-            if layer > 0 {
-                let below = &self.sums[layer - 1];
-                self.values.clear();
-                self.values.extend(below.iter().map(|x| value(inner, *x)));
-            }
-            let values = if layer == 0 { &self.active[..] } else { &self.values[..] };
+            let values = inputs_of(layer, &self.active, &self.sums, &mut self.values, inner);
             let (below, here) = self.slopes.split_at_mut(layer);
             let upstream = if layer == 0 { &mut self.upstream[..] } else { &mut below[layer - 1][..] };
             upstream.fill(0.0);
@@ -161,6 +129,21 @@ impl OutputLayers {
             }
         }
     }
+}
+
+/// Inputs of a layer: the hidden activations, or those of the layer below.
+#[inline(always)]
+fn inputs_of<'a>(
+    layer: usize,
+    active: &'a [f32],
+    sums: &[Vec<f32>],
+    values: &'a mut Vec<f32>,
+    inner: u8,
+) -> &'a [f32] {
+    let Some(below) = layer.checked_sub(1) else { return active };
+    values.clear();
+    values.extend(sums[below].iter().map(|x| value(inner, *x)));
+    values
 }
 
 /// Adds a tile's activations times its output weights to the lane products.
@@ -189,7 +172,6 @@ pub fn backward_weights<const A: u8, const T: usize>(
     backward::<A, T>(sums, &upstream);
 }
 
-/// Turns a tile of piece-square sums into their gradient.
 #[inline(always)]
 pub fn backward_values<const T: usize>(
     layout: &ParamLayout,
@@ -207,7 +189,6 @@ pub fn backward_values<const T: usize>(
     }
 }
 
-/// Piece-square part of the output.
 #[inline(always)]
 pub fn piece_square<const T: usize>(
     layout: &ParamLayout,
@@ -230,17 +211,14 @@ fn active<const A: u8, const T: usize>(sums: &[f32; T]) -> [f32; T] {
     let mut active = [0.0; T];
     for lane in 0..T {
         active[lane] = match A {
-            RELU => positive(sums[lane]),
-            CRELU => clipped(sums[lane]),
-            SCRELU => clipped(sums[lane]) * clipped(sums[lane]),
-            _ if lane < T / 2 => clipped(sums[lane]) * clipped(sums[lane + T / 2]),
-            _ => 0.0,
+            PAIRWISE if lane < T / 2 => clipped(sums[lane]) * clipped(sums[lane + T / 2]),
+            PAIRWISE => 0.0,
+            _ => value(A, sums[lane]),
         };
     }
     active
 }
 
-/// Turns accumulators into their gradient, given that of the activations.
 #[inline(always)]
 fn backward<const A: u8, const T: usize>(sums: &mut [f32; T], upstream: &[f32; T]) {
     if A == PAIRWISE {
@@ -252,32 +230,25 @@ fn backward<const A: u8, const T: usize>(sums: &mut [f32; T], upstream: &[f32; T
         return;
     }
     for lane in 0..T {
-        let sum = sums[lane];
-        sums[lane] = upstream[lane]
-            * match A {
-                RELU => f32::from(u8::from(sum > 0.0)),
-                CRELU => inside(sum),
-                _ => 2.0 * if sum < 1.0 { clipped(sum) } else { 0.0 },
-            };
-    }
-}
-
-/// Activation of a further layer.
-#[inline(always)]
-fn value(activation: Activation, sum: f32) -> f32 {
-    match activation {
-        Activation::Relu => positive(sum),
-        Activation::Crelu => clipped(sum),
-        Activation::Screlu | Activation::Pairwise => clipped(sum) * clipped(sum),
+        sums[lane] = upstream[lane] * derivative(A, sums[lane]);
     }
 }
 
 #[inline(always)]
-fn derivative(activation: Activation, sum: f32) -> f32 {
+fn value(activation: u8, sum: f32) -> f32 {
     match activation {
-        Activation::Relu => f32::from(u8::from(sum > 0.0)),
-        Activation::Crelu => inside(sum),
-        Activation::Screlu | Activation::Pairwise => 2.0 * if sum < 1.0 { clipped(sum) } else { 0.0 },
+        RELU => positive(sum),
+        CRELU => clipped(sum),
+        _ => clipped(sum) * clipped(sum),
+    }
+}
+
+#[inline(always)]
+fn derivative(activation: u8, sum: f32) -> f32 {
+    match activation {
+        RELU => f32::from(u8::from(sum > 0.0)),
+        CRELU => inside(sum),
+        _ => 2.0 * if sum < 1.0 { clipped(sum) } else { 0.0 },
     }
 }
 
@@ -293,13 +264,11 @@ fn positive(value: f32) -> f32 {
     if value < 0.0 { 0.0 } else { value }
 }
 
-/// Derivative of [`clipped`].
 #[inline(always)]
 fn inside(value: f32) -> f32 {
     if value > 0.0 && value < 1.0 { 1.0 } else { 0.0 }
 }
 
-/// Dot product in lanes that compile to vectors.
 #[inline(always)]
 fn dot(a: &[f32], b: &[f32]) -> f32 {
     let mut lanes = [0.0f32; LANES];

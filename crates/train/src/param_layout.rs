@@ -1,6 +1,6 @@
 //! Layout of a network's parameters in one vector of 32-bit floats.
 //!
-//! OrderArgs: feature table `[tile][row][lane]`, biases `[tile][lane]`, factoriser `[tile][feature][lane]`, then
+//! Order: feature table `[tile][row][lane]`, biases `[tile][lane]`, factoriser `[tile][feature][lane]`, then
 //! for each output bucket its layers, each `[output][perspective][tile][lane]` (further layers
 //! `[output][input]`) followed by its biases. A tile is 32 or 16 neurons, so that the rows of a tile that a
 //! batch touches stay in L1. Neurons are padded to whole tiles; padding starts at zero, gets no gradient and
@@ -15,27 +15,19 @@ use patzer_eval::nnue::{Activation, Architecture};
 /// Bound of output weights and biases: at most 127/64, and a bias fits 16 bits in units of 1/(QA·QB).
 pub const LIMIT: f32 = 1.98;
 
-/// Largest accumulator that fits 16 bits.
 const LARGEST: f32 = i16::MAX as f32 / QA as f32;
 
-/// Offsets of all parameters.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParamLayout {
     pub architecture: Architecture,
     pub tile: usize,
-    /// Tiles of neurons, without those of piece-square values.
     pub hidden_tiles: usize,
     pub tiles: usize,
     pub rows: usize,
-    /// Rows of the factoriser; 0 without one.
     pub factor_rows: usize,
-    /// Offset of the biases.
     pub bias: usize,
-    /// Offset of the factoriser.
     pub factor: usize,
-    /// Offset of the first output bucket.
     pub output_start: usize,
-    /// Parameters of an output bucket.
     pub output_size: usize,
     pub len: usize,
     /// Inputs (padded) and outputs of the layers after the hidden one.
@@ -58,9 +50,8 @@ impl ParamLayout {
         let factor = bias + tiles * tile;
         let output_start = factor + factor_rows * tiles * tile;
         let len = output_start + output_size * architecture.output_buckets;
-        let architecture = architecture.clone();
         ParamLayout {
-            architecture,
+            architecture: architecture.clone(),
             tile,
             hidden_tiles,
             tiles,
@@ -75,10 +66,13 @@ impl ParamLayout {
         }
     }
 
-    /// True if the output layer follows the hidden layer directly.
     #[inline]
     pub fn is_single_layer(&self) -> bool {
         self.dense.len() == 1
+    }
+
+    pub fn inner(&self) -> &[[usize; 2]] {
+        &self.dense[..self.dense.len() - 1]
     }
 
     #[inline]
@@ -86,7 +80,6 @@ impl ParamLayout {
         self.hidden_tiles * self.tile
     }
 
-    /// A neuron's tile and lane.
     fn place(&self, neuron: usize) -> [usize; 2] {
         if self.architecture.activation != Activation::Pairwise {
             return [neuron / self.tile, neuron % self.tile];
@@ -96,29 +89,32 @@ impl ParamLayout {
         [pair / lanes, upper + pair % lanes]
     }
 
+    fn psqt_place(&self, bucket: usize) -> [usize; 2] {
+        [self.hidden_tiles + bucket / self.tile, bucket % self.tile]
+    }
+
+    fn cell(&self, [tile, lane]: [usize; 2], rows: usize, row: usize) -> usize {
+        (tile * rows + row) * self.tile + lane
+    }
+
     pub fn feature_at(&self, row: usize, neuron: usize) -> usize {
-        let [tile, lane] = self.place(neuron);
-        (tile * self.rows + row) * self.tile + lane
+        self.cell(self.place(neuron), self.rows, row)
     }
 
     pub fn bias_at(&self, neuron: usize) -> usize {
-        let [tile, lane] = self.place(neuron);
-        self.bias + tile * self.tile + lane
+        self.bias + self.cell(self.place(neuron), 1, 0)
     }
 
     pub fn factor_at(&self, feature: usize, neuron: usize) -> usize {
-        let [tile, lane] = self.place(neuron);
-        self.factor + (tile * self.factor_rows + feature) * self.tile + lane
+        self.factor + self.cell(self.place(neuron), self.factor_rows, feature)
     }
 
     pub fn psqt_at(&self, row: usize, bucket: usize) -> usize {
-        let tile = self.hidden_tiles + bucket / self.tile;
-        (tile * self.rows + row) * self.tile + bucket % self.tile
+        self.cell(self.psqt_place(bucket), self.rows, row)
     }
 
     pub fn psqt_factor_at(&self, feature: usize, bucket: usize) -> usize {
-        let tile = self.hidden_tiles + bucket / self.tile;
-        self.factor + (tile * self.factor_rows + feature) * self.tile + bucket % self.tile
+        self.factor + self.cell(self.psqt_place(bucket), self.factor_rows, feature)
     }
 
     pub fn layer(&self, bucket: usize, layer: usize) -> usize {
@@ -142,7 +138,6 @@ impl ParamLayout {
         self.layer(bucket, layer) + inputs * outputs + output
     }
 
-    /// Parameter ranges by kind, named for error messages.
     pub fn parts(&self) -> [(&'static str, Range<usize>); 4] {
         [
             ("feature weights' gradients", 0..self.bias),
@@ -152,16 +147,14 @@ impl ParamLayout {
         ]
     }
 
-    /// Largest magnitude of each parameter, such that the quantised network cannot overflow: all features
-    /// that can be active together, and the bias, sum to less than 2^15/QA.
+    /// Largest magnitudes such that all features active together, and the bias, sum to less than 2^15/QA.
     pub fn limits(&self) -> Vec<f32> {
         let features = &self.architecture.features;
         let share = (LARGEST - LIMIT) * 0.99 / features.blocks().len() as f32;
         let parts = if self.factor_rows > 0 { 2.0 } else { 1.0 };
-        let mut row = Vec::with_capacity(features.count());
-        for set in features.blocks() {
-            row.extend(std::iter::repeat_n(share / set.most as f32, set.count));
-        }
+        let blocks = features.blocks().iter();
+        let row: Vec<f32> =
+            blocks.flat_map(|set| std::iter::repeat_n(share / set.most as f32, set.count)).collect();
         let mut limits = vec![LIMIT; self.len];
         for (at, limit) in limits.iter_mut().enumerate() {
             let (within, rows) = match at {

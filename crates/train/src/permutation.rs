@@ -41,10 +41,8 @@ pub fn permutation(seed: u64, order: &mut [u32]) {
     });
 }
 
-/// A range of numbers sorted by random bucket.
 struct BucketedRange {
     numbers: Vec<u32>,
-    /// Start of each bucket, and the end.
     starts: Vec<u32>,
 }
 

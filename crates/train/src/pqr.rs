@@ -1,6 +1,6 @@
 //! Training groups of the loss `pqr`: a position P, Q after its best move, R after a random other move.
 //!
-//! DataLoader: Bernhardsson, "Deep learning for... chess" (2014). Among few legal moves a random one is often as
+//! Source: Bernhardsson, "Deep learning for... chess" (2014). Among few legal moves a random one is often as
 //! good as the best, so positions with few moves for their side and move number can be dropped.
 
 use std::collections::BTreeMap;
@@ -11,10 +11,8 @@ use super::TrainItem;
 use patzer_chess::rng::Rng;
 use patzer_chess::{PackedBoard, played};
 
-/// Positions per group.
 pub const GROUP: usize = 3;
 
-/// A group before the filter by legal moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PqrGroup {
     items: [TrainItem; GROUP],
@@ -32,11 +30,9 @@ impl PqrGroup {
             return None;
         }
         let other = others[Rng::new(seed).below(others.len())];
-        let item = |position: &Chess| TrainItem {
-            board: PackedBoard::pack(position),
-            turn: position.turn(),
-            score: None,
-            result: 0,
+        let item = |position: &Chess| {
+            let (board, turn) = (PackedBoard::pack(position), position.turn());
+            TrainItem { board, turn, score: None, result: 0 }
         };
         let after = |m: Move| item(&played(position, m));
         let number = u16::try_from(position.fullmoves().get()).unwrap_or(u16::MAX);
@@ -48,24 +44,17 @@ impl PqrGroup {
     }
 }
 
-/// Positions of the groups with at least the quantile, 0 to 1, of legal moves of their side and move number,
-/// and how many groups were dropped.
-pub fn items(triples: &[PqrGroup], quantile: f64) -> (Vec<TrainItem>, u64) {
+/// Positions of groups with at least this quantile of legal moves, and how many groups were dropped.
+pub fn items(groups: &[PqrGroup], quantile: f64) -> (Vec<TrainItem>, u64) {
     let mut classes: BTreeMap<(bool, u16), Vec<u16>> = BTreeMap::new();
-    for triple in triples {
-        classes.entry(triple.class).or_default().push(triple.legal);
+    for group in groups {
+        classes.entry(group.class).or_default().push(group.legal);
     }
-    let least: BTreeMap<(bool, u16), u16> = classes
-        .into_iter()
-        .map(|(class, mut legal)| {
-            legal.sort_unstable();
-            let at = (quantile * legal.len() as f64) as usize;
-            (class, legal[at.min(legal.len() - 1)])
-        })
-        .collect();
-    let average_decay = triples.iter().filter(|triple| triple.legal >= least[&triple.class]);
-    let items: Vec<TrainItem> = average_decay.flat_map(|triple| triple.items).collect();
-    let left_out = triples.len() - items.len() / GROUP;
+    let least = |legal: &[u16]| legal[((quantile * legal.len() as f64) as usize).min(legal.len() - 1)];
+    classes.values_mut().for_each(|legal| legal.sort_unstable());
+    let kept = groups.iter().filter(|group| group.legal >= least(&classes[&group.class]));
+    let items: Vec<TrainItem> = kept.flat_map(|group| group.items).collect();
+    let left_out = groups.len() - items.len() / GROUP;
     (items, left_out as u64)
 }
 
@@ -75,7 +64,7 @@ mod tests {
     use patzer_chess::fen;
     use shakmaty::uci::UciMove;
 
-    fn triple(text: &str, best: &str, seed: u64) -> Option<PqrGroup> {
+    fn group(text: &str, best: &str, seed: u64) -> Option<PqrGroup> {
         let position = fen::position(text, false).unwrap();
         let best = best.parse::<UciMove>().unwrap().to_move(&position).unwrap();
         PqrGroup::new(&position, best, seed)
@@ -86,7 +75,7 @@ mod tests {
         let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         let mut third = Vec::new();
         for seed in 0..20 {
-            let PqrGroup { items: [p, q, r], class, legal } = triple(start, "e2e4", seed).unwrap();
+            let PqrGroup { items: [p, q, r], class, legal } = group(start, "e2e4", seed).unwrap();
             assert!(p.turn.is_white() && q.turn.is_black() && r.turn.is_black());
             assert!(p.board != q.board && q.board != r.board && p.board != r.board);
             assert_eq!((class, legal), ((false, 1), 20));
@@ -95,20 +84,20 @@ mod tests {
         third.sort_unstable();
         third.dedup();
         assert!(third.len() > 8, "it is drawn at random");
-        assert_eq!(triple("7k/8/5K2/8/8/8/8/6R1 b - - 0 1", "h8h7", 1), None, "no other move");
+        assert_eq!(group("7k/8/5K2/8/8/8/8/6R1 b - - 0 1", "h8h7", 1), None, "no other move");
     }
 
     #[test]
     fn positions_with_few_moves_are_left_out_by_side_and_move_number() {
-        let class = |class, legal| PqrGroup { class, legal, ..triple_of_start() };
-        let triples =
+        let class = |class, legal| PqrGroup { class, legal, ..group_of_start() };
+        let groups =
             [class((false, 1), 20), class((false, 1), 30), class((true, 1), 5), class((false, 2), 2)];
-        assert_eq!(items(&triples, 0.0).1, 0);
-        let (average_decay, left_out) = items(&triples, 0.5);
-        assert_eq!((average_decay.len(), left_out), (9, 1), "the lower of the two of White's first move");
+        assert_eq!(items(&groups, 0.0).1, 0);
+        let (kept, left_out) = items(&groups, 0.5);
+        assert_eq!((kept.len(), left_out), (9, 1), "the lower of the two of White's first move");
     }
 
-    fn triple_of_start() -> PqrGroup {
-        triple("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e2e4", 0).unwrap()
+    fn group_of_start() -> PqrGroup {
+        group("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", "e2e4", 0).unwrap()
     }
 }

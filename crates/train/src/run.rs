@@ -9,7 +9,7 @@ use super::learning_rate::LearningRate;
 use super::loss::{Loss, Target};
 use super::model::Model;
 use super::param_layout::ParamLayout;
-use super::{DataLoader, Epoch, Settings, TrainItem, TrainingCallbacks};
+use super::{DataLoader, Epoch, Settings, TrainingCallbacks};
 use patzer_eval::nnue::Network;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -18,16 +18,15 @@ use patzer_io::interrupt;
 const DIVERGED: f64 = 16.0;
 const MIN_BATCH: usize = 64;
 
-/// A run between two batches.
 pub struct Run {
     pub layout: ParamLayout,
     pub backend: Box<dyn Backend>,
-    rate: LearningRate,
-    loss: Loss,
+    pub rate: LearningRate,
+    pub loss: Loss,
     /// Target at the first and the last step.
     targets: [Target; 2],
-    step: u64,
-    steps: u64,
+    pub step: u64,
+    pub steps: u64,
     pub epochs: Vec<Epoch>,
     averaged: bool,
     /// Loss, epoch and parameters of the best epoch.
@@ -35,7 +34,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// Starts from random weights, or from a network of the settings' architecture.
     pub fn new(
         loader: &dyn DataLoader,
         settings: &Settings,
@@ -43,10 +41,9 @@ impl Run {
         compute: Compute,
         callbacks: &mut dyn TrainingCallbacks,
     ) -> Result<Run> {
-        let (architecture, factorised) = (settings.architecture(), settings.factorised());
         let model = match start {
-            Some(network) => Model::of(network, factorised),
-            None => Model::start(&architecture, factorised, settings.seed),
+            Some(network) => Model::of(network, settings.factorised()),
+            None => Model::start(&settings.architecture(), settings.factorised(), settings.seed),
         };
         let (batches, layout) = (loader.batches(), model.layout.clone());
         let (backend, gpu_rejected) = compute.backend(model, settings, loader.largest(), loader.sample())?;
@@ -68,19 +65,6 @@ impl Run {
         })
     }
 
-    pub fn validate(&mut self, target: Target, items: &[TrainItem]) -> Result<f64> {
-        self.backend.mean_loss(self.loss, target, items)
-    }
-
-    pub fn learning_rate(&self) -> f32 {
-        self.rate.at(self.step.saturating_sub(1))
-    }
-
-    pub fn last_target(&self) -> Target {
-        self.target(self.steps)
-    }
-
-    /// Records an epoch, and its weights if it is the best.
     pub fn finish(&mut self, epoch: Epoch) -> Result<()> {
         let value = epoch.validation_loss.unwrap_or(epoch.train_loss);
         if self.best.as_ref().is_none_or(|(lowest, ..)| value < *lowest) {
@@ -90,7 +74,6 @@ impl Run {
         Ok(())
     }
 
-    /// True if the last `patience` epochs brought no better loss.
     pub fn patience_is_over(&self, patience: usize) -> bool {
         let since = |(_, best, _): &(f64, usize, Vec<f32>)| self.epochs.len() - best;
         patience > 0 && self.best.as_ref().is_some_and(|best| since(best) >= patience)
@@ -114,9 +97,9 @@ impl Run {
         })
     }
 
-    /// Restores a checkpoint and returns the device that wrote it.
     pub fn restore(&mut self, bytes: &[u8], hash: &str) -> Result<String> {
-        let saved = Checkpoint::parse(bytes).map_err(|error| Error::input(error.to_string()))?;
+        let damaged = || Error::input("the checkpoint is damaged; delete it to start over");
+        let saved = Checkpoint::parse(bytes).ok_or_else(damaged)?;
         let other = || Error::input("the checkpoint is of a run with other settings or positions");
         let mut vectors = saved.vectors.into_iter();
         let (Some(parameters), Some(best)) = (vectors.next(), vectors.next()) else { return Err(other()) };
@@ -132,7 +115,7 @@ impl Run {
         Ok(saved.device)
     }
 
-    fn target(&self, step: u64) -> Target {
+    pub fn target(&self, step: u64) -> Target {
         let [start, end] = self.targets;
         let done = step as f32 / self.steps.max(1) as f32;
         Target { wdl: start.wdl + (end.wdl - start.wdl) * done, ..start }
@@ -140,7 +123,8 @@ impl Run {
 
     /// Runs one epoch; returns the mean loss, or `None` on interruption.
     pub fn epoch(&mut self, loader: &mut dyn DataLoader, epoch: usize) -> Result<Option<f64>> {
-        let mut losses = EpochLosses::new(epoch, self.epochs.first().map(|epoch| epoch.train_loss));
+        let usual = self.epochs.first().map(|epoch| epoch.train_loss);
+        let mut losses = EpochLosses { epoch, usual, ..EpochLosses::default() };
         loader.epoch(epoch, &mut |items, batch| {
             if interrupt::requested() {
                 return Ok(false);
@@ -149,7 +133,7 @@ impl Run {
             let step = StepParams { number: self.step + 1, loss, target, rate: self.rate.at(self.step) };
             self.backend.step(&step, items, batch)?;
             self.step += 1;
-            losses.expect(batch.len(), loss.group());
+            losses.expected.push_back((batch.len(), batch.len() / loss.group()));
             // A device may return a loss a step or two later.
             while let Some(loss) = self.backend.loss(false)? {
                 losses.take(loss)?;
@@ -159,16 +143,15 @@ impl Run {
         while let Some(loss) = self.backend.loss(true)? {
             losses.take(loss)?;
         }
-        Ok((!interrupt::requested()).then(|| losses.mean()))
+        Ok((!interrupt::requested()).then(|| losses.total / losses.groups.max(1) as f64))
     }
 }
 
-/// EpochLosses of an epoch's batches, in order.
+#[derive(Default)]
 struct EpochLosses {
     epoch: usize,
     /// Reference: the mean loss of the first epoch, or in it of the first batch.
     usual: Option<f64>,
-    /// Positions and groups of batches whose loss is pending.
     expected: VecDeque<(usize, usize)>,
     batches: usize,
     total: f64,
@@ -176,15 +159,6 @@ struct EpochLosses {
 }
 
 impl EpochLosses {
-    fn new(epoch: usize, usual: Option<f64>) -> EpochLosses {
-        EpochLosses { epoch, usual, expected: VecDeque::new(), batches: 0, total: 0.0, groups: 0 }
-    }
-
-    fn expect(&mut self, positions: usize, group: usize) {
-        self.expected.push_back((positions, positions / group));
-    }
-
-    /// Takes the summed loss of the next pending batch.
     fn take(&mut self, loss: f64) -> Result<()> {
         let Some((positions, groups)) = self.expected.pop_front() else {
             return Err(Error::internal("a loss of no batch"));
@@ -194,19 +168,13 @@ impl EpochLosses {
         let usual = *self.usual.get_or_insert(mean);
         let explodes = positions >= MIN_BATCH && mean > DIVERGED * usual;
         if !mean.is_finite() || explodes {
-            return Err(Error::input(format!(
-                "the loss of batch {} of epoch {} is {mean}{}; try a lower learning rate",
-                self.batches,
-                self.epoch,
-                if explodes { format!(", after {usual:.6} at first") } else { String::new() }
-            )));
+            let first = if explodes { format!(", after {usual:.6} at first") } else { String::new() };
+            let which = format!("batch {} of epoch {}", self.batches, self.epoch);
+            let reason = format!("the loss of {which} is {mean}{first}; try a lower learning rate");
+            return Err(Error::input(reason));
         }
         self.total += loss;
         self.groups += groups;
         Ok(())
-    }
-
-    fn mean(&self) -> f64 {
-        self.total / self.groups.max(1) as f64
     }
 }

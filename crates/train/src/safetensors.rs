@@ -7,35 +7,22 @@
 
 use serde_json::{Map, Value, json};
 
-use super::model::Model;
+use super::model::{Model, pairs};
 
-struct Tensor {
-    name: String,
-    shape: Vec<usize>,
-    values: Vec<f32>,
-}
+/// Name, shape and values.
+type Tensor = (String, Vec<usize>, Vec<f32>);
 
 fn tensors(model: &Model) -> Vec<Tensor> {
     let (layout, architecture) = (&model.layout, &model.layout.architecture);
     let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
-    let pairs = |rows: usize, columns: usize| (0..rows).flat_map(move |r| (0..columns).map(move |c| (r, c)));
-    let tensor = |name: &str, shape: &[usize], values: Vec<f32>| Tensor {
-        name: name.to_string(),
-        shape: shape.to_vec(),
-        values,
-    };
     let at = |at: usize| model.parameters[at];
-    let mut tensors = vec![
-        tensor(
-            "l0w",
-            &[layout.rows, hidden],
-            pairs(layout.rows, hidden).map(|(r, n)| model.feature(r, n)).collect(),
-        ),
-        tensor("l0b", &[hidden], (0..hidden).map(|n| at(layout.bias_at(n))).collect()),
-    ];
+    let features = pairs(layout.rows, hidden).map(|(r, n)| model.feature(r, n)).collect();
+    let biases = (0..hidden).map(|n| at(layout.bias_at(n))).collect();
+    let mut tensors =
+        vec![("l0w".into(), vec![layout.rows, hidden], features), ("l0b".into(), vec![hidden], biases)];
     if architecture.psqt {
         let values = pairs(layout.rows, buckets).map(|(r, b)| model.value(r, b)).collect();
-        tensors.push(tensor("psqt", &[layout.rows, buckets], values));
+        tensors.push(("psqt".into(), vec![layout.rows, buckets], values));
     }
     for (layer, [inputs, outputs]) in architecture.dense().into_iter().enumerate() {
         let (mut weights, mut biases) = (Vec::new(), Vec::new());
@@ -44,8 +31,8 @@ fn tensors(model: &Model) -> Vec<Tensor> {
             weights.extend(pairs(outputs, inputs).map(weight));
             biases.extend((0..outputs).map(|o| at(layout.dense_bias_at(bucket, layer, o))));
         }
-        tensors.push(tensor(&format!("l{}w", layer + 1), &[buckets, outputs, inputs], weights));
-        tensors.push(tensor(&format!("l{}b", layer + 1), &[buckets, outputs], biases));
+        tensors.push((format!("l{}w", layer + 1), vec![buckets, outputs, inputs], weights));
+        tensors.push((format!("l{}b", layer + 1), vec![buckets, outputs], biases));
     }
     tensors
 }
@@ -56,18 +43,18 @@ pub(super) fn safetensors(model: &Model, about: &str) -> Vec<u8> {
     let architecture = model.layout.architecture.to_string();
     header.insert("__metadata__".to_string(), json!({ "architecture": architecture, "description": about }));
     let mut end = 0;
-    for tensor in &tensors {
+    for (name, shape, values) in &tensors {
         let start = end;
-        end += 4 * tensor.values.len();
-        let entry = json!({ "dtype": "F32", "shape": tensor.shape, "data_offsets": [start, end] });
-        header.insert(tensor.name.clone(), entry);
+        end += 4 * values.len();
+        let entry = json!({ "dtype": "F32", "shape": shape, "data_offsets": [start, end] });
+        header.insert(name.clone(), entry);
     }
     let mut text = Value::Object(header).to_string().into_bytes();
     text.resize(text.len().next_multiple_of(8), b' ');
     let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
     bytes.extend(text);
-    for tensor in &tensors {
-        bytes.extend(tensor.values.iter().flat_map(|x| x.to_le_bytes()));
+    for (_, _, values) in &tensors {
+        bytes.extend(values.iter().flat_map(|x| x.to_le_bytes()));
     }
     bytes
 }
@@ -94,11 +81,8 @@ mod tests {
                     parameters += count as usize;
                 }
             }
-            assert_eq!(
-                (parameters, data.len()),
-                (architecture.parameters(), 4 * parameters),
-                "{architecture}"
-            );
+            assert_eq!(data.len(), 4 * parameters, "{architecture}");
+            assert_eq!(parameters, architecture.parameters(), "{architecture}");
             let start = header["l1w"]["data_offsets"][0].as_u64().unwrap() as usize + 4;
             let second = f32::from_le_bytes(data[start..start + 4].try_into().unwrap());
             assert_eq!(second, model.parameters[model.layout.weight_at(0, 0, 0, 1)]);

@@ -1,5 +1,4 @@
-//! Recipes: everything a training run depends on besides its positions. A TOML file names only what it
-//! changes.
+//! Recipes: everything a training run depends on besides its positions.
 
 use std::path::{Path, PathBuf};
 
@@ -13,21 +12,21 @@ use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Network, OutputBy
 use patzer_fit::optim::Decay;
 use patzer_io::error::{Error, Result};
 
+/// Key and reason of the first bad value.
+type Checked = std::result::Result<(), (&'static str, String)>;
+
 /// Built-in recipes: the name and text of every file in `recipes/`.
 pub const RECIPES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
 
-/// Precision of the accumulators in training.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Forward {
     /// 16-bit copy of the feature weights, finer than the quantised network's: half the memory traffic.
     #[default]
     I16,
-    /// The float weights.
     F32,
 }
 
-/// Everything a training run depends on besides its positions.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -35,94 +34,69 @@ pub struct Settings {
     pub features: Features,
     /// Neurons of the hidden layer, 1 to 2048; the speed is best for multiples of 32.
     pub hidden: usize,
-    /// Neurons of further layers, at most two.
     pub layers: Vec<usize>,
-    /// Perspectives: 2 for both sides with shared weights, 1 for the side to move alone.
     pub views: usize,
     /// `screlu`, `crelu`, `relu` or `pairwise`.
     pub activation: Activation,
-    /// Mirror the board horizontally for a king on files e to h.
     pub mirror: bool,
     /// Input buckets by the own king's square: `none`, `five`, `halfka`, or 64 characters from a1 to h8.
     pub king_buckets: KingBuckets,
     /// Factoriser: weights shared by all king buckets, added to each bucket's own.
     pub factoriser: bool,
-    /// Output buckets, 1 to 32.
     pub output_buckets: usize,
     /// Selector of the output bucket: `pieces` or `phase`.
     pub output_by: OutputBy,
     /// Piece-square values: one value per feature, added directly to the output.
     pub psqt: bool,
-    /// Passes over the training positions.
     pub epochs: usize,
-    /// Positions per epoch when data larger than memory is streamed; 0 loads all data, and an epoch is one
-    /// pass.
+    /// Positions per epoch of streamed data; 0 loads all data, and an epoch is one pass.
     pub superbatch: usize,
     /// Shuffle buffer of a stream, in positions of 64 bytes.
     pub buffer: usize,
     /// Batch size; a pass is split into equal batches of at most this size.
     pub batch: usize,
-    /// Learning rate after the warm-up.
     pub learning_rate: f32,
-    /// Learning rate at the last step.
     pub final_learning_rate: f32,
     /// Learning-rate decay: `cosine`, `linear`, `exponential`, `step` or `constant`.
     pub schedule: Decay,
-    /// Learning-rate factor per epoch, instead of a final rate.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch_decay: Option<f32>,
-    /// Warm-up steps.
     pub warmup: u64,
-    /// Network to start from; default random weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<PathBuf>,
     /// `power` (|σ(out) − target|^power), `cross-entropy`, or `pqr`, which learns from the moves played alone.
     pub loss: LossKind,
-    /// The exponent of the loss `power`; 2 is the squared error.
     pub power: f32,
-    /// κ of the loss `pqr`.
     pub kappa: f32,
-    /// With `pqr`, drop positions with fewer legal moves than this quantile of their side and move number; 0
-    /// keeps all.
+    /// With `pqr`, drop positions below this quantile of legal moves for their side and move number.
     pub legal_quantile: f64,
     /// λ of TD(λ): results become λ-returns along the game, from the result (1) to the scores (0).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub td_lambda: Option<f32>,
-    /// Weight of the game result in the target, 0 to 1; the score has the rest. A position without a score
-    /// uses the result alone.
+    /// Weight of the game result in the target, 0 to 1; the score, if there is one, has the rest.
     pub wdl: f32,
     /// `wdl` at the last step; linear in between.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_wdl: Option<f32>,
-    /// K of the sigmoid σ(K·s/400) from centipawns to expected results; unset means 1 here, and `patzer tune`
-    /// fits it to the data.
+    /// K of the sigmoid σ(K·s/400) from centipawns; unset means 1 here, and `patzer tune` fits it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<f32>,
-    /// K of the output's sigmoid; unset means `k`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_k: Option<f32>,
     /// Accumulator precision in training: `i16` or `f32`.
     pub forward: Forward,
-    /// `adamw`, `adam`, `radam`, `ranger` or `sgd`.
     pub optimiser: OptimiserKind,
-    /// Momentum of `sgd`.
     pub momentum: f32,
-    /// L2 regularisation, added to the gradient per unit of weight.
     pub l2: f32,
-    /// Gradient norm to clip to; 0 disables clipping.
     pub clip_gradient: f32,
-    /// Early stopping after this many epochs without a better validation loss; 0 disables it.
+    /// Epochs without a better validation loss before early stopping; 0 disables it.
     pub patience: usize,
-    /// Decay of the weight average per step, such as 0.999; the average is then validated and average_decay. 0
-    /// disables it.
+    /// Decay of the weight average per step, such as 0.999; the average is validated and kept. 0: off.
     pub average: f32,
     /// Decoupled weight decay, in units of the learning rate; helps more the fewer the positions.
     pub weight_decay: f32,
-    /// Adam's β1.
     pub beta1: f32,
-    /// Adam's β2.
     pub beta2: f32,
-    /// Seed of the initial weights and of the order of positions.
     pub seed: u64,
     /// Share of games held out for validation, 0 to 0.5.
     pub validation: f64,
@@ -133,7 +107,13 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        let shape = Architecture::default();
+        Settings::of(Architecture::default())
+    }
+}
+
+impl Settings {
+    /// The defaults with an architecture.
+    pub(super) fn of(shape: Architecture) -> Settings {
         Settings {
             features: shape.features,
             hidden: shape.hidden,
@@ -180,26 +160,20 @@ impl Default for Settings {
             phases: Vec::new(),
         }
     }
-}
 
-impl Settings {
-    /// Loads a built-in recipe by name, or a TOML file.
     pub fn load(name_or_path: &str) -> Result<Settings> {
         if let Some((_, text)) = RECIPES.iter().find(|(name, _)| *name == name_or_path) {
             return Settings::parse(text, Path::new(name_or_path));
         }
         let path = Path::new(name_or_path);
         if !path.exists() && path.extension().is_none() {
-            let names: Vec<&str> = RECIPES.iter().map(|(name, _)| *name).collect();
-            return Err(Error::usage(format!(
-                "{name_or_path}: no recipe of this name ({}) and no such file",
-                names.join(", ")
-            )));
+            let names = RECIPES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+            let reason = format!("{name_or_path}: no recipe of this name ({names}) and no such file");
+            return Err(Error::usage(reason));
         }
         Settings::parse(&patzer_io::read_text(path)?, path)
     }
 
-    /// Parses a recipe; `path` is for error messages.
     pub fn parse(text: &str, path: &Path) -> Result<Settings> {
         let settings: Settings = toml::from_str(text).map_err(|e| {
             let line = text[..e.span().map_or(0, |span| span.start)].matches('\n').count() + 1;
@@ -239,7 +213,6 @@ impl Settings {
         Ok(settings)
     }
 
-    /// Architecture of the network.
     pub fn architecture(&self) -> Architecture {
         Architecture {
             features: self.features.clone(),
@@ -255,7 +228,6 @@ impl Settings {
         }
     }
 
-    /// True if the factoriser applies: there are several king buckets.
     pub fn factorised(&self) -> bool {
         self.factoriser && self.architecture().king_bucket_count() > 1
     }
@@ -269,19 +241,16 @@ impl Settings {
         network.with_buckets(&expected).map(Some).ok_or_else(|| Error::data(path, reason()))
     }
 
-    /// The loss, without its scale.
     pub(super) fn loss(&self) -> Loss {
         let k = self.output_k.or(self.k).unwrap_or(1.0);
         Loss { kind: self.loss, power: self.power, kappa: self.kappa, k, scale: 0.0 }
     }
 
-    /// Checks that every value is in range.
     pub fn validate(&self) -> Result<()> {
         self.check().map_err(|(_, reason)| Error::usage(reason))
     }
 
-    /// Key and reason of the first bad value.
-    fn check(&self) -> std::result::Result<(), (&'static str, String)> {
+    fn check(&self) -> Checked {
         let whole = |key, value: usize, max: usize| range(key, value as f64, 1.0, max as f64);
         let share = |key, value: f32| range(key, value.into(), 0.0, 1.0);
         self.architecture().check().map_err(|error| (error.key(), error.to_string()))?;
@@ -321,21 +290,13 @@ impl Settings {
     }
 }
 
-fn range(
-    key: &'static str,
-    value: f64,
-    low: f64,
-    high: f64,
-) -> std::result::Result<(), (&'static str, String)> {
+fn range(key: &'static str, value: f64, low: f64, high: f64) -> Checked {
     if (low..=high).contains(&value) {
         return Ok(());
     }
-    Err((key, format!("{key} = {}: has to be from {} to {}", short(value), short(low), short(high))))
-}
-
-/// Shortest decimal of a value that may have been an f32.
-fn short(value: f64) -> String {
-    format!("{}", value as f32)
+    // The shortest decimal of a value that may have been an f32.
+    let [value, low, high] = [value, low, high].map(|x| x as f32);
+    Err((key, format!("{key} = {value}: has to be from {low} to {high}")))
 }
 
 #[cfg(test)]
@@ -347,15 +308,11 @@ mod tests {
     }
 
     #[test]
-    fn the_recipe_named_default_is_the_default() {
-        assert_eq!(Settings::load("default").unwrap(), Settings::default());
-    }
-
-    #[test]
-    fn every_built_in_recipe_reads() {
+    fn every_built_in_recipe_reads_and_default_is_the_default() {
         for (name, _) in RECIPES {
             Settings::load(name).unwrap().validate().unwrap();
         }
+        assert_eq!(Settings::load("default").unwrap(), Settings::default());
     }
 
     #[test]
@@ -366,27 +323,27 @@ mod tests {
 
     #[test]
     fn faults_are_reported_with_their_line() {
-        assert!(error("hidden = 64\nlayer = 3\n").starts_with("r.toml: line 2: unknown field `layer`"));
         assert_eq!(error("\nwdl = 1.5\n"), "r.toml: line 2: wdl = 1.5: has to be from 0 to 1");
-        assert!(error("hidden = 0\n").starts_with("r.toml: line 1: hidden = 0"));
-        assert!(error("epochs = \"many\"\n").starts_with("r.toml: line 1: invalid type"));
         assert!(error("k = nan\n").contains("k = NaN"));
-        assert!(
-            error("hidden = 8\n\nfeatures = \"all+x\"\n").starts_with("r.toml: line 3: features = \"all+x\"")
-        );
-        assert!(error("king_buckets = \"0\"\n").starts_with("r.toml: line 1: king_buckets = \"0\""));
-        assert!(error("activation = \"tanh\"\n").starts_with("r.toml: line 1: unknown variant `tanh`"));
-        assert!(
-            error("hidden = 7\nactivation = \"pairwise\"\n")
-                .starts_with("r.toml: line 1: hidden = 7: has to be even")
-        );
+        for (text, expected) in [
+            ("hidden = 64\nlayer = 3\n", "line 2: unknown field `layer`"),
+            ("hidden = 0\n", "line 1: hidden = 0"),
+            ("epochs = \"many\"\n", "line 1: invalid type"),
+            ("hidden = 8\n\nfeatures = \"all+x\"\n", "line 3: features = \"all+x\""),
+            ("king_buckets = \"0\"\n", "line 1: king_buckets = \"0\""),
+            ("activation = \"tanh\"\n", "line 1: unknown variant `tanh`"),
+            ("hidden = 7\nactivation = \"pairwise\"\n", "line 1: hidden = 7: has to be even"),
+        ] {
+            let found = error(text);
+            assert!(found.starts_with(&format!("r.toml: {expected}")), "{found}");
+        }
     }
 
     #[test]
     fn an_unknown_name_lists_the_known_ones() {
         let error = Settings::load("huge").unwrap_err();
-        let names: Vec<&str> = RECIPES.iter().map(|(name, _)| *name).collect();
-        let expected = format!("huge: no recipe of this name ({}) and no such file", names.join(", "));
+        let names = RECIPES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        let expected = format!("huge: no recipe of this name ({names}) and no such file");
         assert_eq!(error.to_string(), expected);
         assert_eq!(error.exit_code(), 1);
         assert_eq!(Settings::load("none.toml").unwrap_err().to_string(), "none.toml: no such file");

@@ -1,5 +1,4 @@
-//! Training on data larger than memory: one pass to count, hold out and sample, then passes on a thread of their own while
-//! the network trains.
+//! Training on data larger than memory: a pass to count, hold out and sample, then passes on another thread.
 
 use super::training_data::train_item;
 use super::{
@@ -9,15 +8,12 @@ use super::{
 use patzer_io::error::{Error, Result};
 use patzer_label::prepare::{Account, DataSelection, Report, Split, interleaved};
 
-/// Most validation positions kept.
 const VALIDATION: usize = 1 << 20;
 /// Most sampled positions, to fit K and measure the quantisation error on.
 const SAMPLE: usize = 1 << 20;
 
-/// Findings of the first pass over the data.
 pub struct Preview {
     pub account: Account,
-    /// Positions to train on.
     pub positions: usize,
     pub validation: Vec<TrainItem>,
     pub sample: Vec<TrainItem>,
@@ -50,7 +46,6 @@ impl Preview {
         Ok(Preview { account, positions, validation, sample })
     }
 
-    /// Trains while another thread reads.
     pub fn fit(
         &self,
         data: &DataSelection,
@@ -61,11 +56,10 @@ impl Preview {
     ) -> Result<Outcome> {
         let superbatch = Superbatch::new(settings.superbatch, settings.buffer, settings.batch);
         // Metadata names the games behind a dataset; the count tells filters apart.
-        let sources =
-            serde_json::to_string(&self.account.sources).map_err(|e| Error::internal(e.to_string()))?;
-        let identity = format!("{sources} {}", self.positions);
-        let (sender, mut loader) =
-            StreamLoader::new(superbatch, settings.seed, identity, self.sample.clone());
+        let sources = serde_json::to_string(&self.account.sources);
+        let sources = sources.map_err(|e| Error::internal(e.to_string()))?;
+        let (identity, sample) = (format!("{sources} {}", self.positions), self.sample.clone());
+        let (sender, mut loader) = StreamLoader::new(superbatch, settings.seed, identity, sample);
         std::thread::scope(|scope| {
             let reader = scope.spawn(|| send(data, split, sender));
             let outcome = fit_from(&mut loader, &self.validation, settings, compute, callbacks);

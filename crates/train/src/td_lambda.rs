@@ -4,20 +4,16 @@
 //! result after the last position: λ = 1 is the result, λ = 0 the score. A score comes from a search, so it
 //! already looks ahead of its position. A gap of d plies weighs λ^d.
 //!
-//! DataLoader: Sutton, "Learning to Predict by the Methods of Temporal Differences" (1988).
+//! Source: Sutton, "Learning to Predict by the Methods of Temporal Differences" (1988).
 
 use super::loss::expected_score_f32;
 use super::{TrainItem, WIN};
 use patzer_data::FAR;
 
-/// A position with its place in a game.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GamePosition {
-    /// The training position.
     pub item: TrainItem,
-    /// Game number.
     pub game: u32,
-    /// Plies from the start of the game.
     pub ply: u16,
     /// Plies before the last move of the game; 255 for further.
     pub to_end: u8,
@@ -82,12 +78,11 @@ mod tests {
 
     #[test]
     fn the_ends_are_result_and_score_and_gaps_count_their_plies() {
-        let mut positions = game(&[0, 0, 0]);
-        apply_td_lambda(&mut positions, 1.0, 1.0);
-        assert_eq!(expected(&positions), [1.0; 3]);
-        let mut positions = game(&[0, 0, 0]);
-        apply_td_lambda(&mut positions, 0.0, 1.0);
-        assert_eq!(expected(&positions), [0.5; 3]);
+        for (lambda, value) in [(1.0, 1.0), (0.0, 0.5)] {
+            let mut positions = game(&[0, 0, 0]);
+            apply_td_lambda(&mut positions, lambda, 1.0);
+            assert_eq!(expected(&positions), [value; 3]);
+        }
         // Removing the middle position changes nothing where all scores agree.
         let mut whole = game(&[200, -200, 200]);
         let mut gap = whole.clone();

@@ -12,6 +12,7 @@ use patzer_chess::rng::Rng;
 use patzer_eval::Evaluator;
 use patzer_eval::nnue::features::{self, Features};
 use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Nnue, OutputBy, material, oriented, phase};
+use patzer_io::error::{Error, Result};
 
 /// Positions of random games with material scores, some without a score.
 pub fn items(count: usize, seed: u64) -> Vec<TrainItem> {
@@ -35,8 +36,16 @@ pub fn items(count: usize, seed: u64) -> Vec<TrainItem> {
     items
 }
 
+fn settings_of(architecture: Architecture) -> Settings {
+    Settings { epochs: 3, batch: 300, warmup: 0, ..Settings::of(architecture) }
+}
+
 fn settings() -> Settings {
-    Settings { hidden: 16, epochs: 3, batch: 300, warmup: 0, ..Settings::default() }
+    settings_of(plain(16))
+}
+
+pub fn plain(hidden: usize) -> Architecture {
+    Architecture::plain(hidden)
 }
 
 /// Small architectures that use every feature in turn, the last all of them.
@@ -99,22 +108,19 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
             let shared = |at: usize| if layout.factor_rows > 0 { parameters[at] } else { 0.0 };
             let sum = |neuron: usize| -> f64 {
                 let weight = |f: &usize| {
-                    let own = parameters[layout.feature_at(row(*f), neuron)];
-                    own + shared(if layout.factor_rows > 0 { layout.factor_at(*f, neuron) } else { 0 })
+                    parameters[layout.feature_at(row(*f), neuron)] + shared(layout.factor_at(*f, neuron))
                 };
                 parameters[layout.bias_at(neuron)] + active.iter().map(weight).sum::<f64>()
             };
             let sums: Vec<f64> = (0..architecture.hidden).map(sum).collect();
-            values.extend((0..architecture.outputs_per_perspective()).map(
-                |n| match architecture.activation {
-                    Activation::Pairwise => clip(sums[n]) * clip(sums[n + architecture.hidden / 2]),
-                    _ => further(sums[n]),
-                },
-            ));
+            let activated = |n: usize| match architecture.activation {
+                Activation::Pairwise => clip(sums[n]) * clip(sums[n + architecture.hidden / 2]),
+                _ => further(sums[n]),
+            };
+            values.extend((0..architecture.outputs_per_perspective()).map(activated));
             if architecture.psqt {
                 let value = |f: &usize| {
-                    let own = parameters[layout.psqt_at(row(*f), bucket)];
-                    own + shared(if layout.factor_rows > 0 { layout.psqt_factor_at(*f, bucket) } else { 0 })
+                    parameters[layout.psqt_at(row(*f), bucket)] + shared(layout.psqt_factor_at(*f, bucket))
                 };
                 skipped += sign * active.iter().map(value).sum::<f64>() / architecture.views as f64;
             }
@@ -139,7 +145,6 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
     items.iter().map(loss).sum::<f64>() / items.len() as f64
 }
 
-/// Offsets of all parameters, without padding.
 pub fn places(layout: &ParamLayout) -> Vec<usize> {
     let architecture = &layout.architecture;
     let mut places = Vec::new();
@@ -163,17 +168,20 @@ pub fn places(layout: &ParamLayout) -> Vec<usize> {
     places
 }
 
-/// Compares sampled gradients of every kind with finite differences.
+/// Makes weights and biases large enough to clip some activations.
+pub fn enlarge(model: &mut Model, rng: &mut Rng) {
+    for at in places(&model.layout) {
+        model.parameters[at] = model.parameters[at] * 3.0 + 0.01 + 0.02 * rng.normal() as f32;
+    }
+}
+
 fn check_gradient(architecture: &Architecture, factoriser: bool) {
     let items = items(260, 1);
     let settings = Settings { wdl: 0.4, k: Some(1.2), power: 2.5, ..settings() };
     let target = Target { wdl: 0.4, k: 1.2 };
     let mut model = Model::random(architecture, factoriser, 5);
     let mut rng = Rng::new(6);
-    // Weights and biases large enough to clip some activations.
-    for at in places(&model.layout) {
-        model.parameters[at] = model.parameters[at] * 3.0 + 0.01 + 0.02 * rng.normal() as f32;
-    }
+    enlarge(&mut model, &mut rng);
     let batch: Vec<u32> = (0..items.len() as u32).collect();
     let mut cpu = CpuGradient::new(&model, items.len(), false);
     let mean = cpu.mean_loss(&model, settings.loss(), target, &items);
@@ -236,25 +244,11 @@ fn gradients_of_every_shape_are_those_of_finite_differences() {
 fn what_is_trained_is_what_plays() {
     let items = items(3000, 8);
     for architecture in shapes() {
-        let settings = Settings {
-            features: architecture.features.clone(),
-            layers: architecture.layers.clone(),
-            views: architecture.views,
-            activation: architecture.activation,
-            mirror: architecture.mirror,
-            king_buckets: architecture.king_buckets.clone(),
-            output_buckets: architecture.output_buckets,
-            output_by: architecture.output_by,
-            psqt: architecture.psqt,
-            factoriser: true,
-            hidden: 32,
-            learning_rate: 0.003,
-            ..settings()
-        };
+        let layout = Architecture { hidden: 32, ..architecture };
+        let settings = Settings { factoriser: true, learning_rate: 0.003, ..settings_of(layout.clone()) };
         let outcome = fit(&items, &[], &settings, &mut |_: &Epoch| ()).unwrap();
         let (first, last) = (outcome.epochs[0].train_loss, outcome.epochs[2].train_loss);
-        assert!(last < first, "{architecture}: {first} → {last}");
-        let layout = Architecture { hidden: 32, ..architecture };
+        assert!(last < first, "{layout}: {first} → {last}");
         assert_eq!(outcome.network.architecture(), &layout);
         // Rounding hundreds of weights: some centipawns.
         assert!(outcome.quantisation.mean_error < 30.0, "{layout}: {:?}", outcome.quantisation);
@@ -289,20 +283,12 @@ fn sums_in_sixteen_bits_give_almost_the_same_gradient() {
 #[test]
 fn a_thousand_positions_are_learnt_by_heart() {
     let items = items(1000, 2);
-    let settings = Settings {
-        hidden: 32,
-        epochs: 250,
-        batch: 100,
-        learning_rate: 0.01,
-        weight_decay: 0.0,
-        wdl: 0.0,
-        ..settings()
-    };
+    let settings = Settings { epochs: 250, batch: 100, learning_rate: 0.01, ..settings_of(plain(32)) };
+    let settings = Settings { weight_decay: 0.0, wdl: 0.0, ..settings };
     let outcome = fit(&items, &items, &settings, &mut |_: &Epoch| ()).unwrap();
     let (first, best) = (outcome.epochs[0].train_loss, outcome.best().train_loss);
     assert!(best < first / 50.0 && best < 5e-4, "{first} → {best}");
-    // Rounding 64 output weights to 1/64 moves the sum by 400·√64/(64·√12) = 14.4 centipawns (standard deviation)
-    // where every activation is 1; less where they are less.
+    // Rounding 64 output weights to 1/64 moves the sum by at most 400·√64/(64·√12) = 14.4 cp (standard deviation).
     let q = outcome.quantisation;
     assert!(q.mean_error < 14.4 && q.max_error < 4.0 * 14.4, "{q:?}");
 }
@@ -332,9 +318,8 @@ fn the_best_epoch_is_the_one_that_is_kept() {
     // At this rate the validation loss goes up and down.
     let items = items(600, 7);
     let (train, validation) = items.split_at(500);
-    let settings =
-        Settings { learning_rate: 0.5, schedule: patzer_fit::optim::Decay::Constant, ..settings() };
-    let settings = Settings { epochs: 8, ..settings };
+    let schedule = patzer_fit::optim::Decay::Constant;
+    let settings = Settings { learning_rate: 0.5, schedule, epochs: 8, ..settings() };
     let mut seen = Vec::new();
     let outcome = fit(train, validation, &settings, &mut |epoch: &Epoch| seen.push(*epoch)).unwrap();
     assert_eq!(seen, outcome.epochs);
@@ -346,22 +331,20 @@ fn the_best_epoch_is_the_one_that_is_kept() {
 fn nothing_to_train_on_is_an_error() {
     assert_eq!(fit(&[], &[], &settings(), &mut |_: &Epoch| ()).unwrap_err().exit_code(), 1);
     let bad = Settings { epochs: 0, ..settings() };
-    assert!(
-        fit(&items(10, 1), &[], &bad, &mut |_: &Epoch| ()).unwrap_err().to_string().starts_with("epochs = 0")
-    );
+    let error = fit(&items(10, 1), &[], &bad, &mut |_: &Epoch| ()).unwrap_err();
+    assert!(error.to_string().starts_with("epochs = 0"));
 }
 
-/// Keeps every checkpoint, and can resume from one.
 #[derive(Default)]
 pub struct Checkpoints {
     pub from: Option<Vec<u8>>,
-    pub average_decay: Vec<Vec<u8>>,
+    pub kept: Vec<Vec<u8>>,
     pub seen: usize,
     pub gpu_rejected: Option<String>,
 }
 
 impl TrainingCallbacks for Checkpoints {
-    fn gpu_rejected(&mut self, reason: &patzer_io::error::Error) {
+    fn gpu_rejected(&mut self, reason: &Error) {
         self.gpu_rejected = Some(reason.to_string());
     }
 
@@ -369,26 +352,20 @@ impl TrainingCallbacks for Checkpoints {
         self.seen += 1;
     }
 
-    fn resume(&mut self) -> patzer_io::error::Result<Option<Vec<u8>>> {
+    fn resume(&mut self) -> Result<Option<Vec<u8>>> {
         Ok(self.from.clone())
     }
 
-    fn save_checkpoint(
-        &mut self,
-        state: &mut dyn FnMut() -> patzer_io::error::Result<Vec<u8>>,
-    ) -> patzer_io::error::Result<()> {
-        self.average_decay.push(state()?);
+    fn save_checkpoint(&mut self, state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {
+        self.kept.push(state()?);
         Ok(())
     }
 }
 
-pub const OPTIMISERS: [OptimiserKind; 5] = [
-    OptimiserKind::AdamW,
-    OptimiserKind::Adam,
-    OptimiserKind::RAdam,
-    OptimiserKind::Ranger,
-    OptimiserKind::Sgd,
-];
+pub const OPTIMISERS: [OptimiserKind; 5] = {
+    use OptimiserKind::{Adam, AdamW, RAdam, Ranger, Sgd};
+    [AdamW, Adam, RAdam, Ranger, Sgd]
+};
 
 #[test]
 fn a_run_that_goes_on_gives_the_same_bytes_with_every_optimiser() {
@@ -407,11 +384,11 @@ fn a_run_that_goes_on_gives_the_same_bytes_with_every_optimiser() {
         };
         let mut whole = Checkpoints::default();
         let expected = fit(train, validation, &settings, &mut whole).unwrap();
-        assert_eq!((whole.average_decay.len(), whole.seen), (4, 4));
+        assert_eq!((whole.kept.len(), whole.seen), (4, 4));
         let losses = |outcome: &super::Outcome| -> Vec<_> {
             outcome.epochs.iter().map(|e| (e.epoch, e.train_loss, e.validation_loss)).collect()
         };
-        for state in [&whole.average_decay[0], &whole.average_decay[2], &whole.average_decay[3]] {
+        for state in [&whole.kept[0], &whole.kept[2], &whole.kept[3]] {
             let mut again = Checkpoints { from: Some(state.clone()), ..Checkpoints::default() };
             let outcome = fit(train, validation, &settings, &mut again).unwrap();
             assert_eq!(outcome.network.to_bytes(), expected.network.to_bytes(), "{optimiser:?}");
@@ -419,7 +396,7 @@ fn a_run_that_goes_on_gives_the_same_bytes_with_every_optimiser() {
             assert_eq!(again.seen, 4, "callbacks see finished epochs again");
         }
         let other = Settings { seed: 5, ..settings };
-        let mut again = Checkpoints { from: Some(whole.average_decay[0].clone()), ..Checkpoints::default() };
+        let mut again = Checkpoints { from: Some(whole.kept[0].clone()), ..Checkpoints::default() };
         let error = fit(train, validation, &other, &mut again).unwrap_err().to_string();
         assert!(error.contains("other settings"), "{error}");
         results.push(expected.network.body());
@@ -445,13 +422,11 @@ fn averaged_weights_are_kept_and_a_run_goes_on_with_them() {
     let settings = Settings { average: 0.9, epochs: 3, batch: 100, learning_rate: 0.01, ..settings() };
     let mut whole = Checkpoints::default();
     let averaged = fit(train, validation, &settings, &mut whole).unwrap();
-    let mut again = Checkpoints { from: Some(whole.average_decay[0].clone()), ..Checkpoints::default() };
+    let mut again = Checkpoints { from: Some(whole.kept[0].clone()), ..Checkpoints::default() };
     let resumed = fit(train, validation, &settings, &mut again).unwrap();
     assert_eq!(resumed.network.to_bytes(), averaged.network.to_bytes());
-    let plain =
-        fit(train, validation, &Settings { average: 0.0, ..settings.clone() }, &mut Checkpoints::default());
-    let plain = plain.unwrap();
-    // Averaging changes no step, only what is validated and average_decay.
+    let plain = Settings { average: 0.0, ..settings };
+    let plain = fit(train, validation, &plain, &mut |_: &Epoch| ()).unwrap();
     assert_eq!(plain.epochs[0].train_loss, averaged.epochs[0].train_loss);
     assert_ne!(plain.epochs[0].validation_loss, averaged.epochs[0].validation_loss);
     assert_ne!(plain.network.body(), averaged.network.body());

@@ -1,5 +1,4 @@
-//! Positions of a training run in the form its recipe asks for: independent positions, positions with TD(λ) targets, or
-//! PQR groups; in memory or streamed.
+//! Positions of a training run as its recipe asks: with TD(λ) targets or as PQR groups, in memory or streamed.
 
 use std::path::PathBuf;
 
@@ -19,7 +18,6 @@ use patzer_fit::wdl;
 use patzer_io::error::{Error, Result};
 use patzer_label::prepare::{DataSelection, Prepared, Report, Split, prepare};
 
-/// Positions to train and validate on.
 pub struct TrainingData {
     data: DataSelection,
     split: Split,
@@ -35,14 +33,11 @@ enum Items {
 /// K of the sigmoid, fitted to scores and results.
 #[derive(Debug, Clone, Copy)]
 pub struct FittedK {
-    /// K.
     pub k: f64,
-    /// Positions with a score.
     pub positions: usize,
 }
 
 impl TrainingData {
-    /// Reads the positions, and fits K where the recipe has none.
     pub fn read(
         data: &DataSelection,
         split: Split,
@@ -87,12 +82,10 @@ impl TrainingData {
         Ok(TrainingData { data: data.clone(), split, items, fitted_k: fitted })
     }
 
-    /// K, if it was fitted.
     pub fn fitted_k(&self) -> Option<FittedK> {
         self.fitted_k
     }
 
-    /// One line of counts.
     pub fn summary(&self) -> String {
         match &self.items {
             Items::Memory(data) => data.summary(),
@@ -100,7 +93,6 @@ impl TrainingData {
         }
     }
 
-    /// Number of training positions.
     pub fn positions(&self) -> usize {
         match &self.items {
             Items::Memory(data) => data.train.len(),
@@ -108,7 +100,6 @@ impl TrainingData {
         }
     }
 
-    /// Number of validation positions.
     pub fn validation_positions(&self) -> usize {
         match &self.items {
             Items::Memory(data) => data.validation.len(),
@@ -116,7 +107,6 @@ impl TrainingData {
         }
     }
 
-    /// The files read, with their metadata.
     pub fn sources(&self) -> &[(PathBuf, Metadata)] {
         match &self.items {
             Items::Memory(data) => &data.sources,
@@ -124,7 +114,6 @@ impl TrainingData {
         }
     }
 
-    /// Trains a network on them; see [`fit_from`].
     pub fn fit(
         &self,
         settings: &Settings,
@@ -141,8 +130,7 @@ impl TrainingData {
     }
 }
 
-/// A training position: the board to judge, with the game engine's score seen from its side to move, or else the
-/// label's.
+/// The board to judge, with the game engine's score seen from its side to move, or else the label's.
 pub(super) fn train_item(
     record: &Record,
     board: PackedBoard,
@@ -150,19 +138,16 @@ pub(super) fn train_item(
 ) -> std::result::Result<TrainItem, &'static str> {
     let seen = record.score.map(|score| if turn == record.turn { score } else { -score });
     let score = seen.or(record.leaf.map(|leaf| leaf.score));
-    match score {
-        Some(score) if is_mate(score.into()) => Err("score is mate"),
-        score => {
-            let result = match record.mean {
-                Some(_) => (record.outcome() * f32::from(WIN)).round() as i16,
-                None => i16::from(record.result) * WIN,
-            };
-            Ok(TrainItem { board, turn, score, result })
-        }
+    if score.is_some_and(|score| is_mate(score.into())) {
+        return Err("score is mate");
     }
+    let result = match record.mean {
+        Some(_) => (record.outcome() * f32::from(WIN)).round() as i16,
+        None => i16::from(record.result) * WIN,
+    };
+    Ok(TrainItem { board, turn, score, result })
 }
 
-/// PQR groups of the positions that were played from.
 fn pqr_groups(
     data: &DataSelection,
     split: Split,
@@ -194,7 +179,6 @@ fn pqr_groups(
     Ok(items)
 }
 
-/// K of the scores against the results; `None` without scores.
 fn fit_k(items: &[TrainItem]) -> Result<Option<FittedK>> {
     let pair = |item: &TrainItem| {
         let score = f32::from(item.score?);

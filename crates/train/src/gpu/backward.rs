@@ -16,7 +16,6 @@ impl Launcher {
         self.driver.clear(self.memory.total, 8)
     }
 
-    /// Adds the gradient of a sub-batch.
     pub fn backward(&mut self, positions: usize) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
         let outputs = self.plan.output_params();
@@ -46,7 +45,6 @@ impl Launcher {
         self.scatter(views)
     }
 
-    /// Gradient of the further layers and, in place, of the accumulators.
     fn backward_layers(&mut self, positions: usize) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
         let (order, splits) = (self.order(positions), self.plan.splits());
@@ -70,7 +68,6 @@ impl Launcher {
         Ok(())
     }
 
-    /// Gradient of feature table and biases, from that of the accumulators.
     fn scatter(&mut self, views: usize) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
         let (rows, tiles, tile) = (self.plan.layout.rows, self.plan.layout.tiles, self.plan.layout.tile);
@@ -78,8 +75,7 @@ impl Launcher {
         let (starts, gradient, parts) = (memory.starts, memory.gradient, memory.scattered);
         let (hidden, views) = (memory.hidden, views as u32);
         let (members, items) = (memory.members, memory.item_rows);
-        // A thread handles four neurons. A single window gets all blocks, each of several as few as keep a
-        // device busy.
+        // A thread handles four neurons. A single window gets all blocks, several as few as keep a device busy.
         let blocks_of = |threads: usize| (cut.items as usize).div_ceil(threads / (tile / 4));
         if self.plan.is_windowed() {
             let blocks = BUSY.div_ceil(windows * tiles).min(blocks_of(LARGE_BLOCK));
@@ -93,7 +89,6 @@ impl Launcher {
         self.launch(Kernel::ScatterRows, grid, params![&net, windows as u32, starts, parts, gradient])
     }
 
-    /// Sums row gradients into factoriser gradients, after all sub-batches.
     pub fn share(&mut self) -> Result<()> {
         let (net, gradient, layout) = (self.net, self.memory.gradient, &self.plan.layout);
         match layout.tiles * layout.factor_rows * layout.tile {
@@ -102,8 +97,7 @@ impl Launcher {
         }
     }
 
-    /// Adds L2 to the gradient and computes the factor that clips its norm to `longest`; null if `longest` is
-    /// 0.
+    /// Adds L2 to the gradient and computes the factor that clips its norm to `longest`; null if that is 0.
     pub fn clip_gradient(&mut self, l2: f32, longest: f32) -> Result<Address> {
         if l2 == 0.0 && longest == 0.0 {
             return Ok(Address::NONE);
@@ -121,7 +115,6 @@ impl Launcher {
         Ok(memory.factor)
     }
 
-    /// Adam, AdamW or RAdam step; clamps weights to their limits if `limited`.
     pub fn adam(&mut self, step: &StepArgs, factor: Address, limited: bool) -> Result<()> {
         let memory = self.memory.clone();
         let limits = if limited { memory.limits } else { Address::NONE };
@@ -130,7 +123,6 @@ impl Launcher {
         self.each(Kernel::Adam, self.plan.layout.len, adam)
     }
 
-    /// SGD step.
     pub fn descend(&mut self, step: &StepArgs, factor: Address) -> Result<()> {
         let memory = self.memory.clone();
         let (weights, velocity) = (memory.weights, memory.vectors[0]);
@@ -138,7 +130,6 @@ impl Launcher {
         self.each(Kernel::Descend, self.plan.layout.len, descend)
     }
 
-    /// Lookahead step of Ranger.
     pub fn look_back(&mut self, share: f32) -> Result<()> {
         let (memory, count) = (self.memory.clone(), self.plan.layout.len);
         let look = params![share, memory.limits, memory.weights, memory.vectors[2], count as u32];

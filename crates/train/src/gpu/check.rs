@@ -1,6 +1,5 @@
-//! Check of a device against the CPU before a run: losses, the gradient (twice, for repeatability), and one
-//! step, which is undone. The driver compiles the kernels for devices that no test has seen, and a fault
-//! there would only show as a network that learns worse.
+//! Check of a device against the CPU before a run: losses, the gradient (twice), and one step, which is undone.
+//! The driver compiles the kernels for devices no test has seen, and a fault would only show as a worse network.
 
 use super::Gpu;
 use crate::backend::{Backend, StepParams};
@@ -18,10 +17,8 @@ const GRADIENT: f64 = 1e-4;
 const STEP: f64 = 1e-3;
 /// Gradient sections below this share of the whole are rounding.
 const NOTHING: f64 = 1e-6;
-/// Replaces a zero divisor.
 const TINY: f64 = f64::MIN_POSITIVE;
 
-/// Compares a device with the CPU on some positions, and restores the network.
 pub fn check(gpu: &mut Gpu, model: &Model, settings: &Settings, positions: &[TrainItem]) -> Result<()> {
     let (loss, target) = (settings.loss(), Target { wdl: settings.wdl, k: settings.k.unwrap_or(1.0) });
     let most = POSITIONS.min(gpu.work.plan.batch).min(positions.len());
@@ -45,7 +42,7 @@ pub fn check(gpu: &mut Gpu, model: &Model, settings: &Settings, positions: &[Tra
     let repeats = again.to_bits() == found.to_bits()
         && same.iter().zip(&gradient).all(|(a, b)| a.to_bits() == b.to_bits());
     if !repeats {
-        return Err(gpu.fault("computes another gradient when it is operations again"));
+        return Err(gpu.fault("computes another gradient when it is run again"));
     }
     let found = gpu.mean_loss(loss, target, items)?;
     let expected = cpu.mean_loss(model, loss, target, items);
@@ -63,7 +60,6 @@ pub fn check(gpu: &mut Gpu, model: &Model, settings: &Settings, positions: &[Tra
 }
 
 impl Gpu {
-    /// Fails if a difference exceeds its tolerance or is NaN.
     fn agrees(&self, what: &str, away: f64, most: f64) -> Result<()> {
         if away <= most {
             return Ok(());
@@ -74,22 +70,19 @@ impl Gpu {
     fn fault(&self, what: &str) -> Error {
         Error::internal(format!(
             "{} {what}: a fault of patzer or of the driver, please report it; --device cpu trains without it",
-            self.name
+            self.work.driver.name()
         ))
     }
 }
 
-/// Relative error.
 fn apart(found: f64, expected: f64) -> f64 {
     (found - expected).abs() / expected.abs().max(TINY)
 }
 
-/// Euclidean norm.
 pub(super) fn length(vector: &[f32]) -> f64 {
     vector.iter().map(|x| f64::from(*x).powi(2)).sum::<f64>().sqrt()
 }
 
-/// Euclidean distance.
 pub(super) fn distance(a: &[f32], b: &[f32]) -> f64 {
     a.iter().zip(b).map(|(a, b)| (f64::from(*a) - f64::from(*b)).powi(2)).sum::<f64>().sqrt()
 }

@@ -1,11 +1,8 @@
-//! NVIDIA's driver, loaded at run time so that patzer starts without it. It compiles the PTX for the device
-//! it finds.
+//! NVIDIA's driver, loaded at run time; it compiles the PTX for the device it finds.
 //!
-//! One stream computes, one copies slots to the device. The host waits only before it fills a slot that the
-//! device still reads.
+//! One stream computes, one copies slots. The host waits only before it fills a slot that the device still reads.
 
 use std::ffi::CString;
-use std::fmt;
 use std::sync::Arc;
 
 use cudarc::driver::result::{self, DriverError};
@@ -20,7 +17,6 @@ use patzer_io::error::{Error, Result};
 pub const PTX: &str = include_str!("kernels/kernels.ptx");
 /// Least compute capability of the PTX.
 const OLDEST: (i32, i32) = (7, 0);
-/// Alignment of device memory in bytes.
 const ALIGN: usize = 16;
 /// Cached graphs: steps differ by sub-batches and by occasional optimiser work.
 const MOST_GRAPHS: usize = 8;
@@ -40,7 +36,6 @@ struct Cuda {
     context: Arc<CudaContext>,
 }
 
-/// Page-locked memory and its copy on the device.
 struct Slot {
     host: *mut u8,
     result: *mut f64,
@@ -51,70 +46,41 @@ struct Slot {
     done: CudaEvent,
 }
 
-/// Why a GPU cannot be opened.
-#[derive(Debug)]
-pub enum OpenError {
-    NoDriver,
-    Driver(DriverError),
-    NoGpu,
-    /// Index asked for, and the last one.
-    NoSuchGpu(usize, i32),
-    TooOld(String, (i32, i32)),
-    DriverTooOld(String),
-}
-
-impl fmt::Display for OpenError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OpenError::NoDriver => f.write_str("no NVIDIA driver is installed"),
-            OpenError::Driver(error) => write!(f, "the NVIDIA driver says: {}", said(*error)),
-            OpenError::NoGpu => f.write_str("there is no NVIDIA GPU"),
-            OpenError::NoSuchGpu(ordinal, last) => write!(f, "there is no GPU {ordinal}: the last is {last}"),
-            OpenError::TooOld(name, (major, minor)) => {
-                write!(f, "{name} is of compute capability {major}.{minor}, older than 7.0")
-            }
-            OpenError::DriverTooOld(name) => {
-                write!(f, "the driver of {name} is too old: patzer needs that of CUDA 12.4 (550) or newer")
-            }
-        }
-    }
-}
-
-impl std::error::Error for OpenError {}
-
 /// Opens a GPU by index.
-pub fn open(ordinal: usize) -> std::result::Result<Box<dyn Driver>, OpenError> {
+pub fn open(ordinal: usize) -> Result<Box<dyn Driver>> {
     // SAFETY: the driver's library may be loaded at any time; its initialisers are NVIDIA's.
     if !unsafe { sys::is_culib_present() } {
-        return Err(OpenError::NoDriver);
+        return Err(Error::input("no NVIDIA driver is installed"));
     }
-    let count = CudaContext::device_count().map_err(OpenError::Driver)?;
+    let fault = |error| Error::input(format!("the NVIDIA driver says: {}", said(error)));
+    let count = CudaContext::device_count().map_err(fault)?;
     if ordinal >= count.max(0) as usize {
-        return Err(match count {
-            0 => OpenError::NoGpu,
-            _ => OpenError::NoSuchGpu(ordinal, count - 1),
-        });
+        return Err(Error::input(match count {
+            0 => "there is no NVIDIA GPU".to_string(),
+            _ => format!("there is no GPU {ordinal}: the last is {}", count - 1),
+        }));
     }
-    let context = CudaContext::new(ordinal).map_err(OpenError::Driver)?;
-    let name = context.name().map_err(OpenError::Driver)?;
-    let attribute = |which| context.attribute(which).map_err(OpenError::Driver);
+    let context = CudaContext::new(ordinal).map_err(fault)?;
+    let name = context.name().map_err(fault)?;
+    let attribute = |which| context.attribute(which).map_err(fault);
     let major = attribute(CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
     let minor = attribute(CUdevice_attribute_enum::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
     if (major, minor) < OLDEST {
-        return Err(OpenError::TooOld(name, (major, minor)));
+        let reason = format!("{name} is of compute capability {major}.{minor}, older than 7.0");
+        return Err(Error::input(reason));
     }
     match Cuda::new(context, format!("{name} (GPU {ordinal})")) {
         Ok(cuda) => Ok(Box::new(cuda)),
-        Err(DriverError(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION)) => Err(OpenError::DriverTooOld(name)),
-        Err(error) => Err(OpenError::Driver(error)),
+        Err(DriverError(CUresult::CUDA_ERROR_UNSUPPORTED_PTX_VERSION)) => Err(Error::input(format!(
+            "the driver of {name} is too old: patzer needs that of CUDA 12.4 (550) or newer"
+        ))),
+        Err(error) => Err(fault(error)),
     }
 }
 
 fn said(error: DriverError) -> String {
-    match error.error_string() {
-        Ok(text) => text.to_string_lossy().into_owned(),
-        Err(_) => format!("error {}", error.0 as u32),
-    }
+    let text = error.error_string().map(|text| text.to_string_lossy().into_owned());
+    text.unwrap_or_else(|_| format!("error {}", error.0 as u32))
 }
 
 impl Cuda {
@@ -154,10 +120,6 @@ impl Cuda {
         }
     }
 
-    fn slot_of(&self, slot: usize) -> Result<&Slot> {
-        self.slots.get(slot).ok_or_else(|| Error::internal(format!("there is no slot {slot}")))
-    }
-
     fn submit(&self, operations: &Operation) -> std::result::Result<(), DriverError> {
         let queue = self.compute.cu_stream();
         match operations {
@@ -167,20 +129,18 @@ impl Cuda {
                 let mut pointers = graph::pointers(params);
                 let function = self.kernels[*kernel as usize];
                 let grid = (grid[0], grid[1], grid[2]);
-                // SAFETY: the parameters are those of the kernel's declaration, which tests compare with the PTX; the
-                // driver reads them before it returns.
+                // SAFETY: tests compare the parameters with the PTX; the driver reads them before it returns.
                 unsafe { result::launch_kernel(function, grid, (*block, 1, 1), 0, queue, &mut pointers) }
             }
         }
     }
 
-    /// Starts an operation, or records it within a step.
     fn submit_or_record(&mut self, what: Operation) -> Result<()> {
-        if let Some(operations) = &mut self.operations {
-            operations.push(what);
-            return Ok(());
+        match &mut self.operations {
+            Some(operations) => operations.push(what),
+            None => self.submit(&what).map_err(|e| self.fault(e))?,
         }
-        self.submit(&what).map_err(|e| self.fault(e))
+        Ok(())
     }
 
     /// New or updated graph of a step; `None` where graphs do not work.
@@ -198,15 +158,13 @@ impl Cuda {
             }),
         };
         if done.is_err() {
-            // Fall back to single launches.
             self.graphs = None;
         }
         self.graphs.as_ref()?.get(done.ok()?)
     }
 
     fn new_slot(&mut self, bytes: usize) -> std::result::Result<(), DriverError> {
-        // SAFETY: the memory is freed in `drop`, after the device is done with it. Records are written once, in order,
-        // which suits write-combined memory; the result is read.
+        // SAFETY: freed in `drop`, after the device is done. Records, written in order, suit write-combined memory.
         let (host, result, device) = unsafe {
             let host: *mut u8 = result::malloc_host(bytes, sys::CU_MEMHOSTALLOC_WRITECOMBINED)?.cast();
             // Fresh pages hold anything.
@@ -282,15 +240,14 @@ impl Driver for Cuda {
     }
 
     fn slot(&mut self, slot: usize) -> Result<&mut [u8]> {
-        let slot = self.slot_of(slot)?;
+        let slot = &self.slots[slot];
         slot.done.synchronize().map_err(|e| self.fault(e))?;
-        // SAFETY: the memory has that many bytes, all written once, and the device is done with it. Until it is sent nobody
-        // else has it, since this borrows the driver.
+        // SAFETY: that many bytes, all written once; the device is done with them, and this borrows the driver.
         Ok(unsafe { std::slice::from_raw_parts_mut(slot.host, slot.bytes) })
     }
 
     fn send(&mut self, slot: usize, bytes: usize) -> Result<Address> {
-        let slot = self.slot_of(slot)?;
+        let slot = &self.slots[slot];
         // SAFETY: at most the bytes of the slot; they are next touched in `slot`, which waits for what is recorded below.
         let source = unsafe { std::slice::from_raw_parts(slot.host, bytes.min(slot.bytes)) };
         let copy = || {
@@ -304,7 +261,7 @@ impl Driver for Cuda {
     }
 
     fn finish(&mut self, slot: usize, result: Address) -> Result<()> {
-        let slot = self.slot_of(slot)?;
+        let slot = &self.slots[slot];
         let copy = || {
             // SAFETY: page-locked memory of one number, read only after `done`.
             let to = unsafe { std::slice::from_raw_parts_mut(slot.result, 1) };
@@ -316,7 +273,7 @@ impl Driver for Cuda {
     }
 
     fn result(&mut self, slot: usize) -> Result<f64> {
-        let slot = self.slot_of(slot)?;
+        let slot = &self.slots[slot];
         slot.done.synchronize().map_err(|e| self.fault(e))?;
         // SAFETY: one number, written by the copy that was waited for.
         Ok(unsafe { slot.result.read_volatile() })
@@ -325,7 +282,6 @@ impl Driver for Cuda {
 
 impl Drop for Cuda {
     fn drop(&mut self) {
-        // Errors in a drop are ignored.
         let _ = self.context.bind_to_thread();
         let _ = self.copies.synchronize();
         let _ = self.compute.synchronize();

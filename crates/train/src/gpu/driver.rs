@@ -1,7 +1,7 @@
-//! The seam between trainer and device: memory, copies and launches. Implemented by CUDA and, for tests, by
-//! an emulation of the kernels on the CPU.
+//! The seam between trainer and device, implemented by CUDA and, for tests, by an emulation on the CPU.
 
-use super::kernel_args::{LayerArgs, LossArgs, NetArgs, OrderArgs, StepArgs, WindowArgs};
+use super::kernel_args::{LayerArgs, NetArgs, OrderArgs, StepArgs, WindowArgs, loss_words};
+use crate::loss::Loss;
 use patzer_io::error::Result;
 
 /// Device address; 0 is null.
@@ -16,7 +16,6 @@ impl Address {
     }
 }
 
-/// Defines the kernels by their names in the sources.
 macro_rules! kernels {
     ($($kernel:ident $name:literal,)*) => {
         /// A kernel, documented in `kernels/`.
@@ -34,46 +33,26 @@ macro_rules! kernels {
 }
 
 kernels! {
-    Extract "extract",
-    CountRows "count_rows",
-    ScanRows "scan_rows",
-    ListRows "list_rows",
-    WholeTable "whole_table",
-    Largest "largest",
-    Units "units",
-    ToI16 "to_i16",
-    ForwardFloats "forward_floats",
-    ForwardShorts "forward_shorts",
-    OutputForward "output_forward",
-    OutputBackward "output_backward",
-    DenseForward "dense_forward",
-    DenseInputs "dense_inputs",
-    DenseWeights "dense_weights",
-    EpochLosses "losses",
-    Total "total",
-    ValuesBackward "values_backward",
-    ScatterItems "scatter_items",
-    ScatterWindows "scatter_windows",
-    ScatterRows "scatter_rows",
-    Share "share",
-    SumParts "sum_parts",
-    Squares "squares",
-    ClipFactor "clip_factor",
-    Adam "adam",
-    Descend "descend",
-    LookBack "look_back",
-    Average "average",
+    Extract "extract", CountRows "count_rows", ScanRows "scan_rows", ListRows "list_rows",
+    WholeTable "whole_table", Largest "largest", Units "units", ToI16 "to_i16",
+    ForwardFloats "forward_floats", ForwardShorts "forward_shorts",
+    OutputForward "output_forward", OutputBackward "output_backward",
+    DenseForward "dense_forward", DenseInputs "dense_inputs", DenseWeights "dense_weights",
+    Losses "losses", Total "total", ValuesBackward "values_backward",
+    ScatterItems "scatter_items", ScatterWindows "scatter_windows", ScatterRows "scatter_rows",
+    Share "share", SumParts "sum_parts", Squares "squares", ClipFactor "clip_factor",
+    Adam "adam", Descend "descend", LookBack "look_back", Average "average",
 }
 
-/// Most words of a parameter.
 const WORDS: usize = 9;
 
 /// A kernel parameter as laid out in C.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Param {
-    words: [u64; WORDS],
+    /// Bytes, aligned for 64-bit numbers.
+    pub words: [u64; WORDS],
     #[cfg(test)]
-    size: usize,
+    pub size: usize,
 }
 
 impl Param {
@@ -88,77 +67,51 @@ impl Param {
             size: 4 * numbers.len(),
         }
     }
-
-    /// Bytes, aligned for 64-bit numbers.
-    pub fn words(&self) -> &[u64; WORDS] {
-        &self.words
-    }
-
-    #[cfg(test)]
-    pub fn size(&self) -> usize {
-        self.size
-    }
 }
 
-impl From<u32> for Param {
-    fn from(number: u32) -> Param {
-        Param::of(&[number])
-    }
-}
-
-impl From<f32> for Param {
-    fn from(number: f32) -> Param {
-        Param::of(&[number.to_bits()])
-    }
-}
-
-impl From<Address> for Param {
-    fn from(address: Address) -> Param {
-        Param::of(&[address.0 as u32, (address.0 >> 32) as u32])
-    }
-}
-
-/// Parameters that are C structures.
-macro_rules! of_structures {
-    ($($structure:ty),*) => {
-        $(impl From<&$structure> for Param {
-            fn from(structure: &$structure) -> Param {
-                Param::of(&structure.words())
+macro_rules! params_of {
+    ($($from:ty: $value:ident => $words:expr;)*) => {
+        $(impl From<$from> for Param {
+            fn from($value: $from) -> Param {
+                Param::of(&$words)
             }
         })*
     };
 }
 
-of_structures!(NetArgs, LayerArgs, LossArgs, StepArgs, OrderArgs, WindowArgs);
+params_of! {
+    u32: number => [number];
+    f32: number => [number.to_bits()];
+    Address: address => [address.0 as u32, (address.0 >> 32) as u32];
+    &NetArgs: args => args.0;
+    &LayerArgs: args => [args.inputs, args.outputs, args.start, args.first.into()];
+    &Loss: loss => loss_words(loss);
+    &StepArgs: args => args.words();
+    &OrderArgs: args => args.words();
+    &WindowArgs: args => [args.words, args.members, args.items, args.parts];
+}
 
-/// A device. Operations run in order, except that slot copies overlap them. Every method fails if the device
-/// does.
+/// A device. Operations run in order, except that slot copies overlap them.
 pub trait Driver {
-    /// Device name for messages.
     fn name(&self) -> &str;
 
-    /// Free memory in bytes.
     fn free(&mut self) -> Result<u64>;
 
     /// Allocates uninitialised memory, freed with the driver.
     fn allocate(&mut self, bytes: usize) -> Result<Address>;
 
-    /// Zeroes memory.
     fn clear(&mut self, at: Address, bytes: usize) -> Result<()>;
 
-    /// Copies bytes to the device.
     fn write(&mut self, to: Address, bytes: &[u8]) -> Result<()>;
 
     /// Copies from the device once all earlier operations are done.
     fn read(&mut self, from: Address, bytes: &mut [u8]) -> Result<()>;
 
-    /// Starts a kernel without waiting.
     fn launch(&mut self, kernel: Kernel, grid: [u32; 3], block: u32, params: &[Param]) -> Result<()>;
 
-    /// Begins a step: operations are recorded until its end.
+    /// Begins a step, recorded until its end.
     fn begin(&mut self);
 
-    /// Starts the recorded operations, at once where that is faster.
     fn end(&mut self) -> Result<()>;
 
     /// Allocates two slots: one is filled while the device works on the other.
@@ -173,6 +126,5 @@ pub trait Driver {
     /// Marks a slot's work as launched; `result` is the address of its loss.
     fn finish(&mut self, slot: usize, result: Address) -> Result<()>;
 
-    /// Waits for the loss of a finished slot.
     fn result(&mut self, slot: usize) -> Result<f64>;
 }

@@ -5,7 +5,7 @@
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use libloading::Library;
 
@@ -17,14 +17,12 @@ struct Emulation {
     launch: Launch,
     allocate: unsafe extern "C" fn(usize) -> *mut c_void,
     release: unsafe extern "C" fn(*mut c_void, usize),
-    /// Bytes of each kernel's parameters.
     sizes: Vec<Vec<usize>>,
 }
 
 /// Kernel, grid, threads, backwards, parameters.
 type Launch = unsafe extern "C" fn(*const c_char, *const c_uint, c_uint, c_int, *mut *mut c_void) -> c_int;
 
-/// Compiles the sources, unless an earlier run compiled the same ones.
 fn compile() -> PathBuf {
     let header = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gpu/emulation.hpp");
     let entry = |kernel: &Kernel| format!("    ENTRY({})\n", kernel.name());
@@ -51,17 +49,12 @@ fn compile() -> PathBuf {
     let (source, made) = (work.path().join("emulation.cpp"), work.path().join("emulation.so"));
     std::fs::write(&source, text).unwrap();
     let compiler = std::env::var_os("CXX").unwrap_or_else(|| "c++".into());
-    // No fused products, as in the PTX. Fibers jump between stacks, which fortified libraries take for a
-    // fault.
+    // No fused products, as in the PTX. Fortified libraries take the fibers' jumps between stacks for a fault.
     let output = Command::new(&compiler)
         .args(["-std=c++17", "-O2", "-fPIC", "-shared", "-w", "-ffp-contract=off", "-fno-strict-aliasing"])
         // Unaligned loads fault on a GPU.
         .args(["-U_FORTIFY_SOURCE", "-fsanitize=alignment", "-fsanitize-undefined-trap-on-error"])
-        .arg("-I")
-        .arg(ptx::folder())
-        .arg(&source)
-        .arg("-o")
-        .arg(&made)
+        .args([Path::new("-I"), &ptx::folder(), &source, Path::new("-o"), &made])
         .output()
         .unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
@@ -86,39 +79,21 @@ fn emulation() -> &'static Emulation {
     })
 }
 
-/// Serialises launches: the library has one global machine.
-fn machine() -> MutexGuard<'static, ()> {
-    static MACHINE: Mutex<()> = Mutex::new(());
-    MACHINE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 pub struct Emulated {
     emulation: &'static Emulation,
     backwards: bool,
-    /// Kernel that does nothing.
-    without: Option<Kernel>,
-    free: u64,
+    pub without: Option<Kernel>,
+    pub free: u64,
     memory: Vec<(Address, usize)>,
     slots: Vec<(Vec<u8>, Address, f64)>,
 }
 
-/// Runs blocks and threads forwards or backwards.
 pub fn open(backwards: bool) -> Box<dyn Driver> {
     Emulated::with(|device| device.backwards = backwards)
 }
 
-/// Reports this much free memory.
-pub fn small(free: u64) -> Box<dyn Driver> {
-    Emulated::with(|device| device.free = free)
-}
-
-/// Leaves out a kernel.
-pub fn without(kernel: Kernel) -> Box<dyn Driver> {
-    Emulated::with(|device| device.without = Some(kernel))
-}
-
 impl Emulated {
-    fn with(change: impl FnOnce(&mut Emulated)) -> Box<dyn Driver> {
+    pub fn with(change: impl FnOnce(&mut Emulated)) -> Box<dyn Driver> {
         let (emulation, free) = (emulation(), 1 << 40);
         let (memory, slots) = (Vec::new(), Vec::new());
         let mut device = Emulated { emulation, backwards: false, without: None, free, memory, slots };
@@ -126,7 +101,6 @@ impl Emulated {
         Box::new(device)
     }
 
-    /// Panics unless the bytes are allocated.
     fn check(&self, at: Address, bytes: usize) {
         let within = |(start, size): &(Address, usize)| {
             at.0 >= start.0 && at.0 + bytes as u64 <= start.0 + *size as u64
@@ -176,19 +150,19 @@ impl Driver for Emulated {
     }
 
     fn launch(&mut self, kernel: Kernel, grid: [u32; 3], block: u32, params: &[Param]) -> Result<()> {
-        let sizes: Vec<usize> = params.iter().map(Param::size).collect();
+        let sizes: Vec<usize> = params.iter().map(|param| param.size).collect();
         assert_eq!(sizes, self.emulation.sizes[kernel as usize], "the parameters of {kernel:?}");
         assert!(grid.iter().all(|n| *n > 0) && grid[1..].iter().all(|n| *n < 1 << 16), "{kernel:?} {grid:?}");
         if self.without == Some(kernel) {
             return Ok(());
         }
         let name = CString::new(kernel.name()).unwrap();
-        let mut pointers: Vec<*mut c_void> =
-            params.iter().map(|param| param.words().as_ptr().cast_mut().cast()).collect();
+        let mut pointers = super::graph::pointers(params);
         let backwards = c_int::from(self.backwards);
-        let _machine = machine();
-        // SAFETY: the parameters have the sizes of the kernel's declaration; what they point to is the caller's business,
-        // and a fault ends the test.
+        // The library has one global machine.
+        static MACHINE: Mutex<()> = Mutex::new(());
+        let _machine = MACHINE.lock().unwrap_or_else(PoisonError::into_inner);
+        // SAFETY: the parameters have the sizes of the kernel's declaration; a fault ends the test.
         let code = unsafe {
             (self.emulation.launch)(name.as_ptr(), grid.as_ptr(), block, backwards, pointers.as_mut_ptr())
         };

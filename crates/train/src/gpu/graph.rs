@@ -1,5 +1,5 @@
-//! A step as a CUDA graph: launching some twenty kernels one by one takes longer than a small batch computes.
-//! Steps repeat the same kernels, so a graph is built once and later steps only set parameters.
+//! A step as a CUDA graph, built once and then updated: launching some twenty kernels one by one takes longer
+//! than a small batch computes.
 
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -11,30 +11,16 @@ use super::driver::{Address, Kernel, Param};
 
 type Result<T> = std::result::Result<T, DriverError>;
 
-/// Operation on the device.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Operation {
     Clear(Address, usize),
-    /// Kernel, grid, threads per block, parameters.
     Launch(Kernel, [u32; 3], u32, Vec<Param>),
 }
 
-impl Operation {
-    /// True if a graph node can be updated from one to the other.
-    fn is_like(&self, other: &Operation) -> bool {
-        match (self, other) {
-            (Operation::Launch(own, ..), Operation::Launch(other, ..)) => own == other,
-            _ => self == other,
-        }
-    }
-}
-
-/// Parameter pointers, as the driver takes them.
 pub fn pointers(params: &[Param]) -> Vec<*mut c_void> {
-    params.iter().map(|param| param.words().as_ptr().cast_mut().cast()).collect()
+    params.iter().map(|param| param.words.as_ptr().cast_mut().cast()).collect()
 }
 
-/// A graph in which each node waits for the one before.
 pub struct Graph {
     operations: Vec<Operation>,
     nodes: Vec<CUgraphNode>,
@@ -44,7 +30,6 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Builds a graph. `kernels` are the functions by [`Kernel`], all of the context.
     pub fn new(operations: Vec<Operation>, kernels: &[CUfunction], context: CUcontext) -> Result<Graph> {
         let (mut graph, ready) = (null_mut(), null_mut());
         // SAFETY: the driver writes the graph's handle.
@@ -81,13 +66,14 @@ impl Graph {
         Ok(made)
     }
 
-    /// True if the graph can be updated to these operations.
     pub fn fits(&self, operations: &[Operation]) -> bool {
         self.operations.len() == operations.len()
-            && self.operations.iter().zip(operations).all(|(own, other)| own.is_like(other))
+            && self.operations.iter().zip(operations).all(|pair| match pair {
+                (Operation::Launch(own, ..), Operation::Launch(other, ..)) => own == other,
+                (own, other) => own == other,
+            })
     }
 
-    /// Updates the next launch; earlier launches are unaffected.
     pub fn set(&mut self, operations: &[Operation], kernels: &[CUfunction]) -> Result<()> {
         for ((node, own), new) in self.nodes.iter().zip(&mut self.operations).zip(operations) {
             if own != new {
@@ -107,7 +93,6 @@ impl Graph {
     }
 }
 
-/// Passes a launch to the driver's form of it.
 fn with_launch(
     operations: &Operation,
     kernels: &[CUfunction],

@@ -1,9 +1,9 @@
 //! Kernel parameters: the C structures of `kernels/` as numbers, in their order.
 
 use super::driver::Address;
-use crate::loss::{Loss, LossKind};
+use crate::loss::Loss;
 use crate::param_layout::ParamLayout;
-use patzer_eval::nnue::{Activation, Architecture, OutputBy};
+use patzer_eval::nnue::{Architecture, OutputBy};
 use patzer_fit::optim::Step;
 
 /// Feature blocks in the order of features.cuh; other blocks cannot train on a GPU.
@@ -11,7 +11,7 @@ pub const BLOCKS: [&str; 9] = ["all", "h", "v", "d1", "d2", "ph", "pv", "mb", "m
 
 /// Network sizes; `NetArgs` in common.cuh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NetArgs([u32; 17]);
+pub struct NetArgs(pub [u32; 17]);
 
 impl NetArgs {
     pub fn new(layout: &ParamLayout, stride: usize) -> NetArgs {
@@ -27,8 +27,8 @@ impl NetArgs {
             layout.rows,
             architecture.features.count(),
             layout.factor_rows,
-            activation(architecture.activation),
-            activation(architecture.inner()),
+            architecture.activation as usize,
+            architecture.inner() as usize,
             architecture.output_buckets,
             usize::from(architecture.output_by == OutputBy::Phase),
             bits.sum(),
@@ -40,27 +40,13 @@ impl NetArgs {
         ];
         NetArgs(sizes.map(|size| size as u32))
     }
-
-    pub(super) fn words(&self) -> [u32; 17] {
-        self.0
-    }
 }
 
-fn activation(activation: Activation) -> usize {
-    match activation {
-        Activation::Relu => 0,
-        Activation::Crelu => 1,
-        Activation::Screlu => 2,
-        Activation::Pairwise => 3,
-    }
-}
-
-/// King bucket of each square, plus 128 where the board is mirrored; then the output bucket by piece count or
-/// phase.
+/// King bucket of each square, plus 128 if mirrored; then the output bucket by piece count or phase.
 pub fn tables(architecture: &Architecture) -> Vec<u8> {
     let king = |square: usize| {
         let (flip, bucket) = architecture.orientation(square);
-        if flip > 0 { bucket as u8 | 128 } else { bucket as u8 }
+        bucket as u8 | if flip > 0 { 128 } else { 0 }
     };
     let output = |at: usize| architecture.output_bucket(at, at) as u8;
     (0..64).map(king).chain((0..=64).map(output)).collect()
@@ -69,12 +55,9 @@ pub fn tables(architecture: &Architecture) -> Vec<u8> {
 /// A layer after the hidden one; `LayerArgs` in dense.cu.
 #[derive(Debug, Clone, Copy)]
 pub struct LayerArgs {
-    /// Padded.
     pub inputs: u32,
     pub outputs: u32,
-    /// Offset within an output bucket.
     pub start: u32,
-    /// Reads the hidden layer.
     pub first: bool,
 }
 
@@ -88,10 +71,6 @@ impl LayerArgs {
         };
         layout.dense.iter().enumerate().map(layer).collect()
     }
-
-    pub(super) fn words(&self) -> [u32; 4] {
-        [self.inputs, self.outputs, self.start, self.first.into()]
-    }
 }
 
 /// Capacities of a window; `WindowArgs` in common.cuh.
@@ -102,12 +81,6 @@ pub struct WindowArgs {
     pub members: u32,
     pub items: u32,
     pub parts: u32,
-}
-
-impl WindowArgs {
-    pub(super) fn words(&self) -> [u32; 4] {
-        [self.words, self.members, self.items, self.parts]
-    }
 }
 
 /// The positions by output bucket; `OrderArgs` in dense.cu.
@@ -126,21 +99,10 @@ impl OrderArgs {
     }
 }
 
-/// A loss; `Loss` in loss.cu.
-#[derive(Debug, Clone, Copy)]
-pub struct LossArgs(pub Loss);
-
-impl LossArgs {
-    pub(super) fn words(&self) -> [u32; 5] {
-        let loss = &self.0;
-        let kind = match loss.kind {
-            LossKind::Power => 0,
-            LossKind::CrossEntropy => 1,
-            LossKind::Pqr => 2,
-        };
-        let [power, kappa, k, scale] = [loss.power, loss.kappa, loss.k, loss.scale].map(f32::to_bits);
-        [kind, power, kappa, k, scale]
-    }
+/// `Loss` in loss.cu.
+pub(super) fn loss_words(loss: &Loss) -> [u32; 5] {
+    let [power, kappa, k, scale] = [loss.power, loss.kappa, loss.k, loss.scale].map(f32::to_bits);
+    [loss.kind as u32, power, kappa, k, scale]
 }
 
 /// An optimiser step; `Step` in optimise.cu.

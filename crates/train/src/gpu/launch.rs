@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::driver::{Address, Driver, Kernel, Param};
-use super::kernel_args::{LayerArgs, LossArgs, NetArgs, OrderArgs, WindowArgs, tables};
+use super::kernel_args::{LayerArgs, NetArgs, OrderArgs, WindowArgs, tables};
 use super::memory::{DeviceMemory, LARGEST_SLOTS};
 use super::memory_plan::MemoryPlan;
 use crate::loss::{Loss, Target};
@@ -29,7 +29,6 @@ macro_rules! params {
 }
 pub(super) use params;
 
-/// A device with a network loaded.
 pub struct Launcher {
     pub driver: Box<dyn Driver>,
     pub plan: MemoryPlan,
@@ -47,12 +46,14 @@ impl Launcher {
         driver.write(memory.weights, &bytes(&model.parameters))?;
         driver.write(memory.limits, &bytes(&layout.limits()))?;
         if plan.shorts {
-            let sets = layout.architecture.features.blocks();
-            let end = |n: usize| sets[..=n].iter().map(|set| set.count as u32).sum();
-            let ends: Vec<u32> = (0..sets.len()).map(end).collect();
-            let actives: Vec<u32> = sets.iter().map(|set| set.most as u32).collect();
-            driver.write(memory.ends, &integers(&ends))?;
-            driver.write(memory.actives, &integers(&actives))?;
+            let (mut ends, mut actives, mut end) = (Vec::new(), Vec::new(), 0);
+            for set in layout.architecture.features.blocks() {
+                end += set.count as u32;
+                ends.extend(end.to_le_bytes());
+                actives.extend((set.most as u32).to_le_bytes());
+            }
+            driver.write(memory.ends, &ends)?;
+            driver.write(memory.actives, &actives)?;
         }
         for vector in &memory.vectors {
             driver.clear(*vector, 4 * layout.len)?;
@@ -64,7 +65,6 @@ impl Launcher {
         Ok(Launcher { driver, plan, memory, net, layers })
     }
 
-    /// Starts a kernel with blocks of [`BLOCK`] threads.
     pub fn launch(&mut self, kernel: Kernel, grid: [usize; 3], params: &[Param]) -> Result<()> {
         self.launch_of(kernel, grid, BLOCK, params)
     }
@@ -79,38 +79,31 @@ impl Launcher {
         self.driver.launch(kernel, grid.map(|size| size as u32), block as u32, params)
     }
 
-    /// Starts a kernel with one thread per item.
     pub fn each(&mut self, kernel: Kernel, count: usize, params: &[Param]) -> Result<()> {
         self.launch(kernel, [count.div_ceil(BLOCK), 1, 1], params)
     }
 
-    /// Builds the feature table of the forward pass from the weights, in 16 bits or f32.
     pub fn prepare(&mut self, weights: Address, shorts: bool) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
-        let (rows, tiles, features) = (
-            self.plan.layout.rows,
-            self.plan.layout.tiles,
-            self.plan.layout.architecture.features.blocks().len(),
-        );
-        if !shorts {
-            let floats = self.plan.layout.bias;
-            return match self.plan.layout.factor_rows {
-                0 => Ok(()),
-                _ => self.each(Kernel::WholeTable, floats, params![&net, weights, memory.table]),
-            };
+        let layout = &self.plan.layout;
+        let (rows, tiles, floats) = (layout.rows, layout.tiles, layout.bias);
+        let features = layout.architecture.features.blocks().len() as u32;
+        if !shorts && layout.factor_rows == 0 {
+            return Ok(());
+        } else if !shorts {
+            return self.each(Kernel::WholeTable, floats, params![&net, weights, memory.table]);
         }
         self.driver.clear(memory.most, 4 * LARGEST_SLOTS * tiles)?;
         let grid = [rows.div_ceil(LARGEST_ROWS), tiles, 1];
         let chunk = LARGEST_ROWS as u32;
         self.launch(Kernel::Largest, grid, params![&net, weights, memory.ends, chunk, memory.most])?;
-        let units = params![&net, memory.most, memory.actives, features as u32, memory.units];
+        let units = params![&net, memory.most, memory.actives, features, memory.units];
         self.each(Kernel::Units, tiles, units)?;
         let count = self.plan.short_table() / 2;
         let shorten = params![&net, weights, memory.units, memory.shorts, count as u32];
         self.each(Kernel::ToI16, count, shorten)
     }
 
-    /// Extracts rows, targets and buckets; for a backward pass also the perspectives of each row.
     pub fn extract(
         &mut self,
         records: Address,
@@ -125,7 +118,7 @@ impl Launcher {
         let views = positions * layout.architecture.views;
         let bits = if backward { memory.bits } else { Address::NONE };
         if backward {
-            self.driver.clear(memory.bits, 4 * self.plan.bits())?;
+            self.driver.clear(memory.bits, 4 * self.plan.in_windows()[0])?;
         }
         if self.plan.layered() {
             self.driver.clear(memory.bucket_bits, 4 * buckets * bucket_words)?;
@@ -160,8 +153,7 @@ impl Launcher {
         Ok(())
     }
 
-    /// Turns bit sets into lists: `[bits, counts, starts, members, item_rows]` of `count` windows, `[rows,
-    /// everybody]`.
+    /// Turns bit sets of `count` windows into lists; `sizes` are rows and members of the row of all.
     fn list(
         &mut self,
         memory: [Address; 5],
@@ -225,14 +217,12 @@ impl Launcher {
         positions.div_ceil(LONG) + self.plan.layout.architecture.output_buckets
     }
 
-    /// Adds losses to the total, and writes the derivatives by the outputs.
     pub fn losses(&mut self, loss: Loss, positions: usize) -> Result<()> {
         let (net, memory, groups) = (self.net, self.memory.clone(), positions / loss.group());
         let (hidden, buckets, targets) = (memory.hidden, memory.buckets, memory.targets);
-        let numbers = LossArgs(loss);
         let losses = params![
             &net,
-            &numbers,
+            &loss,
             hidden,
             buckets,
             targets,
@@ -241,15 +231,11 @@ impl Launcher {
             memory.values,
             memory.slopes,
         ];
-        self.each(Kernel::EpochLosses, groups, losses)?;
-        self.launch(
-            Kernel::Total,
-            [1; 3],
-            params![memory.values, groups.div_ceil(BLOCK) as u32, memory.total],
-        )
+        self.each(Kernel::Losses, groups, losses)?;
+        let total = params![memory.values, groups.div_ceil(BLOCK) as u32, memory.total];
+        self.launch(Kernel::Total, [1; 3], total)
     }
 
-    /// Reads a per-weight vector.
     pub fn vector(&mut self, at: Address) -> Result<Vec<f32>> {
         let mut bytes = vec![0; 4 * self.plan.layout.len];
         self.driver.read(at, &mut bytes)?;
@@ -259,8 +245,4 @@ impl Launcher {
 
 pub fn bytes(floats: &[f32]) -> Vec<u8> {
     floats.iter().flat_map(|x| x.to_le_bytes()).collect()
-}
-
-fn integers(numbers: &[u32]) -> Vec<u8> {
-    numbers.iter().flat_map(|x| x.to_le_bytes()).collect()
 }

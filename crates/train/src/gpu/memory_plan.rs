@@ -12,8 +12,7 @@ const MOST_BYTES: usize = 2 << 30;
 const MOST_POSITIONS: usize = 3 << 15;
 /// Sub-batches are multiples of this: whole words of bits, and whole PQR groups.
 const UNIT: usize = 96;
-/// Splits of a bucket's positions in the gradient of further layers: at most `SPLITS`, of at least `SPLIT`
-/// positions, with at most `MOST_PARTS` partial sums.
+/// Splits of a bucket's positions in the gradient of further layers: number, least positions, partial sums.
 const SPLITS: usize = 32;
 const SPLIT: usize = 64;
 const MOST_PARTS: usize = 1 << 24;
@@ -27,18 +26,13 @@ pub const SEGMENT: usize = 64;
 pub const OUTPUT_CHUNK: usize = 256;
 pub const SQUARES_CHUNK: usize = 1 << 14;
 
-/// Sizes of a run's device buffers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MemoryPlan {
     pub layout: ParamLayout,
-    /// Forward pass in 16 bits.
     pub shorts: bool,
-    /// Optimiser moments per weight.
     pub vectors: usize,
     pub averaged: bool,
-    /// Positions of the largest batch.
     pub batch: usize,
-    /// Positions processed together.
     pub sub_batch: usize,
     /// Capacity of a perspective's row list: the most active features, in whole words.
     pub stride: usize,
@@ -66,17 +60,14 @@ impl MemoryPlan {
         plan
     }
 
-    /// Perspectives per sub-batch.
     pub fn views(&self) -> usize {
         self.sub_batch * self.layout.architecture.views
     }
 
-    /// True if perspectives are split into windows.
     pub fn is_windowed(&self) -> bool {
         self.layout.rows <= WINDOWED_ROWS
     }
 
-    /// Perspectives per window, in whole words of bits.
     fn window(&self) -> usize {
         if self.is_windowed() { WINDOW } else { self.views().next_multiple_of(32) }
     }
@@ -85,39 +76,25 @@ impl MemoryPlan {
         views.div_ceil(self.window())
     }
 
-    /// WindowArgs per sub-batch, and the capacity of each: words of bits; (perspective, row) members, where the
-    /// biases count as a row; items; partial sums.
+    /// Windows per sub-batch, and the capacity of each; the biases count as a row.
     pub fn cut(&self) -> (usize, WindowArgs) {
         let (window, count) = (self.window(), self.windows(self.views()));
         // Row lists are padded to four places.
         let pairs = window * (self.stride + 1);
         let members = (pairs + 3 * (self.layout.rows + 1).min(pairs)).next_multiple_of(4);
         let items = self.layout.rows.min(pairs) + 1 + pairs / SEGMENT;
-        // In a single window only rows of several items have partial sums: less than twice their members over
-        // SEGMENT.
+        // In a single window only rows of several items have partial sums: below twice their members / SEGMENT.
         let parts = if count > 1 { items } else { 2 * pairs / SEGMENT + 2 };
         let [words, members, items, parts] = [window / 32, members, items, parts].map(|size| size as u32);
         (count, WindowArgs { words, members, items, parts })
     }
 
-    fn in_windows(&self, each: u32) -> usize {
-        self.cut().0 * each as usize
-    }
-
-    pub fn bits(&self) -> usize {
-        self.in_windows(self.cut().1.words) * self.layout.rows
-    }
-
-    pub fn members(&self) -> usize {
-        self.in_windows(self.cut().1.members)
-    }
-
-    pub fn items(&self) -> usize {
-        self.in_windows(self.cut().1.items)
-    }
-
-    pub fn scattered(&self) -> usize {
-        self.in_windows(self.cut().1.parts)
+    /// Words of all rows' bits, members, items and partial sums of all windows.
+    pub fn in_windows(&self) -> [usize; 4] {
+        let (count, cut) = self.cut();
+        let [words, members, items, parts] =
+            [cut.words, cut.members, cut.items, cut.parts].map(|each| count * each as usize);
+        [words * self.layout.rows, members, items, parts]
     }
 
     /// Accumulators per perspective, piece-square values included.
@@ -130,12 +107,6 @@ impl MemoryPlan {
         !self.layout.is_single_layer()
     }
 
-    /// Outputs of all inner layers.
-    pub fn inner(&self) -> usize {
-        let dense = &self.layout.dense;
-        dense[..dense.len() - 1].iter().map(|[_, outputs]| outputs).sum()
-    }
-
     pub fn output_params(&self) -> usize {
         self.layout.len - self.layout.output_start
     }
@@ -144,17 +115,14 @@ impl MemoryPlan {
         (MOST_PARTS / self.output_params()).min(self.sub_batch / SPLIT).clamp(1, SPLITS)
     }
 
-    /// Rows of partial sums of the output gradient.
     pub fn output_partials(&self) -> usize {
         if self.layered() { self.splits() } else { self.sub_batch.div_ceil(OUTPUT_CHUNK) }
     }
 
-    /// Numbers in the 16-bit table, biases included.
     pub fn short_table(&self) -> usize {
         self.layout.tiles.div_ceil(2) * (self.layout.rows + 1) * 2 * self.layout.tile
     }
 
-    /// Bytes of per-weight vectors and tables.
     fn weight_bytes(&self) -> usize {
         let vectors = 3 + self.vectors + usize::from(self.averaged);
         let floats = if self.layout.factor_rows > 0 { self.layout.bias } else { 0 };
@@ -164,23 +132,25 @@ impl MemoryPlan {
 
     fn sub_batch_bytes(&self) -> usize {
         let (views, rows) = (self.views(), self.layout.rows);
+        let [bits, members, items, scattered] = self.in_windows();
         let starts = 20 * (rows + 2) * self.cut().0;
-        let lists = 2 * views * self.stride + 4 * (views + self.members() + self.items()) + starts;
-        let bits = 4 * self.bits();
-        let sums = 4 * self.width() * (views + self.scattered());
+        let lists = 2 * views * self.stride + 4 * (views + members + items) + starts;
+        let sums = 4 * self.width() * (views + scattered);
         let outputs = 4 * self.output_params() * self.output_partials();
-        let positions = self.sub_batch * 4 * (4 + 2 * self.inner()) + 8 * self.sub_batch.div_ceil(BLOCK);
-        lists + bits + sums + outputs + positions
+        let inner: usize = self.layout.inner().iter().map(|[_, outputs]| outputs).sum();
+        let positions = self.sub_batch * 4 * (4 + 2 * inner) + 8 * self.sub_batch.div_ceil(BLOCK);
+        lists + 4 * bits + sums + outputs + positions
     }
 
     pub fn bytes(&self) -> usize {
         self.weight_bytes() + self.sub_batch_bytes() + 2 * self.batch * super::records::RECORD
     }
 
-    /// Message for a network that does not fit `free` bytes.
     pub fn too_large(&self, free: u64, settings: &Settings) -> String {
-        let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
-        let (network, needed) = (&self.layout.architecture, self.bytes() as u64);
+        let weights = self.weight_bytes() as u64;
+        let [needed, weights, free_now] =
+            [self.bytes() as u64, weights, free].map(|bytes| bytes.div_ceil(1 << 20));
+        let network = &self.layout.architecture;
         let hidden = (1..self.layout.architecture.hidden / 32).rev().map(|n| 32 * n).find(|hidden| {
             let smaller = Architecture { hidden: *hidden, ..network.clone() };
             let layout = ParamLayout::new(&smaller, self.layout.factor_rows > 0);
@@ -191,10 +161,8 @@ impl MemoryPlan {
             None => "no hidden layer of 32 neurons or more would fit; --device cpu would".to_string(),
         };
         format!(
-            "{network} needs {} MiB of the GPU's memory ({} for weights and optimiser), and {} MiB are free; {advice}",
-            mebibytes(needed),
-            mebibytes(self.weight_bytes() as u64),
-            mebibytes(free)
+            "{network} needs {needed} MiB of the GPU's memory ({weights} for weights and optimiser), and {free_now} MiB \
+             are free; {advice}"
         )
     }
 }
@@ -206,16 +174,13 @@ mod tests {
     #[test]
     fn what_does_not_fit_says_what_would() {
         let settings = Settings { hidden: 1024, ..Settings::default() };
-        let plan = |settings: &Settings| {
-            MemoryPlan::new(&ParamLayout::new(&settings.architecture(), false), settings, 16_384)
-        };
+        let layout = |settings: &Settings| ParamLayout::new(&settings.architecture(), false);
+        let plan = |settings: &Settings| MemoryPlan::new(&layout(settings), settings, 16_384);
         let whole = plan(&settings);
         let free = whole.bytes() as u64 - 1;
         let said = whole.too_large(free, &settings);
-        assert!(
-            said.starts_with("(768->1024)x2->1 screlu needs ")
-                && said.contains("hidden = 992 would fit, and")
-        );
+        assert!(said.starts_with("(768->1024)x2->1 screlu needs "));
+        assert!(said.contains("hidden = 992 would fit, and"));
         assert!(plan(&Settings { hidden: 992, ..settings.clone() }).bytes() as u64 <= free);
         assert!(whole.too_large(1 << 10, &settings).contains("; --device cpu would"));
     }

@@ -1,9 +1,7 @@
 //! GPU training backend.
 //!
-//! Positions are sent packed; extraction, forward and backward pass and optimiser run on the device, and
-//! weights leave it only for checkpoints. `driver` is the seam to a device, implemented by `cuda` with steps
-//! as a `graph`; `launch` and `backward` launch the kernels in `kernels/`; `check` compares a device with the
-//! CPU before a run.
+//! Positions are sent packed, and weights leave the device only for checkpoints. `driver` is the seam to a
+//! device, implemented by `cuda`; `launch` and `backward` launch the kernels in `kernels/`.
 //!
 //! Sums of floats have an order fixed by batch and network, so a device repeats its bytes. The CPU sums in
 //! another order: losses agree to within rounding.
@@ -44,7 +42,6 @@ use super::{OptimiserKind, Settings, TrainItem};
 use patzer_fit::optim;
 use patzer_io::error::{Error, Result};
 
-/// A network and its optimiser in device memory.
 pub struct Gpu {
     work: Launcher,
     settings: Settings,
@@ -53,35 +50,30 @@ pub struct Gpu {
     next: usize,
     pending: VecDeque<usize>,
     known: VecDeque<f64>,
-    name: String,
 }
 
 /// Transfer slots: one fills while the device works on the other.
 const SLOTS: usize = 2;
 
 impl Gpu {
-    /// Loads a network for batches of at most `batch` positions. Fails if it does not fit (the message says
-    /// what would) or uses a feature block without a kernel.
+    /// Fails if the network does not fit (the message says what would) or a feature block has no kernel.
     pub fn new(mut driver: Box<dyn Driver>, model: &Model, settings: &Settings, batch: usize) -> Result<Gpu> {
         let blocks = model.layout.architecture.features.blocks();
         if let Some(block) = blocks.iter().find(|block| !kernel_args::BLOCKS.contains(&block.name)) {
-            let name = block.name;
-            return Err(Error::usage(format!(
-                "no kernel finds features of `{name}` on a GPU yet; use --device cpu"
-            )));
+            let reason =
+                format!("no kernel finds features of `{}` on a GPU yet; use --device cpu", block.name);
+            return Err(Error::usage(reason));
         }
         let plan = MemoryPlan::new(&model.layout, settings, batch);
         let free = driver.free()?;
         if plan.bytes() as u64 > free {
             return Err(Error::input(plan.too_large(free, settings)));
         }
-        let name = driver.name().to_string();
         let work = Launcher::new(driver, plan, model)?;
         let settings = settings.clone();
-        Ok(Gpu { work, settings, steps: 0, next: 0, pending: VecDeque::new(), known: VecDeque::new(), name })
+        Ok(Gpu { work, settings, steps: 0, next: 0, pending: VecDeque::new(), known: VecDeque::new() })
     }
 
-    /// Returns a free slot, after reading the loss of what it held.
     fn slot(&mut self) -> Result<usize> {
         if self.pending.len() == SLOTS {
             self.settle()?;
@@ -91,7 +83,6 @@ impl Gpu {
         Ok(slot)
     }
 
-    /// Waits for the oldest pending step.
     fn settle(&mut self) -> Result<()> {
         if let Some(slot) = self.pending.pop_front() {
             self.known.push_back(self.work.driver.result(slot)?);
@@ -99,20 +90,17 @@ impl Gpu {
         Ok(())
     }
 
-    /// Sub-batches: first record and number of positions.
     fn parts(&self, count: usize) -> impl Iterator<Item = (usize, usize)> + use<> {
         let part = self.work.plan.sub_batch;
         (0..count).step_by(part).map(move |start| (start, part.min(count - start)))
     }
 
-    /// Starts the transfer of a batch; returns slot and device address.
     fn send(&mut self, items: &[TrainItem], batch: &[u32]) -> Result<(usize, Address)> {
         let slot = self.slot()?;
-        records::fill(self.work.driver.slot(slot)?, items, batch);
+        records::fill(self.work.driver.slot(slot)?, batch.len(), |i| &items[batch[i] as usize]);
         Ok((slot, self.work.driver.send(slot, batch.len() * RECORD)?))
     }
 
-    /// Summed loss and gradient of a batch, for checks.
     fn gradient_of(
         &mut self,
         items: &[TrainItem],
@@ -129,7 +117,6 @@ impl Gpu {
         Ok((self.work.driver.result(slot)?, gradient))
     }
 
-    /// Computes gradient and summed loss of a transferred batch.
     fn gradient(&mut self, records: Address, count: usize, loss: Loss, target: Target) -> Result<()> {
         let loss = Loss { scale: 1.0 / (count / loss.group()) as f32, ..loss };
         let weights = self.work.memory.weights;
@@ -188,7 +175,7 @@ impl Gpu {
 
 impl Backend for Gpu {
     fn device(&self) -> &str {
-        &self.name
+        self.work.driver.name()
     }
 
     fn step(&mut self, step: &StepParams, items: &[TrainItem], batch: &[u32]) -> Result<()> {
@@ -217,7 +204,7 @@ impl Backend for Gpu {
         for items in items.chunks(self.work.plan.sub_batch) {
             let slot = self.slot()?;
             let count = items.len();
-            records::copy(self.work.driver.slot(slot)?, items);
+            records::fill(self.work.driver.slot(slot)?, count, |i| &items[i]);
             let records = self.work.driver.send(slot, count * RECORD)?;
             self.work.driver.clear(self.work.memory.total, 8)?;
             self.work.extract(records, count, target, false)?;
@@ -254,17 +241,13 @@ impl Backend for Gpu {
         let vectors = state.optimiser.iter().chain([&state.parameters]).chain(&state.average);
         if state.optimiser.len() != memory.vectors.len()
             || state.average.is_some() != self.work.plan.averaged
-            || vectors.into_iter().any(|vector| vector.len() != count)
+            || vectors.clone().any(|vector| vector.len() != count)
         {
             return Ok(false);
         }
-        let driver = &mut self.work.driver;
-        driver.write(memory.weights, &bytes(&state.parameters))?;
-        for (at, vector) in memory.vectors.iter().zip(&state.optimiser) {
-            driver.write(*at, &bytes(vector))?;
-        }
-        if let Some(average) = &state.average {
-            driver.write(memory.average, &bytes(average))?;
+        let places = memory.vectors.iter().chain([&memory.weights, &memory.average]);
+        for (at, vector) in places.zip(vectors) {
+            self.work.driver.write(*at, &bytes(vector))?;
         }
         self.steps = state.steps;
         Ok(true)

@@ -19,18 +19,15 @@ pub fn digest() -> String {
     for entry in std::fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
         if path.extension().is_some_and(|end| end == "cu" || end == "cuh") {
-            sources.insert(
-                path.file_name().unwrap().to_str().unwrap().to_string(),
-                std::fs::read(&path).unwrap(),
-            );
+            let name = path.file_name().unwrap().to_str().unwrap().to_string();
+            sources.insert(name, std::fs::read(&path).unwrap());
         }
     }
     let mut hash = Sha256::new();
     for (name, text) in sources {
-        hash.update(name);
-        hash.update([0]);
-        hash.update(text);
-        hash.update([0]);
+        for part in [name.as_bytes(), &[0], &text, &[0]] {
+            hash.update(part);
+        }
     }
     file::hex(&hash.finalize())
 }

@@ -18,18 +18,10 @@ fn pack(item: &TrainItem, to: &mut [u8; RECORD]) {
 /// Positions packed by one thread at a time.
 const CHUNK: usize = 1 << 10;
 
-/// Packs a batch on all threads: its positions are scattered in memory, which takes the time.
-pub fn fill(slot: &mut [u8], items: &[TrainItem], batch: &[u32]) {
-    let records = slot.as_chunks_mut::<RECORD>().0;
-    records.par_chunks_mut(CHUNK).zip(batch.par_chunks(CHUNK)).for_each(|(records, batch)| {
-        records.iter_mut().zip(batch).for_each(|(record, at)| pack(&items[*at as usize], record));
-    });
-}
-
-/// Packs consecutive positions.
-pub fn copy(slot: &mut [u8], items: &[TrainItem]) {
-    let records = slot.as_chunks_mut::<RECORD>().0;
-    records.par_chunks_mut(CHUNK).zip(items.par_chunks(CHUNK)).for_each(|(records, items)| {
-        records.iter_mut().zip(items).for_each(|(record, item)| pack(item, record));
+/// Packs positions on all threads: those of a batch are scattered in memory, which takes the time.
+pub fn fill<'a>(slot: &mut [u8], count: usize, item: impl Fn(usize) -> &'a TrainItem + Sync) {
+    let records = &mut slot.as_chunks_mut::<RECORD>().0[..count];
+    records.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, records)| {
+        records.iter_mut().zip(chunk * CHUNK..).for_each(|(record, at)| pack(item(at), record));
     });
 }
