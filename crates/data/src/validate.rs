@@ -17,7 +17,7 @@ use patzer_io::error::Result;
 
 /// Kinds of faults, with their meaning.
 pub static FAULTS: &[(&str, &str)] = &[
-    ("damaged", "a group of the file cannot be read"),
+    ("damaged", "part of the file cannot be read"),
     ("position", "the board, side to move, castling rights or en passant square make no legal position"),
     ("move", "the move cannot be played in the position"),
     ("score", "the score is beyond 32,000 centipawns, or is called a mate where it is none"),
