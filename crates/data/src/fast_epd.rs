@@ -40,7 +40,6 @@ const CODES: [u8; 256] = {
     codes
 };
 
-/// The pieces, and the rest of the line.
 fn board(line: &[u8]) -> Result<(PackedBoard, &[u8]), &'static str> {
     let mut squares = [0u8; 64];
     let (mut occupied, mut kings) = (0u64, [0u8; 2]);

@@ -15,9 +15,7 @@ use patzer_io::error::{Error, Result};
 /// One filter, or another reason, of the funnel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FunnelStep {
-    /// The reason, as in `dropped`.
     pub filter: String,
-    /// The reason with its parameters.
     pub label: String,
     /// Usable positions that it would drop alone.
     pub alone: u64,
@@ -32,7 +30,6 @@ pub struct FunnelCounts {
     counts: Vec<DropCounts>,
     records: u64,
     over_cap: u64,
-    /// Keys of records that are not in `seen` yet.
     keys: Vec<u128>,
     seen: KeySet,
 }
@@ -80,7 +77,6 @@ impl FunnelCounts {
         }
     }
 
-    /// Adds the counts of other games.
     pub fn merge(&mut self, other: FunnelCounts) {
         for (ours, theirs) in self.counts.iter_mut().zip(&other.counts) {
             ours.alone += theirs.alone;
@@ -93,12 +89,10 @@ impl FunnelCounts {
         }
     }
 
-    /// Usable positions.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// Positions beyond the limit of their game.
     pub fn over_cap(&self) -> u64 {
         self.over_cap
     }
@@ -109,9 +103,6 @@ impl FunnelCounts {
 
     /// The whole funnel of `read` positions: the reasons `before` the filters, the filters, and the reasons `after` them
     /// with what each drops alone, if in use.
-    ///
-    /// # Errors
-    /// An internal fault if the funnel and the extraction disagree.
     pub fn steps(
         &self,
         filters: &FilterSet,

@@ -32,13 +32,11 @@ enum File {
 pub struct RowGroup<'a> {
     /// Index of the first position in the file, from 0.
     pub row: u64,
-    /// Where the group lies in the file, for messages.
     pub place: &'a str,
     pub records: Result<&'a [Record]>,
 }
 
 impl RowGroups {
-    /// Opens a file; without a format, detects it by content, else by name.
     pub fn open(path: &Path, format: Option<&'static Format>) -> Result<RowGroups> {
         let native = format.is_none_or(|format| matches!(format.read, Read::Dataset));
         let reader = AnyReader::open(path, format)?;
@@ -55,7 +53,6 @@ impl RowGroups {
         }
     }
 
-    /// Number of positions, if known before reading.
     pub fn rows(&self) -> Option<u64> {
         match &self.file {
             File::Dataset(dataset) => Some(dataset.rows()),
@@ -65,9 +62,6 @@ impl RowGroups {
 
     /// Passes every group from the one with position `from` on to `work`, on any thread, and the results to `take` in
     /// order. A group that cannot be read has the error in its place; in a stream it is the last.
-    ///
-    /// # Errors
-    /// The first error of `take`, or an interrupt.
     pub fn scan<T: Send>(
         self,
         from: u64,

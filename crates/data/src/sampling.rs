@@ -72,7 +72,6 @@ impl<T> Sampler<T> {
         }
     }
 
-    /// The sample in the order of its places, and the number of items left out.
     pub fn finish(self) -> (Vec<T>, u64) {
         let dropped = self.offered - self.chosen.len() as u64;
         let mut chosen = self.chosen.into_vec();

@@ -70,12 +70,10 @@ impl fmt::Display for UnknownColumn {
 
 impl std::error::Error for UnknownColumn {}
 
-/// Finds a column by its name.
 pub fn named(name: &str) -> Result<&'static Column, UnknownColumn> {
     COLUMNS.iter().find(|column| column.name == name).ok_or_else(|| UnknownColumn(name.into()))
 }
 
-/// The list of columns for a help text.
 pub fn help() -> String {
     let rows = COLUMNS.iter().map(|column| format!("  {:<11} {}\n", column.name, column.about));
     format!("Columns:\n{}", rows.collect::<String>())

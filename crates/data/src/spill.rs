@@ -39,7 +39,6 @@ pub struct Buckets<T> {
     folder: PathBuf,
     buffers: Vec<Vec<T>>,
     held: usize,
-    /// Limit of `held`.
     most: usize,
     file: Option<Spilled>,
 }
@@ -47,7 +46,6 @@ pub struct Buckets<T> {
 struct Spilled {
     file: File,
     end: u64,
-    /// Offset and length of the blocks of each bucket.
     blocks: Vec<Vec<(u64, usize)>>,
 }
 
@@ -104,7 +102,6 @@ impl<T: Spillable> Buckets<T> {
         Ok(())
     }
 
-    /// Takes all records of a bucket, in their order.
     pub fn take(&mut self, bucket: usize) -> Result<Vec<T>> {
         let last = std::mem::take(&mut self.buffers[bucket]);
         self.held -= last.len();

@@ -9,10 +9,16 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// An error to report to the user.
 #[derive(Debug)]
 pub enum Error {
-    /// A file could not be opened, read or written.
-    Io { path: PathBuf, source: std::io::Error },
+    Io {
+        path: PathBuf,
+        source: std::io::Error,
+    },
     /// A file has invalid content; `place` is for example `line 12` or `byte 480`.
-    Data { path: PathBuf, place: Option<String>, reason: String },
+    Data {
+        path: PathBuf,
+        place: Option<String>,
+        reason: String,
+    },
     /// An invalid argument or combination of arguments.
     Usage(String),
     /// Valid input that cannot give a result, such as equal results for a fit; no single file is at fault.
@@ -24,7 +30,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// Creates an error about the content of a file.
     pub fn data(path: impl AsRef<Path>, reason: impl Into<String>) -> Error {
         Error::Data { path: path.as_ref().to_path_buf(), place: None, reason: reason.into() }
     }
@@ -69,7 +74,6 @@ impl Error {
         Error::Internal(reason.into())
     }
 
-    /// Tests for a closed output pipe, as after `| head`.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)
     }

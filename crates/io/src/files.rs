@@ -40,7 +40,6 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
     decompressed(raw(path)?).map_err(|e| Error::io(path, e))
 }
 
-/// Opens a file, or standard input for `-`, without decompression.
 pub fn raw(path: &Path) -> Result<Box<dyn Read + Send>> {
     if path == Path::new("-") {
         return Ok(Box::new(io::stdin()));
@@ -69,7 +68,6 @@ pub fn decompressed(raw: Box<dyn Read + Send>) -> io::Result<Box<dyn BufRead + S
     })
 }
 
-/// Reads and decompresses a whole file.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes).map_err(|e| Error::io(path, e))?;
@@ -138,7 +136,6 @@ impl Output {
         Ok(Output { path: path.to_path_buf(), target })
     }
 
-    /// Finishes the file and gives it its name.
     pub fn commit(self) -> Result<()> {
         let path = self.path;
         match self.target {

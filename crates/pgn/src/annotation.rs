@@ -19,7 +19,6 @@ use shakmaty::Color;
 
 use patzer_chess::score::{MATE, MATE_IN_MAX};
 
-/// A score as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Value {
     Centipawns(i32),
@@ -68,7 +67,6 @@ pub struct Annotation {
 }
 
 impl Annotation {
-    /// Parses a comment without its braces. Unknown text gives the default.
     pub fn parse(comment: &[u8]) -> Annotation {
         let text = comment.trim_ascii();
         // Most comments have no bracket, and one byte is cheap to search for.
@@ -162,7 +160,6 @@ fn lichess(text: &[u8]) -> Annotation {
     Annotation { value: value.map(|v| (v, View::WhiteAfter)), depth, book: false }
 }
 
-/// `key=value` fields separated by commas.
 fn tcec(text: &[u8]) -> Annotation {
     let mut found = Annotation::default();
     for field in text.split(|b| *b == b',').map(<[u8]>::trim_ascii) {

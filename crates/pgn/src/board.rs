@@ -17,7 +17,6 @@ pub(super) const KING: u8 = 5;
 /// A rook that may still castle, as in [`PackedBoard`].
 const UNMOVED: u8 = 6;
 const NOTHING: u8 = 15;
-/// The role on an empty square.
 pub(super) const EMPTY: u8 = 7;
 
 const ROLE_OF: [u8; 16] = [
@@ -25,7 +24,6 @@ const ROLE_OF: [u8; 16] = [
     EMPTY,
 ];
 
-/// Rook and bishop attacks on an empty board.
 const ROOK_RAYS: [u64; 64] = rays(true);
 const BISHOP_RAYS: [u64; 64] = rays(false);
 const QUEEN_RAYS: [u64; 64] = {
@@ -57,7 +55,6 @@ const fn rays(straight: bool) -> [u64; 64] {
     table
 }
 
-/// Masks of the lowest `n` piece codes.
 const LOW: [u128; 33] = {
     let mut table = [u128::MAX; 33];
     let mut n = 0;
@@ -354,7 +351,6 @@ impl Board {
         }
     }
 
-    /// The index of a square's piece code.
     #[inline(always)]
     fn rank_of(&self, square: u8) -> usize {
         (self.occupied & (bit(square) - 1)).count_ones() as usize & 31
@@ -404,7 +400,6 @@ impl Board {
     }
 }
 
-/// King and rook destinations of castling.
 pub(super) fn castled(king: u8, rook: u8) -> (u8, u8) {
     let home = king & !7;
     if rook > king { (home | 6, home | 5) } else { (home | 2, home | 3) }

@@ -25,11 +25,8 @@ pub struct GameError {
 /// A conflict between a game's results; the variant names the one that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultConflict {
-    /// Checkmate, but the tag or the movetext has another result.
     Checkmate,
-    /// Stalemate, but the tag or the movetext names a winner.
     Stalemate,
-    /// The Result tag differs from the movetext.
     Tag,
 }
 
@@ -56,7 +53,6 @@ pub struct Game<'a> {
     pub error: Option<GameError>,
     /// Neither standard chess nor Chess960; such games have no records.
     pub other_variant: bool,
-    /// The text has a tag or a playable move, so it is probably PGN.
     pub plausible: bool,
     pub tags: Tags<'a>,
 }
@@ -73,7 +69,6 @@ impl Default for Parser {
     }
 }
 
-/// The tags that affect the rules.
 #[derive(Default)]
 struct RuleTags<'a> {
     tagged: bool,
@@ -84,12 +79,10 @@ struct RuleTags<'a> {
 }
 
 impl Parser {
-    /// Creates a parser that reads scores from the given side.
     pub fn new(eval_side: EvalSide) -> Parser {
         Parser { standard: Start::standard(false), eval_side }
     }
 
-    /// Parses one game and appends its records to `records` with `number` as their game.
     pub fn parse<'a>(
         &mut self,
         text: &'a [u8],
@@ -246,7 +239,6 @@ mod tests {
     use crate::GameSplitter;
     use crate::{FAR, flags};
 
-    /// The records, result and error of each game of a text.
     fn games(text: &str) -> Vec<(Vec<Record>, Option<i8>, Option<String>)> {
         let mut splitter = GameSplitter::new();
         splitter.text().extend_from_slice(text.as_bytes());

@@ -4,7 +4,6 @@
 
 use super::resolve::{ParsedMove, Target};
 
-/// A parsed token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Notation {
     Move(ParsedMove),
@@ -139,7 +138,6 @@ fn promotion(text: &[u8]) -> (u8, &[u8]) {
     (0, text)
 }
 
-/// The squares of a file or rank.
 #[inline(always)]
 fn named(byte: u8) -> Option<u64> {
     match byte {
@@ -164,7 +162,6 @@ mod tests {
     use super::*;
     use patzer_chess::rng::Rng;
 
-    /// `quick` on a token followed by a space.
     fn quickly(token: &[u8]) -> Option<(usize, Target)> {
         let mut bytes = [b' '; 8];
         bytes[..token.len()].copy_from_slice(token);

@@ -7,10 +7,8 @@ use shakmaty::{Bitboard, Color, attacks};
 
 use super::board::{Board, EMPTY, KING, PAWN, Step, bit, castled, sq};
 
-/// A move as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParsedMove {
-    /// SAN and long algebraic notation.
     Piece(Target),
     /// Castling; true for king side.
     Castle(bool),
@@ -18,7 +16,6 @@ pub(super) enum ParsedMove {
     Squares(u8, u8, u8),
 }
 
-/// A piece with its destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Target {
     /// Pawn 0 to king 5.

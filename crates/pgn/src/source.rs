@@ -23,7 +23,6 @@ const LONGEST_GAME: usize = 1 << 28;
 /// Consecutive games of one file.
 #[derive(Debug)]
 pub struct Chunk {
-    /// Index of the file.
     pub file: usize,
     /// Number of the chunk's first game in its file, from 1.
     pub first: u64,
@@ -40,12 +39,10 @@ pub struct Chunk {
 #[derive(Debug)]
 pub enum Event {
     Chunk(Chunk),
-    /// A file was read to its end.
     End {
         file: usize,
         sha256: String,
     },
-    /// A file could not be opened, or is empty.
     Failed(Error),
     /// A file could not be read to its end. Its last, truncated game comes in a chunk before this event.
     Broken {
@@ -62,7 +59,6 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Starts the reader thread.
     pub fn start(files: Vec<PathBuf>) -> Result<Reader> {
         let (sender, events) = sync_channel(64);
         let bytes = Arc::new(AtomicU64::new(0));
@@ -101,10 +97,8 @@ impl Reader {
     }
 }
 
-/// The receiver has been dropped.
 struct Disconnected;
 
-/// Sends the events of one file, errors included.
 fn read_file(
     file: usize,
     path: &Path,
@@ -126,7 +120,6 @@ fn read_file(
     })
 }
 
-/// Sends a stream in chunks.
 fn split_file(
     file: usize,
     path: &Path,
@@ -183,7 +176,6 @@ fn split_file(
     }
 }
 
-/// The error of an unreadable stream, with the byte and the game reached.
 fn ends_early(path: &Path, error: &std::io::Error, read: u64, games: u64, splitter: &GameSplitter) -> Error {
     use std::io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
     let what = match error.kind() {

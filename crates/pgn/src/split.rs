@@ -38,7 +38,6 @@ enum Section {
 /// Kind of a line outside comments; `starts` marks the first line of a game.
 enum Line {
     BeforeGames,
-    /// A blank line among tags; `event` if an Event tag came before.
     Blank {
         event: bool,
     },
@@ -60,7 +59,6 @@ pub struct GameSplitter {
     scanned: usize,
     line: u64,
     section: Section,
-    /// The previous line is blank.
     blank: bool,
     current: GameSpan,
     games: Vec<GameSpan>,
@@ -73,7 +71,6 @@ impl Default for GameSplitter {
 }
 
 impl GameSplitter {
-    /// Creates a splitter at the start of a file.
     pub fn new() -> GameSplitter {
         GameSplitter {
             text: Vec::new(),
@@ -101,17 +98,14 @@ impl GameSplitter {
         self.games.last().map_or(0, |game| game.end)
     }
 
-    /// Returns the number of whole games not yet taken.
     pub fn waiting(&self) -> usize {
         self.games.len()
     }
 
-    /// Returns the first line of the unfinished game, if one has begun.
     pub fn unfinished_line(&self) -> Option<u64> {
         (self.section != Section::BeforeGames).then_some(self.current.line)
     }
 
-    /// Scans the appended text; `last` marks the end of the file.
     pub fn scan(&mut self, last: bool) {
         while self.scanned < self.text.len() {
             let end = match memchr(b'\n', &self.text[self.scanned..]) {
@@ -131,7 +125,6 @@ impl GameSplitter {
         }
     }
 
-    /// Takes the text of all whole games, with their spans.
     pub fn take(&mut self) -> (Vec<u8>, Vec<GameSpan>) {
         let end = self.finished();
         let rest = self.text.split_off(end);
@@ -223,7 +216,6 @@ impl GameSplitter {
         }
     }
 
-    /// Whether the current game has ended with a result and this line is not a comment on it.
     fn is_over(&self, content: &[u8]) -> bool {
         if matches!(content[0], b'{' | b';' | b'(') {
             return false;
@@ -246,7 +238,6 @@ impl GameSplitter {
         }
     }
 
-    /// Ends the current game and starts one at `start`.
     fn start_game(&mut self, start: usize, event: bool) {
         if self.section != Section::BeforeGames {
             self.finish_game(start);

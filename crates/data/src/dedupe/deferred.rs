@@ -32,14 +32,12 @@ pub struct Deferred {
     entries: Buckets<Entry>,
 }
 
-/// The values of a record that decide whether it stays.
 struct Entry {
     key: u128,
     /// Row in the file, from 1; 0 for a record that stayed before any was deferred.
     row: u64,
     /// Rank by depth: 0 without a score, 1 without a depth, else 2 + depth.
     rank: u16,
-    /// Its result, or the results merged into it before.
     mean: MeanResult,
 }
 
@@ -61,7 +59,6 @@ impl Deferred {
         })
     }
 
-    /// Adds the key of a record that has stayed.
     pub fn seen(&mut self, key: u128) -> Result<()> {
         let mean = MeanResult { count: 0, sum: 0 };
         self.entries.push(partition(key), Entry { key, row: 0, rank: 0, mean })
@@ -81,7 +78,6 @@ impl Deferred {
         self.records.push(records)
     }
 
-    /// Passes the records that stay to `each`, in their order. Returns the number dropped.
     pub fn finish(mut self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<u64> {
         let mut verdicts = Verdicts {
             buckets: Buckets::new(
@@ -134,7 +130,6 @@ fn own_mean(record: &Record) -> MeanResult {
     record.mean.unwrap_or(MeanResult { count: 1, sum: i32::from(record.result) })
 }
 
-/// The verdicts on the rows of a partition that have an equal.
 fn judge(mut entries: Vec<Entry>, keep: Keep) -> Vec<Verdict> {
     entries.sort_unstable_by_key(|entry| (entry.key, entry.row));
     let mut verdicts = Vec::new();
@@ -154,7 +149,6 @@ fn judge(mut entries: Vec<Entry>, keep: Keep) -> Vec<Verdict> {
     verdicts
 }
 
-/// Sums the results, saturating.
 fn sum(equal: &[Entry]) -> MeanResult {
     equal.iter().fold(MeanResult { count: 0, sum: 0 }, |total, entry| MeanResult {
         count: total.count.saturating_add(entry.mean.count),
@@ -162,7 +156,6 @@ fn sum(equal: &[Entry]) -> MeanResult {
     })
 }
 
-/// Verdicts in the order of the rows.
 struct Verdicts {
     buckets: Buckets<Verdict>,
     current: std::iter::Peekable<std::vec::IntoIter<Verdict>>,
@@ -214,7 +207,6 @@ impl Spillable for Entry {
     }
 }
 
-/// Encoding of a dropped row.
 impl Spillable for Verdict {
     fn encode(verdicts: &[Verdict]) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(verdicts.len() * 16);

@@ -26,18 +26,13 @@ pub(super) struct Collector<'a> {
     dedupe: Option<Dedupe>,
     /// Checkpoints and the file of positions, if the run can be resumed.
     journal: Option<(Journal, SpillFile)>,
-    /// Positions that passed the filters.
     passed: u64,
-    /// The first game that is not done.
     next_game: u64,
-    /// Games of all files so far, including those of other shards.
     numbered: u64,
     sources: Vec<Source>,
-    /// Whether anything in the current file looks like a game.
     plausible: bool,
     /// The first [`NAMED`] broken games.
     bad: Vec<String>,
-    /// Damaged files whose readable games are kept.
     damage: Vec<String>,
     pub(super) funnel: Option<FunnelCounts>,
     summary: Summary,
@@ -45,7 +40,6 @@ pub(super) struct Collector<'a> {
     pool: &'a BufferPool,
 }
 
-/// Broken games that the journal names.
 const NAMED: usize = 20;
 
 impl<'a> Collector<'a> {
@@ -174,7 +168,6 @@ impl<'a> Collector<'a> {
         })
     }
 
-    /// Finishes the dataset and checks the counts.
     pub(super) fn finish(mut self, filters: &FilterSet) -> Result<Summary> {
         if self.sources.len() != self.files.len() {
             let (read, files) = (self.sources.len(), self.files.len());
@@ -222,7 +215,6 @@ impl<'a> Collector<'a> {
         Ok(summary)
     }
 
-    /// Passes the records of the file to the output stage.
     fn replay(&mut self, spilled: SpillFile) -> Result<()> {
         let dedupe = self.dedupe;
         spilled.replay(|mut records| {

@@ -53,7 +53,6 @@ struct Tactical {
 }
 
 impl Tactical {
-    /// The flags of a record that drop it.
     fn flags(&self) -> u16 {
         let dropped = |on, flag| if on { flag } else { 0 };
         dropped(self.captures, flags::CAPTURE)

@@ -7,11 +7,9 @@ use patzer_chess::PackedBoard;
 pub struct PieceCounts {
     /// White's pieces, king and pawns included.
     pub white: u32,
-    /// Black's pieces, king and pawns included.
     pub black: u32,
     /// White's by role, pawns first and kings last.
     pub white_roles: [u32; 6],
-    /// Black's by role.
     pub black_roles: [u32; 6],
 }
 
@@ -22,7 +20,6 @@ const VALUES: [u32; 6] = [1, 3, 3, 5, 9, 0];
 const ONES: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
 
 impl PieceCounts {
-    /// Counts a board's pieces.
     #[inline]
     pub fn of(board: &PackedBoard) -> PieceCounts {
         let mut codes = [0; 16];
@@ -45,7 +42,6 @@ impl PieceCounts {
         }
     }
 
-    /// Pieces other than pawns of both sides, kings included.
     #[inline]
     pub fn non_pawns(&self) -> u32 {
         self.white + self.black - self.white_roles[0] - self.black_roles[0]
@@ -75,7 +71,6 @@ mod tests {
     use patzer_chess::fen;
     use shakmaty::{Color, Role};
 
-    /// Reference: counts square by square.
     fn slow(board: &PackedBoard) -> PieceCounts {
         let mut counts = PieceCounts::default();
         for (_, piece) in board.pieces() {

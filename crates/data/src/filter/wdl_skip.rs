@@ -68,7 +68,6 @@ const MATERIAL: (u32, u32, f64) = (17, 78, 58.0);
 
 struct WdlModel {
     by: By,
-    /// a and b for each ply, or for each amount of material.
     table: Vec<(f64, f64)>,
     unit: f64,
     seed: u64,

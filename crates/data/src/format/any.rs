@@ -42,7 +42,6 @@ pub trait PositionWriter: Send {
         None
     }
 
-    /// Finishes the file and gives it its name.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
@@ -100,12 +99,10 @@ impl AnyReader {
         })
     }
 
-    /// Returns the path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the format.
     pub fn format(&self) -> &'static Format {
         self.format
     }
@@ -139,14 +136,12 @@ impl AnyReader {
         }
     }
 
-    /// Restricts the columns read from a dataset; other formats ignore it.
     pub fn project(&mut self, columns: Projection) {
         if let RecordSource::Groups(.., projection) = &mut self.source {
             *projection = columns;
         }
     }
 
-    /// Reads the remaining records.
     pub fn read_all(mut self) -> Result<Vec<Record>> {
         let (mut records, mut batch) = (Vec::new(), Vec::new());
         while self.next_batch(&mut batch)? {
@@ -172,7 +167,6 @@ fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result<bool> {
 }
 
 enum RecordSource {
-    /// A dataset with the next row group and the columns to read.
     Groups(Box<Dataset>, usize, Projection),
     Stream(Box<dyn PositionReader>),
 }
@@ -194,9 +188,7 @@ impl PositionWriter for parquet::Writer {
 /// Output options.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Target {
-    /// Format; by default according to the file name, or native.
     pub format: Option<&'static Format>,
-    /// Notation of results in text; by default the format's own.
     pub dialect: Option<Dialect>,
     /// Score of unscored positions in formats that need one, centipawns from the side to move; by default they are dropped.
     pub no_score: Option<i16>,
@@ -229,9 +221,7 @@ pub struct AnyWriter {
 /// Counts of written and dropped positions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
-    /// Positions written.
     pub positions: u64,
-    /// Positions dropped, by reason.
     pub dropped: BTreeMap<&'static str, u64>,
     /// Positions written without a property that the format does not carry, by property.
     pub lost: BTreeMap<&'static str, u64>,
@@ -249,7 +239,6 @@ impl AnyWriter {
         Ok(AnyWriter { path, format, no_score: target.no_score, writer, written, kept: Vec::new() })
     }
 
-    /// Wraps a writer of the native format.
     pub fn native(path: &Path, writer: parquet::Writer) -> AnyWriter {
         let written = Written { positions: 0, dropped: BTreeMap::new(), lost: BTreeMap::new(), gaps: 0 };
         let (path, writer) = (path.to_path_buf(), Box::new(writer));
@@ -261,7 +250,6 @@ impl AnyWriter {
         self.writer.metadata()
     }
 
-    /// Writes records.
     pub fn write(&mut self, records: &[Record]) -> Result<()> {
         if self.format.carries == Capabilities::ALL && self.format.needs == Capabilities::NONE {
             self.written.positions += records.len() as u64;
@@ -313,19 +301,16 @@ impl AnyWriter {
         }
     }
 
-    /// Finishes the file and returns the counts.
     pub fn finish(mut self) -> Result<Written> {
         self.written.gaps = self.writer.gaps();
         self.writer.finish()?;
         Ok(self.written)
     }
 
-    /// Returns the format.
     pub fn format(&self) -> &'static Format {
         self.format
     }
 
-    /// Returns the path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -16,7 +16,6 @@ use patzer_chess::PackedBoard;
 use patzer_chess::score;
 use patzer_io::error::Result;
 
-/// Bytes of a record.
 pub const RECORD: usize = 32;
 
 pub struct Reader {
@@ -31,7 +30,6 @@ impl Reader {
     }
 }
 
-/// Records that a thread decodes at a time.
 const CHUNK: usize = 1 << 10;
 
 impl PositionReader for Reader {
@@ -94,7 +92,6 @@ pub fn decode(packed: &[u8; RECORD]) -> std::result::Result<Record, &'static str
     Ok(Record { board: nibbles::board(occupied, codes), result, score: Some(score), flags: bits, ..UNKNOWN })
 }
 
-/// The squares of each piece code.
 struct Boards {
     of: [u64; 16],
     occupied: Bitboard,
@@ -124,7 +121,6 @@ impl Boards {
         Ok(Boards { of, occupied: Bitboard(occupied) })
     }
 
-    /// The king's square of the side whose codes start at `side`.
     #[inline]
     fn king(&self, side: usize) -> u8 {
         self.of[side + 5].trailing_zeros() as u8

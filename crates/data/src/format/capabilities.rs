@@ -11,9 +11,7 @@ pub struct Capabilities(u16);
 
 /// One property.
 pub struct Capability {
-    /// The set of this property alone.
     pub set: Capabilities,
-    /// Name in warnings and documents.
     pub name: &'static str,
     pub doc: &'static str,
 }
@@ -57,17 +55,14 @@ impl Capabilities {
     pub const NONE: Capabilities = Capabilities(0);
     pub const ALL: Capabilities = Capabilities(u16::MAX);
 
-    /// Union.
     pub const fn and(self, other: Capabilities) -> Capabilities {
         Capabilities(self.0 | other.0)
     }
 
-    /// Difference.
     pub const fn without(self, other: Capabilities) -> Capabilities {
         Capabilities(self.0 & !other.0)
     }
 
-    /// Tests for a subset.
     pub const fn contains(self, other: Capabilities) -> bool {
         self.0 & other.0 == other.0
     }
@@ -82,12 +77,10 @@ impl Capabilities {
         })
     }
 
-    /// Iterates over the names.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         CAPABILITIES.iter().filter(move |row| self.contains(row.set)).map(|row| row.name)
     }
 
-    /// Returns the properties of a record.
     pub fn of(record: &Record) -> Capabilities {
         let when = |holds: bool, set: Capabilities| if holds { set.0 } else { 0 };
         let moved = record.played != PackedMove::NONE;

@@ -36,7 +36,6 @@ const COLUMNS: [&str; 13] = [
 ];
 const WITHOUT_LEAF: usize = 11;
 
-/// Recognises a header line.
 pub fn recognise(head: &[u8]) -> bool {
     let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
@@ -151,13 +150,11 @@ fn played(position: &Chess, text: &str) -> std::result::Result<PackedMove, LineE
     m.map(PackedMove::pack).ok_or_else(|| LineError::text(text, "not a legal move"))
 }
 
-/// Returns the header line.
 pub fn header(resolved: bool) -> Vec<u8> {
     let columns = if resolved { &COLUMNS[..] } else { &COLUMNS[..WITHOUT_LEAF] };
     format!("{}\n", columns.join(",")).into_bytes()
 }
 
-/// Appends the line of a record.
 pub fn encode(text: &mut Vec<u8>, record: &Record, resolved: bool) {
     fen::six(text, record);
     // Writing to a vector cannot fail.

@@ -28,7 +28,6 @@ pub struct Encoded {
     columns: Vec<Packed>,
 }
 
-/// A compressed page.
 struct Packed {
     bytes: Bytes,
     uncompressed: usize,
@@ -50,7 +49,6 @@ impl Encoder {
         Ok(Encoder { columns, page: Vec::new(), compressed: Vec::new(), zstd })
     }
 
-    /// Encodes one page of every column.
     pub fn encode(&mut self, records: &[Record]) -> io::Result<Encoded> {
         for few in records.chunks(STRIDE) {
             self.columns.iter_mut().for_each(|(column, builder)| (column.write)(builder, few));
@@ -94,7 +92,6 @@ pub fn pages(records: &[Record], layout: Layout, level: i32) -> io::Result<Vec<E
         .collect()
 }
 
-/// Joins a column's pages to a column chunk with its metadata.
 pub fn chunk(pages: &[Encoded], index: usize, column: ColumnDescPtr) -> Result<(Vec<u8>, ColumnCloseResult)> {
     let size = pages.iter().map(|page| page.columns[index].bytes.len() + 64).sum();
     let mut sink = TrackedWrite::new(Vec::with_capacity(size));

@@ -55,7 +55,6 @@ impl PositionReader for Reader {
     }
 }
 
-/// Parses a line.
 pub fn decode(text: &str) -> std::result::Result<Record, LineError> {
     let (fields, rest) = split(text);
     if fields.split_ascii_whitespace().count() < 4 {
@@ -71,7 +70,6 @@ pub fn decode(text: &str) -> std::result::Result<Record, LineError> {
     Ok(Record { result, ..record })
 }
 
-/// Splits off the four to six fields of the FEN.
 fn split(text: &str) -> (&str, &str) {
     let mut end = 0;
     let mut rest = text;
@@ -116,7 +114,6 @@ fn result_of(text: &str) -> Option<i8> {
     }
 }
 
-/// Recognises the first line of a file.
 pub fn recognise(head: &[u8]) -> bool {
     let mut lines = head.split(|b| *b == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
     let first = lines.find(|line| !line.trim().is_empty() && !line.starts_with('#'));

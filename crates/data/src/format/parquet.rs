@@ -31,7 +31,6 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Opens a dataset and checks its metadata and schema.
     pub fn open(path: &Path) -> Result<Dataset> {
         let file = File::open(path).map_err(|e| Error::io(path, e))?;
         let about = file.metadata().map_err(|e| Error::io(path, e))?;
@@ -72,38 +71,31 @@ impl Dataset {
         Ok(())
     }
 
-    /// Returns the path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the dataset's metadata.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// Returns the number of positions.
     pub fn rows(&self) -> u64 {
         self.reader.metadata().file_metadata().num_rows() as u64
     }
 
-    /// Returns the number of row groups.
     pub fn groups(&self) -> usize {
         self.reader.num_row_groups()
     }
 
-    /// Returns the number of positions of a row group.
     pub fn group_rows(&self, index: usize) -> u64 {
         self.reader.metadata().row_group(index).num_rows().max(0) as u64
     }
 
-    /// Returns the file offset of a row group.
     pub fn group_offset(&self, index: usize) -> u64 {
         let columns = self.reader.metadata().row_group(index).columns();
         columns.iter().map(|column| column.byte_range().0).min().unwrap_or(0)
     }
 
-    /// Reads one row group.
     pub fn read_group(&self, index: usize) -> Result<Vec<Record>> {
         self.read_columns(index, Projection::ALL)
     }
@@ -130,7 +122,6 @@ impl Dataset {
         parts.collect::<Vec<_>>().into_iter().collect()
     }
 
-    /// Opens the projected columns of one row group.
     pub fn rows_of(&self, index: usize, projection: Projection) -> Result<Rows<'_>> {
         let damaged = |e| self.damaged(index, &e);
         let group = self.reader.get_row_group(index).map_err(damaged)?;
@@ -145,12 +136,10 @@ impl Dataset {
         Ok(Rows { dataset: self, group: index, cursors, left })
     }
 
-    /// Iterates over all records in blocks.
     pub fn blocks(&self) -> Blocks<'_> {
         Blocks { dataset: self, next: 0, rows: None }
     }
 
-    /// Calls `each` with all records in blocks.
     pub fn for_each(&self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<()> {
         let mut blocks = self.blocks();
         while let Some(records) = blocks.next_block()? {
@@ -163,7 +152,6 @@ impl Dataset {
         Error::at(&self.path, format!("row group {group}"), format!("is damaged: {error}"))
     }
 
-    /// Reads all records in order, row groups in parallel.
     pub fn read_all(&self) -> Result<Vec<Record>> {
         let groups: Vec<Vec<Record>> =
             (0..self.groups()).into_par_iter().map(|i| self.read_group(i)).collect::<Result<_>>()?;
@@ -184,7 +172,6 @@ fn physical(field: &TypePtr) -> (&str, Option<Repetition>, Option<(PhysicalType,
 /// Iterator over a dataset's records in blocks; see [`Dataset::blocks`].
 pub struct Blocks<'a> {
     dataset: &'a Dataset,
-    /// The row group after the current one.
     next: usize,
     rows: Option<Rows<'a>>,
 }
@@ -214,7 +201,6 @@ pub struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Reads up to one page of rows; empty at the end.
     pub fn next_rows(&mut self) -> Result<Vec<Record>> {
         let mut records = vec![EMPTY; self.left.min(ROWS_PER_PAGE)];
         self.fill(&mut records)?;

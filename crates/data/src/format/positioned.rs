@@ -57,7 +57,6 @@ impl ChunkReader for Positioned {
     }
 }
 
-/// Fills a buffer from a position of a file.
 pub fn read_exact_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
     while !buffer.is_empty() {
         match read_at(file, buffer, at) {

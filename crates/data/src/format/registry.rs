@@ -13,7 +13,6 @@ use patzer_io::error::{Error, Result};
 
 /// Reader of a format.
 pub enum Read {
-    /// Parquet, which needs random access.
     Dataset,
     Stream(fn(Input) -> Result<Box<dyn PositionReader>>),
 }
@@ -23,15 +22,12 @@ pub struct Format {
     /// Name for `--format`.
     pub name: &'static str,
     pub doc: &'static str,
-    /// File name extensions without the dot.
     pub endings: &'static [&'static str],
-    /// Properties kept besides pieces and result.
     pub carries: Capabilities,
     /// Properties that a position must have to be written.
     pub needs: Capabilities,
     /// Properties that a position must not have to be written.
     pub refuses: Capabilities,
-    /// Note for the documents.
     pub note: &'static str,
     /// Default dialect of a text format that has several.
     pub dialect: Option<Dialect>,
@@ -195,12 +191,10 @@ pub static FORMATS: &[Format] = &[
     },
 ];
 
-/// Returns the native format.
 pub fn native() -> &'static Format {
     &FORMATS[0]
 }
 
-/// Finds a format by name or file ending.
 pub fn named(name: &str) -> Result<&'static Format> {
     let known = || FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     let named = FORMATS.iter().find(|format| format.name == name || format.endings.contains(&name));

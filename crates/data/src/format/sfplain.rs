@@ -23,12 +23,10 @@ pub struct Reader {
     line: Vec<u8>,
     /// The unfinished game, which ends when a position does not follow.
     open: Vec<Record>,
-    /// The position after its last move.
     after: Option<Chess>,
     game: u32,
 }
 
-/// The lines read of one position.
 #[derive(Default)]
 struct Entry {
     position: Option<Chess>,
@@ -61,7 +59,6 @@ impl Reader {
         if begun { Err(self.input.line_error("the file ends within a position")) } else { Ok(None) }
     }
 
-    /// Adds a position to its game.
     fn add(&mut self, position: Chess, entry: &Entry, records: &mut Vec<Record>) {
         let result = entry.result.unwrap_or(0);
         let result = position.turn().fold_wb(result, -result);
@@ -83,7 +80,6 @@ impl Reader {
         });
     }
 
-    /// Ends the game and fills in its distances.
     fn close(&mut self, records: &mut Vec<Record>) {
         if self.open.is_empty() {
             return;

@@ -8,7 +8,6 @@ use crate::Record;
 use patzer_io::Output;
 use patzer_io::error::{Error, Result};
 
-/// Bytes for recognising a format.
 const HEAD: u64 = 4096;
 
 /// Longest line of a text format in bytes.
@@ -21,17 +20,14 @@ pub struct Input {
     head: Vec<u8>,
     /// Decompressed bytes read so far.
     pub offset: u64,
-    /// Lines read so far.
     pub lines: u64,
 }
 
 impl Input {
-    /// Opens a file, or standard input for `-`.
     pub fn open(path: &Path) -> Result<Input> {
         Input::of(path, patzer_io::open(path)?)
     }
 
-    /// Wraps a reader; messages name it `path`.
     pub fn of(path: &Path, mut reader: Box<dyn BufRead + Send>) -> Result<Input> {
         let mut head = Vec::new();
         reader.by_ref().take(HEAD).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
@@ -44,7 +40,6 @@ impl Input {
         &self.head
     }
 
-    /// Returns the path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -91,12 +86,10 @@ impl Input {
         Ok(read > 0)
     }
 
-    /// Creates an error about the last line.
     pub fn line_error(&self, reason: impl std::fmt::Display) -> Error {
         Error::at(&self.path, format!("line {}", self.lines), reason.to_string())
     }
 
-    /// Creates an error about a byte of the file.
     pub fn byte_error(&self, offset: u64, reason: impl Into<String>) -> Error {
         Error::at(&self.path, format!("byte {offset}"), reason)
     }
@@ -162,7 +155,6 @@ impl CompressedOutput {
         written.map_err(|e| Error::io(&self.path, e))
     }
 
-    /// Finishes the file and gives it its name.
     pub fn commit(self) -> Result<()> {
         let output = match self.encoder {
             Encoder::Plain(out) => Ok(out),
@@ -182,7 +174,6 @@ pub struct RecordWriter<F> {
 }
 
 impl<F: FnMut(&mut Vec<u8>, &Record)> RecordWriter<F> {
-    /// Starts the file with a header; `encode` appends a record.
     pub fn new(out: CompressedOutput, header: Vec<u8>, encode: F) -> RecordWriter<F> {
         RecordWriter { out, buffer: header, encode }
     }

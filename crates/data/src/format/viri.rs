@@ -24,7 +24,6 @@ const CASTLE: u16 = 2 << 14;
 
 pub struct Reader {
     input: Input,
-    /// Bytes read ahead, and the number of them used.
     buffer: Vec<u8>,
     used: usize,
     game: u32,
@@ -35,7 +34,6 @@ impl Reader {
         Reader { input, buffer: Vec::new(), used: 0, game: 0 }
     }
 
-    /// File offset of the next byte.
     fn offset(&self) -> u64 {
         self.input.offset - (self.buffer.len() - self.used) as u64
     }

@@ -12,7 +12,6 @@ use crate::format::registry::Format;
 use crate::row_groups::{RowGroup, RowGroups};
 use patzer_io::error::Result;
 
-/// Lists of keys by their highest bits, sorted in parallel.
 const LISTS: usize = 256;
 
 /// Bytes of memory for a key: lists double as they grow.
@@ -40,7 +39,6 @@ pub struct DuplicateCounter<'a> {
     share: KeyShare,
     lists: Vec<Vec<u128>>,
     held: u64,
-    /// Positions of all files, if known.
     rows: Option<u64>,
 }
 
@@ -110,7 +108,6 @@ impl<'a> DuplicateCounter<'a> {
         Ok(duplicates)
     }
 
-    /// Counts repetitions among the collected keys and empties the lists.
     fn count(&mut self) -> u64 {
         let one = |list: &mut Vec<u128>| {
             list.sort_unstable();

@@ -7,7 +7,6 @@ use crate::format::replay::pawn_pushes;
 
 const PROMOTIONS: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 
-/// Destinations of a piece without castling.
 #[inline]
 fn destinations(position: &Chess, from: Square, role: Role) -> Bitboard {
     let (board, turn) = (position.board(), position.turn());
@@ -37,7 +36,6 @@ fn nth(squares: Bitboard, n: u32) -> Option<Square> {
     (left != 0).then(|| Square::new(left.trailing_zeros()))
 }
 
-/// Number of squares in a set before `square`.
 fn before(squares: Bitboard, square: Square) -> u32 {
     (squares.0 & ((1 << square as u32) - 1)).count_ones()
 }

@@ -52,7 +52,6 @@ impl Reader {
         Ok(true)
     }
 
-    /// Reads the chain at `self.used`.
     fn chain(&mut self, records: &mut Vec<Record>) -> Result<()> {
         let start = self.input.offset - (self.block.len() - PADDING - self.used) as u64;
         match decode(&self.block[self.used..], self.chains, records) {

@@ -10,7 +10,6 @@ use patzer_chess::packed::NO_EP;
 
 pub const STEM: usize = 32;
 
-/// Highest ply that fits.
 pub const LAST_PLY: u16 = (1 << 14) - 1;
 
 /// Extra piece codes: en passant target pawn, rooks that may castle, Black's king with Black to move.
