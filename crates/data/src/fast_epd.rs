@@ -94,7 +94,6 @@ fn packed(occupied: u64, squares: &[u8; 64]) -> PackedBoard {
     PackedBoard(bytes)
 }
 
-/// Result and score after the side to move.
 fn outcome(rest: &[u8]) -> Option<(f32, Option<f32>)> {
     // Castling and en passant fields contain none of these marks.
     let mark = rest.iter().position(|byte| matches!(byte, b'"' | b'[' | b'|'));

@@ -28,8 +28,8 @@ pub struct FunnelStep {
 #[derive(Debug, Default)]
 pub struct FunnelCounts {
     counts: Vec<DropCounts>,
-    records: u64,
-    over_cap: u64,
+    pub records: u64,
+    pub over_cap: u64,
     keys: Vec<u128>,
     seen: KeySet,
 }
@@ -87,14 +87,6 @@ impl FunnelCounts {
         for key in other.keys {
             self.seen.insert(key);
         }
-    }
-
-    pub fn records(&self) -> u64 {
-        self.records
-    }
-
-    pub fn over_cap(&self) -> u64 {
-        self.over_cap
     }
 
     pub fn duplicates(&self) -> u64 {

@@ -10,7 +10,6 @@
 use patzer_chess::huge_pages::prefaulted;
 use patzer_chess::prefetch::prefetch;
 
-/// A set of keys.
 #[derive(Debug)]
 pub struct KeySet {
     segments: Vec<Segment>,

@@ -3,7 +3,6 @@
 /// The default where the system does not say how much memory there is.
 const UNKNOWN: usize = 2 << 30;
 
-/// Text that is no size of memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SizeError;
 

@@ -20,7 +20,6 @@ use patzer_io::interrupt;
 
 const BATCH: usize = 1 << 16;
 
-/// Counts of a merge.
 #[derive(Debug)]
 pub struct Merged {
     pub done: OutputCounts,

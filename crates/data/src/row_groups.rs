@@ -117,24 +117,15 @@ fn batches<T: Send>(
         let mut window: Vec<(u64, Result<Vec<Record>>)> = Vec::new();
         while more && window.len() < BATCHES * rayon::current_num_threads() {
             let mut records = Vec::new();
-            match reader.next_batch(&mut records) {
-                Ok(true) => {
-                    let start = row;
-                    row += records.len() as u64;
-                    window.push((start, Ok(records)));
-                }
-                Ok(false) => more = false,
-                Err(error) => {
-                    more = false;
-                    // Positions before the fault count.
-                    if !records.is_empty() {
-                        let start = row;
-                        row += records.len() as u64;
-                        window.push((start, Ok(records)));
-                    }
-                    window.push((row, Err(error)));
-                }
+            let read = reader.next_batch(&mut records);
+            more = matches!(read, Ok(true));
+            // Positions before a fault count.
+            if more || !records.is_empty() {
+                let start = row;
+                row += records.len() as u64;
+                window.push((start, Ok(records)));
             }
+            window.extend(read.err().map(|error| (row, Err(error))));
         }
         let one = |(row, records): (u64, Result<Vec<Record>>)| {
             work(RowGroup { row, place: "", records: records.as_deref().map_err(copy) })

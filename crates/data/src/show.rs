@@ -10,7 +10,6 @@ use super::{FAR, Record, flags};
 use patzer_chess::PackedBoard;
 use patzer_chess::packed::NO_EP;
 
-/// A column of the table.
 #[derive(Debug)]
 pub struct Column {
     pub name: &'static str,
@@ -57,7 +56,6 @@ pub static COLUMNS: &[Column] = &[
     }),
 ];
 
-/// A column name that does not exist.
 #[derive(Debug)]
 pub struct UnknownColumn(String);
 
@@ -91,18 +89,9 @@ pub fn cell(value: &Value) -> String {
 
 /// Draws the board as eight lines of letters, White below, and the side to move.
 pub fn board(record: &Record) -> String {
-    let mut squares = ['.'; 64];
-    for (square, piece) in record.board.pieces() {
-        squares[square.to_usize()] = piece.char();
-    }
-    let mut text = String::new();
-    for (rank, row) in squares.chunks(8).enumerate().rev() {
-        text += &format!(
-            "{}  {}\n",
-            rank + 1,
-            row.iter().map(|c| format!("{c} ")).collect::<String>().trim_end()
-        );
-    }
+    let squares = format!("{:?}", record.board.board());
+    let ranks = squares.lines().zip((1..=8).rev());
+    let text: String = ranks.map(|(row, rank)| format!("{rank}  {row}\n")).collect();
     let turn = if record.turn == Color::White { "White" } else { "Black" };
     let ep = Square::try_from(record.ep).ok().filter(|_| record.ep != NO_EP);
     let ep = ep.map_or(String::new(), |square| format!(", en passant {square}"));

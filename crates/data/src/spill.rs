@@ -30,7 +30,6 @@ pub fn folder_of(output: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Creates a temporary file without a name.
 pub fn nameless(folder: &Path) -> Result<File> {
     tempfile::tempfile_in(folder).map_err(|e| Error::create(folder.join("a temporary file"), e))
 }
@@ -118,7 +117,8 @@ impl<T: Spillable> Buckets<T> {
     }
 }
 
-/// Copies a fixed-size field, for [`Spillable::decode`].
+/// Copies a fixed-size field.
+#[inline]
 pub fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut field = [0; N];
     field.copy_from_slice(&bytes[at..at + N]);

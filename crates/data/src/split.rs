@@ -12,7 +12,6 @@ const SPLIT: u64 = 5;
 /// Reason of positions whose game goes to no part.
 pub const LEFT_OUT: &str = "left_out";
 
-/// One part of a split.
 #[derive(Debug, Clone)]
 pub struct SplitPart {
     pub name: &'static str,
@@ -21,11 +20,9 @@ pub struct SplitPart {
     pub output: PathBuf,
 }
 
-/// Counts of positions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitCounts {
     pub read: u64,
-    /// By part.
     pub written: Vec<u64>,
     pub left_out: u64,
 }

@@ -33,7 +33,6 @@ const NAMED: usize = 20;
 /// A file has no order if more than one in this many neighbours are out of order.
 const ORDERED: u64 = 4;
 
-/// A fault of one record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FaultExample {
     /// Index in the file, from 0; of an unreadable group, that of its first record.
@@ -44,7 +43,6 @@ pub struct FaultExample {
     pub reason: String,
 }
 
-/// Result of a validation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
     pub positions: u64,

@@ -3,22 +3,15 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Result with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error to report to the user.
 #[derive(Debug)]
 pub enum Error {
-    Io {
-        path: PathBuf,
-        source: std::io::Error,
-    },
+    /// A file could not be opened, read or written.
+    Io { path: PathBuf, source: std::io::Error },
     /// A file has invalid content; `place` is for example `line 12` or `byte 480`.
-    Data {
-        path: PathBuf,
-        place: Option<String>,
-        reason: String,
-    },
+    Data { path: PathBuf, place: Option<String>, reason: String },
     /// An invalid argument or combination of arguments.
     Usage(String),
     /// Valid input that cannot give a result, such as equal results for a fit; no single file is at fault.
@@ -59,17 +52,14 @@ impl Error {
         }
     }
 
-    /// Creates an [`Error::Input`].
     pub fn input(reason: impl Into<String>) -> Error {
         Error::Input(reason.into())
     }
 
-    /// Creates an [`Error::Usage`].
     pub fn usage(reason: impl Into<String>) -> Error {
         Error::Usage(reason.into())
     }
 
-    /// Creates an [`Error::Internal`].
     pub fn internal(reason: impl Into<String>) -> Error {
         Error::Internal(reason.into())
     }
@@ -81,10 +71,7 @@ impl Error {
     /// Returns the process exit code: 1 for wrong input or arguments, 2 for a bug. An interrupted process exits with
     /// [`crate::interrupt::exit_code`] instead.
     pub fn exit_code(&self) -> u8 {
-        match self {
-            Error::Internal(_) => 2,
-            _ => 1,
-        }
+        if matches!(self, Error::Internal(_)) { 2 } else { 1 }
     }
 }
 

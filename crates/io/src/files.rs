@@ -18,7 +18,6 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// Recognises the compression by the first bytes.
     pub fn of(head: &[u8]) -> Compression {
         match head {
             [0x1f, 0x8b, ..] => Compression::Gzip,
@@ -74,7 +73,6 @@ pub fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads and decompresses a UTF-8 text file.
 pub fn read_text(path: &Path) -> Result<String> {
     String::from_utf8(read(path)?)
         .map_err(|e| Error::at(path, format!("byte {}", e.utf8_error().valid_up_to()), "is not UTF-8 text"))
@@ -172,7 +170,6 @@ pub fn check_writable(path: &Path) -> Result<()> {
     if is_stream(path) { Ok(()) } else { Output::create(path).map(drop) }
 }
 
-/// Writes a whole file atomically.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut out = Output::create(path)?;
     out.write_all(bytes).map_err(|e| Error::io(path, e))?;

@@ -40,7 +40,6 @@ pub struct Log {
 }
 
 impl Log {
-    /// Starts a log in memory.
     pub fn new(folder: &Path) -> Log {
         let mut log =
             Log { path: folder.join("log.csv"), writer: csv::Writer::from_writer(Vec::new()), failed: None };

@@ -14,10 +14,8 @@ use super::split::GameSpan;
 use super::tags::Tags;
 use crate::Record;
 
-/// Why a game is broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GameError {
-    /// First line of the game in its file, from 1.
     pub line: u64,
     pub reason: String,
 }
@@ -41,7 +39,6 @@ impl ResultConflict {
     }
 }
 
-/// A parsed game.
 #[derive(Debug)]
 pub struct Game<'a> {
     /// The game's records in the vector passed to [`Parser::parse`]: one before each move, up to an error. Their
@@ -57,7 +54,6 @@ pub struct Game<'a> {
     pub tags: Tags<'a>,
 }
 
-/// Parses games.
 pub struct Parser {
     standard: Start,
     eval_side: EvalSide,

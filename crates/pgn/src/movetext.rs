@@ -32,7 +32,6 @@ pub(super) enum MoveError {
     OpenComment,
     Unbalanced,
     Unreadable(TokenSpan),
-    /// Illegal or ambiguous.
     Illegal(TokenSpan),
     AfterResult(TokenSpan),
     AfterBlank(TokenSpan),
@@ -97,7 +96,6 @@ pub(super) fn read(text: &[u8], visitor: &mut impl Visitor) -> Result<(), MoveEr
 struct Reader<'a> {
     text: &'a [u8],
     at: usize,
-    /// A blank line since the last move.
     blank: bool,
     moved: bool,
     ended: bool,

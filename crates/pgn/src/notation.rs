@@ -71,7 +71,6 @@ pub(super) fn quick(bytes: [u8; 8]) -> Option<(usize, Target)> {
     Some((total, Target { role: role - 1, from, to, promotion: 0, captures }))
 }
 
-/// Parses a token; `None` if it is no move in any notation.
 pub(super) fn read(token: &[u8]) -> Option<Notation> {
     let end = token.iter().rposition(|b| !matches!(b, b'+' | b'#')).map_or(0, |last| last + 1);
     match &token[..end.max(token.len().min(2))] {
@@ -126,7 +125,6 @@ fn piece(text: &[u8]) -> Option<ParsedMove> {
     Some(ParsedMove::Piece(Target { role: named_role.unwrap_or(0), from, to, promotion, captures }))
 }
 
-/// Splits off a promotion; 0 for none.
 fn promotion(text: &[u8]) -> (u8, &[u8]) {
     if let [before @ .., last] = text
         && let role @ 1..=4 = ROLES[usize::from(last.to_ascii_uppercase())].wrapping_sub(1)

@@ -16,15 +16,12 @@ pub const FAR: u8 = 255;
 /// Bits about a position and the move played. The values are part of the dataset format.
 pub mod flags {
     pub const CAPTURE: u16 = 1 << 0;
-    /// The move played promotes.
     pub const PROMOTION: u16 = 1 << 1;
-    /// The side to move is in check.
     pub const IN_CHECK: u16 = 1 << 2;
     pub const GIVES_CHECK: u16 = 1 << 3;
     pub const MATE_END: u16 = 1 << 4;
     pub const BOOK: u16 = 1 << 5;
     pub const MATE_SCORE: u16 = 1 << 6;
-    /// The game is Chess960.
     pub const CHESS960: u16 = 1 << 7;
 }
 
@@ -67,7 +64,6 @@ pub struct Record {
 /// the result of one run over all games.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeanResult {
-    /// Number of positions, at least 1.
     pub count: u32,
     /// Sum of their results from White's side.
     pub sum: i32,
@@ -93,19 +89,16 @@ impl Record {
         }
     }
 
-    /// Returns the plies since move 1 according to the move number.
     #[inline]
     pub fn game_ply(&self) -> u32 {
         2 * (u32::from(self.fullmove.max(1)) - 1) + u32::from(self.turn.is_black())
     }
 
-    /// Tests whether all the given [`flags`] are set.
     #[inline]
     pub fn has(&self, bits: u16) -> bool {
         self.flags & bits == bits
     }
 
-    /// Unpacks the position; `None` if it is illegal.
     pub fn position(&self) -> Option<Chess> {
         self.board.unpack(self.turn, self.ep, u32::from(self.halfmove), u32::from(self.fullmove.max(1)))
     }

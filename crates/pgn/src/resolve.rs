@@ -57,13 +57,8 @@ impl Board {
             _ => attacks::king_attacks(sq(to)),
         };
         let ours = self.roles[usize::from(role & 7)] & self.sides[self.us & 1];
-        self.only(reach.0 & ours & from, |from| Step {
-            from,
-            to,
-            promotion: 0,
-            castle: false,
-            en_passant: false,
-        })
+        let step = |from| Step { from, to, promotion, castle: false, en_passant: false };
+        self.only(reach.0 & ours & from, step)
     }
 
     #[inline(always)]

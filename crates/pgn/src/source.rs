@@ -5,7 +5,7 @@
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
 use sha2::{Digest, Sha256};
@@ -35,24 +35,16 @@ pub struct Chunk {
     pub truncated: bool,
 }
 
-/// A message from the reader thread. SHA-256 sums are hexadecimal and of the file's bytes on disk.
+/// A message from the reader thread. SHA-256 sums are hexadecimal and of the file's bytes on disk. The last, truncated
+/// game of a broken file comes in a chunk before [`Event::Broken`].
 #[derive(Debug)]
 pub enum Event {
     Chunk(Chunk),
-    End {
-        file: usize,
-        sha256: String,
-    },
+    End { file: usize, sha256: String },
     Failed(Error),
-    /// A file could not be read to its end. Its last, truncated game comes in a chunk before this event.
-    Broken {
-        file: usize,
-        error: Error,
-        sha256: String,
-    },
+    Broken { file: usize, error: Error, sha256: String },
 }
 
-/// Handle of the reader thread.
 pub struct Reader {
     events: Receiver<Event>,
     bytes: Arc<AtomicU64>,
@@ -82,16 +74,12 @@ impl Reader {
         loop {
             match self.events.recv_timeout(std::time::Duration::from_millis(100)) {
                 Ok(event) => return Some(event),
-                Err(std::sync::mpsc::RecvTimeoutError::Timeout) if patzer_io::interrupt::requested() => {
-                    return None;
-                }
-                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
-                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) if !patzer_io::interrupt::requested() => {}
+                Err(_) => return None,
             }
         }
     }
 
-    /// Returns the number of bytes read from disk.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
@@ -203,7 +191,6 @@ fn open(path: &Path, hash: Arc<Mutex<Sha256>>, bytes: Arc<AtomicU64>) -> Result<
     }
 }
 
-/// A reader that hashes and counts bytes.
 struct Hashed {
     inner: Box<dyn Read + Send>,
     hash: Arc<Mutex<Sha256>>,

@@ -26,7 +26,6 @@ pub struct GameSpan {
     pub line: u64,
 }
 
-/// The part of a game before the next line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Section {
     BeforeGames,
@@ -35,20 +34,12 @@ enum Section {
     Comment,
 }
 
-/// Kind of a line outside comments; `starts` marks the first line of a game.
+/// Kind of a line outside comments; `starts` marks the first line of a game, `first` that of its movetext.
 enum Line {
     BeforeGames,
-    Blank {
-        event: bool,
-    },
-    Tag {
-        starts: bool,
-    },
-    /// `first`: the first line of its game's movetext.
-    Movetext {
-        starts: bool,
-        first: bool,
-    },
+    Blank { event: bool },
+    Tag { starts: bool },
+    Movetext { starts: bool, first: bool },
 }
 
 /// Splits text into games as it arrives.
@@ -83,7 +74,6 @@ impl GameSplitter {
         }
     }
 
-    /// Returns the buffer to append bytes to before [`GameSplitter::scan`].
     pub fn text(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }

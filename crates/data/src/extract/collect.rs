@@ -154,7 +154,6 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Writes a checkpoint, if there is a journal.
     pub(super) fn checkpoint(&mut self) -> Result<()> {
         let Some((journal, spilled)) = &mut self.journal else { return Ok(()) };
         let done = self.sources.len() == self.files.len();
@@ -205,8 +204,8 @@ impl<'a> Collector<'a> {
             let before = [BAD_GAME, NO_RESULT];
             let after = [
                 (DUPLICATES, self.dedupe.map(|_| funnel.duplicates())),
-                (PER_GAME, self.settings.per_game.map(|_| funnel.over_cap())),
-                (SAMPLE, self.settings.sample.map(|most| funnel.records().saturating_sub(most as u64))),
+                (PER_GAME, self.settings.per_game.map(|_| funnel.over_cap)),
+                (SAMPLE, self.settings.sample.map(|most| funnel.records.saturating_sub(most as u64))),
             ];
             let (read, dropped) = (summary.positions_read, &summary.dropped);
             summary.funnel = Some(funnel.steps(filters, read, dropped, &before, &after)?);

@@ -31,7 +31,6 @@ pub use summary::{Notice, Summary};
 const BAD_GAME: &str = "bad_game";
 const NO_RESULT: &str = "no_result";
 
-/// Settings of an extraction beside its filters.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Random sample of at most this many positions of each game, after the filters.

@@ -9,7 +9,6 @@ use super::super::funnel::FunnelStep;
 use super::super::output_stage::OutputCounts;
 use patzer_io::error::{Error, Result};
 
-/// Counts of an extraction.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Summary {
     pub games: u64,

@@ -5,7 +5,6 @@
 
 use patzer_pgn::tags;
 
-/// How a game ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
     Board,

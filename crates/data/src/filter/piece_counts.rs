@@ -2,7 +2,6 @@
 
 use patzer_chess::PackedBoard;
 
-/// Piece counts of a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PieceCounts {
     /// White's pieces, king and pawns included.

@@ -18,7 +18,6 @@ pub(super) const ROWS: &[Row] = &[Row {
     build: Build::Duplicates,
 }];
 
-/// The filters of a run.
 pub struct Pipeline {
     filters: FilterSet,
     seen: Option<KeySet>,
@@ -40,21 +39,15 @@ pub struct FilterSet {
 }
 
 impl FilterSet {
-    /// Judges a position by the filters of positions. Random filters draw by its `game`, which has to be set.
+    /// Judges a position; an error names the first filter that drops it. Random filters draw by its `game`.
     #[inline]
     pub fn keep(&self, record: &Record) -> std::result::Result<(), &'static str> {
-        match self.positions.iter().find(|named| !(named.keeps)(record)) {
-            Some(named) => Err(named.name),
-            None => Ok(()),
-        }
+        self.positions.iter().find(|named| !(named.keeps)(record)).map_or(Ok(()), |named| Err(named.name))
     }
 
     /// Judges a game by the filters of games.
     pub fn keep_game(&self, tags: &GameTags) -> std::result::Result<(), &'static str> {
-        match self.games.iter().find(|named| !(named.keeps)(tags)) {
-            Some(named) => Err(named.name),
-            None => Ok(()),
-        }
+        self.games.iter().find(|named| !(named.keeps)(tags)).map_or(Ok(()), |named| Err(named.name))
     }
 
     /// Whether [`FilterSet::keep_game`] can drop a game.

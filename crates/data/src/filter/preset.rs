@@ -31,7 +31,6 @@ pub struct PresetFilter {
     pub values: ParamValues,
 }
 
-/// A named list of filters.
 pub struct Preset {
     pub name: String,
     pub description: String,

@@ -99,6 +99,8 @@ pub type Filter<T = Record> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 /// Builds a filter from the values of all its parameters.
 pub type BuildFilter<T> = fn(ParamValues) -> Result<Filter<T>, toml::de::Error>;
 
+type Result<T, E = FilterError> = std::result::Result<T, E>;
+
 pub(super) fn filter<P, T, F>(values: ParamValues, keeps: F) -> Result<Filter<T>, toml::de::Error>
 where
     P: DeserializeOwned + Send + Sync + 'static,
@@ -178,7 +180,7 @@ impl fmt::Display for FilterError {
     }
 }
 
-pub fn row(name: &str) -> Result<&'static Row, FilterError> {
+pub fn row(name: &str) -> Result<&'static Row> {
     rows().find(|row| row.name == name).ok_or_else(|| FilterError::UnknownFilter(name.into()))
 }
 
@@ -192,7 +194,7 @@ impl Row {
         Row { name, about, params, build: Build::Position(build) }
     }
 
-    fn kind(&'static self, param: &str) -> Result<Kind, FilterError> {
+    fn kind(&'static self, param: &str) -> Result<Kind> {
         let found = self.params.iter().find(|p| p.name == param);
         found.map(|p| p.kind).ok_or_else(|| FilterError::UnknownParam(self, param.into()))
     }
@@ -201,31 +203,21 @@ impl Row {
         self.params.iter().map(|p| (p.name.to_string(), p.kind.default())).collect()
     }
 
-    pub fn set(
-        &'static self,
-        values: &mut ParamValues,
-        param: &str,
-        value: &Value,
-    ) -> Result<(), FilterError> {
+    pub fn set(&'static self, values: &mut ParamValues, param: &str, value: &Value) -> Result<()> {
         let kind = self.kind(param)?;
         let bad = || FilterError::BadValue(format!("{}.{param}", self.name), show(value), kind);
         values.insert(param.into(), kind.checked(value).ok_or_else(bad)?);
         Ok(())
     }
 
-    pub fn set_text(
-        &'static self,
-        values: &mut ParamValues,
-        param: &str,
-        text: &str,
-    ) -> Result<(), FilterError> {
+    pub fn set_text(&'static self, values: &mut ParamValues, param: &str, text: &str) -> Result<()> {
         let kind = self.kind(param)?;
         let value = kind.parse(text).and_then(|value| kind.checked(&value));
         values.insert(param.into(), value.ok_or_else(|| FilterError::BadText(text.into(), kind))?);
         Ok(())
     }
 
-    pub fn check(&self, values: &ParamValues) -> Result<(), FilterError> {
+    pub fn check(&self, values: &ParamValues) -> Result<()> {
         for low in self.params {
             let Some(rest) = low.name.strip_prefix("min").or_else(|| low.name.strip_suffix("_min")) else {
                 continue;

@@ -33,6 +33,6 @@ const WINDOW: &[Param] = &[whole("plies", "length of the window, in plies", (1, 
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Window {
-    plies: u8,
+pub(super) struct Window {
+    pub(super) plies: u8,
 }

@@ -16,10 +16,16 @@ use patzer_io::error::{Error, Result};
 /// Records of a batch; whole games may exceed it.
 pub const BATCH: usize = 1 << 14;
 
-/// Reads records from a file.
 pub trait PositionReader: Send {
-    /// Appends the next records; false, with nothing appended, at the end of the file.
-    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool>;
+    /// Appends some records; false at the end of the file.
+    fn read(&mut self, records: &mut Vec<Record>) -> Result<bool>;
+
+    /// Appends about [`BATCH`] records; false, with nothing appended, at the end of the file.
+    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        let before = records.len();
+        while records.len() - before < BATCH && self.read(records)? {}
+        Ok(records.len() > before)
+    }
 
     /// How the leaves were found, if the file has leaves.
     fn resolved(&self) -> Option<String> {
@@ -27,7 +33,6 @@ pub trait PositionReader: Send {
     }
 }
 
-/// Writes records to a file.
 pub trait PositionWriter: Send {
     /// Writes records; returns the number of records dropped because of an illegal move.
     fn write(&mut self, records: &[Record]) -> Result<u64>;
@@ -37,7 +42,6 @@ pub trait PositionWriter: Send {
         0
     }
 
-    /// The file's metadata, if the format has any.
     fn metadata(&mut self) -> Option<&mut Metadata> {
         None
     }
@@ -230,7 +234,6 @@ pub struct Written {
 }
 
 impl AnyWriter {
-    /// Creates a file, which appears under its name with [`AnyWriter::finish`].
     pub fn create(path: &Path, target: &Target, metadata: &Metadata) -> Result<AnyWriter> {
         let format = target.format(path)?;
         let writer = (format.write)(path, target, metadata)?;
@@ -245,7 +248,6 @@ impl AnyWriter {
         AnyWriter { path, format: registry::native(), no_score: None, writer, written, kept: Vec::new() }
     }
 
-    /// Returns the metadata if the format has any.
     pub fn metadata(&mut self) -> Option<&mut Metadata> {
         self.writer.metadata()
     }

@@ -5,18 +5,15 @@ use crate::{Record, flags};
 use patzer_chess::packed::NO_EP;
 use patzer_chess::{PackedBoard, PackedMove};
 
-/// A set of record properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Capabilities(u16);
 
-/// One property.
 pub struct Capability {
     pub set: Capabilities,
     pub name: &'static str,
     pub doc: &'static str,
 }
 
-/// Defines a constant and a row of [`CAPABILITIES`] for each property.
 macro_rules! capabilities {
     ($($set:ident: $name:literal, $doc:literal;)*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]

@@ -6,7 +6,6 @@ use super::replay::{Replay, pseudo_legal};
 use crate::Record;
 use patzer_chess::packed::ep_code;
 
-/// Follows consecutive records.
 #[derive(Default)]
 pub struct Chain {
     replay: Option<Replay>,

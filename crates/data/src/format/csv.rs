@@ -8,7 +8,7 @@ use csv::ByteRecord;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
-use super::any::{BATCH, PositionReader};
+use super::any::PositionReader;
 use super::capabilities::{self, Capabilities};
 use super::fen::LineError;
 use super::stream::Input;
@@ -73,20 +73,16 @@ fn read_error(path: &std::path::Path, error: &csv::Error) -> Error {
 }
 
 impl PositionReader for Reader {
-    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let before = records.len();
-        while records.len() - before < BATCH {
-            let more = self.lines.read_byte_record(&mut self.line);
-            if !more.map_err(|e| read_error(&self.path, &e))? {
-                return Ok(records.len() > before);
-            }
-            let record = Row { line: &self.line, place: &self.place }.decode(self.rows);
-            records.push(record.map_err(|reason| {
-                let line = self.line.position().map_or(0, csv::Position::line);
-                Error::at(&self.path, format!("line {line}"), reason.to_string())
-            })?);
-            self.rows = self.rows.wrapping_add(1);
+    fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        if !self.lines.read_byte_record(&mut self.line).map_err(|e| read_error(&self.path, &e))? {
+            return Ok(false);
         }
+        let record = Row { line: &self.line, place: &self.place }.decode(self.rows);
+        records.push(record.map_err(|reason| {
+            let line = self.line.position().map_or(0, csv::Position::line);
+            Error::at(&self.path, format!("line {line}"), reason.to_string())
+        })?);
+        self.rows = self.rows.wrapping_add(1);
         Ok(true)
     }
 

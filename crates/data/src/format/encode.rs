@@ -22,9 +22,8 @@ pub const ROWS_PER_PAGE: usize = 1 << 14;
 /// Rows to encode at a time, so that they stay in the first-level cache for every column. A multiple of 8.
 const STRIDE: usize = 256;
 
-/// One page of every column.
 pub struct Encoded {
-    rows: usize,
+    pub rows: usize,
     columns: Vec<Packed>,
 }
 
@@ -34,7 +33,6 @@ struct Packed {
     encoding: Encoding,
 }
 
-/// Encodes pages, reusing its buffers.
 pub struct Encoder {
     columns: Vec<(&'static Column, Builder)>,
     page: Vec<u8>,
@@ -68,10 +66,6 @@ impl Encoder {
 }
 
 impl Encoded {
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
     /// The compressed bytes and the uncompressed size of each column.
     pub fn columns(&self) -> impl Iterator<Item = (&[u8], usize)> {
         self.columns.iter().map(|packed| (&packed.bytes[..], packed.uncompressed))

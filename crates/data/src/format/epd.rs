@@ -4,7 +4,7 @@ use std::io::Write;
 
 use shakmaty::Color;
 
-use super::any::{BATCH, PositionReader};
+use super::any::PositionReader;
 use super::fen::LineError;
 use super::stream::Input;
 use super::{fen, replay};
@@ -37,16 +37,12 @@ impl Reader {
 }
 
 impl PositionReader for Reader {
-    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let before = records.len();
-        while records.len() - before < BATCH {
-            if !self.input.line(&mut self.line)? {
-                return Ok(records.len() > before);
-            }
-            let text = std::str::from_utf8(&self.line).map_err(|_| self.input.line_error("is not text"))?;
-            if text.trim().is_empty() || text.starts_with('#') {
-                continue;
-            }
+    fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        if !self.input.line(&mut self.line)? {
+            return Ok(false);
+        }
+        let text = std::str::from_utf8(&self.line).map_err(|_| self.input.line_error("is not text"))?;
+        if !text.trim().is_empty() && !text.starts_with('#') {
             let record = decode(text).map_err(|reason| self.input.line_error(reason))?;
             records.push(Record { game: self.game, ..record });
             self.game = self.game.wrapping_add(1);

@@ -81,7 +81,6 @@ fn castling(line: &mut Vec<u8>, board: &PackedBoard) {
     }
 }
 
-/// Why a line of text is not a valid record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineError {
     Fen(String),

@@ -31,7 +31,6 @@ pub struct Metadata {
 /// The games of an input whose number leaves `index` when divided by `of`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// Index from 0.
     pub index: u32,
     pub of: u32,
 }
@@ -62,7 +61,6 @@ impl std::str::FromStr for Shard {
     }
 }
 
-/// Text that is no shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidShard;
 
@@ -74,7 +72,6 @@ impl std::fmt::Display for InvalidShard {
 
 impl std::error::Error for InvalidShard {}
 
-/// Counts of an extraction.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Account {
     pub games: u64,

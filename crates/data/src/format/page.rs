@@ -21,7 +21,6 @@ pub fn encoding(kind: Kind) -> Encoding {
     if matches!(kind, Kind::Int(_)) { Encoding::BYTE_STREAM_SPLIT } else { Encoding::PLAIN }
 }
 
-/// Collects the values of one column of a page.
 #[derive(Debug, Default)]
 pub struct Builder {
     values: Vec<u8>,
@@ -122,7 +121,6 @@ fn varint(mut value: u64, to: &mut Vec<u8>) {
     to.push(value as u8);
 }
 
-/// Reads the values of one column, page by page.
 pub struct Cursor {
     pages: Box<dyn PageReader>,
     optional: bool,

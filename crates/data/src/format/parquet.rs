@@ -192,7 +192,6 @@ impl Blocks<'_> {
     }
 }
 
-/// Reads the rows of one row group in order.
 pub struct Rows<'a> {
     dataset: &'a Dataset,
     group: usize,

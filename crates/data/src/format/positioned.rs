@@ -10,7 +10,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parquet::file::reader::{ChunkReader, Length};
 
-/// A file for positional reads.
 pub struct Positioned {
     file: Arc<File>,
     length: u64,
@@ -23,7 +22,6 @@ impl Positioned {
     }
 }
 
-/// A reader with its own position.
 pub struct Cursor {
     file: Arc<File>,
     at: u64,

@@ -11,13 +11,11 @@ use super::{binpack, bullet, csv, epd, parquet, sfplain, viri};
 use crate::Record;
 use patzer_io::error::{Error, Result};
 
-/// Reader of a format.
 pub enum Read {
     Dataset,
     Stream(fn(Input) -> Result<Box<dyn PositionReader>>),
 }
 
-/// One dataset format.
 pub struct Format {
     /// Name for `--format`.
     pub name: &'static str,
@@ -209,18 +207,15 @@ pub fn of_path(path: &Path) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.endings.contains(&ending))
 }
 
-/// Finds the text format of a dialect.
 pub fn of_dialect(dialect: Dialect) -> Option<&'static Format> {
     let dialect = if dialect == Dialect::Quoted { Dialect::Bracket } else { dialect };
     FORMATS.iter().find(|format| format.dialect == Some(dialect))
 }
 
-/// Finds a format by the first bytes of a file.
 pub fn of_content(head: &[u8]) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.recognise.is_some_and(|recognise| recognise(head)))
 }
 
-/// Returns the list of formats for `--help`.
 pub fn help() -> String {
     let line = |format: &Format| {
         let endings: Vec<String> = format.endings.iter().map(|ending| format!(".{ending}")).collect();

@@ -8,7 +8,6 @@ use crate::{FAR, Record, flags};
 use patzer_chess::packed::{NO_EP, castling_side, ep_code};
 use patzer_chess::{PackedBoard, PackedMove, played, score};
 
-/// A game in progress.
 pub struct Replay {
     position: Chess,
     board: IncrementalBoard,

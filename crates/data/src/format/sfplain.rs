@@ -8,7 +8,7 @@ use std::io::Write;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
-use super::any::{BATCH, PositionReader, PositionWriter};
+use super::any::{PositionReader, PositionWriter};
 use super::binpack::NO_SCORE;
 use super::capabilities::{self, Capabilities};
 use super::chain::Chain;
@@ -130,16 +130,13 @@ impl Entry {
 }
 
 impl PositionReader for Reader {
-    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let before = records.len();
-        while records.len() - before < BATCH {
-            let Some(mut entry) = self.entry()? else {
-                self.close(records);
-                return Ok(records.len() > before);
-            };
-            if let Some(position) = entry.position.take() {
-                self.add(position, &entry, records);
-            }
+    fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        let Some(mut entry) = self.entry()? else {
+            self.close(records);
+            return Ok(false);
+        };
+        if let Some(position) = entry.position.take() {
+            self.add(position, &entry, records);
         }
         Ok(true)
     }

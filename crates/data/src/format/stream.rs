@@ -35,7 +35,6 @@ impl Input {
         Ok(Input { path: path.to_path_buf(), reader, head, offset: 0, lines: 0 })
     }
 
-    /// Returns the first bytes of the file.
     pub fn head(&self) -> &[u8] {
         &self.head
     }
@@ -144,7 +143,6 @@ impl CompressedOutput {
         Ok(CompressedOutput { path: path.to_path_buf(), encoder })
     }
 
-    /// Writes all bytes.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
         let written = match &mut self.encoder {
             Encoder::Plain(out) => out.write_all(bytes),

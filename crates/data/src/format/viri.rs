@@ -55,9 +55,10 @@ impl Reader {
         self.used += N;
         Ok(Some(*bytes))
     }
+}
 
-    /// Reads one game; false at the end of the file.
-    fn game(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+impl PositionReader for Reader {
+    fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         let (start, first) = (self.offset(), records.len());
         let Some(header) = self.next::<HEADER>()? else { return Ok(false) };
         let Some((position, result)) = decode_header(&header) else {
@@ -83,18 +84,6 @@ impl Reader {
         }
         replay::close(&mut records[first..], replay.mate());
         self.game = self.game.wrapping_add(1);
-        Ok(true)
-    }
-}
-
-impl PositionReader for Reader {
-    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let before = records.len();
-        while records.len() - before < BATCH {
-            if !self.game(records)? {
-                return Ok(records.len() > before);
-            }
-        }
         Ok(true)
     }
 }

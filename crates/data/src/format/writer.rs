@@ -31,7 +31,6 @@ const PAGES_AT_ONCE: usize = 8;
 /// Default level of zstd: the fastest to write, and as fast to read as any.
 pub const LEVEL: i32 = 1;
 
-/// Writes a dataset.
 pub struct Writer {
     path: PathBuf,
     file: SerializedFileWriter<Output>,
@@ -144,7 +143,7 @@ impl Writer {
             group.append_column(&Bytes::from(bytes), close).map_err(|e| parquet_error(path, e))?;
         }
         group.close().map_err(|e| parquet_error(path, e))?;
-        self.rows += pages.iter().map(|page| page.rows() as u64).sum::<u64>();
+        self.rows += pages.iter().map(|page| page.rows as u64).sum::<u64>();
         Ok(())
     }
 }

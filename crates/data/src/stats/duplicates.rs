@@ -17,7 +17,6 @@ const LISTS: usize = 256;
 /// Bytes of memory for a key: lists double as they grow.
 const KEY: u64 = 32;
 
-/// A share of all keys.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyShare {
     index: u64,
@@ -31,7 +30,6 @@ impl KeyShare {
     }
 }
 
-/// Collects keys and counts repetitions.
 pub struct DuplicateCounter<'a> {
     files: &'a [PathBuf],
     format: Option<&'static Format>,

@@ -19,7 +19,6 @@ use games::GameCounter;
 use patzer_io::error::Result;
 pub use tally::{Bucket, MATERIAL, Outcomes, SCORE_BIN, SCORE_REACH, Scores, Tally};
 
-/// Statistics of files of positions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Stats {
     pub positions: u64,
@@ -36,7 +35,6 @@ pub struct Stats {
     pub files: Vec<FileStats>,
 }
 
-/// Counts of one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct FileStats {
     pub file: PathBuf,
@@ -46,7 +44,6 @@ pub struct FileStats {
     pub sources: Vec<SourceStats>,
 }
 
-/// Counts of one source file of games.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SourceStats {
     pub source: String,
@@ -54,7 +51,6 @@ pub struct SourceStats {
     pub counts: GameCounts,
 }
 
-/// Counts of positions and their games.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct GameCounts {
     pub positions: u64,

@@ -61,17 +61,14 @@ pub struct Scores {
     pub missing: u64,
 }
 
-/// One bucket of scores.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bucket {
     /// Lowest score, in centipawns for the side to move; `None` without a lower end.
     pub from: Option<i32>,
     /// Lowest score above the bucket; `None` without an upper end.
     pub to: Option<i32>,
-    /// Outcomes for the side to move.
     #[serde(flatten)]
     pub outcomes: Outcomes,
-    /// From 0 to 1.
     pub mean_result: Option<f64>,
 }
 
@@ -134,7 +131,6 @@ impl Serialize for Scores {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     pub white_to_move: u64,
-    /// Outcomes for White.
     pub results: Outcomes,
     pub scores: Scores,
     pub depth: Vec<u64>,
@@ -150,7 +146,6 @@ pub struct Tally {
     pub marks: Marks,
 }
 
-/// Positions by flag.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Marks {
     pub capture: u64,

@@ -59,7 +59,6 @@ impl<R: BufRead> Blocks<R> {
         if self.text.is_empty() { self.error.take().map_or(Ok(()), Err) } else { Ok(()) }
     }
 
-    /// Finds marks in the new bytes.
     fn search(&mut self) {
         for (index, byte) in self.packed.iter().enumerate().skip(self.searched) {
             self.last_bits = self.last_bits << 8 | u64::from(*byte);

@@ -74,7 +74,6 @@ pub fn take(bits: &mut BitReader<'_>, position: &Chess) -> Option<Move> {
     }
 }
 
-/// Writes a legal move.
 pub fn put(bits: &mut BitWriter, position: &Chess, m: Move) {
     let us = position.us();
     let (from, role) = match m {

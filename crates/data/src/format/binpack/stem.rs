@@ -5,6 +5,7 @@ use shakmaty::{Chess, Color, Move, Position, Role, Square};
 use super::bits::{folded, unfolded};
 use crate::Record;
 use crate::format::nibbles;
+use crate::spill::field;
 use patzer_chess::PackedMove;
 use patzer_chess::packed::NO_EP;
 
@@ -27,10 +28,8 @@ pub struct Stem {
 }
 
 pub fn decode(bytes: &[u8; STEM]) -> Result<Stem, &'static str> {
-    let word = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
-    let mut occupied = [0; 8];
-    occupied.copy_from_slice(&bytes[..8]);
-    let occupied = u64::from_be_bytes(occupied);
+    let word = |at| u16::from_be_bytes(field(bytes, at));
+    let occupied = u64::from_be_bytes(field(bytes, 0));
     if occupied.count_ones() > 32 {
         return Err("more than 32 pieces");
     }
