@@ -42,10 +42,8 @@ struct DropCounts {
 
 impl FunnelCounts {
     pub fn new(filters: &FilterSet) -> FunnelCounts {
-        FunnelCounts {
-            counts: vec![DropCounts::default(); filters.names().count()],
-            ..FunnelCounts::default()
-        }
+        let counts = vec![DropCounts::default(); filters.names().count()];
+        FunnelCounts { counts, ..FunnelCounts::default() }
     }
 
     /// Counts a game's records. `tags` matter to filters of games, `keys` says how to find duplicates, `cap` limits the

@@ -19,11 +19,7 @@ const GROUPS: usize = 8;
 const BATCHES: usize = 4;
 
 /// An open file of positions.
-pub struct RowGroups {
-    file: File,
-}
-
-enum File {
+pub enum RowGroups {
     Dataset(Dataset),
     Stream(AnyReader),
 }
@@ -41,22 +37,22 @@ impl RowGroups {
         let native = format.is_none_or(|format| matches!(format.read, Read::Dataset));
         let reader = AnyReader::open(path, format)?;
         if native && matches!(reader.format().read, Read::Dataset) && path != Path::new("-") {
-            return Ok(RowGroups { file: File::Dataset(Dataset::open(path)?) });
+            return Ok(RowGroups::Dataset(Dataset::open(path)?));
         }
-        Ok(RowGroups { file: File::Stream(reader) })
+        Ok(RowGroups::Stream(reader))
     }
 
     pub fn metadata(&self) -> &Metadata {
-        match &self.file {
-            File::Dataset(dataset) => dataset.metadata(),
-            File::Stream(reader) => reader.metadata(),
+        match self {
+            RowGroups::Dataset(dataset) => dataset.metadata(),
+            RowGroups::Stream(reader) => reader.metadata(),
         }
     }
 
     pub fn rows(&self) -> Option<u64> {
-        match &self.file {
-            File::Dataset(dataset) => Some(dataset.rows()),
-            File::Stream(reader) => reader.rows(),
+        match self {
+            RowGroups::Dataset(dataset) => Some(dataset.rows()),
+            RowGroups::Stream(reader) => reader.rows(),
         }
     }
 
@@ -68,9 +64,9 @@ impl RowGroups {
         work: impl Fn(RowGroup<'_>) -> T + Sync,
         take: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
-        match self.file {
-            File::Dataset(dataset) => groups(&dataset, from, work, take),
-            File::Stream(reader) => batches(reader, work, take),
+        match self {
+            RowGroups::Dataset(dataset) => groups(&dataset, from, work, take),
+            RowGroups::Stream(reader) => batches(reader, work, take),
         }
     }
 }
@@ -92,7 +88,7 @@ fn groups<T: Send>(
     let first = starts.partition_point(|start| *start <= from).saturating_sub(1);
     let window = rayon::current_num_threads().min(GROUPS);
     for start in (first..dataset.groups()).step_by(window) {
-        stop_if_asked()?;
+        interrupt::check()?;
         let indices = start..(start + window).min(dataset.groups());
         let one = |index: usize| {
             let records = dataset.read_group(index);
@@ -113,7 +109,7 @@ fn batches<T: Send>(
     let mut row = 0;
     let mut more = true;
     while more {
-        stop_if_asked()?;
+        interrupt::check()?;
         let mut window: Vec<(u64, Result<Vec<Record>>)> = Vec::new();
         while more && window.len() < BATCHES * rayon::current_num_threads() {
             let mut records = Vec::new();
@@ -134,10 +130,6 @@ fn batches<T: Send>(
         done.into_iter().try_for_each(&mut take)?;
     }
     Ok(())
-}
-
-fn stop_if_asked() -> Result<()> {
-    if interrupt::requested() { Err(Error::Interrupted("nothing was written")) } else { Ok(()) }
 }
 
 /// Copies an error; an error in a file's content keeps its place and reason.

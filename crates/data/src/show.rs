@@ -1,7 +1,5 @@
 //! The columns of `patzer data show`, and boards drawn with letters.
 
-use std::fmt;
-
 use serde_json::Value;
 use shakmaty::{CastlingMode, Chess, Color, Square, san::SanPlus};
 
@@ -9,6 +7,7 @@ use super::format::fen;
 use super::{FAR, Record, flags};
 use patzer_chess::PackedBoard;
 use patzer_chess::packed::NO_EP;
+use patzer_io::error::{Error, Result};
 
 #[derive(Debug)]
 pub struct Column {
@@ -56,20 +55,10 @@ pub static COLUMNS: &[Column] = &[
     }),
 ];
 
-#[derive(Debug)]
-pub struct UnknownColumn(String);
-
-impl fmt::Display for UnknownColumn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
-        write!(f, "there is no column `{}`; there are {}", self.0, names.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownColumn {}
-
-pub fn named(name: &str) -> Result<&'static Column, UnknownColumn> {
-    COLUMNS.iter().find(|column| column.name == name).ok_or_else(|| UnknownColumn(name.into()))
+pub fn named(name: &str) -> Result<&'static Column> {
+    let names = || COLUMNS.iter().map(|column| column.name).collect::<Vec<_>>().join(", ");
+    let unknown = || Error::usage(format!("there is no column `{name}`; there are {}", names()));
+    COLUMNS.iter().find(|column| column.name == name).ok_or_else(unknown)
 }
 
 pub fn help() -> String {

@@ -115,7 +115,7 @@ impl Parser {
             Some(fen) => match Start::from_fen_tag(fen, rules.chess960) {
                 Ok(start) => start,
                 Err(error) => {
-                    game.error = failed(error.to_string());
+                    game.error = failed(format!("FEN tag: {error}"));
                     return game;
                 }
             },
@@ -235,11 +235,15 @@ mod tests {
     use crate::GameSplitter;
     use crate::{FAR, flags};
 
-    fn games(text: &str) -> Vec<(Vec<Record>, Option<i8>, Option<String>)> {
+    fn split(text: &str) -> (Vec<u8>, Vec<GameSpan>) {
         let mut splitter = GameSplitter::new();
         splitter.text().extend_from_slice(text.as_bytes());
         splitter.scan(true);
-        let (text, spans) = splitter.take();
+        splitter.take()
+    }
+
+    fn games(text: &str) -> Vec<(Vec<Record>, Option<i8>, Option<String>)> {
+        let (text, spans) = split(text);
         let mut parser = Parser::default();
         let read = |span| {
             let mut records = Vec::new();
@@ -368,17 +372,9 @@ mod tests {
                 Some(ResultConflict::Stalemate),
             ),
         ] {
-            let mut splitter = GameSplitter::new();
-            splitter.text().extend_from_slice(text.as_bytes());
-            splitter.scan(true);
-            let (text, spans) = splitter.take();
-            let game = Parser::default().parse(&text, &spans[0], 0, &mut Vec::new());
-            assert_eq!(
-                (game.result, game.conflict),
-                (result, conflict),
-                "{}",
-                String::from_utf8_lossy(&text)
-            );
+            let (bytes, spans) = split(text);
+            let game = Parser::default().parse(&bytes, &spans[0], 0, &mut Vec::new());
+            assert_eq!((game.result, game.conflict), (result, conflict), "{text}");
         }
     }
 

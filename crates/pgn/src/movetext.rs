@@ -268,18 +268,7 @@ impl Reader<'_> {
     }
 }
 
-/// Printed assessments in UTF-8, and `±` in Latin-1.
-const ASSESSMENTS: [&[u8]; 9] = [
-    "±".as_bytes(),
-    "∓".as_bytes(),
-    "⩲".as_bytes(),
-    "⩱".as_bytes(),
-    "∞".as_bytes(),
-    "□".as_bytes(),
-    "→".as_bytes(),
-    "↑".as_bytes(),
-    b"\xb1",
-];
+const ASSESSMENTS: [&str; 8] = ["±", "∓", "⩲", "⩱", "∞", "□", "→", "↑"];
 
 fn is_note(token: &[u8], next: Option<&u8>) -> bool {
     match token {
@@ -287,7 +276,10 @@ fn is_note(token: &[u8], next: Option<&u8>) -> bool {
         b"ep" => true,
         // `--` is a null move; a single dash is a note.
         b"--" => false,
-        _ => token.iter().all(|b| matches!(b, b'=' | b'+' | b'-' | b'/')) || ASSESSMENTS.contains(&token),
+        // Latin-1 for `±`.
+        b"\xb1" => true,
+        _ if token.iter().all(|b| matches!(b, b'=' | b'+' | b'-' | b'/')) => true,
+        _ => ASSESSMENTS.iter().any(|text| text.as_bytes() == token),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Visitor that replays a game and appends its records.
 
-use shakmaty::fen::{Fen, ParseFenError};
+use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Color, Position, PositionError};
 
 use super::annotation::{Annotation, EvalSide, Score};
@@ -210,32 +210,16 @@ impl Start {
         Start { board: Board::new(&Chess::default()), chess960 }
     }
 
-    pub(super) fn from_fen_tag(text: &[u8], chess960: bool) -> Result<Start, FenTagError> {
-        let fen = Fen::from_ascii(text.trim_ascii()).map_err(FenTagError::Syntax)?;
+    pub(super) fn from_fen_tag(text: &[u8], chess960: bool) -> Result<Start, Box<dyn std::error::Error>> {
+        let fen = Fen::from_ascii(text.trim_ascii())?;
         let set_up = |mode| {
             let position: Result<Chess, _> = fen.clone().into_position(mode);
-            let position = position.or_else(PositionError::ignore_invalid_ep_square);
-            position.map_err(|e| FenTagError::Position(Box::new(e)))
+            position.or_else(PositionError::ignore_invalid_ep_square)
         };
         let by_tag = set_up(CastlingMode::from_chess960(chess960)).map(|position| (position, chess960));
         // Some Chess960 games lack the Variant tag.
         let (position, chess960) =
             by_tag.or_else(|reason| set_up(CastlingMode::Chess960).map(|p| (p, true)).map_err(|_| reason))?;
         Ok(Start { board: Board::new(&position), chess960 })
-    }
-}
-
-#[derive(Debug)]
-pub(super) enum FenTagError {
-    Syntax(ParseFenError),
-    Position(Box<PositionError<Chess>>),
-}
-
-impl std::fmt::Display for FenTagError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            FenTagError::Syntax(error) => write!(f, "FEN tag: {error}"),
-            FenTagError::Position(error) => write!(f, "FEN tag: {error}"),
-        }
     }
 }

@@ -79,15 +79,9 @@ impl Deferred {
     }
 
     pub fn finish(mut self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<u64> {
-        let mut verdicts = Verdicts {
-            buckets: Buckets::new(
-                (self.records.rows() / ROWS_PER_BUCKET + 1) as usize,
-                self.memory / 2,
-                &self.folder,
-            ),
-            current: Vec::new().into_iter().peekable(),
-            next_bucket: 0,
-        };
+        let buckets = (self.records.rows() / ROWS_PER_BUCKET + 1) as usize;
+        let buckets = Buckets::new(buckets, self.memory / 2, &self.folder);
+        let mut verdicts = Verdicts { buckets, current: Vec::new().into_iter().peekable(), next_bucket: 0 };
         let all: Vec<usize> = (0..self.entries.count()).collect();
         for some in all.chunks(rayon::current_num_threads()) {
             interrupt::check()?;

@@ -181,13 +181,8 @@ impl<'a> Collector<'a> {
         if self.journal.as_ref().is_some_and(|(journal, _)| !journal.is_complete()) {
             self.checkpoint()?;
         }
-        let journal = match self.journal.take() {
-            Some((journal, spilled)) => {
-                self.replay(spilled)?;
-                Some(journal)
-            }
-            None => None,
-        };
+        let journal = self.journal.take();
+        let journal = journal.map(|(journal, spilled)| self.replay(spilled).map(|()| journal)).transpose()?;
         let about = |metadata: &mut Metadata, done: &OutputCounts| {
             let mut whole = summary.clone();
             whole.add(done);

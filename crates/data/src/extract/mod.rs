@@ -89,22 +89,17 @@ pub fn extract(
     applied.extend(stages.describe());
     let mut metadata = Metadata::new(Vec::new(), applied, settings.seed);
     (metadata.dedupe, metadata.shard) = (stages.dedupe, settings.shard);
-    let journal = match output.filter(|_| settings.resume) {
-        Some(output) => Some(Journal::open(output, files, &metadata, settings)?),
-        None => None,
-    };
+    let journal = output.filter(|_| settings.resume);
+    let journal = journal.map(|output| Journal::open(output, files, &metadata, settings)).transpose()?;
     let folder = spill::folder_of(output);
     let resumes = journal.is_some();
     let beside = journal.as_ref().map(|(journal, _)| journal.dataset());
-    let writer = match output {
-        Some(output) => {
-            // The name of the output says the format, even where the dataset is first written elsewhere.
-            let target = Target { format: Some(settings.target.format(output)?), ..settings.target };
-            Some(AnyWriter::create(beside.as_deref().unwrap_or(output), &target, &metadata)?)
-        }
-        None => None,
-    };
-    let output_stage = OutputStage::new(writer, &stages, &folder)?;
+    let writer = output.map(|output| {
+        // The name of the output says the format, even where the dataset is first written elsewhere.
+        let target = Target { format: Some(settings.target.format(output)?), ..settings.target };
+        AnyWriter::create(beside.as_deref().unwrap_or(output), &target, &metadata)
+    });
+    let output_stage = OutputStage::new(writer.transpose()?, &stages, &folder)?;
     let pool = BufferPool::default();
     let mut collector = Collector::new(files, settings, output_stage, stages.dedupe, journal, notice, &pool);
     collector.funnel = settings.funnel.then(|| FunnelCounts::new(filters));

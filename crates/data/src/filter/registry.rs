@@ -110,6 +110,14 @@ where
     Ok(Box::new(move |item| keeps(&params, item)))
 }
 
+/// Builds a filter without parameters.
+pub(super) fn plain<F>(values: ParamValues, keeps: F) -> Result<Filter, toml::de::Error>
+where
+    F: Fn(&Record) -> bool + Send + Sync + 'static,
+{
+    filter(values, move |_: &NoParams, record: &Record| keeps(record))
+}
+
 /// What a filter looks at, and how it is built.
 #[derive(Debug)]
 pub enum Build {

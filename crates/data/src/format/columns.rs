@@ -309,9 +309,12 @@ mod tests {
         let (defaults, empty) = (records.iter().map(default).collect::<Vec<_>>(), vec![EMPTY; 1000]);
         let mut metadata = Metadata { resolved: Some("qsearch".into()), ..Metadata::default() };
         metadata.dedupe = Some(Dedupe { keep: Keep::Mean, mirror: false });
-        let mut writer = Writer::create(&path, metadata).unwrap();
-        writer.write(&records).unwrap();
-        writer.finish().unwrap();
+        let write = |metadata| {
+            let mut writer = Writer::create(&path, metadata).unwrap();
+            writer.write(&records).unwrap();
+            writer.finish().unwrap();
+        };
+        write(metadata);
         let dataset = Dataset::open(&path).unwrap();
         assert_eq!(dataset.read_group(0).unwrap(), records);
         for column in &COLUMNS {
@@ -322,9 +325,7 @@ mod tests {
             assert_eq!(page(column, &read), page(column, absent), "{}", column.name);
         }
         // A file without the optional parts.
-        let mut writer = Writer::create(&path, Metadata::default()).unwrap();
-        writer.write(&records).unwrap();
-        writer.finish().unwrap();
+        write(Metadata::default());
         let plain: Vec<Record> = records.iter().map(|s| Record { leaf: None, mean: None, ..*s }).collect();
         assert_eq!(Dataset::open(&path).unwrap().read_group(0).unwrap(), plain);
     }

@@ -77,7 +77,7 @@ impl PositionReader for Reader {
         if !self.lines.read_byte_record(&mut self.line).map_err(|e| read_error(&self.path, &e))? {
             return Ok(false);
         }
-        let record = Row { line: &self.line, place: &self.place }.decode(self.rows);
+        let record = self.decode();
         records.push(record.map_err(|reason| {
             let line = self.line.position().map_or(0, csv::Position::line);
             Error::at(&self.path, format!("line {line}"), reason.to_string())
@@ -91,12 +91,7 @@ impl PositionReader for Reader {
     }
 }
 
-struct Row<'a> {
-    line: &'a ByteRecord,
-    place: &'a [Option<usize>; COLUMNS.len()],
-}
-
-impl Row<'_> {
+impl Reader {
     /// The text of a column; `None` if it is empty or missing.
     fn text(&self, column: usize) -> std::result::Result<Option<&str>, LineError> {
         let Some(bytes) = self.place[column].and_then(|place| self.line.get(place)) else {
@@ -112,7 +107,7 @@ impl Row<'_> {
         self.text(column)?.map(|text| text.parse().map_err(error)).transpose()
     }
 
-    fn decode(&self, row: u32) -> std::result::Result<Record, LineError> {
+    fn decode(&self) -> std::result::Result<Record, LineError> {
         let position = fen::parse(self.text(0)?.ok_or(LineError::Structure("no fen"))?)?;
         let mut record = replay::still(&position);
         let score = self.number(4)?;
@@ -120,7 +115,7 @@ impl Row<'_> {
         let m = played.and_then(|packed| packed.unpack(&position));
         replay::annotate(&mut record, &position, m, score);
         record.ply = self.number(1)?.unwrap_or(record.ply);
-        record.game = self.number(2)?.unwrap_or(row);
+        record.game = self.number(2)?.unwrap_or(self.rows);
         record.result = self
             .number(3)?
             .filter(|result| (-1..=1).contains(result))

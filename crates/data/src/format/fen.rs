@@ -41,20 +41,12 @@ fn pieces(line: &mut Vec<u8>, board: &PackedBoard) {
         codes >>= 4;
     }
     for rank in letters.chunks_exact(8).rev() {
-        let mut empty = 0;
+        let start = line.len();
         for &letter in rank {
-            if letter == 0 {
-                empty += 1;
-                continue;
+            match line[start..].last_mut() {
+                Some(empty @ b'1'..=b'8') if letter == 0 => *empty += 1,
+                _ => line.push(if letter == 0 { b'1' } else { letter }),
             }
-            if empty > 0 {
-                line.push(b'0' + empty);
-                empty = 0;
-            }
-            line.push(letter);
-        }
-        if empty > 0 {
-            line.push(b'0' + empty);
         }
         line.push(b'/');
     }

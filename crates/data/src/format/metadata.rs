@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::Layout;
 use crate::dedupe::{Dedupe, Keep};
+use patzer_io::error::{Error, Result};
 
 /// Provenance of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -49,28 +50,17 @@ impl std::fmt::Display for Shard {
 }
 
 impl std::str::FromStr for Shard {
-    type Err = InvalidShard;
+    type Err = Error;
 
     /// Parses `i/n`, counting from 1.
-    fn from_str(text: &str) -> Result<Shard, InvalidShard> {
+    fn from_str(text: &str) -> Result<Shard> {
         let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
         match parts {
             Some((index @ 1.., of)) if index <= of => Ok(Shard { index: index - 1, of }),
-            _ => Err(InvalidShard),
+            _ => Err(Error::usage("write it as i/n with i from 1 to n, for example 2/8")),
         }
     }
 }
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InvalidShard;
-
-impl std::fmt::Display for InvalidShard {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("write it as i/n with i from 1 to n, for example 2/8")
-    }
-}
-
-impl std::error::Error for InvalidShard {}
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Account {

@@ -263,7 +263,6 @@ mod tests {
                 score: (i % 4 != 0).then_some(-(i as i16 % 500)),
                 depth: (i % 5 == 0).then_some(12),
                 played: PackedMove(i as u16),
-                leaf: (i % 7 != 0).then_some(Leaf { board: start, turn: Color::Black, score: -31_999 }),
                 ..EMPTY
             })
             .collect()
@@ -277,8 +276,9 @@ mod tests {
             let mut written = records(ROWS_PER_PAGE + 1234);
             let metadata =
                 Metadata { resolved: resolved.clone(), ..Metadata::new(vec![], vec!["quiet".into()], 9) };
-            if resolved.is_none() {
-                written.iter_mut().for_each(|s| s.leaf = None);
+            if resolved.is_some() {
+                let leaf = Leaf { board: written[0].board, turn: Color::Black, score: -31_999 };
+                written.iter_mut().filter(|s| s.fullmove % 7 != 0).for_each(|s| s.leaf = Some(leaf));
             }
             let mut writer = Writer::create(&path, metadata.clone()).unwrap();
             writer.write(&written[..100]).unwrap();
@@ -295,8 +295,7 @@ mod tests {
     fn row_groups_can_be_read_concurrently() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
-        let mut written = records(12 * ROWS_PER_PAGE + 1000);
-        written.iter_mut().for_each(|s| s.leaf = None);
+        let written = records(12 * ROWS_PER_PAGE + 1000);
         let mut writer = Writer::create(&path, Metadata::new(vec![], vec![], 0)).unwrap();
         writer.pages_per_group = 1;
         writer.write(&written).unwrap();
@@ -367,23 +366,10 @@ mod tests {
     }
 
     #[test]
-    fn plain_pages_of_any_length_are_read_too() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.parquet");
-        let mut written = records(5000);
-        written.iter_mut().for_each(|s| s.leaf = None);
-        for dictionary in [false, true] {
-            write_plainly(&path, &written, dictionary);
-            assert!(Dataset::open(&path).unwrap().read_all().unwrap() == written);
-        }
-    }
-
-    #[test]
     fn reading_does_not_depend_on_threads_or_reused_memory() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
-        let mut written = records(5 * ROWS_PER_PAGE + 777);
-        written.iter_mut().for_each(|s| s.leaf = None);
+        let written = records(5 * ROWS_PER_PAGE + 777);
         let projection = Projection::TRAINING.and(Projection::GAME);
         let few = |s: &Record| Record { ep: 0, fullmove: 0, depth: None, played: PackedMove(0), ..*s };
         let some: Vec<Record> = written.iter().map(few).collect();
@@ -397,6 +383,7 @@ mod tests {
                 }
             }
             let dataset = Dataset::open(&path).unwrap();
+            assert!(dataset.read_all().unwrap() == written);
             for threads in [1, 2, 3, 8] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 // Memory with other content and length.

@@ -42,7 +42,7 @@ impl BitSet {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct GameCounter {
     seen: BitSet,
     measured: BitSet,
@@ -61,14 +61,7 @@ impl GameCounter {
                 Some((end, SourceStats { source: source.name.clone(), ..SourceStats::default() }))
             })
             .collect();
-        GameCounter {
-            seen: BitSet::default(),
-            measured: BitSet::default(),
-            lengths: Vec::new(),
-            unknown: 0,
-            counts: GameCounts::default(),
-            sources: known.unwrap_or_default(),
-        }
+        GameCounter { sources: known.unwrap_or_default(), ..GameCounter::default() }
     }
 
     pub fn take(&mut self, runs: &[GameRun]) {
