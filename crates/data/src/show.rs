@@ -78,7 +78,7 @@ pub fn cell(value: &Value) -> String {
 
 /// Draws the board as eight lines of letters, White below, and the side to move.
 pub fn board(record: &Record) -> String {
-    let squares = format!("{:?}", record.board.board());
+    let squares = format!("{:?}", record.board.pieces().collect::<shakmaty::Board>());
     let ranks = squares.lines().zip((1..=8).rev());
     let text: String = ranks.map(|(row, rank)| format!("{rank}  {row}\n")).collect();
     let turn = if record.turn == Color::White { "White" } else { "Black" };

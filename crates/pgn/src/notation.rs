@@ -73,9 +73,8 @@ pub(super) fn quick(bytes: [u8; 8]) -> Option<(usize, Target)> {
 
 pub(super) fn read(token: &[u8]) -> Option<Notation> {
     let end = token.iter().rposition(|b| !matches!(b, b'+' | b'#')).map_or(0, |last| last + 1);
-    match &token[..end.max(token.len().min(2))] {
-        b"--" | b"Z0" | b"0000" | b"null" | b"@@@@" => return Some(Notation::Null),
-        _ => {}
+    if matches!(&token[..end.max(token.len().min(2))], b"--" | b"Z0" | b"0000" | b"null" | b"@@@@") {
+        return Some(Notation::Null);
     }
     let text = &token[..end];
     if token.len() - end > 2 {

@@ -146,14 +146,8 @@ fn split_file(
         if splitter.finished() >= CHUNK || (last && splitter.finished() > 0) {
             let (text, spans) = splitter.take();
             let count = spans.len() as u64;
-            let chunk = Chunk {
-                file,
-                first: games + 1,
-                number: *total,
-                text,
-                games: spans,
-                truncated: outcome.is_err(),
-            };
+            let truncated = outcome.is_err();
+            let chunk = Chunk { file, first: games + 1, number: *total, text, games: spans, truncated };
             games += count;
             *total += count;
             sender.send(Event::Chunk(chunk)).map_err(|_| Disconnected)?;
@@ -209,9 +203,5 @@ impl Read for Hashed {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

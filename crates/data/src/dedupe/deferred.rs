@@ -67,11 +67,7 @@ impl Deferred {
     pub fn push(&mut self, records: &[Record], keys: &[u128]) -> Result<()> {
         let first = self.records.rows() + 1;
         for ((record, key), row) in records.iter().zip(keys).zip(first..) {
-            let rank = match (record.score, record.depth) {
-                (None, _) => 0,
-                (Some(_), None) => 1,
-                (Some(_), Some(depth)) => 2 + u16::from(depth),
-            };
+            let rank = record.score.map_or(0, |_| record.depth.map_or(1, |depth| 2 + u16::from(depth)));
             let mean = own_mean(record);
             self.entries.push(partition(*key), Entry { key: *key, row, rank, mean })?;
         }

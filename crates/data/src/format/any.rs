@@ -62,7 +62,14 @@ impl AnyReader {
     /// Opens a file, or standard input for `-`. Without a format, the content decides, then the name.
     pub fn open(path: &Path, format: Option<&'static Format>) -> Result<AnyReader> {
         if is_dataset(path, format)? {
-            return AnyReader::dataset(path);
+            let dataset = Dataset::open(path)?;
+            return Ok(AnyReader {
+                path: path.to_path_buf(),
+                format: registry::native(),
+                metadata: dataset.metadata().clone(),
+                rows: Some(dataset.rows()),
+                source: RecordSource::Groups(Box::new(dataset), 0, Projection::ALL),
+            });
         }
         let input = Input::open(path)?;
         if input.head().is_empty() {
@@ -90,17 +97,6 @@ impl AnyReader {
         };
         let source = RecordSource::Stream(batches);
         Ok(AnyReader { path: path.to_path_buf(), format, metadata, rows: None, source })
-    }
-
-    fn dataset(path: &Path) -> Result<AnyReader> {
-        let dataset = Dataset::open(path)?;
-        Ok(AnyReader {
-            path: path.to_path_buf(),
-            format: registry::native(),
-            metadata: dataset.metadata().clone(),
-            rows: Some(dataset.rows()),
-            source: RecordSource::Groups(Box::new(dataset), 0, Projection::ALL),
-        })
     }
 
     pub fn path(&self) -> &Path {
@@ -223,7 +219,7 @@ pub struct AnyWriter {
 }
 
 /// Counts of written and dropped positions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Written {
     pub positions: u64,
     pub dropped: BTreeMap<&'static str, u64>,
@@ -237,15 +233,14 @@ impl AnyWriter {
     pub fn create(path: &Path, target: &Target, metadata: &Metadata) -> Result<AnyWriter> {
         let format = target.format(path)?;
         let writer = (format.write)(path, target, metadata)?;
-        let written = Written { positions: 0, dropped: BTreeMap::new(), lost: BTreeMap::new(), gaps: 0 };
-        let path = path.to_path_buf();
-        Ok(AnyWriter { path, format, no_score: target.no_score, writer, written, kept: Vec::new() })
+        let (written, kept) = (Written::default(), Vec::new());
+        Ok(AnyWriter { path: path.to_path_buf(), format, no_score: target.no_score, writer, written, kept })
     }
 
     pub fn native(path: &Path, writer: parquet::Writer) -> AnyWriter {
-        let written = Written { positions: 0, dropped: BTreeMap::new(), lost: BTreeMap::new(), gaps: 0 };
-        let (path, writer) = (path.to_path_buf(), Box::new(writer));
-        AnyWriter { path, format: registry::native(), no_score: None, writer, written, kept: Vec::new() }
+        let (format, writer) = (registry::native(), Box::new(writer));
+        let (written, kept) = (Written::default(), Vec::new());
+        AnyWriter { path: path.to_path_buf(), format, no_score: None, writer, written, kept }
     }
 
     pub fn metadata(&mut self) -> Option<&mut Metadata> {
@@ -288,18 +283,13 @@ impl AnyWriter {
 
     fn refusal(&self, record: &Record, holds: Capabilities) -> Option<&'static str> {
         let lacks = |fact| self.format.needs.contains(fact) && !holds.contains(fact);
-        if record.board.count() > 32 {
-            Some("more_than_32_pieces")
-        } else if lacks(Capabilities::SCORE) {
-            Some("no_score")
-        } else if lacks(Capabilities::MOVE) {
-            Some("no_move")
-        } else if self.format.refuses.contains(Capabilities::CHESS960)
-            && holds.contains(Capabilities::CHESS960)
-        {
-            Some("chess960_castling")
-        } else {
-            None
+        let refused = |fact| self.format.refuses.contains(fact) && holds.contains(fact);
+        match () {
+            () if record.board.count() > 32 => Some("more_than_32_pieces"),
+            () if lacks(Capabilities::SCORE) => Some("no_score"),
+            () if lacks(Capabilities::MOVE) => Some("no_move"),
+            () if refused(Capabilities::CHESS960) => Some("chess960_castling"),
+            () => None,
         }
     }
 
@@ -323,11 +313,8 @@ impl Written {
     pub fn warning(&self, path: &Path, format: &Format) -> Option<String> {
         let mut parts = Vec::new();
         let list = |counts: &BTreeMap<&'static str, u64>| {
-            counts
-                .iter()
-                .map(|(name, count)| format!("{name} ({count} positions)"))
-                .collect::<Vec<_>>()
-                .join(", ")
+            let texts = counts.iter().map(|(name, count)| format!("{name} ({count} positions)"));
+            texts.collect::<Vec<_>>().join(", ")
         };
         if !self.dropped.is_empty() {
             parts.push(format!("left out: {}", list(&self.dropped)));

@@ -54,21 +54,13 @@ impl Dataset {
         };
         let metadata: Metadata = serde_json::from_str(json)
             .map_err(|e| Error::data(path, format!("its `patzer` metadata does not parse: {e}")))?;
-        let dataset = Dataset { path: path.to_path_buf(), reader, layout: metadata.layout(), metadata };
-        dataset.check_schema()?;
-        Ok(dataset)
-    }
-
-    fn check_schema(&self) -> Result<()> {
-        let expected = parse_message_type(&self.layout.schema()).map_err(internal)?;
-        let actual = self.reader.metadata().file_metadata().schema();
+        let layout = metadata.layout();
+        let expected = parse_message_type(&layout.schema()).map_err(internal)?;
+        let actual = reader.metadata().file_metadata().schema();
         if !actual.get_fields().iter().map(physical).eq(expected.get_fields().iter().map(physical)) {
-            return Err(Error::data(
-                &self.path,
-                "its columns are not those of a patzer dataset of this version",
-            ));
+            return Err(Error::data(path, "its columns are not those of a patzer dataset of this version"));
         }
-        Ok(())
+        Ok(Dataset { path: path.to_path_buf(), reader, layout, metadata })
     }
 
     pub fn path(&self) -> &Path {

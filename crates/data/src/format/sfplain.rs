@@ -73,11 +73,7 @@ impl Reader {
             record.flags |= flags::CHESS960;
         }
         self.open.push(Record { game: self.game, ply: entry.ply, result, ..record });
-        self.after = entry.played.map(|m| {
-            let mut after = position;
-            after.play_unchecked(m);
-            after
-        });
+        self.after = entry.played.map(|m| patzer_chess::played(&position, m));
     }
 
     fn close(&mut self, records: &mut Vec<Record>) {

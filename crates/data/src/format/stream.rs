@@ -3,6 +3,9 @@
 use std::io::{self, BufRead, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
+use bzip2::write::BzEncoder;
+use flate2::write::GzEncoder;
+
 use super::any::PositionWriter;
 use crate::Record;
 use patzer_io::Output;
@@ -120,8 +123,8 @@ pub struct CompressedOutput {
 enum Encoder {
     Plain(Output),
     Zstd(Box<zstd::Encoder<'static, Output>>),
-    Gzip(Box<flate2::write::GzEncoder<Output>>),
-    Bzip2(Box<bzip2::write::BzEncoder<Output>>),
+    Gzip(Box<GzEncoder<Output>>),
+    Bzip2(Box<BzEncoder<Output>>),
 }
 
 impl CompressedOutput {
@@ -132,12 +135,8 @@ impl CompressedOutput {
             Some("zst") => {
                 Encoder::Zstd(Box::new(zstd::Encoder::new(output, 3).map_err(|e| Error::io(path, e))?))
             }
-            Some("gz") => {
-                Encoder::Gzip(Box::new(flate2::write::GzEncoder::new(output, flate2::Compression::default())))
-            }
-            Some("bz2") => {
-                Encoder::Bzip2(Box::new(bzip2::write::BzEncoder::new(output, bzip2::Compression::default())))
-            }
+            Some("gz") => Encoder::Gzip(Box::new(GzEncoder::new(output, Default::default()))),
+            Some("bz2") => Encoder::Bzip2(Box::new(BzEncoder::new(output, Default::default()))),
             _ => Encoder::Plain(output),
         };
         Ok(CompressedOutput { path: path.to_path_buf(), encoder })

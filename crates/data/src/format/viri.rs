@@ -10,6 +10,7 @@ use super::chain::Chain;
 use super::replay::{self, Replay, pseudo_legal};
 use super::stream::{CompressedOutput, Input};
 use crate::Record;
+use crate::spill::field;
 use patzer_chess::packed::NO_EP;
 use patzer_chess::{PackedBoard, PackedMove};
 use patzer_io::error::Result;
@@ -89,18 +90,11 @@ impl PositionReader for Reader {
 }
 
 fn decode_header(header: &[u8; HEADER]) -> Option<(Chess, i8)> {
-    let mut board = PackedBoard::default();
-    board.0.copy_from_slice(&header[..24]);
+    let board = PackedBoard(field(header, 0));
     let turn = Color::from_black(header[24] >> 7 == 1);
-    let ep = match header[24] & 127 {
-        NO_SQUARE => NO_EP,
-        square => square,
-    };
-    let fullmoves = u16::from_le_bytes([header[26], header[27]]).max(1);
-    let result = match header[30] {
-        result @ 0..=2 => result as i8 - 1,
-        _ => return None,
-    };
+    let ep = if header[24] & 127 == NO_SQUARE { NO_EP } else { header[24] & 127 };
+    let fullmoves = u16::from_le_bytes(field(header, 26)).max(1);
+    let result = (header[30] <= 2).then(|| header[30] as i8 - 1)?;
     Some((board.unpack(turn, ep, header[25].into(), fullmoves.into())?, result))
 }
 

@@ -76,10 +76,7 @@ pub fn take(bits: &mut BitReader<'_>, position: &Chess) -> Option<Move> {
 
 pub fn put(bits: &mut BitWriter, position: &Chess, m: Move) {
     let us = position.us();
-    let (from, role) = match m {
-        Move::Castle { king, .. } => (king, Role::King),
-        _ => (m.from().unwrap_or(Square::A1), m.role()),
-    };
+    let (from, role) = (m.from().unwrap_or(Square::A1), m.role());
     let to = destinations(position, from, role);
     let moves = to.0.count_ones();
     let rights = if role == Role::King { castlings(position).count() as u32 } else { 0 };

@@ -65,16 +65,11 @@ pub fn decode(bytes: &[u8; STEM]) -> Result<Stem, &'static str> {
     // Other writers note en passant squares without a legal capture: ignore those.
     let unpack = |ep| board.unpack(turn, ep, word(30).into(), u32::from(ply / 2 + 1));
     let position = unpack(ep).or_else(|| unpack(NO_EP)).ok_or("an illegal position")?;
-    let result = match ply_result >> 14 {
-        0 => 0,
-        1 => -1,
-        2 => 1,
-        _ => return Err("a result that does not exist"),
-    };
+    let result = [0, -1, 1].get(usize::from(ply_result >> 14)).ok_or("a result that does not exist")?;
     Ok(Stem {
         played: decode_move(word(24), &position).ok_or("an illegal move")?,
         score: unfolded(word(26)),
-        result: turn.fold_wb(result, -result),
+        result: turn.fold_wb(*result, -result),
         position,
     })
 }
@@ -116,10 +111,7 @@ const CASTLE: u16 = 2;
 const EN_PASSANT: u16 = 3;
 
 fn encode_move(m: Move) -> u16 {
-    let from = match m {
-        Move::Castle { king, .. } => king,
-        _ => m.from().unwrap_or(Square::A1),
-    };
+    let from = m.from().unwrap_or(Square::A1);
     let (kind, piece) = match (m, m.promotion()) {
         (Move::Castle { .. }, _) => (CASTLE, 0),
         (Move::EnPassant { .. }, _) => (EN_PASSANT, 0),
