@@ -214,7 +214,7 @@ impl Start {
         let fen = Fen::from_ascii(text.trim_ascii())?;
         let set_up = |mode| {
             let position: Result<Chess, _> = fen.clone().into_position(mode);
-            position.or_else(PositionError::ignore_invalid_ep_square)
+            position.or_else(PositionError::ignore_invalid_ep_square).map_err(Box::new)
         };
         let by_tag = set_up(CastlingMode::from_chess960(chess960)).map(|position| (position, chess960));
         // Some Chess960 games lack the Variant tag.
