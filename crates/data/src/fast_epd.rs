@@ -40,7 +40,6 @@ const CODES: [u8; 256] = {
     codes
 };
 
-/// The pieces, and the rest of the line.
 fn board(line: &[u8]) -> Result<(PackedBoard, &[u8]), &'static str> {
     let mut squares = [0u8; 64];
     let (mut occupied, mut kings) = (0u64, [0u8; 2]);
@@ -95,7 +94,6 @@ fn packed(occupied: u64, squares: &[u8; 64]) -> PackedBoard {
     PackedBoard(bytes)
 }
 
-/// Result and score after the side to move.
 fn outcome(rest: &[u8]) -> Option<(f32, Option<f32>)> {
     // Castling and en passant fields contain none of these marks.
     let mark = rest.iter().position(|byte| matches!(byte, b'"' | b'[' | b'|'));

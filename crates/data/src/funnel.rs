@@ -15,9 +15,7 @@ use patzer_io::error::{Error, Result};
 /// One filter, or another reason, of the funnel.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FunnelStep {
-    /// The reason, as in `dropped`.
     pub filter: String,
-    /// The reason with its parameters.
     pub label: String,
     /// Usable positions that it would drop alone.
     pub alone: u64,
@@ -30,9 +28,8 @@ pub struct FunnelStep {
 #[derive(Debug, Default)]
 pub struct FunnelCounts {
     counts: Vec<DropCounts>,
-    records: u64,
-    over_cap: u64,
-    /// Keys of records that are not in `seen` yet.
+    pub records: u64,
+    pub over_cap: u64,
     keys: Vec<u128>,
     seen: KeySet,
 }
@@ -45,10 +42,8 @@ struct DropCounts {
 
 impl FunnelCounts {
     pub fn new(filters: &FilterSet) -> FunnelCounts {
-        FunnelCounts {
-            counts: vec![DropCounts::default(); filters.names().count()],
-            ..FunnelCounts::default()
-        }
+        let counts = vec![DropCounts::default(); filters.names().count()];
+        FunnelCounts { counts, ..FunnelCounts::default() }
     }
 
     /// Counts a game's records. `tags` matter to filters of games, `keys` says how to find duplicates, `cap` limits the
@@ -80,7 +75,6 @@ impl FunnelCounts {
         }
     }
 
-    /// Adds the counts of other games.
     pub fn merge(&mut self, other: FunnelCounts) {
         for (ours, theirs) in self.counts.iter_mut().zip(&other.counts) {
             ours.alone += theirs.alone;
@@ -93,25 +87,12 @@ impl FunnelCounts {
         }
     }
 
-    /// Usable positions.
-    pub fn records(&self) -> u64 {
-        self.records
-    }
-
-    /// Positions beyond the limit of their game.
-    pub fn over_cap(&self) -> u64 {
-        self.over_cap
-    }
-
     pub fn duplicates(&self) -> u64 {
         self.records - self.seen.len() as u64
     }
 
     /// The whole funnel of `read` positions: the reasons `before` the filters, the filters, and the reasons `after` them
     /// with what each drops alone, if in use.
-    ///
-    /// # Errors
-    /// An internal fault if the funnel and the extraction disagree.
     pub fn steps(
         &self,
         filters: &FilterSet,

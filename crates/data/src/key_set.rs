@@ -10,10 +10,8 @@
 use patzer_chess::huge_pages::prefaulted;
 use patzer_chess::prefetch::prefetch;
 
-/// A set of keys.
 #[derive(Debug)]
 pub struct KeySet {
-    /// Indexed by the keys' highest bits.
     segments: Vec<Segment>,
     /// Whether the key 0 is in the set.
     zero: bool,
@@ -35,7 +33,6 @@ const LINE: usize = 4;
 const SEGMENTS: usize = 1 << SEGMENT_BITS;
 const SEGMENT_BITS: u32 = 6;
 
-/// Lines of the smallest segment at the start.
 const SMALLEST: usize = 1 << 4;
 
 /// Prefetch distance in keys: about as many cache misses as a core can have in flight.
@@ -48,7 +45,6 @@ impl Default for KeySet {
 }
 
 impl KeySet {
-    /// An empty set.
     pub fn new() -> KeySet {
         let lines = |segment: usize| (SMALLEST as f64 * (segment as f64 / SEGMENTS as f64).exp2()) as usize;
         let empty = |segment| Segment { lines: vec![CacheLine([0; LINE]); lines(segment)], taken: 0 };
@@ -59,12 +55,10 @@ impl KeySet {
         self.segments.iter().map(|segment| segment.taken).sum::<usize>() + usize::from(self.zero)
     }
 
-    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Every key, in no particular order.
     pub fn iter(&self) -> impl Iterator<Item = u128> + '_ {
         let lines = self.segments.iter().flat_map(|segment| &segment.lines);
         let keys = lines.flat_map(|line| line.0).filter(|key| *key != 0);

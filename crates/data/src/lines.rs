@@ -9,7 +9,6 @@ use rayon::prelude::*;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
-/// Bytes per parallel task.
 const BLOCK: usize = 1 << 18;
 
 const BLOCKS: usize = 32;
@@ -26,7 +25,6 @@ pub struct LineCounts {
     /// Without empty lines and comments.
     pub read: u64,
     pub bad: u64,
-    /// The first malformed lines, for messages.
     pub first_bad: Vec<BadLine>,
 }
 
@@ -94,7 +92,6 @@ fn parse_block<T, E>(
     parsed
 }
 
-/// The next blocks of whole lines; empty at the end of input.
 fn blocks(input: &mut impl BufRead) -> std::io::Result<Vec<Vec<u8>>> {
     let mut blocks = Vec::with_capacity(BLOCKS);
     while blocks.len() < BLOCKS {

@@ -1,22 +1,12 @@
 //! Sizes of memory on the command line.
 
+use patzer_io::error::{Error, Result};
+
 /// The default where the system does not say how much memory there is.
 const UNKNOWN: usize = 2 << 30;
 
-/// Text that is no size of memory.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SizeError;
-
-impl std::fmt::Display for SizeError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("write it as a number and K, M, G or T, such as 2G")
-    }
-}
-
-impl std::error::Error for SizeError {}
-
 /// Parses a size such as `500M` or `2G`: a whole number of bytes, KiB, MiB, GiB or TiB.
-pub fn parse(text: &str) -> Result<usize, SizeError> {
+pub fn parse(text: &str) -> Result<usize> {
     let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
     let shift = match unit.trim_end_matches(['B', 'b']).trim_end_matches('i') {
         "" => 0,
@@ -28,7 +18,8 @@ pub fn parse(text: &str) -> Result<usize, SizeError> {
     };
     let number = digits.parse::<usize>().ok();
     let bytes = number.and_then(|n| 1usize.checked_shl(shift).and_then(|unit| n.checked_mul(unit)));
-    bytes.filter(|bytes| *bytes > 0).ok_or(SizeError)
+    let invalid = || Error::usage("write it as a number and K, M, G or T, such as 2G");
+    bytes.filter(|bytes| *bytes > 0).ok_or_else(invalid)
 }
 
 /// Half of the machine's memory, or of the limit of the process's control group.
@@ -49,10 +40,9 @@ mod tests {
 
     #[test]
     fn sizes_are_read_as_people_write_them() {
-        assert_eq!(parse("2G"), Ok(2 << 30));
-        assert_eq!(parse("500MiB"), Ok(500 << 20));
-        assert_eq!(parse("64k"), Ok(65536));
-        assert_eq!(parse("4096"), Ok(4096));
+        for (text, bytes) in [("2G", 2 << 30), ("500MiB", 500 << 20), ("64k", 65536), ("4096", 4096)] {
+            assert_eq!(parse(text).unwrap(), bytes);
+        }
         for wrong in ["", "G", "-1", "2X", "0", "1.5G", "99999999999999T"] {
             assert!(parse(wrong).is_err(), "{wrong}");
         }

@@ -18,10 +18,8 @@ use super::{AnyWriter, Dataset, Record, Writer};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// Records in a batch.
 const BATCH: usize = 1 << 16;
 
-/// Counts of a merge.
 #[derive(Debug)]
 pub struct Merged {
     pub done: OutputCounts,
@@ -31,10 +29,6 @@ pub struct Merged {
 
 /// Merges datasets into a new file. Shards of an extraction that dropped duplicates lose duplicates across shards too,
 /// unless `settings` says otherwise. `progress` gets the number of positions read.
-///
-/// # Errors
-/// If a dataset is damaged, they do not fit together, the output cannot be written, or the user interrupts; then
-/// nothing is written.
 pub fn merge(
     parts: &[Dataset],
     output: &Path,
@@ -87,7 +81,6 @@ pub fn merge(
     Ok(Merged { done, account })
 }
 
-/// Whether the datasets are all shards of one extraction, each once.
 fn shards(parts: &[Dataset]) -> Result<bool> {
     let Some(first) = parts.iter().find(|part| part.metadata().shard.is_some()) else { return Ok(false) };
     let alike = |part: &Dataset| {
@@ -148,7 +141,6 @@ fn metadata(parts: &[Dataset], shards: bool, settings: &OutputSettings) -> Metad
     merged
 }
 
-/// The distinct items in their order.
 fn unique<'a, T: PartialEq + Clone + 'a>(all: impl Iterator<Item = &'a T>) -> Vec<T> {
     all.fold(Vec::new(), |mut seen, item| {
         if !seen.contains(item) {
@@ -158,7 +150,6 @@ fn unique<'a, T: PartialEq + Clone + 'a>(all: impl Iterator<Item = &'a T>) -> Ve
     })
 }
 
-/// Collects records into batches for the output stage.
 struct Batcher<P> {
     output: OutputStage,
     dedupe: Option<Dedupe>,
@@ -182,7 +173,6 @@ impl<P: FnMut(u64)> Batcher<P> {
     }
 }
 
-/// Reads one dataset after another and renumbers the games.
 fn concatenate<P: FnMut(u64)>(parts: &[Dataset], batcher: &mut Batcher<P>) -> Result<()> {
     let mut offset = 0u32;
     for part in parts {
@@ -207,7 +197,6 @@ fn games(data: &Dataset) -> Result<u32> {
     Ok(most)
 }
 
-/// Reads the shards of one extraction in the order of their games.
 fn interleave<P: FnMut(u64)>(parts: &[Dataset], batcher: &mut Batcher<P>) -> Result<()> {
     let mut heads = Vec::with_capacity(parts.len());
     let mut next = BinaryHeap::new();
@@ -240,7 +229,6 @@ fn interleave<P: FnMut(u64)>(parts: &[Dataset], batcher: &mut Batcher<P>) -> Res
     Ok(())
 }
 
-/// The reading position in a shard.
 struct PartCursor<'a> {
     part: &'a Dataset,
     blocks: Blocks<'a>,

@@ -23,7 +23,6 @@ pub struct OutputSettings {
     pub dedupe: Option<Dedupe>,
     /// Random sample of at most this many positions of each game, after the filters.
     pub per_game: Option<usize>,
-    /// Random sample of this many positions in all, after everything else.
     pub sample: Option<usize>,
     pub seed: u64,
     /// Approximate bytes of memory for the removal of duplicates; the rest goes to temporary files.
@@ -31,7 +30,6 @@ pub struct OutputSettings {
 }
 
 impl OutputSettings {
-    /// The sampling steps, a line each, as a dataset's metadata keeps them.
     pub fn describe(&self) -> Vec<String> {
         let most = |name: &str, most: Option<usize>| most.map(|most| format!("{name}: {most}"));
         [most(PER_GAME, self.per_game), most(SAMPLE, self.sample)].into_iter().flatten().collect()
@@ -55,9 +53,7 @@ pub struct OutputStage {
 pub struct OutputCounts {
     pub read: u64,
     pub written: u64,
-    /// By reason.
     pub dropped: BTreeMap<&'static str, u64>,
-    /// A warning about values that the output format does not carry.
     pub lost: Option<String>,
 }
 

@@ -19,11 +19,7 @@ const GROUPS: usize = 8;
 const BATCHES: usize = 4;
 
 /// An open file of positions.
-pub struct RowGroups {
-    file: File,
-}
-
-enum File {
+pub enum RowGroups {
     Dataset(Dataset),
     Stream(AnyReader),
 }
@@ -32,51 +28,45 @@ enum File {
 pub struct RowGroup<'a> {
     /// Index of the first position in the file, from 0.
     pub row: u64,
-    /// Where the group lies in the file, for messages.
     pub place: &'a str,
     pub records: Result<&'a [Record]>,
 }
 
 impl RowGroups {
-    /// Opens a file; without a format, detects it by content, else by name.
     pub fn open(path: &Path, format: Option<&'static Format>) -> Result<RowGroups> {
         let native = format.is_none_or(|format| matches!(format.read, Read::Dataset));
         let reader = AnyReader::open(path, format)?;
         if native && matches!(reader.format().read, Read::Dataset) && path != Path::new("-") {
-            return Ok(RowGroups { file: File::Dataset(Dataset::open(path)?) });
+            return Ok(RowGroups::Dataset(Dataset::open(path)?));
         }
-        Ok(RowGroups { file: File::Stream(reader) })
+        Ok(RowGroups::Stream(reader))
     }
 
     pub fn metadata(&self) -> &Metadata {
-        match &self.file {
-            File::Dataset(dataset) => dataset.metadata(),
-            File::Stream(reader) => reader.metadata(),
+        match self {
+            RowGroups::Dataset(dataset) => dataset.metadata(),
+            RowGroups::Stream(reader) => reader.metadata(),
         }
     }
 
-    /// Number of positions, if known before reading.
     pub fn rows(&self) -> Option<u64> {
-        match &self.file {
-            File::Dataset(dataset) => Some(dataset.rows()),
-            File::Stream(reader) => reader.rows(),
+        match self {
+            RowGroups::Dataset(dataset) => Some(dataset.rows()),
+            RowGroups::Stream(reader) => reader.rows(),
         }
     }
 
     /// Passes every group from the one with position `from` on to `work`, on any thread, and the results to `take` in
     /// order. A group that cannot be read has the error in its place; in a stream it is the last.
-    ///
-    /// # Errors
-    /// The first error of `take`, or an interrupt.
     pub fn scan<T: Send>(
         self,
         from: u64,
         work: impl Fn(RowGroup<'_>) -> T + Sync,
         take: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
-        match self.file {
-            File::Dataset(dataset) => groups(&dataset, from, work, take),
-            File::Stream(reader) => batches(reader, work, take),
+        match self {
+            RowGroups::Dataset(dataset) => groups(&dataset, from, work, take),
+            RowGroups::Stream(reader) => batches(reader, work, take),
         }
     }
 }
@@ -98,7 +88,7 @@ fn groups<T: Send>(
     let first = starts.partition_point(|start| *start <= from).saturating_sub(1);
     let window = rayon::current_num_threads().min(GROUPS);
     for start in (first..dataset.groups()).step_by(window) {
-        stop_if_asked()?;
+        interrupt::check()?;
         let indices = start..(start + window).min(dataset.groups());
         let one = |index: usize| {
             let records = dataset.read_group(index);
@@ -119,28 +109,19 @@ fn batches<T: Send>(
     let mut row = 0;
     let mut more = true;
     while more {
-        stop_if_asked()?;
+        interrupt::check()?;
         let mut window: Vec<(u64, Result<Vec<Record>>)> = Vec::new();
         while more && window.len() < BATCHES * rayon::current_num_threads() {
             let mut records = Vec::new();
-            match reader.next_batch(&mut records) {
-                Ok(true) => {
-                    let start = row;
-                    row += records.len() as u64;
-                    window.push((start, Ok(records)));
-                }
-                Ok(false) => more = false,
-                Err(error) => {
-                    more = false;
-                    // Positions before the fault count.
-                    if !records.is_empty() {
-                        let start = row;
-                        row += records.len() as u64;
-                        window.push((start, Ok(records)));
-                    }
-                    window.push((row, Err(error)));
-                }
+            let read = reader.next_batch(&mut records);
+            more = matches!(read, Ok(true));
+            // Positions before a fault count.
+            if more || !records.is_empty() {
+                let start = row;
+                row += records.len() as u64;
+                window.push((start, Ok(records)));
             }
+            window.extend(read.err().map(|error| (row, Err(error))));
         }
         let one = |(row, records): (u64, Result<Vec<Record>>)| {
             work(RowGroup { row, place: "", records: records.as_deref().map_err(copy) })
@@ -149,10 +130,6 @@ fn batches<T: Send>(
         done.into_iter().try_for_each(&mut take)?;
     }
     Ok(())
-}
-
-fn stop_if_asked() -> Result<()> {
-    if interrupt::requested() { Err(Error::Interrupted("nothing was written")) } else { Ok(()) }
 }
 
 /// Copies an error; an error in a file's content keeps its place and reason.

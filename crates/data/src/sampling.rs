@@ -3,7 +3,7 @@
 //! Every position draws a number from its place in the data ([`mix`]) and the smallest numbers win, so one pass is
 //! enough and every subset of the wanted size is equally likely.
 
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use super::Record;
 use patzer_chess::rng::mix;
@@ -36,14 +36,8 @@ pub struct Sampler<T = Record> {
     most: usize,
     seed: u64,
     offered: u64,
-    /// The smallest numbers so far, the largest on top.
-    chosen: BinaryHeap<Drawn<T>>,
-}
-
-struct Drawn<T> {
-    number: u64,
-    place: u64,
-    item: T,
+    /// The items of the smallest numbers so far, by number and place.
+    chosen: BTreeMap<(u64, u64), T>,
 }
 
 impl Sampler {
@@ -57,46 +51,25 @@ impl Sampler {
 impl<T> Sampler<T> {
     /// Samples `most` items, by the numbers that `seed` draws for their places.
     pub fn new(most: usize, seed: u64) -> Sampler<T> {
-        Sampler { most, seed, offered: 0, chosen: BinaryHeap::new() }
+        Sampler { most, seed, offered: 0, chosen: BTreeMap::new() }
     }
 
     /// Offers the item at a place of the data; places have to increase.
     pub fn offer(&mut self, place: u64, item: T) {
-        let drawn = Drawn { number: mix(self.seed, place), place, item };
+        let drawn = (mix(self.seed, place), place);
         self.offered += 1;
         if self.chosen.len() < self.most {
-            self.chosen.push(drawn);
-        } else if self.chosen.peek().is_some_and(|top| drawn < *top) {
-            self.chosen.pop();
-            self.chosen.push(drawn);
+            self.chosen.insert(drawn, item);
+        } else if self.chosen.last_key_value().is_some_and(|(largest, _)| drawn < *largest) {
+            self.chosen.pop_last();
+            self.chosen.insert(drawn, item);
         }
     }
 
-    /// The sample in the order of its places, and the number of items left out.
     pub fn finish(self) -> (Vec<T>, u64) {
         let dropped = self.offered - self.chosen.len() as u64;
-        let mut chosen = self.chosen.into_vec();
-        chosen.sort_unstable_by_key(|drawn| drawn.place);
-        (chosen.into_iter().map(|drawn| drawn.item).collect(), dropped)
+        let mut chosen: Vec<_> = self.chosen.into_iter().collect();
+        chosen.sort_unstable_by_key(|((_, place), _)| *place);
+        (chosen.into_iter().map(|(_, item)| item).collect(), dropped)
     }
 }
-
-impl<T> Ord for Drawn<T> {
-    fn cmp(&self, other: &Drawn<T>) -> std::cmp::Ordering {
-        (self.number, self.place).cmp(&(other.number, other.place))
-    }
-}
-
-impl<T> PartialOrd for Drawn<T> {
-    fn partial_cmp(&self, other: &Drawn<T>) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl<T> PartialEq for Drawn<T> {
-    fn eq(&self, other: &Drawn<T>) -> bool {
-        self.cmp(other).is_eq()
-    }
-}
-
-impl<T> Eq for Drawn<T> {}

@@ -1,7 +1,5 @@
 //! The columns of `patzer data show`, and boards drawn with letters.
 
-use std::fmt;
-
 use serde_json::Value;
 use shakmaty::{CastlingMode, Chess, Color, Square, san::SanPlus};
 
@@ -9,8 +7,8 @@ use super::format::fen;
 use super::{FAR, Record, flags};
 use patzer_chess::PackedBoard;
 use patzer_chess::packed::NO_EP;
+use patzer_io::error::{Error, Result};
 
-/// A column of the table.
 #[derive(Debug)]
 pub struct Column {
     pub name: &'static str,
@@ -57,25 +55,12 @@ pub static COLUMNS: &[Column] = &[
     }),
 ];
 
-/// A column name that does not exist.
-#[derive(Debug)]
-pub struct UnknownColumn(String);
-
-impl fmt::Display for UnknownColumn {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
-        write!(f, "there is no column `{}`; there are {}", self.0, names.join(", "))
-    }
+pub fn named(name: &str) -> Result<&'static Column> {
+    let names = || COLUMNS.iter().map(|column| column.name).collect::<Vec<_>>().join(", ");
+    let unknown = || Error::usage(format!("there is no column `{name}`; there are {}", names()));
+    COLUMNS.iter().find(|column| column.name == name).ok_or_else(unknown)
 }
 
-impl std::error::Error for UnknownColumn {}
-
-/// Finds a column by its name.
-pub fn named(name: &str) -> Result<&'static Column, UnknownColumn> {
-    COLUMNS.iter().find(|column| column.name == name).ok_or_else(|| UnknownColumn(name.into()))
-}
-
-/// The list of columns for a help text.
 pub fn help() -> String {
     let rows = COLUMNS.iter().map(|column| format!("  {:<11} {}\n", column.name, column.about));
     format!("Columns:\n{}", rows.collect::<String>())
@@ -93,18 +78,9 @@ pub fn cell(value: &Value) -> String {
 
 /// Draws the board as eight lines of letters, White below, and the side to move.
 pub fn board(record: &Record) -> String {
-    let mut squares = ['.'; 64];
-    for (square, piece) in record.board.pieces() {
-        squares[square.to_usize()] = piece.char();
-    }
-    let mut text = String::new();
-    for (rank, row) in squares.chunks(8).enumerate().rev() {
-        text += &format!(
-            "{}  {}\n",
-            rank + 1,
-            row.iter().map(|c| format!("{c} ")).collect::<String>().trim_end()
-        );
-    }
+    let squares = format!("{:?}", record.board.pieces().collect::<shakmaty::Board>());
+    let ranks = squares.lines().zip((1..=8).rev());
+    let text: String = ranks.map(|(row, rank)| format!("{rank}  {row}\n")).collect();
     let turn = if record.turn == Color::White { "White" } else { "Black" };
     let ep = Square::try_from(record.ep).ok().filter(|_| record.ep != NO_EP);
     let ep = ep.map_or(String::new(), |square| format!(", en passant {square}"));

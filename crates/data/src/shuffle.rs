@@ -26,15 +26,11 @@ pub struct Settings {
     pub seed: u64,
     /// Approximate bytes of memory; the rest goes to a temporary file. One bucket always fits.
     pub memory: usize,
-    /// Zstandard level.
     pub level: i32,
 }
 
 /// Shuffles a dataset into a new file and returns the number of positions. `progress` gets every position twice: read
 /// and written.
-///
-/// # Errors
-/// If the dataset is damaged, the output cannot be written, or the user interrupts; then nothing is written.
 pub fn shuffle(
     data: &Dataset,
     output: &Path,
@@ -65,7 +61,6 @@ pub fn shuffle(
     Ok(written)
 }
 
-/// Distributes positions over random buckets.
 struct Scatter {
     buckets: Buckets<Record>,
     seed: u64,

@@ -30,7 +30,6 @@ pub fn folder_of(output: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Creates a temporary file without a name.
 pub fn nameless(folder: &Path) -> Result<File> {
     tempfile::tempfile_in(folder).map_err(|e| Error::create(folder.join("a temporary file"), e))
 }
@@ -39,7 +38,6 @@ pub struct Buckets<T> {
     folder: PathBuf,
     buffers: Vec<Vec<T>>,
     held: usize,
-    /// Limit of `held`.
     most: usize,
     file: Option<Spilled>,
 }
@@ -47,7 +45,6 @@ pub struct Buckets<T> {
 struct Spilled {
     file: File,
     end: u64,
-    /// Offset and length of the blocks of each bucket.
     blocks: Vec<Vec<(u64, usize)>>,
 }
 
@@ -104,7 +101,6 @@ impl<T: Spillable> Buckets<T> {
         Ok(())
     }
 
-    /// Takes all records of a bucket, in their order.
     pub fn take(&mut self, bucket: usize) -> Result<Vec<T>> {
         let last = std::mem::take(&mut self.buffers[bucket]);
         self.held -= last.len();
@@ -121,7 +117,8 @@ impl<T: Spillable> Buckets<T> {
     }
 }
 
-/// Copies a fixed-size field, for [`Spillable::decode`].
+/// Copies a fixed-size field.
+#[inline]
 pub fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut field = [0; N];
     field.copy_from_slice(&bytes[at..at + N]);

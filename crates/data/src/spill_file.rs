@@ -13,7 +13,6 @@ use super::format::positioned::read_exact_at;
 use super::spill::{Spillable, nameless};
 use patzer_io::error::{Error, Result};
 
-/// Records that are compressed together.
 const TOGETHER: usize = 1 << 14;
 
 /// Records in a temporary file.
@@ -21,14 +20,12 @@ pub struct SpillFile {
     path: PathBuf,
     file: File,
     end: u64,
-    /// Offset and length of each compressed block.
     blocks: Vec<(u64, usize)>,
     pending: Vec<Record>,
     rows: u64,
 }
 
 impl SpillFile {
-    /// Creates a file without a name.
     pub fn nameless(folder: &Path) -> Result<SpillFile> {
         let path = folder.join("a temporary file");
         Ok(SpillFile { file: nameless(folder)?, path, end: 0, blocks: vec![], pending: vec![], rows: 0 })
@@ -90,7 +87,6 @@ impl SpillFile {
         Ok(())
     }
 
-    /// Passes all records to `each`, in their order.
     pub fn replay(mut self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<()> {
         self.flush(false)?;
         for some in self.blocks.chunks(2 * rayon::current_num_threads()) {

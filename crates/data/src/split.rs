@@ -7,27 +7,22 @@ use patzer_chess::rng::{mix, unit};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// The random stream of this module.
 const SPLIT: u64 = 5;
 
 /// Reason of positions whose game goes to no part.
 pub const LEFT_OUT: &str = "left_out";
 
-/// One part of a split.
 #[derive(Debug, Clone)]
 pub struct SplitPart {
-    /// Name in the file's metadata.
     pub name: &'static str,
     /// Expected share of the games, 0 to 1.
     pub share: f64,
     pub output: PathBuf,
 }
 
-/// Counts of positions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitCounts {
     pub read: u64,
-    /// By part.
     pub written: Vec<u64>,
     pub left_out: u64,
 }
@@ -43,9 +38,6 @@ pub fn part_of(game: u32, parts: &[SplitPart], seed: u64) -> Option<usize> {
 }
 
 /// Splits a dataset. `progress` gets the number of positions read.
-///
-/// # Errors
-/// If the dataset is damaged, a part cannot be written, or the user interrupts; then nothing is written.
 pub fn split(
     data: &Dataset,
     parts: &[SplitPart],

@@ -15,7 +15,6 @@ use patzer_chess::score::{MATE, is_mate};
 use patzer_chess::{PackedMove, played};
 use patzer_io::error::Result;
 
-/// Kinds of faults, with their meaning.
 pub static FAULTS: &[(&str, &str)] = &[
     ("damaged", "part of the file cannot be read"),
     ("position", "the board, side to move, castling rights or en passant square make no legal position"),
@@ -34,26 +33,21 @@ const NAMED: usize = 20;
 /// A file has no order if more than one in this many neighbours are out of order.
 const ORDERED: u64 = 4;
 
-/// A fault of one record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FaultExample {
     /// Index in the file, from 0; of an unreadable group, that of its first record.
     pub row: u64,
-    /// Row group and its byte offset.
     pub place: String,
     /// One of [`FAULTS`].
     pub fault: &'static str,
     pub reason: String,
 }
 
-/// Result of a validation.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Report {
-    /// Readable positions.
     pub positions: u64,
     /// Faults by kind; a record may have several.
     pub faults: BTreeMap<&'static str, u64>,
-    /// Positions without a move, whose moves and distances cannot be checked.
     pub without_move: u64,
     /// Whether games and plies are in order; `None` if the file is shuffled.
     pub ordered: Option<bool>,
@@ -66,7 +60,6 @@ impl Report {
     }
 }
 
-/// Counts of faults, and the first of them.
 #[derive(Default)]
 struct Faults {
     counts: BTreeMap<&'static str, u64>,
@@ -91,9 +84,6 @@ impl Faults {
 }
 
 /// Checks every record of a file.
-///
-/// # Errors
-/// If the file cannot be opened or is no file of positions, or the user interrupts.
 pub fn validate(
     path: &Path,
     format: Option<&'static Format>,
@@ -206,7 +196,6 @@ pub fn check(record: &Record, report: &mut dyn FnMut(&'static str, String)) {
     }
 }
 
-/// Checks flags and distances against the move.
 fn check_move(record: &Record, position: &Chess, m: Move, report: &mut dyn FnMut(&'static str, String)) {
     let after = played(position, m);
     let check = after.is_check();
@@ -248,7 +237,6 @@ fn leaf_fault(leaf: &Leaf) -> Option<String> {
     (!legal).then(|| "the leaf is not a legal position".into())
 }
 
-/// The values of a record that its neighbour is compared with.
 #[derive(Debug, Clone, Copy)]
 struct Neighbour {
     game: u32,
@@ -261,7 +249,6 @@ impl Neighbour {
         Neighbour { game: record.game, ply: record.ply, result: record.result }
     }
 
-    /// Kind and reason of a fault between two neighbours.
     fn fault(&self, next: &Neighbour) -> Option<(&'static str, String)> {
         if next.game < self.game {
             return Some(("order", format!("game {} comes after game {}", next.game, self.game)));

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// Result with [`Error`].
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error to report to the user.
@@ -24,7 +23,6 @@ pub enum Error {
 }
 
 impl Error {
-    /// Creates an error about the content of a file.
     pub fn data(path: impl AsRef<Path>, reason: impl Into<String>) -> Error {
         Error::Data { path: path.as_ref().to_path_buf(), place: None, reason: reason.into() }
     }
@@ -54,22 +52,18 @@ impl Error {
         }
     }
 
-    /// Creates an [`Error::Input`].
     pub fn input(reason: impl Into<String>) -> Error {
         Error::Input(reason.into())
     }
 
-    /// Creates an [`Error::Usage`].
     pub fn usage(reason: impl Into<String>) -> Error {
         Error::Usage(reason.into())
     }
 
-    /// Creates an [`Error::Internal`].
     pub fn internal(reason: impl Into<String>) -> Error {
         Error::Internal(reason.into())
     }
 
-    /// Tests for a closed output pipe, as after `| head`.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)
     }
@@ -77,10 +71,7 @@ impl Error {
     /// Returns the process exit code: 1 for wrong input or arguments, 2 for a bug. An interrupted process exits with
     /// [`crate::interrupt::exit_code`] instead.
     pub fn exit_code(&self) -> u8 {
-        match self {
-            Error::Internal(_) => 2,
-            _ => 1,
-        }
+        if matches!(self, Error::Internal(_)) { 2 } else { 1 }
     }
 }
 

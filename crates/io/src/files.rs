@@ -18,7 +18,6 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// Recognises the compression by the first bytes.
     pub fn of(head: &[u8]) -> Compression {
         match head {
             [0x1f, 0x8b, ..] => Compression::Gzip,
@@ -40,7 +39,6 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
     decompressed(raw(path)?).map_err(|e| Error::io(path, e))
 }
 
-/// Opens a file, or standard input for `-`, without decompression.
 pub fn raw(path: &Path) -> Result<Box<dyn Read + Send>> {
     if path == Path::new("-") {
         return Ok(Box::new(io::stdin()));
@@ -69,14 +67,12 @@ pub fn decompressed(raw: Box<dyn Read + Send>) -> io::Result<Box<dyn BufRead + S
     })
 }
 
-/// Reads and decompresses a whole file.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes).map_err(|e| Error::io(path, e))?;
     Ok(bytes)
 }
 
-/// Reads and decompresses a UTF-8 text file.
 pub fn read_text(path: &Path) -> Result<String> {
     String::from_utf8(read(path)?)
         .map_err(|e| Error::at(path, format!("byte {}", e.utf8_error().valid_up_to()), "is not UTF-8 text"))
@@ -138,7 +134,6 @@ impl Output {
         Ok(Output { path: path.to_path_buf(), target })
     }
 
-    /// Finishes the file and gives it its name.
     pub fn commit(self) -> Result<()> {
         let path = self.path;
         match self.target {
@@ -175,7 +170,6 @@ pub fn check_writable(path: &Path) -> Result<()> {
     if is_stream(path) { Ok(()) } else { Output::create(path).map(drop) }
 }
 
-/// Writes a whole file atomically.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut out = Output::create(path)?;
     out.write_all(bytes).map_err(|e| Error::io(path, e))?;
@@ -195,23 +189,15 @@ mod tests {
     #[test]
     fn compression_is_recognised_by_content_and_every_member_is_read() {
         let text = b"[Event \"x\"]\n".repeat(100);
-        let gz = || {
-            let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-            gz.write_all(&text).unwrap();
-            gz.finish().unwrap()
-        };
-        let bz2 = || {
-            let mut bz2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
-            bz2.write_all(&text).unwrap();
-            bz2.finish().unwrap()
-        };
-        let zst = || zstd::encode_all(&text[..], 1).unwrap();
-        for packed in [text.clone(), gz(), bz2(), zst()] {
+        let (mut gz, mut bz2, zst) = (Vec::new(), Vec::new(), zstd::encode_all(&text[..], 1).unwrap());
+        flate2::read::GzEncoder::new(&text[..], Default::default()).read_to_end(&mut gz).unwrap();
+        bzip2::read::BzEncoder::new(&text[..], Default::default()).read_to_end(&mut bz2).unwrap();
+        for packed in [text.clone(), gz, bz2, zst.clone()] {
             assert_eq!(decompress(packed.clone()), text);
             assert_eq!(decompress([packed.clone(), packed].concat()), text.repeat(2));
         }
         // A skippable frame first; a window above the decoder's default limit.
-        assert_eq!(decompress([&[0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 2][..], &zst()].concat()), text);
+        assert_eq!(decompress([&[0x50, 0x2a, 0x4d, 0x18, 2, 0, 0, 0, 1, 2][..], &zst].concat()), text);
         let mut long = zstd::Encoder::new(Vec::new(), 1).unwrap();
         long.window_log(28).unwrap();
         long.write_all(&text).unwrap();

@@ -42,7 +42,6 @@ pub fn exit_2_on_panic() {
     }));
 }
 
-/// Starts to listen for SIGINT and SIGTERM; further calls do nothing.
 pub fn listen() {
     static LISTENING: OnceLock<()> = OnceLock::new();
     LISTENING.get_or_init(on_signal);
@@ -76,7 +75,6 @@ fn request(code: u8) {
     }
 }
 
-/// Tests whether a signal has arrived.
 pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
@@ -86,7 +84,6 @@ pub fn exit_code() -> Option<u8> {
     requested().then(|| CODE.load(Ordering::SeqCst))
 }
 
-/// Returns the flag itself.
 pub fn flag() -> &'static AtomicBool {
     &REQUESTED
 }

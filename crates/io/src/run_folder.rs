@@ -7,7 +7,6 @@ use serde::Serialize;
 use crate as io;
 use crate::error::{Error, Result};
 
-/// Checks that a folder exists or could be made, without making it.
 pub fn check(folder: &Path) -> Result<()> {
     match folder.ancestors().find(|path| path.exists()) {
         Some(file) if !file.is_dir() => {
@@ -17,7 +16,6 @@ pub fn check(folder: &Path) -> Result<()> {
     }
 }
 
-/// Writes the settings as `recipe.toml`, and the inputs of the run as `run.json`.
 pub fn write_settings(folder: &Path, settings: &impl Serialize, inputs: &impl Serialize) -> Result<()> {
     let internal = |e: &dyn std::fmt::Display| Error::internal(e.to_string());
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
@@ -42,7 +40,6 @@ pub struct Log {
 }
 
 impl Log {
-    /// Starts a log in memory.
     pub fn new(folder: &Path) -> Log {
         let mut log =
             Log { path: folder.join("log.csv"), writer: csv::Writer::from_writer(Vec::new()), failed: None };
@@ -62,13 +59,11 @@ impl Log {
         }
     }
 
-    /// Writes the log so far.
     pub fn save(&mut self) -> Result<()> {
         self.writer.flush().map_err(|e| Error::io(&self.path, e))?;
         io::write(&self.path, self.writer.get_ref())
     }
 
-    /// Writes the log.
     pub fn finish(self) -> Result<()> {
         if let Some(error) = self.failed {
             return Err(Error::data(&self.path, error.to_string()));

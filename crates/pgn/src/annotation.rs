@@ -19,7 +19,6 @@ use shakmaty::Color;
 
 use patzer_chess::score::{MATE, MATE_IN_MAX};
 
-/// A score as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Value {
     Centipawns(i32),
@@ -55,11 +54,9 @@ pub struct Score {
     /// Centipawns; mates as ±(32000 − plies), other scores clamped to ±30,999.
     pub value: i16,
     pub mate: bool,
-    /// Search depth, at most 255.
     pub depth: Option<u8>,
 }
 
-/// The content of a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Annotation {
     value: Option<(Value, View)>,
@@ -68,7 +65,6 @@ pub struct Annotation {
 }
 
 impl Annotation {
-    /// Parses a comment without its braces. Unknown text gives the default.
     pub fn parse(comment: &[u8]) -> Annotation {
         let text = comment.trim_ascii();
         // Most comments have no bracket, and one byte is cheap to search for.
@@ -162,7 +158,6 @@ fn lichess(text: &[u8]) -> Annotation {
     Annotation { value: value.map(|v| (v, View::WhiteAfter)), depth, book: false }
 }
 
-/// `key=value` fields separated by commas.
 fn tcec(text: &[u8]) -> Annotation {
     let mut found = Annotation::default();
     for field in text.split(|b| *b == b',').map(<[u8]>::trim_ascii) {
@@ -272,18 +267,15 @@ mod tests {
             score.map(|s| s.value)
         };
         use EvalSide::{Auto, Mover, White};
-        for (side, expected) in [(Auto, [40, 40]), (Mover, [40, 40]), (White, [40, -40])] {
-            assert_eq!([Color::White, Color::Black].map(|c| of("+0.40/9 1s", c, side)), expected.map(Some));
-        }
-        for (side, expected) in [(Auto, [40, -40]), (Mover, [40, 40]), (White, [40, -40])] {
-            assert_eq!(
-                [Color::White, Color::Black].map(|c| of("d=9, wv=0.40,", c, side)),
-                expected.map(Some)
-            );
-        }
-        // The mover is not to move after his move, so his score is negated.
-        for (side, expected) in [(Auto, [40, -40]), (Mover, [-40, -40]), (White, [40, -40])] {
-            assert_eq!([Color::White, Color::Black].map(|c| of("[%eval 0.4]", c, side)), expected.map(Some));
+        // After the move the mover is not to move, so his score is negated.
+        for (comment, expected) in [
+            ("+0.40/9 1s", [[40, 40], [40, 40], [40, -40]]),
+            ("d=9, wv=0.40,", [[40, -40], [40, 40], [40, -40]]),
+            ("[%eval 0.4]", [[40, -40], [-40, -40], [40, -40]]),
+        ] {
+            for (side, expected) in [Auto, Mover, White].into_iter().zip(expected) {
+                assert_eq!([Color::White, Color::Black].map(|c| of(comment, c, side)), expected.map(Some));
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 //! [`super::resolve`] finds the moves. shakmaty sets positions up and stays the reference: tests replay every fixture
 //! and random games on both.
 
-use shakmaty::{Bitboard, Chess, Color, Position, Square, attacks};
+use shakmaty::{Bitboard, Chess, Color, Position, Role, Square, attacks};
 
 use patzer_chess::PackedBoard;
 use patzer_chess::packed::{NO_EP, ep_code};
@@ -17,7 +17,6 @@ pub(super) const KING: u8 = 5;
 /// A rook that may still castle, as in [`PackedBoard`].
 const UNMOVED: u8 = 6;
 const NOTHING: u8 = 15;
-/// The role on an empty square.
 pub(super) const EMPTY: u8 = 7;
 
 const ROLE_OF: [u8; 16] = [
@@ -25,29 +24,20 @@ const ROLE_OF: [u8; 16] = [
     EMPTY,
 ];
 
-/// Rook and bishop attacks on an empty board.
-const ROOK_RAYS: [u64; 64] = rays(true);
-const BISHOP_RAYS: [u64; 64] = rays(false);
-const QUEEN_RAYS: [u64; 64] = {
-    let mut table = [0; 64];
-    let mut at = 0;
-    while at < 64 {
-        table[at] = ROOK_RAYS[at] | BISHOP_RAYS[at];
-        at += 1;
-    }
-    table
-};
+const ROOK_RAYS: [u64; 64] = rays(true, false);
+const BISHOP_RAYS: [u64; 64] = rays(false, true);
+const QUEEN_RAYS: [u64; 64] = rays(true, true);
 
-const fn rays(straight: bool) -> [u64; 64] {
+const fn rays(straight: bool, diagonal: bool) -> [u64; 64] {
     let mut table = [0; 64];
     let mut at = 0;
     while at < 64 {
         let mut to = 0;
         while to < 64 {
             let (files, ranks) = ((at % 8) as i32 - (to % 8) as i32, (at / 8) as i32 - (to / 8) as i32);
-            let line = files == 0 || ranks == 0;
-            let diagonal = files == ranks || files == -ranks;
-            if at != to && ((straight && line) || (!straight && diagonal)) {
+            let on_line = straight && (files == 0 || ranks == 0);
+            let on_diagonal = diagonal && (files == ranks || files == -ranks);
+            if at != to && (on_line || on_diagonal) {
                 table[at] |= 1 << to;
             }
             to += 1;
@@ -57,7 +47,6 @@ const fn rays(straight: bool) -> [u64; 64] {
     table
 }
 
-/// Masks of the lowest `n` piece codes.
 const LOW: [u128; 33] = {
     let mut table = [u128::MAX; 33];
     let mut n = 0;
@@ -68,7 +57,6 @@ const LOW: [u128; 33] = {
     table
 };
 
-/// A legal move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) from: u8,
@@ -104,11 +92,9 @@ pub(super) struct Board {
     /// Rooks that may still castle.
     pub(super) unmoved: u64,
     pub(super) kings: [u8; 2],
-    /// The side to move.
     pub(super) us: usize,
     /// The en passant square if the capture is legal, else [`NO_EP`].
     pub(super) ep: u8,
-    /// Plies since the last capture or pawn move.
     pub(super) halfmoves: u32,
     pub(super) fullmoves: u32,
     pub(super) in_check: bool,
@@ -139,16 +125,7 @@ impl Board {
         Board {
             occupied: board.occupied().0,
             sides: [board.white().0, board.black().0],
-            roles: [
-                board.pawns().0,
-                board.knights().0,
-                board.bishops().0,
-                board.rooks().0,
-                board.queens().0,
-                board.kings().0,
-                0,
-                0,
-            ],
+            roles: std::array::from_fn(|role| Role::ALL.get(role).map_or(0, |role| board.by_role(*role).0)),
             squares,
             codes: u128::from_le_bytes(codes),
             unmoved,
@@ -354,7 +331,6 @@ impl Board {
         }
     }
 
-    /// The index of a square's piece code.
     #[inline(always)]
     fn rank_of(&self, square: u8) -> usize {
         (self.occupied & (bit(square) - 1)).count_ones() as usize & 31
@@ -404,7 +380,6 @@ impl Board {
     }
 }
 
-/// King and rook destinations of castling.
 pub(super) fn castled(king: u8, rook: u8) -> (u8, u8) {
     let home = king & !7;
     if rook > king { (home | 6, home | 5) } else { (home | 2, home | 3) }

@@ -14,10 +14,8 @@ use super::split::GameSpan;
 use super::tags::Tags;
 use crate::Record;
 
-/// Why a game is broken.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GameError {
-    /// First line of the game in its file, from 1.
     pub line: u64,
     pub reason: String,
 }
@@ -25,11 +23,8 @@ pub struct GameError {
 /// A conflict between a game's results; the variant names the one that counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultConflict {
-    /// Checkmate, but the tag or the movetext has another result.
     Checkmate,
-    /// Stalemate, but the tag or the movetext names a winner.
     Stalemate,
-    /// The Result tag differs from the movetext.
     Tag,
 }
 
@@ -44,7 +39,6 @@ impl ResultConflict {
     }
 }
 
-/// A parsed game.
 #[derive(Debug)]
 pub struct Game<'a> {
     /// The game's records in the vector passed to [`Parser::parse`]: one before each move, up to an error. Their
@@ -56,12 +50,10 @@ pub struct Game<'a> {
     pub error: Option<GameError>,
     /// Neither standard chess nor Chess960; such games have no records.
     pub other_variant: bool,
-    /// The text has a tag or a playable move, so it is probably PGN.
     pub plausible: bool,
     pub tags: Tags<'a>,
 }
 
-/// Parses games.
 pub struct Parser {
     standard: Start,
     eval_side: EvalSide,
@@ -73,7 +65,6 @@ impl Default for Parser {
     }
 }
 
-/// The tags that affect the rules.
 #[derive(Default)]
 struct RuleTags<'a> {
     tagged: bool,
@@ -84,12 +75,10 @@ struct RuleTags<'a> {
 }
 
 impl Parser {
-    /// Creates a parser that reads scores from the given side.
     pub fn new(eval_side: EvalSide) -> Parser {
         Parser { standard: Start::standard(false), eval_side }
     }
 
-    /// Parses one game and appends its records to `records` with `number` as their game.
     pub fn parse<'a>(
         &mut self,
         text: &'a [u8],
@@ -126,7 +115,7 @@ impl Parser {
             Some(fen) => match Start::from_fen_tag(fen, rules.chess960) {
                 Ok(start) => start,
                 Err(error) => {
-                    game.error = failed(error.to_string());
+                    game.error = failed(format!("FEN tag: {error}"));
                     return game;
                 }
             },
@@ -246,12 +235,15 @@ mod tests {
     use crate::GameSplitter;
     use crate::{FAR, flags};
 
-    /// The records, result and error of each game of a text.
-    fn games(text: &str) -> Vec<(Vec<Record>, Option<i8>, Option<String>)> {
+    fn split(text: &str) -> (Vec<u8>, Vec<GameSpan>) {
         let mut splitter = GameSplitter::new();
         splitter.text().extend_from_slice(text.as_bytes());
         splitter.scan(true);
-        let (text, spans) = splitter.take();
+        splitter.take()
+    }
+
+    fn games(text: &str) -> Vec<(Vec<Record>, Option<i8>, Option<String>)> {
+        let (text, spans) = split(text);
         let mut parser = Parser::default();
         let read = |span| {
             let mut records = Vec::new();
@@ -380,17 +372,9 @@ mod tests {
                 Some(ResultConflict::Stalemate),
             ),
         ] {
-            let mut splitter = GameSplitter::new();
-            splitter.text().extend_from_slice(text.as_bytes());
-            splitter.scan(true);
-            let (text, spans) = splitter.take();
-            let game = Parser::default().parse(&text, &spans[0], 0, &mut Vec::new());
-            assert_eq!(
-                (game.result, game.conflict),
-                (result, conflict),
-                "{}",
-                String::from_utf8_lossy(&text)
-            );
+            let (bytes, spans) = split(text);
+            let game = Parser::default().parse(&bytes, &spans[0], 0, &mut Vec::new());
+            assert_eq!((game.result, game.conflict), (result, conflict), "{text}");
         }
     }
 

@@ -11,17 +11,14 @@ use memchr::memchr;
 use super::notation::{self, Notation};
 use super::resolve::ParsedMove;
 
-/// Receives a game's tokens in order. An error stops the scan.
 pub(super) trait Visitor {
     fn play(&mut self, parsed: ParsedMove, span: TokenSpan) -> Result<(), MoveError>;
     fn pass(&mut self, span: TokenSpan) -> Result<(), MoveError>;
-    /// A mainline comment, without braces or semicolon.
     fn comment(&mut self, text: &[u8]);
     /// A result from White's side, or `None` for `*`.
     fn result(&mut self, result: Option<i8>);
 }
 
-/// Byte range of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct TokenSpan {
     pub(super) start: usize,
@@ -30,15 +27,11 @@ pub(super) struct TokenSpan {
     pub(super) after_blank: bool,
 }
 
-/// Why the scan stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MoveError {
     OpenComment,
-    /// A variation without its opening or closing parenthesis.
     Unbalanced,
-    /// Not a move in any notation.
     Unreadable(TokenSpan),
-    /// Illegal or ambiguous.
     Illegal(TokenSpan),
     AfterResult(TokenSpan),
     AfterBlank(TokenSpan),
@@ -46,7 +39,6 @@ pub(super) enum MoveError {
     TooLong,
 }
 
-/// Kinds of token by first byte.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Class {
     Space,
@@ -104,10 +96,8 @@ pub(super) fn read(text: &[u8], visitor: &mut impl Visitor) -> Result<(), MoveEr
 struct Reader<'a> {
     text: &'a [u8],
     at: usize,
-    /// A blank line since the last move.
     blank: bool,
     moved: bool,
-    /// After the result.
     ended: bool,
 }
 
@@ -184,7 +174,6 @@ impl Reader<'_> {
         visitor.play(parsed, span)
     }
 
-    /// A token of any notation in a move's place.
     #[cold]
     fn token(&mut self, visitor: &mut impl Visitor) -> Result<(), MoveError> {
         let mut end = token_end(self.text, self.at + 1);
@@ -238,7 +227,6 @@ impl Reader<'_> {
         }
     }
 
-    /// A line end: notes a blank line, skips a `%` line.
     #[inline(always)]
     fn line(&mut self) {
         self.at += 1;
@@ -253,7 +241,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Skips a variation with nested ones.
     #[cold]
     fn variation(&mut self) -> Result<(), MoveError> {
         let mut depth = 0usize;
@@ -281,27 +268,18 @@ impl Reader<'_> {
     }
 }
 
-/// Printed assessments in UTF-8, and `±` in Latin-1.
-const ASSESSMENTS: [&[u8]; 9] = [
-    "±".as_bytes(),
-    "∓".as_bytes(),
-    "⩲".as_bytes(),
-    "⩱".as_bytes(),
-    "∞".as_bytes(),
-    "□".as_bytes(),
-    "→".as_bytes(),
-    "↑".as_bytes(),
-    b"\xb1",
-];
+const ASSESSMENTS: [&str; 8] = ["±", "∓", "⩲", "⩱", "∞", "□", "→", "↑"];
 
-/// Whether a token is `e.p.` or an assessment.
 fn is_note(token: &[u8], next: Option<&u8>) -> bool {
     match token {
         b"e" | b"p" => next == Some(&b'.'),
         b"ep" => true,
         // `--` is a null move; a single dash is a note.
         b"--" => false,
-        _ => token.iter().all(|b| matches!(b, b'=' | b'+' | b'-' | b'/')) || ASSESSMENTS.contains(&token),
+        // Latin-1 for `±`.
+        b"\xb1" => true,
+        _ if token.iter().all(|b| matches!(b, b'=' | b'+' | b'-' | b'/')) => true,
+        _ => ASSESSMENTS.iter().any(|text| text.as_bytes() == token),
     }
 }
 

@@ -4,7 +4,6 @@
 
 use super::resolve::{ParsedMove, Target};
 
-/// A parsed token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Notation {
     Move(ParsedMove),
@@ -72,12 +71,10 @@ pub(super) fn quick(bytes: [u8; 8]) -> Option<(usize, Target)> {
     Some((total, Target { role: role - 1, from, to, promotion: 0, captures }))
 }
 
-/// Parses a token; `None` if it is no move in any notation.
 pub(super) fn read(token: &[u8]) -> Option<Notation> {
     let end = token.iter().rposition(|b| !matches!(b, b'+' | b'#')).map_or(0, |last| last + 1);
-    match &token[..end.max(token.len().min(2))] {
-        b"--" | b"Z0" | b"0000" | b"null" | b"@@@@" => return Some(Notation::Null),
-        _ => {}
+    if matches!(&token[..end.max(token.len().min(2))], b"--" | b"Z0" | b"0000" | b"null" | b"@@@@") {
+        return Some(Notation::Null);
     }
     let text = &token[..end];
     if token.len() - end > 2 {
@@ -127,7 +124,6 @@ fn piece(text: &[u8]) -> Option<ParsedMove> {
     Some(ParsedMove::Piece(Target { role: named_role.unwrap_or(0), from, to, promotion, captures }))
 }
 
-/// Splits off a promotion; 0 for none.
 fn promotion(text: &[u8]) -> (u8, &[u8]) {
     if let [before @ .., last] = text
         && let role @ 1..=4 = ROLES[usize::from(last.to_ascii_uppercase())].wrapping_sub(1)
@@ -139,7 +135,6 @@ fn promotion(text: &[u8]) -> (u8, &[u8]) {
     (0, text)
 }
 
-/// The squares of a file or rank.
 #[inline(always)]
 fn named(byte: u8) -> Option<u64> {
     match byte {
@@ -164,7 +159,6 @@ mod tests {
     use super::*;
     use patzer_chess::rng::Rng;
 
-    /// `quick` on a token followed by a space.
     fn quickly(token: &[u8]) -> Option<(usize, Target)> {
         let mut bytes = [b' '; 8];
         bytes[..token.len()].copy_from_slice(token);

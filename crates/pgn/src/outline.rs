@@ -6,9 +6,7 @@ use super::resolve::ParsedMove;
 /// A mainline token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token<'a> {
-    /// A move or null move.
     Ply,
-    /// A comment, without braces or semicolon.
     Comment(&'a [u8]),
 }
 

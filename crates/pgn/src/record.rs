@@ -15,21 +15,13 @@ pub const FAR: u8 = 255;
 
 /// Bits about a position and the move played. The values are part of the dataset format.
 pub mod flags {
-    /// The move played captures.
     pub const CAPTURE: u16 = 1 << 0;
-    /// The move played promotes.
     pub const PROMOTION: u16 = 1 << 1;
-    /// The side to move is in check.
     pub const IN_CHECK: u16 = 1 << 2;
-    /// The move played gives check.
     pub const GIVES_CHECK: u16 = 1 << 3;
-    /// The game ends in checkmate.
     pub const MATE_END: u16 = 1 << 4;
-    /// The move played is annotated as a book move.
     pub const BOOK: u16 = 1 << 5;
-    /// The score is a forced mate.
     pub const MATE_SCORE: u16 = 1 << 6;
-    /// The game is Chess960.
     pub const CHESS960: u16 = 1 << 7;
 }
 
@@ -38,7 +30,6 @@ pub mod flags {
 pub struct Record {
     /// Pieces and castling rights.
     pub board: PackedBoard,
-    /// Side to move.
     pub turn: Color,
     /// En passant square if the capture is legal, else [`patzer_chess::packed::NO_EP`].
     pub ep: u8,
@@ -54,9 +45,7 @@ pub struct Record {
     pub result: i8,
     /// Engine score, centipawns from the side to move; mates as ±(32000 − plies).
     pub score: Option<i16>,
-    /// Search depth of the score.
     pub depth: Option<u8>,
-    /// Move played.
     pub played: PackedMove,
     /// Bits of [`flags`].
     pub flags: u16,
@@ -66,7 +55,6 @@ pub struct Record {
     pub to_check: u8,
     /// Plies before the last move of the game: 0 if the move played is the last.
     pub to_end: u8,
-    /// The quiet position found by `label`.
     pub leaf: Option<Leaf>,
     /// Results of all equal positions, if `--keep mean` merged them into this one.
     pub mean: Option<MeanResult>,
@@ -76,7 +64,6 @@ pub struct Record {
 /// the result of one run over all games.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeanResult {
-    /// Number of positions, at least 1.
     pub count: u32,
     /// Sum of their results from White's side.
     pub sum: i32,
@@ -87,7 +74,6 @@ pub struct MeanResult {
 pub struct Leaf {
     /// Pieces and castling rights.
     pub board: PackedBoard,
-    /// Side to move.
     pub turn: Color,
     /// Static evaluation, centipawns from the leaf's side to move; a mate score if the line ends in mate.
     pub score: i16,
@@ -103,19 +89,16 @@ impl Record {
         }
     }
 
-    /// Returns the plies since move 1 according to the move number.
     #[inline]
     pub fn game_ply(&self) -> u32 {
         2 * (u32::from(self.fullmove.max(1)) - 1) + u32::from(self.turn.is_black())
     }
 
-    /// Tests whether all the given [`flags`] are set.
     #[inline]
     pub fn has(&self, bits: u16) -> bool {
         self.flags & bits == bits
     }
 
-    /// Unpacks the position; `None` if it is illegal.
     pub fn position(&self) -> Option<Chess> {
         self.board.unpack(self.turn, self.ep, u32::from(self.halfmove), u32::from(self.fullmove.max(1)))
     }

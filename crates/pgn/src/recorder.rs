@@ -1,6 +1,6 @@
 //! Visitor that replays a game and appends its records.
 
-use shakmaty::fen::{Fen, ParseFenError};
+use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Color, Position, PositionError};
 
 use super::annotation::{Annotation, EvalSide, Score};
@@ -10,13 +10,10 @@ use super::resolve::ParsedMove;
 use crate::{FAR, Record, flags};
 use patzer_chess::PackedMove;
 
-/// State of the current game.
 pub(super) struct Recorder<'a> {
     board: Board,
     records: &'a mut Vec<Record>,
-    /// Index of the game's first record.
     first: usize,
-    /// Plies so far, null moves included.
     ply: u32,
     game: u32,
     chess960: bool,
@@ -24,7 +21,6 @@ pub(super) struct Recorder<'a> {
     /// The movetext's result from White's side.
     pub(super) result: Option<i8>,
     ended: bool,
-    /// Score of the next position, from a comment on the last move.
     next_score: Option<Score>,
     /// The last move was a null move, whose comments belong to no record.
     passed: bool,
@@ -52,7 +48,6 @@ impl Recorder<'_> {
         }
     }
 
-    /// Tests the final position for checkmate and stalemate.
     pub(super) fn end_on_board(&self, claimed: Option<i8>) -> Option<Ending> {
         let board = &self.board;
         // Stalemate would not change a drawn game.
@@ -66,7 +61,6 @@ impl Recorder<'_> {
         Some(if board.in_check { Ending::Checkmate(mates) } else { Ending::Stalemate })
     }
 
-    /// Fills in results, distances and the mate flag.
     pub(super) fn finish(self, result: Option<i8>, mate: bool) {
         let (mut to_capture, mut to_check, mut to_end) = (FAR, FAR, FAR);
         let mate = if mate { flags::MATE_END } else { 0 };
@@ -92,19 +86,16 @@ impl Recorder<'_> {
         self.records.len() - self.first
     }
 
-    /// Removes the game's records.
     pub(super) fn clear(&mut self) {
         self.records.truncate(self.first);
     }
 
-    /// The next move's number with its dots.
     pub(super) fn number(&self) -> String {
         let dots = if self.board.turn() == Color::White { "." } else { "..." };
         format!("{}{dots}", self.board.fullmoves)
     }
 }
 
-/// End of a game on the board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
     /// With the result from White's side.
@@ -208,7 +199,6 @@ impl Recorder<'_> {
     }
 }
 
-/// Start position of a game.
 #[derive(Clone)]
 pub(super) struct Start {
     board: Board,
@@ -220,33 +210,16 @@ impl Start {
         Start { board: Board::new(&Chess::default()), chess960 }
     }
 
-    pub(super) fn from_fen_tag(text: &[u8], chess960: bool) -> Result<Start, FenTagError> {
-        let fen = Fen::from_ascii(text.trim_ascii()).map_err(FenTagError::Syntax)?;
+    pub(super) fn from_fen_tag(text: &[u8], chess960: bool) -> Result<Start, Box<dyn std::error::Error>> {
+        let fen = Fen::from_ascii(text.trim_ascii())?;
         let set_up = |mode| {
             let position: Result<Chess, _> = fen.clone().into_position(mode);
-            let position = position.or_else(PositionError::ignore_invalid_ep_square);
-            position.map_err(|e| FenTagError::Position(Box::new(e)))
+            position.or_else(PositionError::ignore_invalid_ep_square).map_err(Box::new)
         };
         let by_tag = set_up(CastlingMode::from_chess960(chess960)).map(|position| (position, chess960));
         // Some Chess960 games lack the Variant tag.
         let (position, chess960) =
             by_tag.or_else(|reason| set_up(CastlingMode::Chess960).map(|p| (p, true)).map_err(|_| reason))?;
         Ok(Start { board: Board::new(&position), chess960 })
-    }
-}
-
-/// Why a FEN tag gives no start position.
-#[derive(Debug)]
-pub(super) enum FenTagError {
-    Syntax(ParseFenError),
-    Position(Box<PositionError<Chess>>),
-}
-
-impl std::fmt::Display for FenTagError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            FenTagError::Syntax(error) => write!(f, "FEN tag: {error}"),
-            FenTagError::Position(error) => write!(f, "FEN tag: {error}"),
-        }
     }
 }

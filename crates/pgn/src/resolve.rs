@@ -7,10 +7,8 @@ use shakmaty::{Bitboard, Color, attacks};
 
 use super::board::{Board, EMPTY, KING, PAWN, Step, bit, castled, sq};
 
-/// A move as written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ParsedMove {
-    /// SAN and long algebraic notation.
     Piece(Target),
     /// Castling; true for king side.
     Castle(bool),
@@ -18,7 +16,6 @@ pub(super) enum ParsedMove {
     Squares(u8, u8, u8),
 }
 
-/// A piece with its destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Target {
     /// Pawn 0 to king 5.
@@ -60,13 +57,8 @@ impl Board {
             _ => attacks::king_attacks(sq(to)),
         };
         let ours = self.roles[usize::from(role & 7)] & self.sides[self.us & 1];
-        self.only(reach.0 & ours & from, |from| Step {
-            from,
-            to,
-            promotion: 0,
-            castle: false,
-            en_passant: false,
-        })
+        let step = |from| Step { from, to, promotion, castle: false, en_passant: false };
+        self.only(reach.0 & ours & from, step)
     }
 
     #[inline(always)]

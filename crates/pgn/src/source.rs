@@ -5,7 +5,7 @@
 use std::io::{BufRead, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 
 use sha2::{Digest, Sha256};
@@ -23,7 +23,6 @@ const LONGEST_GAME: usize = 1 << 28;
 /// Consecutive games of one file.
 #[derive(Debug)]
 pub struct Chunk {
-    /// Index of the file.
     pub file: usize,
     /// Number of the chunk's first game in its file, from 1.
     pub first: u64,
@@ -36,33 +35,22 @@ pub struct Chunk {
     pub truncated: bool,
 }
 
-/// A message from the reader thread. SHA-256 sums are hexadecimal and of the file's bytes on disk.
+/// A message from the reader thread. SHA-256 sums are hexadecimal and of the file's bytes on disk. The last, truncated
+/// game of a broken file comes in a chunk before [`Event::Broken`].
 #[derive(Debug)]
 pub enum Event {
     Chunk(Chunk),
-    /// A file was read to its end.
-    End {
-        file: usize,
-        sha256: String,
-    },
-    /// A file could not be opened, or is empty.
+    End { file: usize, sha256: String },
     Failed(Error),
-    /// A file could not be read to its end. Its last, truncated game comes in a chunk before this event.
-    Broken {
-        file: usize,
-        error: Error,
-        sha256: String,
-    },
+    Broken { file: usize, error: Error, sha256: String },
 }
 
-/// Handle of the reader thread.
 pub struct Reader {
     events: Receiver<Event>,
     bytes: Arc<AtomicU64>,
 }
 
 impl Reader {
-    /// Starts the reader thread.
     pub fn start(files: Vec<PathBuf>) -> Result<Reader> {
         let (sender, events) = sync_channel(64);
         let bytes = Arc::new(AtomicU64::new(0));
@@ -86,25 +74,19 @@ impl Reader {
         loop {
             match self.events.recv_timeout(std::time::Duration::from_millis(100)) {
                 Ok(event) => return Some(event),
-                Err(std::sync::mpsc::RecvTimeoutError::Timeout) if patzer_io::interrupt::requested() => {
-                    return None;
-                }
-                Err(std::sync::mpsc::RecvTimeoutError::Timeout) => {}
-                Err(std::sync::mpsc::RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) if !patzer_io::interrupt::requested() => {}
+                Err(_) => return None,
             }
         }
     }
 
-    /// Returns the number of bytes read from disk.
     pub fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
 }
 
-/// The receiver has been dropped.
 struct Disconnected;
 
-/// Sends the events of one file, errors included.
 fn read_file(
     file: usize,
     path: &Path,
@@ -126,7 +108,6 @@ fn read_file(
     })
 }
 
-/// Sends a stream in chunks.
 fn split_file(
     file: usize,
     path: &Path,
@@ -165,14 +146,8 @@ fn split_file(
         if splitter.finished() >= CHUNK || (last && splitter.finished() > 0) {
             let (text, spans) = splitter.take();
             let count = spans.len() as u64;
-            let chunk = Chunk {
-                file,
-                first: games + 1,
-                number: *total,
-                text,
-                games: spans,
-                truncated: outcome.is_err(),
-            };
+            let truncated = outcome.is_err();
+            let chunk = Chunk { file, first: games + 1, number: *total, text, games: spans, truncated };
             games += count;
             *total += count;
             sender.send(Event::Chunk(chunk)).map_err(|_| Disconnected)?;
@@ -183,7 +158,6 @@ fn split_file(
     }
 }
 
-/// The error of an unreadable stream, with the byte and the game reached.
 fn ends_early(path: &Path, error: &std::io::Error, read: u64, games: u64, splitter: &GameSplitter) -> Error {
     use std::io::ErrorKind::{InvalidData, InvalidInput, Other, UnexpectedEof};
     let what = match error.kind() {
@@ -211,7 +185,6 @@ fn open(path: &Path, hash: Arc<Mutex<Sha256>>, bytes: Arc<AtomicU64>) -> Result<
     }
 }
 
-/// A reader that hashes and counts bytes.
 struct Hashed {
     inner: Box<dyn Read + Send>,
     hash: Arc<Mutex<Sha256>>,
@@ -230,9 +203,5 @@ impl Read for Hashed {
 }
 
 fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write;
-    bytes.iter().fold(String::with_capacity(2 * bytes.len()), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -26,7 +26,6 @@ pub struct GameSpan {
     pub line: u64,
 }
 
-/// The part of a game before the next line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Section {
     BeforeGames,
@@ -35,21 +34,12 @@ enum Section {
     Comment,
 }
 
-/// Kind of a line outside comments; `starts` marks the first line of a game.
+/// Kind of a line outside comments; `starts` marks the first line of a game, `first` that of its movetext.
 enum Line {
     BeforeGames,
-    /// A blank line among tags; `event` if an Event tag came before.
-    Blank {
-        event: bool,
-    },
-    Tag {
-        starts: bool,
-    },
-    /// `first`: the first line of its game's movetext.
-    Movetext {
-        starts: bool,
-        first: bool,
-    },
+    Blank { event: bool },
+    Tag { starts: bool },
+    Movetext { starts: bool, first: bool },
 }
 
 /// Splits text into games as it arrives.
@@ -60,7 +50,6 @@ pub struct GameSplitter {
     scanned: usize,
     line: u64,
     section: Section,
-    /// The previous line is blank.
     blank: bool,
     current: GameSpan,
     games: Vec<GameSpan>,
@@ -73,7 +62,6 @@ impl Default for GameSplitter {
 }
 
 impl GameSplitter {
-    /// Creates a splitter at the start of a file.
     pub fn new() -> GameSplitter {
         GameSplitter {
             text: Vec::new(),
@@ -86,7 +74,6 @@ impl GameSplitter {
         }
     }
 
-    /// Returns the buffer to append bytes to before [`GameSplitter::scan`].
     pub fn text(&mut self) -> &mut Vec<u8> {
         &mut self.text
     }
@@ -101,17 +88,14 @@ impl GameSplitter {
         self.games.last().map_or(0, |game| game.end)
     }
 
-    /// Returns the number of whole games not yet taken.
     pub fn waiting(&self) -> usize {
         self.games.len()
     }
 
-    /// Returns the first line of the unfinished game, if one has begun.
     pub fn unfinished_line(&self) -> Option<u64> {
         (self.section != Section::BeforeGames).then_some(self.current.line)
     }
 
-    /// Scans the appended text; `last` marks the end of the file.
     pub fn scan(&mut self, last: bool) {
         while self.scanned < self.text.len() {
             let end = match memchr(b'\n', &self.text[self.scanned..]) {
@@ -131,7 +115,6 @@ impl GameSplitter {
         }
     }
 
-    /// Takes the text of all whole games, with their spans.
     pub fn take(&mut self) -> (Vec<u8>, Vec<GameSpan>) {
         let end = self.finished();
         let rest = self.text.split_off(end);
@@ -223,7 +206,6 @@ impl GameSplitter {
         }
     }
 
-    /// Whether the current game has ended with a result and this line is not a comment on it.
     fn is_over(&self, content: &[u8]) -> bool {
         if matches!(content[0], b'{' | b';' | b'(') {
             return false;
@@ -246,7 +228,6 @@ impl GameSplitter {
         }
     }
 
-    /// Ends the current game and starts one at `start`.
     fn start_game(&mut self, start: usize, event: bool) {
         if self.section != Section::BeforeGames {
             self.finish_game(start);
@@ -361,68 +342,40 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_after_movetext_starts_a_game() {
-        assert_eq!(starts("[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. d4 *\n"), [1, 5]);
-        assert_eq!(starts("\u{feff}[Event \"a\"]\r\n\r\n1. e4 *\r\n\r\n[Site \"b\"]\r\n\r\n*"), [1, 5]);
-        assert_eq!(starts("[Event \"a\"]\n1. e4 *\n[White \"b\"]\n1. d4 *"), [1, 3]);
-    }
-
-    #[test]
-    fn a_game_without_movetext_ends_at_the_next_event() {
-        assert_eq!(starts("[Event \"a\"]\n[Site \"x\"]\n\n[Event \"b\"]\n\n*\n"), [1, 4]);
-        assert_eq!(starts("[Event \"a\"]\n[Event \"b\"]\n\n*\n"), [1, 2]);
-        assert_eq!(starts("[White \"a\"]\n[Event \"b\"]\n\n*\n"), [1]);
-    }
-
-    #[test]
-    fn a_comment_may_contain_text_like_a_game() {
-        assert_eq!(
-            starts("[Event \"a\"]\n\n1. e4 {see\n\n[Event \"x\"]\n\n1. d4} e5 *\n\n[Event \"b\"]\n\n*"),
-            [1, 9]
-        );
-        assert_eq!(starts("[Event \"a\"]\n\n1. e4 {x\n[%eval 0.2]\n[Site \"x\"]} e5 *\n"), [1]);
-    }
-
-    #[test]
-    fn an_unclosed_comment_ends_with_its_game() {
-        assert_eq!(starts("[Event \"a\"]\n\n1. e4 {oh\n\n[Event \"b\"]\n\n1. d4 {x} *\n"), [1, 5]);
-        assert_eq!(starts("[Event \"a\"]\n\n1. e4 {oh\n\n[Event \"b\"]\n\n1. d4 *\n"), [1, 5]);
-        let long = format!(
-            "[Event \"a\"]\n\n1. e4 {{oh\n\n[Event \"b\"]\n\n1. d4 {}*\n}}",
-            " ".repeat(2 * LOOK_AHEAD)
-        );
+    fn games_start_where_their_text_says() {
+        for (text, expected) in [
+            // A tag after movetext starts a game.
+            ("[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. d4 *\n", &[1, 5][..]),
+            ("\u{feff}[Event \"a\"]\r\n\r\n1. e4 *\r\n\r\n[Site \"b\"]\r\n\r\n*", &[1, 5]),
+            ("[Event \"a\"]\n1. e4 *\n[White \"b\"]\n1. d4 *", &[1, 3]),
+            // A game without movetext ends at the next event.
+            ("[Event \"a\"]\n[Site \"x\"]\n\n[Event \"b\"]\n\n*\n", &[1, 4]),
+            ("[Event \"a\"]\n[Event \"b\"]\n\n*\n", &[1, 2]),
+            ("[White \"a\"]\n[Event \"b\"]\n\n*\n", &[1]),
+            // A comment may contain text like a game.
+            ("[Event \"a\"]\n\n1. e4 {see\n\n[Event \"x\"]\n\n1. d4} e5 *\n\n[Event \"b\"]\n\n*", &[1, 9]),
+            ("[Event \"a\"]\n\n1. e4 {x\n[%eval 0.2]\n[Site \"x\"]} e5 *\n", &[1]),
+            // An unclosed comment ends with its game.
+            ("[Event \"a\"]\n\n1. e4 {oh\n\n[Event \"b\"]\n\n1. d4 {x} *\n", &[1, 5]),
+            ("[Event \"a\"]\n\n1. e4 {oh\n\n[Event \"b\"]\n\n1. d4 *\n", &[1, 5]),
+            // After a result and a blank line: the second game has lost its tags; rubbish follows as a third.
+            ("[Event \"a\"]\n\n1. e4 {x} 1-0\n\n1. d4 *\n\nSent from a telephone\n\n", &[1, 5, 7]),
+            // A comment on the ended game is not a new one; nor is movetext that continues without a result.
+            ("[Event \"a\"]\n\n1. e4 1-0\n\n{a fine game}\n", &[1]),
+            ("[Event \"a\"]\n\n1. e4\n\n1... e5 1-0\n", &[1]),
+            // A line that needs more text is scanned again.
+            ("[Event \"a\"]\n\n1. e4 1-0\n\n [%clk 1] } e5 { (x [Event \"b\"]\n\n1. d4 *\n", &[1, 5, 5]),
+            ("[Event \"a\"]\n\n1. e4 1-0\n\n[b c] e5 { (x [Event \"b\"]\n\n1. d4 *\n", &[1, 5, 5]),
+            // A lost line end does not hide a game.
+            ("[Event \"a\"]\n\n1. e4 {[Event \"x\"]} 1-0 [Event \"b\"]\n[Site \"b\"]\n\n1. d4 *\n", &[1, 3]),
+            // Braces in tags and line comments are ignored.
+            ("[Event \"{\"]\n\n1. e4 ; {\n% {\n*\n\n[Event \"b\"]\n\n*\n", &[1, 7]),
+        ] {
+            assert_eq!(starts(text), expected, "{text:?}");
+        }
+        let open = " ".repeat(2 * LOOK_AHEAD);
+        let long = format!("[Event \"a\"]\n\n1. e4 {{oh\n\n[Event \"b\"]\n\n1. d4 {open}*\n}}");
         assert_eq!(split(&long, 1000).iter().map(|g| g.1).collect::<Vec<_>>(), [1, 5]);
-    }
-
-    #[test]
-    fn text_after_a_result_and_a_blank_line_is_a_new_game() {
-        // The second game has lost its tags; rubbish follows as a third.
-        assert_eq!(
-            starts("[Event \"a\"]\n\n1. e4 {x} 1-0\n\n1. d4 *\n\nSent from a telephone\n\n"),
-            [1, 5, 7]
-        );
-        // A comment on the ended game is not a new one; nor is movetext that continues without a result.
-        assert_eq!(starts("[Event \"a\"]\n\n1. e4 1-0\n\n{a fine game}\n"), [1]);
-        assert_eq!(starts("[Event \"a\"]\n\n1. e4\n\n1... e5 1-0\n"), [1]);
-    }
-
-    #[test]
-    fn a_line_that_needs_more_text_is_scanned_again() {
-        let text = "[Event \"a\"]\n\n1. e4 1-0\n\n [%clk 1] } e5 { (x [Event \"b\"]\n\n1. d4 *\n";
-        assert_eq!(starts(text), [1, 5, 5]);
-        let text = "[Event \"a\"]\n\n1. e4 1-0\n\n[b c] e5 { (x [Event \"b\"]\n\n1. d4 *\n";
-        assert_eq!(starts(text), [1, 5, 5]);
-    }
-
-    #[test]
-    fn a_lost_line_end_does_not_hide_a_game() {
-        let text = "[Event \"a\"]\n\n1. e4 {[Event \"x\"]} 1-0 [Event \"b\"]\n[Site \"b\"]\n\n1. d4 *\n";
-        assert_eq!(starts(text), [1, 3]);
-    }
-
-    #[test]
-    fn braces_in_tags_and_line_comments_are_ignored() {
-        assert_eq!(starts("[Event \"{\"]\n\n1. e4 ; {\n% {\n*\n\n[Event \"b\"]\n\n*\n"), [1, 7]);
     }
 
     #[test]

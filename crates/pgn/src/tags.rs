@@ -9,17 +9,14 @@ use memchr::{memchr, memchr3};
 pub struct Tags<'a>(&'a [u8]);
 
 impl<'a> Tags<'a> {
-    /// Wraps a tag section: tags, blank lines and `%` lines.
     pub fn new(text: &'a [u8]) -> Tags<'a> {
         Tags(text)
     }
 
-    /// Returns the unescaped value of the last tag with this name.
     pub fn get(&self, name: &str) -> Option<Cow<'a, [u8]>> {
         self.iter().filter(|(n, _)| *n == name.as_bytes()).last().map(|(_, value)| unescaped(value))
     }
 
-    /// Iterates over names and raw values in order.
     pub fn iter(&self) -> Iter<'a> {
         Iter(self.0)
     }
@@ -61,7 +58,6 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
-/// Length of a value up to its closing quote or the end of the line.
 fn value_length(text: &[u8]) -> usize {
     let mut at = 0;
     while let Some(next) = memchr3(b'"', b'\n', b'\\', &text[at..]) {

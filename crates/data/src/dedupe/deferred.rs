@@ -32,14 +32,12 @@ pub struct Deferred {
     entries: Buckets<Entry>,
 }
 
-/// The values of a record that decide whether it stays.
 struct Entry {
     key: u128,
     /// Row in the file, from 1; 0 for a record that stayed before any was deferred.
     row: u64,
     /// Rank by depth: 0 without a score, 1 without a depth, else 2 + depth.
     rank: u16,
-    /// Its result, or the results merged into it before.
     mean: MeanResult,
 }
 
@@ -61,7 +59,6 @@ impl Deferred {
         })
     }
 
-    /// Adds the key of a record that has stayed.
     pub fn seen(&mut self, key: u128) -> Result<()> {
         let mean = MeanResult { count: 0, sum: 0 };
         self.entries.push(partition(key), Entry { key, row: 0, rank: 0, mean })
@@ -70,28 +67,17 @@ impl Deferred {
     pub fn push(&mut self, records: &[Record], keys: &[u128]) -> Result<()> {
         let first = self.records.rows() + 1;
         for ((record, key), row) in records.iter().zip(keys).zip(first..) {
-            let rank = match (record.score, record.depth) {
-                (None, _) => 0,
-                (Some(_), None) => 1,
-                (Some(_), Some(depth)) => 2 + u16::from(depth),
-            };
+            let rank = record.score.map_or(0, |_| record.depth.map_or(1, |depth| 2 + u16::from(depth)));
             let mean = own_mean(record);
             self.entries.push(partition(*key), Entry { key: *key, row, rank, mean })?;
         }
         self.records.push(records)
     }
 
-    /// Passes the records that stay to `each`, in their order. Returns the number dropped.
     pub fn finish(mut self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<u64> {
-        let mut verdicts = Verdicts {
-            buckets: Buckets::new(
-                (self.records.rows() / ROWS_PER_BUCKET + 1) as usize,
-                self.memory / 2,
-                &self.folder,
-            ),
-            current: Vec::new().into_iter().peekable(),
-            next_bucket: 0,
-        };
+        let buckets = (self.records.rows() / ROWS_PER_BUCKET + 1) as usize;
+        let buckets = Buckets::new(buckets, self.memory / 2, &self.folder);
+        let mut verdicts = Verdicts { buckets, current: Vec::new().into_iter().peekable(), next_bucket: 0 };
         let all: Vec<usize> = (0..self.entries.count()).collect();
         for some in all.chunks(rayon::current_num_threads()) {
             interrupt::check()?;
@@ -134,7 +120,6 @@ fn own_mean(record: &Record) -> MeanResult {
     record.mean.unwrap_or(MeanResult { count: 1, sum: i32::from(record.result) })
 }
 
-/// The verdicts on the rows of a partition that have an equal.
 fn judge(mut entries: Vec<Entry>, keep: Keep) -> Vec<Verdict> {
     entries.sort_unstable_by_key(|entry| (entry.key, entry.row));
     let mut verdicts = Vec::new();
@@ -154,7 +139,6 @@ fn judge(mut entries: Vec<Entry>, keep: Keep) -> Vec<Verdict> {
     verdicts
 }
 
-/// Sums the results, saturating.
 fn sum(equal: &[Entry]) -> MeanResult {
     equal.iter().fold(MeanResult { count: 0, sum: 0 }, |total, entry| MeanResult {
         count: total.count.saturating_add(entry.mean.count),
@@ -162,7 +146,6 @@ fn sum(equal: &[Entry]) -> MeanResult {
     })
 }
 
-/// Verdicts in the order of the rows.
 struct Verdicts {
     buckets: Buckets<Verdict>,
     current: std::iter::Peekable<std::vec::IntoIter<Verdict>>,
@@ -214,7 +197,6 @@ impl Spillable for Entry {
     }
 }
 
-/// Encoding of a dropped row.
 impl Spillable for Verdict {
     fn encode(verdicts: &[Verdict]) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::with_capacity(verdicts.len() * 16);

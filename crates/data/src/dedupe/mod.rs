@@ -34,7 +34,6 @@ pub enum Keep {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Dedupe {
     pub keep: Keep,
-    /// Treat horizontal mirrors as duplicates (only without castling rights).
     pub mirror: bool,
 }
 
@@ -96,7 +95,6 @@ impl Deduper {
         }
     }
 
-    /// Passes the deferred records that stay to `each`, in their order. Returns the number dropped.
     pub fn finish(self, each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<u64> {
         match self.state {
             State::Seen(_) => Ok(0),

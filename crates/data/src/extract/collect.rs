@@ -26,18 +26,13 @@ pub(super) struct Collector<'a> {
     dedupe: Option<Dedupe>,
     /// Checkpoints and the file of positions, if the run can be resumed.
     journal: Option<(Journal, SpillFile)>,
-    /// Positions that passed the filters.
     passed: u64,
-    /// The first game that is not done.
     next_game: u64,
-    /// Games of all files so far, including those of other shards.
     numbered: u64,
     sources: Vec<Source>,
-    /// Whether anything in the current file looks like a game.
     plausible: bool,
     /// The first [`NAMED`] broken games.
     bad: Vec<String>,
-    /// Damaged files whose readable games are kept.
     damage: Vec<String>,
     pub(super) funnel: Option<FunnelCounts>,
     summary: Summary,
@@ -45,7 +40,6 @@ pub(super) struct Collector<'a> {
     pool: &'a BufferPool,
 }
 
-/// Broken games that the journal names.
 const NAMED: usize = 20;
 
 impl<'a> Collector<'a> {
@@ -160,7 +154,6 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    /// Writes a checkpoint, if there is a journal.
     pub(super) fn checkpoint(&mut self) -> Result<()> {
         let Some((journal, spilled)) = &mut self.journal else { return Ok(()) };
         let done = self.sources.len() == self.files.len();
@@ -174,7 +167,6 @@ impl<'a> Collector<'a> {
         })
     }
 
-    /// Finishes the dataset and checks the counts.
     pub(super) fn finish(mut self, filters: &FilterSet) -> Result<Summary> {
         if self.sources.len() != self.files.len() {
             let (read, files) = (self.sources.len(), self.files.len());
@@ -189,13 +181,8 @@ impl<'a> Collector<'a> {
         if self.journal.as_ref().is_some_and(|(journal, _)| !journal.is_complete()) {
             self.checkpoint()?;
         }
-        let journal = match self.journal.take() {
-            Some((journal, spilled)) => {
-                self.replay(spilled)?;
-                Some(journal)
-            }
-            None => None,
-        };
+        let journal = self.journal.take();
+        let journal = journal.map(|(journal, spilled)| self.replay(spilled).map(|()| journal)).transpose()?;
         let about = |metadata: &mut Metadata, done: &OutputCounts| {
             let mut whole = summary.clone();
             whole.add(done);
@@ -212,8 +199,8 @@ impl<'a> Collector<'a> {
             let before = [BAD_GAME, NO_RESULT];
             let after = [
                 (DUPLICATES, self.dedupe.map(|_| funnel.duplicates())),
-                (PER_GAME, self.settings.per_game.map(|_| funnel.over_cap())),
-                (SAMPLE, self.settings.sample.map(|most| funnel.records().saturating_sub(most as u64))),
+                (PER_GAME, self.settings.per_game.map(|_| funnel.over_cap)),
+                (SAMPLE, self.settings.sample.map(|most| funnel.records.saturating_sub(most as u64))),
             ];
             let (read, dropped) = (summary.positions_read, &summary.dropped);
             summary.funnel = Some(funnel.steps(filters, read, dropped, &before, &after)?);
@@ -222,7 +209,6 @@ impl<'a> Collector<'a> {
         Ok(summary)
     }
 
-    /// Passes the records of the file to the output stage.
     fn replay(&mut self, spilled: SpillFile) -> Result<()> {
         let dedupe = self.dedupe;
         spilled.replay(|mut records| {

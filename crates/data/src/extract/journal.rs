@@ -15,26 +15,21 @@ use super::super::{Metadata, Source};
 use super::{Settings, Summary};
 use patzer_io::error::{Error, Result};
 
-/// File names in the folder.
 const JOURNAL: &str = "journal";
 const POSITIONS: &str = "positions";
 const DATASET: &str = "dataset";
 
-/// The state of a run between two chunks.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
     /// Length of the file of positions, in bytes.
     pub(super) length: u64,
-    /// The first game whose positions are not in it.
     pub(super) next_game: u64,
     pub(super) summary: Summary,
     pub(super) bad: Vec<String>,
     pub(super) damage: Vec<String>,
-    /// The files of games, once all have been read.
     pub(super) sources: Option<Vec<Source>>,
 }
 
-/// Identifies a run: it resumes only if all of this is unchanged.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Identity {
     metadata: Metadata,
@@ -49,17 +44,12 @@ pub(super) struct Journal {
     folder: PathBuf,
     file: File,
     last: Option<Checkpoint>,
-    /// Positions read between checkpoints.
     interval: u64,
-    /// Positions read at the last checkpoint.
     at: u64,
 }
 
 impl Journal {
     /// Opens or creates the journal beside an output, and the file of positions.
-    ///
-    /// # Errors
-    /// If it belongs to a run with other games or settings, or cannot be written.
     pub(super) fn open(
         output: &Path,
         files: &[PathBuf],
@@ -117,7 +107,6 @@ impl Journal {
         self.last.as_ref()
     }
 
-    /// Whether the last checkpoint has all games.
     pub(super) fn is_complete(&self) -> bool {
         self.last.as_ref().is_some_and(|last| last.sources.is_some())
     }
@@ -144,7 +133,6 @@ impl Journal {
         self.folder.join(DATASET)
     }
 
-    /// Renames the dataset to its final name and removes the folder.
     pub(super) fn finish(self) -> Result<()> {
         // A symbolic link stays one: its target is replaced.
         let target = std::fs::canonicalize(&self.output).unwrap_or_else(|_| self.output.clone());
@@ -164,7 +152,6 @@ fn sweep(folder: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Path, size and modification time of a file.
 fn stamp(path: &Path) -> Result<(PathBuf, u64, u128)> {
     if path == Path::new("-") {
         return Err(Error::usage("standard input cannot be read again, so --resume cannot go on with it"));

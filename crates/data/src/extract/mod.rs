@@ -28,34 +28,26 @@ use patzer_io::interrupt;
 use patzer_pgn::{EvalSide, Event, Reader};
 pub use summary::{Notice, Summary};
 
-/// Reasons of positions that no filter drops.
 const BAD_GAME: &str = "bad_game";
 const NO_RESULT: &str = "no_result";
 
-/// Settings of an extraction beside its filters.
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Random sample of at most this many positions of each game, after the filters.
     pub per_game: Option<usize>,
-    /// Random sample of this many positions in all, after everything else.
     pub sample: Option<usize>,
     pub seed: u64,
-    /// The output format, where the name of the output does not say it.
     pub target: Target,
     /// Keep the positions of a broken game before its fault, and the games before a file's damage.
     pub keep_partial: bool,
     pub eval_side: EvalSide,
     /// Which of equal positions stays; `None` leaves it to the presets, some of which keep the first.
     pub duplicates: Option<Keep>,
-    /// Treat horizontal mirrors as duplicates (only without castling rights).
     pub mirror: bool,
-    /// Take only this shard of the games.
     pub shard: Option<Shard>,
     /// Approximate bytes of memory for the removal of duplicates; `None` for half of the machine's.
     pub memory: Option<usize>,
-    /// Keep checkpoints beside the output, and resume from them.
     pub resume: bool,
-    /// Count what each filter drops alone and in sequence.
     pub funnel: bool,
 }
 
@@ -64,7 +56,6 @@ impl Settings {
         self.memory.unwrap_or_else(memory::default)
     }
 
-    /// Settings of the stages after the filters; `filters_dedupe` says whether a preset drops duplicates.
     fn output(&self, filters_dedupe: bool) -> Result<OutputSettings> {
         let keep = self.duplicates.or(filters_dedupe.then_some(Keep::First));
         if self.mirror && keep.is_none() {
@@ -84,10 +75,6 @@ impl Settings {
 }
 
 /// Writes a dataset to `output`, or without one counts what would be in it.
-///
-/// # Errors
-/// If a file cannot be read, holds no games or is damaged, no game can be read, the dataset cannot be written, or the
-/// user interrupts. Nothing is written then, but with `resume` the checkpoints stay.
 pub fn extract(
     files: &[PathBuf],
     output: Option<&Path>,
@@ -102,22 +89,17 @@ pub fn extract(
     applied.extend(stages.describe());
     let mut metadata = Metadata::new(Vec::new(), applied, settings.seed);
     (metadata.dedupe, metadata.shard) = (stages.dedupe, settings.shard);
-    let journal = match output.filter(|_| settings.resume) {
-        Some(output) => Some(Journal::open(output, files, &metadata, settings)?),
-        None => None,
-    };
+    let journal = output.filter(|_| settings.resume);
+    let journal = journal.map(|output| Journal::open(output, files, &metadata, settings)).transpose()?;
     let folder = spill::folder_of(output);
     let resumes = journal.is_some();
     let beside = journal.as_ref().map(|(journal, _)| journal.dataset());
-    let writer = match output {
-        Some(output) => {
-            // The name of the output says the format, even where the dataset is first written elsewhere.
-            let target = Target { format: Some(settings.target.format(output)?), ..settings.target };
-            Some(AnyWriter::create(beside.as_deref().unwrap_or(output), &target, &metadata)?)
-        }
-        None => None,
-    };
-    let output_stage = OutputStage::new(writer, &stages, &folder)?;
+    let writer = output.map(|output| {
+        // The name of the output says the format, even where the dataset is first written elsewhere.
+        let target = Target { format: Some(settings.target.format(output)?), ..settings.target };
+        AnyWriter::create(beside.as_deref().unwrap_or(output), &target, &metadata)
+    });
+    let output_stage = OutputStage::new(writer.transpose()?, &stages, &folder)?;
     let pool = BufferPool::default();
     let mut collector = Collector::new(files, settings, output_stage, stages.dedupe, journal, notice, &pool);
     collector.funnel = settings.funnel.then(|| FunnelCounts::new(filters));

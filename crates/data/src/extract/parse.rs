@@ -10,17 +10,14 @@ use super::super::funnel::FunnelCounts;
 use super::{BAD_GAME, NO_RESULT, Settings};
 use patzer_pgn::{Chunk, Event, Parser};
 
-/// A reader's event, its games parsed and filtered.
 pub(super) enum ParsedEvent {
     Chunk(ParsedChunk),
     Other(Event),
 }
 
-/// Records and counts of a chunk.
 #[derive(Default)]
 pub(super) struct ParsedChunk {
     pub(super) file: usize,
-    /// The first game after the chunk.
     pub(super) next_game: u64,
     pub(super) games: u64,
     /// Number in the file, line, reason.
@@ -30,14 +27,12 @@ pub(super) struct ParsedChunk {
     pub(super) read: u64,
     pub(super) dropped: ReasonCounts,
     pub(super) records: Vec<Record>,
-    /// Keys of the records, if duplicates are dropped.
     pub(super) keys: Vec<u128>,
     pub(super) plausible: bool,
     pub(super) funnel: Option<FunnelCounts>,
 }
 
 impl ParsedChunk {
-    /// Filters the records from `first` on in place.
     fn filter(&mut self, first: usize, filters: &FilterSet) {
         let mut kept = first;
         for at in first..self.records.len() {
@@ -96,13 +91,10 @@ impl ReasonCounts {
     }
 }
 
-/// Parses and filters chunks of games.
 pub(super) struct ChunkParser<'a> {
     pub(super) filters: &'a FilterSet,
     pub(super) settings: &'a Settings,
-    /// Computes the keys of the records, if duplicates are dropped.
     pub(super) key: Option<Dedupe>,
-    /// The first game to parse.
     pub(super) next_game: u64,
     pub(super) pool: &'a BufferPool,
 }

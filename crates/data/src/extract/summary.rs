@@ -9,10 +9,8 @@ use super::super::funnel::FunnelStep;
 use super::super::output_stage::OutputCounts;
 use patzer_io::error::{Error, Result};
 
-/// Counts of an extraction.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Summary {
-    /// Games read, including bad and skipped ones.
     pub games: u64,
     pub games_bad: u64,
     /// Sound games without positions, by reason: `no_result`, `variant`.
@@ -22,7 +20,6 @@ pub struct Summary {
     pub results_conflicting: BTreeMap<String, u64>,
     /// Positions from which a move was played, including bad games before the fault.
     pub positions_read: u64,
-    /// Positions in the dataset; in a dry run, those that would be.
     pub positions_written: u64,
     /// Dropped positions by reason: a filter, `bad_game`, `no_result`, `per_game`, `sample`, or why the output format
     /// cannot hold them.
@@ -36,18 +33,14 @@ pub struct Summary {
 /// Progress and warnings of a running extraction.
 #[derive(Debug)]
 pub enum Notice {
-    /// Bytes read of all files.
     Bytes(u64),
-    /// A broken game, as `file: game N, line L: reason`.
     BadGame(String),
     /// A damaged file whose readable part is kept.
     Damage(String),
-    /// Values that the output format does not carry.
     Lost(String),
 }
 
 impl Summary {
-    /// Adds the counts of the stages after the filters.
     pub(super) fn add(&mut self, done: &OutputCounts) {
         self.positions_written += done.written;
         for (reason, count) in &done.dropped {
@@ -55,7 +48,6 @@ impl Summary {
         }
     }
 
-    /// The counts that the dataset's metadata keeps.
     pub(super) fn account(&self) -> Account {
         Account {
             games: self.games,
@@ -67,7 +59,6 @@ impl Summary {
         }
     }
 
-    /// Checks that every position is counted once.
     pub(super) fn check(&self, passed: u64, done: &OutputCounts) -> Result<()> {
         let counted = self.positions_written + self.dropped.values().sum::<u64>();
         if counted == self.positions_read && done.read == passed {

@@ -5,15 +5,12 @@
 
 use patzer_pgn::tags;
 
-/// How a game ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// By the rules, by agreement or by resignation.
     Board,
     TimeForfeit,
     /// An illegal move, or another breach of the rules.
     IllegalMove,
-    /// A player left, crashed, or stopped answering.
     Disconnect,
     Unterminated,
     Adjudication,
@@ -64,7 +61,6 @@ fn seconds(text: &str) -> Option<f64> {
     Some(number(base)? * 40.0 / moves + 40.0 * number(increment)?)
 }
 
-/// How a game ended, by the words of a tag.
 fn end(text: &str) -> Option<End> {
     const WORDS: &[(End, &[&str])] = &[
         (End::TimeForfeit, &["time forfeit", "on time", "timeout", "time out"]),

@@ -47,7 +47,6 @@ static THEMES: &[&[Row]] = &[
     pipeline::ROWS,
 ];
 
-/// The rows of all filters, in the order of `patzer extract --help`.
 pub fn rows() -> impl Iterator<Item = &'static Row> {
     THEMES.iter().copied().flatten()
 }

@@ -3,24 +3,18 @@
 use serde::Deserialize;
 
 use super::Record;
-use super::registry::{NoParams, Row, filter, switch};
+use super::registry::{Row, plain, switch};
 use crate::flags;
 
 pub(super) const ROWS: &[Row] = &[
-    Row::position("capture", "the move played captures", &[], |v| {
-        filter(v, |_: &NoParams, r: &Record| !r.has(flags::CAPTURE))
-    }),
-    Row::position("promotion", "the move played promotes", &[], |v| {
-        filter(v, |_: &NoParams, r: &Record| !r.has(flags::PROMOTION))
-    }),
+    Row::position("capture", "the move played captures", &[], |v| plain(v, |r| !r.has(flags::CAPTURE))),
+    Row::position("promotion", "the move played promotes", &[], |v| plain(v, |r| !r.has(flags::PROMOTION))),
     Row::position("gives_check", "the move played gives check", &[], |v| {
-        filter(v, |_: &NoParams, r: &Record| !r.has(flags::GIVES_CHECK))
+        plain(v, |r| !r.has(flags::GIVES_CHECK))
     }),
     // Trainers whose move type knows only normal moves leave castling out (bullet's example for Stockfish's binpacks,
     // viriformat's `filter_castling`).
-    Row::position("castling", "the move played castles", &[], |v| {
-        filter(v, |_: &NoParams, r: &Record| r.played.0 >> 15 == 0)
-    }),
+    Row::position("castling", "the move played castles", &[], |v| plain(v, |r| r.played.0 >> 15 == 0)),
     // One filter for what trainers often drop together.
     Row::position(
         "tactical",
@@ -39,7 +33,7 @@ pub(super) const ROWS: &[Row] = &[
     // The flag is set where the move's comment says `book`. Source: Österlund, "Texel's Tuning Method" (2014), which
     // leaves book positions out.
     Row::position("book", "the move played is commented as a book move", &[], |v| {
-        filter(v, |_: &NoParams, r: &Record| !r.has(flags::BOOK))
+        plain(v, |r| !r.has(flags::BOOK))
     }),
 ];
 
@@ -53,7 +47,6 @@ struct Tactical {
 }
 
 impl Tactical {
-    /// The flags of a record that drop it.
     fn flags(&self) -> u16 {
         let dropped = |on, flag| if on { flag } else { 0 };
         dropped(self.captures, flags::CAPTURE)

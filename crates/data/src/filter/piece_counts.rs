@@ -2,16 +2,13 @@
 
 use patzer_chess::PackedBoard;
 
-/// Piece counts of a board.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PieceCounts {
     /// White's pieces, king and pawns included.
     pub white: u32,
-    /// Black's pieces, king and pawns included.
     pub black: u32,
     /// White's by role, pawns first and kings last.
     pub white_roles: [u32; 6],
-    /// Black's by role.
     pub black_roles: [u32; 6],
 }
 
@@ -22,12 +19,9 @@ const VALUES: [u32; 6] = [1, 3, 3, 5, 9, 0];
 const ONES: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
 
 impl PieceCounts {
-    /// Counts a board's pieces.
     #[inline]
     pub fn of(board: &PackedBoard) -> PieceCounts {
-        let mut codes = [0; 16];
-        codes.copy_from_slice(&board.0[8..]);
-        let codes = u128::from_le_bytes(codes);
+        let codes = u128::from_le_bytes(crate::spill::field(&board.0, 8));
         let number = board.count().min(32);
         let taken = if number == 32 { ONES } else { ONES & ((1 << (4 * number)) - 1) };
         let bit = |index: u32| codes >> index & taken;
@@ -45,7 +39,6 @@ impl PieceCounts {
         }
     }
 
-    /// Pieces other than pawns of both sides, kings included.
     #[inline]
     pub fn non_pawns(&self) -> u32 {
         self.white + self.black - self.white_roles[0] - self.black_roles[0]
@@ -75,7 +68,6 @@ mod tests {
     use patzer_chess::fen;
     use shakmaty::{Color, Role};
 
-    /// Reference: counts square by square.
     fn slow(board: &PackedBoard) -> PieceCounts {
         let mut counts = PieceCounts::default();
         for (_, piece) in board.pieces() {

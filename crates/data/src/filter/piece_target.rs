@@ -55,7 +55,6 @@ struct PieceTarget {
     seed: u64,
 }
 
-/// The probability to stay, by number of pieces.
 fn probabilities(curve: &[f64], present: &[f64], max_skip: f64) -> [f64; 33] {
     let wanted: [f64; 33] = std::array::from_fn(|n| spline(curve, n as f64 / 8.0));
     let (all_wanted, all_present): (f64, f64) = (wanted.iter().sum(), present.iter().sum());

@@ -9,7 +9,6 @@ use super::{Filter, GameTags, Record};
 use crate::key_set::KeySet;
 use patzer_io::error::{Error, Result};
 
-/// The reason under which duplicates count.
 pub const DUPLICATES: &str = "duplicates";
 
 pub(super) const ROWS: &[Row] = &[Row {
@@ -19,10 +18,8 @@ pub(super) const ROWS: &[Row] = &[Row {
     build: Build::Duplicates,
 }];
 
-/// The filters of a run.
 pub struct Pipeline {
     filters: FilterSet,
-    /// Keys of the positions kept so far, if duplicates are dropped.
     seen: Option<KeySet>,
     description: Vec<String>,
 }
@@ -42,27 +39,15 @@ pub struct FilterSet {
 }
 
 impl FilterSet {
-    /// Judges a position by the filters of positions. Random filters draw by its `game`, which has to be set.
-    ///
-    /// # Errors
-    /// The name of the first filter that drops it.
+    /// Judges a position; an error names the first filter that drops it. Random filters draw by its `game`.
     #[inline]
     pub fn keep(&self, record: &Record) -> std::result::Result<(), &'static str> {
-        match self.positions.iter().find(|named| !(named.keeps)(record)) {
-            Some(named) => Err(named.name),
-            None => Ok(()),
-        }
+        self.positions.iter().find(|named| !(named.keeps)(record)).map_or(Ok(()), |named| Err(named.name))
     }
 
     /// Judges a game by the filters of games.
-    ///
-    /// # Errors
-    /// The name of the first filter that drops it.
     pub fn keep_game(&self, tags: &GameTags) -> std::result::Result<(), &'static str> {
-        match self.games.iter().find(|named| !(named.keeps)(tags)) {
-            Some(named) => Err(named.name),
-            None => Ok(()),
-        }
+        self.games.iter().find(|named| !(named.keeps)(tags)).map_or(Ok(()), |named| Err(named.name))
     }
 
     /// Whether [`FilterSet::keep_game`] can drop a game.
@@ -70,7 +55,6 @@ impl FilterSet {
         !self.games.is_empty()
     }
 
-    /// Name and label of each filter, in their order.
     pub fn names(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let games = self.games.iter().map(|named| (named.name, named.label.as_str()));
         games.chain(self.positions.iter().map(|named| (named.name, named.label.as_str())))
@@ -90,9 +74,6 @@ impl FilterSet {
 impl Pipeline {
     /// The filters of presets for the positions of a dataset: built-in names or TOML files, with overrides such as
     /// `filter.parameter=value`. A filter that several presets name with the same values works once.
-    ///
-    /// # Errors
-    /// An unknown preset, filter or parameter, a bad value, or a filter of games, whose tags a dataset does not carry.
     pub fn new(filters: &[String], overrides: &[String]) -> Result<Pipeline> {
         let pipeline = Pipeline::for_games(filters, overrides)?;
         match pipeline.filters.games.first() {
@@ -105,9 +86,6 @@ impl Pipeline {
     }
 
     /// As [`Pipeline::new`] for games at `extract`, where filters of games work too.
-    ///
-    /// # Errors
-    /// An unknown preset, filter or parameter, or a bad value.
     pub fn for_games(filters: &[String], overrides: &[String]) -> Result<Pipeline> {
         let mut presets = filters.iter().map(|name| Preset::load(name)).collect::<Result<Vec<_>>>()?;
         for text in overrides {
@@ -144,15 +122,11 @@ impl Pipeline {
         Ok(())
     }
 
-    /// The presets with their filters, one preset a line, as a dataset's metadata keeps them.
     pub fn describe(&self) -> Vec<String> {
         self.description.clone()
     }
 
     /// Judges a position. Positions have to come in the order of the dataset, since the first of equal ones stays.
-    ///
-    /// # Errors
-    /// The name of the filter that drops the position.
     #[inline]
     pub fn keep(&mut self, record: &Record) -> std::result::Result<(), &'static str> {
         self.filters.keep(record)?;
@@ -167,7 +141,6 @@ impl Pipeline {
     }
 }
 
-/// Applies one `filter.parameter=value` to every preset that has the filter.
 fn apply(presets: &mut [Preset], text: &str) -> std::result::Result<(), FilterError> {
     let assignment =
         text.split_once('=').and_then(|(key, value)| Some((key.trim().split_once('.')?, value.trim())));
@@ -198,7 +171,6 @@ fn describe(preset: &Preset) -> String {
     }
 }
 
-/// The lists of presets and filters for a help text.
 pub fn help() -> String {
     format!(
         "Presets:\n{}\nFilters that presets are made of; each drops a position if\n{}",

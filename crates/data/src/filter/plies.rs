@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::Record;
 use super::registry::{Range, Row, choice, filter, whole};
+use super::windows::Window;
 
 pub(super) const ROWS: &[Row] = &[
     // After an opening from a book of FENs, the ply by the move number is what Stockfish's formats call the ply.
@@ -45,7 +46,7 @@ pub(super) const ROWS: &[Row] = &[
         "short_game",
         "its game has fewer than plies plies",
         &[whole("plies", "the fewest plies that a game has to have", (1, 255), &[20])],
-        |v| filter(v, |p: &ShortGame, r: &Record| u32::from(r.ply) + u32::from(r.to_end) + 1 >= p.plies),
+        |v| filter(v, |p: &Window, r: &Record| u32::from(r.ply) + u32::from(r.to_end) + 1 >= p.plies.into()),
     ),
 ];
 
@@ -73,10 +74,4 @@ impl Ply {
         };
         (self.min..=self.max).contains(&ply)
     }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ShortGame {
-    plies: u32,
 }

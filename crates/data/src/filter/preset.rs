@@ -9,7 +9,6 @@ use toml::{Spanned, Value};
 use super::registry::{self, FilterError, ParamValues, Row};
 use patzer_io::error::{Error, Result};
 
-/// The built-in presets: name and TOML.
 pub const PRESETS: &[(&str, &str)] = &[
     ("capt", include_str!("../../../../filters/capt.toml")),
     ("quiet", include_str!("../../../../filters/quiet.toml")),
@@ -32,14 +31,12 @@ pub struct PresetFilter {
     pub values: ParamValues,
 }
 
-/// A named list of filters.
 pub struct Preset {
     pub name: String,
     pub description: String,
     pub filters: Vec<PresetFilter>,
 }
 
-/// A preset as its file has it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct PresetFile {
@@ -51,7 +48,6 @@ struct PresetFile {
 }
 
 impl Preset {
-    /// The built-in preset of that name, the single filter of that name, or the preset in that file.
     pub fn load(name: &str) -> Result<Preset> {
         if let Some((name, text)) = PRESETS.iter().find(|(preset, _)| *preset == name) {
             return Preset::parse(Path::new(name), text);
@@ -71,7 +67,6 @@ impl Preset {
         Preset::parse(path, &patzer_io::read_text(path)?)
     }
 
-    /// Reads a preset's text; `path` is for messages, which name the line at fault.
     pub fn parse(path: &Path, text: &str) -> Result<Preset> {
         let at = |byte: usize, reason: String| {
             let line = 1 + text.as_bytes()[..byte.min(text.len())].iter().filter(|b| **b == b'\n').count();
@@ -110,7 +105,6 @@ fn parse_filter(
     Ok(PresetFilter { row, values })
 }
 
-/// The list of presets for a help text, one a line.
 pub fn listing() -> String {
     PRESETS
         .iter()

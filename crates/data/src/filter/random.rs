@@ -67,7 +67,6 @@ pub(super) enum Stream {
     PieceTarget = 14,
 }
 
-/// Draws a number from 0 to below 1 for a record.
 #[inline]
 pub(super) fn draw(seed: u64, stream: Stream, record: &Record) -> f64 {
     unit(mix(mix(seed, stream as u64), u64::from(record.game) << 16 | u64::from(record.ply)))

@@ -52,12 +52,10 @@ pub(super) const fn choice(name: Str, about: Str, words: &'static [Str]) -> Para
     Param { name, about, kind: Kind::Choice(words) }
 }
 
-/// Parameters of a filter without any.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NoParams {}
 
-/// Parameters of a filter that keeps values from `min` to `max`.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Range<T> {
@@ -101,7 +99,8 @@ pub type Filter<T = Record> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 /// Builds a filter from the values of all its parameters.
 pub type BuildFilter<T> = fn(ParamValues) -> Result<Filter<T>, toml::de::Error>;
 
-/// Builds a filter that keeps what `keeps` says, given the parameters `P`.
+type Result<T, E = FilterError> = std::result::Result<T, E>;
+
 pub(super) fn filter<P, T, F>(values: ParamValues, keeps: F) -> Result<Filter<T>, toml::de::Error>
 where
     P: DeserializeOwned + Send + Sync + 'static,
@@ -111,25 +110,27 @@ where
     Ok(Box::new(move |item| keeps(&params, item)))
 }
 
+/// Builds a filter without parameters.
+pub(super) fn plain<F>(values: ParamValues, keeps: F) -> Result<Filter, toml::de::Error>
+where
+    F: Fn(&Record) -> bool + Send + Sync + 'static,
+{
+    filter(values, move |_: &NoParams, record: &Record| keeps(record))
+}
+
 /// What a filter looks at, and how it is built.
 #[derive(Debug)]
 pub enum Build {
-    /// One record.
     Position(BuildFilter<Record>),
-    /// The tags of a game, which only `extract` sees.
     Game(BuildFilter<GameTags>),
-    /// All earlier positions: only the first of equal ones stays.
     Duplicates,
 }
 
 /// A filter that presets may use.
 #[derive(Debug)]
 pub struct Row {
-    /// Its name in a preset, and the reason under which it counts what it drops.
     pub name: &'static str,
-    /// What it drops.
     pub about: &'static str,
-    /// The fields of its parameter struct.
     pub params: &'static [Param],
     pub build: Build,
 }
@@ -145,7 +146,6 @@ pub enum FilterError {
     BadValue(String, String, Kind),
     /// A `min` and its value above a `max` and its value.
     NothingLeft(String, f64, String, f64),
-    /// An override that is not `filter.parameter=value`.
     NotAnOverride,
     /// An override of a filter that no preset uses, and the filters in use.
     NotInUse(String, Vec<&'static str>),
@@ -188,8 +188,7 @@ impl fmt::Display for FilterError {
     }
 }
 
-/// The row of a filter's name.
-pub fn row(name: &str) -> Result<&'static Row, FilterError> {
+pub fn row(name: &str) -> Result<&'static Row> {
     rows().find(|row| row.name == name).ok_or_else(|| FilterError::UnknownFilter(name.into()))
 }
 
@@ -203,44 +202,30 @@ impl Row {
         Row { name, about, params, build: Build::Position(build) }
     }
 
-    fn kind(&'static self, param: &str) -> Result<Kind, FilterError> {
+    fn kind(&'static self, param: &str) -> Result<Kind> {
         let found = self.params.iter().find(|p| p.name == param);
         found.map(|p| p.kind).ok_or_else(|| FilterError::UnknownParam(self, param.into()))
     }
 
-    /// The values of all parameters that a preset does not set.
     pub fn defaults(&self) -> ParamValues {
         self.params.iter().map(|p| (p.name.to_string(), p.kind.default())).collect()
     }
 
-    /// Sets a parameter to a TOML value.
-    pub fn set(
-        &'static self,
-        values: &mut ParamValues,
-        param: &str,
-        value: &Value,
-    ) -> Result<(), FilterError> {
+    pub fn set(&'static self, values: &mut ParamValues, param: &str, value: &Value) -> Result<()> {
         let kind = self.kind(param)?;
         let bad = || FilterError::BadValue(format!("{}.{param}", self.name), show(value), kind);
         values.insert(param.into(), kind.checked(value).ok_or_else(bad)?);
         Ok(())
     }
 
-    /// Sets a parameter to text of the command line.
-    pub fn set_text(
-        &'static self,
-        values: &mut ParamValues,
-        param: &str,
-        text: &str,
-    ) -> Result<(), FilterError> {
+    pub fn set_text(&'static self, values: &mut ParamValues, param: &str, text: &str) -> Result<()> {
         let kind = self.kind(param)?;
         let value = kind.parse(text).and_then(|value| kind.checked(&value));
         values.insert(param.into(), value.ok_or_else(|| FilterError::BadText(text.into(), kind))?);
         Ok(())
     }
 
-    /// Refuses a `min` above its `max`, which would keep nothing.
-    pub fn check(&self, values: &ParamValues) -> Result<(), FilterError> {
+    pub fn check(&self, values: &ParamValues) -> Result<()> {
         for low in self.params {
             let Some(rest) = low.name.strip_prefix("min").or_else(|| low.name.strip_suffix("_min")) else {
                 continue;
@@ -266,7 +251,6 @@ impl Row {
 }
 
 impl Kind {
-    /// How many values the parameter has: more than one is a list.
     pub fn count(&self) -> usize {
         match self {
             Kind::Whole(_, default) => default.len(),
@@ -288,7 +272,6 @@ impl Kind {
         }
     }
 
-    /// Reads text of the command line.
     fn parse(&self, text: &str) -> Option<Value> {
         let number = |text: &str| text.trim().parse().ok().map(Value::Float);
         match self {
@@ -348,7 +331,6 @@ fn number(value: &Value) -> Option<f64> {
     value.as_float().or_else(|| value.as_integer().map(|n| n as f64))
 }
 
-/// A value as a preset writes it.
 fn show(value: &Value) -> String {
     match value {
         Value::Array(list) => format!("[{}]", list.iter().map(show).collect::<Vec<_>>().join(", ")),
@@ -358,7 +340,6 @@ fn show(value: &Value) -> String {
     }
 }
 
-/// The list of filters for a help text: what each drops, and its parameters.
 pub fn listing() -> String {
     let mut text = String::new();
     for row in rows() {

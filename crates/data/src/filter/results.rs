@@ -3,13 +3,11 @@
 use serde::Deserialize;
 
 use super::Record;
-use super::registry::{NoParams, Row, choice, filter, switch};
+use super::registry::{Row, choice, filter, plain, switch};
 
 pub(super) const ROWS: &[Row] = &[
     // Source: zurichess, "Choosing positions for Texel's Tuning Method" (2016).
-    Row::position("draws", "the game was drawn", &[], |v| {
-        filter(v, |_: &NoParams, r: &Record| r.result != 0)
-    }),
+    Row::position("draws", "the game was drawn", &[], |v| plain(v, |r| r.result != 0)),
     Row::position(
         "result",
         "the game's result is not among those kept",

@@ -4,16 +4,14 @@
 use serde::Deserialize;
 
 use super::Record;
-use super::registry::{KnownRange, NoParams, Range, Row, choice, filter, whole};
+use super::registry::{KnownRange, Range, Row, choice, filter, plain, whole};
 use patzer_chess::score::is_mate;
 
 pub(super) const ROWS: &[Row] = &[
-    Row::position("no_score", "it has no score", &[], |v| {
-        filter(v, |_: &NoParams, r: &Record| r.score.is_some())
-    }),
+    Row::position("no_score", "it has no score", &[], |v| plain(v, |r| r.score.is_some())),
     // Source: Österlund, "Texel's Tuning Method" (2014), which leaves out positions where the engine found a mate.
     Row::position("mate_score", "its score is a forced mate for either side", &[], |v| {
-        filter(v, |_: &NoParams, r: &Record| r.score.is_none_or(|score| !is_mate(score.into())))
+        plain(v, |r| r.score.is_none_or(|score| !is_mate(score.into())))
     }),
     Row::position(
         "score_limit",

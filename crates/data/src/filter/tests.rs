@@ -3,7 +3,6 @@
 use super::*;
 use patzer_pgn::{GameSplitter, Parser};
 
-/// The plies of a game that presets or filters keep.
 fn left(game: &str, filters: &[&str], overrides: &[&str]) -> Vec<u16> {
     let mut cutter = GameSplitter::new();
     cutter.text().extend_from_slice(game.as_bytes());
@@ -52,7 +51,6 @@ const RATED: &str = "[WhiteElo \"2400\"]\n[BlackElo \"2150\"]\n[TimeControl \"60
 
 const ALL: &[u16] = &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
 
-/// Filter, overrides, game, the plies that stay.
 type Case = (&'static str, &'static [&'static str], &'static str, &'static [u16]);
 
 const CASES: &[Case] = &[

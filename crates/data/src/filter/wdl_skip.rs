@@ -68,7 +68,6 @@ const MATERIAL: (u32, u32, f64) = (17, 78, 58.0);
 
 struct WdlModel {
     by: By,
-    /// a and b for each ply, or for each amount of material.
     table: Vec<(f64, f64)>,
     unit: f64,
     seed: u64,
@@ -120,17 +119,15 @@ mod tests {
     #[test]
     fn the_model_is_nnue_pytorchs() {
         let model = WdlModel::new(&WDL_SKIP.defaults().try_into().unwrap());
-        let near = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-9, "{value} {expected}");
-        for (score, result, ply, expected) in EXPECTED {
-            near(model.probability(score, result, ply.min(240)), expected);
+        for (score, result, ply, expected) in [
+            (0, 1, 0, 0.1096114501042135),
+            (100, 1, 64, 0.41951301019356013),
+            (100, 0, 64, 0.5699769521467641),
+            (-300, -1, 120, 0.9725885395141082),
+            (5000, -1, 400, 1.2151799356843024e-12),
+        ] {
+            let found = model.probability(score, result, ply.min(240));
+            assert!((found - expected).abs() < 1e-9, "{found} {expected}");
         }
     }
-
-    const EXPECTED: [(i16, i8, u32, f64); 5] = [
-        (0, 1, 0, 0.1096114501042135),
-        (100, 1, 64, 0.41951301019356013),
-        (100, 0, 64, 0.5699769521467641),
-        (-300, -1, 120, 0.9725885395141082),
-        (5000, -1, 400, 1.2151799356843024e-12),
-    ];
 }

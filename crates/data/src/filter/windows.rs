@@ -6,14 +6,12 @@
 use serde::Deserialize;
 
 use super::Record;
-use super::registry::{NoParams, Param, Row, filter, whole};
+use super::registry::{Param, Row, filter, plain, whole};
 use crate::flags;
 
 pub(super) const ROWS: &[Row] = &[
     // A static evaluation says nothing about a position in check.
-    Row::position("in_check", "the side to move is in check", &[], |v| {
-        filter(v, |_: &NoParams, r: &Record| !r.has(flags::IN_CHECK))
-    }),
+    Row::position("in_check", "the side to move is in check", &[], |v| plain(v, |r| !r.has(flags::IN_CHECK))),
     Row::position("before_check", "a check is given within a window of plies", WINDOW, |v| {
         filter(v, |p: &Window, r: &Record| r.to_check >= p.plies)
     }),
@@ -33,6 +31,6 @@ const WINDOW: &[Param] = &[whole("plies", "length of the window, in plies", (1, 
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Window {
-    plies: u8,
+pub(super) struct Window {
+    pub(super) plies: u8,
 }

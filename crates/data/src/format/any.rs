@@ -16,10 +16,16 @@ use patzer_io::error::{Error, Result};
 /// Records of a batch; whole games may exceed it.
 pub const BATCH: usize = 1 << 14;
 
-/// Reads records from a file.
 pub trait PositionReader: Send {
-    /// Appends the next records; false, with nothing appended, at the end of the file.
-    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool>;
+    /// Appends some records; false at the end of the file.
+    fn read(&mut self, records: &mut Vec<Record>) -> Result<bool>;
+
+    /// Appends about [`BATCH`] records; false, with nothing appended, at the end of the file.
+    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        let before = records.len();
+        while records.len() - before < BATCH && self.read(records)? {}
+        Ok(records.len() > before)
+    }
 
     /// How the leaves were found, if the file has leaves.
     fn resolved(&self) -> Option<String> {
@@ -27,7 +33,6 @@ pub trait PositionReader: Send {
     }
 }
 
-/// Writes records to a file.
 pub trait PositionWriter: Send {
     /// Writes records; returns the number of records dropped because of an illegal move.
     fn write(&mut self, records: &[Record]) -> Result<u64>;
@@ -37,12 +42,10 @@ pub trait PositionWriter: Send {
         0
     }
 
-    /// The file's metadata, if the format has any.
     fn metadata(&mut self) -> Option<&mut Metadata> {
         None
     }
 
-    /// Finishes the file and gives it its name.
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
@@ -59,7 +62,14 @@ impl AnyReader {
     /// Opens a file, or standard input for `-`. Without a format, the content decides, then the name.
     pub fn open(path: &Path, format: Option<&'static Format>) -> Result<AnyReader> {
         if is_dataset(path, format)? {
-            return AnyReader::dataset(path);
+            let dataset = Dataset::open(path)?;
+            return Ok(AnyReader {
+                path: path.to_path_buf(),
+                format: registry::native(),
+                metadata: dataset.metadata().clone(),
+                rows: Some(dataset.rows()),
+                source: RecordSource::Groups(Box::new(dataset), 0, Projection::ALL),
+            });
         }
         let input = Input::open(path)?;
         if input.head().is_empty() {
@@ -89,23 +99,10 @@ impl AnyReader {
         Ok(AnyReader { path: path.to_path_buf(), format, metadata, rows: None, source })
     }
 
-    fn dataset(path: &Path) -> Result<AnyReader> {
-        let dataset = Dataset::open(path)?;
-        Ok(AnyReader {
-            path: path.to_path_buf(),
-            format: registry::native(),
-            metadata: dataset.metadata().clone(),
-            rows: Some(dataset.rows()),
-            source: RecordSource::Groups(Box::new(dataset), 0, Projection::ALL),
-        })
-    }
-
-    /// Returns the path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the format.
     pub fn format(&self) -> &'static Format {
         self.format
     }
@@ -139,14 +136,12 @@ impl AnyReader {
         }
     }
 
-    /// Restricts the columns read from a dataset; other formats ignore it.
     pub fn project(&mut self, columns: Projection) {
         if let RecordSource::Groups(.., projection) = &mut self.source {
             *projection = columns;
         }
     }
 
-    /// Reads the remaining records.
     pub fn read_all(mut self) -> Result<Vec<Record>> {
         let (mut records, mut batch) = (Vec::new(), Vec::new());
         while self.next_batch(&mut batch)? {
@@ -172,7 +167,6 @@ fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result<bool> {
 }
 
 enum RecordSource {
-    /// A dataset with the next row group and the columns to read.
     Groups(Box<Dataset>, usize, Projection),
     Stream(Box<dyn PositionReader>),
 }
@@ -194,9 +188,7 @@ impl PositionWriter for parquet::Writer {
 /// Output options.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Target {
-    /// Format; by default according to the file name, or native.
     pub format: Option<&'static Format>,
-    /// Notation of results in text; by default the format's own.
     pub dialect: Option<Dialect>,
     /// Score of unscored positions in formats that need one, centipawns from the side to move; by default they are dropped.
     pub no_score: Option<i16>,
@@ -227,11 +219,9 @@ pub struct AnyWriter {
 }
 
 /// Counts of written and dropped positions.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Written {
-    /// Positions written.
     pub positions: u64,
-    /// Positions dropped, by reason.
     pub dropped: BTreeMap<&'static str, u64>,
     /// Positions written without a property that the format does not carry, by property.
     pub lost: BTreeMap<&'static str, u64>,
@@ -240,28 +230,23 @@ pub struct Written {
 }
 
 impl AnyWriter {
-    /// Creates a file, which appears under its name with [`AnyWriter::finish`].
     pub fn create(path: &Path, target: &Target, metadata: &Metadata) -> Result<AnyWriter> {
         let format = target.format(path)?;
         let writer = (format.write)(path, target, metadata)?;
-        let written = Written { positions: 0, dropped: BTreeMap::new(), lost: BTreeMap::new(), gaps: 0 };
-        let path = path.to_path_buf();
-        Ok(AnyWriter { path, format, no_score: target.no_score, writer, written, kept: Vec::new() })
+        let (written, kept) = (Written::default(), Vec::new());
+        Ok(AnyWriter { path: path.to_path_buf(), format, no_score: target.no_score, writer, written, kept })
     }
 
-    /// Wraps a writer of the native format.
     pub fn native(path: &Path, writer: parquet::Writer) -> AnyWriter {
-        let written = Written { positions: 0, dropped: BTreeMap::new(), lost: BTreeMap::new(), gaps: 0 };
-        let (path, writer) = (path.to_path_buf(), Box::new(writer));
-        AnyWriter { path, format: registry::native(), no_score: None, writer, written, kept: Vec::new() }
+        let (format, writer) = (registry::native(), Box::new(writer));
+        let (written, kept) = (Written::default(), Vec::new());
+        AnyWriter { path: path.to_path_buf(), format, no_score: None, writer, written, kept }
     }
 
-    /// Returns the metadata if the format has any.
     pub fn metadata(&mut self) -> Option<&mut Metadata> {
         self.writer.metadata()
     }
 
-    /// Writes records.
     pub fn write(&mut self, records: &[Record]) -> Result<()> {
         if self.format.carries == Capabilities::ALL && self.format.needs == Capabilities::NONE {
             self.written.positions += records.len() as u64;
@@ -298,34 +283,26 @@ impl AnyWriter {
 
     fn refusal(&self, record: &Record, holds: Capabilities) -> Option<&'static str> {
         let lacks = |fact| self.format.needs.contains(fact) && !holds.contains(fact);
-        if record.board.count() > 32 {
-            Some("more_than_32_pieces")
-        } else if lacks(Capabilities::SCORE) {
-            Some("no_score")
-        } else if lacks(Capabilities::MOVE) {
-            Some("no_move")
-        } else if self.format.refuses.contains(Capabilities::CHESS960)
-            && holds.contains(Capabilities::CHESS960)
-        {
-            Some("chess960_castling")
-        } else {
-            None
+        let refused = |fact| self.format.refuses.contains(fact) && holds.contains(fact);
+        match () {
+            () if record.board.count() > 32 => Some("more_than_32_pieces"),
+            () if lacks(Capabilities::SCORE) => Some("no_score"),
+            () if lacks(Capabilities::MOVE) => Some("no_move"),
+            () if refused(Capabilities::CHESS960) => Some("chess960_castling"),
+            () => None,
         }
     }
 
-    /// Finishes the file and returns the counts.
     pub fn finish(mut self) -> Result<Written> {
         self.written.gaps = self.writer.gaps();
         self.writer.finish()?;
         Ok(self.written)
     }
 
-    /// Returns the format.
     pub fn format(&self) -> &'static Format {
         self.format
     }
 
-    /// Returns the path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -336,11 +313,8 @@ impl Written {
     pub fn warning(&self, path: &Path, format: &Format) -> Option<String> {
         let mut parts = Vec::new();
         let list = |counts: &BTreeMap<&'static str, u64>| {
-            counts
-                .iter()
-                .map(|(name, count)| format!("{name} ({count} positions)"))
-                .collect::<Vec<_>>()
-                .join(", ")
+            let texts = counts.iter().map(|(name, count)| format!("{name} ({count} positions)"));
+            texts.collect::<Vec<_>>().join(", ")
         };
         if !self.dropped.is_empty() {
             parts.push(format!("left out: {}", list(&self.dropped)));

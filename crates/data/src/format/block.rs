@@ -64,7 +64,6 @@ impl Spillable for Record {
     }
 }
 
-/// A column of one page.
 struct OnePage(Option<Page>);
 
 impl PageReader for OnePage {

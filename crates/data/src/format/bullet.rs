@@ -11,12 +11,12 @@ use super::any::{BATCH, PositionReader};
 use super::nibbles::{self, ONES};
 use super::replay::UNKNOWN;
 use super::stream::Input;
+use crate::spill::field;
 use crate::{Record, flags};
 use patzer_chess::PackedBoard;
 use patzer_chess::score;
 use patzer_io::error::Result;
 
-/// Bytes of a record.
 pub const RECORD: usize = 32;
 
 pub struct Reader {
@@ -31,11 +31,10 @@ impl Reader {
     }
 }
 
-/// Records that a thread decodes at a time.
 const CHUNK: usize = 1 << 10;
 
 impl PositionReader for Reader {
-    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+    fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         let start = self.input.offset;
         let filled = self.input.fill(&mut self.buffer)?;
         let (encoded, rest) = self.buffer[..filled].as_chunks::<RECORD>();
@@ -69,13 +68,8 @@ impl PositionReader for Reader {
 /// Decodes a record with White to move.
 #[inline]
 pub fn decode(packed: &[u8; RECORD]) -> std::result::Result<Record, &'static str> {
-    let mut halves = [[0; 8]; 2];
-    halves[0].copy_from_slice(&packed[..8]);
-    let occupied = u64::from_le_bytes(halves[0]);
-    let mut codes = [0; 16];
-    codes.copy_from_slice(&packed[8..24]);
-    let pieces = occupied.count_ones();
-    let codes = u128::from_le_bytes(codes) & nibbles::used(pieces.min(32));
+    let occupied = u64::from_le_bytes(field(packed, 0));
+    let codes = u128::from_le_bytes(field(packed, 8)) & nibbles::used(occupied.count_ones().min(32));
     let boards = Boards::new(occupied, codes)?;
     let (ours, theirs) = (boards.king(0), boards.king(8));
     if packed[27] != ours || packed[28] != theirs ^ 56 {
@@ -94,7 +88,6 @@ pub fn decode(packed: &[u8; RECORD]) -> std::result::Result<Record, &'static str
     Ok(Record { board: nibbles::board(occupied, codes), result, score: Some(score), flags: bits, ..UNKNOWN })
 }
 
-/// The squares of each piece code.
 struct Boards {
     of: [u64; 16],
     occupied: Bitboard,
@@ -124,7 +117,6 @@ impl Boards {
         Ok(Boards { of, occupied: Bitboard(occupied) })
     }
 
-    /// The king's square of the side whose codes start at `side`.
     #[inline]
     fn king(&self, side: usize) -> u8 {
         self.of[side + 5].trailing_zeros() as u8

@@ -5,20 +5,15 @@ use crate::{Record, flags};
 use patzer_chess::packed::NO_EP;
 use patzer_chess::{PackedBoard, PackedMove};
 
-/// A set of record properties.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Capabilities(u16);
 
-/// One property.
 pub struct Capability {
-    /// The set of this property alone.
     pub set: Capabilities,
-    /// Name in warnings and documents.
     pub name: &'static str,
     pub doc: &'static str,
 }
 
-/// Defines a constant and a row of [`CAPABILITIES`] for each property.
 macro_rules! capabilities {
     ($($set:ident: $name:literal, $doc:literal;)*) => {
         #[allow(non_camel_case_types, clippy::upper_case_acronyms)]
@@ -57,17 +52,14 @@ impl Capabilities {
     pub const NONE: Capabilities = Capabilities(0);
     pub const ALL: Capabilities = Capabilities(u16::MAX);
 
-    /// Union.
     pub const fn and(self, other: Capabilities) -> Capabilities {
         Capabilities(self.0 | other.0)
     }
 
-    /// Difference.
     pub const fn without(self, other: Capabilities) -> Capabilities {
         Capabilities(self.0 & !other.0)
     }
 
-    /// Tests for a subset.
     pub const fn contains(self, other: Capabilities) -> bool {
         self.0 & other.0 == other.0
     }
@@ -82,12 +74,10 @@ impl Capabilities {
         })
     }
 
-    /// Iterates over the names.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         CAPABILITIES.iter().filter(move |row| self.contains(row.set)).map(|row| row.name)
     }
 
-    /// Returns the properties of a record.
     pub fn of(record: &Record) -> Capabilities {
         let when = |holds: bool, set: Capabilities| if holds { set.0 } else { 0 };
         let moved = record.played != PackedMove::NONE;

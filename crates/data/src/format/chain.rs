@@ -6,19 +6,15 @@ use super::replay::{Replay, pseudo_legal};
 use crate::Record;
 use patzer_chess::packed::ep_code;
 
-/// Follows consecutive records.
 #[derive(Default)]
 pub struct Chain {
-    /// The position after the last record.
     replay: Option<Replay>,
     last: Option<(u32, i8)>,
-    /// Positions that do not follow from the previous one of the same game.
     pub gaps: u64,
 }
 
 /// A record's position and legal move.
 pub struct Link {
-    /// A chain starts here.
     pub starts: bool,
     pub position: Chess,
     pub played: Move,
@@ -43,14 +39,12 @@ impl Chain {
         Some(Link { starts, position, played })
     }
 
-    /// Makes the next record start a chain.
     pub fn split(&mut self) {
         self.replay = None;
         self.last = None;
     }
 }
 
-/// Whether a record has the replay's current position, clocks included.
 fn is_next(replay: &Replay, record: &Record) -> bool {
     let position = replay.position();
     replay.board() == record.board

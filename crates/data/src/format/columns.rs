@@ -28,7 +28,6 @@ pub enum Kind {
     Int(&'static str),
 }
 
-/// The datasets that have a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     All,
@@ -39,7 +38,6 @@ enum Part {
 use Kind::{Board, Bool, Int};
 use Part::{All, Means, Resolved};
 
-/// A required integer column of a field.
 macro_rules! int {
     ($name:literal, $logical:literal, $field:ident: $type:ty) => {
         required(
@@ -153,14 +151,11 @@ const fn optional(part: Part, name: &'static str, kind: Kind, write: Write, read
 /// The optional parts of a file's schema.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Layout {
-    /// Columns of leaves.
     pub resolved: bool,
-    /// Columns of mean results.
     pub means: bool,
 }
 
 impl Layout {
-    /// The file's columns in order.
     pub fn columns(self) -> impl Iterator<Item = &'static Column> {
         COLUMNS.iter().filter(move |column| match column.part {
             All => true,
@@ -188,11 +183,8 @@ impl Layout {
 pub struct Projection(u32);
 
 impl Projection {
-    /// Every column of the file.
     pub const ALL: Projection = Projection(u32::MAX);
-    /// The game number.
     pub const GAME: Projection = Projection::of(&["game"]);
-    /// The columns of a position's key.
     pub const KEY: Projection = Projection::of(&["board", "stm", "ep"]);
     /// The columns of training without filters; splitting off a validation set also needs [`Projection::GAME`].
     pub const TRAINING: Projection = Projection::of(&[
@@ -217,12 +209,10 @@ impl Projection {
         Projection(bits)
     }
 
-    /// The union of two sets.
     pub const fn and(self, other: Projection) -> Projection {
         Projection(self.0 | other.0)
     }
 
-    /// Whether a column is in the set.
     pub fn contains(self, column: &Column) -> bool {
         self.0 >> index(column.name) & 1 == 1
     }
@@ -248,7 +238,6 @@ const fn equal(a: &[u8], b: &[u8]) -> bool {
     at == a.len() && at == b.len()
 }
 
-/// A blank record to fill column by column.
 pub const EMPTY: Record = Record {
     board: PackedBoard([0; 24]),
     turn: Color::White,
@@ -275,7 +264,6 @@ mod tests {
     use crate::dedupe::{Dedupe, Keep};
     use crate::{Dataset, Metadata, Writer};
 
-    /// Records without a default value in any column.
     fn filled(count: usize) -> Vec<Record> {
         let board = PackedBoard::pack(&shakmaty::Chess::default());
         let record = |n: usize| Record {
@@ -300,7 +288,6 @@ mod tests {
         (0..count).map(record).collect()
     }
 
-    /// The page of one column.
     fn page(column: &Column, records: &[Record]) -> Vec<u8> {
         let (mut builder, mut page) = (Builder::default(), Vec::new());
         (column.write)(&mut builder, records);
@@ -322,9 +309,12 @@ mod tests {
         let (defaults, empty) = (records.iter().map(default).collect::<Vec<_>>(), vec![EMPTY; 1000]);
         let mut metadata = Metadata { resolved: Some("qsearch".into()), ..Metadata::default() };
         metadata.dedupe = Some(Dedupe { keep: Keep::Mean, mirror: false });
-        let mut writer = Writer::create(&path, metadata).unwrap();
-        writer.write(&records).unwrap();
-        writer.finish().unwrap();
+        let write = |metadata| {
+            let mut writer = Writer::create(&path, metadata).unwrap();
+            writer.write(&records).unwrap();
+            writer.finish().unwrap();
+        };
+        write(metadata);
         let dataset = Dataset::open(&path).unwrap();
         assert_eq!(dataset.read_group(0).unwrap(), records);
         for column in &COLUMNS {
@@ -335,9 +325,7 @@ mod tests {
             assert_eq!(page(column, &read), page(column, absent), "{}", column.name);
         }
         // A file without the optional parts.
-        let mut writer = Writer::create(&path, Metadata::default()).unwrap();
-        writer.write(&records).unwrap();
-        writer.finish().unwrap();
+        write(Metadata::default());
         let plain: Vec<Record> = records.iter().map(|s| Record { leaf: None, mean: None, ..*s }).collect();
         assert_eq!(Dataset::open(&path).unwrap().read_group(0).unwrap(), plain);
     }

@@ -8,7 +8,7 @@ use csv::ByteRecord;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
-use super::any::{BATCH, PositionReader};
+use super::any::PositionReader;
 use super::capabilities::{self, Capabilities};
 use super::fen::LineError;
 use super::stream::Input;
@@ -36,7 +36,6 @@ const COLUMNS: [&str; 13] = [
 ];
 const WITHOUT_LEAF: usize = 11;
 
-/// Recognises a header line.
 pub fn recognise(head: &[u8]) -> bool {
     let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
@@ -74,20 +73,16 @@ fn read_error(path: &std::path::Path, error: &csv::Error) -> Error {
 }
 
 impl PositionReader for Reader {
-    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let before = records.len();
-        while records.len() - before < BATCH {
-            let more = self.lines.read_byte_record(&mut self.line);
-            if !more.map_err(|e| read_error(&self.path, &e))? {
-                return Ok(records.len() > before);
-            }
-            let record = Row { line: &self.line, place: &self.place }.decode(self.rows);
-            records.push(record.map_err(|reason| {
-                let line = self.line.position().map_or(0, csv::Position::line);
-                Error::at(&self.path, format!("line {line}"), reason.to_string())
-            })?);
-            self.rows = self.rows.wrapping_add(1);
+    fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        if !self.lines.read_byte_record(&mut self.line).map_err(|e| read_error(&self.path, &e))? {
+            return Ok(false);
         }
+        let record = self.decode();
+        records.push(record.map_err(|reason| {
+            let line = self.line.position().map_or(0, csv::Position::line);
+            Error::at(&self.path, format!("line {line}"), reason.to_string())
+        })?);
+        self.rows = self.rows.wrapping_add(1);
         Ok(true)
     }
 
@@ -96,12 +91,7 @@ impl PositionReader for Reader {
     }
 }
 
-struct Row<'a> {
-    line: &'a ByteRecord,
-    place: &'a [Option<usize>; COLUMNS.len()],
-}
-
-impl Row<'_> {
+impl Reader {
     /// The text of a column; `None` if it is empty or missing.
     fn text(&self, column: usize) -> std::result::Result<Option<&str>, LineError> {
         let Some(bytes) = self.place[column].and_then(|place| self.line.get(place)) else {
@@ -117,7 +107,7 @@ impl Row<'_> {
         self.text(column)?.map(|text| text.parse().map_err(error)).transpose()
     }
 
-    fn decode(&self, row: u32) -> std::result::Result<Record, LineError> {
+    fn decode(&self) -> std::result::Result<Record, LineError> {
         let position = fen::parse(self.text(0)?.ok_or(LineError::Structure("no fen"))?)?;
         let mut record = replay::still(&position);
         let score = self.number(4)?;
@@ -125,7 +115,7 @@ impl Row<'_> {
         let m = played.and_then(|packed| packed.unpack(&position));
         replay::annotate(&mut record, &position, m, score);
         record.ply = self.number(1)?.unwrap_or(record.ply);
-        record.game = self.number(2)?.unwrap_or(row);
+        record.game = self.number(2)?.unwrap_or(self.rows);
         record.result = self
             .number(3)?
             .filter(|result| (-1..=1).contains(result))
@@ -151,13 +141,11 @@ fn played(position: &Chess, text: &str) -> std::result::Result<PackedMove, LineE
     m.map(PackedMove::pack).ok_or_else(|| LineError::text(text, "not a legal move"))
 }
 
-/// Returns the header line.
 pub fn header(resolved: bool) -> Vec<u8> {
     let columns = if resolved { &COLUMNS[..] } else { &COLUMNS[..WITHOUT_LEAF] };
     format!("{}\n", columns.join(",")).into_bytes()
 }
 
-/// Appends the line of a record.
 pub fn encode(text: &mut Vec<u8>, record: &Record, resolved: bool) {
     fen::six(text, record);
     // Writing to a vector cannot fail.

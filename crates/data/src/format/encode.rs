@@ -22,20 +22,17 @@ pub const ROWS_PER_PAGE: usize = 1 << 14;
 /// Rows to encode at a time, so that they stay in the first-level cache for every column. A multiple of 8.
 const STRIDE: usize = 256;
 
-/// One page of every column.
 pub struct Encoded {
-    rows: usize,
+    pub rows: usize,
     columns: Vec<Packed>,
 }
 
-/// A compressed page.
 struct Packed {
     bytes: Bytes,
     uncompressed: usize,
     encoding: Encoding,
 }
 
-/// Encodes pages, reusing its buffers.
 pub struct Encoder {
     columns: Vec<(&'static Column, Builder)>,
     page: Vec<u8>,
@@ -50,7 +47,6 @@ impl Encoder {
         Ok(Encoder { columns, page: Vec::new(), compressed: Vec::new(), zstd })
     }
 
-    /// Encodes one page of every column.
     pub fn encode(&mut self, records: &[Record]) -> io::Result<Encoded> {
         for few in records.chunks(STRIDE) {
             self.columns.iter_mut().for_each(|(column, builder)| (column.write)(builder, few));
@@ -70,10 +66,6 @@ impl Encoder {
 }
 
 impl Encoded {
-    pub fn rows(&self) -> usize {
-        self.rows
-    }
-
     /// The compressed bytes and the uncompressed size of each column.
     pub fn columns(&self) -> impl Iterator<Item = (&[u8], usize)> {
         self.columns.iter().map(|packed| (&packed.bytes[..], packed.uncompressed))
@@ -94,7 +86,6 @@ pub fn pages(records: &[Record], layout: Layout, level: i32) -> io::Result<Vec<E
         .collect()
 }
 
-/// Joins a column's pages to a column chunk with its metadata.
 pub fn chunk(pages: &[Encoded], index: usize, column: ColumnDescPtr) -> Result<(Vec<u8>, ColumnCloseResult)> {
     let size = pages.iter().map(|page| page.columns[index].bytes.len() + 64).sum();
     let mut sink = TrackedWrite::new(Vec::with_capacity(size));

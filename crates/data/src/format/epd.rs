@@ -4,7 +4,7 @@ use std::io::Write;
 
 use shakmaty::Color;
 
-use super::any::{BATCH, PositionReader};
+use super::any::PositionReader;
 use super::fen::LineError;
 use super::stream::Input;
 use super::{fen, replay};
@@ -37,16 +37,12 @@ impl Reader {
 }
 
 impl PositionReader for Reader {
-    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let before = records.len();
-        while records.len() - before < BATCH {
-            if !self.input.line(&mut self.line)? {
-                return Ok(records.len() > before);
-            }
-            let text = std::str::from_utf8(&self.line).map_err(|_| self.input.line_error("is not text"))?;
-            if text.trim().is_empty() || text.starts_with('#') {
-                continue;
-            }
+    fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        if !self.input.line(&mut self.line)? {
+            return Ok(false);
+        }
+        let text = std::str::from_utf8(&self.line).map_err(|_| self.input.line_error("is not text"))?;
+        if !text.trim().is_empty() && !text.starts_with('#') {
             let record = decode(text).map_err(|reason| self.input.line_error(reason))?;
             records.push(Record { game: self.game, ..record });
             self.game = self.game.wrapping_add(1);
@@ -55,7 +51,6 @@ impl PositionReader for Reader {
     }
 }
 
-/// Parses a line.
 pub fn decode(text: &str) -> std::result::Result<Record, LineError> {
     let (fields, rest) = split(text);
     if fields.split_ascii_whitespace().count() < 4 {
@@ -71,7 +66,6 @@ pub fn decode(text: &str) -> std::result::Result<Record, LineError> {
     Ok(Record { result, ..record })
 }
 
-/// Splits off the four to six fields of the FEN.
 fn split(text: &str) -> (&str, &str) {
     let mut end = 0;
     let mut rest = text;
@@ -116,7 +110,6 @@ fn result_of(text: &str) -> Option<i8> {
     }
 }
 
-/// Recognises the first line of a file.
 pub fn recognise(head: &[u8]) -> bool {
     let mut lines = head.split(|b| *b == b'\n').filter_map(|line| std::str::from_utf8(line).ok());
     let first = lines.find(|line| !line.trim().is_empty() && !line.starts_with('#'));

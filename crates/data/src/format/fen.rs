@@ -13,7 +13,6 @@ use patzer_chess::packed::NO_EP;
 /// Piece letters by code of [`PackedBoard`].
 const LETTERS: &[u8; 16] = b"PNBRQKR?pnbrqkr?";
 
-/// Appends the four fields of an EPD.
 pub fn four(line: &mut Vec<u8>, board: &PackedBoard, turn: Color, ep: u8) {
     pieces(line, board);
     line.extend_from_slice(turn.fold_wb(b" w ", b" b "));
@@ -27,7 +26,6 @@ pub fn four(line: &mut Vec<u8>, board: &PackedBoard, turn: Color, ep: u8) {
     }
 }
 
-/// Appends the six fields of a FEN.
 pub fn six(line: &mut Vec<u8>, record: &Record) {
     four(line, &record.board, record.turn, record.ep);
     // Writing to a vector cannot fail.
@@ -43,20 +41,12 @@ fn pieces(line: &mut Vec<u8>, board: &PackedBoard) {
         codes >>= 4;
     }
     for rank in letters.chunks_exact(8).rev() {
-        let mut empty = 0;
+        let start = line.len();
         for &letter in rank {
-            if letter == 0 {
-                empty += 1;
-                continue;
+            match line[start..].last_mut() {
+                Some(empty @ b'1'..=b'8') if letter == 0 => *empty += 1,
+                _ => line.push(if letter == 0 { b'1' } else { letter }),
             }
-            if empty > 0 {
-                line.push(b'0' + empty);
-                empty = 0;
-            }
-            line.push(letter);
-        }
-        if empty > 0 {
-            line.push(b'0' + empty);
         }
         line.push(b'/');
     }
@@ -83,14 +73,10 @@ fn castling(line: &mut Vec<u8>, board: &PackedBoard) {
     }
 }
 
-/// Why a line of text is not a valid record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum LineError {
-    /// An invalid FEN, with its message.
     Fen(String),
-    /// Invalid text, with the reason.
     Text(String, &'static str),
-    /// An invalid value of a column, with the reason.
     Column(&'static str, &'static str),
     /// A missing or misplaced part.
     Structure(&'static str),
@@ -113,7 +99,6 @@ impl std::fmt::Display for LineError {
     }
 }
 
-/// Parses a FEN of four to six fields.
 pub fn parse(text: &str) -> Result<Chess, LineError> {
     let position = patzer_chess::fen::position(text, false).map_err(|e| LineError::Fen(e.to_string()))?;
     if shakmaty::Position::board(&position).occupied().count() > 32 {

@@ -6,29 +6,25 @@ use serde::{Deserialize, Serialize};
 
 use super::columns::Layout;
 use crate::dedupe::{Dedupe, Keep};
+use patzer_io::error::{Error, Result};
 
 /// Provenance of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Metadata {
-    /// Version of patzer that wrote the file.
     pub version: String,
-    /// The game files of the positions.
     pub sources: Vec<Source>,
     /// Applied filters, one preset or registry row each.
     pub filters: Vec<String>,
     pub seed: u64,
     /// How the leaves were found (`qsearch`, `depth 4`, …); `None` for an unlabelled dataset.
     pub resolved: Option<String>,
-    /// How duplicates were removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedupe: Option<Dedupe>,
     /// The shard of the games; `None` for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
-    /// Counts of games and positions read and dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub account: Option<Account>,
-    /// Later operations: shuffled, split.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<String>,
 }
@@ -36,14 +32,11 @@ pub struct Metadata {
 /// The games of an input whose number leaves `index` when divided by `of`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shard {
-    /// Index from 0.
     pub index: u32,
-    /// Number of shards.
     pub of: u32,
 }
 
 impl Shard {
-    /// Tests whether the shard has a game.
     #[inline]
     pub fn has(self, game: u64) -> bool {
         game % u64::from(self.of) == u64::from(self.index)
@@ -57,51 +50,33 @@ impl std::fmt::Display for Shard {
 }
 
 impl std::str::FromStr for Shard {
-    type Err = InvalidShard;
+    type Err = Error;
 
     /// Parses `i/n`, counting from 1.
-    fn from_str(text: &str) -> Result<Shard, InvalidShard> {
+    fn from_str(text: &str) -> Result<Shard> {
         let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
         match parts {
             Some((index @ 1.., of)) if index <= of => Ok(Shard { index: index - 1, of }),
-            _ => Err(InvalidShard),
+            _ => Err(Error::usage("write it as i/n with i from 1 to n, for example 2/8")),
         }
     }
 }
 
-/// Text that is no shard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InvalidShard;
-
-impl std::fmt::Display for InvalidShard {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("write it as i/n with i from 1 to n, for example 2/8")
-    }
-}
-
-impl std::error::Error for InvalidShard {}
-
-/// Counts of an extraction.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Account {
-    /// Games read.
     pub games: u64,
-    /// Broken games.
     pub games_bad: u64,
-    /// Valid games without positions, by reason.
     pub games_skipped: BTreeMap<String, u64>,
     /// Games with conflicting results, by the result that counts.
     #[serde(default)]
     pub results_conflicting: BTreeMap<String, u64>,
     pub positions_read: u64,
-    /// Positions dropped, by reason.
     pub dropped: BTreeMap<String, u64>,
 }
 
 /// A game file of a dataset.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// File name without folders.
     pub name: String,
     /// Hexadecimal SHA-256 of the bytes on disk.
     pub sha256: String,
@@ -111,13 +86,11 @@ pub struct Source {
 }
 
 impl Metadata {
-    /// Returns the file's columns.
     pub fn layout(&self) -> Layout {
         let means = self.dedupe.is_some_and(|dedupe| dedupe.keep == Keep::Mean);
         Layout { resolved: self.resolved.is_some(), means }
     }
 
-    /// Creates metadata of this version of patzer.
     pub fn new(sources: Vec<Source>, filters: Vec<String>, seed: u64) -> Metadata {
         Metadata {
             version: env!("CARGO_PKG_VERSION").to_string(),
@@ -130,7 +103,6 @@ impl Metadata {
 }
 
 impl Account {
-    /// Adds the counts of another extraction.
     pub fn add(&mut self, other: &Account) {
         self.games += other.games;
         self.games_bad += other.games_bad;

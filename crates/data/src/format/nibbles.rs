@@ -14,7 +14,6 @@ pub const CASTLING_ROOK: u8 = 6;
 
 const ROOK: u8 = 3;
 
-/// The lowest bit of each nibble.
 pub const ONES: u128 = u128::MAX / 15;
 
 #[inline]
@@ -32,7 +31,6 @@ pub fn board(occupied: u64, codes: u128) -> PackedBoard {
     board
 }
 
-/// Mask of the first `pieces` nibbles.
 #[inline]
 pub fn used(pieces: u32) -> u128 {
     if pieces >= 32 { u128::MAX } else { (1 << (4 * pieces)) - 1 }
@@ -122,7 +120,6 @@ impl IncrementalBoard {
         }
     }
 
-    /// First bit of a square's nibble.
     #[inline]
     fn place(&self, square: Square) -> u32 {
         4 * (self.occupied & ((1 << square as u32) - 1)).count_ones()

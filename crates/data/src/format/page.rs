@@ -17,22 +17,17 @@ use super::dictionary;
 use super::rle::{Run, next_run};
 use crate::Record;
 
-/// The encoding of a column's values.
 pub fn encoding(kind: Kind) -> Encoding {
     if matches!(kind, Kind::Int(_)) { Encoding::BYTE_STREAM_SPLIT } else { Encoding::PLAIN }
 }
 
-/// Collects the values of one column of a page.
 #[derive(Debug, Default)]
 pub struct Builder {
-    /// Plainly encoded present values.
     values: Vec<u8>,
-    /// Present values of an integer column.
     numbers: Vec<i32>,
     /// Presence bits of the rows; empty if the column is required.
     present: Vec<u8>,
     rows: usize,
-    /// Number of present booleans of an optional column.
     bits: usize,
 }
 
@@ -81,7 +76,6 @@ impl Builder {
         self.rows += records.len();
     }
 
-    /// Replaces `page` by the uncompressed page and empties the builder.
     pub fn finish(&mut self, page: &mut Vec<u8>) {
         page.clear();
         if !self.present.is_empty() {
@@ -115,7 +109,6 @@ impl Builder {
     }
 }
 
-/// Packs up to eight booleans, the first in the lowest bit.
 fn packed(eight: &[Record], get: impl Fn(&Record) -> bool) -> u8 {
     eight.iter().enumerate().fold(0, |bits, (index, record)| bits | u8::from(get(record)) << index)
 }
@@ -128,22 +121,15 @@ fn varint(mut value: u64, to: &mut Vec<u8>) {
     to.push(value as u8);
 }
 
-/// Reads the values of one column, page by page.
 pub struct Cursor {
     pages: Box<dyn PageReader>,
     optional: bool,
-    /// Plainly encoded dictionary values and their number.
     dictionary: (Bytes, usize),
     page: Bytes,
-    /// First byte of the page's values.
     at: usize,
-    /// Values read from the page.
     taken: usize,
-    /// The page is encoded with BYTE_STREAM_SPLIT.
     split: bool,
-    /// Definition levels of the page's rows; only of an optional column.
     levels: Vec<u8>,
-    /// Next row of the page, and number of rows.
     row: usize,
     rows: usize,
 }
@@ -164,7 +150,6 @@ impl Cursor {
         }
     }
 
-    /// Calls `set` for each record with a value.
     #[inline]
     pub fn ints(&mut self, records: &mut [Record], set: impl Fn(&mut Record, i32)) -> Result<()> {
         self.by_page(records, |cursor, now| match cursor.split {
@@ -190,7 +175,6 @@ impl Cursor {
         })
     }
 
-    /// Skips rows; whole pages without decompressing them.
     pub fn skip(&mut self, mut rows: usize) -> Result<()> {
         while rows > 0 {
             if self.row == self.rows {
@@ -210,7 +194,6 @@ impl Cursor {
         Ok(())
     }
 
-    /// Calls `take` with the records of each page.
     #[inline]
     fn by_page(
         &mut self,
@@ -227,7 +210,6 @@ impl Cursor {
         Ok(())
     }
 
-    /// Reads plainly encoded values.
     #[inline]
     fn fixed<const N: usize>(
         &mut self,
@@ -242,7 +224,6 @@ impl Cursor {
         Ok(())
     }
 
-    /// Reads BYTE_STREAM_SPLIT integers.
     #[inline]
     fn split_ints(&mut self, now: &mut [Record], set: impl Fn(&mut Record, i32)) -> Result<()> {
         let first = self.taken;
@@ -259,7 +240,6 @@ impl Cursor {
         Ok(())
     }
 
-    /// Sets the values of the rows that have one.
     #[inline]
     fn spread<T>(
         &self,
@@ -276,7 +256,6 @@ impl Cursor {
         }
     }
 
-    /// How many of the wanted rows are in the current page, at least one.
     fn ready(&mut self, wanted: usize) -> Result<usize> {
         while self.row == self.rows {
             self.next_page()?;
@@ -284,7 +263,6 @@ impl Cursor {
         Ok(wanted.min(self.rows - self.row))
     }
 
-    /// How many of the next `count` rows have a value.
     #[inline]
     fn present(&self, count: usize) -> usize {
         match self.optional {

@@ -31,7 +31,6 @@ pub struct Dataset {
 }
 
 impl Dataset {
-    /// Opens a dataset and checks its metadata and schema.
     pub fn open(path: &Path) -> Result<Dataset> {
         let file = File::open(path).map_err(|e| Error::io(path, e))?;
         let about = file.metadata().map_err(|e| Error::io(path, e))?;
@@ -55,55 +54,40 @@ impl Dataset {
         };
         let metadata: Metadata = serde_json::from_str(json)
             .map_err(|e| Error::data(path, format!("its `patzer` metadata does not parse: {e}")))?;
-        let dataset = Dataset { path: path.to_path_buf(), reader, layout: metadata.layout(), metadata };
-        dataset.check_schema()?;
-        Ok(dataset)
-    }
-
-    fn check_schema(&self) -> Result<()> {
-        let expected = parse_message_type(&self.layout.schema()).map_err(internal)?;
-        let actual = self.reader.metadata().file_metadata().schema();
+        let layout = metadata.layout();
+        let expected = parse_message_type(&layout.schema()).map_err(internal)?;
+        let actual = reader.metadata().file_metadata().schema();
         if !actual.get_fields().iter().map(physical).eq(expected.get_fields().iter().map(physical)) {
-            return Err(Error::data(
-                &self.path,
-                "its columns are not those of a patzer dataset of this version",
-            ));
+            return Err(Error::data(path, "its columns are not those of a patzer dataset of this version"));
         }
-        Ok(())
+        Ok(Dataset { path: path.to_path_buf(), reader, layout, metadata })
     }
 
-    /// Returns the path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Returns the dataset's metadata.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    /// Returns the number of positions.
     pub fn rows(&self) -> u64 {
         self.reader.metadata().file_metadata().num_rows() as u64
     }
 
-    /// Returns the number of row groups.
     pub fn groups(&self) -> usize {
         self.reader.num_row_groups()
     }
 
-    /// Returns the number of positions of a row group.
     pub fn group_rows(&self, index: usize) -> u64 {
         self.reader.metadata().row_group(index).num_rows().max(0) as u64
     }
 
-    /// Returns the file offset of a row group.
     pub fn group_offset(&self, index: usize) -> u64 {
         let columns = self.reader.metadata().row_group(index).columns();
         columns.iter().map(|column| column.byte_range().0).min().unwrap_or(0)
     }
 
-    /// Reads one row group.
     pub fn read_group(&self, index: usize) -> Result<Vec<Record>> {
         self.read_columns(index, Projection::ALL)
     }
@@ -130,7 +114,6 @@ impl Dataset {
         parts.collect::<Vec<_>>().into_iter().collect()
     }
 
-    /// Opens the projected columns of one row group.
     pub fn rows_of(&self, index: usize, projection: Projection) -> Result<Rows<'_>> {
         let damaged = |e| self.damaged(index, &e);
         let group = self.reader.get_row_group(index).map_err(damaged)?;
@@ -145,12 +128,10 @@ impl Dataset {
         Ok(Rows { dataset: self, group: index, cursors, left })
     }
 
-    /// Iterates over all records in blocks.
     pub fn blocks(&self) -> Blocks<'_> {
         Blocks { dataset: self, next: 0, rows: None }
     }
 
-    /// Calls `each` with all records in blocks.
     pub fn for_each(&self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<()> {
         let mut blocks = self.blocks();
         while let Some(records) = blocks.next_block()? {
@@ -163,7 +144,6 @@ impl Dataset {
         Error::at(&self.path, format!("row group {group}"), format!("is damaged: {error}"))
     }
 
-    /// Reads all records in order, row groups in parallel.
     pub fn read_all(&self) -> Result<Vec<Record>> {
         let groups: Vec<Vec<Record>> =
             (0..self.groups()).into_par_iter().map(|i| self.read_group(i)).collect::<Result<_>>()?;
@@ -184,7 +164,6 @@ fn physical(field: &TypePtr) -> (&str, Option<Repetition>, Option<(PhysicalType,
 /// Iterator over a dataset's records in blocks; see [`Dataset::blocks`].
 pub struct Blocks<'a> {
     dataset: &'a Dataset,
-    /// The row group after the current one.
     next: usize,
     rows: Option<Rows<'a>>,
 }
@@ -205,7 +184,6 @@ impl Blocks<'_> {
     }
 }
 
-/// Reads the rows of one row group in order.
 pub struct Rows<'a> {
     dataset: &'a Dataset,
     group: usize,
@@ -214,7 +192,6 @@ pub struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Reads up to one page of rows; empty at the end.
     pub fn next_rows(&mut self) -> Result<Vec<Record>> {
         let mut records = vec![EMPTY; self.left.min(ROWS_PER_PAGE)];
         self.fill(&mut records)?;
@@ -278,7 +255,6 @@ mod tests {
                 score: (i % 4 != 0).then_some(-(i as i16 % 500)),
                 depth: (i % 5 == 0).then_some(12),
                 played: PackedMove(i as u16),
-                leaf: (i % 7 != 0).then_some(Leaf { board: start, turn: Color::Black, score: -31_999 }),
                 ..EMPTY
             })
             .collect()
@@ -292,8 +268,9 @@ mod tests {
             let mut written = records(ROWS_PER_PAGE + 1234);
             let metadata =
                 Metadata { resolved: resolved.clone(), ..Metadata::new(vec![], vec!["quiet".into()], 9) };
-            if resolved.is_none() {
-                written.iter_mut().for_each(|s| s.leaf = None);
+            if resolved.is_some() {
+                let leaf = Leaf { board: written[0].board, turn: Color::Black, score: -31_999 };
+                written.iter_mut().filter(|s| s.fullmove % 7 != 0).for_each(|s| s.leaf = Some(leaf));
             }
             let mut writer = Writer::create(&path, metadata.clone()).unwrap();
             writer.write(&written[..100]).unwrap();
@@ -310,8 +287,7 @@ mod tests {
     fn row_groups_can_be_read_concurrently() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
-        let mut written = records(12 * ROWS_PER_PAGE + 1000);
-        written.iter_mut().for_each(|s| s.leaf = None);
+        let written = records(12 * ROWS_PER_PAGE + 1000);
         let mut writer = Writer::create(&path, Metadata::new(vec![], vec![], 0)).unwrap();
         writer.pages_per_group = 1;
         writer.write(&written).unwrap();
@@ -382,23 +358,10 @@ mod tests {
     }
 
     #[test]
-    fn plain_pages_of_any_length_are_read_too() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.parquet");
-        let mut written = records(5000);
-        written.iter_mut().for_each(|s| s.leaf = None);
-        for dictionary in [false, true] {
-            write_plainly(&path, &written, dictionary);
-            assert!(Dataset::open(&path).unwrap().read_all().unwrap() == written);
-        }
-    }
-
-    #[test]
     fn reading_does_not_depend_on_threads_or_reused_memory() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
-        let mut written = records(5 * ROWS_PER_PAGE + 777);
-        written.iter_mut().for_each(|s| s.leaf = None);
+        let written = records(5 * ROWS_PER_PAGE + 777);
         let projection = Projection::TRAINING.and(Projection::GAME);
         let few = |s: &Record| Record { ep: 0, fullmove: 0, depth: None, played: PackedMove(0), ..*s };
         let some: Vec<Record> = written.iter().map(few).collect();
@@ -412,6 +375,7 @@ mod tests {
                 }
             }
             let dataset = Dataset::open(&path).unwrap();
+            assert!(dataset.read_all().unwrap() == written);
             for threads in [1, 2, 3, 8] {
                 let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
                 // Memory with other content and length.

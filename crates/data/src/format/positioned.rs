@@ -10,7 +10,6 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parquet::file::reader::{ChunkReader, Length};
 
-/// A file for positional reads.
 pub struct Positioned {
     file: Arc<File>,
     length: u64,
@@ -23,7 +22,6 @@ impl Positioned {
     }
 }
 
-/// A reader with its own position.
 pub struct Cursor {
     file: Arc<File>,
     at: u64,
@@ -57,7 +55,6 @@ impl ChunkReader for Positioned {
     }
 }
 
-/// Fills a buffer from a position of a file.
 pub fn read_exact_at(file: &File, mut buffer: &mut [u8], mut at: u64) -> io::Result<()> {
     while !buffer.is_empty() {
         match read_at(file, buffer, at) {

@@ -11,27 +11,21 @@ use super::{binpack, bullet, csv, epd, parquet, sfplain, viri};
 use crate::Record;
 use patzer_io::error::{Error, Result};
 
-/// Reader of a format.
 pub enum Read {
-    /// Parquet, which needs random access.
     Dataset,
     Stream(fn(Input) -> Result<Box<dyn PositionReader>>),
 }
 
-/// One dataset format.
 pub struct Format {
     /// Name for `--format`.
     pub name: &'static str,
     pub doc: &'static str,
-    /// File name extensions without the dot.
     pub endings: &'static [&'static str],
-    /// Properties kept besides pieces and result.
     pub carries: Capabilities,
     /// Properties that a position must have to be written.
     pub needs: Capabilities,
     /// Properties that a position must not have to be written.
     pub refuses: Capabilities,
-    /// Note for the documents.
     pub note: &'static str,
     /// Default dialect of a text format that has several.
     pub dialect: Option<Dialect>,
@@ -195,12 +189,10 @@ pub static FORMATS: &[Format] = &[
     },
 ];
 
-/// Returns the native format.
 pub fn native() -> &'static Format {
     &FORMATS[0]
 }
 
-/// Finds a format by name or file ending.
 pub fn named(name: &str) -> Result<&'static Format> {
     let known = || FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
     let named = FORMATS.iter().find(|format| format.name == name || format.endings.contains(&name));
@@ -215,18 +207,15 @@ pub fn of_path(path: &Path) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.endings.contains(&ending))
 }
 
-/// Finds the text format of a dialect.
 pub fn of_dialect(dialect: Dialect) -> Option<&'static Format> {
     let dialect = if dialect == Dialect::Quoted { Dialect::Bracket } else { dialect };
     FORMATS.iter().find(|format| format.dialect == Some(dialect))
 }
 
-/// Finds a format by the first bytes of a file.
 pub fn of_content(head: &[u8]) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.recognise.is_some_and(|recognise| recognise(head)))
 }
 
-/// Returns the list of formats for `--help`.
 pub fn help() -> String {
     let line = |format: &Format| {
         let endings: Vec<String> = format.endings.iter().map(|ending| format!(".{ending}")).collect();

@@ -8,12 +8,10 @@ use crate::{FAR, Record, flags};
 use patzer_chess::packed::{NO_EP, castling_side, ep_code};
 use patzer_chess::{PackedBoard, PackedMove, played, score};
 
-/// A game in progress.
 pub struct Replay {
     position: Chess,
     board: IncrementalBoard,
     in_check: bool,
-    /// Fields common to all records of the game.
     common: Record,
 }
 
@@ -97,11 +95,9 @@ fn aligned(a: Square, b: Square) -> bool {
     files == 0 || ranks == 0 || files.abs() == ranks.abs()
 }
 
-/// A record without any information.
 pub const UNKNOWN: Record =
     Record { to_capture: FAR, to_check: FAR, to_end: FAR, fullmove: 1, ep: NO_EP, ..EMPTY };
 
-/// The record of a position without a move.
 pub fn still(position: &Chess) -> Record {
     let mut record = describe(position, PackedBoard::pack(position), &UNKNOWN);
     record.flags |= if position.is_check() { flags::IN_CHECK } else { 0 };
@@ -109,7 +105,6 @@ pub fn still(position: &Chess) -> Record {
     record
 }
 
-/// Adds a move and a score, with their flags and distances, to a position's record.
 pub fn annotate(record: &mut Record, position: &Chess, m: Option<Move>, score: Option<i16>) {
     record.score = score;
     record.flags |= score_flag(score);
@@ -121,7 +116,6 @@ pub fn annotate(record: &mut Record, position: &Chess, m: Option<Move>, score: O
     record.to_check = if check { 0 } else { FAR };
 }
 
-/// Copies a position with its packed board into a record.
 #[inline(always)]
 fn describe(position: &Chess, board: PackedBoard, record: &Record) -> Record {
     let ep = if position.maybe_ep_square().is_some() { ep_code(position) } else { NO_EP };
@@ -144,7 +138,6 @@ fn score_flag(score: Option<i16>) -> u16 {
     if score.is_some_and(|s| score::is_mate(s.into())) { flags::MATE_SCORE } else { 0 }
 }
 
-/// Fills in a finished game's distances and mate flag.
 pub fn close(game: &mut [Record], mate: bool) {
     let (mut to_capture, mut to_check) = (FAR, FAR);
     for (back, record) in game.iter_mut().rev().enumerate() {

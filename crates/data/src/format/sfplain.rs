@@ -8,7 +8,7 @@ use std::io::Write;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
-use super::any::{BATCH, PositionReader, PositionWriter};
+use super::any::{PositionReader, PositionWriter};
 use super::binpack::NO_SCORE;
 use super::capabilities::{self, Capabilities};
 use super::chain::Chain;
@@ -23,12 +23,10 @@ pub struct Reader {
     line: Vec<u8>,
     /// The unfinished game, which ends when a position does not follow.
     open: Vec<Record>,
-    /// The position after its last move.
     after: Option<Chess>,
     game: u32,
 }
 
-/// The lines read of one position.
 #[derive(Default)]
 struct Entry {
     position: Option<Chess>,
@@ -61,7 +59,6 @@ impl Reader {
         if begun { Err(self.input.line_error("the file ends within a position")) } else { Ok(None) }
     }
 
-    /// Adds a position to its game.
     fn add(&mut self, position: Chess, entry: &Entry, records: &mut Vec<Record>) {
         let result = entry.result.unwrap_or(0);
         let result = position.turn().fold_wb(result, -result);
@@ -76,14 +73,9 @@ impl Reader {
             record.flags |= flags::CHESS960;
         }
         self.open.push(Record { game: self.game, ply: entry.ply, result, ..record });
-        self.after = entry.played.map(|m| {
-            let mut after = position;
-            after.play_unchecked(m);
-            after
-        });
+        self.after = entry.played.map(|m| patzer_chess::played(&position, m));
     }
 
-    /// Ends the game and fills in its distances.
     fn close(&mut self, records: &mut Vec<Record>) {
         if self.open.is_empty() {
             return;
@@ -134,16 +126,13 @@ impl Entry {
 }
 
 impl PositionReader for Reader {
-    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let before = records.len();
-        while records.len() - before < BATCH {
-            let Some(mut entry) = self.entry()? else {
-                self.close(records);
-                return Ok(records.len() > before);
-            };
-            if let Some(position) = entry.position.take() {
-                self.add(position, &entry, records);
-            }
+    fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        let Some(mut entry) = self.entry()? else {
+            self.close(records);
+            return Ok(false);
+        };
+        if let Some(position) = entry.position.take() {
+            self.add(position, &entry, records);
         }
         Ok(true)
     }

@@ -3,12 +3,14 @@
 use std::io::{self, BufRead, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
+use bzip2::write::BzEncoder;
+use flate2::write::GzEncoder;
+
 use super::any::PositionWriter;
 use crate::Record;
 use patzer_io::Output;
 use patzer_io::error::{Error, Result};
 
-/// Bytes for recognising a format.
 const HEAD: u64 = 4096;
 
 /// Longest line of a text format in bytes.
@@ -21,17 +23,14 @@ pub struct Input {
     head: Vec<u8>,
     /// Decompressed bytes read so far.
     pub offset: u64,
-    /// Lines read so far.
     pub lines: u64,
 }
 
 impl Input {
-    /// Opens a file, or standard input for `-`.
     pub fn open(path: &Path) -> Result<Input> {
         Input::of(path, patzer_io::open(path)?)
     }
 
-    /// Wraps a reader; messages name it `path`.
     pub fn of(path: &Path, mut reader: Box<dyn BufRead + Send>) -> Result<Input> {
         let mut head = Vec::new();
         reader.by_ref().take(HEAD).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
@@ -39,12 +38,10 @@ impl Input {
         Ok(Input { path: path.to_path_buf(), reader, head, offset: 0, lines: 0 })
     }
 
-    /// Returns the first bytes of the file.
     pub fn head(&self) -> &[u8] {
         &self.head
     }
 
-    /// Returns the path as given.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -91,12 +88,10 @@ impl Input {
         Ok(read > 0)
     }
 
-    /// Creates an error about the last line.
     pub fn line_error(&self, reason: impl std::fmt::Display) -> Error {
         Error::at(&self.path, format!("line {}", self.lines), reason.to_string())
     }
 
-    /// Creates an error about a byte of the file.
     pub fn byte_error(&self, offset: u64, reason: impl Into<String>) -> Error {
         Error::at(&self.path, format!("byte {offset}"), reason)
     }
@@ -128,8 +123,8 @@ pub struct CompressedOutput {
 enum Encoder {
     Plain(Output),
     Zstd(Box<zstd::Encoder<'static, Output>>),
-    Gzip(Box<flate2::write::GzEncoder<Output>>),
-    Bzip2(Box<bzip2::write::BzEncoder<Output>>),
+    Gzip(Box<GzEncoder<Output>>),
+    Bzip2(Box<BzEncoder<Output>>),
 }
 
 impl CompressedOutput {
@@ -140,18 +135,13 @@ impl CompressedOutput {
             Some("zst") => {
                 Encoder::Zstd(Box::new(zstd::Encoder::new(output, 3).map_err(|e| Error::io(path, e))?))
             }
-            Some("gz") => {
-                Encoder::Gzip(Box::new(flate2::write::GzEncoder::new(output, flate2::Compression::default())))
-            }
-            Some("bz2") => {
-                Encoder::Bzip2(Box::new(bzip2::write::BzEncoder::new(output, bzip2::Compression::default())))
-            }
+            Some("gz") => Encoder::Gzip(Box::new(GzEncoder::new(output, Default::default()))),
+            Some("bz2") => Encoder::Bzip2(Box::new(BzEncoder::new(output, Default::default()))),
             _ => Encoder::Plain(output),
         };
         Ok(CompressedOutput { path: path.to_path_buf(), encoder })
     }
 
-    /// Writes all bytes.
     pub fn put(&mut self, bytes: &[u8]) -> Result<()> {
         let written = match &mut self.encoder {
             Encoder::Plain(out) => out.write_all(bytes),
@@ -162,7 +152,6 @@ impl CompressedOutput {
         written.map_err(|e| Error::io(&self.path, e))
     }
 
-    /// Finishes the file and gives it its name.
     pub fn commit(self) -> Result<()> {
         let output = match self.encoder {
             Encoder::Plain(out) => Ok(out),
@@ -182,7 +171,6 @@ pub struct RecordWriter<F> {
 }
 
 impl<F: FnMut(&mut Vec<u8>, &Record)> RecordWriter<F> {
-    /// Starts the file with a header; `encode` appends a record.
     pub fn new(out: CompressedOutput, header: Vec<u8>, encode: F) -> RecordWriter<F> {
         RecordWriter { out, buffer: header, encode }
     }

@@ -10,6 +10,7 @@ use super::chain::Chain;
 use super::replay::{self, Replay, pseudo_legal};
 use super::stream::{CompressedOutput, Input};
 use crate::Record;
+use crate::spill::field;
 use patzer_chess::packed::NO_EP;
 use patzer_chess::{PackedBoard, PackedMove};
 use patzer_io::error::Result;
@@ -24,7 +25,6 @@ const CASTLE: u16 = 2 << 14;
 
 pub struct Reader {
     input: Input,
-    /// Bytes read ahead, and the number of them used.
     buffer: Vec<u8>,
     used: usize,
     game: u32,
@@ -35,7 +35,6 @@ impl Reader {
         Reader { input, buffer: Vec::new(), used: 0, game: 0 }
     }
 
-    /// File offset of the next byte.
     fn offset(&self) -> u64 {
         self.input.offset - (self.buffer.len() - self.used) as u64
     }
@@ -57,9 +56,10 @@ impl Reader {
         self.used += N;
         Ok(Some(*bytes))
     }
+}
 
-    /// Reads one game; false at the end of the file.
-    fn game(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+impl PositionReader for Reader {
+    fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         let (start, first) = (self.offset(), records.len());
         let Some(header) = self.next::<HEADER>()? else { return Ok(false) };
         let Some((position, result)) = decode_header(&header) else {
@@ -89,31 +89,12 @@ impl Reader {
     }
 }
 
-impl PositionReader for Reader {
-    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let before = records.len();
-        while records.len() - before < BATCH {
-            if !self.game(records)? {
-                return Ok(records.len() > before);
-            }
-        }
-        Ok(true)
-    }
-}
-
 fn decode_header(header: &[u8; HEADER]) -> Option<(Chess, i8)> {
-    let mut board = PackedBoard::default();
-    board.0.copy_from_slice(&header[..24]);
+    let board = PackedBoard(field(header, 0));
     let turn = Color::from_black(header[24] >> 7 == 1);
-    let ep = match header[24] & 127 {
-        NO_SQUARE => NO_EP,
-        square => square,
-    };
-    let fullmoves = u16::from_le_bytes([header[26], header[27]]).max(1);
-    let result = match header[30] {
-        result @ 0..=2 => result as i8 - 1,
-        _ => return None,
-    };
+    let ep = if header[24] & 127 == NO_SQUARE { NO_EP } else { header[24] & 127 };
+    let fullmoves = u16::from_le_bytes(field(header, 26)).max(1);
+    let result = (header[30] <= 2).then(|| header[30] as i8 - 1)?;
     Some((board.unpack(turn, ep, header[25].into(), fullmoves.into())?, result))
 }
 

@@ -24,16 +24,13 @@ use patzer_io::error::{Error, Result};
 /// Pages of a row group; fixed, so that the bytes do not depend on how the records arrive.
 const PAGES_PER_GROUP: usize = 64;
 
-/// Rows of a row group.
 pub const ROWS_PER_GROUP: usize = PAGES_PER_GROUP * ROWS_PER_PAGE;
 
-/// Pages to collect before encoding, for several threads.
 const PAGES_AT_ONCE: usize = 8;
 
 /// Default level of zstd: the fastest to write, and as fast to read as any.
 pub const LEVEL: i32 = 1;
 
-/// Writes a dataset.
 pub struct Writer {
     path: PathBuf,
     file: SerializedFileWriter<Output>,
@@ -42,7 +39,6 @@ pub struct Writer {
     level: i32,
     /// Fewer than [`PAGES_AT_ONCE`] pages of records.
     pending: Vec<Record>,
-    /// Pages of the unfinished row group.
     pages: Vec<Encoded>,
     pub(super) pages_per_group: usize,
     rows: u64,
@@ -87,7 +83,6 @@ impl Writer {
         &mut self.metadata
     }
 
-    /// Appends records.
     pub fn write(&mut self, mut records: &[Record]) -> Result<()> {
         const AT_ONCE: usize = PAGES_AT_ONCE * ROWS_PER_PAGE;
         if !self.pending.is_empty() {
@@ -109,7 +104,6 @@ impl Writer {
         Ok(())
     }
 
-    /// Finishes the file and returns the number of rows.
     pub fn finish(mut self) -> Result<u64> {
         let rest = std::mem::take(&mut self.pending);
         self.encode(&rest)?;
@@ -135,7 +129,6 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes the first `pages` pages as a row group.
     fn write_group(&mut self, pages: usize) -> Result<()> {
         let path = &self.path;
         let pages: Vec<Encoded> = self.pages.drain(..pages).collect();
@@ -150,7 +143,7 @@ impl Writer {
             group.append_column(&Bytes::from(bytes), close).map_err(|e| parquet_error(path, e))?;
         }
         group.close().map_err(|e| parquet_error(path, e))?;
-        self.rows += pages.iter().map(|page| page.rows() as u64).sum::<u64>();
+        self.rows += pages.iter().map(|page| page.rows as u64).sum::<u64>();
         Ok(())
     }
 }

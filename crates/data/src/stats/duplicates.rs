@@ -12,13 +12,11 @@ use crate::format::registry::Format;
 use crate::row_groups::{RowGroup, RowGroups};
 use patzer_io::error::Result;
 
-/// Lists of keys by their highest bits, sorted in parallel.
 const LISTS: usize = 256;
 
 /// Bytes of memory for a key: lists double as they grow.
 const KEY: u64 = 32;
 
-/// A share of all keys.
 #[derive(Debug, Clone, Copy)]
 pub struct KeyShare {
     index: u64,
@@ -32,7 +30,6 @@ impl KeyShare {
     }
 }
 
-/// Collects keys and counts repetitions.
 pub struct DuplicateCounter<'a> {
     files: &'a [PathBuf],
     format: Option<&'static Format>,
@@ -40,7 +37,6 @@ pub struct DuplicateCounter<'a> {
     share: KeyShare,
     lists: Vec<Vec<u128>>,
     held: u64,
-    /// Positions of all files, if known.
     rows: Option<u64>,
 }
 
@@ -110,7 +106,6 @@ impl<'a> DuplicateCounter<'a> {
         Ok(duplicates)
     }
 
-    /// Counts repetitions among the collected keys and empties the lists.
     fn count(&mut self) -> u64 {
         let one = |list: &mut Vec<u128>| {
             list.sort_unstable();

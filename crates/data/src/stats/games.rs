@@ -10,11 +10,9 @@ pub struct GameRun {
     game: u32,
     positions: u64,
     result: i8,
-    /// Plies of the game, if a position is near enough to its end.
     length: Option<u32>,
 }
 
-/// Splits records into runs of one game.
 pub fn runs(records: &[Record]) -> Vec<GameRun> {
     let run = |game: &[Record]| {
         let near = game.iter().find(|record| record.to_end != FAR);
@@ -28,7 +26,6 @@ pub fn runs(records: &[Record]) -> Vec<GameRun> {
     records.chunk_by(|a, b| a.game == b.game).map(run).collect()
 }
 
-/// A set of numbers, one bit each.
 #[derive(Debug, Default)]
 struct BitSet(Vec<u64>);
 
@@ -45,15 +42,13 @@ impl BitSet {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct GameCounter {
     seen: BitSet,
-    /// Games of known length.
     measured: BitSet,
     lengths: Vec<u64>,
     unknown: u64,
     counts: GameCounts,
-    /// The first game number after each source.
     sources: Vec<(u64, SourceStats)>,
 }
 
@@ -66,17 +61,9 @@ impl GameCounter {
                 Some((end, SourceStats { source: source.name.clone(), ..SourceStats::default() }))
             })
             .collect();
-        GameCounter {
-            seen: BitSet::default(),
-            measured: BitSet::default(),
-            lengths: Vec::new(),
-            unknown: 0,
-            counts: GameCounts::default(),
-            sources: known.unwrap_or_default(),
-        }
+        GameCounter { sources: known.unwrap_or_default(), ..GameCounter::default() }
     }
 
-    /// Adds runs in the order of the file.
     pub fn take(&mut self, runs: &[GameRun]) {
         for run in runs {
             let new = self.seen.insert(run.game);

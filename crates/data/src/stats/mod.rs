@@ -19,15 +19,12 @@ use games::GameCounter;
 use patzer_io::error::Result;
 pub use tally::{Bucket, MATERIAL, Outcomes, SCORE_BIN, SCORE_REACH, Scores, Tally};
 
-/// Statistics of files of positions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Stats {
     pub positions: u64,
-    /// Games with at least one position.
     pub games: u64,
     /// Positions that are equal to an earlier one: board, side to move, castling and en passant.
     pub duplicates: u64,
-    /// Results of the games, each counted once.
     pub game_results: Outcomes,
     /// Games by length in plies, from 0; without games of unknown length.
     pub game_length: Vec<u64>,
@@ -38,7 +35,6 @@ pub struct Stats {
     pub files: Vec<FileStats>,
 }
 
-/// Counts of one file.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct FileStats {
     pub file: PathBuf,
@@ -48,7 +44,6 @@ pub struct FileStats {
     pub sources: Vec<SourceStats>,
 }
 
-/// Counts of one source file of games.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct SourceStats {
     pub source: String,
@@ -56,11 +51,9 @@ pub struct SourceStats {
     pub counts: GameCounts,
 }
 
-/// Counts of positions and their games.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct GameCounts {
     pub positions: u64,
-    /// Games with at least one position.
     pub games: u64,
     pub game_results: Outcomes,
 }
@@ -73,9 +66,6 @@ struct GroupStats {
 
 /// Computes statistics with about `memory` bytes for the keys of the positions; if the keys need more, the files are read
 /// several times.
-///
-/// # Errors
-/// If a file cannot be opened or is damaged, or if the user interrupts.
 pub fn stats(
     files: &[PathBuf],
     format: Option<&'static Format>,

@@ -14,7 +14,6 @@ pub const SCORE_BIN: i32 = 50;
 /// Scores beyond this fall into the outermost buckets, in centipawns.
 pub const SCORE_REACH: i32 = 2_000;
 
-/// The last bucket of the material histogram, in pawns.
 pub const MATERIAL: usize = 206;
 
 /// Wins, draws and losses, for White unless stated otherwise.
@@ -62,21 +61,17 @@ pub struct Scores {
     pub missing: u64,
 }
 
-/// One bucket of scores.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Bucket {
     /// Lowest score, in centipawns for the side to move; `None` without a lower end.
     pub from: Option<i32>,
     /// Lowest score above the bucket; `None` without an upper end.
     pub to: Option<i32>,
-    /// Outcomes for the side to move.
     #[serde(flatten)]
     pub outcomes: Outcomes,
-    /// From 0 to 1.
     pub mean_result: Option<f64>,
 }
 
-/// Buckets from −reach to reach, and one beyond each end.
 const BUCKETS: usize = (2 * SCORE_REACH / SCORE_BIN) as usize + 2;
 
 impl Default for Scores {
@@ -101,7 +96,6 @@ impl Scores {
         self.buckets[place.clamp(0, BUCKETS as i32 - 1) as usize].add(result);
     }
 
-    /// The buckets in ascending order.
     pub fn buckets(&self) -> impl Iterator<Item = Bucket> {
         self.buckets.iter().enumerate().map(|(index, outcomes)| {
             let to = index as i32 * SCORE_BIN - SCORE_REACH;
@@ -137,27 +131,21 @@ impl Serialize for Scores {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
     pub white_to_move: u64,
-    /// Outcomes for White.
     pub results: Outcomes,
     pub scores: Scores,
-    /// By depth of the score, where known.
     pub depth: Vec<u64>,
-    /// By plies before the position.
     pub ply: Vec<u64>,
     /// By plies since the last capture or pawn move.
     pub halfmove: Vec<u64>,
-    /// By number of pieces, kings and pawns included.
     pub piece_count: Vec<u64>,
     /// By material of both sides: pawn 1, knight and bishop 3, rook 5, queen 9.
     pub material: Vec<u64>,
     /// By the square of White's king, a1 to h8.
     pub white_king: Vec<u64>,
-    /// By the square of Black's king.
     pub black_king: Vec<u64>,
     pub marks: Marks,
 }
 
-/// Positions by flag.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Marks {
     pub capture: u64,
@@ -167,7 +155,6 @@ pub struct Marks {
     pub mate_end: u64,
     pub book: u64,
     pub chess960: u64,
-    /// Positions with any castling right.
     pub castling: u64,
     /// Positions with a legal en passant capture.
     pub en_passant: u64,
@@ -244,7 +231,6 @@ impl Marks {
     }
 }
 
-/// Counts a value in a histogram that grows as needed.
 #[inline]
 pub(super) fn count(histogram: &mut Vec<u64>, value: usize) {
     if histogram.len() <= value {

@@ -15,7 +15,6 @@ const END: u64 = 0x1772_4538_5090;
 const MAGIC_BITS: usize = 48;
 const MAGIC: u64 = (1 << MAGIC_BITS) - 1;
 
-/// Bytes to read at a time: several blocks.
 const WINDOW: usize = 1 << 21;
 
 /// Reader of the decoded text of bzip2 streams.
@@ -32,7 +31,6 @@ pub struct Blocks<R> {
     /// Decoded blocks, and the bytes already read of the first.
     text: VecDeque<Vec<u8>>,
     taken: usize,
-    /// The error to report after the text.
     error: Option<io::Error>,
 }
 
@@ -51,7 +49,6 @@ impl<R: BufRead> Blocks<R> {
         }
     }
 
-    /// Reads and decodes the next blocks.
     fn refill(&mut self) -> io::Result<()> {
         while self.text.is_empty() && self.error.is_none() && !(self.ended && self.marks.is_empty()) {
             let arrived = (&mut self.input).take(WINDOW as u64).read_to_end(&mut self.packed)?;
@@ -62,7 +59,6 @@ impl<R: BufRead> Blocks<R> {
         if self.text.is_empty() { self.error.take().map_or(Ok(()), Err) } else { Ok(()) }
     }
 
-    /// Finds marks in the new bytes.
     fn search(&mut self) {
         for (index, byte) in self.packed.iter().enumerate().skip(self.searched) {
             self.last_bits = self.last_bits << 8 | u64::from(*byte);
@@ -117,7 +113,6 @@ impl<R: BufRead> Blocks<R> {
         }
     }
 
-    /// Ends the stream after the decoded text, perhaps with an error.
     fn stop(&mut self, error: Option<io::Error>) {
         self.error = error;
         self.ended = true;
@@ -125,7 +120,6 @@ impl<R: BufRead> Blocks<R> {
     }
 }
 
-/// Decodes the block between two bit positions as a stream of its own.
 fn decode(packed: &[u8], start: usize, end: usize) -> io::Result<Vec<u8>> {
     let byte = |at: usize| u64::from(packed.get(at).copied().unwrap_or(0));
     let shift = start % 8;

@@ -57,7 +57,6 @@ impl<'a> BitReader<'a> {
 #[derive(Default)]
 pub struct BitWriter {
     pub bytes: Vec<u8>,
-    /// Free bits of the last byte.
     free: u32,
 }
 
@@ -109,7 +108,6 @@ pub fn unfolded(value: u16) -> i16 {
     (if bits & 0x8000 != 0 { bits ^ 0x7fff } else { bits }) as i16
 }
 
-/// Bits of a number below `count`.
 #[inline]
 pub fn width(count: u32) -> u32 {
     count.saturating_sub(1).checked_ilog2().map_or(0, |log| log + 1)

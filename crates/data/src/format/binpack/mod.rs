@@ -14,7 +14,6 @@ mod writer;
 pub use reader::Reader;
 pub use writer::Writer;
 
-/// First bytes of a block.
 pub const MAGIC: &[u8; 4] = b"BINP";
 
 /// Stockfish's `VALUE_NONE`.

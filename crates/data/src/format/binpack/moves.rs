@@ -7,7 +7,6 @@ use crate::format::replay::pawn_pushes;
 
 const PROMOTIONS: [Role; 4] = [Role::Knight, Role::Bishop, Role::Rook, Role::Queen];
 
-/// Destinations of a piece without castling.
 #[inline]
 fn destinations(position: &Chess, from: Square, role: Role) -> Bitboard {
     let (board, turn) = (position.board(), position.turn());
@@ -37,7 +36,6 @@ fn nth(squares: Bitboard, n: u32) -> Option<Square> {
     (left != 0).then(|| Square::new(left.trailing_zeros()))
 }
 
-/// Number of squares in a set before `square`.
 fn before(squares: Bitboard, square: Square) -> u32 {
     (squares.0 & ((1 << square as u32) - 1)).count_ones()
 }
@@ -76,13 +74,9 @@ pub fn take(bits: &mut BitReader<'_>, position: &Chess) -> Option<Move> {
     }
 }
 
-/// Writes a legal move.
 pub fn put(bits: &mut BitWriter, position: &Chess, m: Move) {
     let us = position.us();
-    let (from, role) = match m {
-        Move::Castle { king, .. } => (king, Role::King),
-        _ => (m.from().unwrap_or(Square::A1), m.role()),
-    };
+    let (from, role) = (m.from().unwrap_or(Square::A1), m.role());
     let to = destinations(position, from, role);
     let moves = to.0.count_ones();
     let rights = if role == Role::King { castlings(position).count() as u32 } else { 0 };

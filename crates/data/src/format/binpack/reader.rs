@@ -4,7 +4,7 @@ use super::bits::{BitReader, PADDING, unfolded};
 use super::stem::{self, STEM};
 use super::{LONGEST_BLOCK, MAGIC, moves, score};
 use crate::Record;
-use crate::format::any::{BATCH, PositionReader};
+use crate::format::any::PositionReader;
 use crate::format::replay::{self, Replay, pseudo_legal};
 use crate::format::stream::Input;
 use patzer_chess::PackedMove;
@@ -51,29 +51,19 @@ impl Reader {
         self.block.extend_from_slice(&[0; PADDING]);
         Ok(true)
     }
+}
 
-    /// Reads the chain at `self.used`.
-    fn chain(&mut self, records: &mut Vec<Record>) -> Result<()> {
+impl PositionReader for Reader {
+    fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        if self.used + PADDING >= self.block.len() {
+            return self.next_block();
+        }
         let start = self.input.offset - (self.block.len() - PADDING - self.used) as u64;
         match decode(&self.block[self.used..], self.chains, records) {
             Ok(used) => self.used += used,
             Err(reason) => return Err(self.input.byte_error(start, format!("{reason} in this chain"))),
         }
         self.chains = self.chains.wrapping_add(1);
-        Ok(())
-    }
-}
-
-impl PositionReader for Reader {
-    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let before = records.len();
-        while records.len() - before < BATCH {
-            if self.used + PADDING < self.block.len() {
-                self.chain(records)?;
-            } else if !self.next_block()? {
-                return Ok(records.len() > before);
-            }
-        }
         Ok(true)
     }
 }

@@ -5,12 +5,12 @@ use shakmaty::{Chess, Color, Move, Position, Role, Square};
 use super::bits::{folded, unfolded};
 use crate::Record;
 use crate::format::nibbles;
+use crate::spill::field;
 use patzer_chess::PackedMove;
 use patzer_chess::packed::NO_EP;
 
 pub const STEM: usize = 32;
 
-/// Highest ply that fits.
 pub const LAST_PLY: u16 = (1 << 14) - 1;
 
 /// Extra piece codes: en passant target pawn, rooks that may castle, Black's king with Black to move.
@@ -28,10 +28,8 @@ pub struct Stem {
 }
 
 pub fn decode(bytes: &[u8; STEM]) -> Result<Stem, &'static str> {
-    let word = |at: usize| u16::from_be_bytes([bytes[at], bytes[at + 1]]);
-    let mut occupied = [0; 8];
-    occupied.copy_from_slice(&bytes[..8]);
-    let occupied = u64::from_be_bytes(occupied);
+    let word = |at| u16::from_be_bytes(field(bytes, at));
+    let occupied = u64::from_be_bytes(field(bytes, 0));
     if occupied.count_ones() > 32 {
         return Err("more than 32 pieces");
     }
@@ -67,16 +65,11 @@ pub fn decode(bytes: &[u8; STEM]) -> Result<Stem, &'static str> {
     // Other writers note en passant squares without a legal capture: ignore those.
     let unpack = |ep| board.unpack(turn, ep, word(30).into(), u32::from(ply / 2 + 1));
     let position = unpack(ep).or_else(|| unpack(NO_EP)).ok_or("an illegal position")?;
-    let result = match ply_result >> 14 {
-        0 => 0,
-        1 => -1,
-        2 => 1,
-        _ => return Err("a result that does not exist"),
-    };
+    let result = [0, -1, 1].get(usize::from(ply_result >> 14)).ok_or("a result that does not exist")?;
     Ok(Stem {
         played: decode_move(word(24), &position).ok_or("an illegal move")?,
         score: unfolded(word(26)),
-        result: turn.fold_wb(result, -result),
+        result: turn.fold_wb(*result, -result),
         position,
     })
 }
@@ -118,10 +111,7 @@ const CASTLE: u16 = 2;
 const EN_PASSANT: u16 = 3;
 
 fn encode_move(m: Move) -> u16 {
-    let from = match m {
-        Move::Castle { king, .. } => king,
-        _ => m.from().unwrap_or(Square::A1),
-    };
+    let from = m.from().unwrap_or(Square::A1);
     let (kind, piece) = match (m, m.promotion()) {
         (Move::Castle { .. }, _) => (CASTLE, 0),
         (Move::EnPassant { .. }, _) => (EN_PASSANT, 0),
