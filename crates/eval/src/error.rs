@@ -7,36 +7,24 @@ use crate::nnue::{ArchitectureError, BodyError};
 /// Why bytes or a file are no evaluation. The message leaves out the file's name, which the caller knows.
 #[derive(Debug)]
 pub enum EvalError {
-    /// The file cannot be read.
     Io(std::io::Error),
-    /// There are no bytes.
     Empty,
     /// Neither a patzer network nor a weights file.
     Unrecognised,
-    /// Not a patzer network: the magic number is missing.
     NoMagic,
-    /// The header of a network file.
     Header(HeaderError),
     /// The network was quantised with other scales than the engine computes with.
     Scale {
-        /// `qa`, `qb` or `scale`.
         name: &'static str,
-        /// The value that the engine computes with.
         expected: i32,
-        /// The value in the header.
         found: i32,
     },
-    /// The header describes a network that cannot exist.
     Architecture(ArchitectureError),
-    /// The number of weights disagrees with the header.
     Body(BodyError),
-    /// The network's weights do not have the checksum of the header.
     Checksum,
-    /// A fault in a weights file.
     Weights {
         /// The line, from 1; `None` for a fault of the whole file.
         line: Option<usize>,
-        /// The fault.
         reason: String,
     },
 }
@@ -44,23 +32,12 @@ pub enum EvalError {
 /// A damaged header of a network file, or one of a newer version.
 #[derive(Debug)]
 pub enum HeaderError {
-    /// The file ends in its header, after this many bytes.
     Truncated(usize),
-    /// An unknown version of the format.
     Version(u32),
-    /// The text is not UTF-8.
     NotUtf8,
-    /// The text is not TOML, or a key is wrong.
     Toml(Box<toml::de::Error>),
-    /// A network without `[shape]` that is not plain.
     UnknownArchitecture(String),
-    /// `[shape]` disagrees with `architecture`.
-    OtherArchitecture {
-        /// The architecture of `[shape]`.
-        shape: String,
-        /// The value of `architecture`.
-        name: String,
-    },
+    OtherArchitecture { shape: String, name: String },
 }
 
 impl From<HeaderError> for EvalError {

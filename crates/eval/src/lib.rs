@@ -24,9 +24,7 @@ pub trait Evaluator: Clone + Send {
 /// Parameters of an evaluation, embedded or from a file; cheap to clone.
 #[derive(Clone)]
 pub enum Evaluation {
-    /// Weights of the hand-crafted evaluation.
     Hce(Arc<hce::Weights>),
-    /// A network.
     Nnue(Arc<nnue::Network>),
 }
 
@@ -38,7 +36,6 @@ impl Default for Evaluation {
 }
 
 impl Evaluation {
-    /// The names of the embedded evaluations.
     pub const EMBEDDED: [&str; 3] = ["default", "default-hce", "untuned-hce"];
 
     /// The embedded hand-crafted evaluation.

@@ -12,7 +12,6 @@ pub struct Bar {
     pub label: String,
     /// Lengths, in the order of the legend.
     pub parts: Vec<f64>,
-    /// Written after the bar.
     pub text: String,
 }
 
@@ -28,10 +27,8 @@ impl Bar {
     }
 }
 
-/// A bar chart.
 #[derive(Debug, Clone)]
 pub struct Bars {
-    /// Head of the first column of the table.
     pub rows_are: String,
     /// Names and colours of the parts; several get a legend.
     pub parts: Vec<(String, RGBColor)>,
@@ -100,7 +97,6 @@ fn left(look: Look) -> TextStyle<'static> {
     look.letters().pos(Pos::new(HPos::Left, VPos::Center))
 }
 
-/// Approximate width of a text in pixels.
 fn width(text: &str, look: Look) -> i32 {
     text.chars().count() as i32 * look.text * 54 / 100
 }

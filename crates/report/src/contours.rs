@@ -20,7 +20,6 @@ pub struct Contours {
 }
 
 impl Contours {
-    /// Draws a function with values from 0 to 1.
     pub fn drawn(&self, format: Format, function: impl Fn(f64, f64) -> f64, look: Look) -> Result<Vec<u8>> {
         drawn(look.size, format, |canvas| self.draw(canvas, &function, look))
     }

@@ -16,13 +16,10 @@ use patzer_data::stats::{Bucket, Outcomes, SCORE_BIN, SCORE_REACH, Stats};
 use patzer_fit::wdl::{self, FittedModel, KFit};
 use patzer_io::number::grouped;
 
-/// Input of the section.
 pub struct Dataset {
     pub stats: Stats,
     pub metadata: Metadata,
-    /// K of the scores, or why it is missing.
     pub k: Known<KFit>,
-    /// The win/draw/loss model of the scores, or why it is missing.
     pub model: Known<(FittedModel, wdl::WdlTable)>,
 }
 
@@ -64,7 +61,6 @@ fn summary(metadata: &Metadata) -> String {
     said.join(" · ")
 }
 
-/// Sources, and the filter funnel.
 fn origin(metadata: &Metadata) -> Part {
     let mut part = Part::new("Where it comes from");
     if metadata.sources.iter().any(|source| source.games.is_some()) {
@@ -152,7 +148,6 @@ fn results(stats: &Stats) -> Part {
     part
 }
 
-/// Adds a histogram of the statistics unless it is empty.
 fn histogram(part: &mut Part, stats: &Stats, wanted: &str, caption: &str) {
     for (name, title, [values, counted], counts) in histograms(stats) {
         if name == wanted && counts.iter().any(|count| *count > 0) {
@@ -199,7 +194,6 @@ fn scores(data: &Dataset) -> Part {
     part
 }
 
-/// Draws the mean result by score, and the sigmoid.
 fn agreement(buckets: &[Bucket], k: &Known<KFit>) -> Figure {
     const REACH: i32 = 1_000;
     let inner = |b: &&Bucket| b.from.is_some_and(|from| from >= -REACH) && b.to.is_some_and(|to| to <= REACH);

@@ -8,7 +8,6 @@ use shakmaty::{Board, Color, Role, Square};
 use super::style::{Canvas, DrawError, FONT, Format, INK, drawn};
 use patzer_io::error::Result;
 
-/// A position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagram {
     pub board: Board,
@@ -119,7 +118,6 @@ fn outlines(role: Role) -> Vec<Vec<(i32, i32)>> {
     polygons.iter().map(|text| points(text)).chain(balls.iter().map(|&ball| octagon(ball))).collect()
 }
 
-/// Lines on a piece.
 fn lines(role: Role) -> Vec<Vec<(i32, i32)>> {
     let lines: &[&str] = match role {
         Role::Pawn => &[],

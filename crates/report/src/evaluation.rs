@@ -22,7 +22,6 @@ use patzer_eval::{Evaluation, Evaluator};
 use patzer_fit::wdl::fit_k;
 use patzer_io::error::Result;
 
-/// A position with the result of its game.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
     pub board: PackedBoard,
@@ -31,7 +30,6 @@ pub struct Case {
     pub result: f32,
     /// An engine's score in centipawns from White's side.
     pub score: Option<i32>,
-    /// Number of the game.
     pub game: u64,
 }
 
@@ -39,9 +37,7 @@ pub struct Case {
 struct Evaluated {
     case: Case,
     board: Board,
-    /// Centipawns from White's side.
     eval: i32,
-    /// Expected result from White's side.
     expected: f64,
 }
 
@@ -53,15 +49,12 @@ impl Evaluated {
     }
 }
 
-/// An evaluation of many positions, compared with results and scores.
 #[derive(Debug, Clone)]
 pub struct EvaluationReport {
     evaluated: Vec<Evaluated>,
-    /// K of the sigmoid between centipawns and expected results.
     pub k: f64,
     /// K was fitted to these positions.
     pub fitted: bool,
-    /// A description of the positions.
     pub what: String,
 }
 
@@ -124,7 +117,6 @@ impl Sums {
         self.residuals / self.count as f64
     }
 
-    /// Mean squared residual.
     fn loss(&self) -> f64 {
         self.squares / self.count as f64
     }
@@ -135,20 +127,17 @@ impl EvaluationReport {
         self.evaluated.len() as u64
     }
 
-    /// Adds the number of positions and the loss to a section's measures.
     pub fn measures(&self, section: &mut Section) {
         section.measure("positions", "positions evaluation", self.positions());
         section.measure("loss", "squared error on them", Cell::number(self.loss(), 7));
     }
 
-    /// Mean squared difference between result and expected result.
     pub fn loss(&self) -> f64 {
         let mut sums = Sums::default();
         self.evaluated.iter().for_each(|seen| sums.add(seen.residual()));
         sums.loss()
     }
 
-    /// Sums by group of boards.
     fn by(&self, key: impl Fn(&Board) -> usize) -> BTreeMap<usize, Sums> {
         let mut groups: BTreeMap<usize, Sums> = BTreeMap::new();
         for seen in &self.evaluated {
@@ -157,7 +146,6 @@ impl EvaluationReport {
         groups
     }
 
-    /// Draws the mean residual and the mean squared error by phase.
     pub fn by_phase(&self) -> Vec<Figure> {
         let groups = self.by(|board| phase(board) as usize);
         let points = |value: fn(&Sums) -> f64| -> Vec<(f64, f64)> {
@@ -188,7 +176,6 @@ impl EvaluationReport {
         ]
     }
 
-    /// Draws the mean squared error by group of boards, such as output buckets.
     pub fn by_group(&self, id: &str, title: &str, name: &str, key: impl Fn(&Board) -> usize) -> Figure {
         let groups = self.by(key);
         let points: Vec<(f64, f64)> =
@@ -203,7 +190,6 @@ impl EvaluationReport {
         Figure::new(id, title, caption, Drawing::Curves(curves)).with_data(data)
     }
 
-    /// Draws the mean result by evaluation, and the sigmoid.
     pub fn against_results(&self) -> Figure {
         const WIDTH: i32 = 50;
         const REACH: i32 = 1_000;

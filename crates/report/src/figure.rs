@@ -33,13 +33,11 @@ pub struct Surface {
     pub outcome: usize,
 }
 
-/// A drawing with title, caption and numbers.
 #[derive(Debug, Clone)]
 pub struct Figure {
     /// Unique within its run; part of file names and links.
     pub id: String,
     pub title: String,
-    /// May be empty.
     pub caption: String,
     pub drawing: Drawing,
     pub data: Table,

@@ -8,7 +8,6 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::style::{Canvas, DrawError, FONT, INK, on, picture, shade};
 use patzer_io::error::Result;
 
-/// A board of counts.
 #[derive(Debug, Clone)]
 pub struct Board<'a> {
     pub title: &'a str,
@@ -61,7 +60,6 @@ fn draw(canvas: &Canvas<'_>, board: &Board<'_>, left: i32) -> std::result::Resul
     Ok(())
 }
 
-/// A percentage that fits on a square.
 fn percent(count: u64, all: u64) -> String {
     let share = 100.0 * count as f64 / all.max(1) as f64;
     match share {

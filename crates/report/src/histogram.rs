@@ -9,17 +9,12 @@ use super::style::{BLUE, Canvas, DrawError, FONT, Format, GRID, INK, Look, drawn
 use patzer_io::error::Result;
 use patzer_io::number::grouped;
 
-/// Counts of values in bars of equal width.
 #[derive(Debug, Clone)]
 pub struct Histogram {
     pub title: String,
-    /// Label of the values, with unit.
     pub values: String,
-    /// Label of the counts.
     pub counted: String,
-    /// Start of the first bar.
     pub start: f64,
-    /// Width of a bar.
     pub width: f64,
     pub bars: Vec<u64>,
 }

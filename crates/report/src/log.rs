@@ -13,9 +13,7 @@ use patzer_io::error::Result;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Epoch {
     pub epoch: f64,
-    /// Mean training loss.
     pub train: f64,
-    /// Mean validation loss.
     pub validation: Option<f64>,
     /// Learning rate of the last step.
     pub rate: Option<f64>,

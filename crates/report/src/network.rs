@@ -16,21 +16,17 @@ use patzer_eval::nnue::features::ones;
 use patzer_eval::nnue::network::{QA, QB};
 use patzer_eval::nnue::{Network, OutputBy, oriented, phase};
 
-/// Errors of the evaluation, in centipawns, that rounding the weights caused.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantisation {
     pub mean_error: f64,
     pub max_error: f64,
 }
 
-/// Input of the section.
 pub struct Trained {
-    /// The network, or why it is missing.
     pub network: Known<std::sync::Arc<Network>>,
     /// Empty if unknown.
     pub epochs: Vec<Epoch>,
     pub quantisation: Option<Quantisation>,
-    /// The evaluation report, or why it is missing.
     pub evaluation: Known<EvaluationReport>,
     /// Boards for the activity of neurons; may be empty.
     pub boards: Vec<(Board, Color)>,
@@ -38,7 +34,6 @@ pub struct Trained {
     pub neurons: Vec<usize>,
 }
 
-/// Neurons drawn by default.
 const DRAWN: usize = 6;
 
 pub fn section(name: &str, data: &Trained) -> Section {
@@ -195,7 +190,6 @@ fn heatmaps(part: &mut Part, network: &Network, chosen: &[usize], activity: Opti
     }
 }
 
-/// Draws the distribution of the quantised weights.
 fn sizes(network: &Network, quantisation: Option<Quantisation>) -> Part {
     let mut part = Part::new("Quantisation");
     if let Some(Quantisation { mean_error, max_error }) = quantisation {

@@ -9,13 +9,10 @@ use plotters::prelude::*;
 use super::style::{Canvas, DrawError, FONT, Format, GRID, INK, Look, PAPER, drawn, shade};
 use patzer_io::error::Result;
 
-/// Labels and limits of a plot.
 #[derive(Debug, Clone)]
 pub struct Axes {
     pub title: String,
-    /// Label of x, with unit.
     pub x: String,
-    /// Label of y, with unit.
     pub y: String,
     pub x_range: Range<f64>,
     pub y_range: Range<f64>,
@@ -37,56 +34,41 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
-/// A rectangle with a value: one place of measured data.
 #[derive(Debug, Clone)]
 pub struct Tile {
-    /// Its extent along x.
     pub x: Range<f64>,
-    /// Its extent along y.
     pub y: Range<f64>,
     /// From 0 to 1.
     pub value: f64,
 }
 
-/// What lies between two curves over the same points of x, such as the errors of a curve.
+/// The area between two curves over the same x, such as an error band.
 #[derive(Debug, Clone)]
 pub struct Band {
-    /// Its colour; it is drawn pale.
     pub colour: RGBColor,
     /// x, lower end, upper end.
     pub points: Vec<(f64, f64, f64)>,
 }
 
-/// A level that a curve may reach: a line across the plot.
 #[derive(Debug, Clone)]
 pub struct Level {
-    /// What is written on it.
     pub label: String,
-    /// Where it is on y.
     pub y: f64,
-    /// Its colour.
     pub colour: RGBColor,
 }
 
-/// A plot of curves and points.
 #[derive(Debug, Clone)]
 pub struct Curves {
-    /// Words and limits.
     pub axes: Axes,
-    /// What lies below all else: how much there is in each place.
     pub tiles: Vec<Tile>,
-    /// Drawn over them, the first at the bottom.
     pub bands: Vec<Band>,
-    /// Lines across.
     pub levels: Vec<Level>,
-    /// Drawn over them.
     pub series: Vec<Series>,
-    /// Where the legend hides least.
     pub legend: SeriesLabelPosition,
 }
 
 impl Curves {
-    /// A plot with nothing in it yet, its limits such that all the points that are to come lie within.
+    /// An empty plot with limits that hold all the points.
     pub fn around(x: &str, y: &str, points: impl Iterator<Item = (f64, f64)>) -> Curves {
         let (mut x_range, mut y_range) = (Extent::default(), Extent::default());
         for (x, y) in points.filter(|(x, y)| x.is_finite() && y.is_finite()) {
@@ -103,7 +85,6 @@ impl Curves {
         Curves { legend: SeriesLabelPosition::UpperRight, ..Curves::within(axes) }
     }
 
-    /// An empty plot with given limits.
     pub fn within(axes: Axes) -> Curves {
         Curves {
             axes,
@@ -278,7 +259,6 @@ pub(super) fn tick(value: f64, digits: usize) -> String {
     }
 }
 
-/// Axes from −2 to 2 with short titles.
 #[cfg(test)]
 pub(super) fn axes() -> Axes {
     let [title, x, y] = ["t", "x", "y"].map(String::from);

@@ -13,10 +13,8 @@ impl std::fmt::Display for Missing {
     }
 }
 
-/// Something that a report shows, or why it is missing.
 pub type Known<T> = Result<T, Missing>;
 
-/// A number that comparisons of runs show.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
     /// Stable name for programs.
@@ -29,7 +27,6 @@ pub struct Measure {
 #[derive(Debug, Clone)]
 pub enum Item {
     Text(String),
-    /// Explains why something is missing.
     Missing(String),
     Table(Table),
     /// A collapsed table (`<details>`) and its summary.

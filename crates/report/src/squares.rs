@@ -6,7 +6,6 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::style::{Canvas, DrawError, FONT, Format, INK, drawn, on, signed};
 use patzer_io::error::Result;
 
-/// A board heat map with its values written on it.
 #[derive(Debug, Clone)]
 pub struct Squares {
     /// By square, a1 to h8; `None` leaves the square empty.
@@ -79,12 +78,10 @@ fn coordinates(canvas: &Canvas<'_>, top: i32) -> std::result::Result<(), DrawErr
     Ok(())
 }
 
-/// Several small heat maps without values, such as the weights of a neuron by kind of piece.
 #[derive(Debug, Clone)]
 pub struct BoardHeatmaps {
     /// Names, with 64 values each.
     pub boards: Vec<(String, Vec<f64>)>,
-    /// Boards per row.
     pub columns: usize,
     /// The value with the deepest colour.
     pub deepest: f64,

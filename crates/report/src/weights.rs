@@ -24,27 +24,22 @@ pub struct Weight {
     /// Before the fit, in centipawns.
     pub before: Option<f64>,
     pub after: f64,
-    /// Standard error.
     pub error: Option<f64>,
     /// Number of positions where it counts.
     pub positions: Option<u64>,
     pub fixed: bool,
 }
 
-/// Input of the section.
 pub struct Weights {
     pub weights: Vec<Weight>,
-    /// K of the sigmoid.
     pub k: Option<f64>,
     /// Empty if unknown.
     pub epochs: Vec<Epoch>,
     /// Training and validation loss before the fit.
     pub before: [Option<f64>; 2],
-    /// The evaluation report, or why it is missing.
     pub evaluation: Known<EvaluationReport>,
 }
 
-/// Reads `weights.csv`.
 pub fn read(path: &Path) -> Result<Vec<Weight>> {
     let table = CsvTable::read(path)?;
     let [name, before, after, error] = [
@@ -100,7 +95,6 @@ pub fn section(name: &str, data: &Weights) -> Section {
     section
 }
 
-/// Adds the evaluation report, or why it is missing.
 pub(super) fn add_evaluation(
     section: &mut Section,
     evaluation: &Known<EvaluationReport>,

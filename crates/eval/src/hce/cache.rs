@@ -75,7 +75,6 @@ impl Cache {
         }
     }
 
-    /// Finds or makes the entry of a board's pawns and kings.
     #[inline(always)]
     pub fn structure(&mut self, table: &WeightTable, board: &Board) -> &PawnEntry {
         let ours = |color: Color| board.pawns() & board.by_color(color);
@@ -96,7 +95,6 @@ impl Cache {
         entry
     }
 
-    /// Finds or makes the entry of a board's numbers of pieces.
     #[inline(always)]
     pub fn material(&mut self, table: &WeightTable, board: &Board) -> &MaterialEntry {
         // Six bits a number: kings stand on two squares, so none reaches 64.

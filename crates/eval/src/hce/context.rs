@@ -5,27 +5,22 @@ use shakmaty::{Bitboard, Board, ByColor, ByRole, Color, Role, Square, attacks};
 use super::pawn_structure::PawnStructure;
 use patzer_chess::sliders;
 
-/// A board with its attacks: of pawns and kings from the start, of the other pieces as the terms visit them.
 pub struct Context<'a> {
     pub board: &'a Board,
     pub turn: Color,
     pub structure: PawnStructure,
-    /// `None` skips the terms about that king.
     pub kings: ByColor<Option<Square>>,
     /// Attacks by role; sliders see through own pieces that move alike.
     pub by_role: ByColor<ByRole<Bitboard>>,
     pub attacked: ByColor<Bitboard>,
-    /// Squares attacked at least twice by each side.
     pub twice: ByColor<Bitboard>,
     /// See the mobility term.
     pub mobility_area: ByColor<Bitboard>,
-    /// The king zone: its square and those around it.
     pub zone: ByColor<Bitboard>,
     /// Number of pieces of each side that attack the enemy king's zone.
     pub attackers: ByColor<usize>,
 }
 
-/// The knight, bishop, rook or queen that the terms visit.
 #[derive(Clone, Copy)]
 pub struct Visit {
     pub role: Role,
@@ -35,7 +30,6 @@ pub struct Visit {
 }
 
 impl<'a> Context<'a> {
-    /// Starts with the attacks of pawns and kings.
     #[inline(always)]
     pub fn new(board: &'a Board, turn: Color, structure: PawnStructure) -> Context<'a> {
         const NONE: ByColor<Bitboard> = ByColor { black: Bitboard::EMPTY, white: Bitboard::EMPTY };

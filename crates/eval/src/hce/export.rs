@@ -46,7 +46,6 @@ pub fn rust(weights: &Weights) -> String {
     text
 }
 
-/// Name, part and value of every constant.
 fn constants<'a>(
     weights: &'a Weights,
     brackets: [&'a str; 2],

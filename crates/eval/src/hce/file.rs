@@ -19,7 +19,6 @@ type Result<T> = std::result::Result<T, EvalError>;
 const VERSION: i64 = 1;
 
 impl Weights {
-    /// Writes the content of a `.hce.toml` file.
     pub fn to_toml(&self) -> String {
         let mut text = String::from(
             "# Weights of patzer's hand-crafted evaluation: [midgame, endgame] in centipawns.\n\
@@ -105,7 +104,6 @@ fn write_part(text: &mut String, part: &Part, pairs: &[[i32; 2]]) {
     };
 }
 
-/// The text, to find the lines of faults.
 struct Reader<'a> {
     text: &'a str,
 }

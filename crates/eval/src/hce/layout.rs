@@ -5,40 +5,26 @@
 
 use super::terms::TERMS;
 
-/// One term of the evaluation, declared in its own file.
 #[derive(Debug)]
 pub struct Term {
-    /// The name in weight files and on the command line.
     pub name: &'static str,
-    /// A one-line description.
     pub about: &'static str,
-    /// The tables of weights, in order.
     pub parts: &'static [Part],
 }
 
-/// One table of weights of a term.
 #[derive(Debug)]
 pub struct Part {
-    /// The name within the term.
     pub name: &'static str,
-    /// A description of the entries.
     pub about: &'static str,
-    /// The layout of the entries.
     pub shape: Shape,
 }
 
-/// The layout of a part's entries in files and exports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// A single pair.
     Single,
-    /// A list of pairs.
     List(usize),
-    /// Rows of equally many pairs.
     Grid {
-        /// Number of rows.
         rows: usize,
-        /// Pairs in a row.
         columns: usize,
     },
     /// 64 pairs by square, a1, b1, … h8 from the piece's own side; files show rank 8 on top.
@@ -47,7 +33,6 @@ pub enum Shape {
 
 #[allow(clippy::len_without_is_empty)]
 impl Shape {
-    /// Number of pairs.
     pub const fn len(self) -> usize {
         match self {
             Shape::Single => 1,
@@ -70,22 +55,18 @@ impl Shape {
 }
 
 impl Part {
-    /// A single pair.
     pub const fn single(name: &'static str, about: &'static str) -> Part {
         Part { name, about, shape: Shape::Single }
     }
 
-    /// A list of pairs.
     pub const fn list(name: &'static str, length: usize, about: &'static str) -> Part {
         Part { name, about, shape: Shape::List(length) }
     }
 
-    /// A table of pairs.
     pub const fn grid(name: &'static str, rows: usize, columns: usize, about: &'static str) -> Part {
         Part { name, about, shape: Shape::Grid { rows, columns } }
     }
 
-    /// One pair per square.
     pub const fn board(name: &'static str, about: &'static str) -> Part {
         Part { name, about, shape: Shape::Board }
     }
@@ -93,7 +74,6 @@ impl Part {
 
 #[allow(clippy::len_without_is_empty)]
 impl Term {
-    /// Number of pairs of all parts.
     pub const fn len(&self) -> usize {
         let (mut length, mut i) = (0, 0);
         while i < self.parts.len() {
@@ -103,7 +83,6 @@ impl Term {
         length
     }
 
-    /// Finds a term by name.
     pub fn named(name: &str) -> Option<&'static Term> {
         TERMS.iter().copied().find(|term| term.name == name)
     }
@@ -115,7 +94,6 @@ impl Term {
     }
 }
 
-/// Number of weight pairs of the whole evaluation.
 pub const COUNT: usize = {
     let (mut length, mut i) = (0, 0);
     while i < TERMS.len() {

@@ -4,7 +4,6 @@ use shakmaty::{Bitboard, Board, ByColor, Color};
 
 use super::context::{above, below, beside, relative};
 
-/// Passed pawns, closedness and wings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PawnStructure {
     /// The foremost passed pawn on each file.

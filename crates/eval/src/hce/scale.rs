@@ -1,5 +1,4 @@
 //! Endgame scale factors, in 64ths, by material, opposite-coloured bishops and pawns on one wing; not tuned.
-//!
 //! The cases are those of the classical Stockfish and of Ethereal. Each factor is the one that predicts the results of
 //! its case best in 725,000 positions of engine games.
 
@@ -7,7 +6,6 @@ use shakmaty::{Bitboard, Board, ByColor, Color};
 
 use super::pawn_structure::PawnStructure;
 
-/// The scale factor of an ordinary endgame.
 pub const FULL_SCALE: i32 = 64;
 
 /// Piece counts of one side: pawns, knights, bishops, rooks, queens.
@@ -20,15 +18,11 @@ pub fn counts(board: &Board) -> ByColor<Counts> {
     ByColor { black: of(board.black()), white: of(board.white()) }
 }
 
-/// Scale factors for one material signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scales {
-    /// Each side has one bishop.
     pub bishop_each: bool,
     pub normal: u8,
-    /// All pawns on one wing.
     pub one_wing: u8,
-    /// Opposite-coloured bishops, one each.
     pub opposite: u8,
 }
 

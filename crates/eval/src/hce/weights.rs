@@ -48,7 +48,6 @@ impl Weights {
         self.k
     }
 
-    /// All pairs in the order of the layout.
     pub fn pairs(&self) -> &[[i32; 2]] {
         &self.pairs
     }
@@ -61,7 +60,6 @@ impl Weights {
 }
 
 impl Default for Weights {
-    /// The embedded weights, tuned by patzer.
     fn default() -> Weights {
         let text = include_str!("../default.hce.toml");
         Weights::parse(text).expect("the embedded weights are sound")

@@ -57,15 +57,12 @@ pub enum OutputBy {
 }
 
 /// The shape of a network; the default is (768 → 128) × 2 → 1 with squared clipped ReLU.
-///
 /// Serialized as the header of a network file holds it: without the features, which have a key of their own there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Architecture {
-    /// Feature blocks, concatenated.
     #[serde(skip)]
     pub features: Features,
-    /// Neurons of the hidden layer per perspective.
     pub hidden: usize,
     /// Neurons of further layers, at most two of them.
     pub layers: Vec<usize>,
@@ -75,11 +72,8 @@ pub struct Architecture {
     pub activation: Activation,
     /// Mirrors a perspective horizontally while its king is on the files e to h.
     pub mirror: bool,
-    /// Input buckets by the own king's square.
     pub king_buckets: KingBuckets,
-    /// Number of output weight sets, 1 to 32.
     pub output_buckets: usize,
-    /// What selects the output bucket.
     pub output_by: OutputBy,
     /// A skip connection: every feature has a value that goes straight to the output.
     pub psqt: bool,
@@ -113,7 +107,6 @@ impl Architecture {
         *self == Architecture { output_by: self.output_by, ..Architecture::plain(self.hidden) }
     }
 
-    /// Number of king buckets.
     pub fn king_bucket_count(&self) -> usize {
         self.king_buckets.count(self.mirror)
     }
@@ -151,14 +144,12 @@ impl Architecture {
         if self.activation == Activation::Pairwise { Activation::Screlu } else { self.activation }
     }
 
-    /// Number of weights and biases.
     pub fn parameters(&self) -> usize {
         let table = (self.rows() + 1) * self.hidden;
         let dense: usize = self.dense().iter().map(|[inputs, outputs]| (inputs + 1) * outputs).sum();
         table + self.psqt_values() + self.output_buckets * dense
     }
 
-    /// Number of piece-square values of the skip connection.
     pub(super) fn psqt_values(&self) -> usize {
         if self.psqt { self.rows() * self.output_buckets } else { 0 }
     }
@@ -235,9 +226,7 @@ pub enum ArchitectureError {
     Layers(Vec<usize>),
     Views(usize),
     OutputBuckets(usize),
-    /// Too many rows of features.
     Rows(usize),
-    /// The text form of king buckets does not parse.
     KingBuckets(String),
     /// No square has the king bucket with this code.
     EmptyKingBucket(char),
@@ -311,12 +300,10 @@ const FIVE: &str = "00111100 22333322 22333322 44444444 44444444 44444444 444444
 const CODES: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 impl KingBuckets {
-    /// One bucket.
     pub fn none() -> KingBuckets {
         KingBuckets { text: "none".to_string(), map: [0; 64] }
     }
 
-    /// Reads the text form.
     pub fn parse(text: &str) -> Result<KingBuckets, ArchitectureError> {
         let map = match text {
             "none" => [0; 64],
@@ -327,7 +314,6 @@ impl KingBuckets {
         Ok(KingBuckets { text: text.to_string(), map })
     }
 
-    /// Number of buckets.
     pub fn count(&self, mirror: bool) -> usize {
         let squares = (0..64).filter(|square| !mirror || square % 8 < 4);
         squares.map(|square| self.bucket(square, mirror)).max().unwrap_or(0) + 1

@@ -17,7 +17,6 @@ pub fn slot(side: Color, ply: usize) -> usize {
 #[derive(Debug, Clone)]
 pub struct AccumulatorArena {
     blocks: Vec<Block>,
-    /// Blocks per slot.
     width: usize,
 }
 

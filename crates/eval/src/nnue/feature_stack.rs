@@ -1,5 +1,4 @@
 //! Accumulators of networks with any feature blocks, mirroring and king buckets.
-//!
 //! Each ply keeps its active features as bits, and its king bucket. An update starts from whichever differs least: this
 //! ply or the previous one, if the bucket matches, or the last position seen in the bucket (Koivisto's refresh tables).
 //! Accumulators are wrapping integers, so the result is that of a full refresh.
@@ -11,7 +10,6 @@ use super::features::Perspective;
 use super::network::{Block, Network};
 use super::simd::Kernel;
 
-/// Accumulators of every ply and perspective, and of every king bucket.
 #[derive(Debug, Clone)]
 pub struct FeatureStack {
     plies: Snapshots,
@@ -54,7 +52,6 @@ impl Snapshots {
         self.words[self.width * slot..self.width * (slot + 1)].copy_from_slice(words);
     }
 
-    /// Number of features that differ from a slot's.
     #[inline]
     fn distance(&self, slot: usize, words: &[u64]) -> u32 {
         self.words(slot).iter().zip(words).map(|(a, b)| (a ^ b).count_ones()).sum()

@@ -20,7 +20,6 @@ use crate::error::{EvalError, HeaderError};
 const MAGIC: &[u8; 8] = b"PATZNNUE";
 /// Of plain networks, and of all others.
 const VERSIONS: [u32; 2] = [1, 2];
-/// Magic, version and length.
 const FIXED: usize = 16;
 
 #[derive(Serialize, Deserialize)]
@@ -65,12 +64,10 @@ impl Header {
 const EMBEDDED: &[u8] = include_bytes!(env!("PATZER_EVALFILE"));
 
 impl Network {
-    /// The embedded network.
     pub fn embedded() -> Network {
         Network::parse(EMBEDDED).expect("the embedded network is whole")
     }
 
-    /// Reads the bytes of a `.nnue` file.
     pub fn parse(bytes: &[u8]) -> Result<Network, EvalError> {
         let (header, body) = split(bytes)?;
         for (name, ours, theirs) in
@@ -90,7 +87,6 @@ impl Network {
         Ok(network)
     }
 
-    /// The bytes of a `.nnue` file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let body = self.body();
         let shape = self.architecture();
@@ -118,7 +114,6 @@ impl Network {
     }
 }
 
-/// Whether bytes begin with the magic number of a `.nnue` file.
 pub fn has_magic(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
@@ -151,7 +146,6 @@ fn digest(bytes: &[u8]) -> String {
     hex(&hmac_sha256::Hash::hash(bytes))
 }
 
-/// Bytes as hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -1,5 +1,4 @@
 //! A network that counts material, in centipawns to within 1 %: a sound start, and something to beat.
-//!
 //! A squared clipped ReLU is not linear, but the difference of two is. With c = 1/2 and x the balance of one
 //! kind of piece, (c + x)² − (c − x)² = 4·c·x, exactly, as long as |x| ≤ c. So each kind of piece has a pair of
 //! neurons that see own pieces as ±u and the opponent's as ∓u, with output weights +w and −w. Both perspectives

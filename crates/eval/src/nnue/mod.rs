@@ -1,5 +1,4 @@
 //! Networks: efficiently updatable, quantised, of any [`Architecture`].
-//!
 //! Sources: Nasu, "Efficiently Updatable Neural-Network-based Evaluation Functions for Computer Shogi" (2018);
 //! the layout and the squared clipped ReLU are those of the trainer bullet.
 
@@ -35,7 +34,6 @@ pub struct Nnue {
     network: Arc<Network>,
     accumulators: Accumulators,
     kernel: Kernel,
-    /// Buffers for the activations of the hidden layer and the outputs of the next.
     active: Vec<Block>,
     first: Vec<i64>,
 }
@@ -84,7 +82,6 @@ pub fn phase(board: &Board) -> usize {
 }
 
 impl Nnue {
-    /// Starts with the accumulators of the empty board.
     pub fn new(network: Arc<Network>) -> Nnue {
         let accumulators = if network.architecture().features.is_all() {
             Accumulators::Pieces(PieceStack::new(&network))
@@ -104,7 +101,6 @@ impl Nnue {
         self.evaluate_in(bucket, board, side, ply)
     }
 
-    /// The output bucket of a board.
     #[inline]
     pub fn bucket(&self, board: &Board) -> usize {
         match self.network.architecture().output_buckets {
@@ -142,7 +138,6 @@ impl Nnue {
         Network::centipawns(output).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
     }
 
-    /// The network that it evaluates with.
     pub fn network(&self) -> &Arc<Network> {
         &self.network
     }

@@ -30,17 +30,14 @@ const ONE: i64 = (QA * QB) as i64;
 /// Weights in a block: one cache line.
 pub const LANES: usize = 32;
 
-/// A cache line of weights or activations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Block(pub [i16; LANES]);
 
 impl Block {
-    /// All zeros.
     pub const ZERO: Block = Block([0; LANES]);
 }
 
-/// A network with quantised weights, laid out for inference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
     architecture: Architecture,
@@ -118,7 +115,6 @@ impl Network {
         }
     }
 
-    /// The weights without padding.
     pub fn weights(&self) -> Weights {
         let architecture = &self.architecture;
         let parts = if architecture.activation == Activation::Pairwise { 2 } else { 1 };
@@ -160,7 +156,6 @@ impl Network {
         Ok(Network::lay_out(architecture, &weights, about))
     }
 
-    /// The raw body, padded to 64 bytes with zeros.
     pub fn body(&self) -> Vec<u8> {
         let mut bytes: Vec<u8> = self.weights().numbers().flat_map(|n| n.to_le_bytes()).collect();
         bytes.resize(body_size(&self.architecture), 0);
@@ -171,12 +166,10 @@ impl Network {
         &self.architecture
     }
 
-    /// Neurons of the hidden layer per perspective.
     pub fn hidden(&self) -> usize {
         self.architecture.hidden
     }
 
-    /// Number of weights and biases.
     pub fn parameters(&self) -> usize {
         self.architecture.parameters()
     }
@@ -213,7 +206,6 @@ impl Network {
         Network::new(architecture.clone(), &weights, self.about.clone())
     }
 
-    /// Blocks in a row.
     #[inline]
     pub(super) fn blocks(&self) -> usize {
         self.bias.len()
@@ -294,7 +286,6 @@ fn padded(row: &[i16]) -> impl Iterator<Item = Block> + '_ {
     })
 }
 
-/// The first `count` weights: all but the padding.
 fn plain(blocks: &[Block], count: usize) -> Vec<i16> {
     blocks.iter().flat_map(|block| block.0).take(count).collect()
 }
@@ -303,13 +294,8 @@ fn plain(blocks: &[Block], count: usize) -> Vec<i16> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BodyError {
     Architecture(ArchitectureError),
-    /// This many bytes are no plain network.
     NoPlainSize(usize),
-    Size {
-        architecture: Box<Architecture>,
-        /// Bytes of the body.
-        found: usize,
-    },
+    Size { architecture: Box<Architecture>, found: usize },
 }
 
 impl fmt::Display for BodyError {
@@ -337,7 +323,6 @@ impl fmt::Display for BodyError {
 
 impl std::error::Error for BodyError {}
 
-/// Bytes of a raw body with its padding.
 pub fn body_size(architecture: &Architecture) -> usize {
     (2 * architecture.parameters()).next_multiple_of(64)
 }

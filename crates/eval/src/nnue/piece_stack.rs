@@ -1,5 +1,4 @@
 //! Accumulators of networks with one feature per piece and square, with any mirroring and king buckets.
-//!
 //! Each ply keeps the pieces of its accumulators and the key of each perspective. A new position usually differs from
 //! the previous ply's by one move: only the difference is added and removed, listed once for both perspectives. After a
 //! king move that changes the key, the update starts from whichever position differs least: the previous ply's, the one
@@ -88,13 +87,10 @@ impl Rows {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     PreviousPly,
-    /// This ply, as another line left it.
     SamePly,
-    /// An index into the refresh table.
     Refresh(usize),
 }
 
-/// Accumulators of every ply and perspective, and the refresh table.
 #[derive(Debug, Clone)]
 pub struct PieceStack {
     /// Perspective keys of White and Black by the king's square.

@@ -23,7 +23,6 @@ pub struct Game {
     pub round: String,
 }
 
-/// Sums over the moves of one number.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Took {
     /// Number of moves with a comment.
@@ -43,7 +42,6 @@ pub struct Games {
 /// Moves from this number on (from 0) share one entry.
 pub const LAST_MOVE: usize = 120;
 
-/// Reads a PGN, plain or compressed.
 pub fn read(path: &Path) -> Result<Games> {
     let reader = Reader::start(vec![path.to_path_buf()])?;
     let mut games = Games::default();
@@ -112,7 +110,6 @@ fn add(chunk: &Chunk, games: &mut Games) {
 
 #[derive(Default)]
 struct Moves {
-    /// From the comment of each move.
     took: Vec<Option<Took>>,
     last_comment: String,
 }

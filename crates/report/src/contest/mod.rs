@@ -23,15 +23,12 @@ pub use printed::of_result;
 /// Two games with colours exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
-    /// Indices of the players.
     pub players: [usize; 2],
     /// Half points of the first player, 0 to 2: with White, then with Black.
     pub half_points: [u8; 2],
-    /// Index of the opening.
     pub opening: usize,
 }
 
-/// Input of the section.
 #[derive(Debug, Clone)]
 pub struct Contest {
     pub players: Vec<String>,
@@ -43,7 +40,6 @@ pub struct Contest {
     pub conditions: Vec<(String, String)>,
     /// The games, or why they are missing.
     pub games: Known<Games>,
-    /// Name and relative path of the PGN.
     pub link: Option<(String, String)>,
 }
 
@@ -130,7 +126,6 @@ fn measure_result(section: &mut Section, counts: &Counts, test: Option<&Sprt>) {
     }
 }
 
-/// Adds the estimates, by their JSON keys.
 fn measure_numbers(section: &mut Section, number: impl Fn(&str) -> Option<f64>) {
     for (key, label, decimals, factor) in [
         ("elo", "Elo", 2, 1.0),

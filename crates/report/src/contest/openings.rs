@@ -10,7 +10,6 @@ use crate::style::BLUE;
 use crate::table::{Cell, Table};
 use patzer_match::stats::Trinomial;
 
-/// Maximum of table rows.
 const OPENINGS: usize = 40;
 
 pub(super) fn openings(contest: &Contest) -> Part {

@@ -1,5 +1,4 @@
 //! Pins and discovered attacks on kings and queens.
-//!
 //! Sources: Stockfish's blockers for the king and weak queen, Ethereal's relative pins.
 
 use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
@@ -35,7 +34,6 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     }
 }
 
-/// Sliders on a square's lines.
 #[inline(always)]
 fn aligned(square: Square, diagonal: Bitboard, straight: Bitboard) -> Bitboard {
     (sliders::diagonals(square) & diagonal) | (sliders::file_and_rank(square) & straight)

@@ -1,5 +1,4 @@
 //! Threats: pieces attacked by cheaper ones, or not defended enough.
-//!
 //! The classes are those of the classical Stockfish and of Ethereal.
 
 use shakmaty::{Bitboard, Color, Rank, Role, attacks};

@@ -1,5 +1,4 @@
 //! Feature blocks: what a network sees of a position, defined once for the engine and the trainer.
-//!
 //! A feature is a statement about the board from one perspective, true or false. To add a block, write a function in a
 //! file of this folder and a row of [`FEATURE_BLOCKS`].
 //!
@@ -50,7 +49,6 @@ impl Perspective {
         self.pieces[5].trailing_zeros() as usize & 63
     }
 
-    /// All occupied squares.
     #[inline]
     pub fn occupied(&self) -> u64 {
         self.pieces.iter().fold(0, |all, squares| all | squares)
@@ -72,16 +70,12 @@ impl Bits<'_> {
     }
 }
 
-/// A block of features.
 #[derive(Debug)]
 pub struct FeatureBlock {
-    /// The name in recipes.
     pub name: &'static str,
-    /// Number of features.
     pub count: usize,
     /// The most features that can be active at once.
     pub most: usize,
-    /// A description for people.
     pub about: &'static str,
     write: fn(&Perspective, &mut Bits<'_>),
 }
@@ -146,12 +140,10 @@ impl Features {
         Ok(Features { blocks: FEATURE_BLOCKS.iter().filter(named).collect() })
     }
 
-    /// The blocks in the order of [`FEATURE_BLOCKS`].
     pub fn blocks(&self) -> &[&'static FeatureBlock] {
         &self.blocks
     }
 
-    /// Features of all blocks.
     pub fn count(&self) -> usize {
         self.blocks.iter().map(|block| block.count).sum()
     }
@@ -161,7 +153,6 @@ impl Features {
         self.blocks.iter().map(|block| block.most).sum()
     }
 
-    /// Whether `all` is the only block.
     pub fn is_all(&self) -> bool {
         self.blocks.len() == 1 && self.blocks[0].name == "all"
     }
@@ -202,7 +193,6 @@ impl std::fmt::Display for Features {
     }
 }
 
-/// The indices of the set bits.
 #[inline]
 pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
     words.iter().enumerate().flat_map(|(i, &word)| {

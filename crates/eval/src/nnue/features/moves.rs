@@ -1,5 +1,4 @@
 //! `mb`, `mc`: where the pieces of a role and colour can move, and to how many squares.
-//!
 //! Index: for `mb` `64 × kind + square`; `mc` has one feature per kind and number of squares that any of its pieces can
 //! move to, up to a cap. Pseudo-legal moves without castling and en passant.
 

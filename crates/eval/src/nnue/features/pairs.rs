@@ -1,5 +1,4 @@
 //! `ph`, `pv`: two pieces are neighbours on a rank or a file, with nothing but empty squares between them.
-//!
 //! Index: `144 × line + 12 × first + second`; the left piece is first on a rank, the lower one on a file.
 
 use shakmaty::Bitboard;

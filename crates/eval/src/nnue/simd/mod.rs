@@ -1,5 +1,4 @@
 //! The inner loops of inference for AVX-512 with VNNI, for AVX2 and portable; all paths give the same integers.
-//!
 //! An evaluator chooses its [`Kernel`] once. `multiversion` would not shorten this: the AVX paths are explicit
 //! intrinsics (VNNI, aligned loads, accumulators kept in registers), and its dispatch would run at every call.
 
@@ -50,7 +49,6 @@ macro_rules! dispatch {
 }
 
 impl Kernel {
-    /// The fastest kernel of this processor.
     pub fn best() -> Kernel {
         Kernel::all().last().copied().unwrap_or(Kernel::Portable)
     }
