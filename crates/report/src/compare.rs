@@ -25,7 +25,7 @@ fn of_kind(sections: &[Section], kind: Kind) -> Option<Part> {
     };
     let mut part = Part::new(&format!("{plural} compared"));
     part.say(format!("In brackets: the difference to {}.", first.name));
-    part.add(measures(first, others));
+    part.table(measures(first, others));
     if let Some(figure) = losses(&runs, kind) {
         part.add(figure);
     }

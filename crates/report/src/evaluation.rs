@@ -1,5 +1,6 @@
 //! Evaluation report: residuals by phase, calibration against results and scores, and the worst positions.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 
 use rayon::prelude::*;
@@ -46,6 +47,11 @@ impl Evaluated {
     fn residual(&self) -> f64 {
         let white = f64::from(self.case.result) - self.expected;
         self.case.turn.fold_wb(white, -white)
+    }
+
+    fn fen(&self) -> String {
+        let position = self.case.board.unpack(self.case.turn, NO_EP, 0, 1);
+        position.map_or_else(String::new, |p| Fen::from_position(&p, EnPassantMode::Legal).to_string())
     }
 }
 
@@ -205,18 +211,10 @@ impl EvaluationReport {
         let reach = f64::from(REACH);
         let expected =
             (-100..=100).map(|i| f64::from(i) * reach / 100.0).map(|cp| (cp, expected_score(cp, self.k)));
-        let axes = Axes {
-            title: String::new(),
-            x: "evaluation, centipawns from White's side".into(),
-            y: "result".into(),
-            x_range: -reach..reach,
-            y_range: 0.0..1.0,
-        };
-        let curves = Curves::within(axes).line("expected", ORANGE, expected.collect()).dots(
-            "mean result",
-            BLUE,
-            means,
-        );
+        let axes =
+            Axes::new("", "evaluation, centipawns from White's side", "result", -reach..reach, 0.0..1.0);
+        let curves = Curves::within(axes).line("expected", ORANGE, expected.collect());
+        let curves = curves.dots("mean result", BLUE, means);
         let mut data = Table::new(&["evaluation", "positions", "mean result", "expected"]);
         for (cp, (n, sum)) in sums {
             let cp = f64::from(cp);
@@ -277,43 +275,24 @@ impl EvaluationReport {
             let fen = seen.fen();
             let (eval, expected) = (f64::from(seen.eval) / 100.0, seen.expected);
             let result = f64::from(seen.case.result);
-            let word = |r: f64| {
-                if r > 0.5 {
-                    "White won"
-                } else if r < 0.5 {
-                    "Black won"
-                } else {
-                    "drawn"
-                }
+            let word = match result.partial_cmp(&0.5) {
+                Some(Ordering::Greater) => "White won",
+                Some(Ordering::Less) => "Black won",
+                _ => "drawn",
             };
-            let caption = format!("{eval:+.2} for White, expected {expected:.3}; {}. {fen}", word(result));
+            let caption = format!("{eval:+.2} for White, expected {expected:.3}; {word}. {fen}");
             let drawing = Drawing::Diagram(Diagram { board: seen.board.clone(), turn: seen.case.turn });
-            part.add(Figure::new(
-                &format!("wrong-{}", place + 1),
-                &format!("{}", place + 1),
-                &caption,
-                drawing,
-            ));
-            table.row([
-                Cell::Count(place as u64 + 1),
-                Cell::text(fen),
-                Cell::number(f64::from(seen.eval), 0),
-                Cell::number(expected, 4),
-                Cell::number(result, 2),
-            ]);
+            let (id, title) = (format!("wrong-{}", place + 1), (place + 1).to_string());
+            part.add(Figure::new(&id, &title, &caption, drawing));
+            let numbers = [(f64::from(seen.eval), 0), (expected, 4), (result, 2)];
+            let numbers = numbers.map(|(value, decimals)| Cell::number(value, decimals));
+            table.row([Cell::Count(place as u64 + 1), Cell::text(fen)].into_iter().chain(numbers));
         }
         if table.is_empty() {
             return Part::new("Most wrong");
         }
-        part.add(table);
+        part.table(table);
         part
-    }
-}
-
-impl Evaluated {
-    fn fen(&self) -> String {
-        let position = self.case.board.unpack(self.case.turn, NO_EP, 0, 1);
-        position.map_or_else(String::new, |p| Fen::from_position(&p, EnPassantMode::Legal).to_string())
     }
 }
 
@@ -332,13 +311,13 @@ fn scores_figure(
         Tile { x: range(score), y: range(eval), value: (1.0 + count as f64).ln() / (1.0 + most).ln() }
     };
     let reach = f64::from(reach);
-    let axes = Axes {
-        title: String::new(),
-        x: "score, centipawns from White's side".into(),
-        y: "evaluation, centipawns".into(),
-        x_range: -reach..reach,
-        y_range: -reach..reach,
-    };
+    let axes = Axes::new(
+        "",
+        "score, centipawns from White's side",
+        "evaluation, centipawns",
+        -reach..reach,
+        -reach..reach,
+    );
     let line = means.iter().map(|(score, (n, sum))| (middle(*score), sum / *n as f64)).collect();
     let curves = Curves { tiles: tiles.iter().map(tile).collect(), ..Curves::within(axes) };
     let curves = curves.line("equal", GREEN, vec![(-reach, -reach), (reach, reach)]);

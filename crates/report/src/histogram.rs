@@ -5,7 +5,7 @@ use std::path::Path;
 use plotters::prelude::*;
 
 use super::plot::{digits, tick};
-use super::style::{BLUE, Canvas, DrawError, FONT, Format, GRID, INK, Look, drawn};
+use super::style::{BLUE, Canvas, Drawn, FONT, Format, GRID, INK, Look, drawn};
 use patzer_io::error::Result;
 use patzer_io::number::grouped;
 
@@ -42,7 +42,7 @@ impl Histogram {
         drawn(look.size, format, |canvas| self.draw_on(canvas, look))
     }
 
-    fn draw_on(&self, canvas: &Canvas<'_>, look: Look) -> std::result::Result<(), DrawError> {
+    fn draw_on(&self, canvas: &Canvas<'_>, look: Look) -> Drawn {
         let bars = self.joined();
         let end = bars.last().map_or(self.start + 1.0, |(_, end, _)| *end);
         let highest = bars.iter().map(|(_, _, count)| *count).max().unwrap_or(0).max(1);

@@ -75,12 +75,8 @@ pub fn rates(epochs: &[Epoch]) -> Option<Figure> {
         return None;
     }
     let curves = Curves::around("epoch", "learning rate", rates.iter().copied()).line("", GREEN, rates);
-    Some(Figure::new(
-        "learning-rate",
-        "Learning rate",
-        "Of the last step of each epoch.",
-        Drawing::Curves(curves),
-    ))
+    let caption = "Of the last step of each epoch.";
+    Some(Figure::new("learning-rate", "Learning rate", caption, Drawing::Curves(curves)))
 }
 
 #[cfg(test)]

@@ -94,12 +94,8 @@ fn of_network(section: &mut Section, network: &Network, data: &Trained) {
         }
         if shape.output_by == OutputBy::Pieces || shape.output_buckets == 1 {
             let pieces = |board: &Board| board.occupied().count();
-            part.add(evaluation.by_group(
-                "pieces",
-                "Error by number of pieces",
-                "pieces on the board",
-                pieces,
-            ));
+            let title = "Error by number of pieces";
+            part.add(evaluation.by_group("pieces", title, "pieces on the board", pieces));
         }
         evaluation.by_phase().into_iter().for_each(|figure| part.add(figure));
     });
@@ -180,13 +176,8 @@ fn heatmaps(part: &mut Part, network: &Network, chosen: &[usize], activity: Opti
         let heatmaps = BoardHeatmaps { boards, columns: 3, deepest };
         let active = activity.map_or(String::new(), |a| format!(", active in {:.1} %", 100.0 * a[neuron]));
         let caption = format!("Bias {}, deepest colour {deepest}{active}.", weights.bias[neuron]);
-        let title = format!("Neuron {neuron}");
-        part.add(Figure::new(
-            &format!("neuron-{neuron}"),
-            &title,
-            &caption,
-            Drawing::BoardHeatmaps(heatmaps),
-        ));
+        let (id, title) = (format!("neuron-{neuron}"), format!("Neuron {neuron}"));
+        part.add(Figure::new(&id, &title, &caption, Drawing::BoardHeatmaps(heatmaps)));
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
-use super::style::{Canvas, DrawError, FONT, Format, GRID, INK, Look, PAPER, drawn, shade};
+use super::style::{Canvas, Drawn, FONT, Format, GRID, INK, Look, PAPER, drawn, shade};
 use patzer_io::error::Result;
 
 #[derive(Debug, Clone)]
@@ -16,6 +16,12 @@ pub struct Axes {
     pub y: String,
     pub x_range: Range<f64>,
     pub y_range: Range<f64>,
+}
+
+impl Axes {
+    pub fn new(title: &str, x: &str, y: &str, x_range: Range<f64>, y_range: Range<f64>) -> Axes {
+        Axes { title: title.into(), x: x.into(), y: y.into(), x_range, y_range }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,13 +81,7 @@ impl Curves {
             x_range.add(x);
             y_range.add(y);
         }
-        let axes = Axes {
-            title: String::new(),
-            x: x.into(),
-            y: y.into(),
-            x_range: x_range.padded(0.02),
-            y_range: y_range.padded(0.08),
-        };
+        let axes = Axes::new("", x, y, x_range.padded(0.02), y_range.padded(0.08));
         Curves { legend: SeriesLabelPosition::UpperRight, ..Curves::within(axes) }
     }
 
@@ -123,7 +123,7 @@ impl Curves {
         drawn(look.size, format, |canvas| self.draw(canvas, look))
     }
 
-    fn draw(&self, canvas: &Canvas<'_>, look: Look) -> std::result::Result<(), DrawError> {
+    fn draw(&self, canvas: &Canvas<'_>, look: Look) -> Drawn {
         let axes = &self.axes;
         let mut chart = chart(canvas, axes, true, look)?;
         chart.draw_series(self.tiles.iter().map(tile))?;
@@ -155,11 +155,7 @@ impl Curves {
     }
 }
 
-fn draw_series<'a, 'b: 'a>(
-    chart: &mut Chart<'a, 'b>,
-    axes: &Axes,
-    one: &Series,
-) -> std::result::Result<(), DrawError> {
+fn draw_series<'a, 'b: 'a>(chart: &mut Chart<'a, 'b>, axes: &Axes, one: &Series) -> Drawn {
     // The end of the range counts as inside.
     let inside =
         |p: &&(f64, f64)| (axes.x_range.contains(&p.0) || p.0 == axes.x_range.end) && p.1.is_finite();
@@ -215,7 +211,7 @@ pub(super) fn chart<'a, 'b>(
     axes: &Axes,
     grid: bool,
     look: Look,
-) -> std::result::Result<Chart<'a, 'b>, DrawError> {
+) -> Drawn<Chart<'a, 'b>> {
     let mut builder = ChartBuilder::on(canvas);
     if !axes.title.is_empty() {
         builder.caption(&axes.title, (FONT, look.title, &INK));
@@ -261,8 +257,7 @@ pub(super) fn tick(value: f64, digits: usize) -> String {
 
 #[cfg(test)]
 pub(super) fn axes() -> Axes {
-    let [title, x, y] = ["t", "x", "y"].map(String::from);
-    Axes { title, x, y, x_range: -2.0..2.0, y_range: -2.0..2.0 }
+    Axes::new("t", "x", "y", -2.0..2.0, -2.0..2.0)
 }
 
 #[cfg(test)]

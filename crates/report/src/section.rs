@@ -34,18 +34,6 @@ pub enum Item {
     Figure(Box<Figure>),
 }
 
-impl From<Figure> for Item {
-    fn from(figure: Figure) -> Item {
-        Item::Figure(Box::new(figure))
-    }
-}
-
-impl From<Table> for Item {
-    fn from(table: Table) -> Item {
-        Item::Table(table)
-    }
-}
-
 #[derive(Debug, Clone)]
 pub struct Part {
     pub title: String,
@@ -57,8 +45,15 @@ impl Part {
         Part { title: title.into(), items: Vec::new() }
     }
 
-    pub fn add(&mut self, item: impl Into<Item>) {
-        self.items.push(item.into());
+    pub fn add(&mut self, figure: Figure) {
+        self.items.push(Item::Figure(Box::new(figure)));
+    }
+
+    /// Adds a table unless it is empty.
+    pub fn table(&mut self, table: Table) {
+        if !table.is_empty() {
+            self.items.push(Item::Table(table));
+        }
     }
 
     pub fn say(&mut self, text: impl Into<String>) {

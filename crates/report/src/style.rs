@@ -28,6 +28,7 @@ pub const FONT: &str = "sans-serif";
 pub type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 pub type DrawError = DrawingAreaErrorKind<std::io::Error>;
+pub type Drawn<T = ()> = std::result::Result<T, DrawError>;
 
 /// From 0 to 1: blue of increasing opacity, for any background.
 pub fn shade(share: f64) -> RGBAColor {
@@ -84,19 +85,11 @@ impl Format {
 }
 
 /// Draws a picture of a size in pixels and writes it as SVG.
-pub fn picture(
-    path: &Path,
-    size: (u32, u32),
-    draw: impl FnOnce(&Canvas<'_>) -> std::result::Result<(), DrawError>,
-) -> Result<()> {
+pub fn picture(path: &Path, size: (u32, u32), draw: impl FnOnce(&Canvas<'_>) -> Drawn) -> Result<()> {
     patzer_io::write(path, &drawn(size, Format::Svg, draw)?)
 }
 
-pub fn drawn(
-    size: (u32, u32),
-    format: Format,
-    draw: impl FnOnce(&Canvas<'_>) -> std::result::Result<(), DrawError>,
-) -> Result<Vec<u8>> {
+pub fn drawn(size: (u32, u32), format: Format, draw: impl FnOnce(&Canvas<'_>) -> Drawn) -> Result<Vec<u8>> {
     let mut svg = String::new();
     let canvas = SVGBackend::with_string(&mut svg, size).into_drawing_area();
     (canvas.fill(&PAPER).and_then(|()| draw(&canvas)).and_then(|()| canvas.present()))

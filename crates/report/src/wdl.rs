@@ -32,13 +32,13 @@ pub fn draw_k(folder: &Path, k: f64, pairs: &[(f32, f32)]) -> Result<PathBuf> {
         line(&format!("1 / (1 + exp(-{k:.4} cp / 400))"), ORANGE, expected.collect()),
         dots("mean result", BLUE, sums.iter().filter(|sum| sum.0 >= 10).map(mean).collect()),
     ];
-    let axes = Axes {
-        title: format!("K = {k:.4}"),
-        x: "score, centipawns from White's side".into(),
-        y: "result".into(),
-        x_range: -reach..reach,
-        y_range: 0.0..1.0,
-    };
+    let axes = Axes::new(
+        &format!("K = {k:.4}"),
+        "score, centipawns from White's side",
+        "result",
+        -reach..reach,
+        0.0..1.0,
+    );
     let path = folder.join("k.svg");
     curves(&path, &axes, &series, UpperLeft).map(|()| path)
 }
@@ -88,13 +88,13 @@ fn parameters(path: &Path, fitted: &FittedModel, table: &WdlTable) -> Result<()>
         dots("b of each row alone", ORANGE, below(local(|row| row.2))),
     ];
     let (low, high) = (f64::from(*rows.start()), f64::from(*rows.end()));
-    let axes = Axes {
-        title: "a, the score that wins half of the games, and b, the spread".into(),
-        x: row_name(table).into(),
-        y: "centipawns".into(),
-        x_range: low..high + 0.5,
-        y_range: 0.0..top,
-    };
+    let axes = Axes::new(
+        "a, the score that wins half of the games, and b, the spread",
+        row_name(table),
+        "centipawns",
+        low..high + 0.5,
+        0.0..top,
+    );
     curves(path, &axes, &series, UpperRight)
 }
 
@@ -132,13 +132,13 @@ fn at_target(path: &Path, model: &WdlModel, table: &WdlTable) -> Result<()> {
     let scores = (-200..=200).map(|i| f64::from(i) * reach / 200.0);
     series.push(line("expected result", PURPLE, scores.map(|cp| (cp, expected(cp))).collect()));
     let name = if table.bounds.by == By::Material { "material" } else { "move" };
-    let axes = Axes {
-        title: format!("Chances at {name} {at}: counted, and the model's lines"),
-        x: "score, centipawns from the side to move".into(),
-        y: "share of positions".into(),
-        x_range: -reach..reach,
-        y_range: 0.0..1.0,
-    };
+    let axes = Axes::new(
+        &format!("Chances at {name} {at}: counted, and the model's lines"),
+        "score, centipawns from the side to move",
+        "share of positions",
+        -reach..reach,
+        0.0..1.0,
+    );
     curves(path, &axes, &series, MiddleLeft)
 }
 
@@ -154,13 +154,13 @@ pub fn counted(table: &WdlTable, outcome: usize) -> Contours {
     let rows = table.bounds.rows();
     let reach =
         f64::from(table.rows.iter().flat_map(|r| &r.cells).map(|c| c.score.abs()).max().unwrap_or(1).max(1));
-    let axes = Axes {
-        title: if outcome == 0 { "Wins" } else { "Draws" }.into(),
-        x: "score, centipawns from the side to move".into(),
-        y: row_name(table).into(),
-        x_range: -reach..reach,
-        y_range: f64::from(*rows.start()) - 0.5..f64::from(*rows.end()) + 0.5,
-    };
+    let axes = Axes::new(
+        if outcome == 0 { "Wins" } else { "Draws" },
+        "score, centipawns from the side to move",
+        row_name(table),
+        -reach..reach,
+        f64::from(*rows.start()) - 0.5..f64::from(*rows.end()) + 0.5,
+    );
     Contours { axes, tiles: tiles(table, reach, outcome), levels: LEVELS.to_vec() }
 }
 
