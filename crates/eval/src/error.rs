@@ -12,7 +12,8 @@ pub enum EvalError {
     /// Neither a patzer network nor a weights file.
     Unrecognised,
     NoMagic,
-    Header(HeaderError),
+    /// A damaged header of a network file, or one of a newer version.
+    Header(String),
     /// The network was quantised with other scales than the engine computes with.
     Scale {
         name: &'static str,
@@ -27,46 +28,6 @@ pub enum EvalError {
         line: Option<usize>,
         reason: String,
     },
-}
-
-/// A damaged header of a network file, or one of a newer version.
-#[derive(Debug)]
-pub enum HeaderError {
-    Truncated(usize),
-    Version(u32),
-    NotUtf8,
-    Toml(Box<toml::de::Error>),
-    UnknownArchitecture(String),
-    OtherArchitecture { shape: String, name: String },
-}
-
-impl From<HeaderError> for EvalError {
-    fn from(error: HeaderError) -> EvalError {
-        EvalError::Header(error)
-    }
-}
-
-impl fmt::Display for HeaderError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            HeaderError::Truncated(length) => {
-                write!(f, "the file is truncated: it ends after {length} bytes, in its header")
-            }
-            HeaderError::Version(version) => {
-                write!(f, "its format is version {version}; this patzer reads versions 1 and 2")
-            }
-            HeaderError::NotUtf8 => f.write_str("its header is not UTF-8 text"),
-            HeaderError::Toml(error) => {
-                write!(f, "its header does not parse: {}", error.message().replace('\n', " "))
-            }
-            HeaderError::UnknownArchitecture(name) => {
-                write!(f, "its architecture `{name}` is not one that this patzer knows: (768->N)x2->1 screlu")
-            }
-            HeaderError::OtherArchitecture { shape, name } => {
-                write!(f, "its header is damaged: {shape} is not `{name}`")
-            }
-        }
-    }
 }
 
 impl fmt::Display for EvalError {
@@ -87,7 +48,7 @@ impl fmt::Display for EvalError {
             EvalError::Scale { name, expected, found } => {
                 write!(f, "its {name} is `{found}`; this patzer reads networks with `{expected}`")
             }
-            EvalError::Header(error) => error.fmt(f),
+            EvalError::Header(reason) => f.write_str(reason),
             EvalError::Architecture(error) => error.fmt(f),
             EvalError::Body(error) => error.fmt(f),
             EvalError::Checksum => {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use shakmaty::Chess;
 
-pub use error::{EvalError, HeaderError};
+pub use error::EvalError;
 use patzer_chess::score::Score;
 
 /// Evaluates positions, with caches and accumulators of its own.

@@ -107,19 +107,13 @@ fn pawn_attacks(color: Color, pawns: Bitboard) -> [Bitboard; 2] {
 /// Flips a set of squares for Black, so that pawns of both sides move up and terms need no cases by colour.
 #[inline(always)]
 pub fn relative(us: Color, squares: Bitboard) -> Bitboard {
-    match us {
-        Color::White => squares,
-        Color::Black => squares.flip_vertical(),
-    }
+    if us.is_white() { squares } else { squares.flip_vertical() }
 }
 
 /// Flips a square for Black, see [`relative`].
 #[inline(always)]
 pub fn relative_square(us: Color, square: Square) -> Square {
-    match us {
-        Color::White => square,
-        Color::Black => square.flip_vertical(),
-    }
+    if us.is_white() { square } else { square.flip_vertical() }
 }
 
 /// King distance (Chebyshev) between two squares.

@@ -117,17 +117,14 @@ pub fn parts() -> impl Iterator<Item = (&'static Term, &'static Part, std::ops::
 pub(super) const fn at(term: &str, part: &str) -> usize {
     let (mut index, mut i) = (0, 0);
     while i < TERMS.len() {
-        if same(TERMS[i].name, term) {
-            let mut j = 0;
-            while j < TERMS[i].parts.len() {
-                if same(TERMS[i].parts[j].name, part) {
-                    return index;
-                }
-                index += TERMS[i].parts[j].shape.len();
-                j += 1;
+        let (parts, mut j) = (TERMS[i].parts, 0);
+        while j < parts.len() {
+            if same(TERMS[i].name, term) && same(parts[j].name, part) {
+                return index;
             }
+            index += parts[j].shape.len();
+            j += 1;
         }
-        index += TERMS[i].len();
         i += 1;
     }
     panic!("no such part of the evaluation")
@@ -136,17 +133,11 @@ pub(super) const fn at(term: &str, part: &str) -> usize {
 /// `==` of strings is not `const`.
 const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len() != b.len() {
-        return false;
-    }
     let mut i = 0;
-    while i < a.len() {
-        if a[i] != b[i] {
-            return false;
-        }
+    while i < a.len() && i < b.len() && a[i] == b[i] {
         i += 1;
     }
-    true
+    i == a.len() && i == b.len()
 }
 
 #[cfg(test)]

@@ -24,6 +24,13 @@ fn counts(fen: &str, term: &str, part: &str) -> Vec<i16> {
     counts
 }
 
+/// Counts of which only these differ from 0.
+fn sparse<const N: usize>(counts: &[(usize, i16)]) -> [i16; N] {
+    let mut all = [0; N];
+    counts.iter().for_each(|(index, count)| all[*index] = *count);
+    all
+}
+
 #[test]
 fn the_start_position_is_worth_the_tempo() {
     let (board, turn) = board("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
@@ -44,11 +51,8 @@ fn phase_runs_from_full_to_none() {
 
 #[test]
 fn tapering_rounds_towards_zero_on_both_sides() {
-    assert_eq!(taper(100, 0, 24, 64), 100);
-    assert_eq!(taper(100, 0, 0, 64), 0);
-    assert_eq!(taper(1, 0, 23, 64), 0);
-    assert_eq!(taper(-1, 0, 23, 64), 0);
-    assert_eq!(taper(-30, 10, 12, 64), -10);
+    assert_eq!([taper(100, 0, 24, 64), taper(100, 0, 0, 64)], [100, 0]);
+    assert_eq!([taper(1, 0, 23, 64), taper(-1, 0, 23, 64), taper(-30, 10, 12, 64)], [0, 0, -10]);
     // A quarter of the endgame value.
     assert_eq!(taper(-30, 40, 12, 16), -10);
 }
@@ -87,10 +91,7 @@ fn the_path_of_a_passed_pawn_counts() {
     let fen = "6k1/8/3p4/P4P2/2P2P2/7p/8/6K1 w - - 0 1";
     assert_eq!(counts(fen, "passed", "rank"), [0, 0, 0, 2, -1, 0]);
     assert_eq!(counts(fen, "passed", "file"), [0, 0, 1, 0]);
-    let mut next = vec![0; 24];
-    next[18 + 3] = 2;
-    next[12 + 4] = -1;
-    assert_eq!(counts(fen, "passed", "next"), next);
+    assert_eq!(counts(fen, "passed", "next"), sparse::<24>(&[(18 + 3, 2), (12 + 4, -1)]));
     assert_eq!(counts("4k3/8/4r3/4P3/8/8/8/4K3 w - - 0 1", "passed", "blocked"), [0, 0, 0, 1, 0, 0]);
     // The rook on e7 attacks the whole way; nothing attacks a's.
     assert_eq!(counts("4k3/4r3/8/4P3/8/8/8/4K3 w - - 0 1", "passed", "free_path"), [0]);
@@ -116,12 +117,8 @@ fn a_pawn_outruns_a_king_outside_its_square() {
 fn kings_and_passed_pawns_keep_their_distance() {
     // e5's next square is e6: White's king on e1 is 5 moves away, Black's on h8 3.
     let fen = "7k/8/8/4P3/8/8/8/4K3 w - - 0 1";
-    let mut own = vec![0; 32];
-    own[8 + 5] = 1;
-    let mut enemy = vec![0; 32];
-    enemy[8 + 3] = 1;
-    assert_eq!(counts(fen, "passed", "own_king"), own);
-    assert_eq!(counts(fen, "passed", "enemy_king"), enemy);
+    assert_eq!(counts(fen, "passed", "own_king"), sparse::<32>(&[(8 + 5, 1)]));
+    assert_eq!(counts(fen, "passed", "enemy_king"), sparse::<32>(&[(8 + 3, 1)]));
 }
 
 #[test]
@@ -134,12 +131,15 @@ fn rooks_count_files_and_the_seventh() {
 }
 
 #[test]
-fn mobility_leaves_out_what_pawns_hold() {
+fn mobility_leaves_out_what_pawns_hold_and_sees_through_pieces_that_move_alike() {
     // The knight on e4 has eight squares, without c5 and g5 (own pawns) and without d6 and f6 (attacked by e7).
     let fen = "4k3/4p3/8/2P3P1/4N3/8/8/4K3 w - - 0 1";
-    let mut expected = vec![0; 9];
-    expected[4] = 1;
-    assert_eq!(counts(fen, "mobility", "knight"), expected);
+    assert_eq!(counts(fen, "mobility", "knight"), sparse::<9>(&[(4, 1)]));
+    // From a1 a bishop has 7 squares, whether the own queen stands on b2 or not.
+    let behind = counts("4k3/8/8/8/8/8/1Q6/B3K3 w - - 0 1", "mobility", "bishop");
+    assert_eq!(behind[7], 1);
+    // A knight stops it; its square counts for mobility.
+    assert_eq!(counts("4k3/8/8/8/8/8/1N6/B3K3 w - - 0 1", "mobility", "bishop")[1], 1);
 }
 
 #[test]
@@ -158,15 +158,6 @@ fn bishops_know_pairs_and_colours() {
 }
 
 #[test]
-fn bishops_see_through_their_queen_and_rooks_through_rooks() {
-    // From a1 a bishop has 7 squares, whether the own queen stands on b2 or not.
-    let behind = counts("4k3/8/8/8/8/8/1Q6/B3K3 w - - 0 1", "mobility", "bishop");
-    assert_eq!(behind[7], 1);
-    // A knight stops it; its square counts for mobility.
-    assert_eq!(counts("4k3/8/8/8/8/8/1N6/B3K3 w - - 0 1", "mobility", "bishop")[1], 1);
-}
-
-#[test]
 fn outposts_are_out_of_reach_of_pawns() {
     // e5, defended by d4, with no pawns on the files d and f: inside, defended. a5 is at the edge, defended by b4.
     assert_eq!(counts("4k3/8/8/4N3/3P4/8/8/4K3 w - - 0 1", "knights", "outpost"), [0, 0, 0, 1]);
@@ -181,14 +172,10 @@ fn outposts_are_out_of_reach_of_pawns() {
 fn the_shelter_counts_ranks_to_the_nearest_pawn() {
     // King g1: f2 and g2 one rank up, h-file without own pawn and with an enemy pawn on h5, four up.
     let fen = "k7/8/8/7p/8/8/5PP1/6K1 w - - 0 1";
-    let mut expected = vec![0; 128];
-    expected[8 * 5 + 1] += 1; // f
-    expected[8 * 7 + 7] += 1; // h
-    expected[64 + 8 * 6 + 1] += 1; // g, its own
+    let files_f_h_and_own_g = [(8 * 5 + 1, 1), (8 * 7 + 7, 1), (64 + 8 * 6 + 1, 1)];
     // Black's king on a8 sees no own pawn on files a and b.
-    expected[64 + 7] -= 1;
-    expected[8 + 7] -= 1;
-    assert_eq!(counts(fen, "king", "shelter"), expected);
+    let expected = [&files_f_h_and_own_g[..], &[(64 + 7, -1), (8 + 7, -1)]].concat();
+    assert_eq!(counts(fen, "king", "shelter"), sparse::<128>(&expected));
     assert_eq!(counts(fen, "king", "storm")[4], 1);
     // The enemy pawn on g3 is blocked by the own one on g2: the second half of the table, two ranks up.
     let blocked = counts("k7/8/8/8/8/6p1/6P1/6K1 w - - 0 1", "king", "storm");
@@ -251,11 +238,7 @@ fn a_bare_board_and_one_of_queens_are_evaluated() {
     assert_eq!(hce.white(&Board::empty(), Color::White), 0);
     let (board, turn) = board("QQQQkQQQ/8/8/8/8/8/8/4K3 b - - 0 1");
     assert_eq!(hce.white(&board, turn), 6300);
-    let position: Chess = "8/8/8/4k3/8/8/Q7/4K3 b - - 0 1"
-        .parse::<Fen>()
-        .unwrap()
-        .into_position(shakmaty::CastlingMode::Standard)
-        .unwrap();
+    let position = patzer_chess::fen::position("8/8/8/4k3/8/8/Q7/4K3 b - - 0 1", false).unwrap();
     assert_eq!(hce.evaluate(&position, 0), -900);
 }
 

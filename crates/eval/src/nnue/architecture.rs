@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::features::{FEATURE_BLOCKS, Features};
+use super::features::Features;
 
 /// The most neurons of the hidden layer. Beyond it the 32-bit sums of the fast path could overflow.
 pub const MAX_HIDDEN: usize = 2048;
@@ -167,23 +167,29 @@ impl Architecture {
 
     /// Finds the first value outside of its limits.
     pub fn check(&self) -> Result<(), ArchitectureError> {
-        if !(1..=MAX_HIDDEN).contains(&self.hidden) {
-            return Err(ArchitectureError::Hidden(self.hidden));
+        let fault = |key, reason| Err(ArchitectureError::new(key, reason));
+        let hidden = self.hidden;
+        if !(1..=MAX_HIDDEN).contains(&hidden) {
+            return fault("hidden", format!(" = {hidden}: has to be from 1 to {MAX_HIDDEN}"));
         }
-        if self.activation == Activation::Pairwise && !self.hidden.is_multiple_of(2) {
-            return Err(ArchitectureError::OddPairwise(self.hidden));
+        if self.activation == Activation::Pairwise && !hidden.is_multiple_of(2) {
+            return fault("hidden", format!(" = {hidden}: has to be even for pairwise"));
         }
         if self.layers.len() > 2 || !self.layers.iter().all(|n| (1..=MAX_LAYER).contains(n)) {
-            return Err(ArchitectureError::Layers(self.layers.clone()));
+            let layers = &self.layers;
+            return fault("layers", format!(" = {layers:?}: at most two, of 1 to {MAX_LAYER} neurons"));
         }
         if !(1..=2).contains(&self.views) {
-            return Err(ArchitectureError::Views(self.views));
+            return fault("views", format!(" = {}: has to be 1 or 2", self.views));
         }
-        if !(1..=MAX_OUTPUT_BUCKETS).contains(&self.output_buckets) {
-            return Err(ArchitectureError::OutputBuckets(self.output_buckets));
+        let buckets = self.output_buckets;
+        if !(1..=MAX_OUTPUT_BUCKETS).contains(&buckets) {
+            let reason = format!(" = {buckets}: has to be from 1 to {MAX_OUTPUT_BUCKETS}");
+            return fault("output_buckets", reason);
         }
         if self.rows() > MAX_ROWS {
-            return Err(ArchitectureError::Rows(self.rows()));
+            let reason = format!(": {} rows of features are more than {MAX_ROWS}", self.rows());
+            return fault("king_buckets", reason);
         }
         Ok(())
     }
@@ -212,72 +218,25 @@ impl fmt::Display for Architecture {
 
 /// A value that no network can have; the message begins with the recipe's key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ArchitectureError {
-    UnknownBlock {
-        features: String,
-        name: String,
-    },
-    RepeatedBlock {
-        features: String,
-        name: String,
-    },
-    Hidden(usize),
-    OddPairwise(usize),
-    Layers(Vec<usize>),
-    Views(usize),
-    OutputBuckets(usize),
-    Rows(usize),
-    KingBuckets(String),
-    /// No square has the king bucket with this code.
-    EmptyKingBucket(char),
+pub struct ArchitectureError {
+    key: &'static str,
+    reason: String,
 }
 
 impl ArchitectureError {
+    pub(super) fn new(key: &'static str, reason: impl fmt::Display) -> ArchitectureError {
+        ArchitectureError { key, reason: reason.to_string() }
+    }
+
     /// The recipe key at fault.
     pub fn key(&self) -> &'static str {
-        match self {
-            ArchitectureError::UnknownBlock { .. } | ArchitectureError::RepeatedBlock { .. } => "features",
-            ArchitectureError::Hidden(_) | ArchitectureError::OddPairwise(_) => "hidden",
-            ArchitectureError::Layers(_) => "layers",
-            ArchitectureError::Views(_) => "views",
-            ArchitectureError::OutputBuckets(_) => "output_buckets",
-            ArchitectureError::Rows(_)
-            | ArchitectureError::KingBuckets(_)
-            | ArchitectureError::EmptyKingBucket(_) => "king_buckets",
-        }
+        self.key
     }
 }
 
 impl fmt::Display for ArchitectureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ArchitectureError::UnknownBlock { features, name } => {
-                let known: Vec<&str> = FEATURE_BLOCKS.iter().map(|block| block.name).collect();
-                write!(f, "features = \"{features}\": `{name}` is none of {}", known.join(", "))
-            }
-            ArchitectureError::RepeatedBlock { features, name } => {
-                write!(f, "features = \"{features}\": `{name}` is there twice")
-            }
-            ArchitectureError::Hidden(n) => write!(f, "hidden = {n}: has to be from 1 to {MAX_HIDDEN}"),
-            ArchitectureError::OddPairwise(n) => write!(f, "hidden = {n}: has to be even for pairwise"),
-            ArchitectureError::Layers(layers) => {
-                write!(f, "layers = {layers:?}: at most two, of 1 to {MAX_LAYER} neurons")
-            }
-            ArchitectureError::Views(n) => write!(f, "views = {n}: has to be 1 or 2"),
-            ArchitectureError::OutputBuckets(n) => {
-                write!(f, "output_buckets = {n}: has to be from 1 to {MAX_OUTPUT_BUCKETS}")
-            }
-            ArchitectureError::Rows(n) => {
-                write!(f, "king_buckets: {n} rows of features are more than {MAX_ROWS}")
-            }
-            ArchitectureError::KingBuckets(text) => write!(
-                f,
-                "king_buckets = \"{text}\": none, five, halfka, or 64 characters 0-9, a-z, A-Z, from a1 to h8"
-            ),
-            ArchitectureError::EmptyKingBucket(code) => {
-                write!(f, "king_buckets: no square has bucket {code}")
-            }
-        }
+        write!(f, "{}{}", self.key, self.reason)
     }
 }
 
@@ -333,7 +292,10 @@ impl KingBuckets {
 
 fn map(text: &str) -> Result<[u8; 64], ArchitectureError> {
     let codes: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let wrong = || ArchitectureError::KingBuckets(text.to_string());
+    let wrong = || {
+        let forms = "none, five, halfka, or 64 characters 0-9, a-z, A-Z, from a1 to h8";
+        ArchitectureError::new("king_buckets", format!(" = \"{text}\": {forms}"))
+    };
     let codes: [u8; 64] = codes.try_into().map_err(|_| wrong())?;
     let mut map = [0; 64];
     for (bucket, code) in map.iter_mut().zip(codes) {
@@ -341,7 +303,10 @@ fn map(text: &str) -> Result<[u8; 64], ArchitectureError> {
     }
     let largest = map.iter().copied().max().unwrap_or(0);
     match (0..largest).find(|bucket| !map.contains(bucket)) {
-        Some(gap) => Err(ArchitectureError::EmptyKingBucket(char::from(CODES[usize::from(gap)]))),
+        Some(gap) => {
+            let code = char::from(CODES[usize::from(gap)]);
+            Err(ArchitectureError::new("king_buckets", format!(": no square has bucket {code}")))
+        }
         None => Ok(map),
     }
 }
@@ -409,19 +374,14 @@ mod tests {
     #[test]
     fn nonsense_is_named_with_its_key() {
         let key = |architecture: Architecture| architecture.check().unwrap_err().key();
+        let plain = || Architecture::plain(7);
         assert_eq!(key(Architecture::plain(0)), "hidden");
-        assert_eq!(
-            key(Architecture { activation: Activation::Pairwise, ..Architecture::plain(7) }),
-            "hidden"
-        );
-        assert_eq!(key(Architecture { views: 3, ..Architecture::plain(7) }), "views");
-        assert_eq!(key(Architecture { layers: vec![8, 8, 8], ..Architecture::plain(7) }), "layers");
-        assert_eq!(key(Architecture { output_buckets: 33, ..Architecture::plain(7) }), "output_buckets");
-        let many = Architecture {
-            features: Features::parse("all+ph").unwrap(),
-            king_buckets: KingBuckets::parse("halfka").unwrap(),
-            ..Architecture::plain(8)
-        };
-        assert_eq!(key(many), "king_buckets");
+        assert_eq!(key(Architecture { activation: Activation::Pairwise, ..plain() }), "hidden");
+        assert_eq!(key(Architecture { views: 3, ..plain() }), "views");
+        assert_eq!(key(Architecture { layers: vec![8, 8, 8], ..plain() }), "layers");
+        assert_eq!(key(Architecture { output_buckets: 33, ..plain() }), "output_buckets");
+        let features = Features::parse("all+ph").unwrap();
+        let king_buckets = KingBuckets::parse("halfka").unwrap();
+        assert_eq!(key(Architecture { features, king_buckets, ..plain() }), "king_buckets");
     }
 }

@@ -23,7 +23,7 @@ pub struct AccumulatorArena {
 impl AccumulatorArena {
     /// Every slot starts with the accumulator of the empty board.
     pub fn new(network: &Network, slots: usize) -> AccumulatorArena {
-        AccumulatorArena { blocks: network.bias().repeat(slots), width: network.blocks() }
+        AccumulatorArena { blocks: network.bias.repeat(slots), width: network.blocks() }
     }
 
     #[inline]

@@ -51,16 +51,12 @@ pub fn network(hidden: usize) -> Option<Network> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use shakmaty::{CastlingMode, Chess, fen::Fen};
-
     use super::*;
     use crate::{Evaluator, nnue::Nnue};
 
     #[test]
     fn material_is_worth_its_centipawns() {
-        let mut nnue = Nnue::new(Arc::new(network(16).unwrap()));
+        let mut nnue = Nnue::new(network(16).unwrap().into());
         for (fen, expected) in [
             ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 0),
             ("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 900),
@@ -70,8 +66,7 @@ mod tests {
             ("4k3/8/8/8/8/8/8/1NB1K2R b - - 0 1", -1150),
             ("4k2r/8/8/8/8/8/8/QQ2K3 w - - 0 1", 1300),
         ] {
-            let position: Chess = fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap();
-            let score = nnue.evaluate(&position, 0);
+            let score = nnue.evaluate(&patzer_chess::fen::position(fen, false).unwrap(), 0);
             assert!((score - expected).abs() <= 1 + expected.abs() / 100, "{fen}: {score}");
         }
     }

@@ -123,14 +123,14 @@ impl Nnue {
         self.accumulators.update(network, kernel, board, perspectives, ply);
         let both = [self.accumulators.of(sides[0], ply), self.accumulators.of(sides[1], ply)];
         let accumulators = &both[..perspectives.len()];
-        let layers = network.output_layers(bucket);
+        let layers = &network.outputs[bucket];
         let mut output = if layers.inner.is_empty() {
             single(network, kernel, layers, accumulators)
         } else {
             layered(network, kernel, layers, accumulators, &mut self.active, &mut self.first)
         };
         if network.architecture().psqt {
-            let value = |row: &[Block]| i64::from(row[network.hidden_blocks()].0[bucket]);
+            let value = |row: &[Block]| i64::from(row[network.hidden_blocks].0[bucket]);
             let (own, count) = (value(accumulators[0]), accumulators.len() as i64);
             let theirs = accumulators.get(1).map_or(0, |row| value(row));
             output += (own - theirs) * i64::from(QB) / count;
@@ -146,7 +146,7 @@ impl Nnue {
 /// The output of a network without further layers, in 1/(QA·QB).
 #[inline]
 fn single(network: &Network, kernel: Kernel, layers: &OutputLayers, accumulators: &[&[Block]]) -> i64 {
-    let hidden = network.hidden_blocks();
+    let hidden = network.hidden_blocks;
     let accumulators = accumulators.iter().map(|row| &row[..hidden]);
     let mut sum = kernel.output(network, accumulators.zip(&layers.first[0]));
     if network.squares() {
@@ -164,7 +164,7 @@ fn layered(
     active: &mut Vec<Block>,
     first: &mut Vec<i64>,
 ) -> i64 {
-    let (hidden, width) = (network.hidden_blocks(), layers.first[0][0].len());
+    let (hidden, width) = (network.hidden_blocks, layers.first[0][0].len());
     active.resize(width * accumulators.len(), Block::ZERO);
     for (row, active) in accumulators.iter().zip(active.chunks_exact_mut(width)) {
         kernel.activate(network.architecture().activation, &row[..hidden], active);
@@ -227,7 +227,7 @@ mod tests {
             let inputs: Vec<i64> = active.iter().map(|x| (x + 127) / 255).collect();
             let rows = layers[0].weights.chunks(inputs.len()).zip(&layers[0].bias);
             let first: Vec<i64> = rows.map(|(row, bias)| dot(row, &inputs) + i64::from(*bias)).collect();
-            network.inner(network.output_layers(bucket), &first)
+            network.inner(&network.outputs[bucket], &first)
         };
         if shape.psqt {
             let value = |rows: &Vec<usize>| -> i64 {
@@ -279,11 +279,8 @@ mod tests {
             assert_eq!(many.evaluate(position, 0), one.evaluate(position, 0));
         });
         assert!(several.with_buckets(&Architecture { output_buckets: 4, ..buckets.clone() }).is_none());
-        assert!(
-            several
-                .with_buckets(&Architecture { king_buckets: KingBuckets::none(), ..buckets.clone() })
-                .is_none()
-        );
+        let no_king_buckets = Architecture { king_buckets: KingBuckets::none(), ..buckets.clone() };
+        assert!(several.with_buckets(&no_king_buckets).is_none());
         let wider = Architecture { hidden: 25, ..buckets };
         assert!(one.network().with_buckets(&wider).is_none());
     }

@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use super::architecture::{Activation, Architecture, ArchitectureError};
+use super::architecture::{Activation, Architecture};
 use super::features::all::COUNT;
 
 pub use super::architecture::MAX_HIDDEN;
@@ -43,10 +43,12 @@ pub struct Network {
     architecture: Architecture,
     /// Feature rows one after another, each of [`Network::blocks`] blocks; piece-square values are the last block.
     features: Vec<Block>,
-    bias: Vec<Block>,
-    hidden_blocks: usize,
-    outputs: Vec<OutputLayers>,
-    narrow: bool,
+    pub(super) bias: Vec<Block>,
+    /// Blocks of the hidden layer in a row; with pairwise, the first half holds the first neurons of all pairs.
+    pub(super) hidden_blocks: usize,
+    pub(super) outputs: Vec<OutputLayers>,
+    /// Every weight of the first output layer is at most 128, so that activation × weight fits 16 bits.
+    pub(super) narrow: bool,
     about: About,
 }
 
@@ -141,15 +143,29 @@ impl Network {
 
     /// Reads a raw body of a plain network. The hidden size follows from the number of bytes.
     pub fn from_body(body: &[u8], about: About) -> Result<Network, BodyError> {
-        let hidden = hidden_of(body.len()).ok_or(BodyError::NoPlainSize(body.len()))?;
+        let hidden = hidden_of(body.len()).ok_or_else(|| {
+            BodyError(format!(
+                "its {} bytes of weights are not the size of any (768->N)x2->1 network of at most {MAX_HIDDEN} \
+                 neurons (1542·N + 2, padded to 64)",
+                body.len()
+            ))
+        })?;
         Network::of_body(Architecture::plain(hidden), body, about)
     }
 
     /// Reads a raw body of a known architecture, with or without its padding.
     pub fn of_body(architecture: Architecture, body: &[u8], about: About) -> Result<Network, BodyError> {
-        architecture.check().map_err(BodyError::Architecture)?;
-        if body.len() != 2 * architecture.parameters() && body.len() != body_size(&architecture) {
-            return Err(BodyError::Size { architecture: Box::new(architecture), found: body.len() });
+        architecture.check().map_err(|error| BodyError(error.to_string()))?;
+        let (found, expected) = (body.len(), body_size(&architecture));
+        if found != 2 * architecture.parameters() && found != expected {
+            let fault = if found < expected { "truncated" } else { "too long" };
+            let shape = if architecture.is_plain() {
+                format!("{} neurons take", architecture.hidden)
+            } else {
+                format!("{architecture} takes")
+            };
+            let reason = format!("the file is {fault}: {shape} {expected} bytes, it has {found}");
+            return Err(BodyError(reason));
         }
         let mut numbers = body.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]]));
         let weights = Weights::read(&architecture, &mut numbers);
@@ -211,32 +227,10 @@ impl Network {
         self.bias.len()
     }
 
-    /// Blocks of the hidden layer in a row; with pairwise, the first half holds the first neurons of all pairs.
-    #[inline]
-    pub(super) fn hidden_blocks(&self) -> usize {
-        self.hidden_blocks
-    }
-
     #[inline]
     pub(super) fn row(&self, row: u16) -> &[Block] {
         let (blocks, row) = (self.blocks(), usize::from(row));
         &self.features[row * blocks..(row + 1) * blocks]
-    }
-
-    #[inline]
-    pub(super) fn bias(&self) -> &[Block] {
-        &self.bias
-    }
-
-    #[inline]
-    pub(super) fn output_layers(&self, bucket: usize) -> &OutputLayers {
-        &self.outputs[bucket]
-    }
-
-    /// Whether every weight of the first output layer is at most 128, so that activation × weight fits 16 bits.
-    #[inline]
-    pub(super) fn narrow(&self) -> bool {
-        self.narrow
     }
 
     /// Whether products of activations are one factor [`QA`] larger than activations.
@@ -292,32 +286,11 @@ fn plain(blocks: &[Block], count: usize) -> Vec<i16> {
 
 /// A raw body whose size fits no network, or not its architecture.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BodyError {
-    Architecture(ArchitectureError),
-    NoPlainSize(usize),
-    Size { architecture: Box<Architecture>, found: usize },
-}
+pub struct BodyError(String);
 
 impl fmt::Display for BodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BodyError::Architecture(error) => error.fmt(f),
-            BodyError::NoPlainSize(found) => write!(
-                f,
-                "its {found} bytes of weights are not the size of any (768->N)x2->1 network of at most \
-                 {MAX_HIDDEN} neurons (1542·N + 2, padded to 64)"
-            ),
-            BodyError::Size { architecture, found } => {
-                let expected = body_size(architecture);
-                let fault = if *found < expected { "truncated" } else { "too long" };
-                let shape = if architecture.is_plain() {
-                    format!("{} neurons take", architecture.hidden)
-                } else {
-                    format!("{architecture} takes")
-                };
-                write!(f, "the file is {fault}: {shape} {expected} bytes, it has {found}")
-            }
-        }
+        f.write_str(&self.0)
     }
 }
 
@@ -356,7 +329,7 @@ pub(super) mod tests {
         use crate::nnue::features::Features;
 
         let plain = || Architecture::plain(40);
-        let five = || KingBuckets::parse("five").unwrap();
+        let buckets = |text| KingBuckets::parse(text).unwrap();
         let sum = |text| Features::parse(text).unwrap();
         vec![
             plain(),
@@ -365,13 +338,8 @@ pub(super) mod tests {
             Architecture { activation: Activation::Crelu, output_buckets: 8, ..plain() },
             Architecture { activation: Activation::Pairwise, ..plain() },
             Architecture { mirror: true, ..plain() },
-            Architecture { king_buckets: five(), psqt: true, ..plain() },
-            Architecture {
-                mirror: true,
-                king_buckets: KingBuckets::parse("halfka").unwrap(),
-                hidden: 4,
-                ..plain()
-            },
+            Architecture { king_buckets: buckets("five"), psqt: true, ..plain() },
+            Architecture { mirror: true, king_buckets: buckets("halfka"), hidden: 4, ..plain() },
             Architecture { output_buckets: 4, output_by: OutputBy::Phase, psqt: true, ..plain() },
             Architecture { layers: vec![8], ..plain() },
             Architecture { layers: vec![8, 4], activation: Activation::Crelu, output_buckets: 2, ..plain() },
@@ -383,7 +351,7 @@ pub(super) mod tests {
                 layers: vec![16, 8],
                 activation: Activation::Pairwise,
                 mirror: true,
-                king_buckets: five(),
+                king_buckets: buckets("five"),
                 output_buckets: 8,
                 psqt: true,
                 ..plain()
@@ -404,17 +372,13 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_plain_body_survives_the_round_trip() {
+    fn bodies_of_every_shape_survive_the_round_trip() {
         for hidden in [1, 16, 31, 32, 33, 64] {
             let network = random_of(&Architecture::plain(hidden), 5);
             let body = network.body();
             assert_eq!(Network::from_body(&body, About::default()).unwrap(), network);
             assert_eq!(body.len() % 64, 0);
         }
-    }
-
-    #[test]
-    fn bodies_of_every_shape_survive_the_round_trip() {
         for (seed, architecture) in shapes().into_iter().enumerate() {
             let network = random_of(&architecture, seed as u64);
             let body = network.body();
@@ -431,6 +395,6 @@ pub(super) mod tests {
         let mut network = random_of(&architecture, 1);
         let dense = |weight: i16, bias: i16| Dense { weights: vec![weight], bias: vec![bias] };
         network.outputs[0].inner = vec![dense(96, 2040), dense(-128, 16_320)];
-        assert_eq!(network.inner(network.output_layers(0), &[8160]), 16_320 / 2);
+        assert_eq!(network.inner(&network.outputs[0], &[8160]), 16_320 / 2);
     }
 }

@@ -128,12 +128,15 @@ impl Features {
     pub fn parse(text: &str) -> Result<Features, ArchitectureError> {
         let names: Vec<&str> = text.split('+').map(str::trim).collect();
         for (i, &name) in names.iter().enumerate() {
-            let (features, name) = (text.to_string(), name.to_string());
-            if !FEATURE_BLOCKS.iter().any(|block| block.name == name) {
-                return Err(ArchitectureError::UnknownBlock { features, name });
+            let fault = |reason: String| {
+                Err(ArchitectureError::new("features", format!(" = \"{text}\": `{name}` is {reason}")))
+            };
+            let known: Vec<&str> = FEATURE_BLOCKS.iter().map(|block| block.name).collect();
+            if !known.contains(&name) {
+                return fault(format!("none of {}", known.join(", ")));
             }
-            if names[..i].contains(&&*name) {
-                return Err(ArchitectureError::RepeatedBlock { features, name });
+            if names[..i].contains(&name) {
+                return fault("there twice".into());
             }
         }
         let named = |block: &&FeatureBlock| names.contains(&block.name);

@@ -93,11 +93,11 @@ impl Kernel {
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx512` exists only on a processor that has it.
-            Kernel::Avx512(_) if network.narrow() && activation == Activation::Screlu => unsafe {
+            Kernel::Avx512(_) if network.narrow && activation == Activation::Screlu => unsafe {
                 avx512::output(accumulators)
             },
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(_) | Kernel::Avx512(_) if network.narrow() => {
+            Kernel::Avx2(_) | Kernel::Avx512(_) if network.narrow => {
                 // SAFETY: an `Avx2` exists only on a processor that has it, and so does an `Avx512`.
                 let of = |(accumulator, weights): (&[Block], &Vec<Block>)| unsafe {
                     match activation {
@@ -107,7 +107,7 @@ impl Kernel {
                 };
                 accumulators.map(of).sum()
             }
-            _ if network.narrow() => {
+            _ if network.narrow => {
                 accumulators.map(|(accumulator, weights)| narrow(activation, accumulator, weights)).sum()
             }
             _ => accumulators.map(|(accumulator, weights)| wide(activation, accumulator, weights)).sum(),
@@ -126,11 +126,11 @@ impl Kernel {
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx2` exists only on a processor that has it.
-            Kernel::Avx2(_) if network.narrow() => unsafe { avx2::dot(active, weights) },
+            Kernel::Avx2(_) if network.narrow => unsafe { avx2::dot(active, weights) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx512` exists only on a processor that has it, and has AVX2 with it.
-            Kernel::Avx512(_) if network.narrow() => unsafe { avx512::dot(active, weights) },
-            _ if network.narrow() => dot(active, weights),
+            Kernel::Avx512(_) if network.narrow => unsafe { avx512::dot(active, weights) },
+            _ if network.narrow => dot(active, weights),
             _ => wide(Activation::Relu, active, weights),
         }
     }
@@ -280,8 +280,8 @@ mod tests {
             for _ in 0..20 {
                 let from = accumulator(&mut rng, network.blocks());
                 let rows: Vec<u16> = (0..5).map(|_| rng.below(architecture.rows()) as u16).collect();
-                let weights = &network.output_layers(0).first[0][0];
-                let hidden = &from[..network.hidden_blocks()];
+                let weights = &network.outputs[0].first[0][0];
+                let hidden = &from[..network.hidden_blocks];
                 let expected = wide(architecture.activation, hidden, weights);
                 let of = |kernel: Kernel| {
                     let (mut changed, mut carried) = (from.clone(), from.clone());
@@ -312,11 +312,11 @@ mod tests {
                 let bias = vec![i16::MAX; MAX_HIDDEN];
                 let weights = Weights::plain(vec![0; 768 * MAX_HIDDEN], bias, vec![weight; 2 * count], 0);
                 let network = Network::new(architecture, &weights, About::default()).unwrap();
-                assert_eq!(network.narrow(), is_narrow);
+                assert_eq!(network.narrow, is_narrow);
                 let expected = count as i64 * top * i64::from(weight);
                 for kernel in Kernel::all() {
-                    let row = &network.output_layers(0).first[0][0];
-                    let both = [(network.bias(), row); 2];
+                    let row = &network.outputs[0].first[0][0];
+                    let both = [(&network.bias[..], row); 2];
                     assert_eq!(kernel.output(&network, both.into_iter()), 2 * expected);
                 }
             }
