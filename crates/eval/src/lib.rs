@@ -38,7 +38,6 @@ impl Default for Evaluation {
 impl Evaluation {
     pub const EMBEDDED: [&str; 3] = ["default", "default-hce", "untuned-hce"];
 
-    /// The embedded hand-crafted evaluation.
     pub fn default_hce() -> Evaluation {
         Evaluation::Hce(Arc::new(hce::Weights::default()))
     }

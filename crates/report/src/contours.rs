@@ -15,7 +15,6 @@ pub struct Contours {
     pub axes: Axes,
     /// Measured shares; without any, the function is drawn in bands.
     pub tiles: Vec<Tile>,
-    /// Ascending.
     pub levels: Vec<f64>,
 }
 
@@ -118,7 +117,6 @@ fn contour(
     segments
 }
 
-/// Labels a contour at its middle.
 fn write_level(chart: &mut Chart<'_, '_>, level: f64, segments: &[[(f64, f64); 2]]) -> Drawn {
     let Some(&[at, _]) = segments.get(segments.len() / 2) else { return Ok(()) };
     // Tiles under a high level are dark.

@@ -123,7 +123,6 @@ fn lines(role: Role) -> Vec<Vec<(i32, i32)>> {
     lines.iter().map(|text| points(text)).collect()
 }
 
-/// Reads points as SVG writes them.
 fn points(text: &str) -> Vec<(i32, i32)> {
     let point = |pair: &str| {
         let (x, y) = pair.split_once(',')?;

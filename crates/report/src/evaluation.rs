@@ -23,6 +23,11 @@ use patzer_eval::{Evaluation, Evaluator};
 use patzer_fit::wdl::fit_k;
 use patzer_io::error::Result;
 
+/// Centipawns of a group of evaluations or scores.
+const WIDTH: i32 = 50;
+/// Scores and evaluations beyond are not drawn against each other.
+const SCORE_REACH: i32 = 800;
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
     pub board: PackedBoard,
@@ -197,7 +202,6 @@ impl EvaluationReport {
     }
 
     pub fn against_results(&self) -> Figure {
-        const WIDTH: i32 = 50;
         const REACH: i32 = 1_000;
         let mut sums: BTreeMap<i32, (u64, f64)> = BTreeMap::new();
         for seen in &self.evaluated {
@@ -229,26 +233,24 @@ impl EvaluationReport {
 
     /// Draws evaluations against scores; `None` if no position has a score.
     pub fn against_scores(&self) -> Option<Figure> {
-        const WIDTH: i32 = 50;
-        const REACH: i32 = 800;
         let mut tiles: BTreeMap<(i32, i32), u64> = BTreeMap::new();
         let mut means: BTreeMap<i32, (u64, f64)> = BTreeMap::new();
         for seen in &self.evaluated {
             let Some(score) = seen.case.score.filter(|score| !is_mate(*score)) else { continue };
             let place = |cp: i32| cp.div_euclid(WIDTH) * WIDTH;
-            if score.abs() >= REACH {
+            if score.abs() >= SCORE_REACH {
                 continue;
             }
             let mean = means.entry(place(score)).or_default();
             *mean = (mean.0 + 1, mean.1 + f64::from(seen.eval));
-            if seen.eval.abs() < REACH {
+            if seen.eval.abs() < SCORE_REACH {
                 *tiles.entry((place(score), place(seen.eval))).or_default() += 1;
             }
         }
         if means.is_empty() {
             return None;
         }
-        Some(scores_figure(&tiles, &means, WIDTH, REACH))
+        Some(scores_figure(&tiles, &means))
     }
 
     /// Shows the positions with the largest residuals, at most one per game, as diagrams and as a table.
@@ -296,21 +298,15 @@ impl EvaluationReport {
     }
 }
 
-fn scores_figure(
-    tiles: &BTreeMap<(i32, i32), u64>,
-    means: &BTreeMap<i32, (u64, f64)>,
-    width: i32,
-    reach: i32,
-) -> Figure {
-    let half = f64::from(width) / 2.0;
-    let middle = |cp: i32| f64::from(cp) + half;
+fn scores_figure(tiles: &BTreeMap<(i32, i32), u64>, means: &BTreeMap<i32, (u64, f64)>) -> Figure {
+    let middle = |cp: i32| f64::from(cp) + f64::from(WIDTH) / 2.0;
     let most = tiles.values().copied().max().unwrap_or(1) as f64;
-    let range = |cp: i32| f64::from(cp)..f64::from(cp + width);
+    let range = |cp: i32| f64::from(cp)..f64::from(cp + WIDTH);
     let tile = |(&(score, eval), &count): (&(i32, i32), &u64)| {
         // On a logarithmic scale, so that small counts show.
         Tile { x: range(score), y: range(eval), value: (1.0 + count as f64).ln() / (1.0 + most).ln() }
     };
-    let reach = f64::from(reach);
+    let reach = f64::from(SCORE_REACH);
     let axes = Axes::new(
         "",
         "score, centipawns from White's side",
@@ -327,7 +323,7 @@ fn scores_figure(
         data.row([Cell::exact(f64::from(*score)), Cell::Count(*n), Cell::exact(sum / *n as f64)]);
     }
     let caption = format!(
-        "Positions by the score in the dataset and by the evaluation, {width} centipawns each; the darker, the more (logarithm)."
+        "Positions by the score in the dataset and by the evaluation, {WIDTH} centipawns each; the darker, the more (logarithm)."
     );
     Figure::new("scores", "Evaluation against score", &caption, Drawing::Curves(curves)).with_data(data)
 }

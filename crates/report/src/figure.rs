@@ -61,7 +61,6 @@ impl Figure {
         String::from_utf8(svg).map_err(|e| Error::internal(format!("a picture is no text: {e}")))
     }
 
-    /// Draws with the title, as a file.
     pub fn drawn(&self, format: Format) -> Result<Vec<u8>> {
         self.drawing.drawn(format, &self.title)
     }

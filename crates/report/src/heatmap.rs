@@ -1,5 +1,3 @@
-//! Board heat maps of counts.
-
 use std::path::Path;
 
 use plotters::prelude::*;

@@ -15,7 +15,6 @@ pub struct Epoch {
     pub epoch: f64,
     pub train: f64,
     pub validation: Option<f64>,
-    /// Learning rate of the last step.
     pub rate: Option<f64>,
 }
 

@@ -245,10 +245,8 @@ mod tests {
         let data = trained();
         let network = data.network.as_ref().unwrap();
         let (weights, hidden) = (network.weights(), network.hidden());
-        let start: Vec<usize> = {
-            let view = patzer_eval::nnue::features::Perspective::new(&Board::default(), Color::White);
-            (0..768).filter(|f| view.pieces[f / 64] >> (f % 64) & 1 == 1).collect()
-        };
+        let view = patzer_eval::nnue::features::Perspective::new(&Board::default(), Color::White);
+        let start: Vec<usize> = ones(&view.pieces).collect();
         assert_eq!(start.len(), 32);
         let activity = activity(network, &data.boards).unwrap();
         for (neuron, found) in activity.iter().enumerate() {

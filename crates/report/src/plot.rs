@@ -193,7 +193,6 @@ impl Extent {
 
 pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
-/// A plot as a file.
 pub(super) const FILE: Look = Look { size: (860, 560), text: 14, title: 18 };
 
 pub fn curves(path: &Path, axes: &Axes, series: &[Series], legend: SeriesLabelPosition) -> Result<()> {
@@ -245,7 +244,6 @@ pub(super) fn digits(range: &Range<f64>) -> usize {
     if step > 0.0 { (-(step.log10().floor()) + 1.0).clamp(0.0, 9.0) as usize } else { 3 }
 }
 
-/// A tick label without trailing zeros.
 pub(super) fn tick(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     let short = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };

@@ -19,7 +19,6 @@ pub type Known<T> = Result<T, Missing>;
 pub struct Measure {
     /// Stable name for programs.
     pub key: &'static str,
-    /// Name for people, with unit.
     pub label: &'static str,
     pub value: Cell,
 }
@@ -89,7 +88,6 @@ impl Kind {
 pub struct Section {
     pub name: String,
     pub kind: Kind,
-    /// One line.
     pub summary: String,
     pub measures: Vec<Measure>,
     pub parts: Vec<Part>,

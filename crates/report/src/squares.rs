@@ -59,7 +59,6 @@ impl Squares {
     }
 }
 
-/// A value that fits on a square.
 fn short(value: f64) -> String {
     match value.abs() {
         0.0..0.05 => "0".into(),

@@ -62,6 +62,10 @@ fn dots(label: &str, colour: plotters::style::RGBColor, points: Vec<(f64, f64)>)
     Series { mark: Mark::Dots, ..line(label, colour, points) }
 }
 
+fn reach(table: &WdlTable) -> f64 {
+    f64::from(table.rows.iter().flat_map(|row| &row.cells).map(|c| c.score.abs()).max().unwrap_or(1).max(1))
+}
+
 fn row_name(table: &WdlTable) -> &'static str {
     match table.bounds.by {
         By::Material => "material (9Q + 5R + 3(B + N) + P, both sides)",
@@ -105,14 +109,10 @@ fn at_target(path: &Path, model: &WdlModel, table: &WdlTable) -> Result<()> {
         return Ok(());
     };
     let at = f64::from(row.at);
-    let reach =
-        f64::from(table.rows.iter().flat_map(|r| &r.cells).map(|c| c.score.abs()).max().unwrap_or(1).max(1));
+    let reach = reach(table);
     let share = |outcome: usize| -> Vec<(f64, f64)> {
-        let shares = row.cells.iter().map(|c| {
-            let counts = [c.wins, c.draws, c.losses];
-            (f64::from(c.score), counts[outcome] as f64 / counts.iter().sum::<u64>().max(1) as f64)
-        });
-        shares.collect()
+        let share = |counts: [u64; 3]| counts[outcome] as f64 / counts.iter().sum::<u64>().max(1) as f64;
+        row.cells.iter().map(|c| (f64::from(c.score), share([c.wins, c.draws, c.losses]))).collect()
     };
     let curve = |outcome: usize| -> Vec<(f64, f64)> {
         let scores = (-200..=200).map(|i| f64::from(i) * reach / 200.0);
@@ -152,8 +152,7 @@ fn surface(path: &Path, model: &WdlModel, table: &WdlTable, outcome: usize) -> R
 pub fn counted(table: &WdlTable, outcome: usize) -> Contours {
     const LEVELS: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
     let rows = table.bounds.rows();
-    let reach =
-        f64::from(table.rows.iter().flat_map(|r| &r.cells).map(|c| c.score.abs()).max().unwrap_or(1).max(1));
+    let reach = reach(table);
     let axes = Axes::new(
         if outcome == 0 { "Wins" } else { "Draws" },
         "score, centipawns from the side to move",

@@ -168,19 +168,16 @@ impl Term<'_> {
         self.halves.iter().all(|(_, entries)| entries.len() > 2 && all(entries))
     }
 
-    /// `psqt.knight midgame`.
     fn title(&self, half: &str) -> String {
         if half.is_empty() { self.name.to_string() } else { format!("{} {half}", self.name) }
     }
 }
 
-/// Before, now and error.
 fn cells(weight: &Weight) -> [Cell; 3] {
     let number = |value: Option<f64>, decimals| value.map_or(Cell::Nothing, |v| Cell::number(v, decimals));
     [number(weight.before, 0), Cell::number(weight.after, 1), number(weight.error, 1)]
 }
 
-/// Before, now, error and positions, unrounded.
 fn exact(weight: &Weight) -> [Cell; 4] {
     let count = weight.positions.map_or(Cell::Nothing, Cell::Count);
     [Cell::known(weight.before), Cell::exact(weight.after), Cell::known(weight.error), count]

@@ -110,7 +110,6 @@ pub fn relative(us: Color, squares: Bitboard) -> Bitboard {
     if us.is_white() { squares } else { squares.flip_vertical() }
 }
 
-/// Flips a square for Black, see [`relative`].
 #[inline(always)]
 pub fn relative_square(us: Color, square: Square) -> Square {
     if us.is_white() { square } else { square.flip_vertical() }
@@ -142,7 +141,6 @@ pub fn above(squares: Bitboard) -> Bitboard {
     fill | fill.shift(32)
 }
 
-/// South fill, see [`above`].
 #[inline(always)]
 pub fn below(squares: Bitboard) -> Bitboard {
     let mut fill = squares.shift(-8);
@@ -151,7 +149,6 @@ pub fn below(squares: Bitboard) -> Bitboard {
     fill | fill.shift(-32)
 }
 
-/// The squares directly left and right.
 #[inline(always)]
 pub fn beside(squares: Bitboard) -> Bitboard {
     squares.without(Bitboard::from_file(shakmaty::File::A)).shift(-1)

@@ -105,7 +105,6 @@ pub struct Hce {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TermBreakdown {
     pub term: &'static str,
-    /// White's midgame and endgame value.
     pub white: [i32; 2],
     /// Black's midgame and endgame value, from Black's side.
     pub black: [i32; 2],
@@ -144,7 +143,6 @@ impl Evaluator for Hce {
     }
 }
 
-/// Sums weights term by term.
 struct BreakdownSink<'a> {
     table: &'a WeightTable,
     sums: Vec<ByColor<Packed>>,

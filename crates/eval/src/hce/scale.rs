@@ -87,23 +87,15 @@ mod tests {
     }
 
     #[test]
-    fn drawn_endgames_scale_to_nothing() {
+    fn endgames_scale_by_material_opposite_bishops_and_wings() {
         assert_eq!(scale("4k3/8/8/8/8/8/8/4KB2 w - - 0 1"), 0);
         assert_eq!(scale("4k3/8/8/8/8/2n5/8/4KR2 w - - 0 1"), 8);
         assert_eq!(scale("4k3/8/8/8/8/8/8/4KR2 w - - 0 1"), FULL_SCALE);
         assert_eq!(scale("4k3/8/8/8/8/2p5/8/4KR2 w - - 0 1"), FULL_SCALE);
-    }
-
-    #[test]
-    fn bishops_of_opposite_colours_draw() {
         assert_eq!(scale("4kb2/8/8/8/8/8/PP3P2/4KB2 w - - 0 1"), 22);
         // f1 is light and c8 too.
         assert_eq!(scale("2b1k3/8/8/8/8/8/PP3P2/4KB2 w - - 0 1"), FULL_SCALE);
         assert_eq!(scale("r3kb2/8/8/8/8/8/PP3P2/4KB1R w - - 0 1"), 60);
-    }
-
-    #[test]
-    fn pawns_on_one_wing_are_easier_to_hold() {
         assert_eq!(scale("4kr2/5pp1/8/8/8/8/5PPP/4KR2 w - - 0 1"), 28);
         assert_eq!(scale("4kr2/p4pp1/8/8/8/8/P4PPP/4KR2 w - - 0 1"), FULL_SCALE);
     }

@@ -34,7 +34,6 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// The name in recipes and files.
     pub fn name(self) -> &'static str {
         match self {
             Activation::Relu => "relu",
@@ -102,7 +101,6 @@ impl Architecture {
         }
     }
 
-    /// Whether this is [`Architecture::plain`] for some number of neurons.
     pub fn is_plain(&self) -> bool {
         *self == Architecture { output_by: self.output_by, ..Architecture::plain(self.hidden) }
     }
@@ -139,7 +137,6 @@ impl Architecture {
         shapes
     }
 
-    /// The activation of further layers.
     pub fn inner(&self) -> Activation {
         if self.activation == Activation::Pairwise { Activation::Screlu } else { self.activation }
     }
@@ -228,7 +225,6 @@ impl ArchitectureError {
         ArchitectureError { key, reason: reason.to_string() }
     }
 
-    /// The recipe key at fault.
     pub fn key(&self) -> &'static str {
         self.key
     }

@@ -5,7 +5,6 @@ use shakmaty::Color;
 use super::network::{Block, Network};
 use patzer_chess::score::MAX_PLY;
 
-/// Slots for every ply and perspective.
 pub const PLIES: usize = 2 * (MAX_PLY + 1);
 
 /// The slot of a perspective's accumulator; the previous ply's is two slots lower.

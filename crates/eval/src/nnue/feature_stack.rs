@@ -22,7 +22,6 @@ pub struct FeatureStack {
 /// Accumulators with the features that they sum.
 #[derive(Debug, Clone)]
 struct Snapshots {
-    /// Words of features per slot.
     width: usize,
     buckets: Vec<u16>,
     words: Vec<u64>,
@@ -30,7 +29,6 @@ struct Snapshots {
 }
 
 impl Snapshots {
-    /// Every slot starts without features.
     fn new(network: &Network, slots: usize) -> Snapshots {
         let width = network.architecture().features.words();
         Snapshots {
@@ -80,7 +78,6 @@ impl FeatureStack {
         }
     }
 
-    /// Brings one perspective's accumulator of a ply up to date.
     pub fn update(&mut self, network: &Network, kernel: Kernel, board: &Board, side: Color, ply: usize) {
         let slot = slot(side, ply);
         let (perspective, bucket) = oriented(network.architecture(), board, side);
@@ -116,7 +113,6 @@ impl FeatureStack {
         self.plies.accumulators.at(slot(side, ply))
     }
 
-    /// Lists the rows that differ from the origin's.
     fn list(&mut self, origin: Origin, network: &Network, bucket: usize) {
         let base = bucket * network.architecture().features.count();
         let from = match origin {
@@ -136,7 +132,6 @@ impl FeatureStack {
     }
 }
 
-/// The accumulator that an update starts from.
 #[derive(Clone, Copy)]
 enum Origin {
     Ply(usize),

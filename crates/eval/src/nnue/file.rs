@@ -18,7 +18,6 @@ use super::network::{About, Network, QA, QB, SCALE};
 use crate::error::EvalError;
 
 const MAGIC: &[u8; 8] = b"PATZNNUE";
-/// Of plain networks, and of all others.
 const VERSIONS: [u32; 2] = [1, 2];
 const FIXED: usize = 16;
 
@@ -34,7 +33,6 @@ struct Header {
     #[serde(default)]
     training: String,
     body_sha256: String,
-    /// Absent for a plain network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     shape: Option<Architecture>,
 }

@@ -42,12 +42,10 @@ pub struct Nnue {
 enum Accumulators {
     /// For the feature block `all` alone: one row per piece and perspective.
     Pieces(PieceStack),
-    /// For any feature blocks.
     Features(FeatureStack),
 }
 
 impl Accumulators {
-    /// Brings a ply's accumulators up to date for the given perspectives.
     #[inline]
     fn update(
         &mut self,
@@ -74,7 +72,6 @@ impl Accumulators {
     }
 }
 
-/// The phase of PeSTO: minor pieces 1, rooks 2, queens 4.
 #[inline]
 pub fn phase(board: &Board) -> usize {
     let minor = (board.knights() | board.bishops()).count();

@@ -313,7 +313,6 @@ pub(super) mod tests {
     use super::*;
     use patzer_chess::rng::Rng;
 
-    /// A network with random weights, small enough that nothing overflows.
     pub fn random_of(architecture: &Architecture, seed: u64) -> Network {
         let mut rng = Rng::new(seed);
         let bound = if architecture.features.is_all() { 90 } else { 30 };
@@ -323,7 +322,6 @@ pub(super) mod tests {
         Network::new(architecture.clone(), &weights, About::default()).unwrap()
     }
 
-    /// Architectures with each part in turn, and one with all of them.
     pub fn shapes() -> Vec<Architecture> {
         use crate::nnue::architecture::{KingBuckets, OutputBy};
         use crate::nnue::features::Features;

@@ -44,7 +44,6 @@ impl PerspectiveKey {
         self.base + (feature as u16 ^ self.flip)
     }
 
-    /// Index into the refresh table.
     #[inline]
     fn refresh_index(self, side: Color) -> usize {
         4 * (usize::from(self.base) / all::COUNT)
@@ -53,7 +52,6 @@ impl PerspectiveKey {
     }
 }
 
-/// The position behind a ply's accumulators.
 #[derive(Debug, Clone, Copy)]
 struct Snapshot {
     pieces: Pieces,
@@ -83,7 +81,6 @@ impl Rows {
     }
 }
 
-/// The accumulator that an update starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     PreviousPly,
@@ -93,14 +90,12 @@ enum Origin {
 
 #[derive(Debug, Clone)]
 pub struct PieceStack {
-    /// Perspective keys of White and Black by the king's square.
     keys: Box<[[PerspectiveKey; 64]; 2]>,
     plies: Vec<Snapshot>,
     accumulators: AccumulatorArena,
     /// The last position seen with each key.
     refresh: Vec<Pieces>,
     refresh_accumulators: AccumulatorArena,
-    /// Rows to add, rows to remove.
     changes: Box<[Rows; 2]>,
 }
 
@@ -119,7 +114,6 @@ impl PieceStack {
         }
     }
 
-    /// Brings a ply's accumulators up to date for the given perspectives.
     #[inline]
     pub fn update(
         &mut self,
@@ -215,7 +209,6 @@ impl PieceStack {
         }
     }
 
-    /// Applies the listed rows to the origin's accumulator.
     #[inline]
     fn apply(&mut self, network: &Network, kernel: Kernel, origin: Origin, side: Color, ply: usize) {
         let [added, removed] = &*self.changes;
@@ -235,7 +228,6 @@ impl PieceStack {
         }
     }
 
-    /// Lists the rows that differ, for both perspectives.
     #[inline]
     fn list(&mut self, from: &Pieces, to: &Pieces, keys: [PerspectiveKey; 2]) {
         let changed = from.changed(to);
@@ -275,7 +267,6 @@ impl Pieces {
         64 * (6 * black + ones + 2 * twos + 4 * fours) + square
     }
 
-    /// The squares whose content differs.
     #[inline]
     fn changed(&self, other: &Pieces) -> u64 {
         self.0.iter().zip(&other.0).fold(0, |changed, (a, b)| changed | (a ^ b))

@@ -34,9 +34,7 @@ pub struct Contest {
     pub players: Vec<String>,
     pub pairs: Vec<Pair>,
     pub test: Option<Sprt>,
-    /// Number of games by why they ended.
     pub reasons: BTreeMap<String, u64>,
-    /// Names and values for people.
     pub conditions: Vec<(String, String)>,
     /// The games, or why they are missing.
     pub games: Known<Games>,

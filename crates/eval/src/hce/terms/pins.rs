@@ -13,7 +13,6 @@ term! {
     QUEEN = single("queen", "one piece at most stands between the own queen and an enemy bishop or rook");
 }
 
-/// Counts pins of one side's own pieces.
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let board = c.board;

@@ -17,7 +17,6 @@ pub(super) fn write(perspective: &Perspective, bits: &mut Bits<'_>) {
     bits.words[..12].copy_from_slice(&perspective.pieces);
 }
 
-/// Offset of the opponent's pieces.
 const THEIRS: usize = 384;
 
 /// The feature of a piece on a square from White's and from Black's perspective.

@@ -23,7 +23,6 @@ pub struct Perspective {
 }
 
 impl Perspective {
-    /// A side's perspective on a board.
     pub fn new(board: &Board, side: Color) -> Perspective {
         let white = Color::White;
         let roles =
@@ -62,7 +61,6 @@ pub struct Bits<'a> {
 }
 
 impl Bits<'_> {
-    /// Adds a feature of the block.
     #[inline]
     pub fn set(&mut self, feature: usize) {
         let at = self.base + feature;
@@ -214,7 +212,6 @@ mod tests {
     use patzer_chess::testing::along_random_games;
     use shakmaty::Position;
 
-    /// Active features of a side's perspective.
     fn seen(name: &str, text: &str, side: Color) -> Vec<usize> {
         let features = Features::parse(name).unwrap();
         let mut words = vec![0; features.words()];
@@ -258,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_from_the_corner_of_a1() {
+    fn lines_neighbours_and_moves_have_their_indices() {
         // White pawns a2, a4 and b3, White king e1, Black king e8.
         let text = "4k3/8/8/8/P7/1P6/P7/4K3 w - - 0 1";
         // 16 for each role: own pawns 0, own king 40, their king 88.
@@ -269,20 +266,12 @@ mod tests {
         // file − rank + 7, and file + rank.
         assert_eq!(seen("d1", text, Color::White), [4, 6, 75 + 11, 165 + 4]);
         assert_eq!(seen("d2", text, Color::White), [1, 3, 75 + 4, 165 + 11]);
-    }
-
-    #[test]
-    fn neighbours_skip_empty_squares_and_are_ordered() {
         // First rank: rook a1, king e1; eighth: king e8, queen h8. Nothing shares a file but the kings.
         let text = "4k2q/8/8/8/8/8/8/R3K3 w - - 0 1";
         // rank · 144 + left · 12 + right; rook 3, king 5, their queen 10, their king 11.
         assert_eq!(seen("ph", text, Color::White), [3 * 12 + 5, 7 * 144 + 11 * 12 + 10]);
         assert_eq!(seen("pv", text, Color::White), [4 * 144 + 5 * 12 + 11]);
         assert_eq!(seen("pv", text, Color::Black), [4 * 144 + 5 * 12 + 11]);
-    }
-
-    #[test]
-    fn moves_are_those_of_the_pieces_alone() {
         // Pawn e2: e3, e4; captures only what is there: d3. King a1: a2, b1, b2. Their king h8, pawn d3: d2, e2.
         let text = "7k/8/8/8/8/3p4/4P3/K7 w - - 0 1";
         let of =

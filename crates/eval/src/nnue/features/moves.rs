@@ -14,7 +14,6 @@ const SIDE: usize = 103;
 const THIRD: u64 = 0x00ff_0000;
 const SIXTH: u64 = 0x0000_ff00_0000_0000;
 
-/// The squares that each kind of piece can move to.
 fn targets(perspective: &Perspective) -> [u64; 12] {
     let occupied = perspective.occupied();
     let own = perspective.pieces[..6].iter().fold(0, |all, squares| all | squares);

@@ -5,7 +5,6 @@ use shakmaty::Bitboard;
 
 use super::{Bits, Perspective};
 
-/// The kind of piece on each square; 12 for none.
 fn kinds(perspective: &Perspective) -> [u8; 64] {
     let mut kinds = [12; 64];
     for (kind, &squares) in perspective.pieces.iter().enumerate() {

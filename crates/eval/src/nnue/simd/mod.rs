@@ -10,15 +10,12 @@ mod avx512;
 use super::architecture::Activation;
 use super::network::{Block, LANES, Network, QA};
 
-/// The instruction set to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernel {
     /// Any processor; the compiler uses the vectors that the target has, such as NEON.
     Portable,
-    /// 256-bit integers of x86-64.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// 512-bit integers of x86-64 with VNNI.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
 }
@@ -212,7 +209,6 @@ fn pairs(activation: Activation, accumulator: &[Block]) -> impl Iterator<Item = 
     first.iter().zip(second)
 }
 
-/// For any weights.
 fn wide(activation: Activation, accumulator: &[Block], weights: &[Block]) -> i64 {
     let mut total = 0;
     for ((a, b), weights) in pairs(activation, accumulator).zip(weights) {
