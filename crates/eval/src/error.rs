@@ -9,7 +9,6 @@ use crate::nnue::{ArchitectureError, BodyError};
 pub enum EvalError {
     Io(std::io::Error),
     Empty,
-    /// Neither a patzer network nor a weights file.
     Unrecognised,
     NoMagic,
     /// A damaged header of a network file, or one of a newer version.

@@ -42,7 +42,6 @@ impl Evaluation {
         Evaluation::Hce(Arc::new(hce::Weights::default()))
     }
 
-    /// The embedded evaluation of this name, one of [`Evaluation::EMBEDDED`].
     pub fn embedded(name: &str) -> Option<Evaluation> {
         match name {
             "default" => Some(Evaluation::default()),

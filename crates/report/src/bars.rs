@@ -16,7 +16,6 @@ pub struct Bar {
 }
 
 impl Bar {
-    /// A count with its percentage of all.
     pub fn counted(label: &str, count: u64, all: u64) -> Bar {
         let share = 100.0 * count as f64 / all.max(1) as f64;
         let text = format!("{} ({share:.1} %)", grouped(count));

@@ -11,7 +11,6 @@ use patzer_io::error::Result;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagram {
     pub board: Board,
-    /// Marked beside the board.
     pub turn: Color,
 }
 

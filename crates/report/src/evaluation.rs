@@ -231,7 +231,6 @@ impl EvaluationReport {
             .with_data(data)
     }
 
-    /// Draws evaluations against scores; `None` if no position has a score.
     pub fn against_scores(&self) -> Option<Figure> {
         let mut tiles: BTreeMap<(i32, i32), u64> = BTreeMap::new();
         let mut means: BTreeMap<i32, (u64, f64)> = BTreeMap::new();

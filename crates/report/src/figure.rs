@@ -44,7 +44,6 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Takes the table from the drawing.
     pub fn new(id: &str, title: &str, caption: &str, drawing: Drawing) -> Figure {
         let data = drawing.table();
         Figure { id: id.into(), title: title.into(), caption: caption.into(), drawing, data }
@@ -55,7 +54,6 @@ impl Figure {
         Figure { data, ..self }
     }
 
-    /// Draws without the title, which the page has as text.
     pub fn svg_on_page(&self) -> Result<String> {
         let svg = self.drawing.drawn(Format::Svg, "")?;
         String::from_utf8(svg).map_err(|e| Error::internal(format!("a picture is no text: {e}")))
@@ -65,7 +63,6 @@ impl Figure {
         self.drawing.drawn(format, &self.title)
     }
 
-    /// Several small figures fit side by side.
     pub fn is_small(&self) -> bool {
         matches!(self.drawing, Drawing::Squares(_) | Drawing::BoardHeatmaps(_) | Drawing::Diagram(_))
     }

@@ -238,7 +238,6 @@ pub(super) fn chart<'a, 'b>(
     Ok(chart)
 }
 
-/// Decimals that distinguish the ticks of a range.
 pub(super) fn digits(range: &Range<f64>) -> usize {
     let step = (range.end - range.start).abs() / 10.0;
     if step > 0.0 { (-(step.log10().floor()) + 1.0).clamp(0.0, 9.0) as usize } else { 3 }

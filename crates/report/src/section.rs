@@ -17,7 +17,6 @@ pub type Known<T> = Result<T, Missing>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
-    /// Stable name for programs.
     pub key: &'static str,
     pub label: &'static str,
     pub value: Cell,

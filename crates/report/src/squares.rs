@@ -85,10 +85,8 @@ pub(super) fn coordinates(
 
 #[derive(Debug, Clone)]
 pub struct BoardHeatmaps {
-    /// Names, with 64 values each.
     pub boards: Vec<(String, Vec<f64>)>,
     pub columns: usize,
-    /// The value with the deepest colour.
     pub deepest: f64,
 }
 

@@ -71,7 +71,6 @@ impl Look {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Svg,
-    /// Two dots per pixel each way.
     Png,
 }
 
@@ -84,7 +83,6 @@ impl Format {
     }
 }
 
-/// Draws a picture of a size in pixels and writes it as SVG.
 pub fn picture(path: &Path, size: (u32, u32), draw: impl FnOnce(&Canvas<'_>) -> Drawn) -> Result<()> {
     patzer_io::write(path, &drawn(size, Format::Svg, draw)?)
 }

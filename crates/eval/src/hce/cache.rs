@@ -24,7 +24,6 @@ pub struct PawnEntry {
     one_wing: bool,
     /// Passed pawns of both sides; intersect with `pawns`.
     passed: Bitboard,
-    /// Sum of the `structure` terms, White's minus Black's.
     pub sum: Packed,
 }
 

@@ -14,10 +14,8 @@ pub struct Context<'a> {
     pub by_role: ByColor<ByRole<Bitboard>>,
     pub attacked: ByColor<Bitboard>,
     pub twice: ByColor<Bitboard>,
-    /// See the mobility term.
     pub mobility_area: ByColor<Bitboard>,
     pub zone: ByColor<Bitboard>,
-    /// Number of pieces of each side that attack the enemy king's zone.
     pub attackers: ByColor<usize>,
 }
 
@@ -25,7 +23,6 @@ pub struct Context<'a> {
 pub struct Visit {
     pub role: Role,
     pub square: Square,
-    /// Own pieces included.
     pub attacks: Bitboard,
 }
 

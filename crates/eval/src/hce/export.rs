@@ -22,7 +22,6 @@ pub fn cpp(weights: &Weights) -> String {
     text + "\n}  // namespace weights\n"
 }
 
-/// Writes Rust source with one constant per part.
 pub fn rust(weights: &Weights) -> String {
     let mut text = format!(
         "//! Weights tuned by patzer {}: `[midgame, endgame]` in centipawns, K = {:?}.\n\

@@ -196,7 +196,6 @@ impl Reader<'_> {
     }
 }
 
-/// Lists all terms and parts with their descriptions, for help.
 pub fn describe() -> String {
     let mut text = String::new();
     for (term, part, range) in parts() {

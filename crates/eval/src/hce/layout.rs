@@ -42,7 +42,6 @@ impl Shape {
         }
     }
 
-    /// Indices into the part, by printed line.
     pub fn lines(self) -> Vec<Vec<usize>> {
         match self {
             Shape::Single | Shape::List(_) => vec![(0..self.len()).collect()],
@@ -87,7 +86,6 @@ impl Term {
         TERMS.iter().copied().find(|term| term.name == name)
     }
 
-    /// The indices of the term's pairs in the flat list.
     pub fn range(&self) -> std::ops::Range<usize> {
         let start = TERMS.iter().take_while(|term| term.name != self.name).map(|term| term.len()).sum();
         start..start + self.len()

@@ -6,7 +6,6 @@ use super::context::{above, below, beside, relative};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PawnStructure {
-    /// The foremost passed pawn on each file.
     pub passed: ByColor<Bitboard>,
     /// How closed the position is, from 0 (open) to 8.
     pub closed: u8,

@@ -57,7 +57,6 @@ impl Scales {
         Scales { bishop_each, normal: FULL_SCALE as u8, one_wing, opposite: opposite[pawns.min(5)] }
     }
 
-    /// Picks the scale factor of a board with this material.
     #[inline(always)]
     pub fn choose(&self, board: &Board, structure: &PawnStructure) -> i32 {
         let scale = if self.bishop_each && (board.bishops() & Bitboard::LIGHT_SQUARES).count() == 1 {

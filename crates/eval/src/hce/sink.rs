@@ -8,7 +8,6 @@ use super::terms::{PIECE_SQUARES, Wings, psqt_weights};
 use super::weights::Weights;
 
 pub trait Sink {
-    /// Counts weight number `index` `count` times for `color`.
     fn add(&mut self, color: Color, index: usize, count: i32);
 
     /// Counts the up to three weights of a piece-square index (64 × role + relative square) once each.

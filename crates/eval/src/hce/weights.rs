@@ -48,7 +48,6 @@ impl Weights {
         &self.pairs
     }
 
-    /// The pairs of one part, such as `psqt` and `knight`.
     pub fn part(&self, term: &str, part: &str) -> Option<&[[i32; 2]]> {
         let (_, _, range) = parts().find(|(t, p, _)| t.name == term && p.name == part)?;
         Some(&self.pairs[range])

@@ -116,7 +116,6 @@ impl Architecture {
         (flip, self.king_buckets.bucket(king ^ flip, self.mirror))
     }
 
-    /// Rows of the feature table: features times king buckets.
     pub fn rows(&self) -> usize {
         self.features.count() * self.king_bucket_count()
     }

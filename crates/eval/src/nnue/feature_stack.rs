@@ -19,7 +19,6 @@ pub struct FeatureStack {
     removed: Vec<u16>,
 }
 
-/// Accumulators with the features that they sum.
 #[derive(Debug, Clone)]
 struct Snapshots {
     width: usize,
@@ -107,7 +106,6 @@ impl FeatureStack {
         self.plies.set(slot, bucket as u16, &self.words);
     }
 
-    /// A perspective's accumulator as the last [`FeatureStack::update`] of the ply left it.
     #[inline]
     pub fn accumulator(&self, side: Color, ply: usize) -> &[Block] {
         self.plies.accumulators.at(slot(side, ply))

@@ -20,7 +20,6 @@ const PAIRS: [(usize, i16, i16); 6] = [
     (4, 42, 109),
 ];
 
-/// The fewest neurons of a material network.
 pub const MIN_HIDDEN: usize = 2 * PAIRS.len();
 
 /// The bias of a pair: the middle of the activation's range.

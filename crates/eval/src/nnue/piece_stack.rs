@@ -25,7 +25,6 @@ const NEVER: u32 = u32::MAX;
 struct PerspectiveKey {
     /// Xor mask for the files of squares: 7 if mirrored, else 0.
     flip: u16,
-    /// First feature row of the king bucket.
     base: u16,
 }
 
@@ -93,7 +92,6 @@ pub struct PieceStack {
     keys: Box<[[PerspectiveKey; 64]; 2]>,
     plies: Vec<Snapshot>,
     accumulators: AccumulatorArena,
-    /// The last position seen with each key.
     refresh: Vec<Pieces>,
     refresh_accumulators: AccumulatorArena,
     changes: Box<[Rows; 2]>,
@@ -175,7 +173,6 @@ impl PieceStack {
         }
     }
 
-    /// A perspective's accumulator as the last [`PieceStack::update`] of the ply left it.
     #[inline]
     pub fn accumulator(&self, side: Color, ply: usize) -> &[Block] {
         self.accumulators.at(slot(side, ply))

@@ -69,7 +69,6 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     sink.add(us, FLANK + (pressure / 2).min(15), 1);
 }
 
-/// The four files of a king's wing by its file.
 const WINGS: [Bitboard; 8] = {
     const QUEEN_SIDE: Bitboard = Bitboard(0x0f0f_0f0f_0f0f_0f0f);
     const CENTRE: Bitboard = Bitboard(0x3c3c_3c3c_3c3c_3c3c);

@@ -38,7 +38,6 @@ fn aligned(square: Square, diagonal: Bitboard, straight: Bitboard) -> Bitboard {
     (sliders::diagonals(square) & diagonal) | (sliders::file_and_rank(square) & straight)
 }
 
-/// The only piece between two squares.
 #[inline(always)]
 fn blocker(board: &Board, from: Square, to: Square) -> Option<Square> {
     (attacks::between(from, to) & board.occupied()).single_square()

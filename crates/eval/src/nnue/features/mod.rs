@@ -42,7 +42,6 @@ impl Perspective {
         Perspective { pieces: self.pieces.map(|squares| squares.reverse_bits().swap_bytes()) }
     }
 
-    /// The square of the own king; a1 if there is none.
     #[inline]
     pub fn king(&self) -> usize {
         self.pieces[5].trailing_zeros() as usize & 63
@@ -158,12 +157,10 @@ impl Features {
         self.blocks.len() == 1 && self.blocks[0].name == "all"
     }
 
-    /// Number of 64-bit words that hold a bit for each feature.
     pub fn words(&self) -> usize {
         self.count().div_ceil(64)
     }
 
-    /// Overwrites `words` with the active features.
     pub fn write(&self, perspective: &Perspective, words: &mut [u64]) {
         words.fill(0);
         let mut base = 0;

@@ -30,7 +30,6 @@ pub struct Avx512(());
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Avx2(());
 
-/// Calls the version of a function for a kernel.
 macro_rules! dispatch {
     ($kernel:expr, $function:ident($($argument:expr),*)) => {
         match $kernel {
@@ -67,13 +66,11 @@ impl Kernel {
         kernels
     }
 
-    /// Adds and removes features from an accumulator in place.
     #[inline]
     pub fn change(self, network: &Network, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
         dispatch!(self, change(network, accumulator, added, removed))
     }
 
-    /// Writes an accumulator that differs from another by some features.
     #[inline]
     pub fn carry(self, network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
         dispatch!(self, carry(network, from, to, added, removed))
