@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use shakmaty::Chess;
 
-pub use error::{EvalError, HeaderError};
+pub use error::EvalError;
 use patzer_chess::score::Score;
 
 /// Evaluates positions, with caches and accumulators of its own.
@@ -24,9 +24,7 @@ pub trait Evaluator: Clone + Send {
 /// Parameters of an evaluation, embedded or from a file; cheap to clone.
 #[derive(Clone)]
 pub enum Evaluation {
-    /// Weights of the hand-crafted evaluation.
     Hce(Arc<hce::Weights>),
-    /// A network.
     Nnue(Arc<nnue::Network>),
 }
 
@@ -38,15 +36,12 @@ impl Default for Evaluation {
 }
 
 impl Evaluation {
-    /// The names of the embedded evaluations.
     pub const EMBEDDED: [&str; 3] = ["default", "default-hce", "untuned-hce"];
 
-    /// The embedded hand-crafted evaluation.
     pub fn default_hce() -> Evaluation {
         Evaluation::Hce(Arc::new(hce::Weights::default()))
     }
 
-    /// The embedded evaluation of this name, one of [`Evaluation::EMBEDDED`].
     pub fn embedded(name: &str) -> Option<Evaluation> {
         match name {
             "default" => Some(Evaluation::default()),

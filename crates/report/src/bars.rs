@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::style::{Canvas, DrawError, FONT, Format, INK, Look, drawn};
+use super::style::{Canvas, Drawn, FONT, Format, INK, Look, drawn};
 use patzer_io::error::Result;
 use patzer_io::number::grouped;
 
@@ -12,26 +12,19 @@ pub struct Bar {
     pub label: String,
     /// Lengths, in the order of the legend.
     pub parts: Vec<f64>,
-    /// Written after the bar.
     pub text: String,
 }
 
 impl Bar {
-    /// A count with its percentage of all.
     pub fn counted(label: &str, count: u64, all: u64) -> Bar {
         let share = 100.0 * count as f64 / all.max(1) as f64;
-        Bar {
-            label: label.into(),
-            parts: vec![count as f64],
-            text: format!("{} ({share:.1} %)", grouped(count)),
-        }
+        let text = format!("{} ({share:.1} %)", grouped(count));
+        Bar { label: label.into(), parts: vec![count as f64], text }
     }
 }
 
-/// A bar chart.
 #[derive(Debug, Clone)]
 pub struct Bars {
-    /// Head of the first column of the table.
     pub rows_are: String,
     /// Names and colours of the parts; several get a legend.
     pub parts: Vec<(String, RGBColor)>,
@@ -41,6 +34,11 @@ pub struct Bars {
 const ROW: i32 = 28;
 
 impl Bars {
+    pub fn new(rows_are: &str, parts: &[(&str, RGBColor)], rows: Vec<Bar>) -> Bars {
+        let parts = parts.iter().map(|(name, colour)| (name.to_string(), *colour)).collect();
+        Bars { rows_are: rows_are.into(), parts, rows }
+    }
+
     pub fn drawn(&self, format: Format, look: Look, title: &str) -> Result<Vec<u8>> {
         let top = if title.is_empty() { 10 } else { 44 } + if self.parts.len() > 1 { ROW } else { 0 };
         let height = top + ROW * self.rows.len() as i32 + 10;
@@ -55,7 +53,7 @@ impl Bars {
         })
     }
 
-    fn legend(&self, canvas: &Canvas<'_>, look: Look, top: i32) -> std::result::Result<(), DrawError> {
+    fn legend(&self, canvas: &Canvas<'_>, look: Look, top: i32) -> Drawn {
         if self.parts.len() < 2 {
             return Ok(());
         }
@@ -69,7 +67,7 @@ impl Bars {
         Ok(())
     }
 
-    fn draw(&self, canvas: &Canvas<'_>, look: Look, top: i32) -> std::result::Result<(), DrawError> {
+    fn draw(&self, canvas: &Canvas<'_>, look: Look, top: i32) -> Drawn {
         let widest = |texts: &mut dyn Iterator<Item = &String>| texts.map(|text| width(text, look)).max();
         let labels = widest(&mut self.rows.iter().map(|row| &row.label)).unwrap_or(0) + 20;
         let texts = widest(&mut self.rows.iter().map(|row| &row.text)).unwrap_or(0) + 16;
@@ -100,7 +98,6 @@ fn left(look: Look) -> TextStyle<'static> {
     look.letters().pos(Pos::new(HPos::Left, VPos::Center))
 }
 
-/// Approximate width of a text in pixels.
 fn width(text: &str, look: Look) -> i32 {
     text.chars().count() as i32 * look.text * 54 / 100
 }
@@ -117,11 +114,8 @@ mod tests {
             parts: parts.to_vec(),
             text: format!("{parts:?}"),
         };
-        let bars = Bars {
-            rows_are: "x".into(),
-            parts: vec![("won".into(), BLUE), ("lost".into(), ORANGE)],
-            rows: vec![row("a & b", &[3.0, 1.0]), row("none", &[0.0, 0.0])],
-        };
+        let rows = vec![row("a & b", &[3.0, 1.0]), row("none", &[0.0, 0.0])];
+        let bars = Bars::new("x", &[("won", BLUE), ("lost", ORANGE)], rows);
         let svg = String::from_utf8(bars.drawn(Format::Svg, Look::PAGE, "").unwrap()).unwrap();
         assert!(svg.contains("a &amp; b") && svg.contains("none"), "{svg}");
         let width = |colour: &str| -> f64 {

@@ -6,7 +6,6 @@ use super::section::{Kind, Part, Section};
 use super::style::{BLUE, GREEN, ORANGE, PURPLE};
 use super::table::{Cell, Table};
 
-/// Compares the runs of each kind that has several.
 pub fn compare(sections: &[Section]) -> Vec<Part> {
     let kinds = [Kind::Dataset, Kind::Weights, Kind::Network, Kind::Match];
     kinds.iter().filter_map(|kind| of_kind(sections, *kind)).collect()
@@ -26,14 +25,13 @@ fn of_kind(sections: &[Section], kind: Kind) -> Option<Part> {
     };
     let mut part = Part::new(&format!("{plural} compared"));
     part.say(format!("In brackets: the difference to {}.", first.name));
-    part.add(measures(first, others));
+    part.table(measures(first, others));
     if let Some(figure) = losses(&runs, kind) {
         part.add(figure);
     }
     Some(part)
 }
 
-/// All measures, in order of first appearance.
 fn measures(first: &Section, others: &[&Section]) -> Table {
     let mut table = Table::new(&["", first.name.as_str()]);
     table.head.extend(others.iter().map(|run| run.name.clone()));

@@ -6,7 +6,7 @@ use std::path::Path;
 use plotters::prelude::*;
 
 use super::plot::{Axes, Chart, FILE, Tile, chart, tile};
-use super::style::{Canvas, DrawError, FONT, Format, INK, Look, PAPER, drawn, picture, shade};
+use super::style::{Canvas, Drawn, FONT, Format, INK, Look, PAPER, drawn, picture, shade};
 use patzer_io::error::Result;
 
 /// Contour lines over tiles of measured shares, or over bands of the function.
@@ -15,22 +15,15 @@ pub struct Contours {
     pub axes: Axes,
     /// Measured shares; without any, the function is drawn in bands.
     pub tiles: Vec<Tile>,
-    /// Ascending.
     pub levels: Vec<f64>,
 }
 
 impl Contours {
-    /// Draws a function with values from 0 to 1.
     pub fn drawn(&self, format: Format, function: impl Fn(f64, f64) -> f64, look: Look) -> Result<Vec<u8>> {
         drawn(look.size, format, |canvas| self.draw(canvas, &function, look))
     }
 
-    fn draw(
-        &self,
-        canvas: &Canvas<'_>,
-        function: &impl Fn(f64, f64) -> f64,
-        look: Look,
-    ) -> std::result::Result<(), DrawError> {
+    fn draw(&self, canvas: &Canvas<'_>, function: &impl Fn(f64, f64) -> f64, look: Look) -> Drawn {
         const GRID: (usize, usize) = (240, 120);
         let mut chart = chart(canvas, &self.axes, false, look)?;
         if self.tiles.is_empty() {
@@ -124,12 +117,7 @@ fn contour(
     segments
 }
 
-/// Labels a contour at its middle.
-fn write_level(
-    chart: &mut Chart<'_, '_>,
-    level: f64,
-    segments: &[[(f64, f64); 2]],
-) -> std::result::Result<(), DrawError> {
+fn write_level(chart: &mut Chart<'_, '_>, level: f64, segments: &[[(f64, f64); 2]]) -> Drawn {
     let Some(&[at, _]) = segments.get(segments.len() / 2) else { return Ok(()) };
     // Tiles under a high level are dark.
     let colour = if level < 0.6 { INK } else { PAPER };

@@ -26,12 +26,10 @@ impl CsvTable {
         Ok(CsvTable { path: path.to_path_buf(), head, rows: rows.collect::<Result<_>>()? })
     }
 
-    /// Index of a column.
     pub fn column(&self, name: &str) -> Option<usize> {
         self.head.iter().position(|head| head == name)
     }
 
-    /// Index of a required column.
     pub fn needed(&self, name: &str) -> Result<usize> {
         let none = || Error::at(&self.path, "line 1", format!("has no column `{name}`"));
         self.column(name).ok_or_else(none)
@@ -55,7 +53,6 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// The number in a required field.
     pub fn required(&self, column: usize) -> Result<f64> {
         self.number(column)?.ok_or_else(|| self.fault("a number is missing".into()))
     }

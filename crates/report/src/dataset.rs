@@ -16,13 +16,10 @@ use patzer_data::stats::{Bucket, Outcomes, SCORE_BIN, SCORE_REACH, Stats};
 use patzer_fit::wdl::{self, FittedModel, KFit};
 use patzer_io::number::grouped;
 
-/// Input of the section.
 pub struct Dataset {
     pub stats: Stats,
     pub metadata: Metadata,
-    /// K of the scores, or why it is missing.
     pub k: Known<KFit>,
-    /// The win/draw/loss model of the scores, or why it is missing.
     pub model: Known<(FittedModel, wdl::WdlTable)>,
 }
 
@@ -64,7 +61,6 @@ fn summary(metadata: &Metadata) -> String {
     said.join(" · ")
 }
 
-/// Sources, and the filter funnel.
 fn origin(metadata: &Metadata) -> Part {
     let mut part = Part::new("Where it comes from");
     if metadata.sources.iter().any(|source| source.games.is_some()) {
@@ -77,7 +73,7 @@ fn origin(metadata: &Metadata) -> Part {
                 Cell::text(hash),
             ]);
         }
-        part.add(table);
+        part.table(table);
     }
     match funnel(metadata) {
         Some(figure) => part.add(figure),
@@ -114,8 +110,7 @@ fn funnel(metadata: &Metadata) -> Option<Figure> {
     }
     rows.push(row("written", left, 0, grouped(left)));
     data.row([Cell::text("written"), Cell::Count(0), Cell::Count(left)]);
-    let parts = vec![("stays".to_string(), BLUE), ("is dropped".to_string(), ORANGE)];
-    let bars = Bars { rows_are: "reason".into(), parts, rows };
+    let bars = Bars::new("reason", &[("stays", BLUE), ("is dropped", ORANGE)], rows);
     let bad = account.games_bad + account.games_skipped.values().sum::<u64>();
     let caption = format!("{} games read, {} of them without a use.", grouped(account.games), grouped(bad));
     Some(Figure::new("funnel", "Filters", &caption, Drawing::Bars(bars)).with_data(data))
@@ -123,24 +118,17 @@ fn funnel(metadata: &Metadata) -> Option<Figure> {
 
 fn results(stats: &Stats) -> Part {
     let mut part = Part::new("Games");
-    let Outcomes { wins, draws, losses } = stats.game_results;
-    let row = |label: &str, outcomes: Outcomes| {
+    let parts = [("White won", BLUE), ("drawn", GREEN), ("Black won", ORANGE)];
+    let mut bars = Bars::new("of", &parts, Vec::new());
+    let mut data = Table::new(&["of", "White won", "drawn", "Black won"]);
+    for (label, outcomes) in [("games", stats.game_results), ("positions", stats.tally.results)] {
         let Outcomes { wins, draws, losses } = outcomes;
         let all = outcomes.total().max(1) as f64;
         let parts = [wins, draws, losses].map(|count| count as f64 / all).to_vec();
         let text = format!("{:.1} %", 100.0 * outcomes.mean().unwrap_or(0.5));
-        Bar { label: label.into(), parts, text }
-    };
-    let parts = [("White won", BLUE), ("drawn", GREEN), ("Black won", ORANGE)];
-    let bars = Bars {
-        rows_are: "of".into(),
-        parts: parts.map(|(name, colour)| (name.to_string(), colour)).to_vec(),
-        rows: vec![row("games", stats.game_results), row("positions", stats.tally.results)],
-    };
-    let mut data = Table::new(&["of", "White won", "drawn", "Black won"]);
-    data.row([Cell::text("games"), wins.into(), draws.into(), losses.into()]);
-    let Outcomes { wins, draws, losses } = stats.tally.results;
-    data.row([Cell::text("positions"), wins.into(), draws.into(), losses.into()]);
+        bars.rows.push(Bar { label: label.into(), parts, text });
+        data.row([Cell::text(label), wins.into(), draws.into(), losses.into()]);
+    }
     let caption = "Behind the bars: the share of the points that White has.";
     part.add(Figure::new("results", "Results", caption, Drawing::Bars(bars)).with_data(data));
     let unknown = match stats.game_length_unknown {
@@ -152,7 +140,6 @@ fn results(stats: &Stats) -> Part {
     part
 }
 
-/// Adds a histogram of the statistics unless it is empty.
 fn histogram(part: &mut Part, stats: &Stats, wanted: &str, caption: &str) {
     for (name, title, [values, counted], counts) in histograms(stats) {
         if name == wanted && counts.iter().any(|count| *count > 0) {
@@ -199,7 +186,6 @@ fn scores(data: &Dataset) -> Part {
     part
 }
 
-/// Draws the mean result by score, and the sigmoid.
 fn agreement(buckets: &[Bucket], k: &Known<KFit>) -> Figure {
     const REACH: i32 = 1_000;
     let inner = |b: &&Bucket| b.from.is_some_and(|from| from >= -REACH) && b.to.is_some_and(|to| to <= REACH);
@@ -207,13 +193,8 @@ fn agreement(buckets: &[Bucket], k: &Known<KFit>) -> Figure {
     let point = |b: &Bucket| Some((middle(b)?, b.mean_result?));
     let dots: Vec<(f64, f64)> = buckets.iter().filter(inner).filter_map(point).collect();
     let reach = f64::from(REACH);
-    let axes = Axes {
-        title: String::new(),
-        x: "score, centipawns for the side to move".into(),
-        y: "mean result".into(),
-        x_range: -reach..reach,
-        y_range: 0.0..1.0,
-    };
+    let axes =
+        Axes::new("", "score, centipawns for the side to move", "mean result", -reach..reach, 0.0..1.0);
     let mut curves = Curves::within(axes);
     let caption = match k {
         Ok(fit) => {

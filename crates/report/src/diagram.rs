@@ -2,17 +2,15 @@
 
 use plotters::prelude::*;
 use plotters::style::Color as _;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 use shakmaty::{Board, Color, Role, Square};
 
-use super::style::{Canvas, DrawError, FONT, Format, INK, drawn};
+use super::squares::{centred, coordinates};
+use super::style::{Canvas, Drawn, Format, INK, drawn};
 use patzer_io::error::Result;
 
-/// A position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagram {
     pub board: Board,
-    /// Marked beside the board.
     pub turn: Color,
 }
 
@@ -29,21 +27,14 @@ impl Diagram {
     pub fn drawn(&self, format: Format, title: &str) -> Result<Vec<u8>> {
         let top = if title.is_empty() { 6 } else { 40 };
         let size = (2 * MARGIN + 8 * SQUARE, top + 8 * SQUARE + MARGIN + 4);
-        let centred =
-            |size: i32| (FONT, size).into_font().color(&INK).pos(Pos::new(HPos::Center, VPos::Center));
         drawn((size.0 as u32, size.1 as u32), format, |canvas| {
             if !title.is_empty() {
-                canvas.draw_text(title, &centred(20), (size.0 / 2, 20))?;
+                canvas.draw_text(title, &centred(20, INK), (size.0 / 2, 20))?;
             }
             for square in Square::ALL {
                 self.square(canvas, square, top)?;
             }
-            for place in 0..8 {
-                let middle = place * SQUARE + SQUARE / 2;
-                let (file, rank) = (char::from(b'a' + place as u8).to_string(), (place + 1).to_string());
-                canvas.draw_text(&file, &centred(26), (MARGIN + middle, top + 8 * SQUARE + 17))?;
-                canvas.draw_text(&rank, &centred(26), (MARGIN - 15, top + 8 * SQUARE - middle))?;
-            }
+            coordinates(canvas, (MARGIN, top, SQUARE), 26, [17, 15])?;
             let y = if self.turn.is_white() { top + 8 * SQUARE - 14 } else { top + 14 };
             let at = (MARGIN + 8 * SQUARE + 15, y);
             let fill = if self.turn.is_white() { WHITE_PIECE } else { BLACK_PIECE };
@@ -52,7 +43,7 @@ impl Diagram {
         })
     }
 
-    fn square(&self, canvas: &Canvas<'_>, square: Square, top: i32) -> std::result::Result<(), DrawError> {
+    fn square(&self, canvas: &Canvas<'_>, square: Square, top: i32) -> Drawn {
         let (file, rank) = (u32::from(square) as i32 % 8, u32::from(square) as i32 / 8);
         let (x, y) = (MARGIN + file * SQUARE, top + (7 - rank) * SQUARE);
         let ground = if (file + rank) % 2 == 0 { DARK } else { LIGHT };
@@ -119,7 +110,6 @@ fn outlines(role: Role) -> Vec<Vec<(i32, i32)>> {
     polygons.iter().map(|text| points(text)).chain(balls.iter().map(|&ball| octagon(ball))).collect()
 }
 
-/// Lines on a piece.
 fn lines(role: Role) -> Vec<Vec<(i32, i32)>> {
     let lines: &[&str] = match role {
         Role::Pawn => &[],
@@ -132,7 +122,6 @@ fn lines(role: Role) -> Vec<Vec<(i32, i32)>> {
     lines.iter().map(|text| points(text)).collect()
 }
 
-/// Reads points as SVG writes them.
 fn points(text: &str) -> Vec<(i32, i32)> {
     let point = |pair: &str| {
         let (x, y) = pair.split_once(',')?;

@@ -1,5 +1,6 @@
 //! Evaluation report: residuals by phase, calibration against results and scores, and the worst positions.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 
 use rayon::prelude::*;
@@ -22,7 +23,11 @@ use patzer_eval::{Evaluation, Evaluator};
 use patzer_fit::wdl::fit_k;
 use patzer_io::error::Result;
 
-/// A position with the result of its game.
+/// Centipawns of a group of evaluations or scores.
+const WIDTH: i32 = 50;
+/// Scores and evaluations beyond are not drawn against each other.
+const SCORE_REACH: i32 = 800;
+
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
     pub board: PackedBoard,
@@ -31,7 +36,6 @@ pub struct Case {
     pub result: f32,
     /// An engine's score in centipawns from White's side.
     pub score: Option<i32>,
-    /// Number of the game.
     pub game: u64,
 }
 
@@ -39,9 +43,7 @@ pub struct Case {
 struct Evaluated {
     case: Case,
     board: Board,
-    /// Centipawns from White's side.
     eval: i32,
-    /// Expected result from White's side.
     expected: f64,
 }
 
@@ -51,17 +53,19 @@ impl Evaluated {
         let white = f64::from(self.case.result) - self.expected;
         self.case.turn.fold_wb(white, -white)
     }
+
+    fn fen(&self) -> String {
+        let position = self.case.board.unpack(self.case.turn, NO_EP, 0, 1);
+        position.map_or_else(String::new, |p| Fen::from_position(&p, EnPassantMode::Legal).to_string())
+    }
 }
 
-/// An evaluation of many positions, compared with results and scores.
 #[derive(Debug, Clone)]
 pub struct EvaluationReport {
     evaluated: Vec<Evaluated>,
-    /// K of the sigmoid between centipawns and expected results.
     pub k: f64,
     /// K was fitted to these positions.
     pub fitted: bool,
-    /// A description of the positions.
     pub what: String,
 }
 
@@ -124,7 +128,6 @@ impl Sums {
         self.residuals / self.count as f64
     }
 
-    /// Mean squared residual.
     fn loss(&self) -> f64 {
         self.squares / self.count as f64
     }
@@ -135,20 +138,17 @@ impl EvaluationReport {
         self.evaluated.len() as u64
     }
 
-    /// Adds the number of positions and the loss to a section's measures.
     pub fn measures(&self, section: &mut Section) {
         section.measure("positions", "positions evaluation", self.positions());
         section.measure("loss", "squared error on them", Cell::number(self.loss(), 7));
     }
 
-    /// Mean squared difference between result and expected result.
     pub fn loss(&self) -> f64 {
         let mut sums = Sums::default();
         self.evaluated.iter().for_each(|seen| sums.add(seen.residual()));
         sums.loss()
     }
 
-    /// Sums by group of boards.
     fn by(&self, key: impl Fn(&Board) -> usize) -> BTreeMap<usize, Sums> {
         let mut groups: BTreeMap<usize, Sums> = BTreeMap::new();
         for seen in &self.evaluated {
@@ -157,7 +157,6 @@ impl EvaluationReport {
         groups
     }
 
-    /// Draws the mean residual and the mean squared error by phase.
     pub fn by_phase(&self) -> Vec<Figure> {
         let groups = self.by(|board| phase(board) as usize);
         let points = |value: fn(&Sums) -> f64| -> Vec<(f64, f64)> {
@@ -188,7 +187,6 @@ impl EvaluationReport {
         ]
     }
 
-    /// Draws the mean squared error by group of boards, such as output buckets.
     pub fn by_group(&self, id: &str, title: &str, name: &str, key: impl Fn(&Board) -> usize) -> Figure {
         let groups = self.by(key);
         let points: Vec<(f64, f64)> =
@@ -203,9 +201,7 @@ impl EvaluationReport {
         Figure::new(id, title, caption, Drawing::Curves(curves)).with_data(data)
     }
 
-    /// Draws the mean result by evaluation, and the sigmoid.
     pub fn against_results(&self) -> Figure {
-        const WIDTH: i32 = 50;
         const REACH: i32 = 1_000;
         let mut sums: BTreeMap<i32, (u64, f64)> = BTreeMap::new();
         for seen in &self.evaluated {
@@ -219,18 +215,10 @@ impl EvaluationReport {
         let reach = f64::from(REACH);
         let expected =
             (-100..=100).map(|i| f64::from(i) * reach / 100.0).map(|cp| (cp, expected_score(cp, self.k)));
-        let axes = Axes {
-            title: String::new(),
-            x: "evaluation, centipawns from White's side".into(),
-            y: "result".into(),
-            x_range: -reach..reach,
-            y_range: 0.0..1.0,
-        };
-        let curves = Curves::within(axes).line("expected", ORANGE, expected.collect()).dots(
-            "mean result",
-            BLUE,
-            means,
-        );
+        let axes =
+            Axes::new("", "evaluation, centipawns from White's side", "result", -reach..reach, 0.0..1.0);
+        let curves = Curves::within(axes).line("expected", ORANGE, expected.collect());
+        let curves = curves.dots("mean result", BLUE, means);
         let mut data = Table::new(&["evaluation", "positions", "mean result", "expected"]);
         for (cp, (n, sum)) in sums {
             let cp = f64::from(cp);
@@ -243,28 +231,25 @@ impl EvaluationReport {
             .with_data(data)
     }
 
-    /// Draws evaluations against scores; `None` if no position has a score.
     pub fn against_scores(&self) -> Option<Figure> {
-        const WIDTH: i32 = 50;
-        const REACH: i32 = 800;
         let mut tiles: BTreeMap<(i32, i32), u64> = BTreeMap::new();
         let mut means: BTreeMap<i32, (u64, f64)> = BTreeMap::new();
         for seen in &self.evaluated {
             let Some(score) = seen.case.score.filter(|score| !is_mate(*score)) else { continue };
             let place = |cp: i32| cp.div_euclid(WIDTH) * WIDTH;
-            if score.abs() >= REACH {
+            if score.abs() >= SCORE_REACH {
                 continue;
             }
             let mean = means.entry(place(score)).or_default();
             *mean = (mean.0 + 1, mean.1 + f64::from(seen.eval));
-            if seen.eval.abs() < REACH {
+            if seen.eval.abs() < SCORE_REACH {
                 *tiles.entry((place(score), place(seen.eval))).or_default() += 1;
             }
         }
         if means.is_empty() {
             return None;
         }
-        Some(scores_figure(&tiles, &means, WIDTH, REACH))
+        Some(scores_figure(&tiles, &means))
     }
 
     /// Shows the positions with the largest residuals, at most one per game, as diagrams and as a table.
@@ -291,68 +276,43 @@ impl EvaluationReport {
             let fen = seen.fen();
             let (eval, expected) = (f64::from(seen.eval) / 100.0, seen.expected);
             let result = f64::from(seen.case.result);
-            let word = |r: f64| {
-                if r > 0.5 {
-                    "White won"
-                } else if r < 0.5 {
-                    "Black won"
-                } else {
-                    "drawn"
-                }
+            let word = match result.partial_cmp(&0.5) {
+                Some(Ordering::Greater) => "White won",
+                Some(Ordering::Less) => "Black won",
+                _ => "drawn",
             };
-            let caption = format!("{eval:+.2} for White, expected {expected:.3}; {}. {fen}", word(result));
+            let caption = format!("{eval:+.2} for White, expected {expected:.3}; {word}. {fen}");
             let drawing = Drawing::Diagram(Diagram { board: seen.board.clone(), turn: seen.case.turn });
-            part.add(Figure::new(
-                &format!("wrong-{}", place + 1),
-                &format!("{}", place + 1),
-                &caption,
-                drawing,
-            ));
-            table.row([
-                Cell::Count(place as u64 + 1),
-                Cell::text(fen),
-                Cell::number(f64::from(seen.eval), 0),
-                Cell::number(expected, 4),
-                Cell::number(result, 2),
-            ]);
+            let (id, title) = (format!("wrong-{}", place + 1), (place + 1).to_string());
+            part.add(Figure::new(&id, &title, &caption, drawing));
+            let numbers = [(f64::from(seen.eval), 0), (expected, 4), (result, 2)];
+            let numbers = numbers.map(|(value, decimals)| Cell::number(value, decimals));
+            table.row([Cell::Count(place as u64 + 1), Cell::text(fen)].into_iter().chain(numbers));
         }
         if table.is_empty() {
             return Part::new("Most wrong");
         }
-        part.add(table);
+        part.table(table);
         part
     }
 }
 
-impl Evaluated {
-    fn fen(&self) -> String {
-        let position = self.case.board.unpack(self.case.turn, NO_EP, 0, 1);
-        position.map_or_else(String::new, |p| Fen::from_position(&p, EnPassantMode::Legal).to_string())
-    }
-}
-
-fn scores_figure(
-    tiles: &BTreeMap<(i32, i32), u64>,
-    means: &BTreeMap<i32, (u64, f64)>,
-    width: i32,
-    reach: i32,
-) -> Figure {
-    let half = f64::from(width) / 2.0;
-    let middle = |cp: i32| f64::from(cp) + half;
+fn scores_figure(tiles: &BTreeMap<(i32, i32), u64>, means: &BTreeMap<i32, (u64, f64)>) -> Figure {
+    let middle = |cp: i32| f64::from(cp) + f64::from(WIDTH) / 2.0;
     let most = tiles.values().copied().max().unwrap_or(1) as f64;
-    let range = |cp: i32| f64::from(cp)..f64::from(cp + width);
+    let range = |cp: i32| f64::from(cp)..f64::from(cp + WIDTH);
     let tile = |(&(score, eval), &count): (&(i32, i32), &u64)| {
         // On a logarithmic scale, so that small counts show.
         Tile { x: range(score), y: range(eval), value: (1.0 + count as f64).ln() / (1.0 + most).ln() }
     };
-    let reach = f64::from(reach);
-    let axes = Axes {
-        title: String::new(),
-        x: "score, centipawns from White's side".into(),
-        y: "evaluation, centipawns".into(),
-        x_range: -reach..reach,
-        y_range: -reach..reach,
-    };
+    let reach = f64::from(SCORE_REACH);
+    let axes = Axes::new(
+        "",
+        "score, centipawns from White's side",
+        "evaluation, centipawns",
+        -reach..reach,
+        -reach..reach,
+    );
     let line = means.iter().map(|(score, (n, sum))| (middle(*score), sum / *n as f64)).collect();
     let curves = Curves { tiles: tiles.iter().map(tile).collect(), ..Curves::within(axes) };
     let curves = curves.line("equal", GREEN, vec![(-reach, -reach), (reach, reach)]);
@@ -362,7 +322,7 @@ fn scores_figure(
         data.row([Cell::exact(f64::from(*score)), Cell::Count(*n), Cell::exact(sum / *n as f64)]);
     }
     let caption = format!(
-        "Positions by the score in the dataset and by the evaluation, {width} centipawns each; the darker, the more (logarithm)."
+        "Positions by the score in the dataset and by the evaluation, {WIDTH} centipawns each; the darker, the more (logarithm)."
     );
     Figure::new("scores", "Evaluation against score", &caption, Drawing::Curves(curves)).with_data(data)
 }

@@ -33,20 +33,17 @@ pub struct Surface {
     pub outcome: usize,
 }
 
-/// A drawing with title, caption and numbers.
 #[derive(Debug, Clone)]
 pub struct Figure {
     /// Unique within its run; part of file names and links.
     pub id: String,
     pub title: String,
-    /// May be empty.
     pub caption: String,
     pub drawing: Drawing,
     pub data: Table,
 }
 
 impl Figure {
-    /// Takes the table from the drawing.
     pub fn new(id: &str, title: &str, caption: &str, drawing: Drawing) -> Figure {
         let data = drawing.table();
         Figure { id: id.into(), title: title.into(), caption: caption.into(), drawing, data }
@@ -57,18 +54,15 @@ impl Figure {
         Figure { data, ..self }
     }
 
-    /// Draws without the title, which the page has as text.
     pub fn svg_on_page(&self) -> Result<String> {
         let svg = self.drawing.drawn(Format::Svg, "")?;
         String::from_utf8(svg).map_err(|e| Error::internal(format!("a picture is no text: {e}")))
     }
 
-    /// Draws with the title, as a file.
     pub fn drawn(&self, format: Format) -> Result<Vec<u8>> {
         self.drawing.drawn(format, &self.title)
     }
 
-    /// Several small figures fit side by side.
     pub fn is_small(&self) -> bool {
         matches!(self.drawing, Drawing::Squares(_) | Drawing::BoardHeatmaps(_) | Drawing::Diagram(_))
     }

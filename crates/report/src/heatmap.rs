@@ -1,14 +1,11 @@
-//! Board heat maps of counts.
-
 use std::path::Path;
 
 use plotters::prelude::*;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::style::{Canvas, DrawError, FONT, INK, on, picture, shade};
+use super::squares::{centred, coordinates};
+use super::style::{Canvas, Drawn, INK, on, picture, shade};
 use patzer_io::error::Result;
 
-/// A board of counts.
 #[derive(Debug, Clone)]
 pub struct Board<'a> {
     pub title: &'a str,
@@ -32,11 +29,9 @@ pub fn boards(path: &Path, boards: &[Board<'_>]) -> Result<()> {
     })
 }
 
-fn draw(canvas: &Canvas<'_>, board: &Board<'_>, left: i32) -> std::result::Result<(), DrawError> {
-    let middle = Pos::new(HPos::Center, VPos::Center);
-    let centred = |size: i32| TextStyle::from((FONT, size).into_font()).pos(middle);
+fn draw(canvas: &Canvas<'_>, board: &Board<'_>, left: i32) -> Drawn {
     let (all, most) = (board.counts.iter().sum::<u64>(), board.counts.iter().copied().max().unwrap_or(0));
-    canvas.draw_text(board.title, &centred(16).color(&INK), (left + 4 * SQUARE, 24))?;
+    canvas.draw_text(board.title, &centred(16, INK), (left + 4 * SQUARE, 24))?;
     for square in 0..64 {
         let (file, rank) = (square % 8, square / 8);
         let (x, y) = (left + file * SQUARE, TOP + (7 - rank) * SQUARE);
@@ -46,22 +41,13 @@ fn draw(canvas: &Canvas<'_>, board: &Board<'_>, left: i32) -> std::result::Resul
         let tile = Rectangle::new([(x, y), (x + SQUARE, y + SQUARE)], shade(share).filled());
         canvas.draw(&tile)?;
         if count > 0 {
-            let color = on(share);
             let middle = (x + SQUARE / 2, y + SQUARE / 2);
-            canvas.draw_text(&percent(count, all), &centred(12).color(&color), middle)?;
+            canvas.draw_text(&percent(count, all), &centred(12, on(share)), middle)?;
         }
     }
-    for place in 0..8 {
-        let file = char::from(b'a' + place as u8).to_string();
-        let rank = (place + 1).to_string();
-        let middle = place * SQUARE + SQUARE / 2;
-        canvas.draw_text(&file, &centred(12).color(&INK), (left + middle, TOP + 8 * SQUARE + 14))?;
-        canvas.draw_text(&rank, &centred(12).color(&INK), (left - 12, TOP + 8 * SQUARE - middle))?;
-    }
-    Ok(())
+    coordinates(canvas, (left, TOP, SQUARE), 12, [14, 12])
 }
 
-/// A percentage that fits on a square.
 fn percent(count: u64, all: u64) -> String {
     let share = 100.0 * count as f64 / all.max(1) as f64;
     match share {

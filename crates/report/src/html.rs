@@ -10,7 +10,6 @@ use patzer_io::error::Result;
 /// Contains no `<`, `&` or quotation mark: HTML and XML escape them differently in a style sheet.
 const STYLE: &str = include_str!("page.css");
 
-/// Writes the page, comparisons first.
 pub fn page(sections: &[Section], comparison: &[Part]) -> Result<String> {
     let (title, heading) = match sections {
         [one] => (format!("{}: {}", one.name, one.kind.name()), named(one)),
@@ -66,7 +65,6 @@ fn navigation(html: &mut String, sections: &[Section], comparison: &[Part]) {
     *html += "</ul>\n</nav>\n";
 }
 
-/// A run's name and kind.
 fn named(section: &Section) -> String {
     format!("{}<span class=\"kind\">{}</span>", escaped(&section.name), section.kind.name())
 }

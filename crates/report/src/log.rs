@@ -13,11 +13,8 @@ use patzer_io::error::Result;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Epoch {
     pub epoch: f64,
-    /// Mean training loss.
     pub train: f64,
-    /// Mean validation loss.
     pub validation: Option<f64>,
-    /// Learning rate of the last step.
     pub rate: Option<f64>,
 }
 
@@ -77,12 +74,8 @@ pub fn rates(epochs: &[Epoch]) -> Option<Figure> {
         return None;
     }
     let curves = Curves::around("epoch", "learning rate", rates.iter().copied()).line("", GREEN, rates);
-    Some(Figure::new(
-        "learning-rate",
-        "Learning rate",
-        "Of the last step of each epoch.",
-        Drawing::Curves(curves),
-    ))
+    let caption = "Of the last step of each epoch.";
+    Some(Figure::new("learning-rate", "Learning rate", caption, Drawing::Curves(curves)))
 }
 
 #[cfg(test)]

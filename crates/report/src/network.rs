@@ -16,21 +16,17 @@ use patzer_eval::nnue::features::ones;
 use patzer_eval::nnue::network::{QA, QB};
 use patzer_eval::nnue::{Network, OutputBy, oriented, phase};
 
-/// Errors of the evaluation, in centipawns, that rounding the weights caused.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantisation {
     pub mean_error: f64,
     pub max_error: f64,
 }
 
-/// Input of the section.
 pub struct Trained {
-    /// The network, or why it is missing.
     pub network: Known<std::sync::Arc<Network>>,
     /// Empty if unknown.
     pub epochs: Vec<Epoch>,
     pub quantisation: Option<Quantisation>,
-    /// The evaluation report, or why it is missing.
     pub evaluation: Known<EvaluationReport>,
     /// Boards for the activity of neurons; may be empty.
     pub boards: Vec<(Board, Color)>,
@@ -38,7 +34,6 @@ pub struct Trained {
     pub neurons: Vec<usize>,
 }
 
-/// Neurons drawn by default.
 const DRAWN: usize = 6;
 
 pub fn section(name: &str, data: &Trained) -> Section {
@@ -99,12 +94,8 @@ fn of_network(section: &mut Section, network: &Network, data: &Trained) {
         }
         if shape.output_by == OutputBy::Pieces || shape.output_buckets == 1 {
             let pieces = |board: &Board| board.occupied().count();
-            part.add(evaluation.by_group(
-                "pieces",
-                "Error by number of pieces",
-                "pieces on the board",
-                pieces,
-            ));
+            let title = "Error by number of pieces";
+            part.add(evaluation.by_group("pieces", title, "pieces on the board", pieces));
         }
         evaluation.by_phase().into_iter().for_each(|figure| part.add(figure));
     });
@@ -185,17 +176,11 @@ fn heatmaps(part: &mut Part, network: &Network, chosen: &[usize], activity: Opti
         let heatmaps = BoardHeatmaps { boards, columns: 3, deepest };
         let active = activity.map_or(String::new(), |a| format!(", active in {:.1} %", 100.0 * a[neuron]));
         let caption = format!("Bias {}, deepest colour {deepest}{active}.", weights.bias[neuron]);
-        let title = format!("Neuron {neuron}");
-        part.add(Figure::new(
-            &format!("neuron-{neuron}"),
-            &title,
-            &caption,
-            Drawing::BoardHeatmaps(heatmaps),
-        ));
+        let (id, title) = (format!("neuron-{neuron}"), format!("Neuron {neuron}"));
+        part.add(Figure::new(&id, &title, &caption, Drawing::BoardHeatmaps(heatmaps)));
     }
 }
 
-/// Draws the distribution of the quantised weights.
 fn sizes(network: &Network, quantisation: Option<Quantisation>) -> Part {
     let mut part = Part::new("Quantisation");
     if let Some(Quantisation { mean_error, max_error }) = quantisation {
@@ -260,10 +245,8 @@ mod tests {
         let data = trained();
         let network = data.network.as_ref().unwrap();
         let (weights, hidden) = (network.weights(), network.hidden());
-        let start: Vec<usize> = {
-            let view = patzer_eval::nnue::features::Perspective::new(&Board::default(), Color::White);
-            (0..768).filter(|f| view.pieces[f / 64] >> (f % 64) & 1 == 1).collect()
-        };
+        let view = patzer_eval::nnue::features::Perspective::new(&Board::default(), Color::White);
+        let start: Vec<usize> = ones(&view.pieces).collect();
         assert_eq!(start.len(), 32);
         let activity = activity(network, &data.boards).unwrap();
         for (neuron, found) in activity.iter().enumerate() {

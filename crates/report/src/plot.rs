@@ -6,19 +6,22 @@ use std::path::Path;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 
-use super::style::{Canvas, DrawError, FONT, Format, GRID, INK, Look, PAPER, drawn, shade};
+use super::style::{Canvas, Drawn, FONT, Format, GRID, INK, Look, PAPER, drawn, shade};
 use patzer_io::error::Result;
 
-/// Labels and limits of a plot.
 #[derive(Debug, Clone)]
 pub struct Axes {
     pub title: String,
-    /// Label of x, with unit.
     pub x: String,
-    /// Label of y, with unit.
     pub y: String,
     pub x_range: Range<f64>,
     pub y_range: Range<f64>,
+}
+
+impl Axes {
+    pub fn new(title: &str, x: &str, y: &str, x_range: Range<f64>, y_range: Range<f64>) -> Axes {
+        Axes { title: title.into(), x: x.into(), y: y.into(), x_range, y_range }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,73 +40,51 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
-/// A rectangle with a value: one place of measured data.
 #[derive(Debug, Clone)]
 pub struct Tile {
-    /// Its extent along x.
     pub x: Range<f64>,
-    /// Its extent along y.
     pub y: Range<f64>,
     /// From 0 to 1.
     pub value: f64,
 }
 
-/// What lies between two curves over the same points of x, such as the errors of a curve.
+/// The area between two curves over the same x, such as an error band.
 #[derive(Debug, Clone)]
 pub struct Band {
-    /// Its colour; it is drawn pale.
     pub colour: RGBColor,
     /// x, lower end, upper end.
     pub points: Vec<(f64, f64, f64)>,
 }
 
-/// A level that a curve may reach: a line across the plot.
 #[derive(Debug, Clone)]
 pub struct Level {
-    /// What is written on it.
     pub label: String,
-    /// Where it is on y.
     pub y: f64,
-    /// Its colour.
     pub colour: RGBColor,
 }
 
-/// A plot of curves and points.
 #[derive(Debug, Clone)]
 pub struct Curves {
-    /// Words and limits.
     pub axes: Axes,
-    /// What lies below all else: how much there is in each place.
     pub tiles: Vec<Tile>,
-    /// Drawn over them, the first at the bottom.
     pub bands: Vec<Band>,
-    /// Lines across.
     pub levels: Vec<Level>,
-    /// Drawn over them.
     pub series: Vec<Series>,
-    /// Where the legend hides least.
     pub legend: SeriesLabelPosition,
 }
 
 impl Curves {
-    /// A plot with nothing in it yet, its limits such that all the points that are to come lie within.
+    /// An empty plot with limits that hold all the points.
     pub fn around(x: &str, y: &str, points: impl Iterator<Item = (f64, f64)>) -> Curves {
         let (mut x_range, mut y_range) = (Extent::default(), Extent::default());
         for (x, y) in points.filter(|(x, y)| x.is_finite() && y.is_finite()) {
             x_range.add(x);
             y_range.add(y);
         }
-        let axes = Axes {
-            title: String::new(),
-            x: x.into(),
-            y: y.into(),
-            x_range: x_range.padded(0.02),
-            y_range: y_range.padded(0.08),
-        };
+        let axes = Axes::new("", x, y, x_range.padded(0.02), y_range.padded(0.08));
         Curves { legend: SeriesLabelPosition::UpperRight, ..Curves::within(axes) }
     }
 
-    /// An empty plot with given limits.
     pub fn within(axes: Axes) -> Curves {
         Curves {
             axes,
@@ -142,7 +123,7 @@ impl Curves {
         drawn(look.size, format, |canvas| self.draw(canvas, look))
     }
 
-    fn draw(&self, canvas: &Canvas<'_>, look: Look) -> std::result::Result<(), DrawError> {
+    fn draw(&self, canvas: &Canvas<'_>, look: Look) -> Drawn {
         let axes = &self.axes;
         let mut chart = chart(canvas, axes, true, look)?;
         chart.draw_series(self.tiles.iter().map(tile))?;
@@ -174,11 +155,7 @@ impl Curves {
     }
 }
 
-fn draw_series<'a, 'b: 'a>(
-    chart: &mut Chart<'a, 'b>,
-    axes: &Axes,
-    one: &Series,
-) -> std::result::Result<(), DrawError> {
+fn draw_series<'a, 'b: 'a>(chart: &mut Chart<'a, 'b>, axes: &Axes, one: &Series) -> Drawn {
     // The end of the range counts as inside.
     let inside =
         |p: &&(f64, f64)| (axes.x_range.contains(&p.0) || p.0 == axes.x_range.end) && p.1.is_finite();
@@ -216,7 +193,6 @@ impl Extent {
 
 pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
 
-/// A plot as a file.
 pub(super) const FILE: Look = Look { size: (860, 560), text: 14, title: 18 };
 
 pub fn curves(path: &Path, axes: &Axes, series: &[Series], legend: SeriesLabelPosition) -> Result<()> {
@@ -234,7 +210,7 @@ pub(super) fn chart<'a, 'b>(
     axes: &Axes,
     grid: bool,
     look: Look,
-) -> std::result::Result<Chart<'a, 'b>, DrawError> {
+) -> Drawn<Chart<'a, 'b>> {
     let mut builder = ChartBuilder::on(canvas);
     if !axes.title.is_empty() {
         builder.caption(&axes.title, (FONT, look.title, &INK));
@@ -262,13 +238,11 @@ pub(super) fn chart<'a, 'b>(
     Ok(chart)
 }
 
-/// Decimals that distinguish the ticks of a range.
 pub(super) fn digits(range: &Range<f64>) -> usize {
     let step = (range.end - range.start).abs() / 10.0;
     if step > 0.0 { (-(step.log10().floor()) + 1.0).clamp(0.0, 9.0) as usize } else { 3 }
 }
 
-/// A tick label without trailing zeros.
 pub(super) fn tick(value: f64, digits: usize) -> String {
     let text = format!("{value:.digits$}");
     let short = if digits > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
@@ -278,11 +252,9 @@ pub(super) fn tick(value: f64, digits: usize) -> String {
     }
 }
 
-/// Axes from −2 to 2 with short titles.
 #[cfg(test)]
 pub(super) fn axes() -> Axes {
-    let [title, x, y] = ["t", "x", "y"].map(String::from);
-    Axes { title, x, y, x_range: -2.0..2.0, y_range: -2.0..2.0 }
+    Axes::new("t", "x", "y", -2.0..2.0, -2.0..2.0)
 }
 
 #[cfg(test)]

@@ -13,15 +13,11 @@ impl std::fmt::Display for Missing {
     }
 }
 
-/// Something that a report shows, or why it is missing.
 pub type Known<T> = Result<T, Missing>;
 
-/// A number that comparisons of runs show.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
-    /// Stable name for programs.
     pub key: &'static str,
-    /// Name for people, with unit.
     pub label: &'static str,
     pub value: Cell,
 }
@@ -29,24 +25,11 @@ pub struct Measure {
 #[derive(Debug, Clone)]
 pub enum Item {
     Text(String),
-    /// Explains why something is missing.
     Missing(String),
     Table(Table),
     /// A collapsed table (`<details>`) and its summary.
     Folded(String, Table),
     Figure(Box<Figure>),
-}
-
-impl From<Figure> for Item {
-    fn from(figure: Figure) -> Item {
-        Item::Figure(Box::new(figure))
-    }
-}
-
-impl From<Table> for Item {
-    fn from(table: Table) -> Item {
-        Item::Table(table)
-    }
 }
 
 #[derive(Debug, Clone)]
@@ -60,8 +43,15 @@ impl Part {
         Part { title: title.into(), items: Vec::new() }
     }
 
-    pub fn add(&mut self, item: impl Into<Item>) {
-        self.items.push(item.into());
+    pub fn add(&mut self, figure: Figure) {
+        self.items.push(Item::Figure(Box::new(figure)));
+    }
+
+    /// Adds a table unless it is empty.
+    pub fn table(&mut self, table: Table) {
+        if !table.is_empty() {
+            self.items.push(Item::Table(table));
+        }
     }
 
     pub fn say(&mut self, text: impl Into<String>) {
@@ -97,7 +87,6 @@ impl Kind {
 pub struct Section {
     pub name: String,
     pub kind: Kind,
-    /// One line.
     pub summary: String,
     pub measures: Vec<Measure>,
     pub parts: Vec<Part>,

@@ -3,10 +3,9 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::style::{Canvas, DrawError, FONT, Format, INK, drawn, on, signed};
+use super::style::{Canvas, Drawn, FONT, Format, INK, drawn, on, signed};
 use patzer_io::error::Result;
 
-/// A board heat map with its values written on it.
 #[derive(Debug, Clone)]
 pub struct Squares {
     /// By square, a1 to h8; `None` leaves the square empty.
@@ -22,7 +21,7 @@ pub struct Squares {
 const SQUARE: i32 = 46;
 const MARGIN: i32 = 26;
 
-fn centred(size: i32, colour: RGBColor) -> TextStyle<'static> {
+pub(super) fn centred(size: i32, colour: RGBColor) -> TextStyle<'static> {
     (FONT, size).into_font().color(&colour).pos(Pos::new(HPos::Center, VPos::Center))
 }
 
@@ -37,11 +36,11 @@ impl Squares {
             for square in 0..64 {
                 self.square(canvas, square, top)?;
             }
-            coordinates(canvas, top)
+            coordinates(canvas, (MARGIN, top, SQUARE), 18, [14, 12])
         })
     }
 
-    fn square(&self, canvas: &Canvas<'_>, square: usize, top: i32) -> std::result::Result<(), DrawError> {
+    fn square(&self, canvas: &Canvas<'_>, square: usize, top: i32) -> Drawn {
         let (file, rank) = (square as i32 % 8, square as i32 / 8);
         let (x, y) = (MARGIN + file * SQUARE, top + (7 - rank) * SQUARE);
         let value = self.values.get(square).copied().flatten();
@@ -60,7 +59,6 @@ impl Squares {
     }
 }
 
-/// A value that fits on a square.
 fn short(value: f64) -> String {
     match value.abs() {
         0.0..0.05 => "0".into(),
@@ -69,24 +67,26 @@ fn short(value: f64) -> String {
     }
 }
 
-fn coordinates(canvas: &Canvas<'_>, top: i32) -> std::result::Result<(), DrawError> {
+/// Writes the files below a board and the ranks on its left, at these distances.
+pub(super) fn coordinates(
+    canvas: &Canvas<'_>,
+    (left, top, square): (i32, i32, i32),
+    font: i32,
+    [below, beside]: [i32; 2],
+) -> Drawn {
     for place in 0..8 {
-        let middle = place * SQUARE + SQUARE / 2;
+        let middle = place * square + square / 2;
         let (file, rank) = (char::from(b'a' + place as u8).to_string(), (place + 1).to_string());
-        canvas.draw_text(&file, &centred(18, INK), (MARGIN + middle, top + 8 * SQUARE + 14))?;
-        canvas.draw_text(&rank, &centred(18, INK), (MARGIN - 12, top + 8 * SQUARE - middle))?;
+        canvas.draw_text(&file, &centred(font, INK), (left + middle, top + 8 * square + below))?;
+        canvas.draw_text(&rank, &centred(font, INK), (left - beside, top + 8 * square - middle))?;
     }
     Ok(())
 }
 
-/// Several small heat maps without values, such as the weights of a neuron by kind of piece.
 #[derive(Debug, Clone)]
 pub struct BoardHeatmaps {
-    /// Names, with 64 values each.
     pub boards: Vec<(String, Vec<f64>)>,
-    /// Boards per row.
     pub columns: usize,
-    /// The value with the deepest colour.
     pub deepest: f64,
 }
 
@@ -113,12 +113,7 @@ impl BoardHeatmaps {
         })
     }
 
-    fn plane(
-        &self,
-        canvas: &Canvas<'_>,
-        values: &[f64],
-        (left, top): (i32, i32),
-    ) -> std::result::Result<(), DrawError> {
+    fn plane(&self, canvas: &Canvas<'_>, values: &[f64], (left, top): (i32, i32)) -> Drawn {
         for (square, value) in values.iter().enumerate() {
             let (x, y) = (left + square as i32 % 8 * SMALL, top + (7 - square as i32 / 8) * SMALL);
             let share = value / self.deepest.max(f64::MIN_POSITIVE);

@@ -72,13 +72,13 @@ fn agreement(folder: &Path, buckets: &[Bucket]) -> Result<PathBuf> {
         Some((middle, bucket.mean_result?))
     };
     let reach = f64::from(SCORE_REACH);
-    let axes = Axes {
-        title: "How games ended, by score".into(),
-        x: "score for the side to move, centipawns".into(),
-        y: "mean result of the side to move".into(),
-        x_range: -reach..reach,
-        y_range: 0.0..1.0,
-    };
+    let axes = Axes::new(
+        "How games ended, by score",
+        "score for the side to move, centipawns",
+        "mean result of the side to move",
+        -reach..reach,
+        0.0..1.0,
+    );
     let points = buckets.iter().filter_map(point).collect();
     let series = Series {
         label: format!("buckets of {SCORE_BIN} centipawns"),

@@ -11,11 +11,8 @@ use plotters::prelude::*;
 use super::png;
 use patzer_io::error::{Error, Result};
 
-/// Background.
 pub const PAPER: RGBColor = RGBColor(255, 255, 255);
-/// Text and axes.
 pub const INK: RGBColor = RGBColor(34, 34, 34);
-/// Grid lines.
 pub const GRID: RGBColor = RGBColor(222, 222, 222);
 /// Wins; first of a series.
 pub const BLUE: RGBColor = RGBColor(0, 114, 178);
@@ -31,6 +28,7 @@ pub const FONT: &str = "sans-serif";
 pub type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 pub type DrawError = DrawingAreaErrorKind<std::io::Error>;
+pub type Drawn<T = ()> = std::result::Result<T, DrawError>;
 
 /// From 0 to 1: blue of increasing opacity, for any background.
 pub fn shade(share: f64) -> RGBAColor {
@@ -53,14 +51,11 @@ fn veil(colour: RGBColor, share: f64) -> RGBAColor {
     colour.mix((share * 1000.0).round() / 1000.0)
 }
 
-/// Size of a drawing and its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Look {
     /// Width and height in pixels; a page scales it down.
     pub size: (u32, u32),
-    /// Font size of axes and legends.
     pub text: i32,
-    /// Font size of the title.
     pub title: i32,
 }
 
@@ -68,17 +63,14 @@ impl Look {
     /// A plot on a page, readable on a telephone.
     pub const PAGE: Look = Look { size: (560, 350), text: 18, title: 20 };
 
-    /// Text style of axes and legends.
     pub fn letters(&self) -> TextStyle<'static> {
         (FONT, self.text).into_font().color(&INK)
     }
 }
 
-/// File format of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Svg,
-    /// Two dots per pixel each way.
     Png,
 }
 
@@ -91,21 +83,11 @@ impl Format {
     }
 }
 
-/// Draws a picture of a size in pixels and writes it as SVG.
-pub fn picture(
-    path: &Path,
-    size: (u32, u32),
-    draw: impl FnOnce(&Canvas<'_>) -> std::result::Result<(), DrawError>,
-) -> Result<()> {
+pub fn picture(path: &Path, size: (u32, u32), draw: impl FnOnce(&Canvas<'_>) -> Drawn) -> Result<()> {
     patzer_io::write(path, &drawn(size, Format::Svg, draw)?)
 }
 
-/// Draws a picture of a size in pixels.
-pub fn drawn(
-    size: (u32, u32),
-    format: Format,
-    draw: impl FnOnce(&Canvas<'_>) -> std::result::Result<(), DrawError>,
-) -> Result<Vec<u8>> {
+pub fn drawn(size: (u32, u32), format: Format, draw: impl FnOnce(&Canvas<'_>) -> Drawn) -> Result<Vec<u8>> {
     let mut svg = String::new();
     let canvas = SVGBackend::with_string(&mut svg, size).into_drawing_area();
     (canvas.fill(&PAPER).and_then(|()| draw(&canvas)).and_then(|()| canvas.present()))

@@ -9,7 +9,6 @@ pub enum Cell {
     Count(u64),
     /// A number and its decimals; `None` shows all.
     Number(f64, Option<usize>),
-    /// Text and target.
     Link(String, String),
 }
 
@@ -18,12 +17,10 @@ impl Cell {
         Cell::Text(text.into())
     }
 
-    /// Rounded to `decimals` when shown.
     pub fn number(value: f64, decimals: usize) -> Cell {
         Cell::Number(value, Some(decimals))
     }
 
-    /// Shown with all decimals.
     pub fn exact(value: f64) -> Cell {
         Cell::Number(value, None)
     }

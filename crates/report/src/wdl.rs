@@ -32,13 +32,13 @@ pub fn draw_k(folder: &Path, k: f64, pairs: &[(f32, f32)]) -> Result<PathBuf> {
         line(&format!("1 / (1 + exp(-{k:.4} cp / 400))"), ORANGE, expected.collect()),
         dots("mean result", BLUE, sums.iter().filter(|sum| sum.0 >= 10).map(mean).collect()),
     ];
-    let axes = Axes {
-        title: format!("K = {k:.4}"),
-        x: "score, centipawns from White's side".into(),
-        y: "result".into(),
-        x_range: -reach..reach,
-        y_range: 0.0..1.0,
-    };
+    let axes = Axes::new(
+        &format!("K = {k:.4}"),
+        "score, centipawns from White's side",
+        "result",
+        -reach..reach,
+        0.0..1.0,
+    );
     let path = folder.join("k.svg");
     curves(&path, &axes, &series, UpperLeft).map(|()| path)
 }
@@ -60,6 +60,10 @@ fn line(label: &str, colour: plotters::style::RGBColor, points: Vec<(f64, f64)>)
 
 fn dots(label: &str, colour: plotters::style::RGBColor, points: Vec<(f64, f64)>) -> Series {
     Series { mark: Mark::Dots, ..line(label, colour, points) }
+}
+
+fn reach(table: &WdlTable) -> f64 {
+    f64::from(table.rows.iter().flat_map(|row| &row.cells).map(|c| c.score.abs()).max().unwrap_or(1).max(1))
 }
 
 fn row_name(table: &WdlTable) -> &'static str {
@@ -88,13 +92,13 @@ fn parameters(path: &Path, fitted: &FittedModel, table: &WdlTable) -> Result<()>
         dots("b of each row alone", ORANGE, below(local(|row| row.2))),
     ];
     let (low, high) = (f64::from(*rows.start()), f64::from(*rows.end()));
-    let axes = Axes {
-        title: "a, the score that wins half of the games, and b, the spread".into(),
-        x: row_name(table).into(),
-        y: "centipawns".into(),
-        x_range: low..high + 0.5,
-        y_range: 0.0..top,
-    };
+    let axes = Axes::new(
+        "a, the score that wins half of the games, and b, the spread",
+        row_name(table),
+        "centipawns",
+        low..high + 0.5,
+        0.0..top,
+    );
     curves(path, &axes, &series, UpperRight)
 }
 
@@ -105,14 +109,10 @@ fn at_target(path: &Path, model: &WdlModel, table: &WdlTable) -> Result<()> {
         return Ok(());
     };
     let at = f64::from(row.at);
-    let reach =
-        f64::from(table.rows.iter().flat_map(|r| &r.cells).map(|c| c.score.abs()).max().unwrap_or(1).max(1));
+    let reach = reach(table);
     let share = |outcome: usize| -> Vec<(f64, f64)> {
-        let shares = row.cells.iter().map(|c| {
-            let counts = [c.wins, c.draws, c.losses];
-            (f64::from(c.score), counts[outcome] as f64 / counts.iter().sum::<u64>().max(1) as f64)
-        });
-        shares.collect()
+        let share = |counts: [u64; 3]| counts[outcome] as f64 / counts.iter().sum::<u64>().max(1) as f64;
+        row.cells.iter().map(|c| (f64::from(c.score), share([c.wins, c.draws, c.losses]))).collect()
     };
     let curve = |outcome: usize| -> Vec<(f64, f64)> {
         let scores = (-200..=200).map(|i| f64::from(i) * reach / 200.0);
@@ -132,13 +132,13 @@ fn at_target(path: &Path, model: &WdlModel, table: &WdlTable) -> Result<()> {
     let scores = (-200..=200).map(|i| f64::from(i) * reach / 200.0);
     series.push(line("expected result", PURPLE, scores.map(|cp| (cp, expected(cp))).collect()));
     let name = if table.bounds.by == By::Material { "material" } else { "move" };
-    let axes = Axes {
-        title: format!("Chances at {name} {at}: counted, and the model's lines"),
-        x: "score, centipawns from the side to move".into(),
-        y: "share of positions".into(),
-        x_range: -reach..reach,
-        y_range: 0.0..1.0,
-    };
+    let axes = Axes::new(
+        &format!("Chances at {name} {at}: counted, and the model's lines"),
+        "score, centipawns from the side to move",
+        "share of positions",
+        -reach..reach,
+        0.0..1.0,
+    );
     curves(path, &axes, &series, MiddleLeft)
 }
 
@@ -152,15 +152,14 @@ fn surface(path: &Path, model: &WdlModel, table: &WdlTable, outcome: usize) -> R
 pub fn counted(table: &WdlTable, outcome: usize) -> Contours {
     const LEVELS: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
     let rows = table.bounds.rows();
-    let reach =
-        f64::from(table.rows.iter().flat_map(|r| &r.cells).map(|c| c.score.abs()).max().unwrap_or(1).max(1));
-    let axes = Axes {
-        title: if outcome == 0 { "Wins" } else { "Draws" }.into(),
-        x: "score, centipawns from the side to move".into(),
-        y: row_name(table).into(),
-        x_range: -reach..reach,
-        y_range: f64::from(*rows.start()) - 0.5..f64::from(*rows.end()) + 0.5,
-    };
+    let reach = reach(table);
+    let axes = Axes::new(
+        if outcome == 0 { "Wins" } else { "Draws" },
+        "score, centipawns from the side to move",
+        row_name(table),
+        -reach..reach,
+        f64::from(*rows.start()) - 0.5..f64::from(*rows.end()) + 0.5,
+    );
     Contours { axes, tiles: tiles(table, reach, outcome), levels: LEVELS.to_vec() }
 }
 

@@ -24,36 +24,27 @@ pub struct Weight {
     /// Before the fit, in centipawns.
     pub before: Option<f64>,
     pub after: f64,
-    /// Standard error.
     pub error: Option<f64>,
     /// Number of positions where it counts.
     pub positions: Option<u64>,
     pub fixed: bool,
 }
 
-/// Input of the section.
 pub struct Weights {
     pub weights: Vec<Weight>,
-    /// K of the sigmoid.
     pub k: Option<f64>,
     /// Empty if unknown.
     pub epochs: Vec<Epoch>,
     /// Training and validation loss before the fit.
     pub before: [Option<f64>; 2],
-    /// The evaluation report, or why it is missing.
     pub evaluation: Known<EvaluationReport>,
 }
 
-/// Reads `weights.csv`.
 pub fn read(path: &Path) -> Result<Vec<Weight>> {
     let table = CsvTable::read(path)?;
-    let [name, before, after, error] = [
-        table.needed("name")?,
-        table.needed("before")?,
-        table.needed("after")?,
-        table.needed("standard_error")?,
-    ];
-    let (positions, fixed) = (table.needed("positions")?, table.needed("fixed")?);
+    let (name, before, after) = (table.needed("name")?, table.needed("before")?, table.needed("after")?);
+    let (error, positions) = (table.needed("standard_error")?, table.needed("positions")?);
+    let fixed = table.needed("fixed")?;
     let read = |row: Row<'_>| {
         Ok(Weight {
             name: row.text(name).to_string(),
@@ -100,7 +91,6 @@ pub fn section(name: &str, data: &Weights) -> Section {
     section
 }
 
-/// Adds the evaluation report, or why it is missing.
 pub(super) fn add_evaluation(
     section: &mut Section,
     evaluation: &Known<EvaluationReport>,
@@ -178,19 +168,16 @@ impl Term<'_> {
         self.halves.iter().all(|(_, entries)| entries.len() > 2 && all(entries))
     }
 
-    /// `psqt.knight midgame`.
     fn title(&self, half: &str) -> String {
         if half.is_empty() { self.name.to_string() } else { format!("{} {half}", self.name) }
     }
 }
 
-/// Before, now and error.
 fn cells(weight: &Weight) -> [Cell; 3] {
     let number = |value: Option<f64>, decimals| value.map_or(Cell::Nothing, |v| Cell::number(v, decimals));
     [number(weight.before, 0), Cell::number(weight.after, 1), number(weight.error, 1)]
 }
 
-/// Before, now, error and positions, unrounded.
 fn exact(weight: &Weight) -> [Cell; 4] {
     let count = weight.positions.map_or(Cell::Nothing, Cell::Count);
     [Cell::known(weight.before), Cell::exact(weight.after), Cell::known(weight.error), count]
@@ -210,9 +197,7 @@ fn single_values(terms: &[Term<'_>]) -> Part {
         let values = half("midgame").into_iter().chain(half("endgame"));
         table.row(std::iter::once(Cell::text(term.name)).chain(values));
     }
-    if !table.is_empty() {
-        part.add(table);
-    }
+    part.table(table);
     part
 }
 
@@ -229,11 +214,8 @@ fn boards(terms: &[Term<'_>]) -> Part {
         for (half, entries) in &term.halves {
             let place = |value: fn(&Weight) -> Option<f64>| {
                 let mut values = vec![None; 64];
-                for (entry, weight) in entries {
-                    if let Some(square) = square(entry) {
-                        values[square] = value(weight);
-                    }
-                }
+                let known = entries.iter().filter_map(|(entry, weight)| Some((square(entry)?, weight)));
+                known.for_each(|(square, weight)| values[square] = value(weight));
                 values
             };
             let id = term.title(half);
@@ -264,11 +246,8 @@ fn lists(terms: &[Term<'_>]) -> Part {
         let (mut lines, mut bands) = (Vec::new(), Vec::new());
         for ((half, entries), colour) in term.halves.iter().zip([BLUE, ORANGE]) {
             let x = |entry: &str| entry.parse().unwrap_or(0.0);
-            lines.push((
-                *half,
-                colour,
-                entries.iter().map(|(entry, w)| (x(entry), w.after)).collect::<Vec<_>>(),
-            ));
+            let points: Vec<_> = entries.iter().map(|(entry, w)| (x(entry), w.after)).collect();
+            lines.push((*half, colour, points));
             let around =
                 |(entry, w): &(&str, &Weight)| Some((x(entry), w.after - w.error?, w.after + w.error?));
             let points: Vec<(f64, f64, f64)> = entries.iter().filter_map(around).collect();
@@ -278,9 +257,8 @@ fn lists(terms: &[Term<'_>]) -> Part {
             }
         }
         // Values without positions have huge errors: only the values set the limits.
-        let mut curves =
-            Curves::around("entry", "centipawns", lines.iter().flat_map(|(_, _, p)| p.iter().copied()));
-        curves = curves.roomy();
+        let points = lines.iter().flat_map(|(_, _, points)| points.iter().copied());
+        let mut curves = Curves::around("entry", "centipawns", points).roomy();
         let (low, high) = (curves.axes.y_range.start, curves.axes.y_range.end);
         for band in &mut bands {
             band.points.iter_mut().for_each(|p| (p.1, p.2) = (p.1.clamp(low, high), p.2.clamp(low, high)));
@@ -298,10 +276,8 @@ fn other_tables(terms: &[Term<'_>]) -> Part {
     let mut part = Part::new("Other tables");
     let mut table = Table::new(&["weight", "before", "now", "±"]);
     for term in terms.iter().filter(|term| !term.is_single() && !term.is_board() && !term.is_list()) {
-        for (_, entries) in &term.halves {
-            for (_, weight) in entries {
-                table.row(std::iter::once(Cell::text(&weight.name)).chain(cells(weight)));
-            }
+        for (_, weight) in term.halves.iter().flat_map(|(_, entries)| entries) {
+            table.row(std::iter::once(Cell::text(&weight.name)).chain(cells(weight)));
         }
     }
     if !table.is_empty() {

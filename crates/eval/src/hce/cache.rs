@@ -24,7 +24,6 @@ pub struct PawnEntry {
     one_wing: bool,
     /// Passed pawns of both sides; intersect with `pawns`.
     passed: Bitboard,
-    /// Sum of the `structure` terms, White's minus Black's.
     pub sum: Packed,
 }
 
@@ -75,7 +74,6 @@ impl Cache {
         }
     }
 
-    /// Finds or makes the entry of a board's pawns and kings.
     #[inline(always)]
     pub fn structure(&mut self, table: &WeightTable, board: &Board) -> &PawnEntry {
         let ours = |color: Color| board.pawns() & board.by_color(color);
@@ -96,7 +94,6 @@ impl Cache {
         entry
     }
 
-    /// Finds or makes the entry of a board's numbers of pieces.
     #[inline(always)]
     pub fn material(&mut self, table: &WeightTable, board: &Board) -> &MaterialEntry {
         // Six bits a number: kings stand on two squares, so none reaches 64.

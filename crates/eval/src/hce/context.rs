@@ -5,37 +5,28 @@ use shakmaty::{Bitboard, Board, ByColor, ByRole, Color, Role, Square, attacks};
 use super::pawn_structure::PawnStructure;
 use patzer_chess::sliders;
 
-/// A board with its attacks: of pawns and kings from the start, of the other pieces as the terms visit them.
 pub struct Context<'a> {
     pub board: &'a Board,
     pub turn: Color,
     pub structure: PawnStructure,
-    /// `None` skips the terms about that king.
     pub kings: ByColor<Option<Square>>,
     /// Attacks by role; sliders see through own pieces that move alike.
     pub by_role: ByColor<ByRole<Bitboard>>,
     pub attacked: ByColor<Bitboard>,
-    /// Squares attacked at least twice by each side.
     pub twice: ByColor<Bitboard>,
-    /// See the mobility term.
     pub mobility_area: ByColor<Bitboard>,
-    /// The king zone: its square and those around it.
     pub zone: ByColor<Bitboard>,
-    /// Number of pieces of each side that attack the enemy king's zone.
     pub attackers: ByColor<usize>,
 }
 
-/// The knight, bishop, rook or queen that the terms visit.
 #[derive(Clone, Copy)]
 pub struct Visit {
     pub role: Role,
     pub square: Square,
-    /// Own pieces included.
     pub attacks: Bitboard,
 }
 
 impl<'a> Context<'a> {
-    /// Starts with the attacks of pawns and kings.
     #[inline(always)]
     pub fn new(board: &'a Board, turn: Color, structure: PawnStructure) -> Context<'a> {
         const NONE: ByColor<Bitboard> = ByColor { black: Bitboard::EMPTY, white: Bitboard::EMPTY };
@@ -113,19 +104,12 @@ fn pawn_attacks(color: Color, pawns: Bitboard) -> [Bitboard; 2] {
 /// Flips a set of squares for Black, so that pawns of both sides move up and terms need no cases by colour.
 #[inline(always)]
 pub fn relative(us: Color, squares: Bitboard) -> Bitboard {
-    match us {
-        Color::White => squares,
-        Color::Black => squares.flip_vertical(),
-    }
+    if us.is_white() { squares } else { squares.flip_vertical() }
 }
 
-/// Flips a square for Black, see [`relative`].
 #[inline(always)]
 pub fn relative_square(us: Color, square: Square) -> Square {
-    match us {
-        Color::White => square,
-        Color::Black => square.flip_vertical(),
-    }
+    if us.is_white() { square } else { square.flip_vertical() }
 }
 
 /// King distance (Chebyshev) between two squares.
@@ -154,7 +138,6 @@ pub fn above(squares: Bitboard) -> Bitboard {
     fill | fill.shift(32)
 }
 
-/// South fill, see [`above`].
 #[inline(always)]
 pub fn below(squares: Bitboard) -> Bitboard {
     let mut fill = squares.shift(-8);
@@ -163,7 +146,6 @@ pub fn below(squares: Bitboard) -> Bitboard {
     fill | fill.shift(-32)
 }
 
-/// The squares directly left and right.
 #[inline(always)]
 pub fn beside(squares: Bitboard) -> Bitboard {
     squares.without(Bitboard::from_file(shakmaty::File::A)).shift(-1)

@@ -7,7 +7,6 @@ use super::cache::Cache;
 use super::sink::WeightTable;
 use patzer_chess::score::Score;
 
-/// Evaluates a board in centipawns from White's side.
 #[inline]
 pub fn white(table: &WeightTable, cache: &mut Cache, board: &Board, turn: Color) -> Score {
     #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,5 @@
 //! Exports weights as source code for other engines: C++ arrays or Rust constants.
 
-use std::fmt::Write;
-
 use super::layout::{Part, Shape, Term, parts};
 use super::weights::Weights;
 
@@ -15,18 +13,15 @@ pub fn cpp(weights: &Weights) -> String {
         weights.k()
     );
     for (name, part, body) in constants(weights, ["{", "}"]) {
-        let _ = match part.shape {
-            Shape::Single => write!(text, "\n// {}\nconstexpr Pair {name} = {body};\n", part.about),
-            shape => {
-                let length = shape.len();
-                write!(text, "\n// {}\nconstexpr Pair {name}[{length}] = {{{body}}};\n", part.about)
-            }
+        let (about, length) = (part.about, part.shape.len());
+        text += &match part.shape {
+            Shape::Single => format!("\n// {about}\nconstexpr Pair {name} = {body};\n"),
+            _ => format!("\n// {about}\nconstexpr Pair {name}[{length}] = {{{body}}};\n"),
         };
     }
     text + "\n}  // namespace weights\n"
 }
 
-/// Writes Rust source with one constant per part.
 pub fn rust(weights: &Weights) -> String {
     let mut text = format!(
         "//! Weights tuned by patzer {}: `[midgame, endgame]` in centipawns, K = {:?}.\n\
@@ -35,18 +30,15 @@ pub fn rust(weights: &Weights) -> String {
         weights.k()
     );
     for (name, part, body) in constants(weights, ["[", "]"]) {
-        let _ = match part.shape {
-            Shape::Single => write!(text, "\n/// {}\npub const {name}: [i32; 2] = {body};\n", part.about),
-            shape => {
-                let length = shape.len();
-                write!(text, "\n/// {}\npub const {name}: [[i32; 2]; {length}] = [{body}];\n", part.about)
-            }
+        let (about, length) = (part.about, part.shape.len());
+        text += &match part.shape {
+            Shape::Single => format!("\n/// {about}\npub const {name}: [i32; 2] = {body};\n"),
+            _ => format!("\n/// {about}\npub const {name}: [[i32; 2]; {length}] = [{body}];\n"),
         };
     }
     text
 }
 
-/// Name, part and value of every constant.
 fn constants<'a>(
     weights: &'a Weights,
     brackets: [&'a str; 2],

@@ -19,7 +19,6 @@ type Result<T> = std::result::Result<T, EvalError>;
 const VERSION: i64 = 1;
 
 impl Weights {
-    /// Writes the content of a `.hce.toml` file.
     pub fn to_toml(&self) -> String {
         let mut text = String::from(
             "# Weights of patzer's hand-crafted evaluation: [midgame, endgame] in centipawns.\n\
@@ -77,8 +76,9 @@ impl Weights {
             return Err(EvalError::Weights { line: None, reason });
         }
         // Every part has added its pairs, and K is checked.
-        let weights = Weights::from_pairs(k, &pairs).expect("a pair for every entry of the layout");
-        Ok(weights.with_missing(missing))
+        let mut weights = Weights::from_pairs(k, &pairs).expect("a pair for every entry of the layout");
+        weights.missing = missing;
+        Ok(weights)
     }
 }
 
@@ -105,7 +105,6 @@ fn write_part(text: &mut String, part: &Part, pairs: &[[i32; 2]]) {
     };
 }
 
-/// The text, to find the lines of faults.
 struct Reader<'a> {
     text: &'a str,
 }
@@ -127,13 +126,13 @@ impl Reader<'_> {
         }
     }
 
-    fn get<'a, 't>(&self, table: &'a Table<'t>, name: &str, what: &str) -> Result<&'a Value<'t>> {
-        let reason = || EvalError::Weights { line: None, reason: format!("{what} is missing") };
+    fn get<'a, 't>(&self, table: &'a Table<'t>, name: &str) -> Result<&'a Value<'t>> {
+        let reason = || EvalError::Weights { line: None, reason: format!("`{name}` is missing") };
         table.get(name).ok_or_else(reason)
     }
 
     fn version(&self, table: &Table<'_>) -> Result<()> {
-        let value = self.get(table, "version", "`version`")?;
+        let value = self.get(table, "version")?;
         match value.get_ref().as_integer().map(|n| n.as_str()) {
             Some("1") => Ok(()),
             _ => Err(self.fault(value.span(), format!("`version` has to be {VERSION}"))),
@@ -141,7 +140,7 @@ impl Reader<'_> {
     }
 
     fn k(&self, table: &Table<'_>) -> Result<f64> {
-        let value = self.get(table, "k", "`k`")?;
+        let value = self.get(table, "k")?;
         let number = match value.get_ref() {
             DeValue::Float(float) => float.as_str().parse().ok(),
             DeValue::Integer(integer) => integer.as_str().parse().ok(),
@@ -197,7 +196,6 @@ impl Reader<'_> {
     }
 }
 
-/// Lists all terms and parts with their descriptions, for help.
 pub fn describe() -> String {
     let mut text = String::new();
     for (term, part, range) in parts() {

@@ -5,40 +5,26 @@
 
 use super::terms::TERMS;
 
-/// One term of the evaluation, declared in its own file.
 #[derive(Debug)]
 pub struct Term {
-    /// The name in weight files and on the command line.
     pub name: &'static str,
-    /// A one-line description.
     pub about: &'static str,
-    /// The tables of weights, in order.
     pub parts: &'static [Part],
 }
 
-/// One table of weights of a term.
 #[derive(Debug)]
 pub struct Part {
-    /// The name within the term.
     pub name: &'static str,
-    /// A description of the entries.
     pub about: &'static str,
-    /// The layout of the entries.
     pub shape: Shape,
 }
 
-/// The layout of a part's entries in files and exports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// A single pair.
     Single,
-    /// A list of pairs.
     List(usize),
-    /// Rows of equally many pairs.
     Grid {
-        /// Number of rows.
         rows: usize,
-        /// Pairs in a row.
         columns: usize,
     },
     /// 64 pairs by square, a1, b1, … h8 from the piece's own side; files show rank 8 on top.
@@ -47,7 +33,6 @@ pub enum Shape {
 
 #[allow(clippy::len_without_is_empty)]
 impl Shape {
-    /// Number of pairs.
     pub const fn len(self) -> usize {
         match self {
             Shape::Single => 1,
@@ -57,7 +42,6 @@ impl Shape {
         }
     }
 
-    /// Indices into the part, by printed line.
     pub fn lines(self) -> Vec<Vec<usize>> {
         match self {
             Shape::Single | Shape::List(_) => vec![(0..self.len()).collect()],
@@ -70,22 +54,18 @@ impl Shape {
 }
 
 impl Part {
-    /// A single pair.
     pub const fn single(name: &'static str, about: &'static str) -> Part {
         Part { name, about, shape: Shape::Single }
     }
 
-    /// A list of pairs.
     pub const fn list(name: &'static str, length: usize, about: &'static str) -> Part {
         Part { name, about, shape: Shape::List(length) }
     }
 
-    /// A table of pairs.
     pub const fn grid(name: &'static str, rows: usize, columns: usize, about: &'static str) -> Part {
         Part { name, about, shape: Shape::Grid { rows, columns } }
     }
 
-    /// One pair per square.
     pub const fn board(name: &'static str, about: &'static str) -> Part {
         Part { name, about, shape: Shape::Board }
     }
@@ -93,7 +73,6 @@ impl Part {
 
 #[allow(clippy::len_without_is_empty)]
 impl Term {
-    /// Number of pairs of all parts.
     pub const fn len(&self) -> usize {
         let (mut length, mut i) = (0, 0);
         while i < self.parts.len() {
@@ -103,19 +82,16 @@ impl Term {
         length
     }
 
-    /// Finds a term by name.
     pub fn named(name: &str) -> Option<&'static Term> {
         TERMS.iter().copied().find(|term| term.name == name)
     }
 
-    /// The indices of the term's pairs in the flat list.
     pub fn range(&self) -> std::ops::Range<usize> {
         let start = TERMS.iter().take_while(|term| term.name != self.name).map(|term| term.len()).sum();
         start..start + self.len()
     }
 }
 
-/// Number of weight pairs of the whole evaluation.
 pub const COUNT: usize = {
     let (mut length, mut i) = (0, 0);
     while i < TERMS.len() {
@@ -139,17 +115,14 @@ pub fn parts() -> impl Iterator<Item = (&'static Term, &'static Part, std::ops::
 pub(super) const fn at(term: &str, part: &str) -> usize {
     let (mut index, mut i) = (0, 0);
     while i < TERMS.len() {
-        if same(TERMS[i].name, term) {
-            let mut j = 0;
-            while j < TERMS[i].parts.len() {
-                if same(TERMS[i].parts[j].name, part) {
-                    return index;
-                }
-                index += TERMS[i].parts[j].shape.len();
-                j += 1;
+        let (parts, mut j) = (TERMS[i].parts, 0);
+        while j < parts.len() {
+            if same(TERMS[i].name, term) && same(parts[j].name, part) {
+                return index;
             }
+            index += parts[j].shape.len();
+            j += 1;
         }
-        index += TERMS[i].len();
         i += 1;
     }
     panic!("no such part of the evaluation")
@@ -158,17 +131,11 @@ pub(super) const fn at(term: &str, part: &str) -> usize {
 /// `==` of strings is not `const`.
 const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
-    if a.len() != b.len() {
-        return false;
-    }
     let mut i = 0;
-    while i < a.len() {
-        if a[i] != b[i] {
-            return false;
-        }
+    while i < a.len() && i < b.len() && a[i] == b[i] {
         i += 1;
     }
-    true
+    i == a.len() && i == b.len()
 }
 
 #[cfg(test)]
@@ -190,11 +157,9 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        let mut names: Vec<_> = parts().map(|(term, part, _)| (term.name, part.name)).collect();
-        names.sort_unstable();
-        let before = names.len();
-        names.dedup();
-        assert_eq!(names.len(), before);
+        let names: std::collections::HashSet<_> =
+            parts().map(|(term, part, _)| (term.name, part.name)).collect();
+        assert_eq!(names.len(), parts().count());
     }
 
     #[test]

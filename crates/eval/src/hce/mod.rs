@@ -76,7 +76,6 @@ fn full(table: &WeightTable, board: &Board, turn: Color) -> Score {
     finish(total.sum(), phase(board), scale(board))
 }
 
-/// Evaluates a board from White's side with the cache.
 #[inline(always)]
 fn cached(table: &WeightTable, cache: &mut Cache, board: &Board, turn: Color) -> Score {
     let material = *cache.material(table, board);
@@ -105,16 +104,13 @@ pub struct Hce {
 /// The contribution of one term to each side, in centipawns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TermBreakdown {
-    /// Name of the term.
     pub term: &'static str,
-    /// White's midgame and endgame value.
     pub white: [i32; 2],
     /// Black's midgame and endgame value, from Black's side.
     pub black: [i32; 2],
 }
 
 impl Hce {
-    /// Starts with an empty cache.
     pub fn new(weights: Arc<Weights>) -> Hce {
         Hce { table: Arc::new(WeightTable::new(&weights)), cache: Cache::new() }
     }
@@ -147,7 +143,6 @@ impl Evaluator for Hce {
     }
 }
 
-/// Sums weights term by term.
 struct BreakdownSink<'a> {
     table: &'a WeightTable,
     sums: Vec<ByColor<Packed>>,

@@ -4,10 +4,8 @@ use shakmaty::{Bitboard, Board, ByColor, Color};
 
 use super::context::{above, below, beside, relative};
 
-/// Passed pawns, closedness and wings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PawnStructure {
-    /// The foremost passed pawn on each file.
     pub passed: ByColor<Bitboard>,
     /// How closed the position is, from 0 (open) to 8.
     pub closed: u8,
@@ -64,14 +62,10 @@ mod tests {
     }
 
     #[test]
-    fn closed_positions_have_rammed_pawns_and_no_open_files() {
+    fn closedness_and_wings_follow_the_pawns() {
         assert_eq!(structure("4k3/8/8/8/8/8/8/4K3 w - - 0 1").closed, 0);
         assert_eq!(structure("4k3/pppppppp/8/8/8/8/PPPPPPPP/4K3 w - - 0 1").closed, 5);
         assert_eq!(structure("4k3/8/pppppppp/PPPPPPPP/8/8/8/4K3 w - - 0 1").closed, 8);
-    }
-
-    #[test]
-    fn one_wing_is_all_pawns_on_one_half() {
         assert!(structure("4k3/5ppp/8/8/8/8/4PPP1/4K3 w - - 0 1").one_wing);
         assert!(!structure("4k3/5ppp/8/8/8/8/3PPPP1/4K3 w - - 0 1").one_wing);
         assert!(!structure("4k3/8/8/8/8/8/8/4K3 w - - 0 1").one_wing);

@@ -1,5 +1,4 @@
 //! Endgame scale factors, in 64ths, by material, opposite-coloured bishops and pawns on one wing; not tuned.
-//!
 //! The cases are those of the classical Stockfish and of Ethereal. Each factor is the one that predicts the results of
 //! its case best in 725,000 positions of engine games.
 
@@ -7,7 +6,6 @@ use shakmaty::{Bitboard, Board, ByColor, Color};
 
 use super::pawn_structure::PawnStructure;
 
-/// The scale factor of an ordinary endgame.
 pub const FULL_SCALE: i32 = 64;
 
 /// Piece counts of one side: pawns, knights, bishops, rooks, queens.
@@ -20,15 +18,11 @@ pub fn counts(board: &Board) -> ByColor<Counts> {
     ByColor { black: of(board.black()), white: of(board.white()) }
 }
 
-/// Scale factors for one material signature.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scales {
-    /// Each side has one bishop.
     pub bishop_each: bool,
     pub normal: u8,
-    /// All pawns on one wing.
     pub one_wing: u8,
-    /// Opposite-coloured bishops, one each.
     pub opposite: u8,
 }
 
@@ -63,7 +57,6 @@ impl Scales {
         Scales { bishop_each, normal: FULL_SCALE as u8, one_wing, opposite: opposite[pawns.min(5)] }
     }
 
-    /// Picks the scale factor of a board with this material.
     #[inline(always)]
     pub fn choose(&self, board: &Board, structure: &PawnStructure) -> i32 {
         let scale = if self.bishop_each && (board.bishops() & Bitboard::LIGHT_SQUARES).count() == 1 {
@@ -93,23 +86,15 @@ mod tests {
     }
 
     #[test]
-    fn drawn_endgames_scale_to_nothing() {
+    fn endgames_scale_by_material_opposite_bishops_and_wings() {
         assert_eq!(scale("4k3/8/8/8/8/8/8/4KB2 w - - 0 1"), 0);
         assert_eq!(scale("4k3/8/8/8/8/2n5/8/4KR2 w - - 0 1"), 8);
         assert_eq!(scale("4k3/8/8/8/8/8/8/4KR2 w - - 0 1"), FULL_SCALE);
         assert_eq!(scale("4k3/8/8/8/8/2p5/8/4KR2 w - - 0 1"), FULL_SCALE);
-    }
-
-    #[test]
-    fn bishops_of_opposite_colours_draw() {
         assert_eq!(scale("4kb2/8/8/8/8/8/PP3P2/4KB2 w - - 0 1"), 22);
         // f1 is light and c8 too.
         assert_eq!(scale("2b1k3/8/8/8/8/8/PP3P2/4KB2 w - - 0 1"), FULL_SCALE);
         assert_eq!(scale("r3kb2/8/8/8/8/8/PP3P2/4KB1R w - - 0 1"), 60);
-    }
-
-    #[test]
-    fn pawns_on_one_wing_are_easier_to_hold() {
         assert_eq!(scale("4kr2/5pp1/8/8/8/8/5PPP/4KR2 w - - 0 1"), 28);
         assert_eq!(scale("4kr2/p4pp1/8/8/8/8/P4PPP/4KR2 w - - 0 1"), FULL_SCALE);
     }

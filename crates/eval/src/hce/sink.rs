@@ -7,9 +7,7 @@ use super::layout::COUNT;
 use super::terms::{PIECE_SQUARES, Wings, psqt_weights};
 use super::weights::Weights;
 
-/// Receives the counts of weights.
 pub trait Sink {
-    /// Counts weight number `index` `count` times for `color`.
     fn add(&mut self, color: Color, index: usize, count: i32);
 
     /// Counts the up to three weights of a piece-square index (64 × role + relative square) once each.
@@ -20,20 +18,17 @@ pub trait Sink {
 }
 
 /// A midgame and an endgame value in one integer, so that one addition adds both.
-///
 /// The midgame value is the low half, the endgame value the high half; 32 bits each, so no sum of real
 /// weights can overflow.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Packed(i64);
 
 impl Packed {
-    /// Packs two values in centipawns.
     #[inline]
     pub const fn new(mg: i32, eg: i32) -> Packed {
         Packed(((eg as i64) << 32) + mg as i64)
     }
 
-    /// The midgame value.
     #[inline]
     pub const fn mg(self) -> i32 {
         self.0 as i32
@@ -46,7 +41,6 @@ impl Packed {
     }
 }
 
-/// Packed weights.
 #[derive(Debug)]
 pub(super) struct WeightTable {
     weights: Box<[Packed; COUNT]>,
@@ -83,13 +77,11 @@ pub(super) struct Total<'a> {
 }
 
 impl Total<'_> {
-    /// Starts with White's sum minus Black's from the cache.
     #[inline(always)]
     pub fn new(table: &WeightTable, start: Packed) -> Total<'_> {
         Total { table, sums: ByColor { black: Packed::default(), white: start } }
     }
 
-    /// White's sum minus Black's.
     #[inline(always)]
     pub fn sum(&self) -> Packed {
         self.sums.white - self.sums.black

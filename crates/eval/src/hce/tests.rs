@@ -1,5 +1,3 @@
-//! Tests of the evaluation as a whole.
-
 use super::*;
 use patzer_chess::testing::along_random_games;
 use shakmaty::fen::Fen;
@@ -9,7 +7,6 @@ fn board(fen: &str) -> (Board, Color) {
     (setup.board, setup.turn)
 }
 
-/// The counts of a part, White's minus Black's.
 fn counts(fen: &str, term: &str, part: &str) -> Vec<i16> {
     let (board, turn) = board(fen);
     let mut sink = Trace::default();
@@ -22,6 +19,13 @@ fn counts(fen: &str, term: &str, part: &str) -> Vec<i16> {
         }
     });
     counts
+}
+
+/// Counts of which only these differ from 0.
+fn sparse<const N: usize>(counts: &[(usize, i16)]) -> [i16; N] {
+    let mut all = [0; N];
+    counts.iter().for_each(|(index, count)| all[*index] = *count);
+    all
 }
 
 #[test]
@@ -44,17 +48,14 @@ fn phase_runs_from_full_to_none() {
 
 #[test]
 fn tapering_rounds_towards_zero_on_both_sides() {
-    assert_eq!(taper(100, 0, 24, 64), 100);
-    assert_eq!(taper(100, 0, 0, 64), 0);
-    assert_eq!(taper(1, 0, 23, 64), 0);
-    assert_eq!(taper(-1, 0, 23, 64), 0);
-    assert_eq!(taper(-30, 10, 12, 64), -10);
+    assert_eq!([taper(100, 0, 24, 64), taper(100, 0, 0, 64)], [100, 0]);
+    assert_eq!([taper(1, 0, 23, 64), taper(-1, 0, 23, 64), taper(-30, 10, 12, 64)], [0, 0, -10]);
     // A quarter of the endgame value.
     assert_eq!(taper(-30, 40, 12, 16), -10);
 }
 
 #[test]
-fn pawn_structure_is_what_the_textbook_says() {
+fn pawns_are_classed_as_the_textbook_says() {
     // White: a2 isolated, doubled c-pawns (isolated), g4 h4 phalanx. Black: e6 defends d5.
     let fen = "4k3/8/4p3/3p4/6PP/2P5/P1P5/4K3 w - - 0 1";
     assert_eq!(counts(fen, "pawns", "number")[4..6], [0, 1]);
@@ -69,10 +70,6 @@ fn pawn_structure_is_what_the_textbook_says() {
     // The pawn on d3 cannot be supported and is held back by the one on e5; no pawn opposes it.
     let backward = counts("4k3/8/5p2/4p3/2P5/3P4/8/4K3 w - - 0 1", "pawns", "backward");
     assert_eq!(backward, [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
-}
-
-#[test]
-fn candidates_have_as_many_helpers_as_guards() {
     // e4 is held by d6 alone and d4 helps; without d4 nothing does. Black's d6 has no pawn before it in the second.
     let with = counts("4k3/8/3p4/8/3PP3/8/8/4K3 w - - 0 1", "pawns", "candidate");
     assert_eq!(with[6 + 2], 1);
@@ -82,23 +79,16 @@ fn candidates_have_as_many_helpers_as_guards() {
 }
 
 #[test]
-fn the_path_of_a_passed_pawn_counts() {
+fn passed_pawns_count_paths_races_and_kings() {
     // a5 and f5 are passed, h3 for Black. a6 and f6 are free and safe, h2 is attacked by White's king.
     let fen = "6k1/8/3p4/P4P2/2P2P2/7p/8/6K1 w - - 0 1";
     assert_eq!(counts(fen, "passed", "rank"), [0, 0, 0, 2, -1, 0]);
     assert_eq!(counts(fen, "passed", "file"), [0, 0, 1, 0]);
-    let mut next = vec![0; 24];
-    next[18 + 3] = 2;
-    next[12 + 4] = -1;
-    assert_eq!(counts(fen, "passed", "next"), next);
+    assert_eq!(counts(fen, "passed", "next"), sparse::<24>(&[(18 + 3, 2), (12 + 4, -1)]));
     assert_eq!(counts("4k3/8/4r3/4P3/8/8/8/4K3 w - - 0 1", "passed", "blocked"), [0, 0, 0, 1, 0, 0]);
     // The rook on e7 attacks the whole way; nothing attacks a's.
     assert_eq!(counts("4k3/4r3/8/4P3/8/8/8/4K3 w - - 0 1", "passed", "free_path"), [0]);
     assert_eq!(counts("7k/8/8/P7/8/8/8/4K3 w - - 0 1", "passed", "free_path"), [1]);
-}
-
-#[test]
-fn a_pawn_outruns_a_king_outside_its_square() {
     // Four steps to a8 from a4. The king on e6 is four moves away, in the square with either side to move; on f6
     // it is five, in time only if it moves first.
     for (fen, race) in [
@@ -110,18 +100,10 @@ fn a_pawn_outruns_a_king_outside_its_square() {
     ] {
         assert_eq!(counts(fen, "passed", "race"), race, "{fen}");
     }
-}
-
-#[test]
-fn kings_and_passed_pawns_keep_their_distance() {
     // e5's next square is e6: White's king on e1 is 5 moves away, Black's on h8 3.
     let fen = "7k/8/8/4P3/8/8/8/4K3 w - - 0 1";
-    let mut own = vec![0; 32];
-    own[8 + 5] = 1;
-    let mut enemy = vec![0; 32];
-    enemy[8 + 3] = 1;
-    assert_eq!(counts(fen, "passed", "own_king"), own);
-    assert_eq!(counts(fen, "passed", "enemy_king"), enemy);
+    assert_eq!(counts(fen, "passed", "own_king"), sparse::<32>(&[(8 + 5, 1)]));
+    assert_eq!(counts(fen, "passed", "enemy_king"), sparse::<32>(&[(8 + 3, 1)]));
 }
 
 #[test]
@@ -134,16 +116,19 @@ fn rooks_count_files_and_the_seventh() {
 }
 
 #[test]
-fn mobility_leaves_out_what_pawns_hold() {
+fn mobility_leaves_out_what_pawns_hold_and_sees_through_pieces_that_move_alike() {
     // The knight on e4 has eight squares, without c5 and g5 (own pawns) and without d6 and f6 (attacked by e7).
     let fen = "4k3/4p3/8/2P3P1/4N3/8/8/4K3 w - - 0 1";
-    let mut expected = vec![0; 9];
-    expected[4] = 1;
-    assert_eq!(counts(fen, "mobility", "knight"), expected);
+    assert_eq!(counts(fen, "mobility", "knight"), sparse::<9>(&[(4, 1)]));
+    // From a1 a bishop has 7 squares, whether the own queen stands on b2 or not.
+    let behind = counts("4k3/8/8/8/8/8/1Q6/B3K3 w - - 0 1", "mobility", "bishop");
+    assert_eq!(behind[7], 1);
+    // A knight stops it; its square counts for mobility.
+    assert_eq!(counts("4k3/8/8/8/8/8/1N6/B3K3 w - - 0 1", "mobility", "bishop")[1], 1);
 }
 
 #[test]
-fn bishops_know_pairs_and_colours() {
+fn bishops_know_pairs_colours_and_outposts() {
     assert_eq!(counts("4k3/8/8/8/8/8/8/2B1KB2 w - - 0 1", "bishops", "pair"), [1]);
     // Both on dark squares: no pair.
     assert_eq!(counts("4k3/8/8/8/8/B7/8/2B1K3 w - - 0 1", "bishops", "pair"), [0]);
@@ -155,19 +140,6 @@ fn bishops_know_pairs_and_colours() {
     assert_eq!(counts(fen, "bishops", "enemy_pawns")[1], 1);
     assert_eq!(counts("4k3/8/8/8/8/8/1B6/4K3 w - - 0 1", "bishops", "long_diagonal"), [1]);
     assert_eq!(counts("4k3/8/8/8/8/2P5/1B6/4K3 w - - 0 1", "bishops", "long_diagonal"), [0]);
-}
-
-#[test]
-fn bishops_see_through_their_queen_and_rooks_through_rooks() {
-    // From a1 a bishop has 7 squares, whether the own queen stands on b2 or not.
-    let behind = counts("4k3/8/8/8/8/8/1Q6/B3K3 w - - 0 1", "mobility", "bishop");
-    assert_eq!(behind[7], 1);
-    // A knight stops it; its square counts for mobility.
-    assert_eq!(counts("4k3/8/8/8/8/8/1N6/B3K3 w - - 0 1", "mobility", "bishop")[1], 1);
-}
-
-#[test]
-fn outposts_are_out_of_reach_of_pawns() {
     // e5, defended by d4, with no pawns on the files d and f: inside, defended. a5 is at the edge, defended by b4.
     assert_eq!(counts("4k3/8/8/4N3/3P4/8/8/4K3 w - - 0 1", "knights", "outpost"), [0, 0, 0, 1]);
     assert_eq!(counts("4k3/8/8/B7/1P6/8/8/4K3 w - - 0 1", "bishops", "outpost"), [0, 1, 0, 0]);
@@ -178,21 +150,24 @@ fn outposts_are_out_of_reach_of_pawns() {
 }
 
 #[test]
-fn the_shelter_counts_ranks_to_the_nearest_pawn() {
+fn kings_count_their_shelter_and_the_danger() {
     // King g1: f2 and g2 one rank up, h-file without own pawn and with an enemy pawn on h5, four up.
     let fen = "k7/8/8/7p/8/8/5PP1/6K1 w - - 0 1";
-    let mut expected = vec![0; 128];
-    expected[8 * 5 + 1] += 1; // f
-    expected[8 * 7 + 7] += 1; // h
-    expected[64 + 8 * 6 + 1] += 1; // g, its own
+    let files_f_h_and_own_g = [(8 * 5 + 1, 1), (8 * 7 + 7, 1), (64 + 8 * 6 + 1, 1)];
     // Black's king on a8 sees no own pawn on files a and b.
-    expected[64 + 7] -= 1;
-    expected[8 + 7] -= 1;
-    assert_eq!(counts(fen, "king", "shelter"), expected);
+    let expected = [&files_f_h_and_own_g[..], &[(64 + 7, -1), (8 + 7, -1)]].concat();
+    assert_eq!(counts(fen, "king", "shelter"), sparse::<128>(&expected));
     assert_eq!(counts(fen, "king", "storm")[4], 1);
     // The enemy pawn on g3 is blocked by the own one on g2: the second half of the table, two ranks up.
     let blocked = counts("k7/8/8/8/8/6p1/6P1/6K1 w - - 0 1", "king", "storm");
     assert_eq!(blocked[32 + 8 + 2], 1);
+    let quiet = counts("6k1/5ppp/8/8/8/8/5PPP/6K1 w - - 0 1", "attack", "danger");
+    assert_eq!(quiet, vec![0; 32], "both sides in the same lowest degree");
+    // Queen and rook before the king: Qh7 is a safe check, and mate.
+    let attack = counts("6k1/5pp1/8/8/8/3B4/2Q5/4K1R1 w - - 0 1", "attack", "danger");
+    let degree = attack.iter().position(|&n| n == 1).unwrap();
+    assert!(degree > 8, "{degree}");
+    assert!(counts("6k1/5pp1/8/8/8/3B4/2Q5/4K1R1 w - - 0 1", "attack", "safe_check")[3] > 0);
 }
 
 #[test]
@@ -202,17 +177,6 @@ fn pins_are_of_single_own_pieces() {
     assert_eq!(counts("4k3/8/8/4N3/8/8/8/3KR3 w - - 0 1", "pins", "pinned"), [0; 5]);
     assert_eq!(counts("4k3/8/4p3/4n3/8/8/8/3KR3 w - - 0 1", "pins", "pinned"), [0; 5]);
     assert_eq!(counts("3q3k/8/8/3p4/8/8/8/3RK3 w - - 0 1", "pins", "queen"), [-1]);
-}
-
-#[test]
-fn danger_needs_attackers() {
-    let quiet = counts("6k1/5ppp/8/8/8/8/5PPP/6K1 w - - 0 1", "attack", "danger");
-    assert_eq!(quiet, vec![0; 32], "both sides in the same lowest degree");
-    // Queen and rook before the king: Qh7 is a safe check, and mate.
-    let attack = counts("6k1/5pp1/8/8/8/3B4/2Q5/4K1R1 w - - 0 1", "attack", "danger");
-    let degree = attack.iter().position(|&n| n == 1).unwrap();
-    assert!(degree > 8, "{degree}");
-    assert!(counts("6k1/5pp1/8/8/8/3B4/2Q5/4K1R1 w - - 0 1", "attack", "safe_check")[3] > 0);
 }
 
 #[test]
@@ -251,15 +215,10 @@ fn a_bare_board_and_one_of_queens_are_evaluated() {
     assert_eq!(hce.white(&Board::empty(), Color::White), 0);
     let (board, turn) = board("QQQQkQQQ/8/8/8/8/8/8/4K3 b - - 0 1");
     assert_eq!(hce.white(&board, turn), 6300);
-    let position: Chess = "8/8/8/4k3/8/8/Q7/4K3 b - - 0 1"
-        .parse::<Fen>()
-        .unwrap()
-        .into_position(shakmaty::CastlingMode::Standard)
-        .unwrap();
+    let position = patzer_chess::fen::position("8/8/8/4k3/8/8/Q7/4K3 b - - 0 1", false).unwrap();
     assert_eq!(hce.evaluate(&position, 0), -900);
 }
 
-/// Positions of several random games, so that cache entries collide.
 fn positions() -> Vec<Chess> {
     let mut positions = Vec::new();
     along_random_games(7, 40, 120, |position| positions.push(position.clone()));

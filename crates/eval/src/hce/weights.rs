@@ -10,7 +10,7 @@ pub const LARGEST: i32 = 10_000;
 pub struct Weights {
     k: f64,
     pairs: Vec<[i32; 2]>,
-    missing: Vec<String>,
+    pub(super) missing: Vec<String>,
 }
 
 impl Weights {
@@ -34,10 +34,6 @@ impl Weights {
         })
     }
 
-    pub(super) fn with_missing(self, missing: Vec<String>) -> Weights {
-        Weights { missing, ..self }
-    }
-
     /// Terms (`tempo`) and parts (`pawns.islands`) missing from the file, which count as 0.
     pub fn missing(&self) -> &[String] {
         &self.missing
@@ -48,12 +44,10 @@ impl Weights {
         self.k
     }
 
-    /// All pairs in the order of the layout.
     pub fn pairs(&self) -> &[[i32; 2]] {
         &self.pairs
     }
 
-    /// The pairs of one part, such as `psqt` and `knight`.
     pub fn part(&self, term: &str, part: &str) -> Option<&[[i32; 2]]> {
         let (_, _, range) = parts().find(|(t, p, _)| t.name == term && p.name == part)?;
         Some(&self.pairs[range])
@@ -61,7 +55,6 @@ impl Weights {
 }
 
 impl Default for Weights {
-    /// The embedded weights, tuned by patzer.
     fn default() -> Weights {
         let text = include_str!("../default.hce.toml");
         Weights::parse(text).expect("the embedded weights are sound")
@@ -73,14 +66,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_embedded_weights_parse() {
-        let weights = Weights::default();
-        assert_eq!(weights.pairs().len(), COUNT);
-        assert!(weights.k() > 0.0);
-    }
-
-    #[test]
-    fn untuned_weights_are_material_alone() {
+    fn the_embedded_weights_parse_and_untuned_ones_are_material_alone() {
+        let embedded = Weights::default();
+        assert!(embedded.pairs().len() == COUNT && embedded.k() > 0.0);
         let weights = Weights::untuned();
         assert_eq!(weights.part("material", "queen"), Some(&[[900, 900]][..]));
         let sum: i32 = weights.pairs().iter().flatten().sum();

@@ -7,7 +7,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::features::{FEATURE_BLOCKS, Features};
+use super::features::Features;
 
 /// The most neurons of the hidden layer. Beyond it the 32-bit sums of the fast path could overflow.
 pub const MAX_HIDDEN: usize = 2048;
@@ -34,7 +34,6 @@ pub enum Activation {
 }
 
 impl Activation {
-    /// The name in recipes and files.
     pub fn name(self) -> &'static str {
         match self {
             Activation::Relu => "relu",
@@ -57,15 +56,12 @@ pub enum OutputBy {
 }
 
 /// The shape of a network; the default is (768 → 128) × 2 → 1 with squared clipped ReLU.
-///
 /// Serialized as the header of a network file holds it: without the features, which have a key of their own there.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Architecture {
-    /// Feature blocks, concatenated.
     #[serde(skip)]
     pub features: Features,
-    /// Neurons of the hidden layer per perspective.
     pub hidden: usize,
     /// Neurons of further layers, at most two of them.
     pub layers: Vec<usize>,
@@ -75,11 +71,8 @@ pub struct Architecture {
     pub activation: Activation,
     /// Mirrors a perspective horizontally while its king is on the files e to h.
     pub mirror: bool,
-    /// Input buckets by the own king's square.
     pub king_buckets: KingBuckets,
-    /// Number of output weight sets, 1 to 32.
     pub output_buckets: usize,
-    /// What selects the output bucket.
     pub output_by: OutputBy,
     /// A skip connection: every feature has a value that goes straight to the output.
     pub psqt: bool,
@@ -108,12 +101,10 @@ impl Architecture {
         }
     }
 
-    /// Whether this is [`Architecture::plain`] for some number of neurons.
     pub fn is_plain(&self) -> bool {
         *self == Architecture { output_by: self.output_by, ..Architecture::plain(self.hidden) }
     }
 
-    /// Number of king buckets.
     pub fn king_bucket_count(&self) -> usize {
         self.king_buckets.count(self.mirror)
     }
@@ -125,7 +116,6 @@ impl Architecture {
         (flip, self.king_buckets.bucket(king ^ flip, self.mirror))
     }
 
-    /// Rows of the feature table: features times king buckets.
     pub fn rows(&self) -> usize {
         self.features.count() * self.king_bucket_count()
     }
@@ -146,19 +136,16 @@ impl Architecture {
         shapes
     }
 
-    /// The activation of further layers.
     pub fn inner(&self) -> Activation {
         if self.activation == Activation::Pairwise { Activation::Screlu } else { self.activation }
     }
 
-    /// Number of weights and biases.
     pub fn parameters(&self) -> usize {
         let table = (self.rows() + 1) * self.hidden;
         let dense: usize = self.dense().iter().map(|[inputs, outputs]| (inputs + 1) * outputs).sum();
         table + self.psqt_values() + self.output_buckets * dense
     }
 
-    /// Number of piece-square values of the skip connection.
     pub(super) fn psqt_values(&self) -> usize {
         if self.psqt { self.rows() * self.output_buckets } else { 0 }
     }
@@ -176,23 +163,29 @@ impl Architecture {
 
     /// Finds the first value outside of its limits.
     pub fn check(&self) -> Result<(), ArchitectureError> {
-        if !(1..=MAX_HIDDEN).contains(&self.hidden) {
-            return Err(ArchitectureError::Hidden(self.hidden));
+        let fault = |key, reason| Err(ArchitectureError::new(key, reason));
+        let hidden = self.hidden;
+        if !(1..=MAX_HIDDEN).contains(&hidden) {
+            return fault("hidden", format!(" = {hidden}: has to be from 1 to {MAX_HIDDEN}"));
         }
-        if self.activation == Activation::Pairwise && !self.hidden.is_multiple_of(2) {
-            return Err(ArchitectureError::OddPairwise(self.hidden));
+        if self.activation == Activation::Pairwise && !hidden.is_multiple_of(2) {
+            return fault("hidden", format!(" = {hidden}: has to be even for pairwise"));
         }
         if self.layers.len() > 2 || !self.layers.iter().all(|n| (1..=MAX_LAYER).contains(n)) {
-            return Err(ArchitectureError::Layers(self.layers.clone()));
+            let layers = &self.layers;
+            return fault("layers", format!(" = {layers:?}: at most two, of 1 to {MAX_LAYER} neurons"));
         }
         if !(1..=2).contains(&self.views) {
-            return Err(ArchitectureError::Views(self.views));
+            return fault("views", format!(" = {}: has to be 1 or 2", self.views));
         }
-        if !(1..=MAX_OUTPUT_BUCKETS).contains(&self.output_buckets) {
-            return Err(ArchitectureError::OutputBuckets(self.output_buckets));
+        let buckets = self.output_buckets;
+        if !(1..=MAX_OUTPUT_BUCKETS).contains(&buckets) {
+            let reason = format!(" = {buckets}: has to be from 1 to {MAX_OUTPUT_BUCKETS}");
+            return fault("output_buckets", reason);
         }
         if self.rows() > MAX_ROWS {
-            return Err(ArchitectureError::Rows(self.rows()));
+            let reason = format!(": {} rows of features are more than {MAX_ROWS}", self.rows());
+            return fault("king_buckets", reason);
         }
         Ok(())
     }
@@ -221,74 +214,24 @@ impl fmt::Display for Architecture {
 
 /// A value that no network can have; the message begins with the recipe's key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ArchitectureError {
-    UnknownBlock {
-        features: String,
-        name: String,
-    },
-    RepeatedBlock {
-        features: String,
-        name: String,
-    },
-    Hidden(usize),
-    OddPairwise(usize),
-    Layers(Vec<usize>),
-    Views(usize),
-    OutputBuckets(usize),
-    /// Too many rows of features.
-    Rows(usize),
-    /// The text form of king buckets does not parse.
-    KingBuckets(String),
-    /// No square has the king bucket with this code.
-    EmptyKingBucket(char),
+pub struct ArchitectureError {
+    key: &'static str,
+    reason: String,
 }
 
 impl ArchitectureError {
-    /// The recipe key at fault.
+    pub(super) fn new(key: &'static str, reason: impl fmt::Display) -> ArchitectureError {
+        ArchitectureError { key, reason: reason.to_string() }
+    }
+
     pub fn key(&self) -> &'static str {
-        match self {
-            ArchitectureError::UnknownBlock { .. } | ArchitectureError::RepeatedBlock { .. } => "features",
-            ArchitectureError::Hidden(_) | ArchitectureError::OddPairwise(_) => "hidden",
-            ArchitectureError::Layers(_) => "layers",
-            ArchitectureError::Views(_) => "views",
-            ArchitectureError::OutputBuckets(_) => "output_buckets",
-            ArchitectureError::Rows(_)
-            | ArchitectureError::KingBuckets(_)
-            | ArchitectureError::EmptyKingBucket(_) => "king_buckets",
-        }
+        self.key
     }
 }
 
 impl fmt::Display for ArchitectureError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            ArchitectureError::UnknownBlock { features, name } => {
-                let known: Vec<&str> = FEATURE_BLOCKS.iter().map(|block| block.name).collect();
-                write!(f, "features = \"{features}\": `{name}` is none of {}", known.join(", "))
-            }
-            ArchitectureError::RepeatedBlock { features, name } => {
-                write!(f, "features = \"{features}\": `{name}` is there twice")
-            }
-            ArchitectureError::Hidden(n) => write!(f, "hidden = {n}: has to be from 1 to {MAX_HIDDEN}"),
-            ArchitectureError::OddPairwise(n) => write!(f, "hidden = {n}: has to be even for pairwise"),
-            ArchitectureError::Layers(layers) => {
-                write!(f, "layers = {layers:?}: at most two, of 1 to {MAX_LAYER} neurons")
-            }
-            ArchitectureError::Views(n) => write!(f, "views = {n}: has to be 1 or 2"),
-            ArchitectureError::OutputBuckets(n) => {
-                write!(f, "output_buckets = {n}: has to be from 1 to {MAX_OUTPUT_BUCKETS}")
-            }
-            ArchitectureError::Rows(n) => {
-                write!(f, "king_buckets: {n} rows of features are more than {MAX_ROWS}")
-            }
-            ArchitectureError::KingBuckets(text) => write!(
-                f,
-                "king_buckets = \"{text}\": none, five, halfka, or 64 characters 0-9, a-z, A-Z, from a1 to h8"
-            ),
-            ArchitectureError::EmptyKingBucket(code) => {
-                write!(f, "king_buckets: no square has bucket {code}")
-            }
-        }
+        write!(f, "{}{}", self.key, self.reason)
     }
 }
 
@@ -311,12 +254,10 @@ const FIVE: &str = "00111100 22333322 22333322 44444444 44444444 44444444 444444
 const CODES: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 impl KingBuckets {
-    /// One bucket.
     pub fn none() -> KingBuckets {
         KingBuckets { text: "none".to_string(), map: [0; 64] }
     }
 
-    /// Reads the text form.
     pub fn parse(text: &str) -> Result<KingBuckets, ArchitectureError> {
         let map = match text {
             "none" => [0; 64],
@@ -327,7 +268,6 @@ impl KingBuckets {
         Ok(KingBuckets { text: text.to_string(), map })
     }
 
-    /// Number of buckets.
     pub fn count(&self, mirror: bool) -> usize {
         let squares = (0..64).filter(|square| !mirror || square % 8 < 4);
         squares.map(|square| self.bucket(square, mirror)).max().unwrap_or(0) + 1
@@ -347,7 +287,10 @@ impl KingBuckets {
 
 fn map(text: &str) -> Result<[u8; 64], ArchitectureError> {
     let codes: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
-    let wrong = || ArchitectureError::KingBuckets(text.to_string());
+    let wrong = || {
+        let forms = "none, five, halfka, or 64 characters 0-9, a-z, A-Z, from a1 to h8";
+        ArchitectureError::new("king_buckets", format!(" = \"{text}\": {forms}"))
+    };
     let codes: [u8; 64] = codes.try_into().map_err(|_| wrong())?;
     let mut map = [0; 64];
     for (bucket, code) in map.iter_mut().zip(codes) {
@@ -355,7 +298,10 @@ fn map(text: &str) -> Result<[u8; 64], ArchitectureError> {
     }
     let largest = map.iter().copied().max().unwrap_or(0);
     match (0..largest).find(|bucket| !map.contains(bucket)) {
-        Some(gap) => Err(ArchitectureError::EmptyKingBucket(char::from(CODES[usize::from(gap)]))),
+        Some(gap) => {
+            let code = char::from(CODES[usize::from(gap)]);
+            Err(ArchitectureError::new("king_buckets", format!(": no square has bucket {code}")))
+        }
         None => Ok(map),
     }
 }
@@ -423,19 +369,14 @@ mod tests {
     #[test]
     fn nonsense_is_named_with_its_key() {
         let key = |architecture: Architecture| architecture.check().unwrap_err().key();
+        let plain = || Architecture::plain(7);
         assert_eq!(key(Architecture::plain(0)), "hidden");
-        assert_eq!(
-            key(Architecture { activation: Activation::Pairwise, ..Architecture::plain(7) }),
-            "hidden"
-        );
-        assert_eq!(key(Architecture { views: 3, ..Architecture::plain(7) }), "views");
-        assert_eq!(key(Architecture { layers: vec![8, 8, 8], ..Architecture::plain(7) }), "layers");
-        assert_eq!(key(Architecture { output_buckets: 33, ..Architecture::plain(7) }), "output_buckets");
-        let many = Architecture {
-            features: Features::parse("all+ph").unwrap(),
-            king_buckets: KingBuckets::parse("halfka").unwrap(),
-            ..Architecture::plain(8)
-        };
-        assert_eq!(key(many), "king_buckets");
+        assert_eq!(key(Architecture { activation: Activation::Pairwise, ..plain() }), "hidden");
+        assert_eq!(key(Architecture { views: 3, ..plain() }), "views");
+        assert_eq!(key(Architecture { layers: vec![8, 8, 8], ..plain() }), "layers");
+        assert_eq!(key(Architecture { output_buckets: 33, ..plain() }), "output_buckets");
+        let features = Features::parse("all+ph").unwrap();
+        let king_buckets = KingBuckets::parse("halfka").unwrap();
+        assert_eq!(key(Architecture { features, king_buckets, ..plain() }), "king_buckets");
     }
 }

@@ -5,7 +5,6 @@ use shakmaty::Color;
 use super::network::{Block, Network};
 use patzer_chess::score::MAX_PLY;
 
-/// Slots for every ply and perspective.
 pub const PLIES: usize = 2 * (MAX_PLY + 1);
 
 /// The slot of a perspective's accumulator; the previous ply's is two slots lower.
@@ -17,14 +16,13 @@ pub fn slot(side: Color, ply: usize) -> usize {
 #[derive(Debug, Clone)]
 pub struct AccumulatorArena {
     blocks: Vec<Block>,
-    /// Blocks per slot.
     width: usize,
 }
 
 impl AccumulatorArena {
     /// Every slot starts with the accumulator of the empty board.
     pub fn new(network: &Network, slots: usize) -> AccumulatorArena {
-        AccumulatorArena { blocks: network.bias().repeat(slots), width: network.blocks() }
+        AccumulatorArena { blocks: network.bias.repeat(slots), width: network.blocks() }
     }
 
     #[inline]

@@ -1,5 +1,4 @@
 //! Accumulators of networks with any feature blocks, mirroring and king buckets.
-//!
 //! Each ply keeps its active features as bits, and its king bucket. An update starts from whichever differs least: this
 //! ply or the previous one, if the bucket matches, or the last position seen in the bucket (Koivisto's refresh tables).
 //! Accumulators are wrapping integers, so the result is that of a full refresh.
@@ -11,7 +10,6 @@ use super::features::Perspective;
 use super::network::{Block, Network};
 use super::simd::Kernel;
 
-/// Accumulators of every ply and perspective, and of every king bucket.
 #[derive(Debug, Clone)]
 pub struct FeatureStack {
     plies: Snapshots,
@@ -21,10 +19,8 @@ pub struct FeatureStack {
     removed: Vec<u16>,
 }
 
-/// Accumulators with the features that they sum.
 #[derive(Debug, Clone)]
 struct Snapshots {
-    /// Words of features per slot.
     width: usize,
     buckets: Vec<u16>,
     words: Vec<u64>,
@@ -32,7 +28,6 @@ struct Snapshots {
 }
 
 impl Snapshots {
-    /// Every slot starts without features.
     fn new(network: &Network, slots: usize) -> Snapshots {
         let width = network.architecture().features.words();
         Snapshots {
@@ -54,7 +49,6 @@ impl Snapshots {
         self.words[self.width * slot..self.width * (slot + 1)].copy_from_slice(words);
     }
 
-    /// Number of features that differ from a slot's.
     #[inline]
     fn distance(&self, slot: usize, words: &[u64]) -> u32 {
         self.words(slot).iter().zip(words).map(|(a, b)| (a ^ b).count_ones()).sum()
@@ -83,7 +77,6 @@ impl FeatureStack {
         }
     }
 
-    /// Brings one perspective's accumulator of a ply up to date.
     pub fn update(&mut self, network: &Network, kernel: Kernel, board: &Board, side: Color, ply: usize) {
         let slot = slot(side, ply);
         let (perspective, bucket) = oriented(network.architecture(), board, side);
@@ -113,13 +106,11 @@ impl FeatureStack {
         self.plies.set(slot, bucket as u16, &self.words);
     }
 
-    /// A perspective's accumulator as the last [`FeatureStack::update`] of the ply left it.
     #[inline]
     pub fn accumulator(&self, side: Color, ply: usize) -> &[Block] {
         self.plies.accumulators.at(slot(side, ply))
     }
 
-    /// Lists the rows that differ from the origin's.
     fn list(&mut self, origin: Origin, network: &Network, bucket: usize) {
         let base = bucket * network.architecture().features.count();
         let from = match origin {
@@ -139,7 +130,6 @@ impl FeatureStack {
     }
 }
 
-/// The accumulator that an update starts from.
 #[derive(Clone, Copy)]
 enum Origin {
     Ply(usize),

@@ -15,12 +15,10 @@ use serde::{Deserialize, Serialize};
 use super::architecture::Architecture;
 use super::features::Features;
 use super::network::{About, Network, QA, QB, SCALE};
-use crate::error::{EvalError, HeaderError};
+use crate::error::EvalError;
 
 const MAGIC: &[u8; 8] = b"PATZNNUE";
-/// Of plain networks, and of all others.
 const VERSIONS: [u32; 2] = [1, 2];
-/// Magic, version and length.
 const FIXED: usize = 16;
 
 #[derive(Serialize, Deserialize)]
@@ -35,7 +33,6 @@ struct Header {
     #[serde(default)]
     training: String,
     body_sha256: String,
-    /// Absent for a plain network.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     shape: Option<Architecture>,
 }
@@ -48,14 +45,17 @@ impl Header {
             let hidden = hidden.and_then(|n| n.parse::<usize>().ok());
             return match hidden {
                 Some(hidden) if self.features == "all" => Ok(Architecture::plain(hidden)),
-                _ => Err(HeaderError::UnknownArchitecture(self.architecture.clone()).into()),
+                _ => Err(EvalError::Header(format!(
+                    "its architecture `{}` is not one that this patzer knows: (768->N)x2->1 screlu",
+                    self.architecture
+                ))),
             };
         };
         let features = Features::parse(&self.features).map_err(EvalError::Architecture)?;
         let architecture = Architecture { features, ..shape.clone() };
         if architecture.to_string() != self.architecture {
-            let (shape, name) = (architecture.to_string(), self.architecture.clone());
-            return Err(HeaderError::OtherArchitecture { shape, name }.into());
+            let reason = format!("its header is damaged: {architecture} is not `{}`", self.architecture);
+            return Err(EvalError::Header(reason));
         }
         Ok(architecture)
     }
@@ -65,12 +65,10 @@ impl Header {
 const EMBEDDED: &[u8] = include_bytes!(env!("PATZER_EVALFILE"));
 
 impl Network {
-    /// The embedded network.
     pub fn embedded() -> Network {
         Network::parse(EMBEDDED).expect("the embedded network is whole")
     }
 
-    /// Reads the bytes of a `.nnue` file.
     pub fn parse(bytes: &[u8]) -> Result<Network, EvalError> {
         let (header, body) = split(bytes)?;
         for (name, ours, theirs) in
@@ -90,7 +88,6 @@ impl Network {
         Ok(network)
     }
 
-    /// The bytes of a `.nnue` file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let body = self.body();
         let shape = self.architecture();
@@ -118,7 +115,6 @@ impl Network {
     }
 }
 
-/// Whether bytes begin with the magic number of a `.nnue` file.
 pub fn has_magic(bytes: &[u8]) -> bool {
     bytes.starts_with(MAGIC)
 }
@@ -130,7 +126,9 @@ fn split(bytes: &[u8]) -> Result<(Header, &[u8]), EvalError> {
     if !has_magic(bytes) {
         return Err(EvalError::NoMagic);
     }
-    let truncated = || HeaderError::Truncated(bytes.len());
+    let length = bytes.len();
+    let truncated =
+        || EvalError::Header(format!("the file is truncated: it ends after {length} bytes, in its header"));
     let number = |at: usize| {
         let bytes = bytes.get(at..at + 4)?;
         Some(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
@@ -138,12 +136,16 @@ fn split(bytes: &[u8]) -> Result<(Header, &[u8]), EvalError> {
     let version = number(8).ok_or_else(truncated)?;
     let length = number(12).ok_or_else(truncated)?;
     if !VERSIONS.contains(&version) {
-        return Err(HeaderError::Version(version).into());
+        let reason = format!("its format is version {version}; this patzer reads versions 1 and 2");
+        return Err(EvalError::Header(reason));
     }
     let end = FIXED + length as usize;
     let text = bytes.get(FIXED..end).ok_or_else(truncated)?;
-    let text = std::str::from_utf8(text).map_err(|_| HeaderError::NotUtf8)?;
-    let header = toml::from_str(text).map_err(|e| HeaderError::Toml(Box::new(e)))?;
+    let text =
+        std::str::from_utf8(text).map_err(|_| EvalError::Header("its header is not UTF-8 text".into()))?;
+    let reason =
+        |e: toml::de::Error| format!("its header does not parse: {}", e.message().replace('\n', " "));
+    let header = toml::from_str(text).map_err(|e| EvalError::Header(reason(e)))?;
     Ok((header, &bytes[end..]))
 }
 
@@ -151,7 +153,6 @@ fn digest(bytes: &[u8]) -> String {
     hex(&hmac_sha256::Hash::hash(bytes))
 }
 
-/// Bytes as hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -162,16 +163,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_survives_the_round_trip() {
+    fn files_of_every_shape_survive_the_round_trip() {
         let about = About { description: "test \"quoted\" größe".into(), training: "ab12".into() };
         let network = random_of(&Architecture::plain(24), 1).with_about(about);
         let bytes = network.to_bytes();
         assert_eq!((bytes.len() - network.body().len()) % 64, 0);
         assert_eq!(Network::parse(&bytes).unwrap(), network);
-    }
-
-    #[test]
-    fn files_of_every_shape_survive_the_round_trip() {
         for (seed, architecture) in shapes().iter().enumerate() {
             let network = random_of(architecture, seed as u64);
             assert_eq!(Network::parse(&network.to_bytes()).unwrap(), network, "{architecture}");

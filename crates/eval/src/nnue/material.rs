@@ -1,5 +1,4 @@
 //! A network that counts material, in centipawns to within 1 %: a sound start, and something to beat.
-//!
 //! A squared clipped ReLU is not linear, but the difference of two is. With c = 1/2 and x the balance of one
 //! kind of piece, (c + x)² − (c − x)² = 4·c·x, exactly, as long as |x| ≤ c. So each kind of piece has a pair of
 //! neurons that see own pieces as ±u and the opponent's as ∓u, with output weights +w and −w. Both perspectives
@@ -21,7 +20,6 @@ const PAIRS: [(usize, i16, i16); 6] = [
     (4, 42, 109),
 ];
 
-/// The fewest neurons of a material network.
 pub const MIN_HIDDEN: usize = 2 * PAIRS.len();
 
 /// The bias of a pair: the middle of the activation's range.
@@ -52,16 +50,12 @@ pub fn network(hidden: usize) -> Option<Network> {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use shakmaty::{CastlingMode, Chess, fen::Fen};
-
     use super::*;
     use crate::{Evaluator, nnue::Nnue};
 
     #[test]
     fn material_is_worth_its_centipawns() {
-        let mut nnue = Nnue::new(Arc::new(network(16).unwrap()));
+        let mut nnue = Nnue::new(network(16).unwrap().into());
         for (fen, expected) in [
             ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 0),
             ("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 900),
@@ -71,8 +65,7 @@ mod tests {
             ("4k3/8/8/8/8/8/8/1NB1K2R b - - 0 1", -1150),
             ("4k2r/8/8/8/8/8/8/QQ2K3 w - - 0 1", 1300),
         ] {
-            let position: Chess = fen.parse::<Fen>().unwrap().into_position(CastlingMode::Standard).unwrap();
-            let score = nnue.evaluate(&position, 0);
+            let score = nnue.evaluate(&patzer_chess::fen::position(fen, false).unwrap(), 0);
             assert!((score - expected).abs() <= 1 + expected.abs() / 100, "{fen}: {score}");
         }
     }

@@ -1,5 +1,4 @@
 //! Networks: efficiently updatable, quantised, of any [`Architecture`].
-//!
 //! Sources: Nasu, "Efficiently Updatable Neural-Network-based Evaluation Functions for Computer Shogi" (2018);
 //! the layout and the squared clipped ReLU are those of the trainer bullet.
 
@@ -35,7 +34,6 @@ pub struct Nnue {
     network: Arc<Network>,
     accumulators: Accumulators,
     kernel: Kernel,
-    /// Buffers for the activations of the hidden layer and the outputs of the next.
     active: Vec<Block>,
     first: Vec<i64>,
 }
@@ -44,12 +42,10 @@ pub struct Nnue {
 enum Accumulators {
     /// For the feature block `all` alone: one row per piece and perspective.
     Pieces(PieceStack),
-    /// For any feature blocks.
     Features(FeatureStack),
 }
 
 impl Accumulators {
-    /// Brings a ply's accumulators up to date for the given perspectives.
     #[inline]
     fn update(
         &mut self,
@@ -76,7 +72,6 @@ impl Accumulators {
     }
 }
 
-/// The phase of PeSTO: minor pieces 1, rooks 2, queens 4.
 #[inline]
 pub fn phase(board: &Board) -> usize {
     let minor = (board.knights() | board.bishops()).count();
@@ -84,7 +79,6 @@ pub fn phase(board: &Board) -> usize {
 }
 
 impl Nnue {
-    /// Starts with the accumulators of the empty board.
     pub fn new(network: Arc<Network>) -> Nnue {
         let accumulators = if network.architecture().features.is_all() {
             Accumulators::Pieces(PieceStack::new(&network))
@@ -104,7 +98,6 @@ impl Nnue {
         self.evaluate_in(bucket, board, side, ply)
     }
 
-    /// The output bucket of a board.
     #[inline]
     pub fn bucket(&self, board: &Board) -> usize {
         match self.network.architecture().output_buckets {
@@ -127,14 +120,14 @@ impl Nnue {
         self.accumulators.update(network, kernel, board, perspectives, ply);
         let both = [self.accumulators.of(sides[0], ply), self.accumulators.of(sides[1], ply)];
         let accumulators = &both[..perspectives.len()];
-        let layers = network.output_layers(bucket);
+        let layers = &network.outputs[bucket];
         let mut output = if layers.inner.is_empty() {
             single(network, kernel, layers, accumulators)
         } else {
             layered(network, kernel, layers, accumulators, &mut self.active, &mut self.first)
         };
         if network.architecture().psqt {
-            let value = |row: &[Block]| i64::from(row[network.hidden_blocks()].0[bucket]);
+            let value = |row: &[Block]| i64::from(row[network.hidden_blocks].0[bucket]);
             let (own, count) = (value(accumulators[0]), accumulators.len() as i64);
             let theirs = accumulators.get(1).map_or(0, |row| value(row));
             output += (own - theirs) * i64::from(QB) / count;
@@ -142,7 +135,6 @@ impl Nnue {
         Network::centipawns(output).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
     }
 
-    /// The network that it evaluates with.
     pub fn network(&self) -> &Arc<Network> {
         &self.network
     }
@@ -151,7 +143,7 @@ impl Nnue {
 /// The output of a network without further layers, in 1/(QA·QB).
 #[inline]
 fn single(network: &Network, kernel: Kernel, layers: &OutputLayers, accumulators: &[&[Block]]) -> i64 {
-    let hidden = network.hidden_blocks();
+    let hidden = network.hidden_blocks;
     let accumulators = accumulators.iter().map(|row| &row[..hidden]);
     let mut sum = kernel.output(network, accumulators.zip(&layers.first[0]));
     if network.squares() {
@@ -169,7 +161,7 @@ fn layered(
     active: &mut Vec<Block>,
     first: &mut Vec<i64>,
 ) -> i64 {
-    let (hidden, width) = (network.hidden_blocks(), layers.first[0][0].len());
+    let (hidden, width) = (network.hidden_blocks, layers.first[0][0].len());
     active.resize(width * accumulators.len(), Block::ZERO);
     for (row, active) in accumulators.iter().zip(active.chunks_exact_mut(width)) {
         kernel.activate(network.architecture().activation, &row[..hidden], active);
@@ -232,7 +224,7 @@ mod tests {
             let inputs: Vec<i64> = active.iter().map(|x| (x + 127) / 255).collect();
             let rows = layers[0].weights.chunks(inputs.len()).zip(&layers[0].bias);
             let first: Vec<i64> = rows.map(|(row, bias)| dot(row, &inputs) + i64::from(*bias)).collect();
-            network.inner(network.output_layers(bucket), &first)
+            network.inner(&network.outputs[bucket], &first)
         };
         if shape.psqt {
             let value = |rows: &Vec<usize>| -> i64 {
@@ -284,11 +276,8 @@ mod tests {
             assert_eq!(many.evaluate(position, 0), one.evaluate(position, 0));
         });
         assert!(several.with_buckets(&Architecture { output_buckets: 4, ..buckets.clone() }).is_none());
-        assert!(
-            several
-                .with_buckets(&Architecture { king_buckets: KingBuckets::none(), ..buckets.clone() })
-                .is_none()
-        );
+        let no_king_buckets = Architecture { king_buckets: KingBuckets::none(), ..buckets.clone() };
+        assert!(several.with_buckets(&no_king_buckets).is_none());
         let wider = Architecture { hidden: 25, ..buckets };
         assert!(one.network().with_buckets(&wider).is_none());
     }

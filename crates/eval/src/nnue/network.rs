@@ -12,7 +12,7 @@
 
 use std::fmt;
 
-use super::architecture::{Activation, Architecture, ArchitectureError};
+use super::architecture::{Activation, Architecture};
 use super::features::all::COUNT;
 
 pub use super::architecture::MAX_HIDDEN;
@@ -30,26 +30,25 @@ const ONE: i64 = (QA * QB) as i64;
 /// Weights in a block: one cache line.
 pub const LANES: usize = 32;
 
-/// A cache line of weights or activations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub struct Block(pub [i16; LANES]);
 
 impl Block {
-    /// All zeros.
     pub const ZERO: Block = Block([0; LANES]);
 }
 
-/// A network with quantised weights, laid out for inference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
     architecture: Architecture,
     /// Feature rows one after another, each of [`Network::blocks`] blocks; piece-square values are the last block.
     features: Vec<Block>,
-    bias: Vec<Block>,
-    hidden_blocks: usize,
-    outputs: Vec<OutputLayers>,
-    narrow: bool,
+    pub(super) bias: Vec<Block>,
+    /// Blocks of the hidden layer in a row; with pairwise, the first half holds the first neurons of all pairs.
+    pub(super) hidden_blocks: usize,
+    pub(super) outputs: Vec<OutputLayers>,
+    /// Every weight of the first output layer is at most 128, so that activation × weight fits 16 bits.
+    pub(super) narrow: bool,
     about: About,
 }
 
@@ -118,7 +117,6 @@ impl Network {
         }
     }
 
-    /// The weights without padding.
     pub fn weights(&self) -> Weights {
         let architecture = &self.architecture;
         let parts = if architecture.activation == Activation::Pairwise { 2 } else { 1 };
@@ -145,22 +143,35 @@ impl Network {
 
     /// Reads a raw body of a plain network. The hidden size follows from the number of bytes.
     pub fn from_body(body: &[u8], about: About) -> Result<Network, BodyError> {
-        let hidden = hidden_of(body.len()).ok_or(BodyError::NoPlainSize(body.len()))?;
+        let hidden = hidden_of(body.len()).ok_or_else(|| {
+            BodyError(format!(
+                "its {} bytes of weights are not the size of any (768->N)x2->1 network of at most {MAX_HIDDEN} \
+                 neurons (1542·N + 2, padded to 64)",
+                body.len()
+            ))
+        })?;
         Network::of_body(Architecture::plain(hidden), body, about)
     }
 
     /// Reads a raw body of a known architecture, with or without its padding.
     pub fn of_body(architecture: Architecture, body: &[u8], about: About) -> Result<Network, BodyError> {
-        architecture.check().map_err(BodyError::Architecture)?;
-        if body.len() != 2 * architecture.parameters() && body.len() != body_size(&architecture) {
-            return Err(BodyError::Size { architecture: Box::new(architecture), found: body.len() });
+        architecture.check().map_err(|error| BodyError(error.to_string()))?;
+        let (found, expected) = (body.len(), body_size(&architecture));
+        if found != 2 * architecture.parameters() && found != expected {
+            let fault = if found < expected { "truncated" } else { "too long" };
+            let shape = if architecture.is_plain() {
+                format!("{} neurons take", architecture.hidden)
+            } else {
+                format!("{architecture} takes")
+            };
+            let reason = format!("the file is {fault}: {shape} {expected} bytes, it has {found}");
+            return Err(BodyError(reason));
         }
         let mut numbers = body.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]]));
         let weights = Weights::read(&architecture, &mut numbers);
         Ok(Network::lay_out(architecture, &weights, about))
     }
 
-    /// The raw body, padded to 64 bytes with zeros.
     pub fn body(&self) -> Vec<u8> {
         let mut bytes: Vec<u8> = self.weights().numbers().flat_map(|n| n.to_le_bytes()).collect();
         bytes.resize(body_size(&self.architecture), 0);
@@ -171,12 +182,10 @@ impl Network {
         &self.architecture
     }
 
-    /// Neurons of the hidden layer per perspective.
     pub fn hidden(&self) -> usize {
         self.architecture.hidden
     }
 
-    /// Number of weights and biases.
     pub fn parameters(&self) -> usize {
         self.architecture.parameters()
     }
@@ -213,38 +222,15 @@ impl Network {
         Network::new(architecture.clone(), &weights, self.about.clone())
     }
 
-    /// Blocks in a row.
     #[inline]
     pub(super) fn blocks(&self) -> usize {
         self.bias.len()
-    }
-
-    /// Blocks of the hidden layer in a row; with pairwise, the first half holds the first neurons of all pairs.
-    #[inline]
-    pub(super) fn hidden_blocks(&self) -> usize {
-        self.hidden_blocks
     }
 
     #[inline]
     pub(super) fn row(&self, row: u16) -> &[Block] {
         let (blocks, row) = (self.blocks(), usize::from(row));
         &self.features[row * blocks..(row + 1) * blocks]
-    }
-
-    #[inline]
-    pub(super) fn bias(&self) -> &[Block] {
-        &self.bias
-    }
-
-    #[inline]
-    pub(super) fn output_layers(&self, bucket: usize) -> &OutputLayers {
-        &self.outputs[bucket]
-    }
-
-    /// Whether every weight of the first output layer is at most 128, so that activation × weight fits 16 bits.
-    #[inline]
-    pub(super) fn narrow(&self) -> bool {
-        self.narrow
     }
 
     /// Whether products of activations are one factor [`QA`] larger than activations.
@@ -294,50 +280,22 @@ fn padded(row: &[i16]) -> impl Iterator<Item = Block> + '_ {
     })
 }
 
-/// The first `count` weights: all but the padding.
 fn plain(blocks: &[Block], count: usize) -> Vec<i16> {
     blocks.iter().flat_map(|block| block.0).take(count).collect()
 }
 
 /// A raw body whose size fits no network, or not its architecture.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum BodyError {
-    Architecture(ArchitectureError),
-    /// This many bytes are no plain network.
-    NoPlainSize(usize),
-    Size {
-        architecture: Box<Architecture>,
-        /// Bytes of the body.
-        found: usize,
-    },
-}
+pub struct BodyError(String);
 
 impl fmt::Display for BodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            BodyError::Architecture(error) => error.fmt(f),
-            BodyError::NoPlainSize(found) => write!(
-                f,
-                "its {found} bytes of weights are not the size of any (768->N)x2->1 network of at most \
-                 {MAX_HIDDEN} neurons (1542·N + 2, padded to 64)"
-            ),
-            BodyError::Size { architecture, found } => {
-                let expected = body_size(architecture);
-                let fault = if *found < expected { "truncated" } else { "too long" };
-                let shape = if architecture.is_plain() {
-                    format!("{} neurons take", architecture.hidden)
-                } else {
-                    format!("{architecture} takes")
-                };
-                write!(f, "the file is {fault}: {shape} {expected} bytes, it has {found}")
-            }
-        }
+        f.write_str(&self.0)
     }
 }
 
 impl std::error::Error for BodyError {}
 
-/// Bytes of a raw body with its padding.
 pub fn body_size(architecture: &Architecture) -> usize {
     (2 * architecture.parameters()).next_multiple_of(64)
 }
@@ -355,7 +313,6 @@ pub(super) mod tests {
     use super::*;
     use patzer_chess::rng::Rng;
 
-    /// A network with random weights, small enough that nothing overflows.
     pub fn random_of(architecture: &Architecture, seed: u64) -> Network {
         let mut rng = Rng::new(seed);
         let bound = if architecture.features.is_all() { 90 } else { 30 };
@@ -365,13 +322,12 @@ pub(super) mod tests {
         Network::new(architecture.clone(), &weights, About::default()).unwrap()
     }
 
-    /// Architectures with each part in turn, and one with all of them.
     pub fn shapes() -> Vec<Architecture> {
         use crate::nnue::architecture::{KingBuckets, OutputBy};
         use crate::nnue::features::Features;
 
         let plain = || Architecture::plain(40);
-        let five = || KingBuckets::parse("five").unwrap();
+        let buckets = |text| KingBuckets::parse(text).unwrap();
         let sum = |text| Features::parse(text).unwrap();
         vec![
             plain(),
@@ -380,13 +336,8 @@ pub(super) mod tests {
             Architecture { activation: Activation::Crelu, output_buckets: 8, ..plain() },
             Architecture { activation: Activation::Pairwise, ..plain() },
             Architecture { mirror: true, ..plain() },
-            Architecture { king_buckets: five(), psqt: true, ..plain() },
-            Architecture {
-                mirror: true,
-                king_buckets: KingBuckets::parse("halfka").unwrap(),
-                hidden: 4,
-                ..plain()
-            },
+            Architecture { king_buckets: buckets("five"), psqt: true, ..plain() },
+            Architecture { mirror: true, king_buckets: buckets("halfka"), hidden: 4, ..plain() },
             Architecture { output_buckets: 4, output_by: OutputBy::Phase, psqt: true, ..plain() },
             Architecture { layers: vec![8], ..plain() },
             Architecture { layers: vec![8, 4], activation: Activation::Crelu, output_buckets: 2, ..plain() },
@@ -398,7 +349,7 @@ pub(super) mod tests {
                 layers: vec![16, 8],
                 activation: Activation::Pairwise,
                 mirror: true,
-                king_buckets: five(),
+                king_buckets: buckets("five"),
                 output_buckets: 8,
                 psqt: true,
                 ..plain()
@@ -419,17 +370,13 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_plain_body_survives_the_round_trip() {
+    fn bodies_of_every_shape_survive_the_round_trip() {
         for hidden in [1, 16, 31, 32, 33, 64] {
             let network = random_of(&Architecture::plain(hidden), 5);
             let body = network.body();
             assert_eq!(Network::from_body(&body, About::default()).unwrap(), network);
             assert_eq!(body.len() % 64, 0);
         }
-    }
-
-    #[test]
-    fn bodies_of_every_shape_survive_the_round_trip() {
         for (seed, architecture) in shapes().into_iter().enumerate() {
             let network = random_of(&architecture, seed as u64);
             let body = network.body();
@@ -446,6 +393,6 @@ pub(super) mod tests {
         let mut network = random_of(&architecture, 1);
         let dense = |weight: i16, bias: i16| Dense { weights: vec![weight], bias: vec![bias] };
         network.outputs[0].inner = vec![dense(96, 2040), dense(-128, 16_320)];
-        assert_eq!(network.inner(network.output_layers(0), &[8160]), 16_320 / 2);
+        assert_eq!(network.inner(&network.outputs[0], &[8160]), 16_320 / 2);
     }
 }

@@ -1,5 +1,4 @@
 //! Accumulators of networks with one feature per piece and square, with any mirroring and king buckets.
-//!
 //! Each ply keeps the pieces of its accumulators and the key of each perspective. A new position usually differs from
 //! the previous ply's by one move: only the difference is added and removed, listed once for both perspectives. After a
 //! king move that changes the key, the update starts from whichever position differs least: the previous ply's, the one
@@ -26,7 +25,6 @@ const NEVER: u32 = u32::MAX;
 struct PerspectiveKey {
     /// Xor mask for the files of squares: 7 if mirrored, else 0.
     flip: u16,
-    /// First feature row of the king bucket.
     base: u16,
 }
 
@@ -45,7 +43,6 @@ impl PerspectiveKey {
         self.base + (feature as u16 ^ self.flip)
     }
 
-    /// Index into the refresh table.
     #[inline]
     fn refresh_index(self, side: Color) -> usize {
         4 * (usize::from(self.base) / all::COUNT)
@@ -54,7 +51,6 @@ impl PerspectiveKey {
     }
 }
 
-/// The position behind a ply's accumulators.
 #[derive(Debug, Clone, Copy)]
 struct Snapshot {
     pieces: Pieces,
@@ -84,27 +80,20 @@ impl Rows {
     }
 }
 
-/// The accumulator that an update starts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Origin {
     PreviousPly,
-    /// This ply, as another line left it.
     SamePly,
-    /// An index into the refresh table.
     Refresh(usize),
 }
 
-/// Accumulators of every ply and perspective, and the refresh table.
 #[derive(Debug, Clone)]
 pub struct PieceStack {
-    /// Perspective keys of White and Black by the king's square.
     keys: Box<[[PerspectiveKey; 64]; 2]>,
     plies: Vec<Snapshot>,
     accumulators: AccumulatorArena,
-    /// The last position seen with each key.
     refresh: Vec<Pieces>,
     refresh_accumulators: AccumulatorArena,
-    /// Rows to add, rows to remove.
     changes: Box<[Rows; 2]>,
 }
 
@@ -123,7 +112,6 @@ impl PieceStack {
         }
     }
 
-    /// Brings a ply's accumulators up to date for the given perspectives.
     #[inline]
     pub fn update(
         &mut self,
@@ -185,7 +173,6 @@ impl PieceStack {
         }
     }
 
-    /// A perspective's accumulator as the last [`PieceStack::update`] of the ply left it.
     #[inline]
     pub fn accumulator(&self, side: Color, ply: usize) -> &[Block] {
         self.accumulators.at(slot(side, ply))
@@ -219,7 +206,6 @@ impl PieceStack {
         }
     }
 
-    /// Applies the listed rows to the origin's accumulator.
     #[inline]
     fn apply(&mut self, network: &Network, kernel: Kernel, origin: Origin, side: Color, ply: usize) {
         let [added, removed] = &*self.changes;
@@ -239,7 +225,6 @@ impl PieceStack {
         }
     }
 
-    /// Lists the rows that differ, for both perspectives.
     #[inline]
     fn list(&mut self, from: &Pieces, to: &Pieces, keys: [PerspectiveKey; 2]) {
         let changed = from.changed(to);
@@ -279,7 +264,6 @@ impl Pieces {
         64 * (6 * black + ones + 2 * twos + 4 * fours) + square
     }
 
-    /// The squares whose content differs.
     #[inline]
     fn changed(&self, other: &Pieces) -> u64 {
         self.0.iter().zip(&other.0).fold(0, |changed, (a, b)| changed | (a ^ b))

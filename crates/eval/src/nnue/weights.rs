@@ -2,7 +2,6 @@
 
 use super::architecture::Architecture;
 
-/// The weights of a dense layer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dense {
     /// `[output][input]`, in 1/QB.

@@ -23,10 +23,8 @@ pub struct Game {
     pub round: String,
 }
 
-/// Sums over the moves of one number.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Took {
-    /// Number of moves with a comment.
     pub moves: u64,
     pub seconds: f64,
     pub nodes: u64,
@@ -43,7 +41,6 @@ pub struct Games {
 /// Moves from this number on (from 0) share one entry.
 pub const LAST_MOVE: usize = 120;
 
-/// Reads a PGN, plain or compressed.
 pub fn read(path: &Path) -> Result<Games> {
     let reader = Reader::start(vec![path.to_path_buf()])?;
     let mut games = Games::default();
@@ -112,7 +109,6 @@ fn add(chunk: &Chunk, games: &mut Games) {
 
 #[derive(Default)]
 struct Moves {
-    /// From the comment of each move.
     took: Vec<Option<Took>>,
     last_comment: String,
 }
@@ -177,11 +173,11 @@ fn reason(comment: &str, termination: &str) -> String {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Games {
+    fn read(text: &str) -> Result<Games> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.pgn");
         std::fs::write(&path, text).unwrap();
-        super::read(&path).unwrap()
+        super::read(&path)
     }
 
     #[test]
@@ -191,7 +187,8 @@ mod tests {
              {-0.2/8 1.5s} (1... c5 {+1/9 9s} 2. Nf3) 2.Nf3 $1 Nc6 3. 0-0 {book} Nf6 {+0.1/3 0.1s, White mates} 1-0\n\n\
              [White \"B\"]\n[Black \"A\"]\n[Result \"1/2-1/2\"]\n[FEN \"4k3/8/8/8/8/8/8/4K2R b K - 0 1\"]\n\n\
              1... Kd7 {+0.0/5 2s} 2. Kd2 {+0.0/6 4s} 1/2-1/2\n",
-        );
+        )
+        .unwrap();
         let [first, second] = &games.games[..] else { panic!("{games:?}") };
         assert_eq!((first.plies, first.result, first.round.as_str()), (6, Some(1), "3"));
         assert_eq!((first.reason.as_str(), second.reason.as_str()), ("checkmate", "not told"));
@@ -206,9 +203,6 @@ mod tests {
 
     #[test]
     fn a_file_without_games_is_refused() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("x.pgn");
-        std::fs::write(&path, "nothing\n").unwrap();
-        assert!(super::read(&path).unwrap_err().to_string().contains("holds no games"));
+        assert!(read("nothing\n").unwrap_err().to_string().contains("holds no games"));
     }
 }

@@ -17,33 +17,27 @@ use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
 use games::Games;
 pub use pairing::of_games_alone;
-use patzer_match::stats::{Estimate, Model, Pentanomial, Sprt, Trinomial};
+use patzer_match::stats::{Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
 pub use printed::of_result;
 
 /// Two games with colours exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
-    /// Indices of the players.
     pub players: [usize; 2],
     /// Half points of the first player, 0 to 2: with White, then with Black.
     pub half_points: [u8; 2],
-    /// Index of the opening.
     pub opening: usize,
 }
 
-/// Input of the section.
 #[derive(Debug, Clone)]
 pub struct Contest {
     pub players: Vec<String>,
     pub pairs: Vec<Pair>,
     pub test: Option<Sprt>,
-    /// Number of games by why they ended.
     pub reasons: BTreeMap<String, u64>,
-    /// Names and values for people.
     pub conditions: Vec<(String, String)>,
     /// The games, or why they are missing.
     pub games: Known<Games>,
-    /// Name and relative path of the PGN.
     pub link: Option<(String, String)>,
 }
 
@@ -126,11 +120,15 @@ fn measure_result(section: &mut Section, counts: &Counts, test: Option<&Sprt>) {
         _ => llr.map(|(_, llr)| llr),
     });
     if let Some((test, llr)) = llr {
-        section.measure("verdict", "verdict", Cell::text(verdict(test, llr)));
+        let verdict = match test.verdict(llr) {
+            Verdict::H1 => "H1",
+            Verdict::H0 => "H0",
+            Verdict::Undecided => "undecided",
+        };
+        section.measure("verdict", "verdict", Cell::text(verdict));
     }
 }
 
-/// Adds the estimates, by their JSON keys.
 fn measure_numbers(section: &mut Section, number: impl Fn(&str) -> Option<f64>) {
     for (key, label, decimals, factor) in [
         ("elo", "Elo", 2, 1.0),
@@ -143,14 +141,6 @@ fn measure_numbers(section: &mut Section, number: impl Fn(&str) -> Option<f64>) 
         if let Some(value) = number(key) {
             section.measure(key, label, Cell::number(factor * value, decimals));
         }
-    }
-}
-
-fn verdict(test: &Sprt, llr: f64) -> &'static str {
-    match test.verdict(llr) {
-        patzer_match::stats::Verdict::H1 => "H1",
-        patzer_match::stats::Verdict::H0 => "H0",
-        patzer_match::stats::Verdict::Undecided => "undecided",
     }
 }
 
@@ -175,36 +165,21 @@ const PAIRS: [&str; 5] = ["LL (0)", "LD (½)", "WL, DD (1)", "WD (1½)", "WW (2)
 fn pentanomial(counts: [u64; 5]) -> Figure {
     let all = counts.iter().sum();
     let row = |(name, count)| Bar::counted(name, count, all);
-    let bars = Bars {
-        rows_are: "pair".into(),
-        parts: vec![("pairs".into(), BLUE)],
-        rows: PAIRS.into_iter().zip(counts).map(row).collect(),
-    };
+    let rows = PAIRS.into_iter().zip(counts).map(row).collect();
+    let bars = Bars::new("pair", &[("pairs", BLUE)], rows);
     let caption =
         "Pairs of games from the same opening with colours exchanged, by what the first player got.";
     Figure::new("pentanomial", "Pairs", caption, Drawing::Bars(bars))
 }
 
-fn share_row(label: &str, games: Trinomial) -> Bar {
-    let Trinomial { wins, draws, losses } = games;
-    let all = games.games().max(1) as f64;
-    Bar {
-        label: label.into(),
-        parts: [wins, draws, losses].map(|count| count as f64 / all).to_vec(),
-        text: format!("+{wins} ={draws} −{losses}"),
-    }
-}
-
 fn shares(id: &str, title: &str, caption: &str, rows_are: &str, rows: &[(String, Trinomial)]) -> Figure {
-    let parts = [("won", BLUE), ("drawn", GREEN), ("lost", ORANGE)];
-    let bars = Bars {
-        rows_are: rows_are.into(),
-        parts: parts.map(|(name, colour)| (name.to_string(), colour)).to_vec(),
-        rows: rows.iter().map(|(label, games)| share_row(label, *games)).collect(),
-    };
+    let mut bars = Bars::new(rows_are, &[("won", BLUE), ("drawn", GREEN), ("lost", ORANGE)], Vec::new());
     let mut data = Table::new(&[rows_are, "won", "drawn", "lost"]);
     for (label, games) in rows {
-        data.row([Cell::text(label), games.wins.into(), games.draws.into(), games.losses.into()]);
+        let Trinomial { wins, draws, losses } = *games;
+        let parts = [wins, draws, losses].map(|count| count as f64 / games.games().max(1) as f64).to_vec();
+        bars.rows.push(Bar { label: label.into(), parts, text: format!("+{wins} ={draws} −{losses}") });
+        data.row([Cell::text(label), wins.into(), draws.into(), losses.into()]);
     }
     Figure::new(id, title, caption, Drawing::Bars(bars)).with_data(data)
 }
@@ -244,7 +219,7 @@ fn of_several(section: &mut Section, contest: &Contest) {
         table.row(std::iter::once(Cell::text(&contest.players[player])).chain(counts).chain(numbers));
     }
     if !table.is_empty() {
-        part.add(table);
+        part.table(table);
         part.say("Elo against all opponents together, with its 95 % error.");
         let rows: Vec<(String, Trinomial)> =
             order.iter().map(|&player| (contest.players[player].clone(), of[player].games)).collect();
@@ -260,21 +235,15 @@ fn endings(contest: &Contest) -> Part {
     let all = contest.reasons.values().sum();
     let row = |(reason, count): (&String, &u64)| Bar::counted(reason, *count, all);
     if !reasons.is_empty() {
-        let rows = reasons.into_iter().map(row).collect();
-        let bars = Bars { rows_are: "reason".into(), parts: vec![("games".into(), BLUE)], rows };
+        let bars = Bars::new("reason", &[("games", BLUE)], reasons.into_iter().map(row).collect());
         part.add(Figure::new("reasons", "Why games ended", "", Drawing::Bars(bars)));
     }
     let Ok(games) = &contest.games else { return part };
-    let mut lengths: Vec<u64> = Vec::new();
-    for game in &games.games {
-        let plies = game.plies as usize;
-        if lengths.len() <= plies {
-            lengths.resize(plies + 1, 0);
-        }
-        lengths[plies] += 1;
-    }
-    let mean =
-        games.games.iter().map(|game| f64::from(game.plies)).sum::<f64>() / games.games.len().max(1) as f64;
+    let longest = games.games.iter().map(|game| game.plies as usize + 1).max().unwrap_or(0);
+    let mut lengths = vec![0; longest];
+    games.games.iter().for_each(|game| lengths[game.plies as usize] += 1);
+    let plies: f64 = games.games.iter().map(|game| f64::from(game.plies)).sum();
+    let mean = plies / games.games.len().max(1) as f64;
     let histogram = Histogram::of_values("", "plies", "games", &lengths);
     let caption = format!("The mean is {mean:.1} plies.");
     part.add(Figure::new("game-length", "Length of games", &caption, Drawing::Histogram(histogram)));
@@ -290,9 +259,7 @@ fn conditions(contest: &Contest) -> Part {
     for (name, value) in &contest.conditions {
         table.row([Cell::text(name), Cell::text(value)]);
     }
-    if !table.is_empty() {
-        part.add(table);
-    }
+    part.table(table);
     part
 }
 
@@ -319,9 +286,8 @@ mod tests {
         let counts = Pentanomial([0, 0, 500, 250, 250]);
         let last = llr.data.rows.last().unwrap();
         assert_eq!((last[0].value(), last[1].value()), (Some(2_000.0), Some(test.llr(counts))));
-        let elo =
-            section.figures().find(|figure| figure.id == "elo").unwrap().data.rows.last().unwrap()[1].value();
-        assert_eq!(elo, Some(Estimate::new(counts).elo));
+        let elo = section.figures().find(|figure| figure.id == "elo").unwrap();
+        assert_eq!(elo.data.rows.last().unwrap()[1].value(), Some(Estimate::new(counts).elo));
         let verdict = section.measures.iter().find(|measure| measure.key == "verdict").unwrap();
         assert_eq!(verdict.value, Cell::text("H1"));
     }

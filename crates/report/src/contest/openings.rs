@@ -10,7 +10,6 @@ use crate::style::BLUE;
 use crate::table::{Cell, Table};
 use patzer_match::stats::Trinomial;
 
-/// Maximum of table rows.
 const OPENINGS: usize = 40;
 
 pub(super) fn openings(contest: &Contest) -> Part {
@@ -31,11 +30,7 @@ pub(super) fn openings(contest: &Contest) -> Part {
         let count = contest.pairs.iter().filter(|pair| is(pair.half_points)).count();
         Bar::counted(label, count as u64, contest.pairs.len() as u64)
     };
-    let bars = Bars {
-        rows_are: "the pair's first player".into(),
-        parts: vec![("pairs".into(), BLUE)],
-        rows: kinds.into_iter().map(row).collect(),
-    };
+    let bars = Bars::new("the pair's first player", &[("pairs", BLUE)], kinds.into_iter().map(row).collect());
     let caption = "Where one colour wins both games, the opening decides and not the player.";
     part.add(Figure::new("opening-kinds", "Pairs by opening", caption, Drawing::Bars(bars)));
     let mut counts: BTreeMap<usize, (Counts, i64)> = BTreeMap::new();

@@ -58,24 +58,14 @@ mod tests {
     use super::*;
 
     fn game(white: &str, black: &str, result: i8, opening: &str) -> Game {
-        Game {
-            white: white.into(),
-            black: black.into(),
-            result: Some(result),
-            opening: opening.into(),
-            ..Game::default()
-        }
+        let [white, black, opening] = [white, black, opening].map(String::from);
+        Game { white, black, result: Some(result), opening, ..Game::default() }
     }
 
     #[test]
     fn games_are_paired_whoever_begins() {
-        let games = vec![
-            game("A", "B", 1, "x"),
-            game("B", "A", 0, "y"),
-            game("B", "A", 1, "x"),
-            game("A", "B", -1, "y"),
-            game("A", "B", 1, "alone"),
-        ];
+        let mut games = vec![game("A", "B", 1, "x"), game("B", "A", 0, "y"), game("B", "A", 1, "x")];
+        games.extend([game("A", "B", -1, "y"), game("A", "B", 1, "alone")]);
         let contest = of_games_alone(Games { games, took: BTreeMap::new() });
         assert_eq!(contest.players, ["A", "B"]);
         // From x A won with White and lost with Black; from y A lost with White and drew with Black.

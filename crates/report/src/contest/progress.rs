@@ -8,7 +8,6 @@ use crate::style::{BLUE, GREEN, ORANGE, PURPLE};
 use crate::table::{Cell, Table};
 use patzer_match::stats::{Estimate, Sprt};
 
-/// Maximum of points of a curve.
 pub(super) const POINTS: usize = 400;
 
 pub(super) fn progress(part: &mut Part, contest: &Contest) {

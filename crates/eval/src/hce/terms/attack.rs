@@ -1,5 +1,4 @@
 //! King attack: attacks on the enemy king's zone, and possible checks. Counts are for the attacker.
-//!
 //! Danger grows faster than linearly: besides single counts there is one weight for each number of attackers, and one for
 //! each degree of a king danger index in the manner of Stockfish and Ethereal. The evaluation stays linear in its weights.
 
@@ -70,7 +69,6 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     sink.add(us, FLANK + (pressure / 2).min(15), 1);
 }
 
-/// The four files of a king's wing by its file.
 const WINGS: [Bitboard; 8] = {
     const QUEEN_SIDE: Bitboard = Bitboard(0x0f0f_0f0f_0f0f_0f0f);
     const CENTRE: Bitboard = Bitboard(0x3c3c_3c3c_3c3c_3c3c);

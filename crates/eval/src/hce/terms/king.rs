@@ -1,5 +1,4 @@
 //! King shelter: own pawns in front of the king, enemy pawn storms, and defenders.
-//!
 //! Source: Ethereal's shelter and storm tables by file and distance.
 
 use shakmaty::{Bitboard, Color, Role};

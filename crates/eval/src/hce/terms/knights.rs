@@ -35,7 +35,6 @@ pub(super) fn safe_squares(c: &Context<'_>, us: Color) -> Bitboard {
     RANKS.without(beside(below(theirs)))
 }
 
-/// Counts pieces on [`safe_squares`] by edge and defence.
 #[inline(always)]
 pub(super) fn outposts<S: Sink>(c: &Context<'_>, us: Color, pieces: Bitboard, part: usize, sink: &mut S) {
     const INSIDE: Bitboard = Bitboard(0x7e7e_7e7e_7e7e_7e7e);

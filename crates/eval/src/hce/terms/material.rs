@@ -1,5 +1,4 @@
 //! Material.
-//!
 //! Redundant with the mean of a piece-square table, so the two are determined only up to a constant per piece. That is
 //! on purpose: material can be tuned without tables, and a weight file shows it.
 

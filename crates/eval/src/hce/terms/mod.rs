@@ -55,7 +55,6 @@ macro_rules! terms {
     };
 }
 
-/// Calls a term's function if it is of the wanted kind.
 macro_rules! call {
     (material material, $name:ident, $arguments:tt) => { $name::material $arguments };
     (structure structure, $name:ident, $arguments:tt) => { $name::structure $arguments };

@@ -1,5 +1,4 @@
 //! Pawn structure: isolated, backward, doubled, connected pawns, candidates, islands.
-//!
 //! A pawn is opposed if an enemy pawn is in front of it on its file. The classes are those of the classical Stockfish and
 //! of Ethereal.
 
@@ -27,7 +26,6 @@ term! {
         "a pawn with no pawn before it, held from beside; rows: fewer helpers than guards, enough; rank 2 to 7");
 }
 
-/// Files from the edge to the centre, 0 to 3.
 #[inline(always)]
 pub(super) fn file_pair(square: Square) -> usize {
     let file = square.file() as usize;

@@ -1,5 +1,4 @@
 //! Pins and discovered attacks on kings and queens.
-//!
 //! Sources: Stockfish's blockers for the king and weak queen, Ethereal's relative pins.
 
 use shakmaty::{Bitboard, Board, Color, Role, Square, attacks};
@@ -14,7 +13,6 @@ term! {
     QUEEN = single("queen", "one piece at most stands between the own queen and an enemy bishop or rook");
 }
 
-/// Counts pins of one side's own pieces.
 #[inline(always)]
 pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     let board = c.board;
@@ -35,13 +33,11 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     }
 }
 
-/// Sliders on a square's lines.
 #[inline(always)]
 fn aligned(square: Square, diagonal: Bitboard, straight: Bitboard) -> Bitboard {
     (sliders::diagonals(square) & diagonal) | (sliders::file_and_rank(square) & straight)
 }
 
-/// The only piece between two squares.
 #[inline(always)]
 fn blocker(board: &Board, from: Square, to: Square) -> Option<Square> {
     (attacks::between(from, to) & board.occupied()).single_square()

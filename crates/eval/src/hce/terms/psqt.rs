@@ -8,7 +8,6 @@ use crate::hce::context::{Context, Visit, relative, relative_square};
 use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 
-/// A table for each role; the king is last.
 pub(super) const BY_SQUARE: &[Part] = &[
     Part::board("pawn", "a pawn by square"),
     Part::board("knight", "a knight by square"),
@@ -23,7 +22,6 @@ pub const TERM: Term =
 
 const START: usize = layout::at("psqt", "pawn");
 
-/// Entries of the tables of all roles.
 pub const PIECE_SQUARES: usize = 6 * 64;
 
 /// Whether each king, own and enemy, is on files a to d; a missing king is not.
@@ -34,7 +32,6 @@ pub struct Wings {
 }
 
 impl Wings {
-    /// In the order of [`Wings::index`].
     pub const ALL: [Wings; 4] = {
         const fn wings(own: bool, enemy: bool) -> Wings {
             Wings { own, enemy }
@@ -42,7 +39,6 @@ impl Wings {
         [wings(false, false), wings(true, false), wings(false, true), wings(true, true)]
     };
 
-    /// A number below 4.
     #[inline(always)]
     pub fn index(self) -> usize {
         usize::from(self.own) + 2 * usize::from(self.enemy)

@@ -1,5 +1,4 @@
 //! Space: room behind the own pawns, restricted squares, and control of the centre.
-//!
 //! Sources: Stockfish's space and restricted pieces, Ethereal's space.
 
 use shakmaty::{Bitboard, Color, Role};

@@ -1,5 +1,4 @@
 //! Threats: pieces attacked by cheaper ones, or not defended enough.
-//!
 //! The classes are those of the classical Stockfish and of Ethereal.
 
 use shakmaty::{Bitboard, Color, Rank, Role, attacks};
@@ -47,7 +46,6 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
     on_queens(c, us, strong, sink);
 }
 
-/// Attacks on one kind of piece by pawns, minor pieces and rooks.
 #[inline(always)]
 fn by_kind<S: Sink>(c: &Context<'_>, us: Color, role: Role, weak: Bitboard, sink: &mut S) {
     let ours = &c.by_role[us];
@@ -62,7 +60,6 @@ fn by_kind<S: Sink>(c: &Context<'_>, us: Color, role: Role, weak: Bitboard, sink
     sink.add(us, BY_ROOK + kind, (by_rook & ours.rook).count() as i32);
 }
 
-/// Attacks on the queen, now and with the next move.
 #[inline(always)]
 fn on_queens<S: Sink>(c: &Context<'_>, us: Color, strong: Bitboard, sink: &mut S) {
     let ours = &c.by_role[us];

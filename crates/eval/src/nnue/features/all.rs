@@ -1,5 +1,4 @@
 //! `all`: every piece on every square, 768 features.
-//!
 //! Index: `384 × (theirs) + 64 × role + square`, with roles pawn 0 to king 5 and the board turned upside down for
 //! Black. This is the field's plain layout (`Chess768` of the trainer bullet), so that weights can be exchanged.
 
@@ -7,7 +6,6 @@ use shakmaty::{Piece, Square};
 
 use super::{Bits, Perspective};
 
-/// Number of features.
 pub const COUNT: usize = 768;
 
 /// The most features that are active at once: 32 pieces.
@@ -19,7 +17,6 @@ pub(super) fn write(perspective: &Perspective, bits: &mut Bits<'_>) {
     bits.words[..12].copy_from_slice(&perspective.pieces);
 }
 
-/// Offset of the opponent's pieces.
 const THEIRS: usize = 384;
 
 /// The feature of a piece on a square from White's and from Black's perspective.

@@ -1,5 +1,4 @@
 //! `h`, `v`, `d1`, `d2`: a piece of a role and colour stands on a file, a rank, a diagonal.
-//!
 //! Index: `lines × kind + line`, kinds as in [`all`](super::all): own pawn 0 to their king 11. A diagonal is
 //! file − rank + 7, an antidiagonal file + rank.
 

@@ -1,5 +1,4 @@
 //! Feature blocks: what a network sees of a position, defined once for the engine and the trainer.
-//!
 //! A feature is a statement about the board from one perspective, true or false. To add a block, write a function in a
 //! file of this folder and a row of [`FEATURE_BLOCKS`].
 //!
@@ -24,7 +23,6 @@ pub struct Perspective {
 }
 
 impl Perspective {
-    /// A side's perspective on a board.
     pub fn new(board: &Board, side: Color) -> Perspective {
         let white = Color::White;
         let roles =
@@ -44,13 +42,11 @@ impl Perspective {
         Perspective { pieces: self.pieces.map(|squares| squares.reverse_bits().swap_bytes()) }
     }
 
-    /// The square of the own king; a1 if there is none.
     #[inline]
     pub fn king(&self) -> usize {
         self.pieces[5].trailing_zeros() as usize & 63
     }
 
-    /// All occupied squares.
     #[inline]
     pub fn occupied(&self) -> u64 {
         self.pieces.iter().fold(0, |all, squares| all | squares)
@@ -64,7 +60,6 @@ pub struct Bits<'a> {
 }
 
 impl Bits<'_> {
-    /// Adds a feature of the block.
     #[inline]
     pub fn set(&mut self, feature: usize) {
         let at = self.base + feature;
@@ -72,16 +67,12 @@ impl Bits<'_> {
     }
 }
 
-/// A block of features.
 #[derive(Debug)]
 pub struct FeatureBlock {
-    /// The name in recipes.
     pub name: &'static str,
-    /// Number of features.
     pub count: usize,
     /// The most features that can be active at once.
     pub most: usize,
-    /// A description for people.
     pub about: &'static str,
     write: fn(&Perspective, &mut Bits<'_>),
 }
@@ -134,24 +125,25 @@ impl Features {
     pub fn parse(text: &str) -> Result<Features, ArchitectureError> {
         let names: Vec<&str> = text.split('+').map(str::trim).collect();
         for (i, &name) in names.iter().enumerate() {
-            let (features, name) = (text.to_string(), name.to_string());
-            if !FEATURE_BLOCKS.iter().any(|block| block.name == name) {
-                return Err(ArchitectureError::UnknownBlock { features, name });
+            let fault = |reason: String| {
+                Err(ArchitectureError::new("features", format!(" = \"{text}\": `{name}` is {reason}")))
+            };
+            let known: Vec<&str> = FEATURE_BLOCKS.iter().map(|block| block.name).collect();
+            if !known.contains(&name) {
+                return fault(format!("none of {}", known.join(", ")));
             }
-            if names[..i].contains(&&*name) {
-                return Err(ArchitectureError::RepeatedBlock { features, name });
+            if names[..i].contains(&name) {
+                return fault("there twice".into());
             }
         }
         let named = |block: &&FeatureBlock| names.contains(&block.name);
         Ok(Features { blocks: FEATURE_BLOCKS.iter().filter(named).collect() })
     }
 
-    /// The blocks in the order of [`FEATURE_BLOCKS`].
     pub fn blocks(&self) -> &[&'static FeatureBlock] {
         &self.blocks
     }
 
-    /// Features of all blocks.
     pub fn count(&self) -> usize {
         self.blocks.iter().map(|block| block.count).sum()
     }
@@ -161,17 +153,14 @@ impl Features {
         self.blocks.iter().map(|block| block.most).sum()
     }
 
-    /// Whether `all` is the only block.
     pub fn is_all(&self) -> bool {
         self.blocks.len() == 1 && self.blocks[0].name == "all"
     }
 
-    /// Number of 64-bit words that hold a bit for each feature.
     pub fn words(&self) -> usize {
         self.count().div_ceil(64)
     }
 
-    /// Overwrites `words` with the active features.
     pub fn write(&self, perspective: &Perspective, words: &mut [u64]) {
         words.fill(0);
         let mut base = 0;
@@ -202,7 +191,6 @@ impl std::fmt::Display for Features {
     }
 }
 
-/// The indices of the set bits.
 #[inline]
 pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
     words.iter().enumerate().flat_map(|(i, &word)| {
@@ -221,7 +209,6 @@ mod tests {
     use patzer_chess::testing::along_random_games;
     use shakmaty::Position;
 
-    /// Active features of a side's perspective.
     fn seen(name: &str, text: &str, side: Color) -> Vec<usize> {
         let features = Features::parse(name).unwrap();
         let mut words = vec![0; features.words()];
@@ -265,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_from_the_corner_of_a1() {
+    fn lines_neighbours_and_moves_have_their_indices() {
         // White pawns a2, a4 and b3, White king e1, Black king e8.
         let text = "4k3/8/8/8/P7/1P6/P7/4K3 w - - 0 1";
         // 16 for each role: own pawns 0, own king 40, their king 88.
@@ -276,20 +263,12 @@ mod tests {
         // file − rank + 7, and file + rank.
         assert_eq!(seen("d1", text, Color::White), [4, 6, 75 + 11, 165 + 4]);
         assert_eq!(seen("d2", text, Color::White), [1, 3, 75 + 4, 165 + 11]);
-    }
-
-    #[test]
-    fn neighbours_skip_empty_squares_and_are_ordered() {
         // First rank: rook a1, king e1; eighth: king e8, queen h8. Nothing shares a file but the kings.
         let text = "4k2q/8/8/8/8/8/8/R3K3 w - - 0 1";
         // rank · 144 + left · 12 + right; rook 3, king 5, their queen 10, their king 11.
         assert_eq!(seen("ph", text, Color::White), [3 * 12 + 5, 7 * 144 + 11 * 12 + 10]);
         assert_eq!(seen("pv", text, Color::White), [4 * 144 + 5 * 12 + 11]);
         assert_eq!(seen("pv", text, Color::Black), [4 * 144 + 5 * 12 + 11]);
-    }
-
-    #[test]
-    fn moves_are_those_of_the_pieces_alone() {
         // Pawn e2: e3, e4; captures only what is there: d3. King a1: a2, b1, b2. Their king h8, pawn d3: d2, e2.
         let text = "7k/8/8/8/8/3p4/4P3/K7 w - - 0 1";
         let of =

@@ -1,5 +1,4 @@
 //! `mb`, `mc`: where the pieces of a role and colour can move, and to how many squares.
-//!
 //! Index: for `mb` `64 × kind + square`; `mc` has one feature per kind and number of squares that any of its pieces can
 //! move to, up to a cap. Pseudo-legal moves without castling and en passant.
 
@@ -15,7 +14,6 @@ const SIDE: usize = 103;
 const THIRD: u64 = 0x00ff_0000;
 const SIXTH: u64 = 0x0000_ff00_0000_0000;
 
-/// The squares that each kind of piece can move to.
 fn targets(perspective: &Perspective) -> [u64; 12] {
     let occupied = perspective.occupied();
     let own = perspective.pieces[..6].iter().fold(0, |all, squares| all | squares);

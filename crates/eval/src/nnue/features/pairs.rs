@@ -1,12 +1,10 @@
 //! `ph`, `pv`: two pieces are neighbours on a rank or a file, with nothing but empty squares between them.
-//!
 //! Index: `144 × line + 12 × first + second`; the left piece is first on a rank, the lower one on a file.
 
 use shakmaty::Bitboard;
 
 use super::{Bits, Perspective};
 
-/// The kind of piece on each square; 12 for none.
 fn kinds(perspective: &Perspective) -> [u8; 64] {
     let mut kinds = [12; 64];
     for (kind, &squares) in perspective.pieces.iter().enumerate() {

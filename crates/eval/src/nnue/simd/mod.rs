@@ -1,5 +1,4 @@
 //! The inner loops of inference for AVX-512 with VNNI, for AVX2 and portable; all paths give the same integers.
-//!
 //! An evaluator chooses its [`Kernel`] once. `multiversion` would not shorten this: the AVX paths are explicit
 //! intrinsics (VNNI, aligned loads, accumulators kept in registers), and its dispatch would run at every call.
 
@@ -11,15 +10,12 @@ mod avx512;
 use super::architecture::Activation;
 use super::network::{Block, LANES, Network, QA};
 
-/// The instruction set to use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernel {
     /// Any processor; the compiler uses the vectors that the target has, such as NEON.
     Portable,
-    /// 256-bit integers of x86-64.
     #[cfg(target_arch = "x86_64")]
     Avx2(Avx2),
-    /// 512-bit integers of x86-64 with VNNI.
     #[cfg(target_arch = "x86_64")]
     Avx512(Avx512),
 }
@@ -34,7 +30,6 @@ pub struct Avx512(());
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Avx2(());
 
-/// Calls the version of a function for a kernel.
 macro_rules! dispatch {
     ($kernel:expr, $function:ident($($argument:expr),*)) => {
         match $kernel {
@@ -50,7 +45,6 @@ macro_rules! dispatch {
 }
 
 impl Kernel {
-    /// The fastest kernel of this processor.
     pub fn best() -> Kernel {
         Kernel::all().last().copied().unwrap_or(Kernel::Portable)
     }
@@ -72,13 +66,11 @@ impl Kernel {
         kernels
     }
 
-    /// Adds and removes features from an accumulator in place.
     #[inline]
     pub fn change(self, network: &Network, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
         dispatch!(self, change(network, accumulator, added, removed))
     }
 
-    /// Writes an accumulator that differs from another by some features.
     #[inline]
     pub fn carry(self, network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
         dispatch!(self, carry(network, from, to, added, removed))
@@ -95,11 +87,11 @@ impl Kernel {
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx512` exists only on a processor that has it.
-            Kernel::Avx512(_) if network.narrow() && activation == Activation::Screlu => unsafe {
+            Kernel::Avx512(_) if network.narrow && activation == Activation::Screlu => unsafe {
                 avx512::output(accumulators)
             },
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(_) | Kernel::Avx512(_) if network.narrow() => {
+            Kernel::Avx2(_) | Kernel::Avx512(_) if network.narrow => {
                 // SAFETY: an `Avx2` exists only on a processor that has it, and so does an `Avx512`.
                 let of = |(accumulator, weights): (&[Block], &Vec<Block>)| unsafe {
                     match activation {
@@ -109,7 +101,7 @@ impl Kernel {
                 };
                 accumulators.map(of).sum()
             }
-            _ if network.narrow() => {
+            _ if network.narrow => {
                 accumulators.map(|(accumulator, weights)| narrow(activation, accumulator, weights)).sum()
             }
             _ => accumulators.map(|(accumulator, weights)| wide(activation, accumulator, weights)).sum(),
@@ -128,11 +120,11 @@ impl Kernel {
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx2` exists only on a processor that has it.
-            Kernel::Avx2(_) if network.narrow() => unsafe { avx2::dot(active, weights) },
+            Kernel::Avx2(_) if network.narrow => unsafe { avx2::dot(active, weights) },
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx512` exists only on a processor that has it, and has AVX2 with it.
-            Kernel::Avx512(_) if network.narrow() => unsafe { avx512::dot(active, weights) },
-            _ if network.narrow() => dot(active, weights),
+            Kernel::Avx512(_) if network.narrow => unsafe { avx512::dot(active, weights) },
+            _ if network.narrow => dot(active, weights),
             _ => wide(Activation::Relu, active, weights),
         }
     }
@@ -214,7 +206,6 @@ fn pairs(activation: Activation, accumulator: &[Block]) -> impl Iterator<Item = 
     first.iter().zip(second)
 }
 
-/// For any weights.
 fn wide(activation: Activation, accumulator: &[Block], weights: &[Block]) -> i64 {
     let mut total = 0;
     for ((a, b), weights) in pairs(activation, accumulator).zip(weights) {
@@ -282,8 +273,8 @@ mod tests {
             for _ in 0..20 {
                 let from = accumulator(&mut rng, network.blocks());
                 let rows: Vec<u16> = (0..5).map(|_| rng.below(architecture.rows()) as u16).collect();
-                let weights = &network.output_layers(0).first[0][0];
-                let hidden = &from[..network.hidden_blocks()];
+                let weights = &network.outputs[0].first[0][0];
+                let hidden = &from[..network.hidden_blocks];
                 let expected = wide(architecture.activation, hidden, weights);
                 let of = |kernel: Kernel| {
                     let (mut changed, mut carried) = (from.clone(), from.clone());
@@ -314,11 +305,11 @@ mod tests {
                 let bias = vec![i16::MAX; MAX_HIDDEN];
                 let weights = Weights::plain(vec![0; 768 * MAX_HIDDEN], bias, vec![weight; 2 * count], 0);
                 let network = Network::new(architecture, &weights, About::default()).unwrap();
-                assert_eq!(network.narrow(), is_narrow);
+                assert_eq!(network.narrow, is_narrow);
                 let expected = count as i64 * top * i64::from(weight);
                 for kernel in Kernel::all() {
-                    let row = &network.output_layers(0).first[0][0];
-                    let both = [(network.bias(), row); 2];
+                    let row = &network.outputs[0].first[0][0];
+                    let both = [(&network.bias[..], row); 2];
                     assert_eq!(kernel.output(&network, both.into_iter()), 2 * expected);
                 }
             }
