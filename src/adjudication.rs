@@ -26,11 +26,12 @@ pub struct AdjudicationArgs {
     #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
     max_moves: u32,
 
-    /// Folder of Syzygy tables that decide endgames; WDL tables alone do so after captures and pawn moves, DTZ tables always
+    /// Folder of Syzygy tables that decide endgames; WDL tables alone do so after captures and pawn moves, DTZ tables
+    /// always
     #[arg(long, value_name = "DIR")]
     tb: Option<PathBuf>,
 
-    /// Ask the tables with so many pieces at most, kings counted [default: as many as they have]
+    /// Probe tablebases with at most N pieces [default: largest available]
     #[arg(long, value_name = "N", requires = "tb", value_parser = clap::value_parser!(u32).range(3..=7))]
     tb_pieces: Option<u32>,
 

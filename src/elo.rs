@@ -17,7 +17,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer elo --plan                                 how long will a test of [0, 5] take?\n  \
     patzer elo --plan=-2,0,1,2,4 --elo1 2 --draws 0.7 --bias 90";
 
-/// Work out Elo, normalised Elo, LOS and LLR from the counts of a match, or how long a test will take
+/// Compute Elo, normalised Elo, LOS and LLR from counts, or plan a test
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group(clap::ArgGroup::new("counts").required(true)))]

@@ -26,7 +26,7 @@ pub struct EvalArgs {
     #[arg(value_name = "FEN")]
     fen: Option<String>,
 
-    /// What evaluates: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    /// Evaluation: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
     /// [default: default]
     #[arg(long, value_name = "EVAL")]
     eval: Option<PathBuf>,

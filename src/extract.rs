@@ -60,19 +60,19 @@ pub struct ExtractArgs {
     #[arg(long)]
     keep_partial: bool,
 
-    /// For whom scores in comments speak: as each dialect has it, always White, or always the player of the move
+    /// Side of the scores in comments: by dialect, always White, or always the player of the move
     #[arg(long, value_name = "SIDE", default_value = "auto")]
     eval_side: EvalSide,
 
-    /// Drop equal positions, and keep this one of them [default: what the presets say; some keep the first]
+    /// Drop duplicates and keep this one [default: as the presets say]
     #[arg(long, value_name = "WHICH")]
     duplicates: Option<Keep>,
 
-    /// Positions are equal to their mirror image too, left and right exchanged, where nobody may castle
+    /// Treat horizontal mirrors as duplicates (only without castling rights)
     #[arg(long)]
     mirror: bool,
 
-    /// Take every N-th game from the I-th, counted over all files; `patzer data merge` makes one of the N datasets
+    /// Take every N-th game from the I-th, counted over all files; `patzer data merge` joins the N datasets
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
 
@@ -81,11 +81,11 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
     memory: Option<usize>,
 
-    /// Keep what is done in FILE.partial, and go on from there if this command was killed
+    /// Keep progress in FILE.partial and resume from it
     #[arg(long, conflicts_with = "dry_run")]
     resume: bool,
 
-    /// Count what would be written, and what each filter drops alone and in its place; write nothing
+    /// Print what each filter drops, alone and in sequence; write nothing
     #[arg(long)]
     dry_run: bool,
 }

@@ -13,8 +13,8 @@ use patzer_label::leaf::{Method, Settings};
 
 /// Resolve positions to the quiet leaf of a search
 ///
-/// The leaf is the end of the principal variation of the engine's own quiescence search. The game's result then
-/// stands against a position that a static evaluation can judge.
+/// The leaf is the end of the principal variation of the engine's own quiescence search: a position that a static
+/// evaluation can judge.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer label                           positions.parquet → labelled.parquet, by quiescence search\n  \
@@ -25,11 +25,11 @@ pub struct LabelArgs {
     #[arg(default_value = "positions.parquet")]
     data: PathBuf,
 
-    /// Where the labelled dataset goes; `-` is standard output
+    /// Output dataset; `-` is standard output
     #[arg(short, long, default_value = "labelled.parquet", value_name = "FILE")]
     output: PathBuf,
 
-    /// What evaluates: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    /// Evaluation: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
     #[arg(long, default_value = "default-hce", value_name = "EVAL")]
     eval: PathBuf,
 

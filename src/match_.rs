@@ -22,18 +22,19 @@ const EXAMPLES: &str = "Examples:\n  \
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub struct MatchArgs {
-    /// Two players or more: .nnue or .hce.toml files, UCI engines, or built in: default (a network), default-hce, untuned-hce
+    /// Two players or more: .nnue or .hce.toml files, UCI engines, or built in: default (a network), default-hce,
+    /// untuned-hce
     #[arg(value_name = "PLAYER")]
     players: Vec<String>,
 
     #[command(flatten)]
     play: PlayArgs,
 
-    /// Who meets whom: the first all others, or everyone everyone
+    /// Pairings: the first player against all others, or round robin
     #[arg(long, value_name = "KIND", default_value = "gauntlet", help_heading = "Games")]
     tournament: Kind,
 
-    /// Games of each two players who meet, in whole pairs
+    /// Games of each pairing, in whole pairs
     #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Games", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     games: u64,
 
@@ -41,7 +42,7 @@ pub struct MatchArgs {
     #[arg(long, value_name = "FILE", default_value = "match.pgn", help_heading = "Games")]
     pgn: PathBuf,
 
-    /// Go on with the match that the journal holds, with the same options; what is not given is taken from there
+    /// Resume the match of the journal; options not given are taken from it
     #[arg(long, help_heading = "Games")]
     resume: bool,
 
@@ -52,9 +53,9 @@ pub struct MatchArgs {
 /// Who meets whom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Kind {
-    /// The first player meets all others; a match if there are two.
+    /// The first player against all others; a match if there are two.
     Gauntlet,
-    /// Everyone meets everyone.
+    /// Every pair of players.
     RoundRobin,
 }
 

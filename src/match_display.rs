@@ -17,7 +17,7 @@ pub struct DisplayArgs {
     #[arg(long, help_heading = "Output", conflicts_with = "output_format")]
     json_lines: bool,
 
-    /// Lines on stdout in the words of another runner, for scripts that read them
+    /// Write stdout in the format of another runner, for scripts that read it
     #[arg(long, value_name = "FORMAT", default_value = "patzer", help_heading = "Output")]
     output_format: OutputFormat,
 
@@ -25,7 +25,7 @@ pub struct DisplayArgs {
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output", value_parser = clap::value_parser!(u64).range(1..))]
     rating_interval: u64,
 
-    /// Tell the results of each opening too
+    /// Also print the results of each opening
     #[arg(long, help_heading = "Output")]
     by_opening: bool,
 }

@@ -20,12 +20,12 @@ pub struct NetArgs {
 
 #[derive(Debug, Subcommand)]
 enum NetCommand {
-    /// Make a network to start from: one that counts material, or a random one
+    /// Make a starting network: material or random weights
     #[command(after_help = "Examples:\n  \
         patzer net init                               material, 16 neurons → base.nnue\n  \
         patzer net init --random --hidden 64 --seed 7 -o random.nnue")]
     Init(InitArgs),
-    /// Show what a network is
+    /// Describe a network
     #[command(after_help = "Examples:\n  \
         patzer net info base.nnue\n  \
         patzer net info base.nnue --json")]
@@ -37,7 +37,7 @@ enum NetCommand {
         patzer net convert quantised.bin theirs.nnue --hidden 256\n  \
         patzer net convert quantised.bin theirs.nnue --recipe bucketed --set hidden=512")]
     Convert(ConvertArgs),
-    /// Count for every feature block how many features hold, and how many a move adds and removes
+    /// Count active, added and removed features of each feature block
     #[command(after_help = "Examples:\n  \
         patzer net features                            the newest dataset\n  \
         patzer net features games.binpack --limit 100000 --json")]
@@ -50,7 +50,7 @@ struct InitArgs {
     #[arg(long, value_name = "N", default_value_t = 16, hide_default_value = true)]
     hidden: usize,
 
-    /// Random weights, as training starts with, instead of material
+    /// Random weights as at the start of training, instead of material
     #[arg(long)]
     random: bool,
 

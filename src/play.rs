@@ -26,11 +26,11 @@ const DAY_MS: u64 = 86_400_000;
 /// Players, limits, games and adjudication.
 #[derive(Debug, Clone, clap::Args)]
 pub struct PlayArgs {
-    /// A player with settings of its own, after those named before: "cmd=./new option.Hash=64 tc=8+0.08"; keys below
+    /// A player with its own settings, after the positional ones: "cmd=./new option.Hash=64 tc=8+0.08"; keys below
     #[arg(long, value_name = "SPEC", help_heading = "Players")]
     engine: Vec<String>,
 
-    /// What holds for each player that does not say otherwise, in the words of --engine
+    /// Defaults for each player, with the keys of --engine
     #[arg(long, value_name = "SPEC", help_heading = "Players")]
     each: Vec<String>,
 
@@ -42,7 +42,7 @@ pub struct PlayArgs {
     #[arg(long, value_name = "MIB", help_heading = "Players", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: Option<u32>,
 
-    /// Start a crashed or hanging engine anew and go on; its game is lost
+    /// Restart a crashed or hanging engine and go on; its game is lost
     #[arg(long, help_heading = "Players")]
     recover: bool,
 

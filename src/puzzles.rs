@@ -10,7 +10,7 @@ use patzer_match::puzzles::{PuzzleScore, SuiteScore, read, solve_suite};
 /// Measure how often the engine finds the right move
 ///
 /// Reads Lichess puzzles (CSV with `FEN` and `Moves`, the first move is the opponent's) or EPD with `bm` or `am`, plain
-/// or compressed. Every move of the solver is asked for; a mate is right whether or not it is the solution's.
+/// or compressed. Every move of the solver is searched; a mate is right whether or not it is the solution's.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer puzzles lichess_db_puzzle.csv.zst --limit 1000\n  \
@@ -21,7 +21,7 @@ pub struct PuzzlesArgs {
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 
-    /// What evaluates: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    /// Evaluation: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
     /// [default: default]
     #[arg(long, value_name = "EVAL")]
     eval: Option<PathBuf>,
@@ -42,7 +42,7 @@ pub struct PuzzlesArgs {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: Option<u32>,
 
-    /// Take only so many puzzles, from the first on [default: all]
+    /// Take only the first N puzzles [default: all]
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }

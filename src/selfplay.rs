@@ -24,8 +24,8 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer selfplay new.nnue --nodes 20000 -o data.vf    viriformat, for other trainers\n  \
     patzer selfplay new.nnue -o data.pgn.zst -o data.vf  both\n  \
     patzer selfplay new.nnue --pool old/ --pool-share 0.3       three games in ten against past networks\n  \
-    patzer selfplay --openings book.epd --random-plies 4        a few random moves behind a book\n  \
-    patzer selfplay --temperature 20 --temperature-plies 12     lots among the best moves at first\n  \
+    patzer selfplay --openings book.epd --random-plies 4        a few random moves after a book\n  \
+    patzer selfplay --temperature 20 --temperature-plies 12     sampled first moves\n  \
     patzer selfplay --resume                             go on after an interruption\n  \
     patzer extract selfplay.pgn.zst                      positions with results and scores\n\n\
     The same seed gives the same files for any number of threads, interrupted or not.";
@@ -34,16 +34,16 @@ const RANDOM_PLIES: usize = 8;
 
 /// Play data-generation games with the bundled engine
 ///
-/// Each game begins with random moves that give nothing away; starts of which the engine thinks that one side is far
-/// ahead are given up and counted. Every move is written with its score.
+/// Each game begins with random moves that give nothing away; unbalanced starts are dropped and counted. Every move is
+/// written with its score.
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct SelfplayArgs {
-    /// What plays: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    /// Evaluation: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
     #[arg(value_name = "EVAL", default_value = "default")]
     evaluation: String,
 
-    /// Evaluations that it may meet rather than itself: files, or folders of .nnue and .hce.toml files
+    /// Opponents other than itself: files, or folders of .nnue and .hce.toml files
     #[arg(long, value_name = "EVAL|DIR", help_heading = "Players")]
     pool: Vec<String>,
 
@@ -71,11 +71,11 @@ pub struct SelfplayArgs {
     #[arg(short, long, value_name = "FILE", help_heading = "Games")]
     output: Vec<PathBuf>,
 
-    /// Go on with the run that the journal beside the file holds; what is not given is taken from there
+    /// Resume the run of the journal beside the file; options not given are taken from it
     #[arg(long, help_heading = "Games")]
     resume: bool,
 
-    /// Decides everything that is left to chance
+    /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Games")]
     seed: u64,
 
@@ -95,7 +95,7 @@ pub struct SelfplayArgs {
     #[arg(long, help_heading = "Starts", conflicts_with = "openings")]
     chess960: bool,
 
-    /// Draw the first moves by lot, one that is worse by CP centipawns e times less often; 0 plays the best [default: 0]
+    /// Sample the first moves with a softmax of this temperature in centipawns; 0 plays the best [default: 0]
     #[arg(
         long,
         value_name = "CP",
@@ -106,11 +106,11 @@ pub struct SelfplayArgs {
     )]
     temperature: f64,
 
-    /// Plies of each game, after its start, that are drawn by lot
+    /// Plies of each game, after its start, that are sampled
     #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Starts", requires = "temperature")]
     temperature_plies: u16,
 
-    /// Moves to draw from
+    /// Moves to sample from
     #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Starts", requires = "temperature", value_parser = clap::value_parser!(u8).range(1..))]
     temperature_lines: u8,
 

@@ -23,7 +23,8 @@ const EXAMPLES: &str = "Examples:\n  \
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub struct SprtArgs {
-    /// First player: a .nnue or .hce.toml file, a UCI engine, or built in: default (a network), default-hce, untuned-hce
+    /// First player: a .nnue or .hce.toml file, a UCI engine, or built in: default (a network), default-hce,
+    /// untuned-hce
     #[arg(value_name = "A")]
     a: Option<String>,
 
@@ -53,7 +54,7 @@ pub struct SprtArgs {
     #[arg(long, value_name = "FILE", default_value = "sprt.pgn", help_heading = "Games")]
     pgn: PathBuf,
 
-    /// Go on with the test that the journal holds, with the same options; what is not given is taken from there
+    /// Resume the test of the journal; options not given are taken from it
     #[arg(long, help_heading = "Games")]
     resume: bool,
 

@@ -43,7 +43,8 @@ fn recipe(name: &str, crates: &[&str], change: impl FnOnce(&Path), program: &str
             &format!("patzer-{package}"),
         ])
         .arg("--target-dir")
-        .arg(scratch.join("target"))
+        // One for each recipe: cargo takes crates at the same place of two workspaces for the same.
+        .arg(scratch.join("target").join(name))
         .current_dir(&workspace)
         .env_remove("EVALFILE")
         .output()

@@ -16,8 +16,8 @@ use patzer_data::{AnyReader, AnyWriter, Metadata, Target};
 /// Convert between formats of positions
 ///
 /// Inputs may be of several formats and packed with gzip, Zstandard or bzip2; their content says which, or else their
-/// name. The output's name says what is written, and `.zst`, `.gz` or `.bz2` behind it packs it. What a format cannot
-/// carry is counted and told.
+/// name. The output's ending chooses the format, and a further `.zst`, `.gz` or `.bz2` compresses it. Fields that the
+/// format cannot carry are counted and reported.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", registry::help()))]
 pub struct ConvertArgs {
@@ -37,7 +37,7 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
     input_format: Option<&'static Format>,
 
-    /// How a line of text says the result [default: the format's own way]
+    /// Notation of the result in a line of text [default: the format's own]
     #[arg(long, value_name = "DIALECT")]
     dialect: Option<Dialect>,
 
@@ -54,7 +54,7 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) filter_set: Vec<String>,
 
-    /// Write how often each weight of the bundled evaluation counts, as text, and beside it the terms, for
+    /// Write traces of the bundled evaluation as text, and the terms file beside them, for
     /// `patzer tune --traces`
     #[arg(long, conflicts_with_all = ["format", "dialect", "no_score"])]
     traces: bool,

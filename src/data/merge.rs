@@ -9,8 +9,8 @@ use patzer_data::{Dataset, OutputSettings, memory};
 
 /// Merge datasets into one
 ///
-/// The parts of `patzer extract --shard` become what one run would have written, to the byte, duplicates across the
-/// parts dropped if the run dropped any. Other datasets follow one another, and their games are numbered on.
+/// Shards of `patzer extract --shard` merge to exactly the bytes of an unsharded run, duplicates across shards
+/// included. Other datasets are concatenated and their games renumbered.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer data merge part1.parquet part2.parquet              → merged.parquet\n  \
@@ -21,15 +21,15 @@ pub struct MergeArgs {
     #[arg(required = true, value_name = "DATA")]
     data: Vec<PathBuf>,
 
-    /// Where the merged dataset goes; `-` is standard output
+    /// Output dataset; `-` is standard output
     #[arg(short, long, default_value = "merged.parquet", value_name = "FILE")]
     output: PathBuf,
 
-    /// Drop equal positions, and keep this one of them [default: as the shards did; else drop none]
+    /// Drop duplicates and keep this one [default: as the shards did; else drop none]
     #[arg(long, value_name = "WHICH")]
     duplicates: Option<Keep>,
 
-    /// Positions are equal to their mirror image too, left and right exchanged, where nobody may castle
+    /// Treat horizontal mirrors as duplicates (only without castling rights)
     #[arg(long, requires = "duplicates")]
     mirror: bool,
 

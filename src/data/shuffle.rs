@@ -7,9 +7,9 @@ use crate::{Result, Status, Ui, interrupt};
 use patzer_data::shuffle::{Settings, shuffle};
 use patzer_data::{Dataset, memory};
 
-/// Put the positions of a dataset into a random order
+/// Shuffle a dataset
 ///
-/// Every order is equally likely. The seed chooses it, whatever the memory and the number of threads.
+/// A uniform random permutation by the seed, independent of memory and threads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer data shuffle positions.parquet                        → shuffled.parquet\n  \
@@ -19,7 +19,7 @@ pub struct ShuffleArgs {
     #[arg(default_value = "positions.parquet")]
     data: PathBuf,
 
-    /// Where the shuffled dataset goes; `-` is standard output
+    /// Output dataset; `-` is standard output
     #[arg(short, long, default_value = "shuffled.parquet", value_name = "FILE")]
     output: PathBuf,
 

@@ -20,7 +20,7 @@ pub struct SplitArgs {
     #[arg(default_value = "positions.parquet")]
     data: PathBuf,
 
-    /// What the parts' names begin with; `.train.parquet` and so on follows [default: the dataset's, without its
+    /// Prefix of the output names, followed by `.train.parquet` and so on [default: the dataset's, without its
     /// ending]
     #[arg(short, long, value_name = "PREFIX")]
     output: Option<PathBuf>,

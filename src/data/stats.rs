@@ -14,9 +14,8 @@ use patzer_report as report;
 
 /// Count what is in datasets
 ///
-/// Lengths and results of games, scores and how they agree with the results, pieces, material, plies, where the kings
-/// stand, and exact duplicates. All are whole numbers: the statistics of several files are those of the files merged,
-/// so shards are counted together by naming them together.
+/// Lengths and results of games, scores and how they agree with the results, pieces, material, plies, king
+/// squares, and exact duplicates. Several files are counted as if they were merged, so name shards together.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct StatsArgs {

@@ -11,9 +11,8 @@ use patzer_io::number::grouped;
 
 /// Check every record of a dataset
 ///
-/// Every position has to be legal, every move playable, every score, result, flag and distance what the position and
-/// its move say, and games and plies have to come in order, unless the file was shuffled. Ends with exit code 1 if
-/// anything is wrong.
+/// Checks that every position is legal, every move playable, every score, result, flag and distance consistent, and
+/// games and plies in order, unless the file was shuffled. Exits with 1 if anything is wrong.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", faults()))]
 pub struct ValidateArgs {

@@ -24,7 +24,7 @@ pub struct FitArgs {
     #[command(flatten)]
     choices: ChoiceArgs,
 
-    /// Positions to take, drawn from all
+    /// Positions to sample
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..))]
     positions: u32,
 

@@ -7,7 +7,7 @@ use crate::prepare::files_or_default;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::moves::choices::DrawnChoices;
 
-/// Foresee the moves of games: how often engines would have played them, and what they have in common
+/// Move prediction: how often an engine would play the moves of games, and a model of move features
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer extract games.pgn\n  \
@@ -37,7 +37,7 @@ struct ChoiceArgs {
     #[arg(value_name = "DATA")]
     data: Vec<PathBuf>,
 
-    /// Decides which positions are taken
+    /// Seed of the choice of positions
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }

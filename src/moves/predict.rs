@@ -13,7 +13,7 @@ use patzer_fit::moves::table;
 
 /// Measure how often the played move is an engine's first, second, third choice
 ///
-/// Beside searches of some nodes stands the evaluation alone, which ranks moves by the position after them. The second
+/// Searches of N nodes are compared with the evaluation alone, which ranks moves by the position after them. The second
 /// choice of a search is what it plays when the first is forbidden, and so on.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
@@ -24,7 +24,7 @@ pub struct PredictArgs {
     #[command(flatten)]
     choices: ChoiceArgs,
 
-    /// What evaluates: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    /// Evaluation: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
     /// [default: default]
     #[arg(long, value_name = "EVAL")]
     eval: Option<PathBuf>,
@@ -33,11 +33,11 @@ pub struct PredictArgs {
     #[arg(long, value_name = "N", default_values_t = [1000], value_parser = clap::value_parser!(u64).range(1..))]
     nodes: Vec<u64>,
 
-    /// A table of `patzer moves fit`, to be measured too
+    /// Also measure a table of `patzer moves fit`
     #[arg(long, value_name = "FILE")]
     model: Option<PathBuf>,
 
-    /// Positions to take, drawn from all
+    /// Positions to sample
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
     positions: u32,
 

@@ -48,7 +48,7 @@ pub struct RateArgs {
     #[arg(long, value_name = "ELO", default_value_t = 202.0)]
     scale: f64,
 
-    /// Give everyone this many draws against a player in the middle, so that all ratings are finite
+    /// Add N draws against an average player to everyone, so that all ratings are finite
     #[arg(long, value_name = "GAMES", default_value_t = 0.0)]
     prior: f64,
 
@@ -56,7 +56,7 @@ pub struct RateArgs {
     #[arg(long, value_name = "N", default_value_t = 1)]
     min_games: u64,
 
-    /// Errors from this many samples of games drawn anew, instead of the covariance [default: 0]
+    /// Errors from N bootstrap samples of the games, instead of the covariance [default: 0]
     #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true, help_heading = "Errors",
         value_parser = clap::value_parser!(u32).range(..=1_000_000))]
     bootstrap: u32,

@@ -18,10 +18,10 @@ use patzer_report::style::Format;
 use patzer_report::table::Cell;
 use recognise::{Found, recognise};
 
-/// Show what runs did, as one HTML file: datasets, tunings, networks, matches
+/// Write one HTML report of datasets, tunings, networks and matches
 ///
-/// What a run is follows from its content. The file needs no network and no script; it is light or dark as the reader's
-/// browser is, and can be printed. Every figure has its numbers below it. Several runs are also put side by side.
+/// Inputs are recognised by content. The file needs no network and no script, follows the browser's light or dark
+/// theme, and can be printed. Every figure has its numbers below it; several runs are compared side by side.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ReportArgs {
@@ -47,7 +47,7 @@ pub struct ReportArgs {
     #[arg(long, value_name = "DATA")]
     data: Vec<PathBuf>,
 
-    /// Positions to judge by, at most
+    /// Maximum positions for judging
     #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(1..))]
     limit: u64,
 

@@ -16,7 +16,7 @@ use patzer_io::run_folder::Log;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Fitting of weights (with --hce or --traces)")]
 pub(super) struct FitArgs {
-    /// How to look for the optimum
+    /// Optimiser
     #[arg(long, value_enum, default_value = "auto", value_name = "NAME")]
     optimizer: Optimizer,
 
@@ -29,7 +29,7 @@ pub(super) struct FitArgs {
     #[arg(long, value_name = "LOSS", allow_negative_numbers = true)]
     l2: Option<f64>,
 
-    /// Stop when the validation loss has not fallen for so many epochs
+    /// Stop after N epochs without a lower validation loss
     #[arg(long, value_name = "N", default_value_t = Settings::default().patience)]
     patience: usize,
 
@@ -37,7 +37,7 @@ pub(super) struct FitArgs {
     #[arg(long, value_enum, default_value = "cosine", value_name = "NAME")]
     schedule: Decay,
 
-    /// Fit so many times, each time with other games held out, and tell how far the weights spread; the first is kept
+    /// Fit N times with other games held out and report the spread of the weights; the first fit is kept
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
     seeds: u64,
 
@@ -45,19 +45,19 @@ pub(super) struct FitArgs {
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     score_k: Option<f64>,
 
-    /// Every game counts the same, whatever the number of its positions
+    /// Give every game the same weight, whatever the number of its positions
     #[arg(long)]
     weigh_games: bool,
 
-    /// Skip the standard errors and the search for what the data cannot tell
+    /// Skip the standard errors and the search for undetermined weights
     #[arg(long)]
     no_errors: bool,
 }
 
 /// L2 prior of the bundled evaluation: a standard deviation of 50 centipawns for residuals of the usual size (a mean
-/// square near 0.1). Without it, weights that few positions count run off to their bounds. On the bundled games 0.4 gave
-/// the lowest validation loss of 0.1 to 2. Comparisons with other tuners want the optimum of the data alone, and the
-/// units of other engines are unknown: neither has a prior.
+/// square near 0.1). Without it, weights that few positions count run off to their bounds. On the bundled games 0.4
+/// gave the lowest validation loss of 0.1 to 2. Comparisons with other tuners want the optimum of the data alone, and
+/// the units of other engines are unknown: neither has a prior.
 const PRIOR: f64 = 0.4;
 
 impl FitArgs {

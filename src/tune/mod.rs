@@ -18,8 +18,7 @@ use patzer_train::Quantisation;
 
 /// Fit a network, or the weights of the hand-crafted evaluation
 ///
-/// A dataset that is not resolved is labelled by quiescence search first, so that the result of a game stands
-/// against a quiet position; the labelled file is kept beside it.
+/// A dataset that is not resolved is labelled by quiescence search first; the labelled file is kept beside it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer tune --filter unique                      newest dataset → new.nnue\n  \
@@ -48,14 +47,15 @@ pub struct TuneArgs {
     #[command(flatten)]
     net_args: net::NetArgs,
 
-    /// Most passes over the training positions [default: the recipe's; what suits the optimiser with --hce]
+    /// Maximum passes over the training positions [default: the recipe's; what suits the optimiser with --hce]
     #[arg(long, value_name = "N", help_heading = "Fitting")]
     epochs: Option<usize>,
 
     #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Positions for each step of a first-order optimiser; 0 for all, with --hce [default: the recipe's; {} with --hce]", Settings::default().batch))]
     batch: Option<usize>,
 
-    /// First learning rate, with --hce in centipawns a step [default: the recipe's; what suits the optimiser with --hce]
+    /// First learning rate, with --hce in centipawns a step [default: the recipe's; what suits the optimiser with
+    /// --hce]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = "Fitting")]
     learning_rate: Option<f32>,
 
@@ -71,7 +71,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "N", help_heading = "Fitting")]
     seed: Option<u64>,
 
-    /// Where the result goes; `-` is standard output [default: new.nnue; new.hce.toml with --hce]
+    /// Output file; `-` is standard output [default: new.nnue; new.hce.toml with --hce]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
 

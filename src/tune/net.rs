@@ -15,7 +15,7 @@ pub(super) struct NetArgs {
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "hce")]
     recipe: Option<String>,
 
-    /// Neurons for each side's view: (768 → N) × 2 → 1, and of further layers: 256,16,32 [default: the recipe's]
+    /// Hidden neurons for each perspective: (768 → N) × 2 → 1, and of further layers: 256,16,32 [default: the recipe's]
     #[arg(long, value_name = "N[,N]", value_delimiter = ',', conflicts_with = "hce")]
     hidden: Vec<usize>,
 
@@ -30,14 +30,14 @@ pub(super) struct NetArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "hce")]
     floats: Option<PathBuf>,
 
-    /// Go on from the checkpoint in the run's folder, if there is one; the result is that of a run never stopped
+    /// Resume from the checkpoint in the run's folder, if there is one; the result is that of an uninterrupted run
     #[arg(long, conflicts_with = "hce")]
     resume: bool,
 
-    /// What trains: cpu, gpu or gpu:N (NVIDIA), or auto, the first GPU or else the CPU. The same device gives the same
-    /// bytes again, another one a network that differs by rounding. Before a run a GPU's gradient, losses and step are
-    /// compared with the CPU's, as its kernels have been tested by emulation and simulation alone so far; where they
-    /// differ, gpu is an error and auto takes the CPU [default: auto]
+    /// Training device: cpu, gpu or gpu:N (NVIDIA), or auto, the first GPU or else the CPU. The same device gives the
+    /// same bytes again, another one a network that differs by rounding. Before a run a GPU's gradient, losses and step
+    /// are compared with the CPU's, as its kernels have been tested by emulation and simulation alone so far; where
+    /// they differ, gpu is an error and auto takes the CPU [default: auto]
     #[arg(long, value_name = "DEVICE", conflicts_with = "hce")]
     device: Option<Device>,
 

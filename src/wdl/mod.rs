@@ -13,7 +13,7 @@ use patzer_data::Record;
 use patzer_fit::wdl::By;
 use patzer_fit::wdl::source::{self, GameSelection, NOT_BY_PLAY, ReadCounts, ReadProgress};
 
-/// Fit the scale: the sigmoid that turns centipawns into an expected result, or a win/draw/loss model
+/// Fit the sigmoid's K, or a win/draw/loss model by score and material
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct WdlArgs {
@@ -39,7 +39,7 @@ pub struct WdlArgs {
     #[arg(long)]
     score: bool,
 
-    /// Leave out games with this Termination tag; may be given several times, `none` for no such games
+    /// Exclude games with this Termination tag; may be given several times, `none` for no such games
     /// [default: time forfeit, abandoned, stalled connection, illegal move, unterminated]
     #[arg(long, value_name = "TEXT", help_heading = "Games")]
     exclude: Vec<String>,
@@ -56,7 +56,7 @@ pub struct WdlArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
 struct ModelArgs {
-    /// What a and b are cubic in
+    /// Variable in which a and b are cubic
     #[arg(long, value_enum, value_name = "WHAT", default_value = "material", requires = "model")]
     by: Rows,
 

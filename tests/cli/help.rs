@@ -47,7 +47,7 @@ fn the_reference_is_the_committed_one() {
     let difference = text.lines().zip(committed.lines()).position(|(ours, theirs)| ours != theirs);
     assert!(
         text == committed,
-        "the help differs from {} first in line {:?}; UPDATE=1 writes it anew",
+        "the help differs from {} first in line {:?}; UPDATE=1 rewrites it",
         file.display(),
         difference.map_or(text.lines().count().min(committed.lines().count()), |line| line) + 1
     );

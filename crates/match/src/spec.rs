@@ -39,8 +39,8 @@ pub const KEYS: &[(&str, &str)] = &[
     ("depth", "plies a move; also plies="),
     ("timemargin", "milliseconds by which the time may be overstepped"),
     ("timeodds", "factor for this player's times and nodes"),
-    ("restart", "on: the program is started anew for each game"),
-    ("history", "short: it hears the moves since the last capture or pawn move, not all"),
+    ("restart", "on: restart the program for each game"),
+    ("history", "short: send only the moves since the last capture or pawn move"),
 ];
 
 message_error!(SpecError);

@@ -17,7 +17,7 @@ use super::registry::{Row, real};
 
 pub(super) const PIECE_TARGET: Row = Row::position(
     "piece_target",
-    "its draw by game and ply comes out above what makes the numbers of pieces follow a curve",
+    "a random number by game and ply exceeds what makes the piece counts follow a curve",
     &[
         real(
             "curve",

@@ -26,7 +26,7 @@ pub(super) const ROWS: &[Row] = &[
     // nnue-pytorch's `random_fen_skipping` of n is a probability of n / (n + 1).
     Row::position(
         "random_skip",
-        "a draw by its game and ply comes out below a probability",
+        "a random number by game and ply is below a probability",
         &[real("probability", "share of positions that go", (0.0, 1.0), &[0.5]), SEED],
         |v| filter(v, |p: &RandomSkip, r: &Record| draw(p.seed, Stream::RandomSkip, r) >= p.probability),
     ),
@@ -34,7 +34,7 @@ pub(super) const ROWS: &[Row] = &[
     // `soft_early_fen_skipping`, whose points are the defaults.
     Row::position(
         "early_skip",
-        "it is early in the game (by its move number) and its draw by game and ply comes out above a share",
+        "it is early in the game (by its move number) and a random number by game and ply exceeds a share",
         &[
             whole(
                 "plies",
@@ -72,7 +72,7 @@ pub(super) fn draw(seed: u64, stream: Stream, record: &Record) -> f64 {
     unit(mix(mix(seed, stream as u64), u64::from(record.game) << 16 | u64::from(record.ply)))
 }
 
-pub(super) const SEED: Param = whole("seed", "seed of the draw", (0, 1 << 53), &[0]);
+pub(super) const SEED: Param = whole("seed", "seed of the random numbers", (0, 1 << 53), &[0]);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -32,7 +32,7 @@ pub(super) const ROWS: &[Row] = &[
         &[
             whole("min", "the lowest score kept, in centipawns", (-32000, 32000), &[-32000]),
             whole("max", "the highest score kept, in centipawns", (-32000, 32000), &[32000]),
-            choice("side", "for whom the score speaks", &["mover", "white"]),
+            choice("side", "the side of the score", &["mover", "white"]),
         ],
         |v| filter(v, ScoreRange::keeps),
     ),

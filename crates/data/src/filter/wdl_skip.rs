@@ -14,7 +14,7 @@ use super::{PieceCounts, Record};
 
 pub(super) const WDL_SKIP: Row = Row::position(
     "wdl_skip",
-    "its draw by game and ply comes out above the probability that its score gives to the game's result",
+    "a random number by game and ply exceeds the probability that its score gives to the game's result",
     &[
         choice("by", "what the model depends on beside the score", &["ply", "material"]),
         real(
