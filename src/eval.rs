@@ -83,7 +83,7 @@ struct Bucket {
 pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
     let position = match &args.fen {
         None => Chess::default(),
-        Some(text) => fen::position(text, true).map_err(Error::usage)?,
+        Some(text) => fen::position(text, true).map_err(|e| Error::usage(e.to_string()))?,
     };
     let (score, parts) = match load(args.eval.as_deref(), ui)? {
         Evaluation::Hce(weights) => {

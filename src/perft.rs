@@ -134,7 +134,7 @@ fn check_suite(file: &Path, chess960: bool, max_nodes: u64, ui: &Ui) -> Result<S
             continue;
         }
         let at = |reason: String| Error::at(file, format!("line {}", index + 1), reason);
-        let (position, counts) = parse(line, chess960).map_err(at)?;
+        let (position, counts) = parse(line, chess960).map_err(|e| at(e.to_string()))?;
         suite.positions += 1;
         for (depth, expected) in counts {
             if expected > max_nodes {
@@ -164,9 +164,10 @@ fn check_suite(file: &Path, chess960: bool, max_nodes: u64, ui: &Ui) -> Result<S
 }
 
 /// Parses `FEN ;D1 20 ;D2 400 ...`.
-fn parse(line: &str, chess960: bool) -> std::result::Result<(Chess, Vec<(u32, u64)>), String> {
+fn parse(line: &str, chess960: bool) -> Result<(Chess, Vec<(u32, u64)>)> {
     let mut parts = line.split(';').map(str::trim);
-    let position = fen::position(parts.next().unwrap_or(""), chess960)?;
+    let position =
+        fen::position(parts.next().unwrap_or(""), chess960).map_err(|e| Error::input(e.to_string()))?;
     let counts: Option<Vec<(u32, u64)>> = parts
         .filter(|part| !part.is_empty())
         .map(|part| {
@@ -176,7 +177,7 @@ fn parse(line: &str, chess960: bool) -> std::result::Result<(Chess, Vec<(u32, u6
         .collect();
     match counts {
         Some(counts) if !counts.is_empty() => Ok((position, counts)),
-        _ => Err("wanted counts like `;D1 20 ;D2 400` after the FEN".to_owned()),
+        _ => Err(Error::input("wanted counts like `;D1 20 ;D2 400` after the FEN")),
     }
 }
 

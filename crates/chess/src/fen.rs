@@ -16,12 +16,6 @@ impl std::fmt::Display for FenError {
 
 impl std::error::Error for FenError {}
 
-impl From<FenError> for String {
-    fn from(error: FenError) -> String {
-        error.0
-    }
-}
-
 /// Parses a FEN. `chess960` forces Chess960 castling; otherwise it is used only if standard castling cannot
 /// express the rights.
 pub fn position(text: &str, chess960: bool) -> Result<Chess, FenError> {

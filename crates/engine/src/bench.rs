@@ -8,6 +8,7 @@ use shakmaty::Chess;
 use super::{Engine, Limits};
 use patzer_chess::{Line, fen};
 
+/// Default depth in plies.
 pub const DEPTH: i32 = 12;
 
 /// Openings, the Chess Programming Wiki's perft positions, the Bratko-Kopec test, endings, Chess960.
@@ -16,8 +17,11 @@ const POSITIONS: &str = include_str!("../../../fixtures/bench.epd");
 /// The result of a run; its `Display` is the line that OpenBench reads.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 pub struct Outcome {
+    /// Equal in every run of the same search.
     pub nodes: u64,
+    /// Nodes per second.
     pub nps: u64,
+    /// Time spent searching.
     pub seconds: f64,
 }
 
@@ -47,6 +51,7 @@ pub fn run(
     Outcome { nodes, nps: (nodes as f64 / seconds.max(1e-6)) as u64, seconds }
 }
 
+/// The positions searched.
 pub fn positions() -> impl Iterator<Item = Chess> {
     POSITIONS.lines().filter_map(|text| fen::position(text, false).ok())
 }

@@ -1,5 +1,7 @@
 //! The bundled engine: a principal variation search, generic over the evaluation.
 
+#![warn(missing_docs)]
+
 pub mod bench;
 mod correction;
 mod extensions;
@@ -47,9 +49,12 @@ pub use uci::{OptionError, PlayerSettings};
 /// Stack size of a search thread, several times what the deepest line needs.
 const STACK_BYTES: usize = 32 << 20;
 
+/// The clock of the side to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Clock {
+    /// Time left to the next time control.
     pub time: Duration,
+    /// Added after each move.
     pub increment: Duration,
     /// Moves to the next time control; `None` for sudden death.
     pub moves_to_go: Option<u32>,
@@ -62,6 +67,7 @@ pub struct Limits {
     pub depth: Option<i32>,
     /// Never exceeded; no iteration begins beyond the soft limit.
     pub nodes: Option<u64>,
+    /// No iteration begins after this many nodes.
     pub soft_nodes: Option<u64>,
     /// Ends the search once a mate in this many moves is proven for either side.
     pub mate: Option<u32>,
@@ -69,8 +75,11 @@ pub struct Limits {
     pub only: Vec<Move>,
     /// UCI `MultiPV`: the number of best lines to report; 0 counts as 1.
     pub lines: usize,
+    /// The opponent is still thinking.
     pub ponder: Option<Ponder>,
+    /// Time for this move, to be used up.
     pub movetime: Option<Duration>,
+    /// A clock to manage time by.
     pub clock: Option<Clock>,
     /// Time reserved for communication, of `movetime` and `clock` alike.
     pub overhead: Duration,
@@ -86,6 +95,7 @@ impl Ponder {
         self.0.store(true, Ordering::Relaxed);
     }
 
+    /// It is still the opponent's time.
     pub fn holds(&self) -> bool {
         !self.0.load(Ordering::Relaxed)
     }
@@ -116,11 +126,15 @@ pub struct Report {
     pub hashfull: u32,
     /// Nodes of all threads.
     pub nodes: u64,
+    /// Time since the search began.
     pub time: Duration,
+    /// Principal variation.
     pub pv: Vec<Move>,
 }
 
+/// A searcher, whatever its evaluation.
 pub trait Engine: Send {
+    /// Clears the transposition table and histories.
     fn new_game(&mut self);
 
     /// Searches the last position of a line, and calls `info` after each iteration for each of the best lines.
@@ -143,8 +157,10 @@ pub trait Engine: Send {
     /// Clears the table too. On an error it has the minimum size.
     fn resize(&mut self, hash_mb: usize) -> Result<(), OutOfMemory>;
 
+    /// Replaces the search parameters.
     fn set_params(&mut self, params: &Params);
 
+    /// Number of search threads, at least 1; only 1 is reproducible.
     fn set_threads(&mut self, threads: usize);
 }
 

@@ -17,9 +17,10 @@ pub struct Row {
 
 macro_rules! parameters {
     ($($name:ident = $default:literal, $min:literal to $max:literal $(, off $off:literal)?;)+) => {
+        /// Values of all search parameters; `spsa` prints their ranges.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub struct Params {
-            $(pub $name: i32,)+
+            $(#[allow(missing_docs)] pub $name: i32,)+
         }
 
         impl Default for Params {
@@ -130,6 +131,7 @@ parameters! {
 }
 
 impl Params {
+    /// Sets a parameter by name.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let row = ROWS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
         let row = row.ok_or_else(|| OptionError::Unknown(name.to_owned()))?;

@@ -21,6 +21,7 @@ pub trait LeafSearch: Send {
     fn quiescence_leaf(&mut self, position: &Chess) -> Option<(Chess, Score)>;
 }
 
+/// A search for quiescence leaves with this evaluation.
 pub fn leaf_search(evaluation: &Evaluation) -> Box<dyn LeafSearch> {
     let cache = QuiescenceCache::new();
     match evaluation {

@@ -157,8 +157,10 @@ struct Cluster([Slot; 4]);
 const CLUSTERS_PER_MIB: usize = (1 << 20) / size_of::<Cluster>();
 const CLUSTERS_PER_THREAD: usize = 1 << 16;
 
+/// A transposition table that the system has no memory for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutOfMemory {
+    /// The size asked for, in MiB.
     pub mb: usize,
 }
 

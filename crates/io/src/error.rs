@@ -3,14 +3,17 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// The result of anything that can fail for a reason the user can act on.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// An error to report to the user.
 #[derive(Debug)]
 pub enum Error {
     /// A file could not be opened, read or written.
+    #[allow(missing_docs)]
     Io { path: PathBuf, source: std::io::Error },
     /// A file has invalid content; `place` is for example `line 12` or `byte 480`.
+    #[allow(missing_docs)]
     Data { path: PathBuf, place: Option<String>, reason: String },
     /// An invalid argument or combination of arguments.
     Usage(String),
@@ -23,6 +26,7 @@ pub enum Error {
 }
 
 impl Error {
+    /// A fault in the content of a file as a whole.
     pub fn data(path: impl AsRef<Path>, reason: impl Into<String>) -> Error {
         Error::Data { path: path.as_ref().to_path_buf(), place: None, reason: reason.into() }
     }
@@ -52,18 +56,22 @@ impl Error {
         }
     }
 
+    /// Sound input that cannot give the result.
     pub fn input(reason: impl Into<String>) -> Error {
         Error::Input(reason.into())
     }
 
+    /// A wrong argument.
     pub fn usage(reason: impl Into<String>) -> Error {
         Error::Usage(reason.into())
     }
 
+    /// A fault of patzer itself.
     pub fn internal(reason: impl Into<String>) -> Error {
         Error::Internal(reason.into())
     }
 
+    /// The reader of our output has closed the pipe.
     pub fn is_broken_pipe(&self) -> bool {
         matches!(self, Error::Io { source, .. } if source.kind() == std::io::ErrorKind::BrokenPipe)
     }

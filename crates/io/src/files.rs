@@ -11,13 +11,18 @@ use crate::error::{Error, Result};
 /// Compression of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
+    /// Plain bytes.
     None,
+    /// gzip, also several members.
     Gzip,
+    /// bzip2, also several streams.
     Bzip2,
+    /// Zstandard, with windows up to 2 GiB.
     Zstd,
 }
 
 impl Compression {
+    /// Recognises a stream by its first bytes.
     pub fn of(head: &[u8]) -> Compression {
         match head {
             [0x1f, 0x8b, ..] => Compression::Gzip,
@@ -39,6 +44,7 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
     decompressed(raw(path)?).map_err(|e| Error::io(path, e))
 }
 
+/// Opens a file, or standard input for `-`, without decompression.
 pub fn raw(path: &Path) -> Result<Box<dyn Read + Send>> {
     if path == Path::new("-") {
         return Ok(Box::new(io::stdin()));
@@ -67,12 +73,14 @@ pub fn decompressed(raw: Box<dyn Read + Send>) -> io::Result<Box<dyn BufRead + S
     })
 }
 
+/// Reads a whole file, decompressed.
 pub fn read(path: &Path) -> Result<Vec<u8>> {
     let mut bytes = Vec::new();
     open(path)?.read_to_end(&mut bytes).map_err(|e| Error::io(path, e))?;
     Ok(bytes)
 }
 
+/// Reads a whole UTF-8 file, decompressed.
 pub fn read_text(path: &Path) -> Result<String> {
     String::from_utf8(read(path)?)
         .map_err(|e| Error::at(path, format!("byte {}", e.utf8_error().valid_up_to()), "is not UTF-8 text"))
@@ -134,6 +142,7 @@ impl Output {
         Ok(Output { path: path.to_path_buf(), target })
     }
 
+    /// Renames the finished file to its final name.
     pub fn commit(self) -> Result<()> {
         let path = self.path;
         match self.target {
@@ -170,6 +179,7 @@ pub fn check_writable(path: &Path) -> Result<()> {
     if is_stream(path) { Ok(()) } else { Output::create(path).map(drop) }
 }
 
+/// Writes a whole file atomically.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut out = Output::create(path)?;
     out.write_all(bytes).map_err(|e| Error::io(path, e))?;

@@ -42,6 +42,7 @@ pub fn exit_2_on_panic() {
     }));
 }
 
+/// Starts to listen for SIGINT and SIGTERM; later calls do nothing.
 pub fn listen() {
     static LISTENING: OnceLock<()> = OnceLock::new();
     LISTENING.get_or_init(on_signal);
@@ -75,6 +76,7 @@ fn request(code: u8) {
     }
 }
 
+/// A signal has come.
 pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
@@ -84,6 +86,7 @@ pub fn exit_code() -> Option<u8> {
     requested().then(|| CODE.load(Ordering::SeqCst))
 }
 
+/// The flag itself, for loops that take one.
 pub fn flag() -> &'static AtomicBool {
     &REQUESTED
 }

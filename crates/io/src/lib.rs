@@ -1,5 +1,7 @@
 //! Files with transparent compression and atomic output, errors with exit codes, and interruption.
 
+#![warn(missing_docs)]
+
 pub mod error;
 mod files;
 pub mod interrupt;

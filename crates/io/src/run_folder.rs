@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate as io;
 use crate::error::{Error, Result};
 
+/// Checks that the folder can be written before a long run starts.
 pub fn check(folder: &Path) -> Result<()> {
     match folder.ancestors().find(|path| path.exists()) {
         Some(file) if !file.is_dir() => {
@@ -16,6 +17,7 @@ pub fn check(folder: &Path) -> Result<()> {
     }
 }
 
+/// Writes `recipe.toml` and `run.json`.
 pub fn write_settings(folder: &Path, settings: &impl Serialize, inputs: &impl Serialize) -> Result<()> {
     let internal = |e: &dyn std::fmt::Display| Error::internal(e.to_string());
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
@@ -40,6 +42,7 @@ pub struct Log {
 }
 
 impl Log {
+    /// A log that `save` writes as `log.csv` of the folder.
     pub fn new(folder: &Path) -> Log {
         let mut log =
             Log { path: folder.join("log.csv"), writer: csv::Writer::from_writer(Vec::new()), failed: None };
@@ -59,11 +62,13 @@ impl Log {
         }
     }
 
+    /// Writes the rows so far.
     pub fn save(&mut self) -> Result<()> {
         self.writer.flush().map_err(|e| Error::io(&self.path, e))?;
         io::write(&self.path, self.writer.get_ref())
     }
 
+    /// Writes the remaining rows.
     pub fn finish(self) -> Result<()> {
         if let Some(error) = self.failed {
             return Err(Error::data(&self.path, error.to_string()));

@@ -116,6 +116,7 @@ impl UciOption {
     }
 }
 
+/// Options of a player in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayerSettings {
     /// In MiB.
@@ -125,6 +126,7 @@ pub struct PlayerSettings {
 }
 
 impl PlayerSettings {
+    /// Sets an option by its UCI name, if in-process players have it.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let option = OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(name));
         let Some((max, set)) = option.and_then(|option| option.in_process) else {
@@ -139,14 +141,20 @@ impl PlayerSettings {
     }
 }
 
+/// Why an option was not set.
 #[derive(Debug)]
 pub enum OptionError {
+    /// Not `name NAME value VALUE`.
     Syntax,
+    /// No option of this name.
     Unknown(String),
     /// A value of the wrong type or out of range: the name, what the option takes, and the value.
     Value(String, String, String),
+    /// No memory for the table.
     OutOfMemory(OutOfMemory),
+    /// The file is no evaluation.
     EvalFile(String, EvalError),
+    /// An option of the UCI engine only.
     NotInProcess(String),
 }
 
