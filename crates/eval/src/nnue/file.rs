@@ -62,7 +62,7 @@ impl Header {
 }
 
 /// The default network; NETS.md has its lineage. `make EVALFILE=...` embeds another one.
-const EMBEDDED: &[u8] = include_bytes!(env!("PATZER_EVALFILE"));
+const EMBEDDED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/embedded.nnue"));
 
 impl Network {
     pub fn embedded() -> Network {
