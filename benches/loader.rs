@@ -48,7 +48,7 @@ fn item(record: &Record) -> TrainItem {
     TrainItem { board: record.board, turn: record.turn, score: record.score, result }
 }
 
-/// PositionReader of a file, as a run would take them.
+/// Loads a file in superbatches, as a run does.
 fn drain(path: &Path, cut: Superbatch) {
     let (mut feeder, mut stream) = StreamLoader::new(cut, 1, String::new(), Vec::new());
     std::thread::scope(|scope| {

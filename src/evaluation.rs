@@ -1,5 +1,6 @@
 //! Loading the evaluation that an argument names.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use patzer_eval::Evaluation;
@@ -11,9 +12,13 @@ use crate::{Result, Ui};
 pub fn load(path: Option<&Path>, ui: &Ui) -> Result<Evaluation> {
     let Some(path) = path else { return Ok(Evaluation::default()) };
     let evaluation = load_evaluation(path)?;
-    if !evaluation.missing().is_empty() {
-        let missing = evaluation.missing().join(", ");
-        ui.warn(format!("{}: {missing} is missing and counts as 0", path.display()));
-    }
+    warn_missing(path.display(), evaluation.missing(), ui);
     Ok(evaluation)
+}
+
+/// Warns of terms that a weights file lacks.
+pub fn warn_missing(name: impl Display, missing: &[String], ui: &Ui) {
+    if !missing.is_empty() {
+        ui.warn(format!("{name}: {} is missing and counts as 0", missing.join(", ")));
+    }
 }

@@ -1,7 +1,6 @@
 //! `patzer`: parses the command line, runs one command, turns the outcome into an exit code.
 //!
-//! One file a command: its arguments and wiring. Global options become a [`Ui`] and a
-//! thread pool before any work starts.
+//! One file a command: its arguments and wiring. Global options become a [`Ui`] and a thread pool before any work starts.
 
 /// Declares a set of subcommands, each with its arguments and a `run` beside them.
 macro_rules! commands {
@@ -63,16 +62,17 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return ExitCode::from(code),
     };
-    match run(&cli) {
-        // Half a result is no success, so that `make` and `&&` do not go on with it.
-        Ok(status) => ExitCode::from(interrupt::exit_code().unwrap_or(status.code())),
+    let code = match run(&cli) {
+        Ok(status) => status.code(),
         // A closed pipe is not an error.
-        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(error) if error.is_broken_pipe() => 0,
         Err(error) => {
             print_err(format_args!("error: {error}"));
-            ExitCode::from(interrupt::exit_code().unwrap_or(error.exit_code()))
+            error.exit_code()
         }
-    }
+    };
+    // Half a result is no success, so that `make` and `&&` do not go on with it.
+    ExitCode::from(interrupt::exit_code().unwrap_or(code))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::adjudication::AdjudicationArgs;
+use crate::evaluation::warn_missing;
 use crate::{Error, Result, Ui};
 use patzer_match::affinity;
 use patzer_match::openings::{self, Openings, Order};
@@ -206,6 +207,9 @@ impl PlayArgs {
         ));
         if self.control().is_unlimited() && specs.iter().any(|spec| spec.control.is_unlimited()) {
             ui.note("no limit was given, so each move gets 5,000 nodes, which is quick and reproducible; --tc 8+0.08 plays by the clock");
+        }
+        for participant in &lineup.participants {
+            warn_missing(&participant.name, participant.missing(), ui);
         }
         let cores = affinity::cpus();
         let busy = self.concurrency() * lineup.threads();

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::adjudication::AdjudicationArgs;
 use super::play::{DEFAULT_HASH, DEFAULT_NODES};
 use super::{match_run, typed};
+use crate::evaluation::warn_missing;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_label::selfplay::batch::{Batch, GameTotals};
 use patzer_label::selfplay::sampler::Temperature;
@@ -282,6 +283,9 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
         return Err(Error::usage(format!("--pool-share {}: must be 0 to 1", args.pool_share)));
     }
     let (participants, book) = (args.participants()?, args.book()?);
+    for participant in &participants {
+        warn_missing(&participant.name, participant.missing(), ui);
+    }
     let time_settings: TimeSettings = participants[0].time_settings;
     let config = SelfplayConfig {
         games: args.games as usize,

@@ -1,4 +1,5 @@
-//! Output of commands: results to stdout, everything else to stderr. Progress bars appear only on a terminal; a closed
+//! Output of commands: results to stdout, everything else to stderr. Progress bars appear only on a terminal, and a
+//! closed pipe is not an error.
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};

@@ -6,6 +6,7 @@ use shakmaty::{Board, Color};
 
 use super::ReportArgs;
 use super::positions::{Positions, Source, of_run, read};
+use crate::evaluation::warn_missing;
 use crate::{Error, Result, Ui};
 use patzer_eval::Evaluation;
 use patzer_eval::hce;
@@ -83,6 +84,7 @@ pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
         (terms.model(&[])?, terms.k, Err(Missing(reason.into())))
     } else {
         let loaded = parse_weights(&text, path)?;
+        warn_missing(path.display(), loaded.missing(), ui);
         let (k, model) = (Some(loaded.k()), terms(&loaded).model(&[])?);
         let judged = judged(args, Err(unnamed()), &Evaluation::Hce(Arc::new(loaded)), k, ui)?;
         (model, k, judged.map(|(judged, _)| judged))

@@ -87,5 +87,14 @@ fn a_term_that_a_weights_file_lacks_counts_as_nothing_and_is_said() {
     let output = crate::patzer(folder.path(), &["eval", "--eval", "old.hce.toml"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("warning: old.hce.toml: tempo is missing and counts as 0"), "{said}");
+    let warning = "warning: old.hce.toml: tempo is missing and counts as 0";
+    assert!(said.contains(warning), "{said}");
+    for args in [
+        "match old.hce.toml untuned-hce --games 2 --nodes 20 --max-moves 3 --pgn m.pgn",
+        "selfplay old.hce.toml --games 1 --nodes 20 --max-moves 3 -o s.pgn",
+    ] {
+        let output = crate::patzer(folder.path(), &args.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(warning), "{args}: {output:?}");
+    }
 }

@@ -67,6 +67,14 @@ impl Participant {
         matches!(self.kind, Kind::Program(_))
     }
 
+    /// Terms that the weights file of an in-process player lacks; see [`Evaluation::missing`].
+    pub fn missing(&self) -> &[String] {
+        match &self.kind {
+            Kind::InProcess(evaluation, _) => evaluation.missing(),
+            Kind::Program(_) => &[],
+        }
+    }
+
     pub fn threads(&self) -> usize {
         self.option("Threads").and_then(|value| value.parse().ok()).unwrap_or(1).max(1)
     }

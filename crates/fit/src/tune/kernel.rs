@@ -1,5 +1,5 @@
 //! Fast pass over traces of a linear evaluation: sum of weighted squared errors and its gradient.
-//! Scores are f32. Sums are f64, because nullspace in which the loss is constant need a gradient of exactly
+//! Scores are f32. Sums are f64, because directions in which the loss is constant need a gradient of exactly
 //! 0, or second-order methods drift along them. `reference` is the readable twin, which also handles
 //! non-linear terms.
 

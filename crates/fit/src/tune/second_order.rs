@@ -1,6 +1,6 @@
 //! Gauss-Newton and Newton steps.
 //! Each step solves with the normal matrix, slightly damped (Levenberg, 1944; Marquardt, 1963), and is halved
-//! until the loss falls sufficiently (Armijo, 1966). In nullspace of constant loss the gradient is 0, so
+//! until the loss falls sufficiently (Armijo, 1966). In directions of constant loss (the nullspace) the gradient is 0, so
 //! values stay at their start. Values at a bound that the gradient pushes against are held for the step
 //! (Bertsekas, 1982).
 

@@ -11,7 +11,7 @@ use super::normal::Curvature;
 use super::objective::{GROUPS, Objective};
 use crate::optim::{Cholesky, nullspace};
 
-/// Damping of unidentified nullspace, as a share of the diagonal.
+/// Damping of the nullspace, as a share of the diagonal.
 const DAMPING: f64 = 1e-9;
 
 #[derive(Debug, Clone, PartialEq)]
