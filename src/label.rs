@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::evaluation::load;
 use crate::prepare::reporter;
-use crate::{Error, Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::AnyReader;
 use patzer_label::labelled_cache::label_file;
 use patzer_label::leaf::{Method, Settings};
@@ -65,6 +65,7 @@ impl fmt::Display for LabelResult {
 }
 
 pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
     let method = match (args.depth, args.nodes) {
         (Some(depth), _) => Method::Depth(depth),
         (_, Some(nodes)) => Method::Nodes(nodes),

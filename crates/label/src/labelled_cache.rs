@@ -23,7 +23,6 @@ pub fn label_file(
     settings: &Settings,
     report: &Report<'_>,
 ) -> Result<LabelCounts> {
-    interrupt::listen();
     let mut metadata = Metadata::clone(data.metadata());
     metadata.resolved = Some(settings.describe());
     let mut writer = Writer::create(output, metadata)?;
