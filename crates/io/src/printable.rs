@@ -1,0 +1,65 @@
+//! Foreign text, made safe to print: tags, player names, file names, network descriptions, engine output.
+
+use std::borrow::Cow;
+use std::fmt::{self, Display, Write};
+
+/// Returns whether a character could steer a terminal or reorder the text around it.
+///
+/// Control characters of C0 and C1, bidirectional formatting, line and paragraph separators.
+fn is_unsafe(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || character == '\u{feff}'
+}
+
+/// Replaces what could steer a terminal, such as ESC, line ends and bidirectional marks, by escapes like `\u{1b}`.
+///
+/// Every foreign text that reaches a terminal, a CSV file or a Markdown table goes through here.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 16);
+    for character in text.chars() {
+        push(&mut out, character);
+    }
+    Cow::Owned(out)
+}
+
+fn push(out: &mut impl Write, character: char) {
+    let _ = if is_unsafe(character) {
+        write!(out, "{}", character.escape_default())
+    } else {
+        out.write_char(character)
+    };
+}
+
+/// Displays a value as [`printable`] text.
+#[derive(Debug, Clone, Copy)]
+pub struct Printable<T>(pub T);
+
+impl<T: Display> Display for Printable<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        struct Escape<'a, 'b>(&'a mut fmt::Formatter<'b>);
+        impl Write for Escape<'_, '_> {
+            fn write_str(&mut self, text: &str) -> fmt::Result {
+                self.0.write_str(&printable(text))
+            }
+        }
+        write!(Escape(f), "{}", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_steers_a_terminal_is_left() {
+        let foreign = "a\u{1b}[31m\r\nb\u{202e}c\u{9b}2J\u{7f}\t\u{0}";
+        let text = printable(foreign);
+        assert_eq!(text, "a\\u{1b}[31m\\r\\nb\\u{202e}c\\u{9b}2J\\u{7f}\\t\\u{0}");
+        assert_eq!(Printable(foreign).to_string(), text);
+        assert!(matches!(printable("Šachy – 棋 é"), Cow::Borrowed("Šachy – 棋 é")));
+    }
+}
