@@ -2,6 +2,7 @@
 
 #![warn(missing_docs)]
 
+mod companion;
 pub mod error;
 mod files;
 pub mod interrupt;
@@ -10,6 +11,7 @@ pub mod number;
 mod printable;
 pub mod run_folder;
 
+pub use companion::{companion, remove_companion, sha256, verify_companion, write_companion};
 pub use files::{
     Compression, Output, check_writable, decompressed, is_stream, open, parse, raw, read, read_text, write,
 };
