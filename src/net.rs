@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::{Error, Result, Status, Ui};
 use patzer_eval::nnue::network::{MAX_HIDDEN, QA, QB, SCALE, body_size};
 use patzer_eval::nnue::{About, Architecture, Network, file, material};
+use patzer_io::Printable;
 use patzer_train as train;
 
 /// Make, inspect and convert networks.
@@ -139,15 +140,15 @@ impl Info {
 
 impl fmt::Display for Info {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {} network, {} bytes", self.file, self.format, self.bytes)?;
+        writeln!(f, "{}: {} network, {} bytes", Printable(&self.file), self.format, self.bytes)?;
         writeln!(f, "  architecture  {}, features `{}`", self.architecture, self.features)?;
         writeln!(f, "  parameters    {}", self.parameters)?;
         writeln!(f, "  scales        QA {}, QB {}, {} centipawns", self.qa, self.qb, self.scale)?;
         if !self.description.is_empty() {
-            writeln!(f, "  description   {}", self.description)?;
+            writeln!(f, "  description   {}", Printable(&self.description))?;
         }
         if !self.training.is_empty() {
-            writeln!(f, "  training      {}", self.training)?;
+            writeln!(f, "  training      {}", Printable(&self.training))?;
         }
         Ok(())
     }

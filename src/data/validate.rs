@@ -7,6 +7,7 @@ use crate::prepare::files_or_default;
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::validate::{FAULTS, Report, validate};
+use patzer_io::Printable;
 use patzer_io::number::grouped;
 
 /// Check every record of a dataset
@@ -66,7 +67,7 @@ struct FileReport {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for FileReport { file, report } in &self.files {
-            let file = file.display();
+            let file = Printable(file.display());
             let verdict = if report.is_sound() { "sound" } else { "not sound" };
             writeln!(f, "{file}: {verdict}, {} positions", grouped(report.positions))?;
             for (fault, count) in &report.faults {
@@ -75,7 +76,8 @@ impl fmt::Display for Outcome {
             for example in &report.examples {
                 let place =
                     if example.place.is_empty() { String::new() } else { format!("{}, ", example.place) };
-                writeln!(f, "  {place}row {}: {}: {}", example.row, example.fault, example.reason)?;
+                let reason = Printable(&example.reason);
+                writeln!(f, "  {}row {}: {}: {reason}", Printable(place), example.row, example.fault)?;
             }
             let all: u64 = report.faults.values().sum();
             if all > report.examples.len() as u64 {

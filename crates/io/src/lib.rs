@@ -16,4 +16,4 @@ pub use files::{
     Compression, Output, check_writable, decompressed, is_stream, open, parse, raw, read, read_text, write,
 };
 pub use lock::{Lock, try_lock};
-pub use printable::{Printable, printable};
+pub use printable::{Printable, printable, printable_json, printable_lines};
