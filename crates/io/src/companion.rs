@@ -1,13 +1,13 @@
 //! Companion lines: the SHA-256 of a file that has no checksum of its own, in `NAME.sha256` beside it as `sha256sum`
 //! writes and checks it.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::files::{is_stream, raw, write};
+use crate::files::{Output, is_stream, raw, write};
 
 /// The most bytes of a companion that are read: a digest and any file name.
 const LIMIT: u64 = 1 << 14;
@@ -35,6 +35,15 @@ pub fn write_companion(path: &Path, sha256_hex: &str) -> Result<()> {
     let escaped = escape(name);
     let mark: &[u8] = if escaped == name { b"" } else { b"\\" };
     write(&beside(path), &[mark, sha256_hex.as_bytes(), b"  ", &escaped, b"\n"].concat())
+}
+
+/// Writes a whole file atomically, and its companion.
+pub fn write_with_companion(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut out = Output::create(path)?;
+    out.write_all(bytes).map_err(|e| Error::io(path, e))?;
+    remove_companion(path)?;
+    out.commit()?;
+    write_companion(path, &sha256(bytes))
 }
 
 /// Removes the companion of a file that is about to be replaced, so that a stop in between leaves none that is wrong.
@@ -135,6 +144,8 @@ mod tests {
             std::fs::write(&path, b"weighus").unwrap();
             let error = verify_companion(&path).unwrap_err().to_string();
             assert!(error.contains("SHA-256 differ"), "{error}");
+            write_with_companion(&path, b"others").unwrap();
+            assert!(verify_companion(&path).unwrap());
             remove_companion(&path).unwrap();
             remove_companion(&path).unwrap();
             assert_eq!(companion(&path).unwrap(), None);

@@ -11,7 +11,9 @@ pub mod number;
 mod printable;
 pub mod run_folder;
 
-pub use companion::{companion, remove_companion, sha256, verify_companion, write_companion};
+pub use companion::{
+    companion, remove_companion, sha256, verify_companion, write_companion, write_with_companion,
+};
 pub use files::{
     Compression, Output, check_writable, decompressed, is_stream, open, parse, raw, read, read_text, write,
 };

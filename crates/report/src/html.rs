@@ -6,7 +6,7 @@ use super::figure::Figure;
 use super::section::{Item, Part, Section};
 use super::table::{Cell, Table};
 use patzer_io::error::Result;
-use patzer_io::printable_lines;
+use patzer_io::printable;
 
 /// Contains no `<`, `&` or quotation mark: HTML and XML escape them differently in a style sheet.
 const STYLE: &str = include_str!("page.css");
@@ -181,7 +181,7 @@ fn table(html: &mut String, table: &Table, id: &str, show: fn(&Cell) -> String) 
 /// Escapes text for XML, printably: the page may go to a terminal, and XML forbids control characters.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in printable_lines(text).chars() {
+    for c in printable(text).chars() {
         match c {
             '<' => out += "&lt;",
             '>' => out += "&gt;",
