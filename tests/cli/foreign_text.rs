@@ -55,10 +55,7 @@ fn folder() -> tempfile::TempDir {
     write("net.nnue", &network.to_bytes());
     write("EVIL.nnue", &network.to_bytes());
     write("raw.bin", &network.body());
-    write(
-        "weights.hce.toml",
-        format!("version = 1\nk = 1.0\n\"\\u001b[31m\\u202e\\u0007EVIL\" = [1, 2]\n").as_bytes(),
-    );
+    write("weights.hce.toml", b"version = 1\nk = 1.0\n\"\\u001b[31m\\u202e\\u0007EVIL\" = [1, 2]\n");
     write("recipe.toml", b"hidden = 16\n\"\\u001b[31m\\u202e\\u0007EVIL\" = 3\n");
     write("preset.toml", b"name = \"mine\"\n\n[[filter]]\nuse = \"\\u001b[31m\\u202e\\u0007EVIL\"\n");
     write("traces.txt", format!("1-0 12 0:1\n{EVIL} 12 0:1\n").as_bytes());
