@@ -14,6 +14,9 @@ mod dictionary;
 mod encode;
 pub mod epd;
 pub mod fen;
+#[cfg(all(test, unix))]
+mod flips;
+mod footer;
 pub mod metadata;
 mod nibbles;
 mod page;
@@ -24,6 +27,7 @@ mod replay;
 mod rle;
 pub mod sfplain;
 pub mod stream;
+mod thrift;
 pub mod viri;
 mod writer;
 

@@ -5,16 +5,19 @@ use std::path::{Path, PathBuf};
 
 use parquet::basic::{Repetition, Type as PhysicalType};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
+use parquet::file::reader::{ChunkReader, FileReader, Length, SerializedFileReader};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{Type, TypePtr};
 use rayon::prelude::*;
 
 use super::columns::{Column, EMPTY, Layout, Projection};
 use super::encode::ROWS_PER_PAGE;
+use super::footer;
 use super::metadata::Metadata;
 use super::page::Cursor;
 use super::positioned::Positioned;
+use super::thrift;
 use crate::Record;
 use patzer_io::error::{Error, Result};
 
@@ -28,6 +31,7 @@ pub struct Dataset {
     reader: SerializedFileReader<Positioned>,
     metadata: Metadata,
     layout: Layout,
+    checksums: bool,
 }
 
 impl Dataset {
@@ -41,8 +45,9 @@ impl Dataset {
             return Err(Error::data(path, "is empty"));
         }
         let file = Positioned::new(file).map_err(|e| Error::io(path, e))?;
-        let reader = SerializedFileReader::new(file)
-            .map_err(|_| Error::data(path, "is not a Parquet file; make a dataset with `patzer extract`"))?;
+        let sealed = footer::check(&file).map_err(|reason| Error::data(path, reason))?;
+        let reader = SerializedFileReader::new(file.clone())
+            .map_err(|e| Error::data(path, format!("its footer is damaged: {e}")))?;
         let pairs = reader.metadata().file_metadata().key_value_metadata();
         let json =
             pairs.into_iter().flatten().find(|pair| pair.key == METADATA_KEY).and_then(|p| p.value.as_ref());
@@ -60,7 +65,9 @@ impl Dataset {
         if !actual.get_fields().iter().map(physical).eq(expected.get_fields().iter().map(physical)) {
             return Err(Error::data(path, "its columns are not those of a patzer dataset of this version"));
         }
-        Ok(Dataset { path: path.to_path_buf(), reader, layout, metadata })
+        check_chunks(reader.metadata(), file.len()).map_err(|reason| Error::data(path, reason))?;
+        let checksums = sealed || page_checksums(reader.metadata(), &file);
+        Ok(Dataset { path: path.to_path_buf(), reader, layout, metadata, checksums })
     }
 
     pub fn path(&self) -> &Path {
@@ -69,6 +76,11 @@ impl Dataset {
 
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+
+    /// Whether pages have checksums, which every read verifies.
+    pub fn has_checksums(&self) -> bool {
+        self.checksums
     }
 
     pub fn rows(&self) -> u64 {
@@ -149,6 +161,42 @@ impl Dataset {
             (0..self.groups()).into_par_iter().map(|i| self.read_group(i)).collect::<Result<_>>()?;
         Ok(groups.concat())
     }
+}
+
+/// Checks the numbers of a footer that decide what is read.
+fn check_chunks(metadata: &ParquetMetaData, length: u64) -> std::result::Result<(), &'static str> {
+    let (mut rows, columns) = (0i64, metadata.file_metadata().schema_descr().num_columns());
+    for group in metadata.row_groups() {
+        rows = rows.checked_add(group.num_rows()).filter(|_| group.num_rows() >= 0).ok_or(ROWS)?;
+        if group.num_columns() != columns {
+            return Err("its footer is damaged: a row group lacks columns");
+        }
+        for chunk in group.columns() {
+            let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
+            let end = start.checked_add(chunk.compressed_size());
+            let inside = start >= 0 && end.is_some_and(|end| end >= start && end as u64 <= length);
+            if !inside || chunk.data_page_offset() < start || chunk.file_path().is_some() {
+                return Err("its footer is damaged: the pages of a column are not within the file");
+            }
+            if chunk.num_values() != group.num_rows() {
+                return Err(ROWS);
+            }
+        }
+    }
+    if rows == metadata.file_metadata().num_rows() { Ok(()) } else { Err(ROWS) }
+}
+
+const ROWS: &str = "its footer is damaged: its numbers of rows contradict each other";
+
+/// Whether the first page of every column chunk has a checksum.
+fn page_checksums(metadata: &ParquetMetaData, file: &Positioned) -> bool {
+    /// More than a header without statistics has up to the checksum.
+    const HEADER: u64 = 64;
+    let has = |chunk: &ColumnChunkMetaData| {
+        let (start, length) = chunk.byte_range();
+        file.get_bytes(start, length.min(HEADER) as usize).is_ok_and(|bytes| thrift::has_checksum(&bytes))
+    };
+    metadata.row_groups().iter().flat_map(|group| group.columns()).all(has)
 }
 
 /// The parts of a column's type that decide how it is read; field ids and logical types differ between writers.

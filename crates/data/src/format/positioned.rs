@@ -10,6 +10,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parquet::file::reader::{ChunkReader, Length};
 
+#[derive(Clone)]
 pub struct Positioned {
     file: Arc<File>,
     length: u64,
