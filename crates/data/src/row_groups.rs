@@ -49,6 +49,10 @@ impl RowGroups {
         }
     }
 
+    pub fn has_checksums(&self) -> bool {
+        matches!(self, RowGroups::Dataset(dataset) if dataset.has_checksums())
+    }
+
     pub fn rows(&self) -> Option<u64> {
         match self {
             RowGroups::Dataset(dataset) => Some(dataset.rows()),

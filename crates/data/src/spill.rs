@@ -112,7 +112,10 @@ impl<T: Spillable> Buckets<T> {
             bytes.resize(length, 0);
             read_exact_at(&spilled.file, &mut bytes, at).map_err(fault)?;
             if crc32fast::hash(&bytes) != crc {
-                return Err(Error::data(self.folder.join("a temporary file"), "was damaged while it was in use"));
+                return Err(Error::data(
+                    self.folder.join("a temporary file"),
+                    "was damaged while it was in use",
+                ));
             }
             T::decode(&bytes, &mut records).map_err(fault)?;
         }

@@ -43,7 +43,10 @@ impl Spillable for Record {
             return Err(io::ErrorKind::UnexpectedEof.into());
         }
         if crc32fast::hash(bytes) != u32::from_le_bytes(*crc) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "a block is damaged (its checksum differs)"));
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "a block is damaged (its checksum differs)",
+            ));
         }
         let number = |at| u32::from_le_bytes(field(bytes, at));
         let rows = number(0);

@@ -61,7 +61,8 @@ fn no_flipped_bit_of_a_dataset_changes_what_is_read() {
     for record in &mut records[1..] {
         record.leaf = Some(Leaf { board: record.board, turn: record.turn, score: 20 });
     }
-    let metadata = Metadata { resolved: Some("qsearch".into()), ..Metadata::new(vec![], vec!["quiet".into()], 3) };
+    let metadata =
+        Metadata { resolved: Some("qsearch".into()), ..Metadata::new(vec![], vec!["quiet".into()], 3) };
     let mut writer = super::parquet::Writer::create(&path, metadata.clone()).unwrap();
     writer.write(&records).unwrap();
     writer.finish().unwrap();
@@ -77,7 +78,9 @@ fn no_flipped_bit_of_a_dataset_changes_what_is_read() {
 #[test]
 fn a_flipped_bit_of_a_format_without_checksums_leaves_legal_records() {
     let folder = tempfile::tempdir().unwrap();
-    for format in registry::FORMATS.iter().filter(|format| matches!(format.name, "bullet" | "viri" | "binpack")) {
+    for format in
+        registry::FORMATS.iter().filter(|format| matches!(format.name, "bullet" | "viri" | "binpack"))
+    {
         let path = folder.path().join("x").with_extension(format.endings[0]);
         let mut writer = AnyWriter::create(&path, &Target::default(), &Metadata::default()).unwrap();
         writer.write(&records()).unwrap();

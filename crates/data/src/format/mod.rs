@@ -9,6 +9,7 @@ pub mod bullet;
 pub mod capabilities;
 mod chain;
 pub mod columns;
+pub mod companion;
 pub mod csv;
 mod dictionary;
 mod encode;
@@ -17,6 +18,7 @@ pub mod fen;
 #[cfg(all(test, unix))]
 mod flips;
 mod footer;
+mod legality;
 pub mod metadata;
 mod nibbles;
 mod page;
@@ -27,7 +29,6 @@ mod replay;
 mod rle;
 pub mod sfplain;
 pub mod stream;
-mod thrift;
 pub mod viri;
 mod writer;
 

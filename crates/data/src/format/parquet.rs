@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parquet::basic::{Repetition, Type as PhysicalType};
 use parquet::errors::ParquetError;
@@ -14,11 +15,11 @@ use rayon::prelude::*;
 use super::columns::{Column, EMPTY, Layout, Projection};
 use super::encode::ROWS_PER_PAGE;
 use super::footer;
+use super::legality;
 use super::metadata::Metadata;
 use super::page::Cursor;
 use super::positioned::Positioned;
-use super::thrift;
-use crate::Record;
+use crate::{Record, unchecked};
 use patzer_io::error::{Error, Result};
 
 pub use super::writer::{ROWS_PER_GROUP, Writer};
@@ -32,6 +33,7 @@ pub struct Dataset {
     metadata: Metadata,
     layout: Layout,
     checksums: bool,
+    unchecked: AtomicBool,
 }
 
 impl Dataset {
@@ -67,7 +69,14 @@ impl Dataset {
         }
         check_chunks(reader.metadata(), file.len()).map_err(|reason| Error::data(path, reason))?;
         let checksums = sealed || page_checksums(reader.metadata(), &file);
-        Ok(Dataset { path: path.to_path_buf(), reader, layout, metadata, checksums })
+        Ok(Dataset {
+            path: path.to_path_buf(),
+            reader,
+            layout,
+            metadata,
+            checksums,
+            unchecked: AtomicBool::new(false),
+        })
     }
 
     pub fn path(&self) -> &Path {
@@ -137,7 +146,11 @@ impl Dataset {
             Ok((column, Cursor::new(group.get_column_page_reader(place)?, column.optional)))
         };
         let cursors = columns.map(cursor).collect::<std::result::Result<_, _>>().map_err(damaged)?;
-        Ok(Rows { dataset: self, group: index, cursors, left })
+        let legality = !self.checksums && projection.has(Projection::KEY);
+        if legality && !self.unchecked.swap(true, Ordering::Relaxed) {
+            unchecked::add(&self.path);
+        }
+        Ok(Rows { dataset: self, group: index, cursors, next: 0, left, legality })
     }
 
     pub fn blocks(&self) -> Blocks<'_> {
@@ -190,11 +203,10 @@ const ROWS: &str = "its footer is damaged: its numbers of rows contradict each o
 
 /// Whether the first page of every column chunk has a checksum.
 fn page_checksums(metadata: &ParquetMetaData, file: &Positioned) -> bool {
-    /// More than a header without statistics has up to the checksum.
-    const HEADER: u64 = 64;
     let has = |chunk: &ColumnChunkMetaData| {
         let (start, length) = chunk.byte_range();
-        file.get_bytes(start, length.min(HEADER) as usize).is_ok_and(|bytes| thrift::has_checksum(&bytes))
+        let header = file.get_bytes(start, length.min(footer::TO_CHECKSUM) as usize);
+        header.is_ok_and(|header| footer::has_page_checksum(&header))
     };
     metadata.row_groups().iter().flat_map(|group| group.columns()).all(has)
 }
@@ -236,7 +248,10 @@ pub struct Rows<'a> {
     dataset: &'a Dataset,
     group: usize,
     cursors: Vec<(&'static Column, Cursor)>,
+    next: usize,
     left: usize,
+    /// Whether to check every record, since pages have no checksums.
+    legality: bool,
 }
 
 impl Rows<'_> {
@@ -250,6 +265,7 @@ impl Rows<'_> {
     fn skip(&mut self, rows: usize) -> Result<()> {
         let damaged = |e| self.dataset.damaged(self.group, &e);
         self.cursors.iter_mut().try_for_each(|(_, cursor)| cursor.skip(rows)).map_err(damaged)?;
+        self.next += rows;
         self.left -= rows;
         Ok(())
     }
@@ -262,9 +278,22 @@ impl Rows<'_> {
             let mut columns = self.cursors.iter_mut();
             let read = columns.try_for_each(|(column, cursor)| (column.read)(cursor, few));
             read.map_err(|e| self.dataset.damaged(self.group, &e))?;
+            if self.legality {
+                self.check(few)?;
+            }
+            self.next += few.len();
         }
         self.left -= records.len();
         Ok(())
+    }
+
+    fn check(&self, few: &[Record]) -> Result<()> {
+        let faults =
+            few.iter().zip(self.next..).filter_map(|(record, row)| Some((row, legality::fault(record)?)));
+        faults.take(1).try_for_each(|(row, fault)| {
+            let place = format!("row group {}, row {row}", self.group);
+            Err(Error::at(&self.dataset.path, place, format!("is damaged: {fault}")))
+        })
     }
 }
 
@@ -283,7 +312,7 @@ pub(super) fn parquet_error(path: &Path, error: ParquetError) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::Leaf;
     use patzer_chess::{PackedBoard, PackedMove};
@@ -347,7 +376,7 @@ mod tests {
     }
 
     /// Writes with parquet's typed writers: plain or dictionary encoding, pages of other lengths in every column.
-    fn write_plainly(path: &Path, records: &[Record], dictionary: bool) {
+    pub fn write_plainly(path: &Path, records: &[Record], dictionary: bool) {
         use parquet::data_type::*;
         use parquet::file::metadata::KeyValue;
         use parquet::file::properties::{EnabledStatistics, WriterProperties};
