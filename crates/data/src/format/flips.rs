@@ -9,10 +9,12 @@ use patzer_pgn::{GameSplitter, Parser};
 use rayon::prelude::*;
 
 use super::any::{AnyReader, AnyWriter, Target};
+use super::columns::Projection;
+use super::encode::ROWS_PER_PAGE;
 use super::metadata::Metadata;
 use super::registry;
 use crate::spill::Spillable;
-use crate::{Leaf, Record, validate};
+use crate::{Dataset, Leaf, Record, validate};
 use patzer_io::error::Result;
 
 const GAME: &str = "[FEN \"r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1\"]\n\
@@ -75,12 +77,46 @@ fn no_flipped_bit_of_a_dataset_changes_what_is_read() {
     });
 }
 
+/// More rows than a page: its header then decides how the rows of the next pages are found.
+#[test]
+fn no_flipped_bit_of_a_page_header_changes_what_is_read() {
+    /// The longest header.
+    const HEADER: usize = 32;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    let records: Vec<Record> = records().into_iter().cycle().take(2 * ROWS_PER_PAGE + 9).collect();
+    let mut writer = super::parquet::Writer::create(&path, Metadata::default()).unwrap();
+    writer.write(&records).unwrap();
+    writer.finish().unwrap();
+    let mut bytes = std::fs::read(&path).unwrap();
+    // Pages start with their type and a size of more than 63 bytes.
+    let pages: Vec<usize> = bytes
+        .windows(4)
+        .enumerate()
+        .filter(|(_, four)| matches!(four, [0x15, 0, 0x15, 0x80..=255]))
+        .map(|page| page.0)
+        .collect();
+    assert!(pages.len() > 30);
+    let (columns, file) =
+        (Projection::of(&["stm", "score", "result"]), File::options().write(true).open(&path).unwrap());
+    let read = || Dataset::open(&path).and_then(|dataset| dataset.read_columns(0, columns));
+    let whole = read().unwrap();
+    // The columns `stm`, `result` and `score`: encoded plainly, split, and with levels.
+    for bit in [3, 7 * 3, 8 * 3].into_iter().flat_map(|page| (pages[page] * 8..).take(HEADER * 8)) {
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        file.write_all_at(&bytes[bit / 8..=bit / 8], (bit / 8) as u64).unwrap();
+        if let Ok(read) = read() {
+            assert!(read == whole, "bit {bit}");
+        }
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        file.write_all_at(&bytes[bit / 8..=bit / 8], (bit / 8) as u64).unwrap();
+    }
+}
+
 #[test]
 fn a_flipped_bit_of_a_format_without_checksums_leaves_legal_records() {
     let folder = tempfile::tempdir().unwrap();
-    for format in
-        registry::FORMATS.iter().filter(|format| matches!(format.name, "bullet" | "viri" | "binpack"))
-    {
+    for format in registry::FORMATS.iter().filter(|format| format.companion) {
         let path = folder.path().join("x").with_extension(format.endings[0]);
         let mut writer = AnyWriter::create(&path, &Target::default(), &Metadata::default()).unwrap();
         writer.write(&records()).unwrap();
@@ -94,6 +130,18 @@ fn a_flipped_bit_of_a_format_without_checksums_leaves_legal_records() {
                 });
             }
         });
+    }
+}
+
+#[test]
+fn formats_have_companions_as_the_registry_says() {
+    let folder = tempfile::tempdir().unwrap();
+    for format in registry::FORMATS {
+        let path = folder.path().join("x").with_extension(format.endings[0]);
+        let mut writer = AnyWriter::create(&path, &Target::default(), &Metadata::default()).unwrap();
+        writer.write(&records()).unwrap();
+        writer.finish().unwrap();
+        assert_eq!(super::companion::companion_of(&path).exists(), format.companion, "{}", format.name);
     }
 }
 

@@ -82,33 +82,3 @@ fn footer_length(bytes: &[u8]) -> Option<usize> {
     let (length, magic) = bytes.last_chunk::<TAIL>()?.split_first_chunk::<4>()?;
     (magic == b"PAR1").then(|| u32::from_le_bytes(*length) as usize)
 }
-
-/// The most bytes of a page header up to its checksum.
-pub const TO_CHECKSUM: u64 = 19;
-
-/// Whether a page header has a checksum, which the parquet crate checks but does not show. It is the fourth field, after
-/// the page's type and sizes, all of them 32-bit integers of Thrift's compact protocol.
-pub fn has_page_checksum(header: &[u8]) -> bool {
-    const INT: u8 = 0x15;
-    let mut rest = header;
-    for _ in 0..3 {
-        let Some((&INT, value)) = rest.split_first() else { return false };
-        let Some(last) = value.iter().position(|byte| *byte < 128) else { return false };
-        rest = &value[last + 1..];
-    }
-    rest.first() == Some(&INT)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_page_header_says_whether_it_has_a_checksum() {
-        let with = [0x15, 0, 0x15, 0x80, 0x80, 2, 0x15, 0x28, 0x15, 0x90, 0x4e, 0x1c];
-        let without = [0x15, 0, 0x15, 0x80, 0x80, 2, 0x15, 0x28, 0x2c, 0x15, 8];
-        assert!(has_page_checksum(&with));
-        assert!(!has_page_checksum(&without));
-        (0..8).for_each(|length| assert!(!has_page_checksum(&with[..length])));
-    }
-}

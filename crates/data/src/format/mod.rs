@@ -22,6 +22,7 @@ mod legality;
 pub mod metadata;
 mod nibbles;
 mod page;
+mod page_header;
 pub mod parquet;
 pub(super) mod positioned;
 pub mod registry;

@@ -2,12 +2,14 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parquet::basic::{Repetition, Type as PhysicalType};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
-use parquet::file::reader::{ChunkReader, FileReader, Length, SerializedFileReader};
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::reader::{FileReader, Length, SerializedFileReader};
+use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{Type, TypePtr};
 use rayon::prelude::*;
@@ -18,6 +20,7 @@ use super::footer;
 use super::legality;
 use super::metadata::Metadata;
 use super::page::Cursor;
+use super::page_header::{self, Pages};
 use super::positioned::Positioned;
 use crate::{Record, unchecked};
 use patzer_io::error::{Error, Result};
@@ -30,9 +33,12 @@ pub(super) const METADATA_KEY: &str = "patzer";
 pub struct Dataset {
     path: PathBuf,
     reader: SerializedFileReader<Positioned>,
+    pages: Arc<Pages>,
     metadata: Metadata,
     layout: Layout,
     checksums: bool,
+    /// Whether to check every record, since pages have no checksums.
+    check_records: bool,
     unchecked: AtomicBool,
 }
 
@@ -72,9 +78,11 @@ impl Dataset {
         Ok(Dataset {
             path: path.to_path_buf(),
             reader,
+            pages: Arc::new(Pages(file)),
             layout,
             metadata,
             checksums,
+            check_records: !checksums,
             unchecked: AtomicBool::new(false),
         })
     }
@@ -87,9 +95,14 @@ impl Dataset {
         &self.metadata
     }
 
-    /// Whether pages have checksums, which every read verifies.
+    /// Whether pages have checksums, which every read verifies. Without them, every read checks that records are legal.
     pub fn has_checksums(&self) -> bool {
         self.checksums
+    }
+
+    /// Reads illegal records too, for a caller that reports them itself.
+    pub fn accept_illegal_records(&mut self) {
+        self.check_records = false;
     }
 
     pub fn rows(&self) -> u64 {
@@ -137,16 +150,17 @@ impl Dataset {
 
     pub fn rows_of(&self, index: usize, projection: Projection) -> Result<Rows<'_>> {
         let damaged = |e| self.damaged(index, &e);
-        let group = self.reader.get_row_group(index).map_err(damaged)?;
-        let left = usize::try_from(group.metadata().num_rows()).map_err(|_| {
+        let group = self.reader.metadata().row_group(index);
+        let left = usize::try_from(group.num_rows()).map_err(|_| {
             Error::at(&self.path, format!("row group {index}"), "has no sound number of rows")
         })?;
         let columns = self.layout.columns().enumerate().filter(|(_, column)| projection.contains(column));
         let cursor = |(place, column): (usize, &'static Column)| {
-            Ok((column, Cursor::new(group.get_column_page_reader(place)?, column.optional)))
+            let pages = SerializedPageReader::new(Arc::clone(&self.pages), group.column(place), left, None)?;
+            Ok((column, Cursor::new(Box::new(pages), column.optional)))
         };
         let cursors = columns.map(cursor).collect::<std::result::Result<_, _>>().map_err(damaged)?;
-        let legality = !self.checksums && projection.has(Projection::KEY);
+        let legality = self.check_records && projection.has(Projection::KEY);
         if legality && !self.unchecked.swap(true, Ordering::Relaxed) {
             unchecked::add(&self.path);
         }
@@ -203,12 +217,8 @@ const ROWS: &str = "its footer is damaged: its numbers of rows contradict each o
 
 /// Whether the first page of every column chunk has a checksum.
 fn page_checksums(metadata: &ParquetMetaData, file: &Positioned) -> bool {
-    let has = |chunk: &ColumnChunkMetaData| {
-        let (start, length) = chunk.byte_range();
-        let header = file.get_bytes(start, length.min(footer::TO_CHECKSUM) as usize);
-        header.is_ok_and(|header| footer::has_page_checksum(&header))
-    };
-    metadata.row_groups().iter().flat_map(|group| group.columns()).all(has)
+    let mut chunks = metadata.row_groups().iter().flat_map(|group| group.columns());
+    chunks.all(|chunk| matches!(page_header::has_checksum(file, chunk.byte_range().0), Ok(Some(true))))
 }
 
 /// The parts of a column's type that decide how it is read; field ids and logical types differ between writers.
@@ -250,7 +260,6 @@ pub struct Rows<'a> {
     cursors: Vec<(&'static Column, Cursor)>,
     next: usize,
     left: usize,
-    /// Whether to check every record, since pages have no checksums.
     legality: bool,
 }
 
@@ -317,7 +326,6 @@ pub(super) mod tests {
     use crate::Leaf;
     use patzer_chess::{PackedBoard, PackedMove};
     use shakmaty::Color;
-    use std::sync::Arc;
 
     fn records(n: usize) -> Vec<Record> {
         let start = PackedBoard::pack(&shakmaty::Chess::default());
@@ -432,6 +440,33 @@ pub(super) mod tests {
         let json = serde_json::to_string(&Metadata::new(vec![], vec![], 0)).unwrap();
         file.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_string(), json));
         file.close().unwrap();
+    }
+
+    #[test]
+    fn a_file_without_checksums_is_said_to_be_unchecked_and_its_records_are_checked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.parquet");
+        let mut written = records(3000);
+        for dictionary in [false, true] {
+            write_plainly(&path, &written, dictionary);
+            let dataset = Dataset::open(&path).unwrap();
+            assert!(!dataset.has_checksums());
+            dataset.read_columns(0, Projection::GAME).unwrap();
+            assert!(!crate::unchecked::take().contains(&path));
+            assert!(dataset.read_all().unwrap() == written);
+            assert!(crate::unchecked::take().contains(&path));
+        }
+        // White's king is gone.
+        written[2500].board.0[10] ^= 1;
+        write_plainly(&path, &written, false);
+        let mut dataset = Dataset::open(&path).unwrap();
+        let error = dataset.read_all().unwrap_err().to_string();
+        assert!(
+            error.ends_with("x.parquet: row group 0, row 2500: is damaged: not one king a side"),
+            "{error}"
+        );
+        dataset.accept_illegal_records();
+        assert!(dataset.read_all().unwrap() == written);
     }
 
     #[test]

@@ -21,6 +21,10 @@ impl Positioned {
         let length = file.metadata()?.len();
         Ok(Positioned { file: Arc::new(file), length })
     }
+
+    pub fn cursor(&self, at: u64) -> Cursor {
+        Cursor { file: Arc::clone(&self.file), at }
+    }
 }
 
 pub struct Cursor {
@@ -46,12 +50,12 @@ impl ChunkReader for Positioned {
     type T = BufReader<Cursor>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
-        Ok(BufReader::new(Cursor { file: Arc::clone(&self.file), at: start }))
+        Ok(BufReader::new(self.cursor(start)))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
         let mut bytes = vec![0; length];
-        Cursor { file: Arc::clone(&self.file), at: start }.read_exact(&mut bytes)?;
+        self.cursor(start).read_exact(&mut bytes)?;
         Ok(bytes.into())
     }
 }
