@@ -18,7 +18,7 @@ use patzer_io::error::{Error, Result};
 const CHUNK: usize = 1 << 16;
 
 /// Longest game in bytes; anything longer is not PGN.
-const LONGEST_GAME: usize = 1 << 28;
+const LONGEST_GAME: usize = 1 << 26;
 
 /// Consecutive games of one file.
 #[derive(Debug)]
@@ -138,7 +138,7 @@ fn split_file(
         splitter.scan(last);
         if !last && splitter.unfinished() > LONGEST_GAME {
             let line = splitter.unfinished_line().unwrap_or(1);
-            let reason = "a game of more than 256 MiB; is this PGN?";
+            let reason = "a game of more than 64 MiB; is this PGN?";
             outcome = Err(Error::at(path, format!("line {line}"), reason));
             last = true;
             splitter.scan(last);
