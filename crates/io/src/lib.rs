@@ -11,7 +11,8 @@ mod printable;
 pub mod run_folder;
 
 pub use files::{
-    Compression, Output, check_writable, decompressed, is_stream, open, parse, raw, read, read_text, write,
+    Compression, LONGEST_LINE, Limit, Output, ShortLines, check_writable, decompressed, expand, is_stream,
+    open, parse, raw, read, read_as, read_text, write,
 };
 pub use lock::{Lock, try_lock};
 pub use printable::{Printable, printable};

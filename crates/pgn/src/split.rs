@@ -412,7 +412,10 @@ mod tests {
             // A lost line end does not hide a game.
             ("[Event \"a\"]\n\n1. e4 {[Event \"x\"]} 1-0 [Event \"b\"]\n[Site \"b\"]\n\n1. d4 *\n", &[1, 3]),
             // A comment with many texts like a game, and one that ends between them.
-            ("[Event \"a\"]\n\n1. e4 {[Event \"x\"] [Event \"y\"] } { [Event \"z\"]} {[Event \"b\"] {\n\n*", &[1, 3]),
+            (
+                "[Event \"a\"]\n\n1. e4 {[Event \"x\"] [Event \"y\"] } { [Event \"z\"]} {[Event \"b\"] {\n\n*",
+                &[1, 3],
+            ),
             // Braces in tags and line comments are ignored.
             ("[Event \"{\"]\n\n1. e4 ; {\n% {\n*\n\n[Event \"b\"]\n\n*\n", &[1, 7]),
         ] {
