@@ -1,6 +1,6 @@
 //! Atomic output.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,41 @@ pub fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
 }
 
+/// Creates a locked temporary file, named after the file that it becomes; removes those that killed runs have left.
+fn temporary(folder: &Path, becomes: &Path) -> io::Result<tempfile::NamedTempFile> {
+    // File names have at most 255 bytes.
+    let name = becomes.file_name().unwrap_or_default().to_string_lossy();
+    let prefix = format!(".patzer-{}-", name.chars().take(50).collect::<String>());
+    sweep(folder, &prefix);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix);
+    // tempfile's default is 0600; the umask applies to 0666.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    loop {
+        let file = builder.tempfile_in(folder)?;
+        match file.as_file().try_lock() {
+            Ok(()) if file.path().exists() => return Ok(file),
+            // The file system has no locks.
+            Err(TryLockError::Error(_)) => return Ok(file),
+            // Another run sweeps it.
+            Ok(()) | Err(TryLockError::WouldBlock) => {}
+        }
+    }
+}
+
+/// Removes temporary files that no process holds. A file system without locks keeps them.
+fn sweep(folder: &Path, prefix: &str) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(prefix)
+            && let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
 impl Output {
     /// Creates a temporary file, or opens standard output for `-`.
     pub fn create(path: &Path) -> Result<Output> {
@@ -44,12 +79,7 @@ impl Output {
                 Some(parent) if !parent.as_os_str().is_empty() => parent,
                 _ => Path::new("."),
             };
-            let mut builder = tempfile::Builder::new();
-            builder.prefix(".patzer-");
-            // tempfile's default is 0600; the umask applies to 0666.
-            #[cfg(unix)]
-            builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-            let file = builder.tempfile_in(folder).map_err(|e| Error::create(path, e))?;
+            let file = temporary(folder, &file_path).map_err(|e| Error::create(path, e))?;
             Target::File(BufWriter::with_capacity(BUFFER, file), file_path)
         };
         Ok(Output { path: path.to_path_buf(), target })
@@ -113,6 +143,31 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         write(&path, b"whole").unwrap();
         assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+    }
+
+    #[test]
+    fn what_killed_runs_left_is_removed_and_what_others_write_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let names = || {
+            let entries = std::fs::read_dir(folder.path()).unwrap();
+            let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        std::fs::write(at(".patzer-out-dead00"), "left").unwrap();
+        std::fs::write(at(".patzer-other-dead00"), "left").unwrap();
+        let first = Output::create(&at("out")).unwrap();
+        assert_eq!(names().len(), 2, "{:?}", names());
+        let mut second = Output::create(&at("out")).unwrap();
+        assert_eq!(names().len(), 3, "{:?}", names());
+        second.write_all(b"second").unwrap();
+        second.commit().unwrap();
+        first.commit().unwrap();
+        assert_eq!(names(), [".patzer-other-dead00", "out"]);
+        let long = "ü".repeat(120);
+        write(&at(&long), b"x").unwrap();
+        assert!(names().contains(&long));
     }
 
     #[test]
