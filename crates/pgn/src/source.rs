@@ -74,7 +74,9 @@ impl Reader {
                     }
                 }
             })
-            .map_err(|e| Error::internal(format!("cannot start the reader thread: {e}")))?;
+            .map_err(|e| {
+                Error::input(format!("cannot start the reader thread ({e}); try fewer --threads"))
+            })?;
         Ok(Reader { events, bytes })
     }
 
