@@ -81,8 +81,11 @@ fn parse_block<T, E>(
     let mut parsed = Parsed { lines: 0, items: Vec::with_capacity(block.len() / 64) };
     let text = block.strip_suffix(b"\n").unwrap_or(block);
     let mut from = 0;
-    for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
-        parsed.lines += 1;
+    while from <= text.len() {
+        let empty = text[from..].iter().take_while(|&&byte| byte == b'\n').count();
+        from += empty;
+        parsed.lines += empty as u64 + 1;
+        let end = memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |length| from + length);
         let line = text[from..end].trim_ascii();
         from = end + 1;
         if !line.is_empty() && line[0] != b'#' {
@@ -137,10 +140,12 @@ mod tests {
 
     #[test]
     fn bad_lines_are_counted_and_named_and_the_others_stay() {
-        let (counts, found) = numbers("1\n\n# a comment\nx\n2\r\n3", false);
-        let counts = counts.unwrap();
-        assert_eq!((found, counts.read, counts.bad), (vec![1, 2, 3], 4, 1));
-        assert_eq!(counts.first_bad[0].number, 4);
+        for (text, line) in [("1\n\n# a comment\nx\n2\r\n3", 4), ("\n\n\n1\n2\n\n\nx\n\n3\n\n\n", 8)] {
+            let (counts, found) = numbers(text, false);
+            let counts = counts.unwrap();
+            assert_eq!((found, counts.read, counts.bad), (vec![1, 2, 3], 4, 1));
+            assert_eq!(counts.first_bad[0].number, line);
+        }
         let (stopped, found) = numbers("1\nx\n2\ny\n", true);
         assert_eq!(found, [1]);
         assert!(stopped.unwrap_err().to_string().contains("line 2: not a number"));

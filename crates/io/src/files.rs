@@ -1,6 +1,7 @@
 //! Input with transparent decompression, recognised by content, and atomic output. `-` is standard input or output.
 
 mod bunzip;
+mod expansion;
 mod output;
 mod regular;
 mod whole;
@@ -65,6 +66,7 @@ pub fn raw(path: &Path) -> Result<Box<dyn Read + Send>> {
 
 /// Decompresses a stream: gzip and bzip2 also of several members, Zstandard with windows up to 2 GiB (`--long=31`).
 pub fn decompressed(raw: Box<dyn Read + Send>) -> io::Result<Box<dyn BufRead + Send>> {
+    let (raw, packed) = expansion::Counted::new(raw);
     let mut raw = BufReader::with_capacity(BUFFER, raw);
     Ok(match Compression::of(raw.fill_buf()?) {
         Compression::None => Box::new(raw),
@@ -75,7 +77,8 @@ pub fn decompressed(raw: Box<dyn Read + Send>) -> io::Result<Box<dyn BufRead + S
         Compression::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(raw)?;
             decoder.window_log_max(31)?;
-            Box::new(BufReader::with_capacity(BUFFER, decoder))
+            let bounded = expansion::Bounded { inner: decoder, text: 0, packed };
+            Box::new(BufReader::with_capacity(BUFFER, bounded))
         }
     })
 }
@@ -107,6 +110,27 @@ mod tests {
         long.window_log(28).unwrap();
         long.write_all(&text).unwrap();
         assert_eq!(decompress(long.finish().unwrap()), text);
+    }
+
+    /// A frame with a window of 2 GiB and blocks of one byte, repeated 128 Ki times: 4 bytes each.
+    fn zstd_bomb(blocks: usize) -> Vec<u8> {
+        let block =
+            [(128 << 10 << 3 | 1 << 1) as u8, (128 << 10 << 3 >> 8) as u8, (128 << 10 << 3 >> 16) as u8];
+        let mut bomb = vec![0x28, 0xb5, 0x2f, 0xfd, 0, 21 << 3];
+        (0..blocks).for_each(|_| bomb.extend([block[0], block[1], block[2], b'\n']));
+        bomb.extend([1, 0, 0]);
+        bomb
+    }
+
+    #[test]
+    fn a_large_window_is_not_filled_by_a_few_bytes() {
+        assert!(decompress(zstd_bomb(100)) == vec![b'\n'; 100 * (128 << 10)]);
+        let mut text = Vec::new();
+        let bomb = io::Cursor::new(zstd_bomb(20_000));
+        let error = decompressed(Box::new(bomb)).unwrap().read_to_end(&mut text).unwrap_err();
+        assert!(error.to_string().contains("more than a thousandfold"), "{error}");
+        let length = text.len();
+        assert!((128 << 20..129 << 20).contains(&length), "{length}");
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::io::{self, BufRead, Read};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
+use super::expansion::Counted;
 use super::{decompressed, raw};
 use crate::error::{Error, Result};
 
@@ -59,8 +59,7 @@ pub fn read(path: &Path, limit: Limit) -> Result<Vec<u8>> {
 /// # Errors
 /// As [`read`].
 pub fn read_as(path: &Path, kind: impl FnOnce(&[u8]) -> Option<Limit>) -> Result<Vec<u8>> {
-    let packed = Arc::new(AtomicU64::new(0));
-    let counted = Counted { inner: raw(path)?, bytes: Arc::clone(&packed) };
+    let (counted, packed) = Counted::new(raw(path)?);
     let mut text = decompressed(Box::new(counted)).map_err(|e| Error::io(path, e))?;
     let mut head = Vec::new();
     text.by_ref().take(HEAD).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
@@ -114,20 +113,6 @@ pub fn parse<T, E: std::fmt::Display>(
     parser: impl FnOnce(&[u8]) -> std::result::Result<T, E>,
 ) -> Result<T> {
     parser(&read_as(path, kind)?).map_err(|error| Error::data(path, error.to_string()))
-}
-
-/// Reader that counts its bytes.
-struct Counted {
-    inner: Box<dyn Read + Send>,
-    bytes: Arc<AtomicU64>,
-}
-
-impl Read for Counted {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.inner.read(buffer)?;
-        self.bytes.fetch_add(length as u64, Ordering::Relaxed);
-        Ok(length)
-    }
 }
 
 /// Longest line in bytes of a text format that is read line by line.
