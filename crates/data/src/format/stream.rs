@@ -70,9 +70,10 @@ impl Input {
         Ok(read)
     }
 
-    /// Replaces `line` by the next line without trailing space; false at the end of the file.
+    /// Replaces `line` by the next line that is not empty, without trailing space; false at the end of the file.
     pub fn line(&mut self, line: &mut Vec<u8>) -> Result<bool> {
         line.clear();
+        self.skip_empty_lines()?;
         let read = self.reader.by_ref().take(LINE).read_until(b'\n', line);
         let read = read.map_err(|e| self.read_error(0, e))? as u64;
         self.offset += read;
@@ -87,6 +88,24 @@ impl Input {
             line.drain(..3);
         }
         Ok(read > 0)
+    }
+
+    fn skip_empty_lines(&mut self) -> Result<()> {
+        loop {
+            let arrived = match self.reader.fill_buf() {
+                Ok(arrived) => arrived,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) => return Err(self.read_error(0, e)),
+            };
+            let empty = arrived.iter().take_while(|&&byte| byte == b'\n').count();
+            let all = empty == arrived.len();
+            self.reader.consume(empty);
+            self.offset += empty as u64;
+            self.lines += empty as u64;
+            if empty == 0 || !all {
+                return Ok(());
+            }
+        }
     }
 
     pub fn line_error(&self, reason: impl std::fmt::Display) -> Error {
