@@ -4,6 +4,7 @@
 use std::io::Cursor;
 use std::path::Path;
 
+use patzer_chess::PackedMove;
 use patzer_data::format::any::PositionReader;
 use patzer_data::format::epd::Dialect;
 use patzer_data::format::registry;
@@ -47,7 +48,7 @@ fn rewritten(format: &str, records: &[Record]) -> Vec<Record> {
         let bytes = std::fs::read(&path).expect("the file");
         let (read, result) = read(format, &bytes);
         result.expect("our own file");
-        assert_eq!(read.len() as u64, written.positions);
+        assert_eq!((read.len(), written.dropped.len()), (records.len(), 0), "{written:?}");
         read
     })
 }
@@ -57,10 +58,11 @@ fn position(record: &Record) -> impl PartialEq + std::fmt::Debug {
     (record.board, record.turn, record.ep, record.halfmove, record.result, record.score, record.played)
 }
 
-fn same_after_rewriting(format: &str, records: &[Record]) {
-    let again = rewritten(format, records);
-    assert_eq!(again.len(), records.len());
-    for (again, record) in again.iter().zip(records) {
+/// Writes and reads the positions with a move: those without one are read only.
+fn same_after_rewriting(format: &str, mut records: Vec<Record>) {
+    records.retain(|record| record.played != PackedMove::NONE);
+    let again = rewritten(format, &records);
+    for (again, record) in again.iter().zip(&records) {
         assert_eq!(position(again), position(record));
     }
 }
@@ -83,18 +85,16 @@ pub fn bullet(bytes: &[u8]) {
 }
 
 pub fn viri(bytes: &[u8]) {
-    same_after_rewriting("viri", &sound("viri", bytes));
+    same_after_rewriting("viri", sound("viri", bytes));
 }
 
 pub fn binpack(bytes: &[u8]) {
-    same_after_rewriting("binpack", &sound("binpack", bytes));
+    same_after_rewriting("binpack", sound("binpack", bytes));
 }
 
 /// Stockfish's text.
 pub fn plain(bytes: &[u8]) {
-    let mut records = sound("plain", bytes);
-    records.retain(|record| record.played != patzer_chess::PackedMove::NONE);
-    same_after_rewriting("plain", &records);
+    same_after_rewriting("plain", sound("plain", bytes));
 }
 
 pub fn csv(bytes: &[u8]) {

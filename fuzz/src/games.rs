@@ -36,7 +36,7 @@ pub fn pgn(text: &[u8]) {
         assert_eq!(game.records.end, records.len());
         game.tags.iter().for_each(|(name, value)| {
             assert!(!name.is_empty());
-            patzer_pgn::tags::plain(&value);
+            patzer_pgn::tags::plain(value);
         });
     }
     for record in &records {
@@ -47,9 +47,9 @@ pub fn pgn(text: &[u8]) {
 
 /// A comment changes the score and depth of its own move at most, never the moves.
 pub fn comments(comment: &[u8]) {
-    // A line that begins like a tag begins a game, in a comment too.
+    // An `[Event` in a comment begins a game, unless `}` comes before the next `{`.
     let comment: Vec<u8> =
-        comment.iter().copied().filter(|byte| !matches!(byte, b'}' | b'\n' | b'\r')).collect();
+        comment.iter().copied().filter(|byte| !matches!(byte, b'{' | b'}' | b'\n' | b'\r')).collect();
     let text = [b"1. e4 {", &comment[..], b"} e5 {", &comment[..], b"} 2. Nf3 *\n"].concat();
     let (text, spans) = split(&text, usize::MAX);
     assert_eq!(spans.len(), 1);
