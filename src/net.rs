@@ -221,7 +221,7 @@ fn convert(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
 
 fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Result<Read> {
     let companion = patzer_io::verify_companion(path)?;
-    let bytes = patzer_io::read(path)?;
+    let bytes = patzer_io::read(path, patzer_io::Limit::NETWORK)?;
     let (network, format) = if file::has_magic(&bytes) {
         (Network::parse(&bytes).map_err(|error| error.to_string()), Format::Nnue)
     } else if bytes.is_empty() {

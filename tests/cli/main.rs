@@ -17,6 +17,8 @@ mod funnel;
 #[cfg(target_os = "linux")]
 mod gpu;
 mod help;
+#[cfg(unix)]
+mod hostile;
 mod kills;
 mod label;
 mod match_;

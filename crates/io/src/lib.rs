@@ -15,7 +15,8 @@ pub use companion::{
     companion, remove_companion, sha256, verify_companion, write_companion, write_with_companion,
 };
 pub use files::{
-    Compression, Output, check_writable, decompressed, is_stream, open, parse, raw, read, read_text, write,
+    Compression, LONGEST_LINE, Limit, Output, ShortLines, check_writable, decompressed, expand, is_stream,
+    open, parse, raw, read, read_as, read_text, write,
 };
 pub use lock::{Lock, try_lock};
 pub use printable::{Printable, printable, printable_json, printable_lines};

@@ -12,6 +12,11 @@ use super::Epoch;
 const MAGIC: &[u8; 8] = b"PATZTRAI";
 const HASH: usize = 64;
 
+/// Tests for the magic number of a checkpoint.
+pub fn is_checkpoint(head: &[u8]) -> bool {
+    head.starts_with(MAGIC)
+}
+
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Checkpoint {
     pub hash: String,
