@@ -186,7 +186,7 @@ impl fmt::Display for Outcome {
             line(&format!("  dropped: {reason}"), *count, "")?;
         }
         let place = match &self.output {
-            Some(path) => format!("  → {}", path.display()),
+            Some(path) => format!("  → {}", patzer_io::Printable(path.display())),
             None => "  (dry run)".into(),
         };
         line("positions written", s.positions_written, &place)?;

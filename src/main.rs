@@ -177,5 +177,11 @@ pub fn run(cli: &Cli) -> Result<Status> {
         .num_threads(cli.threads.unwrap_or(0).into())
         .build_global()
         .map_err(|e| Error::input(format!("cannot start the threads ({e}); try fewer --threads")))?;
-    cli.command.run(&ui)
+    let outcome = cli.command.run(&ui);
+    for path in patzer_data::unchecked::take() {
+        let path = path.display().to_string();
+        let path = patzer_io::printable(&path);
+        ui.note(format_args!("{path}: pages have no checksums, so positions were only checked to be legal"));
+    }
+    outcome
 }

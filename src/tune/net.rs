@@ -85,7 +85,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     run.bar.finish_and_clear();
     patzer_io::write(&output, &outcome.network.to_bytes())?;
     if let Some(path) = &args.net_args.floats {
-        patzer_io::write(path, &outcome.safetensors())?;
+        patzer_io::write_with_companion(path, &outcome.safetensors())?;
     }
     run.log.finish()?;
     let best = outcome.best();

@@ -7,6 +7,7 @@ use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 
 use super::any::PositionWriter;
+use super::companion::Hashed;
 use crate::Record;
 use patzer_io::Output;
 use patzer_io::error::{Error, Result};
@@ -140,19 +141,60 @@ pub struct CompressedOutput {
 }
 
 enum Encoder {
-    Plain(Output),
-    Zstd(Box<zstd::Encoder<'static, Output>>),
-    Gzip(Box<GzEncoder<Output>>),
-    Bzip2(Box<BzEncoder<Output>>),
+    Plain(Target),
+    Zstd(Box<zstd::Encoder<'static, Target>>),
+    Gzip(Box<GzEncoder<Target>>),
+    Bzip2(Box<BzEncoder<Target>>),
+}
+
+enum Target {
+    Alone(Output),
+    Hashed(Hashed),
+}
+
+impl Target {
+    fn commit(self) -> Result<()> {
+        match self {
+            Target::Alone(out) => out.commit(),
+            Target::Hashed(out) => out.commit(),
+        }
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Target::Alone(out) => out.write(bytes),
+            Target::Hashed(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Target::Alone(out) => out.flush(),
+            Target::Hashed(out) => out.flush(),
+        }
+    }
 }
 
 impl CompressedOutput {
     /// Creates a file, which appears under its name with [`CompressedOutput::commit`].
     pub fn create(path: &Path) -> Result<CompressedOutput> {
-        let output = Output::create(path)?;
+        CompressedOutput::over(path, Target::Alone(Output::create(path)?))
+    }
+
+    /// Creates a file with a companion, for formats without checksums.
+    pub fn with_companion(path: &Path) -> Result<CompressedOutput> {
+        CompressedOutput::over(path, Target::Hashed(Hashed::create(path)?))
+    }
+
+    fn over(path: &Path, output: Target) -> Result<CompressedOutput> {
         let encoder = match path.extension().and_then(|ending| ending.to_str()) {
             Some("zst") => {
-                Encoder::Zstd(Box::new(zstd::Encoder::new(output, 3).map_err(|e| Error::io(path, e))?))
+                let fault = |e| Error::io(path, e);
+                let mut encoder = zstd::Encoder::new(output, 3).map_err(fault)?;
+                encoder.include_checksum(true).map_err(fault)?;
+                Encoder::Zstd(Box::new(encoder))
             }
             Some("gz") => Encoder::Gzip(Box::new(GzEncoder::new(output, Default::default()))),
             Some("bz2") => Encoder::Bzip2(Box::new(BzEncoder::new(output, Default::default()))),
