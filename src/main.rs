@@ -23,6 +23,7 @@ macro_rules! commands {
 mod adjudication;
 mod bench;
 mod data;
+mod earlier;
 mod elo;
 mod eval;
 mod evaluation;

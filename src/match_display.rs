@@ -180,6 +180,10 @@ impl Observer for MatchDisplay {
         Ok(())
     }
 
+    fn reports_pairs(&self) -> bool {
+        self.args.json_lines || self.args.output_format != OutputFormat::Patzer
+    }
+
     fn incident(&mut self, text: &str) {
         self.bar.suspend(|| self.ui.warn(text));
     }

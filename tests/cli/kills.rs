@@ -15,7 +15,7 @@ use crate::mock;
 
 /// A test in a folder, with the arguments it begins with unless its journal holds them.
 fn begin(folder: &Path, args: &[String], attempt: u64) -> Child {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    let mut command = crate::program();
     command.current_dir(folder).args(["sprt", "--resume", "--json"]).env(mock::VARIABLE, "");
     if pairs(folder).is_none() {
         command.args(args);
@@ -28,7 +28,8 @@ fn begin(folder: &Path, args: &[String], attempt: u64) -> Child {
 fn pairs(folder: &Path) -> Option<Vec<Value>> {
     let journal = fs::read_to_string(folder.join("sprt.journal")).unwrap_or_default();
     let (whole, _) = journal.rsplit_once('\n')?;
-    Some(whole.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect())
+    let lines = whole.lines().skip(1).map(|line| serde_json::from_str(line).unwrap());
+    Some(lines.filter(|line: &Value| line.get("end").is_none()).collect())
 }
 
 /// The PGN begins with exactly the games that the journal counts.

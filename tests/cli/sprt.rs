@@ -16,7 +16,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn sprt(folder: &Path, args: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    let mut command = crate::program();
     command.current_dir(folder).arg("sprt").args(args.split_whitespace());
     command.args(["--hash", "1"]).output().unwrap()
 }
@@ -49,7 +49,8 @@ fn the_stronger_player_is_accepted_and_the_weaker_rejected() {
 
     let output = sprt(folder.path(), &format!("blind.hce.toml untuned-hce {QUICK}"));
     assert_eq!(output.status.code(), Some(10), "{output:?}");
-    assert!(error(&output).contains("overwritten"));
+    assert!(error(&output).contains("moved aside: sprt.pgn → sprt.1.pgn"), "{output:?}");
+    assert_eq!(fs::read_to_string(folder.path().join("sprt.1.pgn")).unwrap(), pgn);
 }
 
 #[test]
@@ -79,7 +80,8 @@ fn a_resumed_test_equals_an_uninterrupted_one() {
     let args = args.replace("--elo1 100", "");
     assert_eq!(sprt(folder.path(), &format!("{args} --games 6")).status.code(), Some(11));
     let journal = fs::read(folder.path().join("sprt.journal")).unwrap();
-    fs::write(folder.path().join("sprt.journal"), &journal[..journal.len() - 20]).unwrap();
+    let end = journal.len() - "{\"end\":\"complete\",\"check\":\"0123456789abcdef\"}\n".len();
+    fs::write(folder.path().join("sprt.journal"), &journal[..end - 20]).unwrap();
     // Arguments not given again are stored: `--resume --games N` is enough.
     let output = sprt(folder.path(), "--resume --games 5000");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -170,7 +172,7 @@ fn bad_input_ends_before_any_game() {
 fn an_interrupt_keeps_whole_pairs_and_can_be_resumed() {
     let folder = folder();
     let args = "untuned-hce blind.hce.toml --nodes 300 --elo0 -1 --elo1 0.5 --concurrency 2 --hash 1";
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    let mut command = crate::program();
     command.current_dir(folder.path()).arg("sprt").args(args.split_whitespace());
     let child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
     let journal = folder.path().join("sprt.journal");

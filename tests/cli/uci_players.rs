@@ -16,7 +16,7 @@ fn folder() -> tempfile::TempDir {
 
 /// Plays two mock engines against each other, or one against an evaluation.
 fn play(folder: &Path, start: &str, engines: &[&str], args: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    let mut command = crate::program();
     command.current_dir(folder).arg("sprt").env(mock::VARIABLE, start);
     for engine in engines {
         command.args(["--engine", &mock::command(engine)]);
@@ -320,7 +320,7 @@ fn chess960_is_set_in_engines_that_know_it_and_refused_by_others() {
 #[test]
 fn a_program_may_play_an_evaluation_and_each_has_its_own_limits() {
     let folder = folder();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    let mut command = crate::program();
     command.current_dir(folder.path()).args(["sprt", "untuned-hce"]).env(mock::VARIABLE, "");
     command.args(["--engine", &mock::command("name=mock tc=60+1 timeodds=0.5 option.Seed=3")]);
     let args = "--each nodes=50 --games 2 --max-moves 3 --json";
@@ -353,7 +353,7 @@ fn scripts_are_programs_and_closing_the_output_is_an_end() {
     fs::write(folder.path().join("closes"), script).unwrap();
     fs::set_permissions(folder.path().join("closes"), fs::Permissions::from_mode(0o755)).unwrap();
     let run = |args: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+        let mut command = crate::program();
         command.current_dir(folder.path()).arg("sprt").args(args.split_whitespace()).output().unwrap()
     };
     let output = run("./closes ./closes --nodes 5 --games 2");
@@ -368,7 +368,7 @@ fn scripts_are_programs_and_closing_the_output_is_an_end() {
 #[test]
 fn an_interrupt_ends_the_engines_too() {
     let folder = folder();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    let mut command = crate::program();
     command.current_dir(folder.path()).arg("sprt").env(mock::VARIABLE, "");
     for engine in ["name=one option.Mode=hang@9", "name=two"] {
         command.args(["--engine", &mock::command(engine)]);

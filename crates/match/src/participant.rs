@@ -211,6 +211,16 @@ fn find(cmd: &str, dir: Option<&Path>) -> Result<PathBuf> {
     Ok(found.unwrap_or_else(|| plain.to_path_buf()))
 }
 
+/// Returns the file of a player that is a program, without starting it.
+pub fn program_path(spec: &Spec) -> Result<Option<PathBuf>> {
+    if Evaluation::EMBEDDED.contains(&spec.cmd.as_str()) {
+        return Ok(None);
+    }
+    let path = find(&spec.cmd, spec.dir.as_deref())?;
+    let bytes = io::read(&path)?;
+    Ok(is_program(&path, &bytes).then_some(path))
+}
+
 fn is_program(path: &Path, bytes: &[u8]) -> bool {
     let known = path.extension().is_some_and(|e| e == "nnue" || e == "toml");
     let magic: [&[u8]; 5] = [b"\x7fELF", b"#!", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];

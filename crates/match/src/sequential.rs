@@ -178,8 +178,9 @@ mod tests {
     use std::path::Path;
     use std::sync::atomic::AtomicBool;
 
+    use super::super::journal::{self, Arguments, Contents, Earlier, Opened, Options, Start};
     use super::super::pairs::tests::{hashing, plan};
-    use super::super::record::{Arguments, MatchRecord, Options, journal_path};
+    use super::super::record::{MatchRecord, journal_path};
     use super::super::runner;
     use super::*;
     use crate::{Adjudication, MatchConfig, Rules};
@@ -193,17 +194,15 @@ mod tests {
         let rules = Rules { adjudication, recover: false, syzygy: None };
         let sprt = Sprt::new(Model::Logistic, 0.0, 50.0, 0.05, 0.05).unwrap();
         let (path, none) = (folder.join("t.pgn"), Arguments::new());
-        let (mut record, done) = if resume {
-            MatchRecord::resume(&path, &none, &Options::new()).unwrap()
-        } else {
-            (MatchRecord::create(&path, &none, &Options::new()).unwrap(), Vec::new())
-        };
+        let earlier = if resume { Earlier::Resume } else { Earlier::Protect };
+        let start = Start { arguments: &none, options: &Options::new(), key: None };
+        let Opened { mut record, entries: done, .. } = MatchRecord::open(&path, earlier, &start).unwrap();
         let config = MatchConfig { rules, ..plan(done.len()..1000, concurrency, 2, 30) };
         let stop = AtomicBool::new(stopped);
         let mut state = SprtState::new(sprt, config.openings.len());
         let ended =
             runner::run_match(&config, &mut state, &done, &mut record, &hashing, &stop, &mut ()).unwrap();
-        record.finish().unwrap();
+        record.finish(ended.complete || state.decided()).unwrap();
         state.report(&ended, None)
     }
 
@@ -233,8 +232,9 @@ mod tests {
     fn the_test_stops_at_the_first_pair_that_decides_it() {
         let folder = tempfile::tempdir().unwrap();
         let report = run_test(folder.path(), 2, false, false);
-        let (_, entries) =
-            MatchRecord::resume(&folder.path().join("t.pgn"), &Arguments::new(), &Options::new()).unwrap();
+        let Contents { entries, complete, .. } =
+            journal::read::<PairEntry>(&folder.path().join("t.journal")).unwrap();
+        assert_eq!(complete, Some(true));
         let (last, before) = entries.split_last().unwrap();
         let mut state = SprtState::new(report.test, 1);
         for entry in before {
