@@ -59,6 +59,7 @@ use ui::{Ui, print_err};
 
 fn main() -> ExitCode {
     interrupt::exit_2_on_panic();
+    interrupt::report_file_limits();
     let cli = match parse() {
         Ok(cli) => cli,
         Err(code) => return ExitCode::from(code),

@@ -89,6 +89,9 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
     };
     let pairings = Pairings::new(specs.len(), seeds);
     let round = pairings.round();
+    if args.games % 2 == 1 {
+        ui.note(format!("--games {}: plays {}, in whole pairs", args.games, args.games + 1));
+    }
     let run = MatchRun {
         command: "match",
         play: &args.play,

@@ -4,6 +4,7 @@ use super::earlier::{self, EarlierArgs};
 use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo};
 use super::play::PlayArgs;
 use crate::{Result, Ui, interrupt};
+use patzer_io::printable;
 use patzer_match::journal::{Arguments, Opened};
 use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
@@ -39,7 +40,7 @@ pub fn play_match<S: Standings>(
     let MatchRun { play, pgn, .. } = *run;
     interrupt::listen();
     let stop = interrupt::flag();
-    let openings = play.openings()?;
+    let openings = play.openings(ui)?;
     let rules = play.rules()?;
     let choice = run.earlier.choice();
     if choice.resumes() {
@@ -81,7 +82,14 @@ pub fn play_match<S: Standings>(
     let mut show = MatchDisplay::new(run.show, run.command, info, ui)?;
     let mut standings = standings(&lineup, &openings);
     let ended = run_match(&config, &mut standings, &done, &mut record, &players, stop, &mut show);
-    lineup.participants.iter().for_each(Participant::drop_spares);
+    for participant in &lineup.participants {
+        participant.drop_spares();
+        let strays = participant.strays();
+        if strays > 0 {
+            let name = printable(&participant.name);
+            ui.warn(format!("{name}: dropped {strays} lines `bestmove` that answered no question"));
+        }
+    }
     let complete = ended.as_ref().is_ok_and(|ended| ended.complete || standings.decided());
     let finished = record.finish(complete);
     let ended = ended.and_then(|ended| finished.map(|()| ended)).inspect_err(|_| {

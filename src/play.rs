@@ -163,15 +163,17 @@ impl PlayArgs {
         Ok(Rules { adjudication, recover: self.recover, syzygy })
     }
 
-    pub fn openings(&self) -> Result<Openings> {
-        Openings::load(openings::BookOptions {
+    pub fn openings(&self, ui: &Ui) -> Result<Openings> {
+        let book = Openings::load(openings::BookOptions {
             path: self.openings.as_deref(),
             order: self.order,
             seed: self.seed,
             start: self.start as usize,
             plies: self.plies,
             chess960: self.chess960,
-        })
+        })?;
+        warn_of_bad_openings(&book, ui);
+        Ok(book)
     }
 
     pub fn concurrency(&self) -> usize {
@@ -238,6 +240,14 @@ impl PlayArgs {
         set("seed", self.seed.to_string());
         set("adjudication", self.adjudication.rules().to_string());
         options
+    }
+}
+
+/// Names the first opening that a book could not give.
+pub fn warn_of_bad_openings(book: &Openings, ui: &Ui) {
+    if let Some(bad) = book.bad() {
+        let more = if bad.count > 1 { format!(", and {} more", bad.count - 1) } else { String::new() };
+        ui.warn(format!("{}{more}; left out, {} openings remain", bad.first, book.len()));
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::adjudication::AdjudicationArgs;
 use super::earlier::EarlierArgs;
-use super::play::{DEFAULT_HASH, DEFAULT_NODES};
+use super::play::{DEFAULT_HASH, DEFAULT_NODES, warn_of_bad_openings};
 use super::typed;
 use crate::evaluation::warn_missing;
 use crate::{Error, Result, Status, Ui, interrupt};
@@ -286,6 +286,7 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
     for participant in &participants {
         warn_missing(&participant.name, participant.missing(), ui);
     }
+    book.iter().for_each(|book| warn_of_bad_openings(book, ui));
     let time_settings: TimeSettings = participants[0].time_settings;
     let config = SelfplayConfig {
         games: args.games as usize,

@@ -125,6 +125,9 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
     let args = &args.with_stored_arguments(&mut typed)?;
     let sprt = args.hypotheses.test()?;
     let specs = args.specs()?;
+    if args.games % 2 == 1 {
+        ui.note(format!("--games {}: plays {}, in whole pairs", args.games, args.games + 1));
+    }
     let run = MatchRun {
         command: "sprt",
         play: &args.play,

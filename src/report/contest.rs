@@ -38,11 +38,11 @@ pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) 
     // Long values are hashes, which only `--resume` needs.
     let short = |(name, value): (String, String)| (value.len() < 60).then_some((name, value));
     contest.conditions = options.into_iter().filter_map(short).collect();
+    let mut section = contest::section(name, &contest);
     if complete == Some(false) {
-        let text = format!("cut short after {} pairs, or still running", contest.pairs.len());
-        contest.conditions.push(("state".to_string(), text));
+        section.summary = format!("Cut short, or still running. {}", section.summary);
     }
-    Ok(contest::section(name, &contest))
+    Ok(section)
 }
 
 fn players(options: &Options) -> Vec<String> {

@@ -16,6 +16,7 @@ mod funnel;
 #[cfg(target_os = "linux")]
 mod gpu;
 mod help;
+mod journals;
 mod kills;
 mod label;
 mod match_;

@@ -1,7 +1,7 @@
 //! Participants of a match: an evaluation played by the bundled engine, or a UCI program.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -65,6 +65,14 @@ impl Participant {
 
     pub fn is_program(&self) -> bool {
         matches!(self.kind, Kind::Program(_))
+    }
+
+    /// Lines `bestmove` of a program that answered no question.
+    pub fn strays(&self) -> u64 {
+        match &self.kind {
+            Kind::InProcess(..) => 0,
+            Kind::Program(program) => program.strays.load(Ordering::Relaxed),
+        }
     }
 
     /// Terms that the weights file of an in-process player lacks; see [`Evaluation::missing`].
@@ -243,6 +251,7 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
         restart: spec.restart.unwrap_or(false),
         short_history: spec.short_history.unwrap_or(false),
         timeouts: defaults.timeouts,
+        strays: Arc::default(),
     })
 }
 

@@ -9,7 +9,9 @@ use super::by_opening::{OpeningResult, OpeningTallies, write_table};
 use super::openings::Openings;
 use super::record::PairEntry;
 use super::tally::{MatchScore, plus_minus};
-use crate::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
+use crate::stats::{
+    Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict, with_error,
+};
 use crate::{Reason, RunSummary, Standings, StopReason, Tally};
 
 /// Tally and verdict of a sequential test.
@@ -46,11 +48,10 @@ impl Standings for SprtState {
     fn summary_line(&self) -> String {
         let estimate = Estimate::new(self.tally.pairs);
         format!(
-            "{} games: {}, Elo {:+.1} ± {:.1}, LLR {:+.2} ({:.2}, {:.2})",
+            "{} games: {}, Elo {}, LLR {:+.2} ({:.2}, {:.2})",
             self.games(),
             plus_minus(self.tally.games),
-            estimate.elo,
-            estimate.elo_error,
+            with_error(estimate.elo, estimate.elo_error, 1),
             self.llr(),
             self.sprt.lower(),
             self.sprt.upper(),
@@ -147,8 +148,8 @@ impl fmt::Display for SprtReport {
         writeln!(f, "pairs       {pairs:?} (LL, LD, WL+DD, WD, WW)")?;
         let ratio = self.pair_ratio.map_or("none lost".into(), |ratio| format!("{ratio:.2}"));
         writeln!(f, "pairs even  {:.2} %, won to lost {ratio}", 100.0 * self.draw_ratio.unwrap_or(0.0))?;
-        writeln!(f, "Elo         {elo:+.2} ± {elo_error:.2}")?;
-        writeln!(f, "normalised  {nelo:+.2} ± {nelo_error:.2}")?;
+        writeln!(f, "Elo         {}", with_error(elo, elo_error, 2))?;
+        writeln!(f, "normalised  {}", with_error(nelo, nelo_error, 2))?;
         writeln!(f, "LOS         {:.2} %", 100.0 * los)?;
         let [llr, lower, upper] = [self.llr, self.lower, self.upper];
         writeln!(f, "LLR         {llr:+.3} ({lower:.3}, {upper:.3}) for {}", self.test)?;
