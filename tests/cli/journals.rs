@@ -240,3 +240,71 @@ fn a_journal_is_resumed_by_the_user_who_wrote_it_and_by_others_with_trust() {
     assert_eq!(play(own, &format!("match {PLAYERS} --pgn plain.pgn"), false).status.code(), Some(0));
     assert_eq!(play(None, "match --resume --pgn plain.pgn", false).status.code(), Some(0));
 }
+
+/// What strace saw a program do, a line a call, with the path of each descriptor; `None` without strace.
+#[cfg(target_os = "linux")]
+fn trace(folder: &Path, line: &str) -> Option<Vec<String>> {
+    let calls = "trace=write,fsync,fdatasync,rename,renameat,renameat2";
+    let mut command = std::process::Command::new("strace");
+    command.current_dir(folder).args(["-f", "-y", "-s", "64", "-o", "trace", "-e", calls]);
+    command.arg(env!("CARGO_BIN_EXE_patzer")).args(line.split_whitespace());
+    let output = command.output().ok()?;
+    let text = fs::read_to_string(folder.join("trace")).ok()?;
+    // A container may forbid tracing.
+    text.contains("+++ exited").then(|| {
+        assert!([Some(0), Some(11)].contains(&output.status.code()), "{output:?}");
+        text.lines().map(String::from).collect()
+    })
+}
+
+/// Had the power been cut at any moment, all that was shown as done would have been there: the journal counts only
+/// games that were synced, and a pair is reported only when its line in the journal was.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_counted_or_reported_before_it_is_on_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let args =
+        "untuned-hce default-hce --hash 1 --nodes 50 --max-moves 4 --games 12 --concurrency 1 --json-lines";
+    let Some(calls) = trace(folder.path(), &format!("match {args}")) else { return };
+    let [mut games, mut journal] = [false; 2];
+    let (mut counted, mut reported) = (0, 0);
+    for call in &calls {
+        let (writes, syncs) =
+            (call.contains("write("), call.contains("fdatasync(") || call.contains("fsync("));
+        match (call.contains("match.pgn>"), call.contains("match.journal>")) {
+            (true, _) if writes => games = true,
+            (true, _) if syncs => games = false,
+            (_, true) if writes => {
+                assert!(!games, "counted before the games were synced: {call}");
+                journal = true;
+                counted += 1;
+            }
+            (_, true) if syncs => journal = false,
+            _ if writes && call.contains("write(1<") && call.contains("\\\"event\\\":\\\"pair") => {
+                assert!(!games && !journal, "reported before it was synced: {call}");
+                reported += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(counted >= 6 && reported == 6, "{counted} {reported}");
+}
+
+/// The same for files that appear whole: synced, renamed, and the folder synced.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_appears_has_been_synced_and_so_is_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(calls) = trace(folder.path(), "net init -o new.nnue") else { return };
+    let at = |what: &str, from: usize| {
+        calls[from..]
+            .iter()
+            .position(|call| call.contains(what))
+            .map(|at| from + at)
+            .unwrap_or_else(|| panic!("{what}"))
+    };
+    let synced = at("fdatasync(", 0);
+    let renamed = at("rename", synced);
+    assert!(calls[renamed].contains("new.nnue"), "{}", calls[renamed]);
+    at("fsync(", renamed);
+}

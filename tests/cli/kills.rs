@@ -50,6 +50,25 @@ fn check_agreement(folder: &Path) {
     }
 }
 
+/// Loses what a power cut may lose: games that the journal does not count are not synced, and neither is a line of the
+/// journal that was just written.
+fn cut_power(folder: &Path, attempt: u64) {
+    let cut = |name: &str, most: u64, seed: u64| {
+        let file = fs::OpenOptions::new().write(true).open(folder.join(name)).unwrap();
+        let length = file.metadata().unwrap().len();
+        file.set_len(length - mix(seed, attempt) % (most + 1)).unwrap();
+    };
+    let Some(counted) = pairs(folder) else { return };
+    let bytes: u64 = counted.iter().map(|pair| pair["bytes"].as_u64().unwrap()).sum();
+    let pgn = fs::metadata(folder.join("sprt.pgn")).unwrap().len();
+    cut("sprt.pgn", pgn - bytes, 7);
+    let journal = fs::read(folder.join("sprt.journal")).unwrap();
+    let last = journal.iter().rev().skip(1).position(|&byte| byte == b'\n').unwrap_or(0) as u64;
+    if counted.len() > 1 && attempt.is_multiple_of(3) {
+        cut("sprt.journal", last, 11);
+    }
+}
+
 /// A file without the times that were measured.
 fn timeless(text: &str) -> String {
     let words = text.split_whitespace();
@@ -91,6 +110,7 @@ fn killed_and_resumed_it_is_the_same_test(args: &[String]) {
         let killed = kill_at_random(&mut child, cut.path(), attempt);
         check_agreement(cut.path());
         if killed {
+            cut_power(cut.path(), attempt);
             kills += 1;
             continue;
         }

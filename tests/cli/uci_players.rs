@@ -389,3 +389,28 @@ fn an_interrupt_ends_the_engines_too() {
     let left = String::from_utf8_lossy(&left.stdout).into_owned();
     assert!(!left.contains(&*folder.path().to_string_lossy()), "{left}");
 }
+
+#[test]
+fn an_answer_without_a_question_is_dropped_and_counted() {
+    // Twice at once, or the last answer again after the next question.
+    for mode in ["twice@3", "stale@3"] {
+        let folder = folder();
+        let engines = ["name=good option.Seed=1", &format!("name=bad option.Mode={mode} option.Seed=2")];
+        let output = play(folder.path(), "", &engines, "--nodes 5 --games 2 --max-moves 5 --json");
+        let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(result["reasons"], serde_json::json!({ "move_limit": 2 }), "{mode}");
+        let said = stderr(&output);
+        assert_eq!(said.matches("bad: dropped 1 lines `bestmove`").count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn with_recover_a_hang_on_the_clock_costs_one_game() {
+    let folder = folder();
+    // It counts from 1 again after a restart, and hangs in every other game.
+    let engines = ["name=good option.Seed=1", "name=bad option.Mode=hang@3 option.Seed=2"];
+    let args = "--tc 0.3 --games 4 --max-moves 2 --ready-timeout 1 --recover --json";
+    let output = play(folder.path(), "", &engines, args);
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(result["reasons"], serde_json::json!({ "move_limit": 2, "time_forfeit": 2 }), "{output:?}");
+}

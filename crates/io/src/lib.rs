@@ -11,7 +11,8 @@ mod printable;
 pub mod run_folder;
 
 pub use files::{
-    Compression, Output, check_writable, decompressed, is_stream, open, parse, raw, read, read_text, write,
+    Compression, Output, check_writable, decompressed, is_stream, open, parse, raw, read, read_text,
+    sync_folder, write,
 };
 pub use lock::{Lock, try_lock};
 pub use printable::{Printable, printable};

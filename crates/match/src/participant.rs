@@ -1,5 +1,6 @@
 //! Participants of a match: an evaluation played by the bundled engine, or a UCI program.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -219,14 +220,18 @@ fn find(cmd: &str, dir: Option<&Path>) -> Result<PathBuf> {
     Ok(found.unwrap_or_else(|| plain.to_path_buf()))
 }
 
-/// Returns the file of a player that is a program, without starting it.
+/// Returns the file of a player that is a program, without starting it or reading more than its head.
 pub fn program_path(spec: &Spec) -> Result<Option<PathBuf>> {
     if Evaluation::EMBEDDED.contains(&spec.cmd.as_str()) {
         return Ok(None);
     }
     let path = find(&spec.cmd, spec.dir.as_deref())?;
-    let bytes = io::read(&path)?;
-    Ok(is_program(&path, &bytes).then_some(path))
+    if path.exists() && !path.is_file() {
+        return Err(Error::data(path, "is not a regular file"));
+    }
+    let mut head = Vec::new();
+    io::open(&path)?.take(4).read_to_end(&mut head).map_err(|e| Error::io(&path, e))?;
+    Ok(is_program(&path, &head).then_some(path))
 }
 
 fn is_program(path: &Path, bytes: &[u8]) -> bool {

@@ -33,17 +33,8 @@ pub(super) fn move_aside<E: JournalEntry>(path: &Path) -> Result<String> {
         fs::rename(from, to).map_err(|e| Error::io(from, e))?;
         moved.push(format!("{} → {}", from.display(), to.display()));
     }
-    sync_folder(path);
+    patzer_io::sync_folder(path);
     Ok(format!("moved aside: {}", moved.join(", ")))
-}
-
-/// Makes created and renamed names durable.
-pub(super) fn sync_folder(path: &Path) {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
 }
 
 /// Tells whether a path still names the open file.

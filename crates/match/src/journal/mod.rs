@@ -252,7 +252,7 @@ impl<E: JournalEntry> JournaledFile<E> {
         let mut record = JournaledFile::of(path, file, journal);
         record.pending = line::line(&header)?;
         record.sync()?;
-        aside::sync_folder(path);
+        patzer_io::sync_folder(path);
         record.synced = None;
         Ok(record)
     }
@@ -421,7 +421,7 @@ impl<E: JournalEntry> JournaledFile<E> {
         };
         copy(&mut self.file, &games, &[])?;
         copy(&mut self.journal, &journal, &self.pending)?;
-        aside::sync_folder(&games);
+        patzer_io::sync_folder(&games);
         Ok(games)
     }
 

@@ -80,7 +80,7 @@ impl<E: JournalEntry> Repair<E> {
         let moved = aside::move_aside::<E>(path)?;
         games.commit()?;
         journal.commit()?;
-        aside::sync_folder(path);
+        patzer_io::sync_folder(path);
         Ok(format!("{}: repaired, {} are kept; {moved}", path.display(), self.describe()))
     }
 }
