@@ -27,6 +27,7 @@ use serde::de::DeserializeOwned;
 
 use agree::Survey;
 use line::{EntryLine, Header};
+use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
 pub use key::Key;
@@ -162,7 +163,7 @@ pub struct Contents<E> {
 
 /// Reads a journal without its file of games; starts no program.
 pub fn read<E: JournalEntry>(path: &Path) -> Result<Contents<E>> {
-    let text = patzer_io::read(path)?;
+    let text = patzer_io::read(path, Limit::JOURNAL)?;
     let end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
     let header = line::header(&text[..end]).map_err(|why| Error::at(path, "line 1", why))?;
     let survey = agree::entries::<E>(&text, (end + 1).min(text.len()), &header);
@@ -227,9 +228,13 @@ impl<E: JournalEntry> JournaledFile<E> {
             return Err(Error::data(&journal_path, "another run has just moved it; try again"));
         }
         let mut text = Vec::new();
-        journal.read_to_end(&mut text).map_err(|e| Error::io(&journal_path, e))?;
+        let read = (&mut journal).take(MAGIC.len() as u64).read_to_end(&mut text);
+        read.map_err(|e| Error::io(&journal_path, e))?;
         // A run interrupted at once leaves part of the first line.
-        if !MAGIC.starts_with(&text[..text.len().min(MAGIC.len())]) {
+        let is_ours = MAGIC.starts_with(&text);
+        if is_ours {
+            journal.read_to_end(&mut text).map_err(|e| Error::io(&journal_path, e))?;
+        } else {
             let reason =
                 format!("exists and is not a journal of patzer; name another file with {}", E::OPTION);
             return Err(Error::data(&journal_path, reason));
