@@ -170,7 +170,7 @@ fn statistics(test: &Sprt, games: Option<Trinomial>, pairs: Option<Pentanomial>)
             ResultCounts::Pairs(pairs) => pairs.even(),
         },
         pair_ratio: pairs.and_then(|pairs| pairs.ratio()),
-        adjusted: Adjusted::new(test, counts),
+        adjusted: Adjusted::known(test, counts),
         note: pairs.and_then(|pairs| pairs.remark()),
         decided_interval: games.map(|g| exact_proportion(g.wins, g.wins + g.losses, 0.95)),
         hypotheses: test.to_string(),

@@ -87,7 +87,7 @@ pub fn play_match<S: Standings>(
         let strays = participant.strays();
         if strays > 0 {
             let name = printable(&participant.name);
-            ui.warn(format!("{name}: dropped {strays} lines `bestmove` that answered no question"));
+            ui.warn(format!("{name}: dropped answers without a question, {strays} in all"));
         }
     }
     let complete = ended.as_ref().is_ok_and(|ended| ended.complete || standings.decided());

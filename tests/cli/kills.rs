@@ -134,7 +134,7 @@ fn words(args: &str) -> Vec<String> {
 
 #[test]
 fn killed_at_any_moment_a_test_between_programs_goes_on_as_if_nothing_had_been() {
-    let mut args = words("--openings start.epd --nodes 5 --games 40 --max-moves 4 --seed 5");
+    let mut args = words("--openings start.epd --nodes 5 --games 400 --max-moves 4 --seed 5");
     for engine in ["name=one option.Seed=1", "name=two option.Seed=2"] {
         args.extend(["--engine".to_string(), mock::command(engine)]);
     }

@@ -400,7 +400,7 @@ fn an_answer_without_a_question_is_dropped_and_counted() {
         let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!(result["reasons"], serde_json::json!({ "move_limit": 2 }), "{mode}");
         let said = stderr(&output);
-        assert_eq!(said.matches("bad: dropped 1 lines `bestmove`").count(), 1, "{said}");
+        assert_eq!(said.matches("bad: dropped answers without a question, 1 in all").count(), 1, "{said}");
     }
 }
 

@@ -95,7 +95,7 @@ impl SprtState {
             pair_ratio: self.tally.pairs.ratio(),
             white: self.tally.colours[0],
             black: self.tally.colours[1],
-            adjusted: Adjusted::new(&self.sprt, self.counts()),
+            adjusted: Adjusted::known(&self.sprt, self.counts()),
             llr: self.llr(),
             lower: self.sprt.lower(),
             upper: self.sprt.upper(),
