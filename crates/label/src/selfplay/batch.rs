@@ -81,7 +81,7 @@ impl JournalEntry for Batch {
 
     fn games(number: usize, batch: Option<&Batch>) -> String {
         let first = (number - 1) * GAMES + 1;
-        let last = first - 1 + batch.map_or(GAMES, |batch| batch.counts.games as usize);
+        let last = (first - 1).saturating_add(batch.map_or(GAMES, |batch| batch.counts.games as usize));
         format!("games {first} to {last}")
     }
 

@@ -44,7 +44,10 @@ pub(super) fn entries<E: JournalEntry>(journal: &[u8], first: usize, header: &He
                 survey.complete = true;
                 continue;
             }
-            Some(Line::Entry(entry)) if entry.entry.number() == number => {
+            // Lengths that no file has are damage.
+            Some(Line::Entry(entry))
+                if entry.entry.number() == number && entry.bytes <= i64::MAX as u64 - end =>
+            {
                 end += entry.bytes;
                 survey.ends.push([end, at as u64]);
                 survey.entries.push(entry);

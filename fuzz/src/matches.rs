@@ -1,0 +1,89 @@
+//! What a match reads: journals beside games, opening books, puzzles.
+
+use std::fs;
+use std::path::Path;
+
+use patzer_label::selfplay::batch::Batch;
+use patzer_match::journal::{self, Arguments, Earlier, JournalEntry, JournaledFile, Opened, Options, Start};
+use patzer_match::openings::{BookOptions, Openings, Order};
+use patzer_match::puzzles;
+use patzer_match::record::PairEntry;
+use shakmaty::Position;
+
+use super::files::{in_folder, with_file};
+
+/// A resumed run has the entries 1, 2, …; resuming again finds the same; an error leaves every byte, and what is repaired
+/// then can be resumed. Without a header in the bytes the journal gets one of the format before checksums of lines.
+fn resume<E: JournalEntry + PartialEq + std::fmt::Debug>(bytes: &[u8], name: &str) {
+    let split = bytes.windows(2).position(|window| window == b"\0\n").unwrap_or(bytes.len());
+    let (mut journal, games) = (bytes[..split].to_vec(), bytes.get(split + 2..).unwrap_or_default());
+    if journal.starts_with(b"{\"") && !journal.starts_with(b"{\"patzer_journal\"") {
+        journal = [b"{\"patzer_journal\":2,\"arguments\":{},\"options\":{}}\n", &journal[..]].concat();
+    }
+    in_folder(|folder| {
+        let path = folder.join(name);
+        let journal_path = E::journal(&path);
+        fs::write(&path, games).expect("a file");
+        fs::write(&journal_path, &journal).expect("a file");
+        let files = |path: &Path| [path, &journal_path].map(|path| fs::read(path).expect("a file"));
+        let _ = journal::stored::<E>(&path);
+        let _ = journal::read::<E>(&journal_path);
+        let (arguments, options) = (Arguments::new(), Options::new());
+        let start = Start { arguments: &arguments, options: &options, key: None };
+        let open = |earlier| -> patzer_io::error::Result<Vec<E>> {
+            let Opened { mut record, entries, .. } = JournaledFile::<E>::open(&path, earlier, &start)?;
+            record.finish(false)?;
+            Ok(entries)
+        };
+        let entries = match open(Earlier::Resume) {
+            Ok(entries) => entries,
+            Err(_) => {
+                assert_eq!(files(&path), [games, &journal[..]]);
+                let Ok(entries) = open(Earlier::Repair) else { return };
+                entries
+            }
+        };
+        assert!(entries.iter().zip(1..).all(|(entry, number)| entry.number() == number));
+        let kept = files(&path);
+        let again = open(Earlier::Resume).expect("a resumed run");
+        assert_eq!((again, files(&path)), (entries, kept));
+    });
+}
+
+/// Journal and games of a match, with a zero and a line end between.
+pub fn journal(bytes: &[u8]) {
+    resume::<PairEntry>(bytes, "match.pgn");
+}
+
+/// Journal and games of self-play, with a zero and a line end between.
+pub fn selfplay(bytes: &[u8]) {
+    resume::<Batch>(bytes, "games.vf");
+}
+
+/// A book of EPD, FEN or PGN, also packed: every opening can be played from.
+pub fn book(bytes: &[u8]) {
+    with_file(bytes, "book", |path| {
+        for (order, chess960, plies) in [(Order::Sequential, false, None), (Order::Random, true, Some(3))] {
+            let options = BookOptions { path: Some(path), order, chess960, plies, ..BookOptions::default() };
+            let Ok(book) = Openings::load(options) else { continue };
+            assert!(!book.is_empty());
+            for pair in 0..2 * book.len() {
+                assert!(!book.get(pair, true).legal_moves().is_empty());
+            }
+        }
+    });
+}
+
+/// Every puzzle asks for legal moves.
+pub fn puzzles(bytes: &[u8]) {
+    with_file(bytes, "csv", |path| {
+        let Ok(found) = puzzles::read(path) else { return };
+        for task in found.puzzles.iter().flat_map(|puzzle| &puzzle.tasks) {
+            assert!(!task.moves.is_empty());
+            assert!(task.moves.iter().all(|m| task.line.position().is_legal(*m)));
+            task.moves.iter().for_each(|m| {
+                task.accepts(*m);
+            });
+        }
+    });
+}
