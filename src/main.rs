@@ -23,6 +23,7 @@ macro_rules! commands {
 mod adjudication;
 mod bench;
 mod data;
+mod earlier;
 mod elo;
 mod eval;
 mod evaluation;
@@ -59,6 +60,7 @@ use ui::{Ui, print_err};
 
 fn main() -> ExitCode {
     interrupt::exit_2_on_panic();
+    interrupt::report_file_limits();
     let cli = match parse() {
         Ok(cli) => cli,
         Err(code) => return ExitCode::from(code),

@@ -158,6 +158,9 @@ pub fn play(
         Some(outcome) => outcome,
         None => play_moves(start, &mut players, time_settings, rules, stop, &mut moves)?,
     };
+    if rules.recover && outcome.reason == Reason::TimeForfeit {
+        players.iter_mut().for_each(|player| player.abandon());
+    }
     let Outcome { winner, reason, note } = outcome;
     Ok(Game { start: start.clone(), moves, winner, reason, note })
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{MatchStatus, accepted, error, number, percent};
-use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
+use crate::stats::{Estimate, Pentanomial, ResultCounts, Sprt, Trinomial};
 use crate::tally::{Tally, share};
 
 const RULE: &str = "--------------------------------------------------\n";
@@ -20,7 +20,10 @@ pub(super) fn standing(&MatchStatus { names: [a, b], conditions, tally, test }: 
     let [elo, elo_error] = [number(e.elo, 2), error(e.elo_error, 2)];
     let [nelo, nelo_error] = [number(e.nelo, 2), error(e.nelo_error, 2)];
     let _ = writeln!(text, "Elo: {elo} +/- {elo_error}, nElo: {nelo} +/- {nelo_error}");
-    let (los, even, ratio) = (100.0 * e.los, even(pairs), number(ratio, 2));
+    // Without variance fastchess is certain of the sign.
+    let alike = ResultCounts::from(pairs).are_alike() && e.elo != 0.0;
+    let los = if alike { f64::from(u8::from(e.elo > 0.0)) } else { e.los };
+    let (los, even, ratio) = (100.0 * los, even(pairs), number(ratio, 2));
     let _ = writeln!(text, "LOS: {los:.2} %, DrawRatio: {even:.2} %, PairsRatio: {ratio}");
     let _ = writeln!(
         text,
