@@ -32,7 +32,7 @@ pub struct ExtractArgs {
     #[arg(short, long, value_name = "FILE", default_value = "positions.parquet")]
     output: PathBuf,
 
-    /// Format to write [default: by the name of the output, else parquet]
+    /// Format to write [default: by the output's ending]
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
     format: Option<&'static Format>,
 

@@ -29,7 +29,7 @@ pub struct ConvertArgs {
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: PathBuf,
 
-    /// Format to write; --help lists them [default: by the name of the output, else parquet]
+    /// Format to write; --help lists them [default: by the output's ending]
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
     format: Option<&'static Format>,
 
@@ -44,6 +44,10 @@ pub struct ConvertArgs {
     /// Score, in centipawns, of positions without one, where the format needs one [default: leave them out]
     #[arg(long, value_name = "CP", allow_negative_numbers = true)]
     no_score: Option<i16>,
+
+    /// Level of zstd, 1 (fastest) to 22 (smallest), of a dataset or a `.zst` file [default: 1, and 3 of a `.zst` file]
+    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(i32).range(1..=22))]
+    compress: Option<i32>,
 
     /// Preset or TOML file of filters; may be given several times, and `patzer extract --help` lists them
     /// [default: none]
@@ -78,7 +82,8 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     let readers = args.inputs.iter().map(|path| AnyReader::open(path, args.input_format));
     let readers = readers.collect::<Result<Vec<_>>>()?;
     let metadata = together(&readers, &pipeline, ui);
-    let target = Target { format: args.format, dialect: args.dialect, no_score: args.no_score };
+    let target =
+        Target { format: args.format, dialect: args.dialect, no_score: args.no_score, level: args.compress };
     let mut writer = AnyWriter::create(&args.output, &target, &metadata)?;
     if !args.filter.is_empty() {
         warn_of_distances(&readers, ui);

@@ -192,12 +192,39 @@ pub struct Target {
     pub dialect: Option<Dialect>,
     /// Score of unscored positions in formats that need one, centipawns from the side to move; by default they are dropped.
     pub no_score: Option<i16>,
+    /// Level of zstd, 1 to 22, for a dataset or a name that ends in `.zst`.
+    pub level: Option<i32>,
 }
 
 impl Target {
-    /// Returns the format of a file; a dialect needs a text format.
+    /// Returns the format of a file: that of its ending unless another is given. A name without an ending, a pipe and
+    /// standard output get a dataset; an unknown ending is an error, and so is an option that the format lacks.
     pub fn format(&self, path: &Path) -> Result<&'static Format> {
-        let format = self.format.or_else(|| registry::of_path(path)).unwrap_or_else(registry::native);
+        let format = match self.format.or_else(|| registry::of_path(path)) {
+            Some(format) => format,
+            None if path == Path::new("-") || patzer_io::is_stream(path) || !registry::has_ending(path) => {
+                registry::native()
+            }
+            None => {
+                let reason = format!(
+                    "its ending names no format; known are {}, or give --format",
+                    registry::endings()
+                );
+                return Err(Error::data(path, reason));
+            }
+        };
+        let packed = registry::packing(path);
+        if let (Read::Dataset, Some(packed)) = (format.read, packed) {
+            let reason =
+                format!("{} compresses its own pages; leave `.{packed}` out of the name", format.name);
+            return Err(Error::data(path, reason));
+        }
+        if self.level.is_some() && packed != Some("zst") && !matches!(format.read, Read::Dataset) {
+            let (name, ending) = (format.name, format.endings[0]);
+            let reason =
+                format!("--compress: {name} is not compressed; a name that ends in .{ending}.zst is");
+            return Err(Error::usage(reason));
+        }
         match self.dialect {
             None => Ok(format),
             Some(_) if format.dialect.is_none() => {
@@ -235,12 +262,6 @@ impl AnyWriter {
         let writer = (format.write)(path, target, metadata)?;
         let (written, kept) = (Written::default(), Vec::new());
         Ok(AnyWriter { path: path.to_path_buf(), format, no_score: target.no_score, writer, written, kept })
-    }
-
-    pub fn native(path: &Path, writer: parquet::Writer) -> AnyWriter {
-        let (format, writer) = (registry::native(), Box::new(writer));
-        let (written, kept) = (Written::default(), Vec::new());
-        AnyWriter { path: path.to_path_buf(), format, no_score: None, writer, written, kept }
     }
 
     pub fn metadata(&mut self) -> Option<&mut Metadata> {
@@ -309,6 +330,10 @@ impl AnyWriter {
 }
 
 impl Written {
+    pub fn all_dropped(&self) -> u64 {
+        self.dropped.values().sum()
+    }
+
     /// Describes in one line what was dropped or lost; `None` if nothing was.
     pub fn warning(&self, path: &Path, format: &Format) -> Option<String> {
         let mut parts = Vec::new();

@@ -25,7 +25,7 @@ use super::positioned::Positioned;
 use crate::{Record, unchecked};
 use patzer_io::error::{Error, Result};
 
-pub use super::writer::{ROWS_PER_GROUP, Writer};
+pub use super::writer::{LEVEL, ROWS_PER_GROUP, Writer};
 
 pub(super) const METADATA_KEY: &str = "patzer";
 

@@ -11,6 +11,7 @@ use super::{binpack, bullet, csv, epd, parquet, sfplain, viri};
 use crate::Record;
 use patzer_io::error::{Error, Result};
 
+#[derive(Clone, Copy)]
 pub enum Read {
     Dataset,
     Stream(fn(Input) -> Result<Box<dyn PositionReader>>),
@@ -56,8 +57,9 @@ fn each_record(
     Ok(Box::new(RecordWriter::new(out, header, encode)))
 }
 
-fn write_epd(path: &Path, dialect: Dialect) -> Result<Box<dyn PositionWriter>> {
-    each_record(CompressedOutput::create(path)?, Vec::new(), move |text, record| {
+fn write_epd(path: &Path, target: &Target, dialect: Dialect) -> Result<Box<dyn PositionWriter>> {
+    let dialect = target.dialect.unwrap_or(dialect);
+    each_record(CompressedOutput::create(path, target.level)?, Vec::new(), move |text, record| {
         epd::encode(text, record, dialect)
     })
 }
@@ -76,7 +78,10 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: Some(|head| head.starts_with(b"PAR1")),
         read: Read::Dataset,
-        write: |path, _, metadata| Ok(Box::new(parquet::Writer::create(path, metadata.clone())?)),
+        write: |path, target, metadata| {
+            let level = target.level.unwrap_or(parquet::LEVEL);
+            Ok(Box::new(parquet::Writer::with_level(path, metadata.clone(), level)?))
+        },
     },
     Format {
         name: "csv",
@@ -90,10 +95,10 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: Some(csv::recognise),
         read: Read::Stream(|input| Ok(Box::new(csv::Reader::new(input)?))),
-        write: |path, _, metadata| {
+        write: |path, target, metadata| {
             let resolved = metadata.resolved.is_some();
             let encode = move |text: &mut Vec<u8>, record: &Record| csv::encode(text, record, resolved);
-            each_record(CompressedOutput::create(path)?, csv::header(resolved), encode)
+            each_record(CompressedOutput::create(path, target.level)?, csv::header(resolved), encode)
         },
     },
     Format {
@@ -108,7 +113,7 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: Some(epd::recognise),
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
-        write: |path, target, _| write_epd(path, target.dialect.unwrap_or(Dialect::C9)),
+        write: |path, target, _| write_epd(path, target, Dialect::C9),
     },
     Format {
         name: "fen",
@@ -122,7 +127,7 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
-        write: |path, target, _| write_epd(path, target.dialect.unwrap_or(Dialect::Bracket)),
+        write: |path, target, _| write_epd(path, target, Dialect::Bracket),
     },
     Format {
         name: "text",
@@ -136,7 +141,7 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
-        write: |path, target, _| write_epd(path, target.dialect.unwrap_or(Dialect::Pipe)),
+        write: |path, target, _| write_epd(path, target, Dialect::Pipe),
     },
     Format {
         name: "bullet",
@@ -150,8 +155,8 @@ pub static FORMATS: &[Format] = &[
         companion: true,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(bullet::Reader::new(input)))),
-        write: |path, _, _| {
-            let out = CompressedOutput::with_companion(path)?;
+        write: |path, target, _| {
+            let out = CompressedOutput::with_companion(path, target.level)?;
             each_record(out, Vec::new(), |bytes, record| bytes.extend_from_slice(&bullet::encode(record)))
         },
     },
@@ -167,7 +172,9 @@ pub static FORMATS: &[Format] = &[
         companion: true,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(viri::Reader::new(input)))),
-        write: |path, _, _| Ok(Box::new(viri::Writer::new(CompressedOutput::with_companion(path)?))),
+        write: |path, target, _| {
+            Ok(Box::new(viri::Writer::new(CompressedOutput::with_companion(path, target.level)?)))
+        },
     },
     Format {
         name: "binpack",
@@ -186,7 +193,9 @@ pub static FORMATS: &[Format] = &[
         companion: true,
         recognise: Some(|head| head.starts_with(binpack::MAGIC)),
         read: Read::Stream(|input| Ok(Box::new(binpack::Reader::new(input)))),
-        write: |path, _, _| Ok(Box::new(binpack::Writer::new(CompressedOutput::with_companion(path)?))),
+        write: |path, target, _| {
+            Ok(Box::new(binpack::Writer::new(CompressedOutput::with_companion(path, target.level)?)))
+        },
     },
     Format {
         name: "plain",
@@ -200,7 +209,9 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: Some(|head| head.starts_with(b"fen ") || head.starts_with(b"\xef\xbb\xbffen ")),
         read: Read::Stream(|input| Ok(Box::new(sfplain::Reader::new(input)))),
-        write: |path, _, _| Ok(Box::new(sfplain::Writer::new(CompressedOutput::create(path)?))),
+        write: |path, target, _| {
+            Ok(Box::new(sfplain::Writer::new(CompressedOutput::create(path, target.level)?)))
+        },
     },
 ];
 
@@ -214,12 +225,32 @@ pub fn named(name: &str) -> Result<&'static Format> {
     named.ok_or_else(|| Error::usage(format!("no format is called {name}; there are {}", known())))
 }
 
+const PACKINGS: [&str; 3] = ["zst", "gz", "bz2"];
+
+/// Returns the compression that a name ends in.
+pub fn packing(path: &Path) -> Option<&'static str> {
+    let ending = path.extension()?.to_str()?;
+    PACKINGS.into_iter().find(|packed| ending.eq_ignore_ascii_case(packed))
+}
+
 /// Finds a format by file name; `.zst`, `.gz` and `.bz2` after the ending are ignored.
 pub fn of_path(path: &Path) -> Option<&'static Format> {
-    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-    let name = [".zst", ".gz", ".bz2"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
+    let name = if packing(path).is_some() { path.file_stem()? } else { path.file_name()? };
+    let name = name.to_str()?.to_ascii_lowercase();
     let ending = name.rsplit_once('.')?.1;
     FORMATS.iter().find(|format| format.endings.contains(&ending))
+}
+
+/// Whether a name has an ending that could name a format; that of a compression does not.
+pub fn has_ending(path: &Path) -> bool {
+    let name = if packing(path).is_some() { path.file_stem() } else { path.file_name() };
+    name.is_some_and(|name| Path::new(name).extension().is_some())
+}
+
+/// Lists every ending.
+pub fn endings() -> String {
+    let endings = FORMATS.iter().flat_map(|format| format.endings);
+    endings.map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(" ")
 }
 
 pub fn of_dialect(dialect: Dialect) -> Option<&'static Format> {

@@ -14,6 +14,9 @@ use patzer_io::error::{Error, Result};
 
 const HEAD: u64 = 4096;
 
+/// Default level of zstd for `.zst` files, zstd's own.
+const LEVEL: i32 = 3;
+
 /// Longest line of a text format in bytes.
 const LINE: u64 = 1 << 16;
 
@@ -179,20 +182,20 @@ impl Write for Target {
 
 impl CompressedOutput {
     /// Creates a file, which appears under its name with [`CompressedOutput::commit`].
-    pub fn create(path: &Path) -> Result<CompressedOutput> {
-        CompressedOutput::over(path, Target::Alone(Output::create(path)?))
+    pub fn create(path: &Path, level: Option<i32>) -> Result<CompressedOutput> {
+        CompressedOutput::over(path, level, Target::Alone(Output::create(path)?))
     }
 
     /// Creates a file with a companion, for formats without checksums.
-    pub fn with_companion(path: &Path) -> Result<CompressedOutput> {
-        CompressedOutput::over(path, Target::Hashed(Hashed::create(path)?))
+    pub fn with_companion(path: &Path, level: Option<i32>) -> Result<CompressedOutput> {
+        CompressedOutput::over(path, level, Target::Hashed(Hashed::create(path)?))
     }
 
-    fn over(path: &Path, output: Target) -> Result<CompressedOutput> {
+    fn over(path: &Path, level: Option<i32>, output: Target) -> Result<CompressedOutput> {
         let encoder = match path.extension().and_then(|ending| ending.to_str()) {
             Some("zst") => {
                 let fault = |e| Error::io(path, e);
-                let mut encoder = zstd::Encoder::new(output, 3).map_err(fault)?;
+                let mut encoder = zstd::Encoder::new(output, level.unwrap_or(LEVEL)).map_err(fault)?;
                 encoder.include_checksum(true).map_err(fault)?;
                 Encoder::Zstd(Box::new(encoder))
             }
