@@ -185,5 +185,8 @@ pub fn run(cli: &Cli) -> Result<Status> {
         let path = patzer_io::printable(&path);
         ui.note(format_args!("{path}: pages have no checksums, so positions were only checked to be legal"));
     }
+    for (path, text) in patzer_data::notices::take() {
+        ui.note(format_args!("{}: {text}", patzer_io::Printable(path.display())));
+    }
     outcome
 }

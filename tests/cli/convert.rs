@@ -168,7 +168,10 @@ fn a_mix_has_the_shares_of_its_weights_and_keeps_games_whole() {
     // Position by position where there are no games, by the seed.
     done(here, "data convert scored.parquet -o scored.bullet --no-score 0");
     let mixes = [4, 4, 5].map(|seed| {
-        done(here, &format!("data interleave scored.bullet=1 scored.bullet=3 --seed {seed} -o mix.bullet -q"));
+        done(
+            here,
+            &format!("data interleave scored.bullet=1 scored.bullet=3 --seed {seed} -o mix.bullet -q"),
+        );
         std::fs::read(here.join("mix.bullet")).unwrap()
     });
     assert!(mixes[0] == mixes[1] && mixes[1] != mixes[2]);

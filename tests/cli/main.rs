@@ -29,6 +29,7 @@ mod net;
 mod puzzles;
 mod rate;
 mod report;
+mod rewritten;
 mod scale;
 mod selfplay;
 mod sprt;

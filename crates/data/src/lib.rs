@@ -18,6 +18,7 @@ pub mod key_set;
 pub mod lines;
 pub mod memory;
 pub mod merge;
+pub mod notices;
 mod output_stage;
 mod row_groups;
 mod sampling;

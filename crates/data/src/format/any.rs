@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::capabilities::{CAPABILITIES, Capabilities};
 use super::columns::Projection;
 use super::epd::Dialect;
-use super::metadata::{Metadata, Source};
+use super::metadata::Metadata;
 use super::parquet::{self, Dataset};
 use super::registry::{self, Format, Read};
 use super::stream::Input;
@@ -90,11 +90,7 @@ impl AnyReader {
             ));
         };
         let batches = open(input)?;
-        let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
-        let metadata = Metadata {
-            resolved: batches.resolved(),
-            ..Metadata::new(vec![Source { name, sha256: String::new(), games: None }], Vec::new(), 0)
-        };
+        let metadata = Metadata { resolved: batches.resolved(), ..Metadata::of_file(path) };
         let source = RecordSource::Stream(batches);
         Ok(AnyReader { path: path.to_path_buf(), format, metadata, rows: None, source })
     }

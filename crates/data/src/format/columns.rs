@@ -3,7 +3,9 @@
 //! A column is a field of [`Record`] and one row of [`COLUMNS`]: its name, its type in the file, and how it is written
 //! from and read into records.
 
+use parquet::basic::Type as PhysicalType;
 use parquet::errors::Result;
+use parquet::schema::types::ColumnDescriptor;
 use shakmaty::Color;
 
 use super::page::{Builder, Cursor};
@@ -20,6 +22,37 @@ pub struct Column {
     pub read: Read,
 }
 
+impl Column {
+    /// Whether a column of a file is as the writer makes it.
+    pub fn is_own(&self, stored: &ColumnDescriptor) -> bool {
+        let form = match self.kind {
+            Board => {
+                stored.physical_type() == PhysicalType::FIXED_LEN_BYTE_ARRAY && stored.type_length() == 24
+            }
+            Bool => stored.physical_type() == PhysicalType::BOOLEAN,
+            Int(_) => stored.physical_type() == PhysicalType::INT32,
+        };
+        form && (stored.max_def_level() == 1) == self.optional
+    }
+}
+
+/// A column that is written for other programs to read, and ignored on reading.
+pub struct Readable {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub text: fn(&mut Vec<u8>, &Record),
+}
+
+/// Columns of `--with`.
+pub static READABLE: [Readable; 2] = [
+    Readable { name: "fen", doc: "the position as a FEN", text: super::fen::six },
+    Readable {
+        name: "uci",
+        doc: "the move played in UCI notation, empty without one",
+        text: super::csv::uci,
+    },
+];
+
 /// Type of a column: 24 bytes, a boolean, or an INT32 with its logical type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
@@ -33,6 +66,22 @@ enum Part {
     All,
     Resolved,
     Means,
+}
+
+impl Kind {
+    /// The least and the greatest number of a column.
+    pub fn range(self) -> (i64, i64) {
+        match self {
+            Board => (0, 0),
+            Bool => (0, 1),
+            Int("UINT_8") => (0, u8::MAX.into()),
+            Int("UINT_16") => (0, u16::MAX.into()),
+            Int("UINT_32") => (0, u32::MAX.into()),
+            Int("INT_8") => (i8::MIN.into(), i8::MAX.into()),
+            Int("INT_16") => (i16::MIN.into(), i16::MAX.into()),
+            Int(_) => (i32::MIN.into(), i32::MAX.into()),
+        }
+    }
 }
 
 use Kind::{Board, Bool, Int};
@@ -156,6 +205,12 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// The optional parts of which every column is there.
+    pub fn of(has: impl Fn(&str) -> bool) -> Layout {
+        let all = |part| COLUMNS.iter().filter(|column| column.part == part).all(|column| has(column.name));
+        Layout { resolved: all(Resolved), means: all(Means) }
+    }
+
     pub fn columns(self) -> impl Iterator<Item = &'static Column> {
         COLUMNS.iter().filter(move |column| match column.part {
             All => true,

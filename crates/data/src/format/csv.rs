@@ -171,7 +171,7 @@ pub fn encode(text: &mut Vec<u8>, record: &Record, resolved: bool) {
 }
 
 /// Appends a move in UCI notation, with standard castling as the king's move.
-fn uci(text: &mut Vec<u8>, record: &Record) {
+pub fn uci(text: &mut Vec<u8>, record: &Record) {
     let m = record.played;
     if m == PackedMove::NONE {
         return;

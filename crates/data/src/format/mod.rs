@@ -11,6 +11,7 @@ mod chain;
 pub mod columns;
 mod companion;
 pub mod csv;
+mod delta;
 mod dictionary;
 mod encode;
 pub mod epd;
@@ -18,8 +19,10 @@ pub mod fen;
 #[cfg(all(test, unix))]
 mod flips;
 mod footer;
+mod foreign;
 mod legality;
 pub mod metadata;
+mod missing;
 mod nibbles;
 mod page;
 mod page_header;
@@ -30,6 +33,7 @@ mod replay;
 mod rle;
 pub mod sfplain;
 pub mod stream;
+mod values;
 pub mod viri;
 mod writer;
 
