@@ -1,4 +1,4 @@
-mod convert;
+pub mod convert;
 mod interleave;
 mod merge;
 mod moved;

@@ -32,7 +32,13 @@ pub struct FormatArgs {
 
 impl FormatArgs {
     pub fn target(&self) -> Target {
-        Target { format: self.format, dialect: None, no_score: self.no_score, level: self.compress }
+        Target {
+            format: self.format,
+            dialect: None,
+            no_score: self.no_score,
+            level: self.compress,
+            ..Target::default()
+        }
     }
 
     pub fn open(&self, path: &Path) -> Result<RowGroups> {

@@ -11,6 +11,7 @@ use shakmaty::Color;
 use super::page::{Builder, Cursor};
 use crate::{Leaf, MeanResult, Record};
 use patzer_chess::{PackedBoard, PackedMove};
+use patzer_io::error::Error;
 
 /// One column. `write` and `read` take slices of records, so that a call costs little per row.
 pub struct Column {
@@ -52,6 +53,30 @@ pub static READABLE: [Readable; 2] = [
         text: super::csv::uci,
     },
 ];
+
+/// The columns of `--with`, a bit for each of [`READABLE`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReadableColumns(u8);
+
+impl ReadableColumns {
+    pub fn iter(self) -> impl Iterator<Item = &'static Readable> {
+        READABLE.iter().enumerate().filter(move |(bit, _)| self.0 >> bit & 1 == 1).map(|(_, column)| column)
+    }
+}
+
+impl std::str::FromStr for ReadableColumns {
+    type Err = Error;
+
+    fn from_str(text: &str) -> std::result::Result<ReadableColumns, Error> {
+        let mut columns = ReadableColumns::default();
+        for name in text.split(',') {
+            let known = || READABLE.iter().map(|column| column.name).collect::<Vec<_>>().join(", ");
+            let bit = READABLE.iter().position(|column| column.name == name);
+            columns.0 |= 1 << bit.ok_or_else(|| Error::usage(format!("{name}: known are {}", known())))?;
+        }
+        Ok(columns)
+    }
+}
 
 /// Type of a column: 24 bytes, a boolean, or an INT32 with its logical type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -220,7 +245,7 @@ impl Layout {
     }
 
     /// The file's schema in Parquet's notation.
-    pub fn schema(self) -> String {
+    pub fn schema(self, readable: ReadableColumns) -> String {
         let lines = self.columns().map(|column| {
             let repetition = if column.optional { "OPTIONAL" } else { "REQUIRED" };
             match (column.kind, column.name) {
@@ -229,7 +254,8 @@ impl Layout {
                 (Int(logical), name) => format!("{repetition} INT32 {name} ({logical});\n"),
             }
         });
-        format!("message positions {{\n{}}}", lines.collect::<String>())
+        let texts = readable.iter().map(|column| format!("REQUIRED BYTE_ARRAY {} (UTF8);\n", column.name));
+        format!("message positions {{\n{}}}", lines.chain(texts).collect::<String>())
     }
 }
 

@@ -529,7 +529,8 @@ pub(super) mod tests {
             .set_write_batch_size(16)
             .build();
         // Other writers declare logical types and field ids differently.
-        let schema = Layout::default().schema().replace(" (UINT_8)", "").replace("(UINT_16)", "= 7");
+        let schema =
+            Layout::default().schema(Default::default()).replace(" (UINT_8)", "").replace("(UINT_16)", "= 7");
         let schema = Arc::new(parse_message_type(&schema).unwrap());
         let mut file =
             SerializedFileWriter::new(File::create(path).unwrap(), schema, properties.into()).unwrap();

@@ -8,6 +8,7 @@ use flate2::write::GzEncoder;
 
 use super::any::PositionWriter;
 use super::companion::Hashed;
+use super::table::Columns;
 use crate::Record;
 use patzer_io::Output;
 use patzer_io::error::{Error, Result};
@@ -25,6 +26,8 @@ pub struct Input {
     path: PathBuf,
     reader: Box<dyn BufRead + Send>,
     head: Vec<u8>,
+    /// Columns of a table, where they are not the usual ones.
+    pub columns: Columns,
     /// Decompressed bytes read so far.
     pub offset: u64,
     pub lines: u64,
@@ -39,7 +42,8 @@ impl Input {
         let mut head = Vec::new();
         reader.by_ref().take(HEAD).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
         let reader = Box::new(Cursor::new(head.clone()).chain(reader));
-        Ok(Input { path: path.to_path_buf(), reader, head, offset: 0, lines: 0 })
+        let columns = Columns::default();
+        Ok(Input { path: path.to_path_buf(), reader, head, columns, offset: 0, lines: 0 })
     }
 
     pub fn head(&self) -> &[u8] {
