@@ -262,17 +262,22 @@ fn the_fits_take_any_format() {
     assert!(labelled.iter().any(|sample| sample.leaf.is_some()));
 }
 
-/// The tables of the page are those of the registry; `UPDATE=1` writes them.
+/// The tables of the pages are those of the code; `UPDATE=1` writes them.
 #[test]
-fn the_page_has_the_registrys_tables() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/formats.md");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let (begin, end) = ("<!-- from the registry -->\n", "<!-- end -->");
-    let (before, rest) = text.split_once(begin).unwrap();
-    let (_, after) = rest.split_once(end).unwrap();
-    let new = format!("{before}{begin}\n{}\n{end}{after}", registry::markdown());
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&path, &new).unwrap();
+fn the_pages_have_the_tables_of_the_code() {
+    let description = patzer_data::format::description::markdown();
+    for (page, begin, table) in [
+        ("docs/formats.md", "<!-- from the registry -->\n", registry::markdown()),
+        ("docs/schema.md", "<!-- from the columns -->\n", description),
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (before, rest) = text.split_once(begin).unwrap();
+        let (_, after) = rest.split_once("<!-- end -->").unwrap();
+        let new = format!("{before}{begin}\n{table}\n<!-- end -->{after}");
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, &new).unwrap();
+        }
+        assert!(std::fs::read_to_string(&path).unwrap() == new, "{page} differs: run with UPDATE=1");
     }
-    assert!(std::fs::read_to_string(&path).unwrap() == new, "docs/formats.md differs: run with UPDATE=1");
 }
