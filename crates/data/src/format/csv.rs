@@ -5,13 +5,12 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use csv::ByteRecord;
+use csv::StringRecord;
 
 use super::any::PositionReader;
 use super::capabilities::{self, Capabilities};
 use super::columns::Layout;
 use super::fen;
-use super::fen::LineError;
 use super::stream::Input;
 use super::table::{self, LEAF, MATE_IN, MEAN, ROLES, Table};
 use crate::Record;
@@ -31,7 +30,7 @@ pub struct Reader {
     place: [Option<usize>; ROLES.len()],
     white: bool,
     table: Table,
-    line: ByteRecord,
+    line: StringRecord,
 }
 
 impl Reader {
@@ -42,7 +41,7 @@ impl Reader {
         let names: Vec<&str> = header.iter().map(|name| name.trim_start_matches('\u{feff}')).collect();
         let found = table::find(&path, &names, &columns);
         let (place, white) = found.map_err(|reason| Error::at(&path, "line 1", reason))?;
-        Ok(Reader { path, lines, place, white, table: Table::default(), line: ByteRecord::new() })
+        Ok(Reader { path, lines, place, white, table: Table::default(), line: StringRecord::new() })
     }
 }
 
@@ -55,15 +54,13 @@ fn read_error(path: &std::path::Path, error: &csv::Error) -> Error {
 
 impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        if !self.lines.read_byte_record(&mut self.line).map_err(|e| read_error(&self.path, &e))? {
+        if !self.lines.read_record(&mut self.line).map_err(|e| read_error(&self.path, &e))? {
             return Ok(false);
         }
         let (place, line) = (&self.place, &self.line);
         let text = |role: usize| {
-            let Some(bytes) = place[role].and_then(|place| line.get(place)) else { return Ok(None) };
-            let text = std::str::from_utf8(bytes);
-            let text = text.map_err(|_| LineError::Column(ROLES[role].name, "is not text"))?;
-            Ok(Some(Cow::Borrowed(text)).filter(|text| !text.is_empty()))
+            let text = place[role].and_then(|place| line.get(place))?;
+            Some(Cow::Borrowed(text)).filter(|text| !text.is_empty())
         };
         let record = self.table.record(text, self.white);
         records.push(record.map_err(|reason| {

@@ -44,19 +44,11 @@ impl Reader {
         if !std::mem::replace(&mut self.announced, true) {
             table::announce(self.input.path(), white, value(RESULT).is_some());
         }
-        let text = |role: usize| {
-            Ok(match value(role).map(|(_, value)| value) {
-                None => None,
-                Some(Value::String(text)) => {
-                    Some(Cow::Borrowed(text.as_str())).filter(|text| !text.is_empty())
-                }
-                Some(Value::Number(number)) => Some(Cow::Owned(number.to_string())),
-                Some(_) => {
-                    return Err(LineError::Column(table::ROLES[role].name, "is neither text nor a number"));
-                }
-            })
+        let text = |role: usize| match value(role)?.1 {
+            Value::String(text) => Some(Cow::Borrowed(text.as_str())).filter(|text| !text.is_empty()),
+            other => Some(Cow::Owned(other.to_string())),
         };
-        if text(FEN)?.is_none() {
+        if text(FEN).is_none() {
             return Err(LineError::Structure("no fen; name its key with --columns fen=NAME"));
         }
         self.table.record(text, white)

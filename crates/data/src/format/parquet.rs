@@ -72,7 +72,10 @@ impl Dataset {
             }
         }
         if let Some(column) = missing.iter().find(|column| missing::NEEDED.contains(&column.name)) {
-            let reason = format!("is Parquet, but not a patzer dataset: it has no column `{}`, nor FENs in one called `fen`", column.name);
+            let reason = format!(
+                "is Parquet, but not a patzer dataset: it has no column `{}`, nor FENs in one called `fen`",
+                column.name
+            );
             return Err(Error::data(path, reason));
         }
         check_chunks(reader.metadata(), &columns, file.len()).map_err(|reason| Error::data(path, reason))?;

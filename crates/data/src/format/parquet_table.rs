@@ -12,7 +12,6 @@ use parquet::file::reader::{FileReader, Length, SerializedFileReader};
 use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::any::PositionReader;
-use super::fen::LineError;
 use super::foreign::decode_page;
 use super::page_header::Pages;
 use super::parquet::{check_chunk, open_file, top_level};
@@ -152,17 +151,13 @@ impl ColumnCells {
 }
 
 impl Cell {
-    fn text(&self, role: usize) -> std::result::Result<Option<Cow<'_, str>>, LineError> {
-        Ok(match self {
+    fn text(&self) -> Option<Cow<'_, str>> {
+        match self {
             Cell::Number(number, _) if number.is_nan() => None,
             Cell::Number(number, Stored::Float | Stored::Double) => Some(Cow::Owned(format!("{number:?}"))),
             Cell::Number(number, _) => Some(Cow::Owned(format!("{number}"))),
-            Cell::Text(bytes) => {
-                let text = std::str::from_utf8(bytes);
-                let text = text.map_err(|_| LineError::Column(ROLES[role].name, "is not text"))?;
-                Some(Cow::Borrowed(text)).filter(|text| !text.is_empty())
-            }
-        })
+            Cell::Text(bytes) => Some(String::from_utf8_lossy(bytes)).filter(|text| !text.is_empty()),
+        }
     }
 }
 
@@ -176,10 +171,7 @@ impl PositionReader for Reader {
         let cells = self.open.iter_mut().map(ColumnCells::next).collect::<std::result::Result<Vec<_>, _>>();
         let cells = cells.map_err(|e| self.damaged(&e))?;
         let roles = &self.roles;
-        let row = |role: usize| match roles[role].and_then(|place| cells[place].as_ref()) {
-            Some(cell) => cell.text(role),
-            None => Ok(None),
-        };
+        let row = |role: usize| roles[role].and_then(|place| cells[place].as_ref())?.text();
         let record = self.table.record(row, self.white);
         let place = format!("row {}", self.row);
         records.push(record.map_err(|reason| Error::at(&self.path, place, reason.to_string()))?);

@@ -52,8 +52,8 @@ impl std::fmt::Debug for Format {
 const POSITION: Capabilities =
     Capabilities::TURN.and(Capabilities::CASTLING).and(Capabilities::CHESS960).and(Capabilities::EP);
 const CLOCKS: Capabilities = Capabilities::HALFMOVE.and(Capabilities::FULLMOVE);
-/// What a table of positions can say.
-const TABLE: Capabilities = Capabilities::ALL;
+/// What a table of positions can say. That of another program has no distances to captures and checks.
+const TABLE: Capabilities = Capabilities::ALL.without(Capabilities::DISTANCES);
 const PLAYED: Capabilities = Capabilities::MOVE.and(Capabilities::DISTANCES).and(Capabilities::GAME);
 
 fn each_record(

@@ -125,8 +125,8 @@ pub struct Table {
 }
 
 /// Text of the column of a role in a row; `None` if it is empty or missing.
-pub trait Row<'a>: Fn(usize) -> std::result::Result<Option<Cow<'a, str>>, LineError> {}
-impl<'a, T: Fn(usize) -> std::result::Result<Option<Cow<'a, str>>, LineError>> Row<'a> for T {}
+pub trait Row<'a>: Fn(usize) -> Option<Cow<'a, str>> {}
+impl<'a, T: Fn(usize) -> Option<Cow<'a, str>>> Row<'a> for T {}
 
 /// Finds the place of each role among the names of a table's columns, and whether scores speak for White.
 pub fn find<S: AsRef<str>>(
@@ -166,9 +166,9 @@ pub fn announce(path: &Path, white: bool, results: bool) {
 impl Table {
     /// Makes the record of the next row. `white`: whether scores speak for White.
     pub fn record<'a>(&mut self, row: impl Row<'a>, white: bool) -> std::result::Result<Record, LineError> {
-        let position = fen::parse(&row(FEN)?.ok_or(LineError::Structure("no fen"))?)?;
+        let position = fen::parse(&row(FEN).ok_or(LineError::Structure("no fen"))?)?;
         let mut record = replay::still(&position);
-        let played = row(6)?.map(|text| played(&position, &text)).transpose()?;
+        let played = row(6).map(|text| played(&position, &text)).transpose()?;
         let m = played.and_then(|packed| packed.unpack(&position));
         replay::annotate(&mut record, &position, m, score(&row, &position, white)?);
         record.ply = whole(&row, 1)?.unwrap_or(record.ply);
@@ -178,7 +178,7 @@ impl Table {
         record.to_capture = whole(&row, 8)?.unwrap_or(record.to_capture);
         record.to_check = whole(&row, 9)?.unwrap_or(record.to_check);
         record.to_end = whole(&row, 10)?.unwrap_or(record.to_end);
-        record.leaf = match (row(LEAF)?, whole(&row, LEAF + 1)?) {
+        record.leaf = match (row(LEAF), whole(&row, LEAF + 1)?) {
             (Some(text), Some(score)) => {
                 let leaf = fen::parse(&text)?;
                 Some(Leaf { board: PackedBoard::pack(&leaf), turn: leaf.turn(), score })
@@ -189,7 +189,7 @@ impl Table {
             (Some(count), Some(sum)) => Some(MeanResult { count, sum }),
             _ => None,
         };
-        if let Some(text) = row(RESULT)? {
+        if let Some(text) = row(RESULT) {
             record.result = self.result(&text)?;
         }
         self.rows = self.rows.wrapping_add(1);
@@ -228,7 +228,7 @@ impl Table {
 
 /// A number, also as a floating-point number without a fraction.
 fn whole<'a, T: FromStr>(row: &impl Row<'a>, role: usize) -> std::result::Result<Option<T>, LineError> {
-    let Some(text) = row(role)? else { return Ok(None) };
+    let Some(text) = row(role) else { return Ok(None) };
     let number = text.parse().ok().or_else(|| {
         let number =
             text.parse::<f64>().ok().filter(|number| number.fract() == 0.0 && number.abs() < 1e15)?;
@@ -268,7 +268,7 @@ mod tests {
     use super::*;
 
     fn row<'a>(cells: &'a [(usize, &'a str)]) -> impl Row<'a> {
-        move |role| Ok(cells.iter().find(|cell| cell.0 == role).map(|cell| Cow::Borrowed(cell.1)))
+        move |role| cells.iter().find(|cell| cell.0 == role).map(|cell| Cow::Borrowed(cell.1))
     }
 
     const BLACK: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
