@@ -54,6 +54,7 @@ impl AdjudicationArgs {
             resign: Some(self.resign),
             loser_resigns: self.resign_by_loser,
             max_moves: Some(self.max_moves),
+            as_fastchess: false,
         }
     }
 

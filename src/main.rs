@@ -30,6 +30,7 @@ mod extract;
 mod label;
 mod match_;
 mod match_display;
+mod match_files;
 mod match_run;
 mod moves;
 mod net;

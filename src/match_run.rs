@@ -6,7 +6,9 @@ use crate::{Result, Ui, interrupt, typed};
 use patzer_match::journal::{Arguments, JournalEntry, JournaledFile};
 use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
-use patzer_match::{Lineup, MatchConfig, Pairings, Reason, RunSummary, Spec, Standings, Tally, run_match};
+use patzer_match::{
+    Lineup, MatchConfig, Pairings, Reason, RunSummary, SWAPPED, Spec, Standings, Tally, run_match,
+};
 
 pub struct MatchRun<'a> {
     pub command: &'static str,
@@ -39,12 +41,17 @@ pub fn play_match<S: Standings>(
     let stop = interrupt::flag();
     let openings = play.openings()?;
     let rules = play.rules()?;
-    let lineup = Lineup::load(run.specs, &play.defaults(), stop)?;
+    let listen = play.records.listen(run.resume)?;
+    let log = listen.log.clone();
+    let lineup = Lineup::load(run.specs, &play.defaults(listen), stop)?;
     let mut options = play.options(&lineup, &openings);
     if let Some(syzygy) = &rules.syzygy {
         options.insert("endgame tables".to_string(), syzygy.to_string());
     }
     options.insert(run.kind.0.to_string(), run.kind.1.clone());
+    if run.pairings.colours != SWAPPED {
+        options.insert("colours".to_string(), format!("{:?}", run.pairings.colours));
+    }
     let (mut record, done) = open_record(pgn, run.resume, run.typed, &options, ui)?;
     play.announce(run.specs, &lineup, &openings, ui);
     if lineup.identical() {
@@ -59,7 +66,8 @@ pub fn play_match<S: Standings>(
         names: &lineup.names,
         openings: &openings,
         rules,
-        header: lineup.header(&format!("patzer {}", run.command)),
+        header: play.records.apply(lineup.header(&format!("patzer {}", run.command))),
+        wait: play.wait(),
         prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
     };
     let players =
@@ -75,6 +83,9 @@ pub fn play_match<S: Standings>(
     let ended = run_match(&config, &mut standings, &done, &mut record, &players, stop, &mut show);
     lineup.participants.iter().for_each(Participant::drop_spares);
     record.finish()?;
+    if let Some(error) = log.and_then(|log| log.error()) {
+        ui.warn(format!("--log is cut short: {error}"));
+    }
     let ended = ended.inspect_err(|_| {
         ui.note(format!("the finished pairs are kept in {}; --resume goes on", pgn.display()));
     })?;
@@ -95,7 +106,14 @@ pub fn remark(tally: &Tally, two: bool, pgn: &Path, ui: &Ui) {
         (Reason::Stall, "because an engine did not answer"),
     ] {
         if count(reason) > 0 {
-            ui.warn(format!("{} games ended {word}", count(reason)));
+            let [first, second] = tally.time_losses;
+            let by = match reason {
+                Reason::TimeForfeit if two => {
+                    format!(" (lost by the first player: {first}, by the second: {second})")
+                }
+                _ => String::new(),
+            };
+            ui.warn(format!("{} games ended {word}{by}", count(reason)));
         }
     }
     ui.note(format!("games in {}", pgn.display()));

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use patzer_io::error::Result;
 use serde::{Deserialize, Serialize};
 
 use super::journal::{JournalEntry, JournaledFile};
+use crate::pairings::{Colours, SWAPPED};
 use crate::{Pair, Reason};
 
 pub use super::journal::{Arguments, Options};
@@ -23,6 +25,17 @@ pub struct PairEntry {
     pub half_points: [u8; 2],
     pub reasons: [Reason; 2],
     pub mirrored: bool,
+    /// Colours, if they are not swapped after the first game.
+    #[serde(default = "swapped", skip_serializing_if = "is_swapped")]
+    pub colours: Colours,
+}
+
+fn swapped() -> Colours {
+    SWAPPED
+}
+
+fn is_swapped(colours: &Colours) -> bool {
+    *colours == SWAPPED
 }
 
 impl PairEntry {
@@ -30,10 +43,11 @@ impl PairEntry {
         PairEntry {
             pair: pair.index + 1,
             players: pair.pairing.players,
-            opening: pair.pairing.opening,
+            opening: pair.pairing.openings[0],
             half_points: pair.half_points(),
             reasons: [pair.games[0].reason, pair.games[1].reason],
             mirrored: pair.mirrored(),
+            colours: pair.pairing.colours,
         }
     }
 }
@@ -51,6 +65,25 @@ impl JournalEntry for PairEntry {
     }
 }
 
+/// Keeps the pairs of a match as they finish.
+pub trait PairSink {
+    /// Stores a pair with its games as PGN.
+    fn append(&mut self, entry: &PairEntry, games: &[u8]) -> Result<()>;
+
+    /// Makes durable what is due; called several times a second.
+    fn sync_if_due(&mut self) -> Result<()>;
+}
+
+impl PairSink for MatchRecord {
+    fn append(&mut self, entry: &PairEntry, games: &[u8]) -> Result<()> {
+        JournaledFile::append(self, entry, games)
+    }
+
+    fn sync_if_due(&mut self) -> Result<()> {
+        JournaledFile::sync_if_due(self)
+    }
+}
+
 pub fn journal_path(pgn: &Path) -> PathBuf {
     PairEntry::journal(pgn)
 }
@@ -58,7 +91,6 @@ pub fn journal_path(pgn: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patzer_io::error::Result;
     use std::fs;
 
     fn options(seed: &str) -> Options {
@@ -67,7 +99,15 @@ mod tests {
 
     fn entry(pair: usize) -> PairEntry {
         let reasons = [Reason::Checkmate, Reason::Repetition];
-        PairEntry { pair, players: [0, 1], opening: pair - 1, half_points: [2, 1], reasons, mirrored: false }
+        PairEntry {
+            pair,
+            players: [0, 1],
+            opening: pair - 1,
+            half_points: [2, 1],
+            reasons,
+            mirrored: false,
+            colours: SWAPPED,
+        }
     }
 
     fn place() -> (tempfile::TempDir, PathBuf) {
@@ -142,6 +182,16 @@ mod tests {
         assert!(MatchRecord::arguments(&path).unwrap_err().to_string().contains("another version"));
         fs::write(journal_path(&path), "{\"patzer_jou").unwrap();
         assert_eq!(MatchRecord::arguments(&path).unwrap(), None);
+    }
+
+    #[test]
+    fn colours_are_written_only_where_they_are_not_swapped() {
+        let text = serde_json::to_string(&entry(1)).unwrap();
+        assert!(!text.contains("colours"), "{text}");
+        assert_eq!(serde_json::from_str::<PairEntry>(&text).unwrap(), entry(1));
+        let fixed = PairEntry { colours: [0, 0], ..entry(1) };
+        let text = serde_json::to_string(&fixed).unwrap();
+        assert_eq!(serde_json::from_str::<PairEntry>(&text).unwrap(), fixed, "{text}");
     }
 
     #[test]

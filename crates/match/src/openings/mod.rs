@@ -6,6 +6,7 @@
 mod archive;
 mod epd;
 mod games;
+mod mersenne;
 mod vary;
 
 use std::collections::HashSet;
@@ -32,6 +33,7 @@ pub struct Openings {
     digest: String,
     seed: u64,
     first: usize,
+    as_is: bool,
 }
 
 /// Order of a book
@@ -39,6 +41,8 @@ pub struct Openings {
 pub enum Order {
     /// Shuffled by the seed.
     Random,
+    /// Shuffled by the seed as fastchess shuffles it.
+    Fastchess,
     /// As in the file.
     Sequential,
 }
@@ -54,11 +58,16 @@ pub struct BookOptions<'a> {
     pub plies: Option<u32>,
     /// Apply Chess960 castling rules to standard positions too.
     pub chess960: bool,
+    /// Keep repeated openings, and begin again after the last without random moves, as fastchess does.
+    pub as_is: bool,
+    /// Use so many openings alone, from the first on.
+    pub most: Option<usize>,
 }
 
 impl Default for BookOptions<'_> {
     fn default() -> Self {
-        BookOptions { path: None, order: Order::Random, seed: 0, start: 1, plies: None, chess960: false }
+        let (path, order, plies) = (None, Order::Random, None);
+        BookOptions { path, order, seed: 0, start: 1, plies, chess960: false, as_is: false, most: None }
     }
 }
 
@@ -68,12 +77,19 @@ impl Openings {
             Some(path) => Openings::parse(io::read(path)?, path, options)?,
             None => Openings::parse(EMBEDDED.to_vec(), Path::new(EMBEDDED_NAME), options)?,
         };
-        if options.start > openings.len() {
+        if options.start > openings.len() && !options.as_is {
             let (start, most) = (options.start, openings.len());
             return Err(Error::usage(format!("opening {start} does not exist: the book has {most}")));
         }
-        if options.order == Order::Random {
-            Rng::new(options.seed).shuffle(&mut openings.positions);
+        match options.order {
+            Order::Random => Rng::new(options.seed).shuffle(&mut openings.positions),
+            Order::Fastchess => mersenne::shuffle(&mut openings.positions, options.seed),
+            Order::Sequential => {}
+        }
+        if let Some(most) = options.most {
+            let first = std::mem::take(&mut openings.first) % openings.len();
+            openings.positions.rotate_left(first);
+            openings.positions.truncate(most.max(1));
         }
         Ok(openings)
     }
@@ -82,9 +98,18 @@ impl Openings {
         let digest = format!("{:x}", Sha256::digest(&bytes));
         let bytes = if archive::is_zip(&bytes) { archive::only_file(&bytes, path)? } else { bytes };
         let mut positions = positions(bytes, path, options)?;
-        let mut seen = HashSet::with_capacity(positions.len());
-        positions.retain(|position| seen.insert(position.clone()));
-        Ok(Openings { positions, digest, seed: options.seed, first: options.start.saturating_sub(1) })
+        let BookOptions { seed, start, as_is, .. } = options;
+        if !as_is {
+            let mut seen = HashSet::with_capacity(positions.len());
+            positions.retain(|position| seen.insert(position.clone()));
+        }
+        Ok(Openings { positions, digest, seed, first: start.saturating_sub(1), as_is })
+    }
+
+    /// A book of the start position alone, for every game.
+    pub fn start_position() -> Openings {
+        let (positions, digest) = (vec![Chess::default()], "start position".to_string());
+        Openings { positions, digest, seed: 0, first: 0, as_is: true }
     }
 
     pub fn len(&self) -> usize {
@@ -98,7 +123,7 @@ impl Openings {
     /// Opening of a pair; after the last, the first again, with two random moves if `vary`.
     pub fn get(&self, pair: usize, vary: bool) -> Chess {
         let opening = self.positions[(self.first + pair) % self.positions.len()].clone();
-        if !vary || pair < self.positions.len() {
+        if !vary || self.as_is || pair < self.positions.len() {
             return opening;
         }
         let mut rng = Rng::new(mix(self.seed, pair as u64));
@@ -239,6 +264,19 @@ mod tests {
         }
         assert!(seen.len() * 100 > 3 * book.len() * 98, "{} of {}", seen.len(), 3 * book.len());
         assert_eq!(book.get(book.len() + 3, false), book.get(3, false));
+    }
+
+    #[test]
+    fn a_book_as_it_is_keeps_repeats_and_begins_again_unchanged() {
+        let line = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -\n";
+        let text = format!("{line}{line}4k3/8/8/8/8/8/4P3/4K3 w - -\n");
+        let options = BookOptions { as_is: true, start: 5, ..BookOptions::default() };
+        let book = Openings::parse(text.into_bytes(), Path::new("book"), options).unwrap();
+        assert_eq!(book.len(), 3);
+        assert_eq!(book.get(0, true), book.get(3, true));
+        assert_eq!(book.get(2, true), book.get(3, true), "the first two are the same");
+        let start = Openings::start_position();
+        assert_eq!((start.len(), start.get(7, true)), (1, Chess::default()));
     }
 
     #[test]
