@@ -22,11 +22,13 @@ macro_rules! commands {
 
 mod adjudication;
 mod bench;
+mod cutechess;
 mod data;
 mod elo;
 mod eval;
 mod evaluation;
 mod extract;
+mod fastchess;
 mod label;
 mod match_;
 mod match_display;
@@ -59,6 +61,9 @@ use ui::{Ui, print_err};
 
 fn main() -> ExitCode {
     interrupt::exit_2_on_panic();
+    if let Some(called) = fastchess::called(std::env::args_os()) {
+        return ExitCode::from(called.run());
+    }
     let cli = match parse() {
         Ok(cli) => cli,
         Err(code) => return ExitCode::from(code),
@@ -128,6 +133,8 @@ commands! {
     Tune(tune::TuneArgs),
     Sprt(sprt::SprtArgs),
     Match(match_::MatchArgs),
+    Fastchess(fastchess::FastchessArgs),
+    Cutechess(cutechess::CutechessArgs),
     Selfplay(selfplay::SelfplayArgs),
     Elo(elo::EloArgs),
     Rate(rate::RateArgs),

@@ -12,6 +12,7 @@ mod elo;
 mod engine;
 mod eval;
 mod extract;
+mod fastchess;
 mod funnel;
 #[cfg(target_os = "linux")]
 mod gpu;
