@@ -13,10 +13,13 @@ mod engine;
 mod eval;
 mod extract;
 mod fastchess;
+mod foreign_text;
 mod funnel;
 #[cfg(target_os = "linux")]
 mod gpu;
 mod help;
+#[cfg(unix)]
+mod hostile;
 mod kills;
 mod label;
 mod match_;
