@@ -5,7 +5,6 @@ use serde::Serialize;
 
 use crate::prepare::files_or_default;
 use crate::{Result, Status, Ui, interrupt};
-use patzer_data::format::companion::companion_of;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::validate::{Checksums, FAULTS, Report, validate};
 use patzer_io::Printable;
@@ -69,7 +68,7 @@ struct FileReport {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for FileReport { file, report } in &self.files {
-            let companion = companion_of(file);
+            let companion = patzer_io::companion_path(file);
             let (file, companion) = (Printable(file.display()), Printable(companion.display()));
             let verdict = if report.is_sound() { "sound" } else { "not sound" };
             writeln!(f, "{file}: {verdict}, {} positions", grouped(report.positions))?;

@@ -70,7 +70,8 @@ impl<'a> Display<'a> {
     pub fn warn(&mut self, text: &str) -> Result<()> {
         let separator = if self.settings.test_env { " :: " } else { "\n" };
         let text: Vec<String> = text.lines().map(|line| printable(line).to_string()).collect();
-        let text = text.join(separator);
+        // OpenBench's worker ends where a line is not ASCII.
+        let text = text.join(separator).replace('…', "...");
         self.say(&text)?;
         self.note(LogLevel::Warn, &text);
         match self.settings.strict {

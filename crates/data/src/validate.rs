@@ -7,7 +7,6 @@ use std::path::Path;
 use serde::Serialize;
 use shakmaty::{Chess, Move, Position};
 
-use super::format::companion;
 use super::format::registry::Format;
 use super::row_groups::{RowGroup, RowGroups};
 use super::{Leaf, Record, flags};
@@ -65,7 +64,7 @@ pub enum Checksums {
     None,
     /// Those within the file.
     Own,
-    /// That of the [companion](super::format::companion).
+    /// That of the [companion](patzer_io::companion).
     Companion,
 }
 
@@ -105,7 +104,7 @@ pub fn validate(
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Report> {
     let mut report = Report::default();
-    if companion::verify(path)? {
+    if patzer_io::verify_companion(path)? {
         report.checksums = Checksums::Companion;
     }
     let (mut faults, mut order, mut pairs) = (Faults::default(), Faults::default(), 0u64);

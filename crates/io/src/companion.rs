@@ -16,7 +16,8 @@ fn has_none(path: &Path) -> bool {
     path == Path::new("-") || path.file_name().is_none() || is_stream(path)
 }
 
-fn beside(path: &Path) -> PathBuf {
+/// Path of a file's companion.
+pub fn companion_path(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".sha256");
     PathBuf::from(name)
@@ -34,7 +35,7 @@ pub fn write_companion(path: &Path, sha256_hex: &str) -> Result<()> {
     let name = name.as_encoded_bytes();
     let escaped = escape(name);
     let mark: &[u8] = if escaped == name { b"" } else { b"\\" };
-    write(&beside(path), &[mark, sha256_hex.as_bytes(), b"  ", &escaped, b"\n"].concat())
+    write(&companion_path(path), &[mark, sha256_hex.as_bytes(), b"  ", &escaped, b"\n"].concat())
 }
 
 /// Writes a whole file atomically, and its companion.
@@ -51,7 +52,7 @@ pub fn remove_companion(path: &Path) -> Result<()> {
     if has_none(path) {
         return Ok(());
     }
-    let beside = beside(path);
+    let beside = companion_path(path);
     match std::fs::remove_file(&beside) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(beside, error)),
         _ => Ok(()),
@@ -60,33 +61,39 @@ pub fn remove_companion(path: &Path) -> Result<()> {
 
 /// Reads the digest that the companion of a file records, in lowercase; `None` without a companion.
 ///
+/// Of several lines, the one with the file's name counts; the only line counts under any name, since it outlives a renaming.
+///
 /// # Errors
-/// The companion is no digest, or names another file.
+/// The companion has no such line.
 pub fn companion(path: &Path) -> Result<Option<String>> {
-    let beside = beside(path);
-    if has_none(path) || !beside.exists() {
+    let beside = companion_path(path);
+    if has_none(path) || !beside.is_file() {
         return Ok(None);
     }
     let mut text = Vec::new();
     raw(&beside)?.take(LIMIT).read_to_end(&mut text).map_err(|e| Error::io(&beside, e))?;
-    let wrong = |reason| Error::at(&beside, "line 1", reason);
-    let line = text.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let (escaped, line) = line.strip_prefix(b"\\").map_or((false, line), |line| (true, line));
-    let digest = line.get(..64).filter(|digest| digest.iter().all(u8::is_ascii_hexdigit));
-    let digest = digest.ok_or_else(|| wrong("is not a SHA-256 as sha256sum writes it"))?;
-    // Two spaces, or a space and the asterisk of binary mode; the digest alone names no file.
-    let name = match &line[64..] {
-        [] => None,
-        [b' ', b' ' | b'*', name @ ..] => Some(name),
-        _ => return Err(wrong("is not a SHA-256 as sha256sum writes it")),
+    let own = escape(path.file_name().unwrap_or_default().as_encoded_bytes());
+    let lines = text.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(parse);
+    let lines = lines.collect::<Option<Vec<_>>>().unwrap_or_default();
+    let named = lines.iter().find(|(_, name)| *name == own);
+    let Some((digest, _)) = named.or(lines.first().filter(|_| lines.len() == 1)) else {
+        let reason = "has no line of sha256sum for its file: 64 hexadecimal digits, two spaces, its name";
+        return Err(Error::data(&beside, reason));
     };
-    let own = path.file_name().unwrap_or_default().as_encoded_bytes();
-    let own = if escaped { escape(own) } else { own.to_vec() };
-    if name.is_some_and(|name| name.rsplit(|&byte| byte == b'/').next() != Some(&own[..])) {
-        return Err(wrong("is the digest of another file"));
-    }
     Ok(Some(String::from_utf8_lossy(digest).to_ascii_lowercase()))
+}
+
+/// Splits a line of sha256sum into digest and escaped name; an asterisk before the name marks its binary mode.
+fn parse(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = line.strip_prefix(b"\\").unwrap_or(line);
+    let (digest, name) = line.split_at_checked(64)?;
+    let name = match name {
+        [] => name,
+        [b' ', b' ' | b'*', name @ ..] => name,
+        _ => return None,
+    };
+    digest.iter().all(u8::is_ascii_hexdigit).then_some((digest, name))
 }
 
 /// Compares a file with its companion: true if they agree, false without a companion.
@@ -105,7 +112,7 @@ pub fn verify_companion(path: &Path) -> Result<bool> {
     if format!("{:x}", hash.finalize()) == recorded {
         return Ok(true);
     }
-    let name = beside(path);
+    let name = companion_path(path);
     let name = name.file_name().unwrap_or_default().display();
     Err(Error::data(
         path,
@@ -155,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_companion_of_sha256sum_is_read_and_any_other_refused() {
+    fn a_companion_of_sha256sum_is_read_and_rubbish_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("raw.bin");
         let digest = sha256(b"");
@@ -163,16 +170,18 @@ mod tests {
             std::fs::write(folder.path().join("raw.bin.sha256"), text).unwrap();
             companion(&path)
         };
-        let upper = digest.to_uppercase();
+        let (upper, other) = (digest.to_uppercase(), digest.replace('e', "f"));
         for good in [
             format!("{digest}  raw.bin\n"),
             format!("{digest} *raw.bin\r\n"),
-            format!("{digest}  ./nets/raw.bin\n"),
+            format!("{digest}  named-before.bin\n"),
+            format!("{other}  a.bin\n{digest}  raw.bin\n"),
             format!("{upper}\n"),
         ] {
             assert_eq!(read(&good).unwrap().as_ref(), Some(&digest), "{good}");
         }
-        for bad in ["", "\n", &digest[1..], &format!("{digest}raw.bin"), &format!("{digest}  other.bin\n")] {
+        let others = format!("{digest}  a.bin\n{digest}  b.bin\n");
+        for bad in ["", "\n", &digest[1..], &format!("{digest}raw.bin"), &others] {
             let error = read(bad).unwrap_err();
             assert_eq!(error.exit_code(), 1);
             assert!(error.to_string().contains("raw.bin.sha256"), "{bad}: {error}");

@@ -12,7 +12,8 @@ mod printable;
 pub mod run_folder;
 
 pub use companion::{
-    companion, remove_companion, sha256, verify_companion, write_companion, write_with_companion,
+    companion, companion_path, remove_companion, sha256, verify_companion, write_companion,
+    write_with_companion,
 };
 pub use files::{
     Compression, LONGEST_LINE, Limit, Output, ShortLines, check_writable, decompressed, expand, is_stream,

@@ -51,3 +51,5 @@ pub use tally::Tally;
 pub use time_use::TimeUse;
 pub use tournament::CrossTable;
 pub use uci::{EngineLog, LinePattern, Listen, PatternError, PvCheck, Timeouts};
+#[doc(hidden)]
+pub use uci::{EngineOutput, read_output};

@@ -141,7 +141,7 @@ fn formats_have_companions_as_the_registry_says() {
         let mut writer = AnyWriter::create(&path, &Target::default(), &Metadata::default()).unwrap();
         writer.write(&records()).unwrap();
         writer.finish().unwrap();
-        assert_eq!(super::companion::companion_of(&path).exists(), format.companion, "{}", format.name);
+        assert_eq!(patzer_io::companion_path(&path).exists(), format.companion, "{}", format.name);
     }
 }
 

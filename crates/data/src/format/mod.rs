@@ -9,7 +9,7 @@ pub mod bullet;
 pub mod capabilities;
 mod chain;
 pub mod columns;
-pub mod companion;
+mod companion;
 pub mod csv;
 mod dictionary;
 mod encode;

@@ -29,7 +29,7 @@ pub struct Format {
     pub note: &'static str,
     /// Default dialect of a text format that has several.
     pub dialect: Option<Dialect>,
-    /// Whether a [companion](super::companion) is written beside a file, since the format has no checksums.
+    /// Whether a [companion](patzer_io::companion) is written beside a file, since the format has no checksums.
     pub companion: bool,
     /// Recognises the format by the first bytes, if possible.
     pub recognise: Option<fn(&[u8]) -> bool>,

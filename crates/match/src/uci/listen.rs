@@ -9,7 +9,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use regex::bytes::Regex;
 
 use super::super::player::{Remarks, Turn};
-use super::parse::shown;
 use super::pv_check;
 use crate::message_error::message_error;
 use patzer_io::error::{Error, Result};
@@ -151,7 +150,9 @@ impl EngineLog {
     }
 }
 
-/// Text of an engine in a message.
+/// Text of an engine in a warning: whole, so that it can be looked into, and without an ellipsis, since OpenBench's
+/// worker reads ASCII alone.
 pub(super) fn said(line: &[u8]) -> String {
-    shown(line)
+    let text = String::from_utf8_lossy(line);
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
