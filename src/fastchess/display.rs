@@ -81,7 +81,8 @@ impl<'a> Display<'a> {
     }
 
     fn note(&self, level: LogLevel, text: &str) {
-        if let Some(log) = self.log.as_ref().filter(|_| level >= self.settings.log.level) {
+        let due = level >= self.settings.log.level && !self.settings.log.stdout;
+        if let Some(log) = self.log.as_ref().filter(|_| due) {
             log.note(if level == LogLevel::Warn { "WARN" } else { "INFO" }, text);
         }
     }

@@ -30,7 +30,7 @@ pub const ENGINE_KEYS: &[(&str, &[Program], Means)] = &[
     ("bookdepth", CUTE, Means::Refused("Polyglot books are not read; use -openings with plies=")),
     ("conf", CUTE, Means::Refused("there is no list of configured engines; write cmd=")),
     ("initstr", CUTE, Means::Refused("UCI engines are set with option.NAME=")),
-    ("stderr", CUTE, Means::Refused("patzer keeps the last lines for its report of a crash")),
+    ("stderr", CUTE, Means::Nothing("the last lines of standard error are in the report of a crash")),
     ("tscale", CUTE, Means::Refused("timeouts are fixed; `patzer match --ready-timeout` sets them")),
     ("debug", CUTE, Means::Refused("patzer sends no `debug on`")),
 ];
@@ -65,7 +65,7 @@ pub fn specs(settings: &Settings) -> Result<Vec<Spec>> {
         for (key, value) in keys.iter().chain(&settings.each) {
             let wrong = |error: patzer_match::SpecError| Error::usage(format!("{key}={value}: {error}"));
             match key.as_str() {
-                "trust" => {}
+                "trust" | "stderr" => {}
                 // Fastchess accepts a unit of seconds.
                 "tc" => spec.set(key, value.strip_suffix('s').unwrap_or(value)).map_err(wrong)?,
                 "arg" => spec.args.get_or_insert_default().push(value.clone()),

@@ -69,6 +69,15 @@ pub fn truth(value: &str) -> Result<bool> {
     }
 }
 
+/// An assignment as a [`Result`].
+macro_rules! set {
+    ($($assignment:tt)*) => {{
+        $($assignment)*;
+        Ok(())
+    }};
+}
+pub(super) use set;
+
 /// Stores a parsed value in a field.
 macro_rules! field {
     ($($place:ident).+ = $parse:expr) => {
@@ -109,24 +118,24 @@ fn model(value: &str) -> Result<Model> {
 }
 
 const SPRT: &[Key] = &[
-    key("elo0", "difference under H0", |s, v| Ok(sprt(s).elo0 = number(v)?)),
-    key("elo1", "difference under H1", |s, v| Ok(sprt(s).elo1 = number(v)?)),
-    key("alpha", "chance to accept H1 where H0 holds", |s, v| Ok(sprt(s).alpha = number(v)?)),
-    key("beta", "chance to accept H0 where H1 holds", |s, v| Ok(sprt(s).beta = number(v)?)),
-    Key { programs: FAST, ..key("model", "scale of the hypotheses", |s, v| Ok(sprt(s).model = model(v)?)) },
+    key("elo0", "difference under H0", |s, v| set!(sprt(s).elo0 = number(v)?)),
+    key("elo1", "difference under H1", |s, v| set!(sprt(s).elo1 = number(v)?)),
+    key("alpha", "chance to accept H1 where H0 holds", |s, v| set!(sprt(s).alpha = number(v)?)),
+    key("beta", "chance to accept H0 where H1 holds", |s, v| set!(sprt(s).beta = number(v)?)),
+    Key { programs: FAST, ..key("model", "scale of the hypotheses", |s, v| set!(sprt(s).model = model(v)?)) },
 ];
 
 const DRAW: &[Key] = &[
     key("movenumber", "full moves before the rule applies, the book's counted", |s, v| {
-        Ok(draw(s).after = number(v)?)
+        set!(draw(s).after = number(v)?)
     }),
-    key("movecount", "moves of each side in a row", |s, v| Ok(draw(s).moves = number(v)?)),
-    key("score", "centipawns", |s, v| Ok(draw(s).score = centipawns(v)?)),
+    key("movecount", "moves of each side in a row", |s, v| set!(draw(s).moves = number(v)?)),
+    key("score", "centipawns", |s, v| set!(draw(s).score = centipawns(v)?)),
 ];
 
 const RESIGN: &[Key] = &[
-    key("movecount", "moves in a row", |s, v| Ok(resign(s).moves = number(v)?)),
-    key("score", "centipawns", |s, v| Ok(resign(s).score = centipawns(v)?)),
+    key("movecount", "moves in a row", |s, v| set!(resign(s).moves = number(v)?)),
+    key("score", "centipawns", |s, v| set!(resign(s).score = centipawns(v)?)),
     key("twosided", "both sides have to agree on the winner", field!(two_sided = truth)),
 ];
 
@@ -250,10 +259,10 @@ pub const FLAGS: &[Flag] = &[
         "[N]",
         "games from each opening: 2",
         Takes::Words(|s, words| match words {
-            [] if s.program == Fastchess => Ok(s.games = 2),
-            [] => Ok(s.repeat = 2),
-            [n] if s.program == Fastchess => Ok(s.games = number(n)?),
-            [n] => Ok(s.repeat = number(n)?),
+            [] if s.program == Fastchess => set!(s.games = 2),
+            [] => set!(s.repeat = 2),
+            [n] if s.program == Fastchess => set!(s.games = number(n)?),
+            [n] => set!(s.repeat = number(n)?),
             _ => Err(Error::usage("takes one number")),
         }),
     ),
@@ -300,14 +309,19 @@ pub const FLAGS: &[Flag] = &[
         "maxmoves",
         "N",
         "draw after N full moves; 0: never",
-        Takes::One(|s, value| Ok(s.max_moves = Some(number(value)?).filter(|moves| *moves > 0))),
+        Takes::One(|s, value| set!(s.max_moves = Some(number(value)?).filter(|moves| *moves > 0))),
     ),
-    flag("tb", "PATHS", "Syzygy tables end games", Takes::One(|s, value| Ok(s.tb = Some(value.to_string())))),
+    flag(
+        "tb",
+        "PATHS",
+        "Syzygy tables end games",
+        Takes::One(|s, value| set!(s.tb = Some(value.to_string()))),
+    ),
     flag(
         "tbpieces",
         "N",
         "tables of at most N pieces",
-        Takes::One(|s, value| Ok(s.tb_pieces = Some(number(value)?).filter(|pieces| *pieces > 0))),
+        Takes::One(|s, value| set!(s.tb_pieces = Some(number(value)?).filter(|pieces| *pieces > 0))),
     ),
     flag("tbignore50", "", "without the fifty-move rule", Takes::Nothing(|s| s.tb_ignore_50 = true)),
     fast(
@@ -369,7 +383,7 @@ pub const FLAGS: &[Flag] = &[
         "srand",
         "SEED",
         "order of the openings; with fastchess the same as there",
-        Takes::One(|s, value| Ok(s.seed = Some(number(value)?))),
+        Takes::One(|s, value| set!(s.seed = Some(number(value)?))),
     ),
     Flag {
         programs: CUTE,

@@ -1,7 +1,7 @@
 //! Registry, continued: openings, games, logs, and what is printed.
 
 use super::Program::Fastchess;
-use super::flags::{BOTH, CUTE, FAST, Flag, Key, Means, Takes, field, number, refused, truth};
+use super::flags::{BOTH, CUTE, FAST, Flag, Key, Means, Takes, field, number, refused, set, truth};
 use super::settings::{LogLevel, OutputFile, Settings};
 use crate::{Error, Result};
 use patzer_match::output_format::OutputFormat;
@@ -16,7 +16,7 @@ fn ignored(_: &mut Settings, _: &str) -> Result<()> {
 }
 
 const OPENINGS: &[Key] = &[
-    key("file", "the book; .gz, .bz2, .zst and .zip too", |s, v| Ok(s.book.file = Some(v.into()))),
+    key("file", "the book; .gz, .bz2, .zst and .zip too", |s, v| set!(s.book.file = Some(v.into()))),
     key("format", "epd or pgn; the file itself decides", |_, v| match v {
         "epd" | "pgn" => Ok(()),
         _ => Err(Error::usage("write epd or pgn")),
@@ -29,14 +29,14 @@ const OPENINGS: &[Key] = &[
         };
         Ok(())
     }),
-    key("plies", "plies of a PGN game", |s, v| Ok(s.book.plies = Some(number(v)?).filter(|n| *n > 0))),
+    key("plies", "plies of a PGN game", |s, v| set!(s.book.plies = Some(number(v)?).filter(|n| *n > 0))),
     key("start", "first opening, in that order", |s, v| {
         s.book.start = number(v)?;
         if s.book.start == 0 { Err(Error::usage("openings are counted from 1")) } else { Ok(()) }
     }),
     key("policy", "when the next opening is due", |s, v| match (s.program, v) {
         (Fastchess, "round") | (_, "default" | "encounter") => Ok(()),
-        (_, "round") => Ok(s.book.by_round = true),
+        (_, "round") => set!(s.book.by_round = true),
         _ => Err(Error::usage("write default, encounter or round")),
     }),
 ];
@@ -68,8 +68,8 @@ fn comment(settings: &mut Settings, field: MoveField, value: &str) -> Result<()>
 }
 
 const PGN: &[Key] = &[
-    key("file", "the file; by default fastchess_DATE.pgn", |s, v| Ok(pgn(s).path = v.into())),
-    key("append", "false: replace the file", |s, v| Ok(pgn(s).append = truth(v)?)),
+    key("file", "the file; by default fastchess_DATE.pgn", |s, v| set!(pgn(s).path = v.into())),
+    key("append", "false: replace the file", |s, v| set!(pgn(s).append = truth(v)?)),
     key("notation", "san, lan or uci", |s, v| {
         s.style.notation = match v {
             "san" => Notation::San,
@@ -96,8 +96,8 @@ const PGN: &[Key] = &[
 ];
 
 const EPD: &[Key] = &[
-    key("file", "the file; by default fastchess_DATE.epd", |s, v| Ok(epd(s).path = v.into())),
-    key("append", "false: replace the file", |s, v| Ok(epd(s).append = truth(v)?)),
+    key("file", "the file; by default fastchess_DATE.epd", |s, v| set!(epd(s).path = v.into())),
+    key("append", "false: replace the file", |s, v| set!(epd(s).append = truth(v)?)),
 ];
 
 /// `-pgnout FILE [min] [fi]` of cutechess-cli.
@@ -116,7 +116,7 @@ fn pgn_of_cutechess(settings: &mut Settings, words: &[String]) -> Result<()> {
 }
 
 const LOG: &[Key] = &[
-    key("file", "the file", |s, v| Ok(s.log.file = Some(v.into()))),
+    key("file", "the file", |s, v| set!(s.log.file = Some(v.into()))),
     key("append", "false: replace the file", field!(log.append = truth)),
     key("engine", "log what engines are told and say", field!(log.engines = truth)),
     key("level", "messages of the runner: trace, info, warn, err or fatal", |s, v| {
@@ -207,11 +207,11 @@ pub const FILE_FLAGS: &[Flag] = &[
             "epdout",
             "FILE",
             "append final positions to an EPD",
-            Takes::One(|s, v| Ok(epd(s).path = v.into())),
+            Takes::One(|s, v| set!(epd(s).path = v.into())),
         )
     },
-    flag("event", "NAME", "tag Event", Takes::Words(|s, words| Ok(s.event = words.concat()))),
-    flag("site", "NAME", "tag Site", Takes::Words(|s, words| Ok(s.style.site = words.concat()))),
+    flag("event", "NAME", "tag Event", Takes::Words(|s, words| set!(s.event = words.concat()))),
+    flag("site", "NAME", "tag Site", Takes::Words(|s, words| set!(s.style.site = words.concat()))),
     flag(
         "ratinginterval",
         "N",

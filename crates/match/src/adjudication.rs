@@ -201,7 +201,8 @@ mod tests {
         for (as_fastchess, plies) in [(true, 4), (false, 10)] {
             let mut adjudicator = Adjudicator::new(Adjudication { as_fastchess, ..RULES }, &start);
             let drawn = |ply: &usize| {
-                adjudicator.after_move(Color::from_white(ply % 2 == 0), Some(0), 9) == Some(Decision::Draw)
+                adjudicator.after_move(Color::from_white(ply.is_multiple_of(2)), Some(0), 9)
+                    == Some(Decision::Draw)
             };
             assert_eq!((1..50).find(drawn), Some(plies));
         }

@@ -84,7 +84,6 @@ impl Pair {
     }
 
     /// The games with the players of White and Black.
-
     pub fn seated(&self) -> [(&Game, [usize; 2]); 2] {
         let Pairing { players: [a, b], colours, .. } = self.pairing;
         [0, 1].map(|game| (&self.games[game], if colours[game] == 0 { [a, b] } else { [b, a] }))

@@ -56,6 +56,10 @@ pub fn pair(pair: &Pair, header: &Header) -> String {
     for (number, (game, players)) in pair.seated().into_iter().enumerate() {
         let round = match header.style.round_by_game {
             true => format!("{}.{}", pair.index + 1, number + 1),
+            // A round ends with its opening.
+            false if pair.pairing.openings[0] != pair.pairing.openings[1] => {
+                (2 * pair.index + number + 1).to_string()
+            }
             false => (pair.index + 1).to_string(),
         };
         write_game(&mut out, game, header, players, &round);
