@@ -24,6 +24,7 @@ mod adjudication;
 mod bench;
 mod cutechess;
 mod data;
+mod earlier;
 mod elo;
 mod eval;
 mod evaluation;
@@ -62,6 +63,7 @@ use ui::{Ui, print_err};
 
 fn main() -> ExitCode {
     interrupt::exit_2_on_panic();
+    interrupt::report_file_limits();
     if let Some(called) = fastchess::called(std::env::args_os()) {
         return ExitCode::from(called.run());
     }

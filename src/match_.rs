@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help};
@@ -50,9 +51,12 @@ pub struct MatchArgs {
     #[arg(long, value_name = "FILE", default_value = "match.pgn", help_heading = "Games")]
     pgn: PathBuf,
 
-    /// Resume the match of the journal; options not given are taken from it
+    #[command(flatten)]
+    earlier: EarlierArgs,
+
+    /// Resume also a journal that this user did not write on this machine; prints the programs that it runs
     #[arg(long, help_heading = "Games")]
-    resume: bool,
+    trust: bool,
 
     #[command(flatten)]
     show: DisplayArgs,
@@ -70,9 +74,9 @@ enum Kind {
 impl MatchArgs {
     fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<MatchArgs> {
         let players = ["players", "engine"];
-        let all = match_run::resumed::<PairEntry, _>("match", &players, &self.pgn, self.resume, typed)?;
-        let MatchArgs { pgn, resume, show, .. } = self.clone();
-        Ok(all.map_or_else(|| self.clone(), |all: MatchArgs| MatchArgs { pgn, resume, show, ..all }))
+        let all = self.earlier.resumed::<PairEntry, _>("match", &players, &self.pgn, typed)?;
+        let MatchArgs { pgn, earlier, trust, show, .. } = self.clone();
+        Ok(all.map_or_else(|| self.clone(), |all: MatchArgs| MatchArgs { pgn, earlier, trust, show, ..all }))
     }
 }
 
@@ -95,6 +99,9 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
     let first = usize::from(args.reverse);
     pairings.colours = [first, if args.no_swap { first } else { 1 - first }];
     let round = pairings.round();
+    if args.games % 2 == 1 {
+        ui.note(format!("--games {}: plays {}, in whole pairs", args.games, args.games + 1));
+    }
     let run = MatchRun {
         command: "match",
         play: &args.play,
@@ -103,7 +110,8 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         pairs: args.games.div_ceil(2) as usize * round,
         kind: ("tournament", tournament.to_string()),
         pgn: &args.pgn,
-        resume: args.resume,
+        earlier: args.earlier,
+        trust: args.trust,
         typed: &typed,
         pairings,
     };

@@ -8,7 +8,7 @@ use patzer_io::printable_lines;
 use patzer_match::openings::Openings;
 use patzer_match::output_format::{MatchStatus, OutputFormat, events};
 use patzer_match::record::PairEntry;
-use patzer_match::stats::{Estimate, Sprt};
+use patzer_match::stats::{Estimate, Sprt, with_error};
 use patzer_match::{Observer, Pair, Standings, Tally, TimeUse};
 
 /// What a match says.
@@ -129,8 +129,9 @@ impl MatchDisplay {
             let tally = standings.between([0, 1]);
             let Estimate { nelo, nelo_error, los, .. } = Estimate::new(tally.pairs);
             text += &format!(
-                "\n  pairs {:?} (LL, LD, WL+DD, WD, WW), nElo {nelo:+.1} ± {nelo_error:.1}, LOS {:.1} %",
+                "\n  pairs {:?} (LL, LD, WL+DD, WD, WW), nElo {}, LOS {:.1} %",
                 tally.pairs.0,
+                with_error(nelo, nelo_error, 1),
                 100.0 * los
             );
         }
@@ -191,6 +192,10 @@ impl Observer for MatchDisplay {
             self.status(entry.players, standings)?;
         }
         Ok(())
+    }
+
+    fn reports_pairs(&self) -> bool {
+        self.args.json_lines || self.args.output_format != OutputFormat::Patzer
     }
 
     fn incident(&mut self, text: &str) {

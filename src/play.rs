@@ -8,9 +8,9 @@ use super::match_files::RecordArgs;
 use crate::evaluation::warn_missing;
 use crate::{Error, Result, Ui};
 use patzer_match::affinity;
+use patzer_match::journal::Options;
 use patzer_match::openings::{self, Openings, Order};
 use patzer_match::participant::{Defaults, Participant};
-use patzer_match::record::{Arguments, MatchRecord, Options, PairEntry, journal_path};
 use patzer_match::{Control, KEYS, Lineup, Listen, Rules, Spec, SpecError, Time, TimeControl, Timeouts};
 
 /// Default nodes a move: quick and reproducible.
@@ -177,8 +177,8 @@ impl PlayArgs {
         Ok(Rules { adjudication, recover: self.recover, syzygy })
     }
 
-    pub fn openings(&self) -> Result<Openings> {
-        Openings::load(openings::BookOptions {
+    pub fn openings(&self, ui: &Ui) -> Result<Openings> {
+        let book = Openings::load(openings::BookOptions {
             path: self.openings.as_deref(),
             order: self.order,
             seed: self.seed,
@@ -187,7 +187,9 @@ impl PlayArgs {
             chess960: self.chess960,
             as_is: false,
             most: None,
-        })
+        })?;
+        warn_of_bad_openings(&book, ui);
+        Ok(book)
     }
 
     pub fn concurrency(&self) -> usize {
@@ -259,6 +261,14 @@ impl PlayArgs {
     }
 }
 
+/// Names the first opening that a book could not give.
+pub fn warn_of_bad_openings(book: &Openings, ui: &Ui) {
+    if let Some(bad) = book.bad() {
+        let more = if bad.count > 1 { format!(", and {} more", bad.count - 1) } else { String::new() };
+        ui.warn(format!("{}{more}; left out, {} openings remain", bad.first, book.len()));
+    }
+}
+
 pub fn after_help(examples: &str) -> String {
     let keys = KEYS.iter().map(|(key, meaning)| format!("\n  {key:<13}{meaning}")).collect::<String>();
     format!("Keys of --engine and --each, as in fastchess and cutechess-cli:{keys}\n\n{examples}")
@@ -272,29 +282,4 @@ pub fn set_option(spec: &mut Spec, flag: &str, text: &str) -> Result<()> {
         }
         _ => Err(Error::usage(format!("{flag} {text}: write NAME=VALUE, such as Hash=64"))),
     }
-}
-
-/// Creates or resumes a record, and returns its pairs.
-pub fn open_record(
-    path: &std::path::Path,
-    resume: bool,
-    arguments: &Arguments,
-    options: &Options,
-    ui: &Ui,
-) -> Result<(MatchRecord, Vec<PairEntry>)> {
-    let pgn = path.display();
-    let earlier = journal_path(path).exists();
-    if !resume {
-        let record = MatchRecord::create(path, arguments, options)?;
-        if earlier {
-            ui.note(format!("{pgn}: the games of the earlier test are overwritten"));
-        }
-        return Ok((record, Vec::new()));
-    }
-    let (record, done) = MatchRecord::resume(path, arguments, options)?;
-    match done.len() {
-        0 => ui.note(format!("{pgn}: no finished games to resume from; this is the beginning")),
-        pairs => ui.note(format!("{pgn}: resuming after {pairs} pairs")),
-    }
-    Ok((record, done))
 }

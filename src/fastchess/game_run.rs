@@ -176,7 +176,7 @@ fn openings(settings: &Settings, games: &Games, ui: &Ui) -> Result<Openings> {
         (true, Program::Fastchess) => Order::Fastchess,
         (true, Program::Cutechess) => Order::Random,
     };
-    Openings::load(BookOptions {
+    let openings = Openings::load(BookOptions {
         path: Some(file),
         order,
         seed,
@@ -186,7 +186,9 @@ fn openings(settings: &Settings, games: &Games, ui: &Ui) -> Result<Openings> {
         as_is: true,
         // Fastchess drops what one pairing does not need, and the others use the same openings.
         most: (settings.program == Program::Fastchess).then_some(games.openings),
-    })
+    })?;
+    crate::play::warn_of_bad_openings(&openings, ui);
+    Ok(openings)
 }
 
 fn rules(settings: &Settings) -> Result<Rules> {

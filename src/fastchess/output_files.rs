@@ -56,7 +56,7 @@ impl PairSink for OutputFiles {
         Ok(())
     }
 
-    fn sync_if_due(&mut self) -> Result<()> {
+    fn sync(&mut self) -> Result<()> {
         Ok(())
     }
 }

@@ -20,6 +20,7 @@ mod gpu;
 mod help;
 #[cfg(unix)]
 mod hostile;
+mod journals;
 mod kills;
 mod label;
 mod match_;
@@ -38,9 +39,16 @@ mod tune_net;
 mod uci_players;
 mod wdl;
 
+/// The program, with the user's key in a folder of the tests.
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    command.env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"));
+    command
+}
+
 /// Runs the program in a folder, with nothing to read on standard input.
 fn patzer(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    let mut command = program();
     command.args(args).current_dir(folder).stdin(Stdio::null()).output().unwrap()
 }
 

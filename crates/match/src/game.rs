@@ -176,6 +176,9 @@ pub fn play(
         Some(outcome) => outcome,
         None => play_moves(start, &mut players, time_settings, rules, stop, &mut played)?,
     };
+    if rules.recover && outcome.reason == Reason::TimeForfeit {
+        players.iter_mut().for_each(|player| player.abandon());
+    }
     let Outcome { winner, reason, note } = outcome;
     let Played { moves, remarks } = played;
     Ok(Game { start: start.clone(), moves, winner, reason, note, remarks, clock: None })

@@ -1,7 +1,8 @@
 //! Participants of a match: an evaluation played by the bundled engine, or a UCI program.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -83,6 +84,14 @@ impl Participant {
 
     pub fn is_program(&self) -> bool {
         matches!(self.kind, Kind::Program(_))
+    }
+
+    /// Lines `bestmove` of a program that answered no question.
+    pub fn strays(&self) -> u64 {
+        match &self.kind {
+            Kind::InProcess(..) => 0,
+            Kind::Program(program) => program.strays.load(Ordering::Relaxed),
+        }
     }
 
     /// Terms that the weights file of an in-process player lacks; see [`Evaluation::missing`].
@@ -242,6 +251,20 @@ fn find(cmd: &str, dir: Option<&Path>) -> Result<PathBuf> {
     Ok(found.unwrap_or_else(|| plain.to_path_buf()))
 }
 
+/// Returns the file of a player that is a program, without starting it or reading more than its head.
+pub fn program_path(spec: &Spec) -> Result<Option<PathBuf>> {
+    if Evaluation::EMBEDDED.contains(&spec.cmd.as_str()) {
+        return Ok(None);
+    }
+    let path = find(&spec.cmd, spec.dir.as_deref())?;
+    if path.exists() && !path.is_file() {
+        return Err(Error::data(path, "is not a regular file"));
+    }
+    let mut head = Vec::new();
+    io::open(&path)?.take(4).read_to_end(&mut head).map_err(|e| Error::io(&path, e))?;
+    Ok(is_program(&path, &head).then_some(path))
+}
+
 /// Magic numbers of programs: ELF, scripts, Windows, macOS.
 const PROGRAMS: [&[u8]; 5] = [b"\x7fELF", b"#!", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
 
@@ -281,6 +304,7 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
         name: spec.name.clone().unwrap_or_else(|| file_name(&spec.cmd)),
         lenient: defaults.lenient,
         listen: defaults.listen.clone(),
+        strays: Arc::default(),
     })
 }
 

@@ -101,6 +101,9 @@ pub trait Player: Send {
 
     /// Chooses a move. A player that exceeds its clock may be abandoned; the reply then has a time beyond it.
     fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError>;
+
+    /// Ends a search that has exceeded its time and may hang, so that it costs no other game.
+    fn abandon(&mut self) {}
 }
 
 /// The bundled engine as a player in this process.

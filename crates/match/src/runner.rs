@@ -45,6 +45,11 @@ pub trait Observer {
         Ok(())
     }
 
+    /// Each pair is reported as it is counted, so that it has to be on the disk by then.
+    fn reports_pairs(&self) -> bool {
+        false
+    }
+
     fn incident(&mut self, _text: &str) {}
 
     fn tick(&mut self, _standings: &dyn Standings) {}
@@ -99,6 +104,9 @@ pub fn run_match(
             let (standings, record, observer, _) = &mut *shared.borrow_mut();
             let entry = PairEntry::new(&pair);
             record.append(&entry, pgn::pair(&pair, &config.header).as_bytes())?;
+            if observer.reports_pairs() {
+                record.sync()?;
+            }
             standings.add(&entry);
             pairs += 1;
             incidents(&pair, config.names).iter().for_each(|incident| observer.incident(incident));
@@ -109,9 +117,11 @@ pub fn run_match(
             let (standings, record, observer, last) = &mut *shared.borrow_mut();
             if last.elapsed() >= PROGRESS {
                 *last = Instant::now();
+                // What is shown as done survives a power cut.
+                record.sync()?;
                 observer.tick(&**standings);
             }
-            record.sync_if_due()
+            Ok(())
         };
         discarded = pairs::run(config, players, stop, &mut receive, &mut idle)?;
     }

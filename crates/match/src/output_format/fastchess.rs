@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{MatchStatus, accepted, error, number, percent};
-use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
+use crate::stats::{Estimate, Pentanomial, ResultCounts, Sprt, Trinomial};
 use crate::tally::{Tally, share};
 
 const RULE: &str = "--------------------------------------------------\n";
@@ -21,7 +21,10 @@ pub(super) fn standing(status: &MatchStatus) -> String {
     let [elo, elo_error] = [number(e.elo, 2), error(e.elo_error, 2)];
     let [nelo, nelo_error] = [number(e.nelo, 2), error(e.nelo_error, 2)];
     let _ = writeln!(text, "Elo: {elo} +/- {elo_error}, nElo: {nelo} +/- {nelo_error}");
-    let (los, even, ratio) = (100.0 * e.los, even(pairs), number(ratio, 2));
+    // Without variance fastchess is certain of the sign.
+    let counts = if by_pairs { ResultCounts::from(pairs) } else { ResultCounts::from(games) };
+    let los = if counts.are_alike() && e.elo != 0.0 { f64::from(u8::from(e.elo > 0.0)) } else { e.los };
+    let (los, even, ratio) = (100.0 * los, even(pairs), number(ratio, 2));
     let even = if by_pairs { even } else { 100.0 * draws as f64 / games.games().max(1) as f64 };
     let ratio = if by_pairs { format!(", PairsRatio: {ratio}") } else { String::new() };
     let _ = writeln!(text, "LOS: {los:.2} %, DrawRatio: {even:.2} %{ratio}");

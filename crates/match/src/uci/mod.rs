@@ -25,7 +25,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use shakmaty::{CastlingMode, Chess, Move, MoveList, Position};
@@ -69,6 +69,8 @@ pub struct Program {
     /// Warn of options that the engine does not have, instead of refusing it.
     pub lenient: bool,
     pub listen: Listen,
+    /// Answers without a question, which were dropped.
+    pub strays: Arc<AtomicU64>,
 }
 
 pub struct UciPlayer {
@@ -82,6 +84,8 @@ pub struct UciPlayer {
     played: bool,
     /// An abandoned search is still running.
     searching: bool,
+    /// The move of the last `bestmove`, as the program wrote it.
+    last_answer: Vec<u8>,
 }
 
 fn not_running() -> PlayerError {
@@ -100,6 +104,7 @@ impl UciPlayer {
             chess960: false,
             played: false,
             searching: false,
+            last_answer: Vec::new(),
         };
         player.start()?;
         Ok(player)
@@ -243,6 +248,7 @@ impl Player for UciPlayer {
             self.handshake(stop)?;
         }
         self.played = true;
+        self.last_answer.clear();
         self.position_command.reset();
         let mut commands = if self.searching { b"stop\n".to_vec() } else { Vec::new() };
         let chess960 = start.castles().mode() == CastlingMode::Chess960;
@@ -270,7 +276,8 @@ impl Player for UciPlayer {
         let Program { listen, white_pov, name, .. } = &*self.program;
         let (idle, mut heard) = (listen.is_idle(), Heard::default());
         let (mut info, mut held) = (SearchInfo::default(), InfoKind::NoScore);
-        process.discard_lines();
+        let mut strays = process.discard_lines();
+        let mut last = std::mem::take(&mut self.last_answer);
         let begin = Instant::now();
         let wait = Wait { deadline: timeout.map(|timeout| begin + timeout), stop: turn.stop };
         let answer = process.send(&self.position_command.text, &wait).and_then(|()| {
@@ -278,10 +285,22 @@ impl Player for UciPlayer {
                 if !idle {
                     listen.hear(line.trim_ascii_start(), &mut heard);
                 }
-                answer(line, turn.legal, turn.castling(), &mut held, &mut info)
+                let said = answer(line, turn.legal, turn.castling(), &mut held, &mut info)?;
+                let word = move_text(line);
+                if said.is_err() && !word.is_empty() && word == last {
+                    // The last answer once more: it may come after the next question.
+                    strays += 1;
+                    last.clear();
+                    return None;
+                }
+                self.last_answer = word.to_vec();
+                Some(said)
             })
         });
         let time = begin.elapsed();
+        if strays > 0 {
+            self.program.strays.fetch_add(strays, Ordering::Relaxed);
+        }
         self.position_command.text.truncate(length);
         match (answer, allowed) {
             (Ok(best), _) => {
@@ -296,6 +315,12 @@ impl Player for UciPlayer {
             }
             (Err(ProcessError::TimedOut), Some(allowed)) => Ok(self.timed_out(allowed, time)),
             (Err(error), _) => Err(self.player_error(error, "`go`", timeout.unwrap_or_default())),
+        }
+    }
+
+    fn abandon(&mut self) {
+        if self.searching {
+            self.quit();
         }
     }
 }
@@ -334,12 +359,19 @@ fn answer(
         }
         return None;
     }
-    let said = line.strip_prefix(b"bestmove")?;
-    let word = words(said).next().unwrap_or_default();
-    Some(find_move(word, legal, castling).ok_or_else(|| match word {
-        [] => NoMove("bestmove without a move".into()),
-        word => NoMove(shown(word)),
-    }))
+    line.starts_with(b"bestmove").then(|| {
+        let word = move_text(line);
+        find_move(word, legal, castling).ok_or_else(|| match word {
+            [] => NoMove("bestmove without a move".into()),
+            word => NoMove(shown(word)),
+        })
+    })
+}
+
+/// The move of a line `bestmove`, as the program wrote it; empty if there is none.
+fn move_text(line: &[u8]) -> &[u8] {
+    let said = line.trim_ascii_start().strip_prefix(b"bestmove").unwrap_or_default();
+    words(said).next().unwrap_or_default()
 }
 
 /// Output of an engine, as a match reads it.

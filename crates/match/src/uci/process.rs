@@ -85,9 +85,24 @@ impl Process {
         }
     }
 
-    /// Drops lines received before a question: they do not answer it.
-    pub fn discard_lines(&mut self) {
-        while self.lines.next_line().is_some() {}
+    /// Drops lines received before a question, which they do not answer; counts those that pretend to.
+    pub fn discard_lines(&mut self) -> u64 {
+        let never = AtomicBool::new(false);
+        let mut strays = 0;
+        // Bounded, so that a flood cannot delay the question.
+        for _ in 0..16 {
+            while let Some(line) = self.lines.next_line() {
+                strays += u64::from(line.trim_ascii_start().starts_with(b"bestmove"));
+            }
+            let now = Wait { deadline: Some(Instant::now()), stop: &never };
+            if self.pipes.receive(&mut self.lines, &mut self.tail, &now).is_err() {
+                break;
+            }
+        }
+        while let Some(line) = self.lines.next_line() {
+            strays += u64::from(line.trim_ascii_start().starts_with(b"bestmove"));
+        }
+        strays
     }
 
     pub fn unfinished(&self) -> &[u8] {
