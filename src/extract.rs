@@ -1,3 +1,4 @@
+use std::convert::Infallible;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -6,14 +7,15 @@ use serde::Serialize;
 use crate::prepare::{check_output, total_bytes};
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::dedupe::Keep;
-use patzer_data::extract::{Notice, Settings, Summary, extract};
+use patzer_data::extract::{Notice, ScoreSummary, Settings, Summary, extract};
 use patzer_data::filter::{self, Pipeline};
 use patzer_data::format::metadata::Shard;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::funnel::FunnelStep;
 use patzer_data::{Target, memory};
 use patzer_io::number::grouped;
-use patzer_pgn::EvalSide;
+use patzer_pgn::dialect::Unit;
+use patzer_pgn::{EvalSide, Factor, Pattern, PerSource, ScoreOptions};
 
 const NAMED: u64 = 20;
 
@@ -60,9 +62,22 @@ pub struct ExtractArgs {
     #[arg(long)]
     keep_partial: bool,
 
-    /// Side of the scores in comments: by dialect, always White, or always the player of the move
-    #[arg(long, value_name = "SIDE", default_value = "auto")]
-    eval_side: EvalSide,
+    /// Side of the scores in comments: auto (by dialect and data), white or mover; may be given for each source
+    #[arg(long, value_name = "[SOURCE=]SIDE")]
+    eval_side: Vec<PerSource<EvalSide>>,
+
+    /// Unit of the scores in comments: pawn or cp; may be given for each source [default: by dialect and data]
+    #[arg(long, value_name = "[SOURCE=]UNIT")]
+    score_unit: Vec<PerSource<Unit>>,
+
+    /// Factor for all scores but mates; may be given for each source [default: 1]
+    #[arg(long, value_name = "[SOURCE=]FACTOR")]
+    score_scale: Vec<PerSource<Factor>>,
+
+    /// Keep scores only of moves by this player (tag White or Black, ignoring case; * is any text); may be given several
+    /// times
+    #[arg(long, value_name = "PLAYER", value_parser = pattern)]
+    score_of: Vec<Pattern>,
 
     /// Drop duplicates and keep this one [default: as the presets say]
     #[arg(long, value_name = "WHICH")]
@@ -111,7 +126,12 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         seed: args.seed,
         target: Target { format: args.format, ..Target::default() },
         keep_partial: args.keep_partial,
-        eval_side: args.eval_side,
+        scores: ScoreOptions {
+            side: args.eval_side.clone(),
+            unit: args.score_unit.clone(),
+            scale: args.score_scale.clone(),
+            of: args.score_of.clone(),
+        },
         duplicates: args.duplicates,
         mirror: args.mirror,
         shard: args.shard,
@@ -152,10 +172,30 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         };
         ui.warn(format_args!("{games} games {why} ({believed})"));
     }
+    if let Some(scores) = &outcome.summary.scores {
+        report_scores(scores, &args.score_of, ui);
+    }
     if outcome.summary.positions_written == 0 {
         ui.warn("no position is left");
     }
     ui.result_beside(output.unwrap_or(Path::new("")), &outcome)
+}
+
+fn pattern(text: &str) -> std::result::Result<Pattern, Infallible> {
+    Ok(Pattern::new(text))
+}
+
+fn report_scores(scores: &ScoreSummary, of: &[Pattern], ui: &Ui) {
+    let notes = scores.notes();
+    notes.iter().take(NAMED as usize).for_each(|note| ui.note(note));
+    if notes.len() > NAMED as usize {
+        ui.note(format_args!("{} more sources are in --json", notes.len() - NAMED as usize));
+    }
+    scores.warnings.iter().for_each(|warning| ui.warn(warning));
+    if !of.is_empty() && scores.positions == 0 {
+        let names: Vec<&str> = of.iter().map(Pattern::text).collect();
+        ui.warn(format_args!("--score-of {}: no move of such a player has a score", names.join(", ")));
+    }
 }
 
 #[derive(Serialize)]
@@ -182,8 +222,20 @@ impl fmt::Display for Outcome {
             return write_funnel(f, s, funnel);
         }
         line("positions read", s.positions_read, "")?;
+        if s.null_moves > 0 {
+            line("null moves", s.null_moves, "")?;
+        }
         for (reason, count) in &s.dropped {
             line(&format!("  dropped: {reason}"), *count, "")?;
+        }
+        if let Some(scores) = &s.scores {
+            line("with a score", scores.positions, "")?;
+            for (dialect, count) in &scores.by_dialect {
+                line(&format!("  {dialect}"), *count, "")?;
+            }
+            if scores.not_understood > 0 {
+                line("scores not understood", scores.not_understood, "")?;
+            }
         }
         let place = match &self.output {
             Some(path) => format!("  → {}", path.display()),

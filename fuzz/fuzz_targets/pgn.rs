@@ -3,7 +3,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use patzer_pgn::{EvalSide, GameSpan, GameSplitter, Parser};
+use patzer_pgn::{GameSpan, GameSplitter, Parser};
 use shakmaty::Position;
 
 /// All games, with `step` bytes arriving at a time.
@@ -20,7 +20,7 @@ fn split(text: &[u8], step: usize) -> (Vec<u8>, Vec<GameSpan>) {
 fuzz_target!(|text: &[u8]| {
     let (text, spans) = split(text, usize::MAX);
     assert_eq!(split(&text, 7).1, spans);
-    let mut parser = Parser::new(EvalSide::Auto);
+    let mut parser = Parser::default();
     let mut records = Vec::new();
     for (number, span) in spans.iter().enumerate() {
         let game = parser.parse(&text, span, number as u32, &mut records);

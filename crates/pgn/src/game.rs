@@ -6,12 +6,14 @@
 //! Conflicting results: checkmate or stalemate on the board decides, then the Result tag, then the movetext.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::annotation::EvalSide;
 use super::movetext::{self, MoveError};
 use super::recorder::{Ending, Recorder, Start};
+use super::scoring::Scoring;
 use super::split::GameSpan;
 use super::tags::Tags;
+use super::tally::{ScoreTally, UnreadComment};
 use crate::Record;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,17 +53,22 @@ pub struct Game<'a> {
     /// Neither standard chess nor Chess960; such games have no records.
     pub other_variant: bool,
     pub plausible: bool,
+    /// Null moves played: plies without a record.
+    pub null_moves: u32,
     pub tags: Tags<'a>,
 }
 
 pub struct Parser {
     standard: Start,
-    eval_side: EvalSide,
+    scoring: Arc<Scoring>,
+    /// Scores of the games parsed so far.
+    pub tally: ScoreTally,
 }
 
 impl Default for Parser {
+    /// Reads scores by the conventions of their dialects, without a look at the whole file.
     fn default() -> Parser {
-        Parser::new(EvalSide::Auto)
+        Parser::new(Arc::default())
     }
 }
 
@@ -75,8 +82,8 @@ struct RuleTags<'a> {
 }
 
 impl Parser {
-    pub fn new(eval_side: EvalSide) -> Parser {
-        Parser { standard: Start::standard(false), eval_side }
+    pub fn new(scoring: Arc<Scoring>) -> Parser {
+        Parser { standard: Start::standard(false), scoring, tally: ScoreTally::default() }
     }
 
     pub fn parse<'a>(
@@ -96,6 +103,7 @@ impl Parser {
             error: None,
             other_variant: rules.other_variant,
             plausible: rules.tagged,
+            null_moves: 0,
             tags,
         };
         let failed = |reason| Some(GameError { line: span.line, reason });
@@ -122,7 +130,8 @@ impl Parser {
             None if rules.chess960 => Start::standard(true),
             None => self.standard.clone(),
         };
-        let mut recorder = Recorder::new(start, records, number, self.eval_side);
+        let keeps = self.scoring.keeps(tags);
+        let mut recorder = Recorder::new(start, records, number, &self.scoring, keeps, &mut self.tally);
         if let Err(error) = read_movetext(movetext, &mut recorder) {
             game.error = failed(explain(error, movetext, &mut recorder));
         }
@@ -140,7 +149,14 @@ impl Parser {
         }
         game.plausible |= recorder.count() > 0;
         game.records.end += recorder.count();
-        recorder.finish(game.result, mate);
+        game.null_moves = recorder.passes;
+        let unread = recorder.take_unread(movetext);
+        recorder.finish(game.result, mate, game.error.is_none());
+        if let Some((at, comment)) = unread {
+            let before = &text[span.start..span.movetext + at];
+            let line = span.line + memchr::memchr_iter(b'\n', before).count() as u64;
+            self.tally.sample = Some(UnreadComment { line, text: comment });
+        }
         game
     }
 }

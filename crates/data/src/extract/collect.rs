@@ -14,6 +14,7 @@ use super::super::spill_file::SpillFile;
 use super::super::{Metadata, Record, Source};
 use super::journal::{Checkpoint, Journal};
 use super::parse::{BufferPool, ParsedChunk, ParsedEvent};
+use super::scores::ScoreCounts;
 use super::{BAD_GAME, NO_RESULT, Notice, Settings, Summary};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -36,6 +37,7 @@ pub(super) struct Collector<'a> {
     damage: Vec<String>,
     pub(super) funnel: Option<FunnelCounts>,
     summary: Summary,
+    scores: ScoreCounts,
     notice: &'a mut (dyn FnMut(Notice) + Send),
     pool: &'a BufferPool,
 }
@@ -75,6 +77,7 @@ impl<'a> Collector<'a> {
             damage: Vec::new(),
             funnel: None,
             summary: last.summary,
+            scores: last.scores,
             notice,
             pool,
         }
@@ -91,7 +94,7 @@ impl<'a> Collector<'a> {
 
     pub(super) fn take(&mut self, parsed: ParsedEvent) -> Result<()> {
         match parsed {
-            ParsedEvent::Chunk(block) => self.take_block(block),
+            ParsedEvent::Chunk(block) => self.take_block(*block),
             ParsedEvent::Other(Event::End { file, sha256 }) => self.end_file(file, sha256),
             ParsedEvent::Other(Event::Broken { file, error, sha256 }) if self.settings.keep_partial => {
                 let text = format!("{error}; what could be read is kept");
@@ -114,6 +117,8 @@ impl<'a> Collector<'a> {
         self.summary.games += block.games;
         self.summary.games_bad += block.bad.len() as u64;
         self.summary.positions_read += block.read;
+        self.summary.null_moves += block.null_moves;
+        self.scores.add(block.file, block.survey.take(), &block.scores);
         block.skipped.add_to(&mut self.summary.games_skipped);
         block.conflicts.add_to(&mut self.summary.results_conflicting);
         block.dropped.add_to(&mut self.summary.dropped);
@@ -163,6 +168,7 @@ impl<'a> Collector<'a> {
             summary: self.summary.clone(),
             bad: self.bad.clone(),
             damage: self.damage.clone(),
+            scores: self.scores.clone(),
             sources: done.then(|| self.sources.clone()),
         })
     }
@@ -173,6 +179,7 @@ impl<'a> Collector<'a> {
             return Err(Error::internal(format!("{read} of {files} files were read to their end")));
         }
         let mut summary = self.summary.clone();
+        summary.scores = Some(self.scores.summary(|file| self.files[file].display().to_string()));
         if summary.games_bad == summary.games && self.passed == 0 && self.settings.shard.is_none() {
             let (games, first) = (summary.games, self.bad.into_iter().next().unwrap_or_default());
             return Err(Error::input(format!("{first}; none of the {games} games could be read")));

@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::spill_file::SpillFile;
 use super::super::{Metadata, Source};
+use super::scores::ScoreCounts;
 use super::{Settings, Summary};
 use patzer_io::error::{Error, Result};
 
@@ -27,6 +28,7 @@ pub(super) struct Checkpoint {
     pub(super) summary: Summary,
     pub(super) bad: Vec<String>,
     pub(super) damage: Vec<String>,
+    pub(super) scores: ScoreCounts,
     pub(super) sources: Option<Vec<Source>>,
 }
 
@@ -34,7 +36,7 @@ pub(super) struct Checkpoint {
 struct Identity {
     metadata: Metadata,
     keep_partial: bool,
-    eval_side: String,
+    scores: String,
     /// Path, size in bytes and modification time in nanoseconds of every file of games.
     files: Vec<(PathBuf, u64, u128)>,
 }
@@ -59,7 +61,7 @@ impl Journal {
         let identity = Identity {
             metadata: metadata.clone(),
             keep_partial: settings.keep_partial,
-            eval_side: format!("{:?}", settings.eval_side),
+            scores: format!("{:?}", settings.scores),
             files: files.iter().map(|path| stamp(path)).collect::<Result<_>>()?,
         };
         if output == Path::new("-") || patzer_io::is_stream(output) || output.is_dir() {

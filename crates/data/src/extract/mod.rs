@@ -7,6 +7,7 @@
 mod collect;
 mod journal;
 mod parse;
+mod scores;
 mod summary;
 
 use std::path::{Path, PathBuf};
@@ -25,7 +26,8 @@ use journal::Journal;
 use parse::{BufferPool, ChunkParser};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::{EvalSide, Event, Reader};
+use patzer_pgn::{ScoreOptions, Surveyed, SurveyedReader};
+pub use scores::{ScoreSummary, SourceSummary, UnreadSample};
 pub use summary::{Notice, Summary};
 
 const BAD_GAME: &str = "bad_game";
@@ -40,7 +42,7 @@ pub struct Settings {
     pub target: Target,
     /// Keep the positions of a broken game before its fault, and the games before a file's damage.
     pub keep_partial: bool,
-    pub eval_side: EvalSide,
+    pub scores: ScoreOptions,
     /// Which of equal positions stays; `None` leaves it to the presets, some of which keep the first.
     pub duplicates: Option<Keep>,
     pub mirror: bool,
@@ -106,10 +108,10 @@ pub fn extract(
     if let Some(next_game) = collector.next_game() {
         let key = stages.dedupe.filter(|_| !resumes);
         let parser = ChunkParser { filters, settings, key, next_game, pool: &pool };
-        let reader = Reader::start(files.to_vec())?;
+        let mut reader = SurveyedReader::start(files.to_vec(), settings.scores.clone())?;
         let mut parsed = Vec::new();
         loop {
-            let batch: Vec<Event> =
+            let batch: Vec<Surveyed> =
                 std::iter::from_fn(|| reader.next_event()).take(16 * rayon::current_num_threads()).collect();
             if interrupt::requested() {
                 collector.checkpoint()?;

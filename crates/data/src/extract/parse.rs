@@ -1,17 +1,17 @@
 //! Parses and filters chunks of games, on any thread: a [`ParsedChunk`] depends on its chunk alone.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::super::Record;
 use super::super::dedupe::Dedupe;
 use super::super::filter::{FilterSet, GameTags};
 use super::super::funnel::FunnelCounts;
 use super::{BAD_GAME, NO_RESULT, Settings};
-use patzer_pgn::{Chunk, Event, Parser};
+use patzer_pgn::{Chunk, Event, Parser, ScoreTally, Scoring, Survey, Surveyed};
 
 pub(super) enum ParsedEvent {
-    Chunk(ParsedChunk),
+    Chunk(Box<ParsedChunk>),
     Other(Event),
 }
 
@@ -30,6 +30,9 @@ pub(super) struct ParsedChunk {
     pub(super) keys: Vec<u128>,
     pub(super) plausible: bool,
     pub(super) funnel: Option<FunnelCounts>,
+    pub(super) survey: Option<Survey>,
+    pub(super) scores: ScoreTally,
+    pub(super) null_moves: u64,
 }
 
 impl ParsedChunk {
@@ -100,9 +103,13 @@ pub(super) struct ChunkParser<'a> {
 }
 
 impl ChunkParser<'_> {
-    pub(super) fn parse(&self, event: Event) -> ParsedEvent {
-        match event {
-            Event::Chunk(chunk) => ParsedEvent::Chunk(self.parse_chunk(&chunk)),
+    pub(super) fn parse(&self, surveyed: Surveyed) -> ParsedEvent {
+        match surveyed.event {
+            Event::Chunk(chunk) => {
+                let mut block = self.parse_chunk(&chunk, surveyed.scoring);
+                block.survey = surveyed.survey;
+                ParsedEvent::Chunk(Box::new(block))
+            }
             other => ParsedEvent::Other(other),
         }
     }
@@ -112,7 +119,7 @@ impl ChunkParser<'_> {
         game >= self.next_game && self.settings.shard.is_none_or(|shard| shard.has(game))
     }
 
-    fn parse_chunk(&self, chunk: &Chunk) -> ParsedChunk {
+    fn parse_chunk(&self, chunk: &Chunk, scoring: Arc<Scoring>) -> ParsedChunk {
         let (filters, settings) = (self.filters, self.settings);
         let next_game = chunk.number + chunk.games.len() as u64;
         let (records, keys) = self.pool.get();
@@ -120,7 +127,7 @@ impl ChunkParser<'_> {
         block.funnel = settings.funnel.then(|| FunnelCounts::new(filters));
         // A ply rarely takes fewer than six bytes of text; untouched memory costs nothing.
         block.records.reserve(chunk.text.len() / 6);
-        let mut parser = Parser::new(settings.eval_side);
+        let mut parser = Parser::new(scoring);
         for (index, span) in chunk.games.iter().enumerate() {
             let number = chunk.number + index as u64;
             if !self.selects(number) {
@@ -134,6 +141,7 @@ impl ChunkParser<'_> {
             let cut_short = chunk.truncated && index + 1 == chunk.games.len();
             block.plausible |= game.plausible;
             block.read += positions;
+            block.null_moves += u64::from(game.null_moves);
             let fault = game.error.map(|fault| fault.reason);
             if let Some(reason) = cut_short.then(|| "the file breaks off in it".into()).or(fault) {
                 block.bad.push((chunk.first + index as u64, span.line, reason));
@@ -169,6 +177,7 @@ impl ChunkParser<'_> {
             }
             block.filter(first, filters);
         }
+        block.scores = parser.tally;
         if let Some(dedupe) = self.key {
             block.keys.extend(block.records.iter().map(|record| dedupe.key(record)));
         }

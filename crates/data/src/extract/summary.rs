@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::super::format::metadata::Account;
 use super::super::funnel::FunnelStep;
 use super::super::output_stage::OutputCounts;
+use super::scores::ScoreSummary;
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -20,10 +21,15 @@ pub struct Summary {
     pub results_conflicting: BTreeMap<String, u64>,
     /// Positions from which a move was played, including bad games before the fault.
     pub positions_read: u64,
+    /// Null moves, which give no position.
+    #[serde(default)]
+    pub null_moves: u64,
     pub positions_written: u64,
     /// Dropped positions by reason: a filter, `bad_game`, `no_result`, `per_game`, `sample`, or why the output format
     /// cannot hold them.
     pub dropped: BTreeMap<String, u64>,
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<ScoreSummary>,
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub funnel: Option<Vec<FunnelStep>>,
     pub seconds: f64,
