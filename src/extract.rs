@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::prepare::{check_output, total_bytes};
-use crate::{Result, Status, Ui, interrupt};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::dedupe::Keep;
 use patzer_data::extract::{Notice, ScoreSummary, Settings, Summary, extract};
-use patzer_data::filter::{self, Pipeline};
+use patzer_data::filter::Pipeline;
 use patzer_data::format::metadata::Shard;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::funnel::FunnelStep;
@@ -24,7 +24,7 @@ const NAMED: u64 = 20;
 /// Every position is stored with its game's result, the engine's score where the game has one, and the distances to
 /// the next capture, check and end of the game, so that filters can be chosen here or later.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", filter::help()))]
+#[command(after_help = EXAMPLES)]
 pub struct ExtractArgs {
     /// Files of games in PGN, plain, .gz, .bz2 or .zst, or folders of them; `-` is standard input
     #[arg(required = true, value_name = "GAMES")]
@@ -38,7 +38,8 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
     format: Option<&'static Format>,
 
-    /// Preset, single filter or TOML file of filters; may be given several times, and --help lists them [default: none]
+    /// Preset, single filter or TOML file of filters; may be given several times, and `patzer filters` lists them
+    /// [default: none]
     #[arg(long, value_name = "NAME|FILE")]
     filter: Vec<String>,
 
@@ -96,6 +97,10 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
     memory: Option<usize>,
 
+    /// Write every game that gives no position to a PGN file, its reason in the tag Rejected
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "dry_run"])]
+    rejects: Option<PathBuf>,
+
     /// Keep progress in FILE.partial and resume from it
     #[arg(long, conflicts_with = "dry_run")]
     resume: bool,
@@ -113,6 +118,8 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer extract games.pgn --per-game 10 --seed 1 -o ten.parquet\n  \
     patzer extract games.pgn --filter capt --duplicates mean --mirror\n  \
     patzer extract games.pgn --shard 2/8 -o part2.parquet    for `patzer data merge part*.parquet`\n  \
+    patzer extract match.pgn --score-of my-engine      scores of one engine only\n  \
+    patzer extract a.pgn b.pgn --score-unit b.pgn=cp --rejects refused.pgn\n  \
     patzer extract games.pgn --resume                  goes on where the same command was stopped\n  \
     patzer extract games.pgn --filter unique --dry-run --json\n\n\
 A game without a result (`*`) gives no positions. A broken game is counted, reported with its line, and dropped.";
@@ -138,10 +145,17 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         memory: args.memory,
         resume: args.resume,
         funnel: args.dry_run,
+        rejects: args.rejects.clone(),
     };
     let output = (!args.dry_run).then_some(args.output.as_path());
     if let Some(output) = output {
         check_output(output, &games, "files of games")?;
+    }
+    if let Some(rejects) = &args.rejects {
+        check_output(rejects, &games, "files of games")?;
+        if Some(rejects.as_path()) == output {
+            return Err(Error::usage("--rejects and --output name the same file"));
+        }
     }
     interrupt::listen();
     let bar = ui.progress("extract", total_bytes(&games));

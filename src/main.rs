@@ -27,6 +27,7 @@ mod elo;
 mod eval;
 mod evaluation;
 mod extract;
+mod filters;
 mod label;
 mod match_;
 mod match_display;
@@ -121,6 +122,7 @@ pub struct Cli {
 
 commands! {
     Extract(extract::ExtractArgs),
+    Filters(filters::FiltersArgs),
     Data(data::DataArgs),
     Label(label::LabelArgs),
     Wdl(wdl::WdlArgs),

@@ -381,6 +381,16 @@ fn digits(text: &[u8]) -> Option<(u32, &[u8])> {
     (end > 0).then_some((value, &text[end..]))
 }
 
+/// Seconds of `[%clk 1:02:03.4]`.
+pub(crate) fn clock(text: &[u8]) -> Option<f32> {
+    let from = memmem::find(text, b"[%clk ")? + 6;
+    let end = from + memchr(b']', &text[from..])?;
+    let text = std::str::from_utf8(&text[from..end]).ok()?;
+    text.trim().split(':').try_fold(0.0, |sum, part| {
+        part.parse::<f32>().ok().filter(|n| n.is_finite() && *n >= 0.0).map(|n| 60.0 * sum + n)
+    })
+}
+
 /// Whether a comment without a readable score looks as if it had one: a signed decimal number, a decimal number before a
 /// slash or behind an equals sign, a mate, or the word `eval`.
 #[cold]

@@ -3,7 +3,7 @@
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Color, Position, PositionError};
 
-use super::annotation::{Annotation, Score, looks_like_score};
+use super::annotation::{Annotation, Score, clock, looks_like_score};
 use super::board::Board;
 use super::dialect::{DIALECTS, DialectId};
 use super::movetext::{MoveError, TokenSpan, Visitor};
@@ -28,6 +28,7 @@ pub(super) struct Recorder<'a> {
     before: [u64; DIALECTS.len()],
     /// Address of the first comment that looks like a score and is not understood.
     unread: Option<(usize, String)>,
+    pub(super) clocks: Option<&'a mut Vec<f32>>,
     /// Null moves played.
     pub(super) passes: u32,
     /// The movetext's result from White's side.
@@ -59,6 +60,7 @@ impl Recorder<'_> {
             before: tally.positions,
             tally,
             unread: None,
+            clocks: None,
             passes: 0,
             result: None,
             ended: false,
@@ -196,6 +198,9 @@ impl Visitor for Recorder<'_> {
     }
 
     fn comment(&mut self, text: &[u8]) {
+        if self.clocks.is_some() {
+            self.clock(text);
+        }
         let annotation = Annotation::parse(text);
         match annotation.score {
             Some(score) if self.scoring.conventions.0[score.dialect].read => {
@@ -240,6 +245,16 @@ impl Recorder<'_> {
             record.depth = score.depth;
             record.flags &= !flags::MATE_SCORE;
             record.flags |= if score.mate { flags::MATE_SCORE } else { 0 };
+        }
+    }
+
+    /// Stores the clock of a comment with the ply that it follows.
+    #[cold]
+    fn clock(&mut self, text: &[u8]) {
+        let (Some(clocks), Some(ply)) = (&mut self.clocks, self.ply.checked_sub(1)) else { return };
+        if let Some(seconds) = clock(text) {
+            clocks.resize(ply as usize, f32::NAN);
+            clocks.push(seconds);
         }
     }
 

@@ -7,6 +7,7 @@
 mod collect;
 mod journal;
 mod parse;
+mod rejects;
 mod scores;
 mod summary;
 
@@ -27,8 +28,9 @@ use parse::{BufferPool, ChunkParser};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{ScoreOptions, Surveyed, SurveyedReader};
+use rejects::Rejects;
 pub use scores::{ScoreSummary, SourceSummary, UnreadSample};
-pub use summary::{Notice, Summary};
+pub use summary::{BadGame, Notice, Summary};
 
 const BAD_GAME: &str = "bad_game";
 const NO_RESULT: &str = "no_result";
@@ -51,6 +53,8 @@ pub struct Settings {
     pub memory: Option<usize>,
     pub resume: bool,
     pub funnel: bool,
+    /// File for the games that give no position, each with its reason in a tag.
+    pub rejects: Option<PathBuf>,
 }
 
 impl Settings {
@@ -104,6 +108,7 @@ pub fn extract(
     let output_stage = OutputStage::new(writer.transpose()?, &stages, &folder)?;
     let pool = BufferPool::default();
     let mut collector = Collector::new(files, settings, output_stage, stages.dedupe, journal, notice, &pool);
+    collector.rejects = settings.rejects.as_deref().map(Rejects::create).transpose()?;
     collector.funnel = settings.funnel.then(|| FunnelCounts::new(filters));
     if let Some(next_game) = collector.next_game() {
         let key = stages.dedupe.filter(|_| !resumes);
