@@ -26,6 +26,7 @@ mod puzzles;
 mod rate;
 mod report;
 mod scale;
+mod scores;
 mod selfplay;
 mod sprt;
 mod studies;

@@ -140,7 +140,7 @@ pub const DIALECTS: [Dialect; 14] = {
         row("eval-cp", "ChessBase, Chess Assistant", "[%eval 35,12]", Fixed(White), Fixed(Cp), After),
         // In TCEC's files the winner's mates count M5, M3, M1: plies.
         row("tcec", "TCEC since season 5", "d=24, wv=0.35", Fixed(White), Fixed(Pawn), Before),
-        // White's in each of the 26 files of seasons 1 to 4; season 5 writes both, and there `ev` is the mover's.
+        // White's in each of the 19 files of seasons 1 to 4; season 5 writes both, and there `ev` is the mover's.
         row("ev", "TCEC seasons 1 to 4, Banksia", "ev=0.35, d=24", Open(White), Open(Pawn), Before),
         // Source: Scid's annotation in tcl/tools/analysis.tcl: depth, colon, White's score.
         moves(row("scid", "Scid, Scid vs. PC", "12:+0.35", Fixed(White), Fixed(Pawn), After)),
@@ -202,6 +202,25 @@ impl Conventions {
 mod tests {
     use super::*;
     use crate::annotation::Annotation;
+
+    #[test]
+    fn the_documents_table_is_the_registrys() {
+        let page = include_str!("../../../docs/scores.md");
+        for dialect in &DIALECTS {
+            let side = if dialect.side.value() == Side::White { "White" } else { "mover" };
+            let unit = if dialect.unit.value() == Unit::Pawn { "pawns" } else { "centipawns" };
+            let open = |is_open: bool| if is_open { " (open)" } else { "" };
+            let row = format!(
+                "| `{}` | {} | `{}` | {side}{} | {unit}{} |",
+                dialect.name,
+                dialect.programs,
+                dialect.sample.replace('|', "\\|"),
+                open(dialect.side.is_open()),
+                open(dialect.unit.is_open())
+            );
+            assert!(page.contains(&row), "docs/scores.md lacks {row}");
+        }
+    }
 
     #[test]
     fn the_sample_of_each_dialect_is_read_as_that_dialect() {

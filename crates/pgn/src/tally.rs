@@ -130,7 +130,7 @@ impl ScoreTally {
 
     /// Change of the result (−1 to 1) for a centipawn near 0, if there are enough positions.
     pub fn slope(&self) -> Option<f64> {
-        let enough = self.games >= ENOUGH_GAMES && self.small.n >= 2 * ENOUGH_POSITIONS;
+        let enough = self.games >= SLOPE_GAMES && self.small.n >= 2 * ENOUGH_POSITIONS;
         self.small.slope().filter(|slope| enough && *slope > 0.0)
     }
 }
@@ -138,6 +138,9 @@ impl ScoreTally {
 /// Below these numbers, correlations decide nothing.
 pub(crate) const ENOUGH_GAMES: u64 = 10;
 pub(crate) const ENOUGH_POSITIONS: i64 = 300;
+
+/// With fewer games a slope says more about the games than about the scale.
+const SLOPE_GAMES: u64 = 100;
 
 /// The least correlation of score and result that counts.
 pub(crate) const CLEAR_CORRELATION: f64 = 0.08;
