@@ -208,6 +208,10 @@ fn slash(number: &Number<'_>, text: &[u8], dialect: Option<DialectId>) -> Option
         return None;
     }
     let dialect = dialect.unwrap_or_else(|| timed(number, rest.trim_ascii_start()));
+    // `1/2` is a result.
+    if dialect == COMPACT && number.is_whole() && !number.signed {
+        return None;
+    }
     Some(number.written(dialect, Some(depth)))
 }
 

@@ -185,6 +185,8 @@ fn book_moves_are_recognised_and_other_text_is_ignored() {
         "(Nf6)",
         "ev=, d=3",
         "21 ply: e4",
+        "1/2",
+        "12:30",
     ] {
         assert_eq!(Annotation::parse(other.as_bytes()), Annotation::default(), "{other}");
     }
