@@ -1,6 +1,8 @@
 # make          builds the release binary and runs the whole loop on the bundled games, in demo/
 # make test     everything that CI runs
 # make bench    the benchmarks of the hot paths; bench-train only those of the network trainer
+# make fuzz [MINUTES=10] [TARGETS="pgn csv"]
+#               fuzzes each target in turn with AddressSanitizer; docs/fuzzing.md
 # make study-NAME [DATA=GAMES] [QUICK=1] ...
 #               a study of docs/studies, in runs/study-NAME; make study-quick runs all in their quick form
 # make clean    removes what was built and the demo's files
@@ -13,7 +15,7 @@ CARGO ?= cargo
 NATIVE = RUSTFLAGS="$(RUSTFLAGS) -C target-cpu=native $(GUIDED)"
 PATZER = ../target/release/patzer
 
-.PHONY: demo build test bench bench-train clean
+.PHONY: demo build test bench bench-train fuzz clean
 
 # With a name given, the engine of that name is the first goal; without one that is the demo.
 ifdef EXE
@@ -77,6 +79,21 @@ bench:
 # Positions a second of the network trainer, on all threads.
 bench-train:
 	$(NATIVE) $(CARGO) bench --locked --bench train -- training
+
+# Each target for so many minutes, on one core; what is found beside the committed corpus stays in target/fuzz-corpus.
+# A failure names its input, which lies in fuzz/artifacts, and ends the run.
+MINUTES ?= 10
+TARGETS ?= $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuzz_targets/*.rs))
+# The stable toolchain has the sanitizer, behind a flag of nightly.
+FUZZ = RUSTC_BOOTSTRAP=1 RAYON_NUM_THREADS=1 $(CARGO) fuzz
+fuzz:
+	@$(CARGO) fuzz --version > /dev/null 2>&1 || { echo "make fuzz: first cargo install --locked cargo-fuzz"; exit 1; }
+	$(FUZZ) build --target-dir $${CARGO_TARGET_DIR:-target}/fuzz
+	@for target in $(TARGETS); do \
+		mkdir -p target/fuzz-corpus/$$target && \
+		$(FUZZ) run --target-dir $${CARGO_TARGET_DIR:-target}/fuzz $$target target/fuzz-corpus/$$target fuzz/corpus/$$target -- \
+			-max_total_time=$$(($(MINUTES) * 60)) -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 || exit; \
+	done
 
 # Variables of the command line reach the scripts through the environment; each script says which it takes.
 STUDIES = presets features buckets views labels generations search

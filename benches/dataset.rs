@@ -14,7 +14,7 @@ use patzer_pgn::{GameSplitter, Parser};
 fn records() -> Vec<Record> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/games.pgn.zst");
     let mut cutter = GameSplitter::new();
-    *cutter.text() = patzer_io::read(&path).unwrap();
+    *cutter.text() = patzer_io::read(&path, patzer_io::Limit::BOOK).unwrap();
     cutter.scan(true);
     let (text, pieces) = cutter.take();
     let mut parser = Parser::default();

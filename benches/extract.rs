@@ -14,7 +14,7 @@ use shakmaty::{Chess, Position};
 fn games() -> (Vec<u8>, Vec<GameSpan>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/games.pgn.zst");
     let mut cutter = GameSplitter::new();
-    *cutter.text() = patzer_io::read(&path).unwrap();
+    *cutter.text() = patzer_io::read(&path, patzer_io::Limit::BOOK).unwrap();
     cutter.scan(true);
     cutter.take()
 }

@@ -32,7 +32,7 @@ fn orders(criterion: &mut Criterion) {
 fn records() -> Vec<Record> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engine.pgn.zst");
     let mut cutter = GameSplitter::new();
-    *cutter.text() = patzer_io::read(&path).unwrap();
+    *cutter.text() = patzer_io::read(&path, patzer_io::Limit::BOOK).unwrap();
     cutter.scan(true);
     let (text, pieces) = cutter.take();
     let (mut parser, mut records) = (Parser::default(), Vec::new());

@@ -163,7 +163,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     let (mut named, mut warnings) = (0, Vec::new());
     let mut notice = |notice| match notice {
         Notice::Bytes(bytes) => bar.set_position(bytes),
-        Notice::Damage(text) | Notice::Lost(text) => warnings.push(text),
+        Notice::Damage(text) | Notice::Grew(text) | Notice::Lost(text) => warnings.push(text),
         Notice::BadGame(text) => {
             named += 1;
             if named <= NAMED {
@@ -252,7 +252,7 @@ impl fmt::Display for Outcome {
             }
         }
         let place = match &self.output {
-            Some(path) => format!("  → {}", path.display()),
+            Some(path) => format!("  → {}", patzer_io::Printable(path.display())),
             None => "  (dry run)".into(),
         };
         line("positions written", s.positions_written, &place)?;

@@ -8,6 +8,7 @@ use crate::evaluation::load;
 use crate::prepare::reporter;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::AnyReader;
+use patzer_io::Printable;
 use patzer_label::labelled_cache::label_file;
 use patzer_label::leaf::{Method, Settings};
 
@@ -57,7 +58,7 @@ pub struct LabelResult {
 
 impl fmt::Display for LabelResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "labelled  {} positions → {}", self.positions, self.output.display())?;
+        writeln!(f, "labelled  {} positions → {}", self.positions, Printable(self.output.display()))?;
         let share = 100.0 * self.resolved_elsewhere as f64 / self.positions.max(1) as f64;
         writeln!(f, "          {share:.1} % were not quiet and resolved to another position")?;
         writeln!(f, "          {:.1} s, {:.0} positions/s", self.seconds, self.positions_per_second)

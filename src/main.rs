@@ -34,6 +34,7 @@ mod match_display;
 mod match_run;
 mod moves;
 mod net;
+mod out_of_memory;
 mod perft;
 mod play;
 mod prepare;
@@ -177,6 +178,12 @@ pub fn run(cli: &Cli) -> Result<Status> {
     rayon::ThreadPoolBuilder::new()
         .num_threads(cli.threads.unwrap_or(0).into())
         .build_global()
-        .map_err(|e| Error::internal(format!("no thread pool: {e}")))?;
-    cli.command.run(&ui)
+        .map_err(|e| Error::input(format!("cannot start the threads ({e}); try fewer --threads")))?;
+    let outcome = cli.command.run(&ui);
+    for path in patzer_data::unchecked::take() {
+        let path = path.display().to_string();
+        let path = patzer_io::printable(&path);
+        ui.note(format_args!("{path}: pages have no checksums, so positions were only checked to be legal"));
+    }
+    outcome
 }

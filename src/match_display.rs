@@ -4,6 +4,7 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::{Error, Result, Ui};
+use patzer_io::printable_lines;
 use patzer_match::openings::Openings;
 use patzer_match::output_format::{MatchStatus, OutputFormat, events};
 use patzer_match::record::PairEntry;
@@ -80,7 +81,7 @@ impl MatchDisplay {
     }
 
     fn event(&self, value: impl FnOnce() -> serde_json::Value) -> Result<()> {
-        if self.args.json_lines { self.ui.line(&value().to_string()) } else { Ok(()) }
+        if self.args.json_lines { self.ui.json_line(&value().to_string()) } else { Ok(()) }
     }
 
     fn say(&self, text: &str) -> Result<()> {
@@ -187,7 +188,7 @@ impl Observer for MatchDisplay {
     fn tick(&mut self, standings: &dyn Standings) {
         if !self.bar.is_hidden() {
             self.bar.set_position(standings.games());
-            self.bar.set_message(self.live(standings));
+            self.bar.set_message(printable_lines(&self.live(standings)).into_owned());
         } else if self.last.elapsed() >= LINES {
             self.last = Instant::now();
             self.ui.note(standings.summary_line());

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::{Error, Result, Status, Ui};
 use patzer_eval::nnue::network::{MAX_HIDDEN, QA, QB, SCALE, body_size};
 use patzer_eval::nnue::{About, Architecture, Network, file, material};
+use patzer_io::Printable;
 use patzer_train as train;
 
 /// Make, inspect and convert networks.
@@ -98,7 +99,7 @@ struct ConvertArgs {
 enum Format {
     /// With patzer's header
     Nnue,
-    /// The body alone: i16 little-endian, padded to 64 bytes
+    /// The body alone: i16 little-endian, padded to 64 bytes; its SHA-256 goes to NAME.sha256 beside it
     Raw,
 }
 
@@ -116,13 +117,32 @@ struct Info {
     bytes: usize,
     description: String,
     training: String,
+    /// What vouches for the weights: the file's own checksum, or the line of NAME.sha256 beside it.
+    checksum: Checksum,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Checksum {
+    Header,
+    Companion,
+    Unchecked,
+}
+
+/// A network and how it was read.
+struct Read {
+    network: Network,
+    format: Format,
+    bytes: usize,
+    checksum: Checksum,
 }
 
 impl Info {
-    fn new(path: &Path, format: Format, network: &Network, bytes: usize) -> Info {
+    fn new(path: &Path, read: &Read) -> Info {
+        let Read { network, format, bytes, checksum } = read;
         Info {
             file: path.display().to_string(),
-            format: if format == Format::Nnue { "nnue" } else { "raw" },
+            format: if *format == Format::Nnue { "nnue" } else { "raw" },
             architecture: network.architecture().to_string(),
             features: network.architecture().features.to_string(),
             hidden: network.hidden(),
@@ -130,36 +150,38 @@ impl Info {
             qa: QA,
             qb: QB,
             scale: SCALE,
-            bytes,
+            bytes: *bytes,
             description: network.about().description.clone(),
             training: network.about().training.clone(),
+            checksum: *checksum,
         }
     }
 }
 
 impl fmt::Display for Info {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {} network, {} bytes", self.file, self.format, self.bytes)?;
+        writeln!(f, "{}: {} network, {} bytes", Printable(&self.file), self.format, self.bytes)?;
         writeln!(f, "  architecture  {}, features `{}`", self.architecture, self.features)?;
         writeln!(f, "  parameters    {}", self.parameters)?;
         writeln!(f, "  scales        QA {}, QB {}, {} centipawns", self.qa, self.qb, self.scale)?;
         if !self.description.is_empty() {
-            writeln!(f, "  description   {}", self.description)?;
+            writeln!(f, "  description   {}", Printable(&self.description))?;
         }
         if !self.training.is_empty() {
-            writeln!(f, "  training      {}", self.training)?;
+            writeln!(f, "  training      {}", Printable(&self.training))?;
         }
-        Ok(())
+        match self.checksum {
+            Checksum::Header => Ok(()),
+            Checksum::Companion => writeln!(f, "  checksum      that of its .sha256 file"),
+            Checksum::Unchecked => writeln!(f, "  checksum      none: the weights are unchecked"),
+        }
     }
 }
 
 pub fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
     match &args.command {
         NetCommand::Init(args) => init(args, ui),
-        NetCommand::Info(InfoArgs { file }) => {
-            let (network, format, bytes) = read(file, None, None)?;
-            ui.result(&Info::new(file, format, &network, bytes))
-        }
+        NetCommand::Info(InfoArgs { file }) => ui.result(&Info::new(file, &read(file, None, None)?)),
         NetCommand::Convert(args) => convert(args, ui),
         NetCommand::Features(args) => features::run(args, ui),
     }
@@ -183,7 +205,7 @@ fn init(args: &InitArgs, ui: &Ui) -> Result<Status> {
             ))
         })?
     };
-    write(&args.output, Format::Nnue, &network, ui)
+    write(&args.output, Format::Nnue, network, ui)
 }
 
 fn convert(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
@@ -191,14 +213,15 @@ fn convert(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         Some(recipe) => Some(train::Settings::load(recipe)?.with(&args.set)?.architecture()),
         None => None,
     };
-    let (network, ..) = read(&args.input, args.hidden, shape)?;
+    let Read { network, .. } = read(&args.input, args.hidden, shape)?;
     let by_name =
         if args.output.extension().is_some_and(|e| e == "nnue") { Format::Nnue } else { Format::Raw };
-    write(&args.output, args.to.unwrap_or(by_name), &network, ui)
+    write(&args.output, args.to.unwrap_or(by_name), network, ui)
 }
 
-fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Result<(Network, Format, usize)> {
-    let bytes = patzer_io::read(path)?;
+fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Result<Read> {
+    let companion = patzer_io::verify_companion(path)?;
+    let bytes = patzer_io::read(path, patzer_io::Limit::NETWORK)?;
     let (network, format) = if file::has_magic(&bytes) {
         (Network::parse(&bytes).map_err(|error| error.to_string()), Format::Nnue)
     } else if bytes.is_empty() {
@@ -217,17 +240,34 @@ fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Resu
         Some(hidden) if hidden != network.hidden() => {
             Err(Error::data(path, format!("has {} neurons, not the {hidden} of --hidden", network.hidden())))
         }
-        _ => Ok((network, format, bytes.len())),
+        _ => {
+            let checksum = match format {
+                Format::Nnue => Checksum::Header,
+                Format::Raw if companion => Checksum::Companion,
+                Format::Raw => Checksum::Unchecked,
+            };
+            Ok(Read { network, format, bytes: bytes.len(), checksum })
+        }
     }
 }
 
-fn write(path: &Path, format: Format, network: &Network, ui: &Ui) -> Result<Status> {
-    let bytes = match format {
-        Format::Nnue => network.to_bytes(),
-        Format::Raw => network.body(),
+fn write(path: &Path, format: Format, network: Network, ui: &Ui) -> Result<Status> {
+    let (bytes, checksum) = match format {
+        Format::Nnue => {
+            let bytes = network.to_bytes();
+            patzer_io::remove_companion(path)?;
+            patzer_io::write(path, &bytes)?;
+            (bytes, Checksum::Header)
+        }
+        Format::Raw => {
+            let bytes = network.body();
+            debug_assert!(bytes.len() == body_size(network.architecture()));
+            patzer_io::write_with_companion(path, &bytes)?;
+            // Standard output and devices get none.
+            let written = patzer_io::companion(path)?.is_some();
+            (bytes, if written { Checksum::Companion } else { Checksum::Unchecked })
+        }
     };
-    debug_assert!(format == Format::Nnue || bytes.len() == body_size(network.architecture()));
-    patzer_io::write(path, &bytes)?;
-    let info = Info::new(path, format, network, bytes.len());
+    let info = Info::new(path, &Read { network, format, bytes: bytes.len(), checksum });
     ui.result_beside(path, &info)
 }

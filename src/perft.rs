@@ -124,7 +124,7 @@ impl fmt::Display for Suite {
 }
 
 fn check_suite(file: &Path, chess960: bool, max_nodes: u64, ui: &Ui) -> Result<Status> {
-    let text = patzer_io::read_text(file)?;
+    let text = patzer_io::read_text(file, patzer_io::Limit::SUITE)?;
     let start = Instant::now();
     let mut suite = Suite::default();
     let bar = ui.progress("checking", text.lines().count() as u64);

@@ -174,7 +174,8 @@ impl fmt::Display for SelfplayResult {
         let reasons: Vec<String> =
             self.reasons.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();
         writeln!(f, "endings     {}", reasons.join(", "))?;
-        let files: Vec<String> = self.output.iter().map(|path| path.display().to_string()).collect();
+        let files: Vec<String> =
+            self.output.iter().map(|path| patzer_io::Printable(path.display()).to_string()).collect();
         write!(f, "written     {}", files.join(", "))?;
         if self.games_discarded > 0 {
             write!(f, "\ndiscarded   {} finished games of a batch that was not full", self.games_discarded)?;

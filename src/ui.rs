@@ -1,5 +1,5 @@
 //! Output of commands: results to stdout, everything else to stderr. Progress bars appear only on a terminal, and a
-//! closed pipe is not an error.
+//! closed pipe is not an error. Nothing that steers a terminal leaves, wherever it came from.
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
@@ -9,10 +9,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 
 use crate::{Error, Result, Status};
+use patzer_io::{Printable, printable_json, printable_lines};
 
 /// Writes a line to stderr; a full disk or a closed pipe there does not stop the work.
 pub fn print_err(text: impl Display) {
-    let _ = writeln!(std::io::stderr().lock(), "{text}");
+    let _ = writeln!(std::io::stderr().lock(), "{}", Printable(text));
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -23,24 +24,35 @@ pub struct Ui {
 
 impl Ui {
     pub fn result<T: Serialize + Display>(&self, result: &T) -> Result<Status> {
-        let text = if self.json {
-            serde_json::to_string_pretty(result).map_err(|e| Error::internal(e.to_string()))?
-        } else {
-            result.to_string()
-        };
-        self.line(text.trim_end()).map(|()| Status::Done)
+        if self.json {
+            let json = serde_json::to_string_pretty(result).map_err(|e| Error::internal(e.to_string()))?;
+            return self.json_line(&json).map(|()| Status::Done);
+        }
+        self.line(result.to_string().trim_end()).map(|()| Status::Done)
     }
 
     /// Prints the result of a command that wrote a file: to stderr if the file went to stdout.
     pub fn result_beside<T: Serialize + Display>(&self, output: &Path, result: &T) -> Result<Status> {
         if output == Path::new("-") {
-            self.note(result);
+            if !self.quiet {
+                let _ = writeln!(std::io::stderr().lock(), "{}", printable_lines(&result.to_string()));
+            }
             return Ok(Status::Done);
         }
         self.result(result)
     }
 
+    /// Prints a line, or several.
     pub fn line(&self, text: &str) -> Result<()> {
+        self.print(&printable_lines(text))
+    }
+
+    /// Prints a JSON value.
+    pub fn json_line(&self, json: &str) -> Result<()> {
+        self.print(&printable_json(json))
+    }
+
+    fn print(&self, text: &str) -> Result<()> {
         match writeln!(std::io::stdout().lock(), "{text}") {
             Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(Error::io("standard output", e)),
             _ => Ok(()),

@@ -191,7 +191,7 @@ impl fmt::Display for Outcome {
         for (reason, count) in &self.dropped {
             writeln!(f, "dropped   {count} {reason}")?;
         }
-        let (output, format) = (self.output.display(), self.format);
+        let (output, format) = (patzer_io::Printable(self.output.display()), self.format);
         writeln!(f, "written   {} positions → {output} ({format})", self.positions_written)?;
         writeln!(f, "          {:.1} s, {:.0} positions/s", self.seconds, self.positions_per_second)
     }

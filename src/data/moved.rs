@@ -52,7 +52,7 @@ impl fmt::Display for Moved {
             writeln!(f, "  {:<22}{count:>14}", format!("dropped: {reason}"))?;
         }
         for written in &self.outputs {
-            let (label, path) = ("positions written", written.output.display());
+            let (label, path) = ("positions written", patzer_io::Printable(written.output.display()));
             writeln!(f, "{label:<24}{:>14}  → {path}", written.positions)?;
         }
         let speed = self.positions_per_second;

@@ -104,7 +104,7 @@ impl fmt::Display for Outcome {
         write_agreement(f, s)?;
         write_files(f, s)?;
         for figure in &self.figures {
-            writeln!(f, "→ {}", figure.display())?;
+            writeln!(f, "→ {}", patzer_io::Printable(figure.display()))?;
         }
         Ok(())
     }
@@ -192,6 +192,7 @@ fn write_files(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
     writeln!(f, "\n{:<40}{:>14}{:>12}{:>10}", "", "positions", "games", "result")?;
     let mut line = |label: String, counts: &GameCounts| {
         let mean = counts.game_results.mean().map_or("-".into(), |mean| format!("{mean:.4}"));
+        let label = patzer_io::printable(&label);
         writeln!(f, "{label:<40}{:>14}{:>12}{mean:>10}", grouped(counts.positions), grouped(counts.games))
     };
     for file in &s.files {

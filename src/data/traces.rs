@@ -14,7 +14,7 @@ use patzer_eval::hce::{FULL_PHASE, Trace, Weights};
 use patzer_fit::tune::TuneItem;
 use patzer_fit::tune::{hce, text};
 use patzer_io as io;
-use patzer_io::Output;
+use patzer_io::{Output, Printable};
 
 #[derive(Debug, Serialize)]
 struct Exported {
@@ -26,7 +26,7 @@ struct Exported {
 
 impl fmt::Display for Exported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (output, terms) = (self.output.display(), self.terms.display());
+        let (output, terms) = (Printable(self.output.display()), Printable(self.terms.display()));
         writeln!(f, "traced    {} of {} positions → {output}", self.positions_written, self.positions_read)?;
         writeln!(f, "          terms → {terms}")
     }

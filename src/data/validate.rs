@@ -6,13 +6,15 @@ use serde::Serialize;
 use crate::prepare::files_or_default;
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
-use patzer_data::validate::{FAULTS, Report, validate};
+use patzer_data::validate::{Checksums, FAULTS, Report, validate};
+use patzer_io::Printable;
 use patzer_io::number::grouped;
 
 /// Check every record of a dataset
 ///
 /// Checks that every position is legal, every move playable, every score, result, flag and distance consistent, and
-/// games and plies in order, unless the file was shuffled. Exits with 1 if anything is wrong.
+/// games and plies in order, unless the file was shuffled; and checksums: those in a dataset, that of `FILE.sha256`
+/// beside a file of another format. Exits with 1 if anything is wrong.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", faults()))]
 pub struct ValidateArgs {
@@ -66,7 +68,8 @@ struct FileReport {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for FileReport { file, report } in &self.files {
-            let file = file.display();
+            let companion = patzer_io::companion_path(file);
+            let (file, companion) = (Printable(file.display()), Printable(companion.display()));
             let verdict = if report.is_sound() { "sound" } else { "not sound" };
             writeln!(f, "{file}: {verdict}, {} positions", grouped(report.positions))?;
             for (fault, count) in &report.faults {
@@ -75,11 +78,19 @@ impl fmt::Display for Outcome {
             for example in &report.examples {
                 let place =
                     if example.place.is_empty() { String::new() } else { format!("{}, ", example.place) };
-                writeln!(f, "  {place}row {}: {}: {}", example.row, example.fault, example.reason)?;
+                let reason = Printable(&example.reason);
+                writeln!(f, "  {}row {}: {}: {reason}", Printable(place), example.row, example.fault)?;
             }
             let all: u64 = report.faults.values().sum();
             if all > report.examples.len() as u64 {
                 writeln!(f, "  … and {} more", grouped(all - report.examples.len() as u64))?;
+            }
+            match report.checksums {
+                Checksums::Own => writeln!(f, "  every checksum in it was checked")?,
+                Checksums::Companion => writeln!(f, "  checksum of {companion} matches")?,
+                Checksums::None => {
+                    writeln!(f, "  no checksums: damage that leaves legal positions goes unnoticed")?;
+                }
             }
             if report.without_move > 0 {
                 writeln!(f, "  {} positions have no move to check", grouped(report.without_move))?;

@@ -86,7 +86,7 @@ impl fmt::Display for FitResult {
                 writeln!(f, "  {name:<28} {gamma:>8.3}  × or ÷ {:.2}", error.exp())?;
             }
         }
-        write!(f, "\nwritten   {}", self.output.display())
+        write!(f, "\nwritten   {}", patzer_io::Printable(self.output.display()))
     }
 }
 

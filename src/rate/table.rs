@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::Serialize;
@@ -5,6 +6,7 @@ use serde::Serialize;
 use patzer_fit::rating::{GameCounts, PoolStatus, RatingErrors, Ratings, Results};
 use patzer_io::error::{Error, Result};
 use patzer_io::number::grouped;
+use patzer_io::printable;
 
 pub(super) struct Options {
     pub los: bool,
@@ -75,6 +77,12 @@ struct Opponent {
     expected: Option<f64>,
 }
 
+impl Player {
+    fn shown(&self) -> Cow<'_, str> {
+        printable(&self.name)
+    }
+}
+
 impl Report {
     pub(super) fn new(
         results: &Results,
@@ -143,7 +151,7 @@ impl Report {
             |value: Option<f64>, digits: usize| value.map_or(String::new(), |v| format!("{v:.digits$}"));
         for (index, p) in self.players.iter().enumerate() {
             let rank = if p.elo.is_some() { (index + 1).to_string() } else { String::new() };
-            let (name, elo, error) = (p.name.clone(), number(p.elo, 2), number(p.elo_error, 2));
+            let (name, elo, error) = (p.shown().into_owned(), number(p.elo, 2), number(p.elo_error, 2));
             let [games, wins, draws, losses] = [p.games, p.wins, p.draws, p.losses].map(|n| n.to_string());
             let (score, opponents) = (number(Some(p.score), 4), number(p.opponents, 2));
             let pool = p.pool.map_or(String::new(), |pool| pool.to_string());
@@ -249,7 +257,7 @@ fn head_to_head(results: &Results, ratings: &Ratings, order: &[usize], player: u
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let width = self.players.iter().map(|p| p.name.chars().count()).max().unwrap_or(0).clamp(6, 40);
+        let width = self.players.iter().map(|p| p.shown().chars().count()).max().unwrap_or(0).clamp(6, 40);
         writeln!(
             f,
             "{:>4}  {:<width$}  {:>8}  {:>7}  {:>7}  {:>7}  {:>7}  {:>9}  {:>7}",
@@ -270,13 +278,13 @@ impl fmt::Display for Report {
             write!(
                 f,
                 "{rank:>4}  {:<width$}  {elo:>8}  {error:>7}  {games:>7}  {score:>5.1} %  {drawn:>5.1} %  ",
-                p.name
+                p.shown()
             )?;
             writeln!(f, "{opponents:>9}  {los:>7}")?;
         }
         for p in self.players.iter() {
             if let Some(reason) = p.reason {
-                writeln!(f, "not rated: {}: {reason}", p.name)?;
+                writeln!(f, "not rated: {}: {reason}", p.shown())?;
             }
         }
         let (white, draw_rate) = (self.white, 100.0 * self.draw_rate);
@@ -305,7 +313,7 @@ impl Report {
         write!(f, "\n\n{title}\n{:>4}  {:<width$}", "", "")?;
         (1..=matrix.len()).try_for_each(|number| write!(f, " {number:>cell_width$}"))?;
         for ((index, player), row) in self.players.iter().enumerate().zip(matrix) {
-            write!(f, "\n{:>4}  {:<width$}", index + 1, player.name)?;
+            write!(f, "\n{:>4}  {:<width$}", index + 1, player.shown())?;
             for cell in row {
                 write!(f, " {:>cell_width$}", cell.as_ref().map_or("-".into(), &text))?;
             }
@@ -324,6 +332,7 @@ impl Report {
             self.write_matrix(f, title, [width, 12], matrix, text)?;
         }
         let Some(HeadToHead { name, opponents }) = &self.head_to_head else { return Ok(()) };
+        let name = printable(name);
         write!(
             f,
             "\n\n{name} against\n      {:<width$}  {:>8}  {:>6}  {:>6}  {:>6}",
@@ -337,7 +346,10 @@ impl Report {
             write!(
                 f,
                 "\n      {:<width$}  {elo:>8}  {:>6}  {:>6}  {:>6}",
-                o.name, o.wins, o.draws, o.losses
+                printable(&o.name),
+                o.wins,
+                o.draws,
+                o.losses
             )?;
             write!(f, "  {:>8.1}  {expected:>8}  {better:>7}", o.points)?;
         }

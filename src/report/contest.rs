@@ -11,7 +11,7 @@ use patzer_report::contest::{self, Contest, Pair, games};
 use patzer_report::section::{Missing, Section};
 
 pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) -> Result<Section> {
-    let text = io::read_text(journal)?;
+    let text = io::read_text(journal, io::Limit::JOURNAL)?;
     let mut lines = text.split_inclusive('\n');
     let header: Value = lines
         .next()

@@ -24,7 +24,7 @@ use patzer_report::weights::{self, Weight, Weights};
 use patzer_train::Settings;
 
 fn result(folder: &Path) -> Value {
-    let text = io::read_text(&folder.join("result.json")).unwrap_or_default();
+    let text = io::read_text(&folder.join("result.json"), io::Limit::RUN).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or(Value::Null)
 }
 
@@ -60,7 +60,9 @@ pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> R
 
 fn of_these(path: &Path, rows: &[Weight]) -> Known<hce::Weights> {
     let skipped = |e: Error| Missing(format!("the weights cannot be judged here ({e})"));
-    let weights = patzer_io::read_text(path).and_then(|text| parse_weights(&text, path)).map_err(skipped)?;
+    let weights = io::read_text(path, io::Limit::WEIGHTS)
+        .and_then(|text| parse_weights(&text, path))
+        .map_err(skipped)?;
     let model = terms(&weights).model(&[]).map_err(skipped)?;
     let same = |row: &&Weight| {
         model.slots.iter().any(|slot| slot.name == row.name && (slot.start - row.after.round()).abs() < 0.5)
@@ -76,7 +78,7 @@ fn of_these(path: &Path, rows: &[Weight]) -> Known<hce::Weights> {
 }
 
 pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
-    let text = io::read_text(path)?;
+    let text = io::read_text(path, io::Limit::WEIGHTS)?;
     let table: Option<toml::Table> = toml::from_str(&text).ok();
     let (model, k, evaluation) = if table.is_some_and(|table| table.contains_key("terms")) {
         let terms = Terms::parse(&text, path)?;

@@ -166,12 +166,18 @@ impl Run {
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for run in &self.runs {
-            writeln!(f, "{:<8} {} ({} figures)", run.kind.name(), run.run, run.figures.len())?;
+            writeln!(
+                f,
+                "{:<8} {} ({} figures)",
+                run.kind.name(),
+                io::printable(&run.run),
+                run.figures.len()
+            )?;
         }
         if let Some(folder) = self.figures.first().and_then(|path| path.parent()) {
-            writeln!(f, "→ {} ({} files)", folder.display(), self.figures.len())?;
+            writeln!(f, "→ {} ({} files)", io::Printable(folder.display()), self.figures.len())?;
         }
-        write!(f, "→ {}", self.output.display())
+        write!(f, "→ {}", io::Printable(self.output.display()))
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) fn of_run(folder: &Path, path: &Path) -> Option<PathBuf> {
 impl Source {
     pub(super) fn of_folder(folder: &Path) -> Known<Source> {
         let path = folder.join("run.json");
-        let text = io::read_text(&path).map_err(|e| Missing(e.to_string()))?;
+        let text = io::read_text(&path, io::Limit::RUN).map_err(|e| Missing(e.to_string()))?;
         let fault = |e| Missing(format!("{}: {e}", path.display()));
         let run: Value = serde_json::from_str(&text).map_err(fault)?;
         let words = |key: &str| -> Vec<String> {

@@ -90,7 +90,7 @@ fn folder(path: &Path) -> Result<Found> {
 
 /// One JSON object, or JSON lines of which the last holds the result.
 fn result(path: &Path) -> Result<Found> {
-    let text = io::read_text(path)?;
+    let text = io::read_text(path, io::Limit::RUN)?;
     let lines = || text.lines().rev().find_map(|line| serde_json::from_str::<Value>(line).ok());
     let value = serde_json::from_str::<Value>(&text).ok().or_else(lines);
     let value = value.map(|value| match value.get("result") {

@@ -152,9 +152,10 @@ impl fmt::Display for TuneResult {
             writeln!(f, "          validation loss {}", change(self.validation_loss_before, loss))?;
         }
         for remark in &self.remarks {
-            writeln!(f, "          {remark}")?;
+            writeln!(f, "          {}", patzer_io::printable(remark))?;
         }
-        writeln!(f, "          {:.0} positions/s → {}", self.positions_per_second, self.output.display())?;
+        let output = patzer_io::Printable(self.output.display());
+        writeln!(f, "          {:.0} positions/s → {output}", self.positions_per_second)?;
         if self.table.is_empty() { Ok(()) } else { write!(f, "\n{}", self.table) }
     }
 }

@@ -4,8 +4,11 @@ use super::{TuneArgs, TuneResult};
 use crate::prepare::{Split, reporter};
 use crate::{Error, Result, Ui};
 use patzer_eval::nnue::features::{FEATURE_BLOCKS, Features};
+use patzer_io::Limit;
 use patzer_io::run_folder::{self, Log};
-use patzer_train::{Compute, Device, Epoch, FittedK, Settings, TrainingCallbacks, TrainingData};
+use patzer_train::{
+    Compute, Device, Epoch, FittedK, Settings, TrainingCallbacks, TrainingData, is_checkpoint,
+};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Network")]
@@ -82,7 +85,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     run.bar.finish_and_clear();
     patzer_io::write(&output, &outcome.network.to_bytes())?;
     if let Some(path) = &args.net_args.floats {
-        patzer_io::write(path, &outcome.safetensors())?;
+        patzer_io::write_with_companion(path, &outcome.safetensors())?;
     }
     run.log.finish()?;
     let best = outcome.best();
@@ -142,7 +145,8 @@ impl TrainingCallbacks for Run {
         if !self.resume || !self.checkpoint.exists() {
             return Ok(None);
         }
-        patzer_io::read(&self.checkpoint).map(Some)
+        let kind = |head: &[u8]| is_checkpoint(head).then_some(Limit::CHECKPOINT);
+        patzer_io::read_as(&self.checkpoint, kind).map(Some)
     }
 
     fn gpu_rejected(&mut self, reason: &Error) {

@@ -126,7 +126,7 @@ impl fmt::Display for Report {
         let [positions, left_out] = [self.positions as u64, self.left_out].map(grouped);
         write!(f, "loss  {:.7}, mean squared, ", self.loss)?;
         writeln!(f, "over {positions} positions ({left_out} left out)")?;
-        writeln!(f, "from  {}", self.source)?;
+        writeln!(f, "from  {}", patzer_io::printable(&self.source))?;
         writeln!(f, "\n{:>14}  {:>10}  {:>8}  {:>8}", "White, cp", "positions", "actual", "expected")?;
         for bucket in &self.buckets {
             let range = match (bucket.from, bucket.to) {

@@ -19,7 +19,7 @@ fn positions(path: &Path) -> Vec<Record> {
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let few = |name: &str, games: usize| -> String {
-        let text = patzer_io::read(&fixture(name)).unwrap();
+        let text = patzer_io::read(&fixture(name), patzer_io::Limit::BOOK).unwrap();
         String::from_utf8_lossy(&text).split_inclusive("\n\n").take(2 * games).collect()
     };
     let text = few("engine.pgn.zst", 12) + &few("games.pgn.zst", 2);
@@ -95,7 +95,7 @@ fn what_is_lost_is_told_in_one_warning() {
 fn dialects_compression_and_filters_are_chosen_by_flags() {
     let folder = folder();
     done(folder.path(), "data convert positions.parquet -o x.epd.zst --dialect bracket --filter quiet");
-    let text = patzer_io::read_text(&folder.path().join("x.epd.zst")).unwrap();
+    let text = patzer_io::read_text(&folder.path().join("x.epd.zst"), patzer_io::Limit::BOOK).unwrap();
     assert!(text.lines().all(|line| line.ends_with(".0]") || line.ends_with(" [0.5]")), "{text}");
     done(folder.path(), "data convert positions.parquet -o quiet.parquet --filter quiet");
     assert_eq!(text.lines().count(), positions(&folder.path().join("quiet.parquet")).len());

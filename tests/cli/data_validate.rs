@@ -126,3 +126,71 @@ fn a_file_without_order_is_not_blamed_for_it() {
     let (code, report) = validate(folder.path(), "shuffled.parquet");
     assert_eq!((code, &report["files"][0]["ordered"]), (Some(0), &Value::Null), "{report}");
 }
+
+#[test]
+fn a_dataset_without_checksums_is_read_and_called_unchecked() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = folder.path().join("old.parquet");
+    std::fs::copy(fixture("unchecked.parquet"), &old).unwrap();
+    let convert = |options: &[&str]| {
+        let args = ["data", "convert", "old.parquet", "old.parquet", "-o", "new.parquet"];
+        let output = patzer(folder.path(), &[&args, options].concat());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let note = "old.parquet: pages have no checksums, so positions were only checked to be legal\n";
+    assert_eq!(convert(&[]), note);
+    assert_eq!(convert(&["-q"]), "");
+    let (code, report) = validate(folder.path(), "old.parquet new.parquet");
+    assert_eq!(code, Some(0), "{report}");
+    assert_eq!(report["files"][0]["checksums"], "none");
+    assert_eq!(report["files"][1]["checksums"], "own");
+    // A footer that made the parquet crate panic: a negative offset of a column.
+    let mut bytes = std::fs::read(&old).unwrap();
+    let footer = bytes.len() - 8 - 1075;
+    bytes[footer + 266] ^= 1;
+    std::fs::write(&old, bytes).unwrap();
+    for command in ["validate", "stats", "show"] {
+        let output = patzer(folder.path(), &["data", command, "old.parquet"]);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            stderr.starts_with("error: old.parquet: its footer is damaged") && stderr.lines().count() == 1
+        );
+    }
+}
+
+#[test]
+fn a_format_without_checksums_gets_a_companion_that_finds_every_change() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    done(folder.path(), &format!("extract {} --filter no_score", fixture("engine.pgn.zst")));
+    for name in ["x.bullet", "x.vf.zst", "x.binpack.gz"] {
+        done(folder.path(), &format!("data convert positions.parquet -o {name}"));
+        let companion = at(&format!("{name}.sha256"));
+        assert!(std::fs::read_to_string(&companion).unwrap().ends_with(&format!("  {name}\n")));
+        let text = done(folder.path(), &format!("data validate {name}"));
+        assert!(text.contains(&format!("checksum of {name}.sha256 matches")), "{text}");
+        // The last byte of a record's score, which leaves a legal record.
+        let mut bytes = std::fs::read(at(name)).unwrap();
+        bytes[32 * 10 + 25] ^= 1;
+        std::fs::write(at(name), &bytes).unwrap();
+        let output = patzer(folder.path(), &["data", "validate", name]);
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!((output.status.code(), stderr.lines().count()), (Some(1), 1), "{stderr}");
+        assert!(
+            stderr.contains(&format!("{name}: ")) && stderr.contains(&format!("{name}.sha256")),
+            "{stderr}"
+        );
+        bytes[32 * 10 + 25] ^= 1;
+        std::fs::write(at(name), &bytes).unwrap();
+        std::fs::remove_file(companion).unwrap();
+        let text = done(folder.path(), &format!("data validate {name}"));
+        assert!(text.contains("no checksums"), "{text}");
+    }
+    // Text and streams have none.
+    done(folder.path(), "data convert positions.parquet -o x.csv");
+    patzer(folder.path(), &["data", "convert", "positions.parquet", "--format", "bullet", "-o", "-"]);
+    let names = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name());
+    assert_eq!(names.filter(|name| name.to_string_lossy().ends_with("sha256")).count(), 0);
+}

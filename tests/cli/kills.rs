@@ -125,3 +125,39 @@ fn killed_at_any_moment_a_test_in_this_process_goes_on_as_if_nothing_had_been() 
     let args = "untuned-hce default-hce --hash 1 --nodes 100 --max-moves 10 --games 60";
     killed_and_resumed_it_is_the_same_test(&words(args));
 }
+
+/// Names of temporary files of `out.parquet`.
+fn temporary_files(folder: &Path) -> Vec<std::ffi::OsString> {
+    let names = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+    names.filter(|name| name.to_string_lossy().starts_with(".patzer-out.parquet-")).collect()
+}
+
+/// An extraction that waits for its games, after it has created its output.
+fn waiting(folder: &Path) -> Child {
+    let before = temporary_files(folder);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    command.current_dir(folder).args(["extract", "-", "-o", "out.parquet"]);
+    let child = command.stdin(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+    while temporary_files(folder).iter().all(|name| before.contains(name)) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child
+}
+
+#[test]
+fn the_next_run_of_an_output_removes_what_a_killed_one_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    fs::write(path.join("games.pgn"), "[Result \"1-0\"]\n\n1. e4 e5 1-0\n").unwrap();
+    let mut killed = waiting(path);
+    assert!(crate::kill(&mut killed));
+    assert_eq!(temporary_files(path).len(), 1);
+    let mut alive = waiting(path);
+    let held = temporary_files(path);
+    assert_eq!(held.len(), 1);
+    assert!(crate::patzer(path, &["extract", "games.pgn", "-o", "out.parquet"]).status.success());
+    assert_eq!(temporary_files(path), held, "a file that a run is writing was removed");
+    assert!(crate::kill(&mut alive));
+    assert!(crate::patzer(path, &["extract", "games.pgn", "-o", "out.parquet"]).status.success());
+    assert!(temporary_files(path).is_empty());
+}

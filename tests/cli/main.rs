@@ -12,10 +12,13 @@ mod elo;
 mod engine;
 mod eval;
 mod extract;
+mod foreign_text;
 mod funnel;
 #[cfg(target_os = "linux")]
 mod gpu;
 mod help;
+#[cfg(unix)]
+mod hostile;
 mod kills;
 mod label;
 mod match_;

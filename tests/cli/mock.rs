@@ -76,6 +76,10 @@ impl Engine {
                     eprintln!("I cannot find my network");
                     std::process::exit(7);
                 }
+                "foreign" => {
+                    eprintln!("{}", crate::foreign_text::EVIL);
+                    std::process::exit(7);
+                }
                 start => {
                     if start == "slow" {
                         std::thread::sleep(std::time::Duration::from_millis(300));
@@ -186,6 +190,10 @@ impl Engine {
                 std::process::exit(0);
             }
             // patzer shows standard error when an engine exits.
+            "foreign" => {
+                eprintln!("{}", crate::foreign_text::EVIL);
+                std::process::exit(4);
+            }
             "limits" => {
                 eprintln!("go {limits}");
                 std::process::exit(4);

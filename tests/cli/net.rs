@@ -67,6 +67,48 @@ fn weights_survive_the_way_to_the_raw_layout_and_back() {
 }
 
 #[test]
+fn raw_weights_have_their_checksum_beside_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    patzer(dir, &["net", "init", "--random", "--hidden", "1", "-o", "a.nnue"]);
+    let info = |name: &str| json(dir, &["net", "info", name])["checksum"].clone();
+    assert_eq!(json(dir, &["net", "convert", "a.nnue", "a.bin"])["checksum"], "companion");
+    assert_eq!((info("a.nnue"), info("a.bin")), ("header".into(), "companion".into()));
+    // The format of sha256sum, whose own tool agrees.
+    let line = std::fs::read_to_string(dir.join("a.bin.sha256")).unwrap();
+    assert!(line.len() == 64 + 2 + "a.bin\n".len() && line.ends_with("  a.bin\n"), "{line}");
+    if let Ok(checked) =
+        std::process::Command::new("sha256sum").args(["-c", "a.bin.sha256"]).current_dir(dir).output()
+    {
+        assert!(checked.status.success(), "{checked:?}");
+    }
+    let whole = std::fs::read(dir.join("a.bin")).unwrap();
+    for bit in (0..8 * whole.len()).step_by(997) {
+        let mut damaged = whole.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        std::fs::write(dir.join("a.bin"), &damaged).unwrap();
+        for args in [&["net", "info", "a.bin"][..], &["net", "convert", "a.bin", "b.nnue"]] {
+            assert!(
+                fault(dir, args).contains("a.bin: is damaged, or is not the file that a.bin.sha256"),
+                "bit {bit}"
+            );
+        }
+    }
+    std::fs::write(dir.join("a.bin.sha256"), "no digest\n").unwrap();
+    assert!(fault(dir, &["net", "info", "a.bin"]).contains("a.bin.sha256: line 1: is not a SHA-256"));
+    // Raw weights of others have no companion, and any bits of the right number are a network.
+    std::fs::remove_file(dir.join("a.bin.sha256")).unwrap();
+    assert_eq!(info("a.bin"), "unchecked");
+    let text = String::from_utf8(patzer(dir, &["net", "info", "a.bin"]).stdout).unwrap();
+    assert!(text.contains("unchecked"), "{text}");
+    // What replaces raw weights takes their companion away.
+    json(dir, &["net", "convert", "a.bin", "c.bin"]);
+    json(dir, &["net", "convert", "a.bin", "c.bin", "--to", "nnue"]);
+    assert!(!dir.join("c.bin.sha256").exists());
+    assert_eq!(info("c.bin"), "header");
+}
+
+#[test]
 fn what_is_no_network_gets_one_clear_line() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();

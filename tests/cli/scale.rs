@@ -10,7 +10,7 @@ use crate::{done, patzer};
 /// The first games of the bundled ones, as two files in a folder.
 fn games(folder: &Path) -> [&'static str; 2] {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/games.pgn.zst");
-    let text = patzer_io::read(&path).unwrap();
+    let text = patzer_io::read(&path, patzer_io::Limit::BOOK).unwrap();
     let starts: Vec<usize> = memchr::memmem::find_iter(&text, "[Event ").collect();
     std::fs::write(folder.join("a.pgn"), &text[..starts[401]]).unwrap();
     // A broken game, so that there is something to account for.

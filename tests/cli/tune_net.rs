@@ -48,6 +48,22 @@ fn moves_alone_are_enough_to_learn_from() {
 }
 
 #[test]
+fn a_damaged_checkpoint_is_refused_and_floats_have_their_checksum_beside_them() {
+    let folder = folder();
+    tuned(&folder, "--epochs 2 -o a.nnue --floats a.safetensors");
+    assert!(patzer_io::verify_companion(&folder.path().join("a.safetensors")).unwrap());
+    let checkpoint = folder.path().join("runs/a/checkpoint.bin");
+    let whole = fs::read(&checkpoint).unwrap();
+    for bit in [0, 8 * whole.len() / 2 + 3, 8 * whole.len() - 1] {
+        let mut damaged = whole.clone();
+        damaged[bit / 8] ^= 1 << (bit % 8);
+        fs::write(&checkpoint, damaged).unwrap();
+        let error = fault(&folder, "--hidden 16 --epochs 3 -o a.nnue --resume -q");
+        assert!(error.contains("the checkpoint is damaged"), "{error}");
+    }
+}
+
+#[test]
 fn targets_along_the_game_lie_between_score_and_result() {
     let folder = folder();
     let loss = |set: &str| {

@@ -248,7 +248,7 @@ fn an_engine_that_does_not_start_is_named_before_any_game() {
     let engines = ["name=one", "name=two"];
     for (start, args, says) in [
         ("mute", "--start-timeout 1", "error: one: no answer to `uci` within 1 s"),
-        ("dies", "", "exit status: 7; it said last on standard error:\nI cannot find my network"),
+        ("dies", "", "exit status: 7; it said last on standard error: I cannot find my network"),
     ] {
         let folder = folder();
         let output = play(folder.path(), start, &engines, args);

@@ -116,8 +116,11 @@ impl Visitor for Plain {
 #[test]
 fn every_fixture_is_read_as_pgn_reader_and_shakmaty_read_it() {
     for name in ["games.pgn.zst", "engine.pgn.zst"] {
-        let text =
-            patzer_io::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)).unwrap();
+        let text = patzer_io::read(
+            &Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name),
+            patzer_io::Limit::BOOK,
+        )
+        .unwrap();
         let mut reader = Reader::new(&text[..]);
         let ours = read(&text);
         let mut number = 0;

@@ -1,9 +1,32 @@
 //! Memory for large tables: huge pages and no page faults in the search.
 
+use std::cell::Cell;
+use std::collections::TryReserveError;
 use std::hint::black_box;
 use std::ops::Range;
 
 const PAGE: usize = 2 << 20;
+
+thread_local! {
+    static HANDLED: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Tests for a failure of allocation that [`try_with_capacity`] reports, for an allocator that would end the process.
+pub fn failure_is_handled() -> bool {
+    HANDLED.try_with(Cell::get).unwrap_or(false)
+}
+
+/// Reserves memory for exactly `count` values.
+///
+/// # Errors
+/// The system refuses it.
+pub fn try_with_capacity<T>(count: usize) -> Result<Vec<T>, TryReserveError> {
+    let mut values = Vec::new();
+    HANDLED.set(true);
+    let reserved = values.try_reserve_exact(count);
+    HANDLED.set(false);
+    reserved.map(|()| values)
+}
 
 /// Advises 2 MiB pages for a vector's reserved, unwritten capacity, so that random access seldom misses the
 /// TLB. No effect where the system has none, or outside Linux.

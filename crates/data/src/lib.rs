@@ -25,6 +25,7 @@ mod spill;
 mod spill_file;
 pub mod split;
 pub mod stats;
+pub mod unchecked;
 pub mod validate;
 
 pub use format::any::{AnyReader, AnyWriter, Target, Written};

@@ -41,7 +41,7 @@ pub fn each<T: Send, E: Display + Send>(
     let mut input = io::open(path)?;
     let (mut counts, mut lines) = (LineCounts::default(), 0u64);
     loop {
-        let blocks = blocks(&mut input).map_err(|e| Error::io(path, e))?;
+        let blocks = blocks(&mut input, lines).map_err(|e| Error::io(path, e))?;
         if blocks.is_empty() {
             return Ok(counts);
         }
@@ -81,8 +81,11 @@ fn parse_block<T, E>(
     let mut parsed = Parsed { lines: 0, items: Vec::with_capacity(block.len() / 64) };
     let text = block.strip_suffix(b"\n").unwrap_or(block);
     let mut from = 0;
-    for end in memchr::memchr_iter(b'\n', text).chain([text.len()]) {
-        parsed.lines += 1;
+    while from <= text.len() {
+        let empty = text[from..].iter().take_while(|&&byte| byte == b'\n').count();
+        from += empty;
+        parsed.lines += empty as u64 + 1;
+        let end = memchr::memchr(b'\n', &text[from..]).map_or(text.len(), |length| from + length);
         let line = text[from..end].trim_ascii();
         from = end + 1;
         if !line.is_empty() && line[0] != b'#' {
@@ -92,7 +95,8 @@ fn parse_block<T, E>(
     parsed
 }
 
-fn blocks(input: &mut impl BufRead) -> std::io::Result<Vec<Vec<u8>>> {
+/// Reads whole lines, the first of which follows line `lines`.
+fn blocks(input: &mut impl BufRead, lines: u64) -> std::io::Result<Vec<Vec<u8>>> {
     let mut blocks = Vec::with_capacity(BLOCKS);
     while blocks.len() < BLOCKS {
         let mut block = Vec::with_capacity(BLOCK + 4096);
@@ -101,7 +105,14 @@ fn blocks(input: &mut impl BufRead) -> std::io::Result<Vec<Vec<u8>>> {
             break;
         }
         if !block.ends_with(b"\n") {
-            input.read_until(b'\n', &mut block)?;
+            let rest = std::io::Read::take(&mut *input, io::LONGEST_LINE).read_until(b'\n', &mut block)?;
+            if rest as u64 == io::LONGEST_LINE && !block.ends_with(b"\n") {
+                blocks.push(block);
+                let ends = |block: &Vec<u8>| memchr::memchr_iter(b'\n', block).count() as u64;
+                let number = lines + blocks.iter().map(ends).sum::<u64>() + 1;
+                let reason = format!("line {number} is longer than 65,536 bytes");
+                return Err(std::io::Error::new(std::io::ErrorKind::InvalidData, reason));
+            }
         }
         blocks.push(block);
     }
@@ -129,13 +140,22 @@ mod tests {
 
     #[test]
     fn bad_lines_are_counted_and_named_and_the_others_stay() {
-        let (counts, found) = numbers("1\n\n# a comment\nx\n2\r\n3", false);
-        let counts = counts.unwrap();
-        assert_eq!((found, counts.read, counts.bad), (vec![1, 2, 3], 4, 1));
-        assert_eq!(counts.first_bad[0].number, 4);
+        for (text, line) in [("1\n\n# a comment\nx\n2\r\n3", 4), ("\n\n\n1\n2\n\n\nx\n\n3\n\n\n", 8)] {
+            let (counts, found) = numbers(text, false);
+            let counts = counts.unwrap();
+            assert_eq!((found, counts.read, counts.bad), (vec![1, 2, 3], 4, 1));
+            assert_eq!(counts.first_bad[0].number, line);
+        }
         let (stopped, found) = numbers("1\nx\n2\ny\n", true);
         assert_eq!(found, [1]);
         assert!(stopped.unwrap_err().to_string().contains("line 2: not a number"));
+    }
+
+    #[test]
+    fn an_endless_line_is_an_error() {
+        let (counts, found) = numbers(&format!("1\n2\n{}", "9".repeat(2 * BLOCK)), false);
+        assert!(counts.unwrap_err().to_string().ends_with("line 3 is longer than 65,536 bytes"));
+        assert!(found.is_empty());
     }
 
     #[test]

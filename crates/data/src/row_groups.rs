@@ -49,6 +49,17 @@ impl RowGroups {
         }
     }
 
+    pub fn has_checksums(&self) -> bool {
+        matches!(self, RowGroups::Dataset(dataset) if dataset.has_checksums())
+    }
+
+    /// Reads illegal records too, for a caller that reports them itself.
+    pub fn accept_illegal_records(&mut self) {
+        if let RowGroups::Dataset(dataset) = self {
+            dataset.accept_illegal_records();
+        }
+    }
+
     pub fn rows(&self) -> Option<u64> {
         match self {
             RowGroups::Dataset(dataset) => Some(dataset.rows()),

@@ -45,7 +45,8 @@ pub struct Buckets<T> {
 struct Spilled {
     file: File,
     end: u64,
-    blocks: Vec<Vec<(u64, usize)>>,
+    /// Offset, length and CRC-32 of the blocks of each bucket.
+    blocks: Vec<Vec<(u64, usize, u32)>>,
 }
 
 impl<T: Spillable> Buckets<T> {
@@ -91,7 +92,7 @@ impl<T: Spillable> Buckets<T> {
             for ((buffer, blocks), bytes) in buffers.iter_mut().zip(blocks).zip(encoded) {
                 if !buffer.is_empty() {
                     spilled.file.write_all(&bytes).map_err(fault)?;
-                    blocks.push((spilled.end, bytes.len()));
+                    blocks.push((spilled.end, bytes.len(), crc32fast::hash(&bytes)));
                     spilled.end += bytes.len() as u64;
                     buffer.clear();
                 }
@@ -107,9 +108,15 @@ impl<T: Spillable> Buckets<T> {
         let Some(spilled) = &mut self.file else { return Ok(last) };
         let fault = |e| Error::io(self.folder.join("a temporary file"), e);
         let (mut records, mut bytes) = (Vec::new(), Vec::new());
-        for (at, length) in std::mem::take(&mut spilled.blocks[bucket]) {
+        for (at, length, crc) in std::mem::take(&mut spilled.blocks[bucket]) {
             bytes.resize(length, 0);
             read_exact_at(&spilled.file, &mut bytes, at).map_err(fault)?;
+            if crc32fast::hash(&bytes) != crc {
+                return Err(Error::data(
+                    self.folder.join("a temporary file"),
+                    "was damaged while it was in use",
+                ));
+            }
             T::decode(&bytes, &mut records).map_err(fault)?;
         }
         records.extend(last);
@@ -138,6 +145,21 @@ mod tests {
             to.extend(bytes.chunks_exact(8).map(|b| u64::from_le_bytes(field(b, 0))));
             Ok(())
         }
+    }
+
+    #[test]
+    fn a_flipped_bit_of_a_spilled_bucket_is_an_error() {
+        use std::io::{Read, Seek};
+        let folder = tempfile::tempdir().unwrap();
+        let mut buckets = Buckets::new(1, 0, folder.path());
+        (0..1000u64).for_each(|number| buckets.push(0, number).unwrap());
+        let file = &mut buckets.file.as_mut().unwrap().file;
+        let mut byte = [0];
+        file.seek(io::SeekFrom::Start(77)).unwrap();
+        file.read_exact(&mut byte).unwrap();
+        file.seek(io::SeekFrom::Start(77)).unwrap();
+        file.write_all(&[byte[0] ^ 4]).unwrap();
+        assert!(buckets.take(0).is_err_and(|error| error.to_string().contains("was damaged")));
     }
 
     #[test]

@@ -51,7 +51,21 @@ pub struct Report {
     pub without_move: u64,
     /// Whether games and plies are in order; `None` if the file is shuffled.
     pub ordered: Option<bool>,
+    pub checksums: Checksums,
     pub examples: Vec<FaultExample>,
+}
+
+/// What the bytes of a file were checked with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Checksums {
+    /// Damage that leaves legal records goes unnoticed.
+    #[default]
+    None,
+    /// Those within the file.
+    Own,
+    /// That of the [companion](patzer_io::companion).
+    Companion,
 }
 
 impl Report {
@@ -83,13 +97,16 @@ impl Faults {
     }
 }
 
-/// Checks every record of a file.
+/// Checks every record of a file. A file that is not what its companion says is an error.
 pub fn validate(
     path: &Path,
     format: Option<&'static Format>,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Report> {
     let mut report = Report::default();
+    if patzer_io::verify_companion(path)? {
+        report.checksums = Checksums::Companion;
+    }
     let (mut faults, mut order, mut pairs) = (Faults::default(), Faults::default(), 0u64);
     let mut last: Option<Neighbour> = None;
     let work = |group: RowGroup<'_>| -> GroupReport {
@@ -97,7 +114,12 @@ pub fn validate(
         progress(checked.positions);
         checked
     };
-    RowGroups::open(path, format)?.scan(0, work, |checked| {
+    let mut groups = RowGroups::open(path, format)?;
+    groups.accept_illegal_records();
+    if groups.has_checksums() {
+        report.checksums = Checksums::Own;
+    }
+    groups.scan(0, work, |checked| {
         report.positions += checked.positions;
         report.without_move += checked.without_move;
         if let (Some(before), Some(after)) = (last, checked.first) {

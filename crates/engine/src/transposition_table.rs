@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU8, AtomicU64};
 
 use patzer_chess::PackedMove;
-use patzer_chess::huge_pages::advise_huge_pages;
+use patzer_chess::huge_pages::{advise_huge_pages, try_with_capacity};
 use patzer_chess::prefetch::prefetch;
 use patzer_chess::score::{MATE_IN_MAX, Score, mated_in};
 
@@ -181,8 +181,7 @@ pub struct TranspositionTable {
 impl TranspositionTable {
     pub fn new(mb: usize) -> Result<TranspositionTable, OutOfMemory> {
         let count = (mb.max(1) << 20) / size_of::<Cluster>();
-        let mut clusters = Vec::new();
-        clusters.try_reserve_exact(count).map_err(|_| OutOfMemory { mb })?;
+        let mut clusters = try_with_capacity(count).map_err(|_| OutOfMemory { mb })?;
         advise_huge_pages(&mut clusters);
         clusters.resize_with(count, Cluster::default);
         Ok(TranspositionTable { clusters, age: AtomicU8::new(0) })

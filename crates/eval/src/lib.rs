@@ -4,6 +4,7 @@ mod error;
 pub mod hce;
 pub mod nnue;
 
+use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -26,6 +27,24 @@ pub trait Evaluator: Clone + Send {
 pub enum Evaluation {
     Hce(Arc<hce::Weights>),
     Nnue(Arc<nnue::Network>),
+}
+
+/// Reads a network of up to 512 MiB, or weights of up to 16 MiB.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut file = std::fs::File::open(path)?;
+    let mut bytes = Vec::new();
+    file.by_ref().take(4096).read_to_end(&mut bytes)?;
+    let mib = match nnue::file::has_magic(&bytes) {
+        true => 512,
+        // Weights are text; the parser rejects what is neither.
+        false if bytes.contains(&0) => return Ok(bytes),
+        false => 16,
+    };
+    file.take(mib << 20).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > mib << 20 {
+        return Err(std::io::Error::other(format!("is larger than {mib} MiB, the limit for its kind")));
+    }
+    Ok(bytes)
 }
 
 impl Default for Evaluation {
@@ -67,7 +86,7 @@ impl Evaluation {
     pub fn load(path: &Path) -> Result<Evaluation, EvalError> {
         match path.to_str().and_then(Evaluation::embedded) {
             Some(evaluation) => Ok(evaluation),
-            None => Evaluation::parse(&std::fs::read(path).map_err(EvalError::Io)?),
+            None => Evaluation::parse(&read(path).map_err(EvalError::Io)?),
         }
     }
 

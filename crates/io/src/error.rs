@@ -3,6 +3,8 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use crate::printable::Printable;
+
 /// The result of anything that can fail for a reason the user can act on.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -83,9 +85,18 @@ impl Error {
     }
 }
 
+/// One line of printable text, whatever the file's name and content.
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
+        write!(f, "{}", Printable(Message(self)))
+    }
+}
+
+struct Message<'a>(&'a Error);
+
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
             Error::Io { path, source } => match source.kind() {
                 std::io::ErrorKind::NotFound => write!(f, "{}: no such file", path.display()),
                 _ => write!(f, "{}: {source}", path.display()),
@@ -107,5 +118,17 @@ impl std::error::Error for Error {
             Error::Io { source, .. } => Some(source),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_printable_line() {
+        let error = Error::at("a\u{1b}[31m\n.pgn", "line 1", "not a move: \u{202e}e4\r");
+        assert_eq!(error.to_string(), "a\\u{1b}[31m\\n.pgn: line 1: not a move: \\u{202e}e4\\r");
+        assert_eq!(Error::usage("é\t\u{7}").to_string(), "é\\t\\u{7}");
     }
 }

@@ -2,6 +2,7 @@
 
 #![warn(missing_docs)]
 
+mod companion;
 pub mod error;
 mod files;
 pub mod interrupt;
@@ -10,8 +11,13 @@ pub mod number;
 mod printable;
 pub mod run_folder;
 
+pub use companion::{
+    companion, companion_path, remove_companion, sha256, verify_companion, write_companion,
+    write_with_companion,
+};
 pub use files::{
-    Compression, Output, check_writable, decompressed, is_stream, open, parse, raw, read, read_text, write,
+    Compression, LONGEST_LINE, Limit, Output, ShortLines, check_writable, decompressed, expand, is_stream,
+    open, parse, raw, read, read_as, read_text, write,
 };
 pub use lock::{Lock, try_lock};
-pub use printable::{Printable, printable};
+pub use printable::{Printable, printable, printable_json, printable_lines};

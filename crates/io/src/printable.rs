@@ -16,22 +16,40 @@ fn is_unsafe(character: char) -> bool {
 ///
 /// Every foreign text that reaches a terminal, a CSV file or a Markdown table goes through here.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_unsafe) {
+    replaced(text, is_unsafe, |out, character| write!(out, "{}", character.escape_default()))
+}
+
+/// Replaces the same characters as [`printable`] in our own text of several lines: line ends and tabs stay.
+///
+/// The last barrier before a terminal: foreign text in it that may hold line ends goes through [`printable`] first.
+pub fn printable_lines(text: &str) -> Cow<'_, str> {
+    let steers = |character| is_unsafe(character) && !matches!(character, '\n' | '\t');
+    replaced(text, steers, |out, character| write!(out, "{}", character.escape_default()))
+}
+
+/// Replaces the same characters in JSON, where they stand inside of strings alone, by its own escapes: the value stays.
+pub fn printable_json(json: &str) -> Cow<'_, str> {
+    let steers = |character| is_unsafe(character) && character != '\n';
+    replaced(json, steers, |out, character| write!(out, "\\u{:04x}", u32::from(character)))
+}
+
+fn replaced(
+    text: &str,
+    steers: impl Fn(char) -> bool,
+    escape: impl Fn(&mut String, char) -> fmt::Result,
+) -> Cow<'_, str> {
+    if !text.contains(&steers) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + 16);
     for character in text.chars() {
-        push(&mut out, character);
+        if steers(character) {
+            let _ = escape(&mut out, character);
+        } else {
+            out.push(character);
+        }
     }
     Cow::Owned(out)
-}
-
-fn push(out: &mut impl Write, character: char) {
-    let _ = if is_unsafe(character) {
-        write!(out, "{}", character.escape_default())
-    } else {
-        out.write_char(character)
-    };
 }
 
 /// Displays a value as [`printable`] text.
@@ -61,5 +79,16 @@ mod tests {
         assert_eq!(text, "a\\u{1b}[31m\\r\\nb\\u{202e}c\\u{9b}2J\\u{7f}\\t\\u{0}");
         assert_eq!(Printable(foreign).to_string(), text);
         assert!(matches!(printable("Šachy – 棋 é"), Cow::Borrowed("Šachy – 棋 é")));
+        let lines = "a\tb\nc\r\u{1b}[2J\n";
+        assert_eq!(printable_lines(lines), "a\tb\nc\\r\\u{1b}[2J\n");
+    }
+
+    #[test]
+    fn json_keeps_its_value() {
+        let value = serde_json::json!({ "name": "a\u{1b}\u{202e}\u{9b}\u{7f}\u{feff}é\n", "n": [1] });
+        let text = serde_json::to_string_pretty(&value).unwrap();
+        let json = printable_json(&text);
+        assert!(!json.contains(|c| is_unsafe(c) && c != '\n'), "{json}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&json).unwrap(), value);
     }
 }

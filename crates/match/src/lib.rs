@@ -49,3 +49,5 @@ pub use syzygy::Syzygy;
 pub use tally::Tally;
 pub use tournament::CrossTable;
 pub use uci::Timeouts;
+#[doc(hidden)]
+pub use uci::{EngineOutput, read_output};

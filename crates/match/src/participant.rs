@@ -11,7 +11,9 @@ use super::uci::{Program, UciPlayer};
 use crate::{Control, InProcess, Player, PlayerError, Spec, TimeSettings, Timeouts};
 use patzer_engine::{self as engine, PlayerSettings};
 use patzer_eval::Evaluation;
+use patzer_eval::nnue::file::has_magic;
 use patzer_io as io;
+use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone)]
@@ -52,7 +54,7 @@ impl Participant {
         };
         let embedded = Evaluation::EMBEDDED.contains(&spec.cmd.as_str());
         let path = if embedded { PathBuf::from(&spec.cmd) } else { find(&spec.cmd, spec.dir.as_deref())? };
-        let bytes = if embedded { Vec::new() } else { io::read(&path)? };
+        let bytes = if embedded { Vec::new() } else { io::read_as(&path, limit_of)? };
         let digest = if embedded { spec.cmd.clone() } else { format!("{:x}", Sha256::digest(&bytes)) };
         let kind = if !embedded && is_program(&path, &bytes) {
             Kind::Program(Arc::new(program(spec, path, defaults)?))
@@ -211,10 +213,23 @@ fn find(cmd: &str, dir: Option<&Path>) -> Result<PathBuf> {
     Ok(found.unwrap_or_else(|| plain.to_path_buf()))
 }
 
+/// Magic numbers of programs: ELF, scripts, Windows, macOS.
+const PROGRAMS: [&[u8]; 5] = [b"\x7fELF", b"#!", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
+
+fn limit_of(head: &[u8]) -> Option<Limit> {
+    if has_magic(head) {
+        Some(Limit::NETWORK)
+    } else if PROGRAMS.iter().any(|magic| head.starts_with(magic)) {
+        Some(Limit::PROGRAM)
+    } else {
+        // Weights are text.
+        (!head.contains(&0)).then_some(Limit::WEIGHTS)
+    }
+}
+
 fn is_program(path: &Path, bytes: &[u8]) -> bool {
     let known = path.extension().is_some_and(|e| e == "nnue" || e == "toml");
-    let magic: [&[u8]; 5] = [b"\x7fELF", b"#!", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
-    !known && magic.iter().any(|magic| bytes.starts_with(magic))
+    !known && PROGRAMS.iter().any(|magic| bytes.starts_with(magic))
 }
 
 fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
@@ -239,7 +254,7 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
 pub fn load_evaluation(path: &Path) -> Result<Evaluation> {
     match path.to_str().and_then(Evaluation::embedded) {
         Some(evaluation) => Ok(evaluation),
-        None => patzer_io::parse(path, Evaluation::parse),
+        None => patzer_io::parse(path, limit_of, Evaluation::parse),
     }
 }
 

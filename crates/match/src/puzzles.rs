@@ -20,6 +20,7 @@ use patzer_chess::{Line, fen, played};
 use patzer_engine::{Engine, Limits, engine};
 use patzer_eval::Evaluation;
 use patzer_io as io;
+use patzer_io::ShortLines;
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone)]
@@ -65,7 +66,7 @@ fn illegal(text: &str) -> PuzzleError {
 
 /// Reads a puzzle file, compressed or not; its first line decides the format.
 pub fn read(path: &Path) -> Result<Puzzles> {
-    let mut reader = io::open(path)?;
+    let mut reader = ShortLines::new(io::open(path)?);
     let head = reader.fill_buf().map_err(|e| Error::io(path, e))?;
     if head.is_empty() {
         return Err(Error::data(path, "is empty"));

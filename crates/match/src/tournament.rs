@@ -11,6 +11,7 @@ use super::record::PairEntry;
 use super::tally::{MatchScore, plus_minus};
 use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
 use crate::{Reason, RunSummary, Standings, StopReason, Tally};
+use patzer_io::printable;
 
 /// Tallies of all pairings of a tournament.
 #[derive(Debug, Clone, PartialEq)]
@@ -178,13 +179,14 @@ fn width<'a>(texts: impl Iterator<Item = &'a str>, least: usize) -> usize {
 
 impl fmt::Display for TournamentReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let w = width(self.players.iter().map(|row| row.name.as_str()), 6);
+        let shown: Vec<_> = self.players.iter().map(|row| printable(&row.name)).collect();
+        let w = width(shown.iter().map(AsRef::as_ref), 6);
         writeln!(
             f,
             "{:<w$} {:>8} {:>8} {:>7} {:>7} {:>20} {:>18} {:>18}",
             "player", "Elo", "±", "games", "score", "results", "with White", "with Black"
         )?;
-        for PlayerRow { name, counts: c } in &self.players {
+        for (name, PlayerRow { counts: c, .. }) in shown.iter().zip(&self.players) {
             let games = Trinomial { wins: c.wins, draws: c.draws, losses: c.losses };
             writeln!(
                 f,
@@ -199,7 +201,9 @@ impl fmt::Display for TournamentReport {
             )?;
         }
         writeln!(f, "\npairings (LL, LD, WL+DD, WD, WW from the first player's side)")?;
-        let titles: Vec<String> = self.pairings.iter().map(|pairing| pairing.players.join(" – ")).collect();
+        let title =
+            |pairing: &PairingResult| pairing.players.each_ref().map(|name| printable(name)).join(" – ");
+        let titles: Vec<String> = self.pairings.iter().map(title).collect();
         let w = width(titles.iter().map(String::as_str), 0);
         for (title, PairingResult { counts: c, identical, .. }) in titles.iter().zip(&self.pairings) {
             let pairs = format!("{:?}", c.pentanomial.0);

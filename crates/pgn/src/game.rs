@@ -227,7 +227,7 @@ fn explain(error: MoveError, movetext: &[u8], recorder: &mut Recorder<'_>) -> St
     let token = |span: movetext::TokenSpan| {
         let text: String =
             String::from_utf8_lossy(&movetext[span.start..span.end]).chars().take(20).collect();
-        text.escape_debug().to_string()
+        patzer_io::printable(&text).into_owned()
     };
     let number = recorder.number();
     match error {

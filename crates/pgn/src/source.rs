@@ -18,7 +18,7 @@ use patzer_io::error::{Error, Result};
 const CHUNK: usize = 1 << 16;
 
 /// Longest game in bytes; anything longer is not PGN.
-const LONGEST_GAME: usize = 1 << 28;
+const LONGEST_GAME: usize = 1 << 26;
 
 /// Consecutive games of one file.
 #[derive(Debug)]
@@ -40,9 +40,18 @@ pub struct Chunk {
 #[derive(Debug)]
 pub enum Event {
     Chunk(Chunk),
-    End { file: usize, sha256: String },
+    /// `grew` is true if the file was longer at its end than when it was opened.
+    End {
+        file: usize,
+        sha256: String,
+        grew: bool,
+    },
     Failed(Error),
-    Broken { file: usize, error: Error, sha256: String },
+    Broken {
+        file: usize,
+        error: Error,
+        sha256: String,
+    },
 }
 
 pub struct Reader {
@@ -65,7 +74,9 @@ impl Reader {
                     }
                 }
             })
-            .map_err(|e| Error::internal(format!("cannot start the reader thread: {e}")))?;
+            .map_err(|e| {
+                Error::input(format!("cannot start the reader thread ({e}); try fewer --threads"))
+            })?;
         Ok(Reader { events, bytes })
     }
 
@@ -96,6 +107,8 @@ fn read_file(
 ) -> std::result::Result<(), Disconnected> {
     let send = |event| sender.send(event).map_err(|_| Disconnected);
     let hash = Arc::new(Mutex::new(Sha256::new()));
+    let about = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+    let (size, before) = (about.map_or(0, |about| about.len()), bytes.load(Ordering::Relaxed));
     let text = match open(path, Arc::clone(&hash), Arc::clone(bytes)) {
         Ok(text) => text,
         Err(error) => return send(Event::Failed(error)),
@@ -103,7 +116,10 @@ fn read_file(
     let outcome = split_file(file, path, games, text, sender)?;
     let sha256 = hash.lock().map(|hash| hex(&hash.clone().finalize())).unwrap_or_default();
     send(match outcome {
-        Ok(()) => Event::End { file, sha256 },
+        Ok(()) => {
+            let grew = size > 0 && bytes.load(Ordering::Relaxed) - before > size;
+            Event::End { file, sha256, grew }
+        }
         Err(error) => Event::Broken { file, error, sha256 },
     })
 }
@@ -138,7 +154,7 @@ fn split_file(
         splitter.scan(last);
         if !last && splitter.unfinished() > LONGEST_GAME {
             let line = splitter.unfinished_line().unwrap_or(1);
-            let reason = "a game of more than 256 MiB; is this PGN?";
+            let reason = "a game of more than 64 MiB; is this PGN?";
             outcome = Err(Error::at(path, format!("line {line}"), reason));
             last = true;
             splitter.scan(last);
@@ -204,4 +220,30 @@ impl Read for Hashed {
 
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The last event of a file of 8 MB whose length changes while the reader waits for room in the channel.
+    fn last_event(length: u64) -> Event {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("games.pgn");
+        let game = b"[Event \"x\"]\n\n1. e4 *\n\n";
+        std::fs::write(&path, game.repeat(8_000_000 / game.len())).unwrap();
+        let reader = Reader::start(vec![path.clone()]).unwrap();
+        assert!(matches!(reader.next_event(), Some(Event::Chunk(_))));
+        std::fs::File::options().write(true).open(&path).unwrap().set_len(length).unwrap();
+        std::iter::from_fn(|| reader.next_event()).last().unwrap()
+    }
+
+    #[test]
+    fn a_file_that_changes_while_it_is_read_is_noticed() {
+        let Event::Broken { error, .. } = last_event(7_500_000) else { panic!("no damage") };
+        let error = error.to_string();
+        assert!(error.contains("shrank from 7999992 to 7500000 bytes while it was read"), "{error}");
+        assert!(matches!(last_event(8_500_000), Event::End { grew: true, .. }));
+        assert!(matches!(last_event(7_999_992), Event::End { grew: false, .. }));
+    }
 }

@@ -8,7 +8,7 @@
 //! game starts here. Text after a result and a blank line is a game of its own, so that lost tags or rubbish between
 //! games do not harm the game before them; so is text after a tag within a line of movetext (a lost line end).
 
-use memchr::{memchr, memchr2, memchr3};
+use memchr::{memchr, memchr_iter, memchr2, memchr3};
 
 use super::movetext::result;
 
@@ -48,6 +48,10 @@ pub struct GameSplitter {
     text: Vec<u8>,
     /// End of the scanned text, always the start of a line.
     scanned: usize,
+    /// End of the text searched for a line end.
+    searched: usize,
+    /// Place of the last look-ahead that found a brace, and of that brace.
+    brace: Option<(usize, usize)>,
     line: u64,
     section: Section,
     blank: bool,
@@ -66,6 +70,8 @@ impl GameSplitter {
         GameSplitter {
             text: Vec::new(),
             scanned: 0,
+            searched: 0,
+            brace: None,
             line: 1,
             section: Section::BeforeGames,
             blank: false,
@@ -98,10 +104,17 @@ impl GameSplitter {
 
     pub fn scan(&mut self, last: bool) {
         while self.scanned < self.text.len() {
-            let end = match memchr(b'\n', &self.text[self.scanned..]) {
-                Some(length) => self.scanned + length + 1,
+            if self.blank {
+                self.skip_blank_lines();
+            }
+            let from = self.searched.max(self.scanned);
+            let end = match memchr(b'\n', &self.text[from..]) {
+                Some(length) => from + length + 1,
                 None if last => self.text.len(),
-                None => return,
+                None => {
+                    self.searched = self.text.len();
+                    break;
+                }
             };
             if !self.line_until(end, last) {
                 return;
@@ -109,10 +122,31 @@ impl GameSplitter {
             self.scanned = end;
             self.line += 1;
         }
+        if self.section == Section::BeforeGames && self.games.is_empty() {
+            self.drop_scanned();
+        }
         if last && self.section != Section::BeforeGames {
             self.finish_game(self.text.len());
             self.section = Section::BeforeGames;
         }
+    }
+
+    /// Skips blank lines after a blank line, which change nothing.
+    fn skip_blank_lines(&mut self) {
+        let rest = &self.text[self.scanned..];
+        let blank = |some: &[u8]| some.iter().fold(true, |all, byte| all & byte.is_ascii_whitespace());
+        let start = 64 * rest.chunks_exact(64).take_while(|some| blank(some)).count();
+        let space = rest[start..].iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let Some(end) = memchr::memrchr(b'\n', &rest[..start + space]) else { return };
+        self.line += memchr_iter(b'\n', &rest[..=end]).count() as u64;
+        self.scanned += end + 1;
+    }
+
+    /// Drops text before the first game.
+    fn drop_scanned(&mut self) {
+        self.text.drain(..self.scanned);
+        self.searched = self.searched.saturating_sub(self.scanned);
+        self.scanned = 0;
     }
 
     pub fn take(&mut self) -> (Vec<u8>, Vec<GameSpan>) {
@@ -120,6 +154,8 @@ impl GameSplitter {
         let rest = self.text.split_off(end);
         let text = std::mem::replace(&mut self.text, rest);
         self.scanned -= end;
+        self.searched = self.searched.saturating_sub(end);
+        self.brace = self.brace.and_then(|(from, at)| Some((from.checked_sub(end)?, at - end)));
         self.current.start = self.current.start.saturating_sub(end);
         self.current.movetext = self.current.movetext.saturating_sub(end);
         (text, std::mem::take(&mut self.games))
@@ -131,11 +167,10 @@ impl GameSplitter {
         let after_blank = self.blank;
         if self.section == Section::Comment {
             let tag = after_blank && is_tag(content);
-            let event = content.starts_with(b"[Event ");
+            let (blank, event) = (content.is_empty(), content.starts_with(b"[Event "));
             match if tag { self.comment_ends(self.scanned, last) } else { Some(true) } {
                 None => return false,
                 Some(true) => {
-                    let blank = content.is_empty();
                     let decided = self.movetext_line(end, last);
                     self.blank = if decided { blank } else { after_blank };
                     return decided;
@@ -216,14 +251,20 @@ impl GameSplitter {
     }
 
     /// Whether the comment around a place is closed before another one opens; `None` if more text is needed.
-    fn comment_ends(&self, from: usize, last: bool) -> Option<bool> {
+    fn comment_ends(&mut self, from: usize, last: bool) -> Option<bool> {
+        if let Some((_, at)) = self.brace.filter(|&(before, at)| before <= from && from <= at) {
+            return Some(self.text[at] == b'}');
+        }
         let ahead = &self.text[from..];
         let (ahead, whole) = match ahead.get(..LOOK_AHEAD) {
             Some(ahead) => (ahead, true),
             None => (ahead, last),
         };
         match memchr2(b'{', b'}', ahead) {
-            Some(at) => Some(ahead[at] == b'}'),
+            Some(at) => {
+                self.brace = Some((from, from + at));
+                Some(self.text[from + at] == b'}')
+            }
             None => whole.then_some(false),
         }
     }
@@ -344,8 +385,10 @@ mod tests {
     #[test]
     fn games_start_where_their_text_says() {
         for (text, expected) in [
+            // Blank lines are counted, also before the first game.
+            ("\n \r\n\n\n  \n[Event \"a\"]\n\n1. e4 *\n\n\t\n\n[Event \"b\"]\n\n\n\n*", &[6, 12][..]),
             // A tag after movetext starts a game.
-            ("[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. d4 *\n", &[1, 5][..]),
+            ("[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. d4 *\n", &[1, 5]),
             ("\u{feff}[Event \"a\"]\r\n\r\n1. e4 *\r\n\r\n[Site \"b\"]\r\n\r\n*", &[1, 5]),
             ("[Event \"a\"]\n1. e4 *\n[White \"b\"]\n1. d4 *", &[1, 3]),
             // A game without movetext ends at the next event.
@@ -368,6 +411,11 @@ mod tests {
             ("[Event \"a\"]\n\n1. e4 1-0\n\n[b c] e5 { (x [Event \"b\"]\n\n1. d4 *\n", &[1, 5, 5]),
             // A lost line end does not hide a game.
             ("[Event \"a\"]\n\n1. e4 {[Event \"x\"]} 1-0 [Event \"b\"]\n[Site \"b\"]\n\n1. d4 *\n", &[1, 3]),
+            // A comment with many texts like a game, and one that ends between them.
+            (
+                "[Event \"a\"]\n\n1. e4 {[Event \"x\"] [Event \"y\"] } { [Event \"z\"]} {[Event \"b\"] {\n\n*",
+                &[1, 3],
+            ),
             // Braces in tags and line comments are ignored.
             ("[Event \"{\"]\n\n1. e4 ; {\n% {\n*\n\n[Event \"b\"]\n\n*\n", &[1, 7]),
         ] {
@@ -376,6 +424,19 @@ mod tests {
         let open = " ".repeat(2 * LOOK_AHEAD);
         let long = format!("[Event \"a\"]\n\n1. e4 {{oh\n\n[Event \"b\"]\n\n1. d4 {open}*\n}}");
         assert_eq!(split(&long, 1000).iter().map(|g| g.1).collect::<Vec<_>>(), [1, 5]);
+    }
+
+    #[test]
+    fn text_before_the_first_game_is_not_kept() {
+        let mut splitter = GameSplitter::new();
+        for _ in 0..100 {
+            splitter.text().extend_from_slice(&b"\n; note\n".repeat(100));
+            splitter.scan(false);
+            assert!(splitter.unfinished() == 0);
+        }
+        splitter.text().extend_from_slice(b"*");
+        splitter.scan(true);
+        assert_eq!(splitter.take().1[0].line, 20_001);
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub struct Row<'a> {
 
 impl CsvTable {
     pub fn read(path: &Path) -> Result<CsvTable> {
-        let text = patzer_io::read_text(path)?;
+        let text = patzer_io::read_text(path, patzer_io::Limit::RUN)?;
         let mut reader = csv::Reader::from_reader(text.as_bytes());
         let fault = |line: usize, e: csv::Error| Error::at(path, format!("line {line}"), e.to_string());
         let head = reader.headers().map_err(|e| fault(1, e))?.clone();

@@ -6,6 +6,7 @@ use super::figure::Figure;
 use super::section::{Item, Part, Section};
 use super::table::{Cell, Table};
 use patzer_io::error::Result;
+use patzer_io::printable;
 
 /// Contains no `<`, `&` or quotation mark: HTML and XML escape them differently in a style sheet.
 const STYLE: &str = include_str!("page.css");
@@ -177,19 +178,17 @@ fn table(html: &mut String, table: &Table, id: &str, show: fn(&Cell) -> String) 
     *html += "</tbody></table></div>\n";
 }
 
-/// Escapes text for XML and replaces characters that XML forbids.
+/// Escapes text for XML, printably: the page may go to a terminal, and XML forbids control characters.
 pub(super) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in printable(text).chars() {
         match c {
             '<' => out += "&lt;",
             '>' => out += "&gt;",
             '&' => out += "&amp;",
             '"' => out += "&quot;",
-            '\t' | '\n' | '\r' | '\u{20}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'.. => {
-                out.push(c)
-            }
-            _ => out.push('\u{fffd}'),
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            c => out.push(c),
         }
     }
     out
@@ -202,7 +201,7 @@ mod tests {
 
     #[test]
     fn user_input_never_becomes_markup() {
-        assert_eq!(escaped("a<b> & \"c\" \u{1}é"), "a&lt;b&gt; &amp; &quot;c&quot; \u{fffd}é");
+        assert_eq!(escaped("a<b> & \"c\" \u{1}\u{ffff}é"), "a&lt;b&gt; &amp; &quot;c&quot; \\u{1}\u{fffd}é");
         assert!(!STYLE.contains(['<', '&', '"']), "a style sheet that HTML and XML read alike");
         let mut section = Section::new("<script>x</script>", Kind::Match);
         section.measure("k", "k", Cell::text("<b>"));

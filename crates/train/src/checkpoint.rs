@@ -12,7 +12,12 @@ use super::Epoch;
 const MAGIC: &[u8; 8] = b"PATZTRAI";
 const HASH: usize = 64;
 
-#[derive(Debug, Clone, PartialEq)]
+/// Tests for the magic number of a checkpoint.
+pub fn is_checkpoint(head: &[u8]) -> bool {
+    head.starts_with(MAGIC)
+}
+
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Checkpoint {
     pub hash: String,
     pub step: u64,
@@ -64,6 +69,49 @@ impl Checkpoint {
         }
         read(&mut body.strip_prefix(MAGIC)?)
     }
+
+    /// Finds the first field that no run of this shape could have saved: a checksum alone proves no origin.
+    pub fn fault(&self, shape: &RunShape) -> Option<&'static str> {
+        let RunShape { parameters, batches, epochs } = *shape;
+        let done = self.epochs.len();
+        let value = |epoch: &Epoch| epoch.validation_loss.unwrap_or(epoch.train_loss);
+        let sound = |(number, epoch): (usize, &Epoch)| {
+            epoch.epoch == number
+                && epoch.validation_loss.is_some() == self.epochs[0].validation_loss.is_some()
+                && epoch.train_loss.is_finite()
+                && value(epoch).is_finite()
+                && epoch.learning_rate.is_finite()
+                && epoch.positions_per_second.is_finite()
+        };
+        let best =
+            usize::try_from(self.best_epoch).ok().and_then(|best| self.epochs.get(best.checked_sub(1)?));
+        let lowest = self.epochs.iter().map(value).fold(f64::INFINITY, f64::min);
+        let checks = [
+            ((1..=epochs).contains(&done) && (1..).zip(&self.epochs).all(sound), "its epochs"),
+            (
+                best.is_some_and(|best| value(best) == self.best_loss && self.best_loss == lowest),
+                "its best epoch",
+            ),
+            (self.step == batches * done as u64, "its number of steps"),
+            (self.optimiser_steps <= self.step, "its optimiser's number of steps"),
+            (
+                self.vectors.len() >= 2 && self.vectors.iter().all(|v| v.len() == parameters),
+                "its number of weights",
+            ),
+            (self.vectors.iter().flatten().all(|x| x.is_finite()), "its weights"),
+        ];
+        checks.iter().find(|(sound, _)| !sound).map(|(_, field)| *field)
+    }
+}
+
+/// What a run knows of its checkpoints before it reads one.
+#[derive(Debug, Clone, Copy)]
+pub struct RunShape {
+    pub parameters: usize,
+    /// Steps an epoch.
+    pub batches: u64,
+    /// The most epochs.
+    pub epochs: usize,
 }
 
 fn take<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {
@@ -134,10 +182,25 @@ mod tests {
         let bytes = checkpoint.to_bytes();
         assert_eq!(Checkpoint::parse(&bytes).unwrap(), checkpoint);
         for at in 0..bytes.len() {
-            let mut damaged = bytes.clone();
-            damaged[at] ^= 4;
-            assert!(Checkpoint::parse(&damaged).is_none(), "byte {at}");
+            for bit in 0..8 {
+                let mut damaged = bytes.clone();
+                damaged[at] ^= 1 << bit;
+                assert!(Checkpoint::parse(&damaged).is_none(), "byte {at}, bit {bit}");
+            }
             assert!(Checkpoint::parse(&bytes[..at]).is_none(), "cut to {at}");
+        }
+    }
+
+    #[test]
+    fn a_length_beyond_the_file_is_damage_and_takes_no_memory() {
+        let mut bytes = Checkpoint::default().to_bytes();
+        let vectors = bytes.len() - 32 - 16;
+        bytes[vectors..vectors + 8].copy_from_slice(&1u64.to_le_bytes());
+        for length in [u64::MAX, u64::MAX / 4, 1 << 40] {
+            let mut forged = bytes[..vectors + 8].to_vec();
+            forged.extend(length.to_le_bytes());
+            forged.extend(Sha256::digest(&forged));
+            assert!(Checkpoint::parse(&forged).is_none(), "{length}");
         }
     }
 }

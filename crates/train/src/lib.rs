@@ -37,6 +37,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shakmaty::Color;
 
+pub use checkpoint::is_checkpoint;
 pub use device::{Compute, Device, ParseDeviceError};
 pub use learning_rate::Phase;
 pub use loader::{DataLoader, MemoryLoader, StreamLoader, StreamSender, Superbatch};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::backend::{Backend, StepParams, TrainingState};
-use super::checkpoint::Checkpoint;
+use super::checkpoint::{Checkpoint, RunShape};
 use super::device::Compute;
 use super::learning_rate::LearningRate;
 use super::loss::{Loss, Target};
@@ -27,6 +27,7 @@ pub struct Run {
     targets: [Target; 2],
     pub step: u64,
     pub steps: u64,
+    shape: RunShape,
     pub epochs: Vec<Epoch>,
     averaged: bool,
     /// Loss, epoch and parameters of the best epoch.
@@ -46,6 +47,7 @@ impl Run {
             None => Model::start(&settings.architecture(), settings.factorised(), settings.seed),
         };
         let (batches, layout) = (loader.batches(), model.layout.clone());
+        let shape = RunShape { parameters: layout.len, batches: batches as u64, epochs: settings.epochs };
         let (backend, gpu_rejected) = compute.backend(model, settings, loader.largest(), loader.sample())?;
         if let Some(reason) = gpu_rejected {
             callbacks.gpu_rejected(&reason);
@@ -59,6 +61,7 @@ impl Run {
                 .map(|wdl| Target { wdl, k: settings.k.unwrap_or(1.0) }),
             step: 0,
             steps: (batches * settings.epochs) as u64,
+            shape,
             epochs: Vec::new(),
             averaged: settings.average > 0.0,
             best: None,
@@ -101,13 +104,20 @@ impl Run {
         let damaged = || Error::input("the checkpoint is damaged; delete it to start over");
         let saved = Checkpoint::parse(bytes).ok_or_else(damaged)?;
         let other = || Error::input("the checkpoint is of a run with other settings or positions");
+        if saved.hash != hash {
+            return Err(other());
+        }
+        if let Some(field) = saved.fault(&self.shape) {
+            let reason =
+                format!("the checkpoint is not one of this run: {field} cannot be; delete it to start over");
+            return Err(Error::input(reason));
+        }
         let mut vectors = saved.vectors.into_iter();
         let (Some(parameters), Some(best)) = (vectors.next(), vectors.next()) else { return Err(other()) };
         let mut optimiser: Vec<Vec<f32>> = vectors.collect();
         let average = if self.averaged { optimiser.pop() } else { None };
         let state = TrainingState { parameters, steps: saved.optimiser_steps, optimiser, average };
-        let fits = best.len() == self.layout.len && state.average.is_some() == self.averaged;
-        if saved.hash != hash || !fits || !self.backend.restore(&state)? {
+        if state.average.is_some() != self.averaged || !self.backend.restore(&state)? {
             return Err(other());
         }
         self.best = Some((saved.best_loss, saved.best_epoch as usize, best));

@@ -8,8 +8,10 @@ use super::learning_rate::Phase;
 use super::loss::{Loss, LossKind};
 use super::optimiser::OptimiserKind;
 use patzer_eval::nnue::features::Features;
+use patzer_eval::nnue::file::has_magic;
 use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Network, OutputBy};
 use patzer_fit::optim::Decay;
+use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
 /// Key and reason of the first bad value.
@@ -171,7 +173,7 @@ impl Settings {
             let reason = format!("{name_or_path}: no recipe of this name ({names}) and no such file");
             return Err(Error::usage(reason));
         }
-        Settings::parse(&patzer_io::read_text(path)?, path)
+        Settings::parse(&patzer_io::read_text(path, Limit::RECIPE)?, path)
     }
 
     pub fn parse(text: &str, path: &Path) -> Result<Settings> {
@@ -235,7 +237,8 @@ impl Settings {
     /// Loads the `start` network. A single input or output bucket is copied to all of the recipe's.
     pub fn start(&self) -> Result<Option<Network>> {
         let Some(path) = &self.start else { return Ok(None) };
-        let network = patzer_io::parse(path, Network::parse)?;
+        let network =
+            patzer_io::parse(path, |head| has_magic(head).then_some(Limit::NETWORK), Network::parse)?;
         let expected = self.architecture();
         let reason = || format!("is {}, not {expected}, as the recipe says", network.architecture());
         network.with_buckets(&expected).map(Some).ok_or_else(|| Error::data(path, reason()))

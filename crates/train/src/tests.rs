@@ -2,6 +2,7 @@
 
 use shakmaty::{Chess, Color, Position};
 
+use super::checkpoint::Checkpoint;
 use super::cpu_gradient::CpuGradient;
 use super::loss::Target;
 use super::model::Model;
@@ -403,6 +404,51 @@ fn a_run_that_goes_on_gives_the_same_bytes_with_every_optimiser() {
     }
     results.dedup();
     assert_eq!(results.len(), OPTIMISERS.len(), "every optimiser goes its own way");
+}
+
+#[test]
+fn a_forged_checkpoint_is_refused_whatever_field_it_changes() {
+    let items = items(300, 4);
+    let (train, validation) = items.split_at(200);
+    let settings = Settings { epochs: 3, batch: 100, average: 0.9, patience: 2, ..settings() };
+    let mut whole = Checkpoints::default();
+    fit(train, validation, &settings, &mut whole).unwrap();
+    let saved = Checkpoint::parse(&whole.kept[1]).unwrap();
+    type Forge = fn(&mut Checkpoint);
+    let forgeries: &[(&str, Forge)] = &[
+        ("no epochs", |c| c.epochs.clear()),
+        ("too many epochs", |c| c.epochs = c.epochs.repeat(2)),
+        ("an epoch out of order", |c| c.epochs.swap(0, 1)),
+        ("an epoch of number 0", |c| c.epochs[0].epoch = 0),
+        ("a loss that is no number", |c| c.epochs[0].train_loss = f64::NAN),
+        ("a validation loss missing", |c| c.epochs[0].validation_loss = None),
+        ("a speed that is infinite", |c| c.epochs[1].positions_per_second = f64::INFINITY),
+        ("the best epoch 0", |c| c.best_epoch = 0),
+        ("the best epoch beyond the last", |c| c.best_epoch = 3),
+        ("the best epoch 2^64 - 1", |c| c.best_epoch = u64::MAX),
+        ("another best loss", |c| c.best_loss /= 2.0),
+        ("a best loss that is no number", |c| c.best_loss = f64::NAN),
+        ("another step", |c| c.step += 1),
+        ("the last step", |c| c.step = u64::MAX),
+        ("more steps of the optimiser", |c| c.optimiser_steps = u64::MAX),
+        ("no vectors", |c| c.vectors.clear()),
+        ("a single vector", |c| c.vectors.truncate(1)),
+        ("a vector less", |c| drop(c.vectors.pop())),
+        ("a vector more", |c| c.vectors.push(c.vectors[0].clone())),
+        ("a shorter vector", |c| c.vectors[0].truncate(7)),
+        ("a shorter best", |c| c.vectors[1].truncate(7)),
+        ("a longer moment", |c| c.vectors[2].push(0.0)),
+        ("a weight that is no number", |c| c.vectors[0][7] = f32::NAN),
+        ("an infinite moment", |c| c.vectors[3][7] = f32::INFINITY),
+        ("the hash of another run", |c| c.hash = "ab".repeat(32)),
+    ];
+    for (name, forge) in forgeries {
+        let mut forged = saved.clone();
+        forge(&mut forged);
+        let mut again = Checkpoints { from: Some(forged.to_bytes()), ..Checkpoints::default() };
+        let error = fit(train, validation, &settings, &mut again).expect_err(name);
+        assert!(error.exit_code() == 1 && error.to_string().contains("the checkpoint is"), "{name}: {error}");
+    }
 }
 
 #[test]

@@ -98,7 +98,15 @@ impl<'a> Collector<'a> {
     pub(super) fn take(&mut self, parsed: ParsedEvent) -> Result<()> {
         match parsed {
             ParsedEvent::Chunk(block) => self.take_block(*block),
-            ParsedEvent::Other(Event::End { file, sha256 }) => self.end_file(file, sha256),
+            ParsedEvent::Other(Event::End { file, sha256, grew }) => {
+                if grew {
+                    let path = self.files[file].display();
+                    (self.notice)(Notice::Grew(format!(
+                        "{path}: grew while it was read; is it still being written?"
+                    )));
+                }
+                self.end_file(file, sha256)
+            }
             ParsedEvent::Other(Event::Broken { file, error, sha256 }) if self.settings.keep_partial => {
                 let text = format!("{error}; what could be read is kept");
                 self.damage.push(text.clone());

@@ -35,6 +35,9 @@ pub use summary::{BadGame, Notice, Summary};
 const BAD_GAME: &str = "bad_game";
 const NO_RESULT: &str = "no_result";
 
+/// About the memory of a chunk of 64 KiB with its records, in the batch that is parsed and in the one before.
+const CHUNK_BYTES: usize = 2 << 20;
+
 #[derive(Debug, Clone, Default)]
 pub struct Settings {
     /// Random sample of at most this many positions of each game, after the filters.
@@ -115,9 +118,10 @@ pub fn extract(
         let parser = ChunkParser { filters, settings, key, next_game, pool: &pool };
         let mut reader = SurveyedReader::start(files.to_vec(), settings.scores.clone())?;
         let mut parsed = Vec::new();
+        let threads = rayon::current_num_threads();
+        let most = (settings.memory() / 4 / CHUNK_BYTES).clamp(threads, 16 * threads);
         loop {
-            let batch: Vec<Surveyed> =
-                std::iter::from_fn(|| reader.next_event()).take(16 * rayon::current_num_threads()).collect();
+            let batch: Vec<Surveyed> = std::iter::from_fn(|| reader.next_event()).take(most).collect();
             if interrupt::requested() {
                 collector.checkpoint()?;
                 return Err(interrupted(resumes));

@@ -65,6 +65,8 @@ pub enum Notice {
     BadGame(String),
     /// A damaged file whose readable part is kept.
     Damage(String),
+    /// A file that another program was writing.
+    Grew(String),
     Lost(String),
 }
 

@@ -64,7 +64,7 @@ impl Preset {
                 names.join(", ")
             )));
         }
-        Preset::parse(path, &patzer_io::read_text(path)?)
+        Preset::parse(path, &patzer_io::read_text(path, patzer_io::Limit::PRESET)?)
     }
 
     pub fn parse(path: &Path, text: &str) -> Result<Preset> {

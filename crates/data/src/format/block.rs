@@ -1,4 +1,4 @@
-//! Blocks of records for spill files: the dataset's compressed pages without Parquet's file structure.
+//! Blocks of records for spill files: the dataset's compressed pages without Parquet's file structure, and their CRC-32.
 
 use std::io;
 
@@ -28,14 +28,25 @@ impl Spillable for Record {
             bytes.extend((uncompressed as u32).to_le_bytes());
         }
         encoded.columns().for_each(|(packed, _)| bytes.extend_from_slice(packed));
+        bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         Ok(bytes)
     }
 
     fn decode(bytes: &[u8], to: &mut Vec<Record>) -> io::Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
         let (start, count) = (to.len(), LAYOUT.columns().count());
         let mut at = 4 + 8 * count;
+        let (bytes, crc) = bytes.split_last_chunk().ok_or(io::ErrorKind::UnexpectedEof)?;
         if bytes.len() < at {
             return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        if crc32fast::hash(bytes) != u32::from_le_bytes(*crc) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "a block is damaged (its checksum differs)",
+            ));
         }
         let number = |at| u32::from_le_bytes(field(bytes, at));
         let rows = number(0);

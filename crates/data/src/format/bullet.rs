@@ -54,6 +54,7 @@ impl PositionReader for Reader {
         });
         // Report the first error in file order.
         if let Some((at, reason)) = errors.min() {
+            records.truncate(before + at);
             return Err(self.input.byte_error(start + (at * RECORD) as u64, reason));
         }
         if !rest.is_empty() {

@@ -213,6 +213,10 @@ impl Projection {
         Projection(self.0 | other.0)
     }
 
+    pub const fn has(self, columns: Projection) -> bool {
+        self.0 & columns.0 == columns.0
+    }
+
     pub fn contains(self, column: &Column) -> bool {
         self.0 >> index(column.name) & 1 == 1
     }

@@ -4,16 +4,14 @@ use std::io;
 
 use bytes::Bytes;
 use parquet::basic::{Compression, Encoding, PageType, ZstdLevel};
-use parquet::column::page::{CompressedPage, Page, PageWriter};
 use parquet::column::writer::ColumnCloseResult;
 use parquet::errors::Result;
 use parquet::file::metadata::ColumnChunkMetaData;
-use parquet::file::writer::{SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::ColumnDescPtr;
 use rayon::prelude::*;
 
 use super::columns::{Column, Layout};
-use super::page::{Builder, encoding};
+use super::page::{Builder, encoding, varint};
 use crate::Record;
 
 /// Rows of a page: few enough that the pages of all columns stay in a core's cache.
@@ -29,6 +27,8 @@ pub struct Encoded {
 
 struct Packed {
     bytes: Bytes,
+    /// CRC-32 of `bytes`.
+    crc: u32,
     uncompressed: usize,
     encoding: Encoding,
 }
@@ -59,7 +59,8 @@ impl Encoder {
             self.zstd.compress_to_buffer(&self.page, &mut self.compressed)?;
             let bytes = Bytes::copy_from_slice(&self.compressed);
             let encoding = encoding(column.kind);
-            packed.push(Packed { bytes, uncompressed: self.page.len(), encoding });
+            let crc = crc32fast::hash(&bytes);
+            packed.push(Packed { bytes, crc, uncompressed: self.page.len(), encoding });
         }
         Ok(Encoded { rows: records.len(), columns: packed })
     }
@@ -88,27 +89,16 @@ pub fn pages(records: &[Record], layout: Layout, level: i32) -> io::Result<Vec<E
 
 pub fn chunk(pages: &[Encoded], index: usize, column: ColumnDescPtr) -> Result<(Vec<u8>, ColumnCloseResult)> {
     let size = pages.iter().map(|page| page.columns[index].bytes.len() + 64).sum();
-    let mut sink = TrackedWrite::new(Vec::with_capacity(size));
-    let mut writer = SerializedPageWriter::new(&mut sink);
+    let mut bytes = Vec::with_capacity(size);
     let (mut rows, mut uncompressed, mut encoding) = (0, 0, Encoding::PLAIN);
     for page in pages {
-        let packed = &page.columns[index];
-        let data = Page::DataPage {
-            buf: packed.bytes.clone(),
-            num_values: page.rows as u32,
-            encoding: packed.encoding,
-            def_level_encoding: Encoding::RLE,
-            rep_level_encoding: Encoding::RLE,
-            statistics: None,
-        };
-        let written = writer.write_page(CompressedPage::new(data, packed.uncompressed))?;
-        debug_assert_eq!(written.page_type, PageType::DATA_PAGE);
+        let (packed, start) = (&page.columns[index], bytes.len());
+        write_header(packed, page.rows, &mut bytes);
+        uncompressed += bytes.len() - start + packed.uncompressed;
+        bytes.extend_from_slice(&packed.bytes);
         encoding = packed.encoding;
-        uncompressed += written.uncompressed_size;
         rows += page.rows;
     }
-    writer.close()?;
-    let bytes = sink.into_inner()?;
     let metadata = ColumnChunkMetaData::builder(column)
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_encodings(vec![encoding, Encoding::RLE])
@@ -126,4 +116,28 @@ pub fn chunk(pages: &[Encoded], index: usize, column: ColumnDescPtr) -> Result<(
         offset_index: None,
     };
     Ok((bytes, close))
+}
+
+/// Appends the header of a data page with its checksum, which parquet's page writer (60.1) cannot write. The numbers
+/// are fields of the structs `PageHeader` and `DataPageHeader`, in Thrift's compact protocol. Source:
+/// apache/parquet-format, `parquet.thrift`.
+fn write_header(page: &Packed, rows: usize, to: &mut Vec<u8>) {
+    const INT: u8 = 0x15;
+    const STRUCT: u8 = 0x1c;
+    const END: u8 = 0;
+    let int = |value: i32, to: &mut Vec<u8>| {
+        to.push(INT);
+        varint(u64::from((value << 1 ^ value >> 31) as u32), to);
+    };
+    for value in
+        [PageType::DATA_PAGE as i32, page.uncompressed as i32, page.bytes.len() as i32, page.crc as i32]
+    {
+        int(value, to);
+    }
+    to.push(STRUCT);
+    let levels = Encoding::RLE as i32;
+    for value in [rows as i32, page.encoding as i32, levels, levels] {
+        int(value, to);
+    }
+    to.extend([END, END]);
 }

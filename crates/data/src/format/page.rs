@@ -113,7 +113,7 @@ fn packed(eight: &[Record], get: impl Fn(&Record) -> bool) -> u8 {
     eight.iter().enumerate().fold(0, |bits, (index, record)| bits | u8::from(get(record)) << index)
 }
 
-fn varint(mut value: u64, to: &mut Vec<u8>) {
+pub fn varint(mut value: u64, to: &mut Vec<u8>) {
     while value >= 128 {
         to.push(value as u8 | 128);
         value >>= 7;

@@ -2,20 +2,27 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parquet::basic::{Repetition, Type as PhysicalType};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::reader::{FileReader, Length, SerializedFileReader};
+use parquet::file::serialized_reader::SerializedPageReader;
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{Type, TypePtr};
 use rayon::prelude::*;
 
 use super::columns::{Column, EMPTY, Layout, Projection};
 use super::encode::ROWS_PER_PAGE;
+use super::footer;
+use super::legality;
 use super::metadata::Metadata;
 use super::page::Cursor;
+use super::page_header::{self, Pages};
 use super::positioned::Positioned;
-use crate::Record;
+use crate::{Record, unchecked};
 use patzer_io::error::{Error, Result};
 
 pub use super::writer::{ROWS_PER_GROUP, Writer};
@@ -26,8 +33,13 @@ pub(super) const METADATA_KEY: &str = "patzer";
 pub struct Dataset {
     path: PathBuf,
     reader: SerializedFileReader<Positioned>,
+    pages: Arc<Pages>,
     metadata: Metadata,
     layout: Layout,
+    checksums: bool,
+    /// Whether to check every record, since pages have no checksums.
+    check_records: bool,
+    unchecked: AtomicBool,
 }
 
 impl Dataset {
@@ -41,8 +53,9 @@ impl Dataset {
             return Err(Error::data(path, "is empty"));
         }
         let file = Positioned::new(file).map_err(|e| Error::io(path, e))?;
-        let reader = SerializedFileReader::new(file)
-            .map_err(|_| Error::data(path, "is not a Parquet file; make a dataset with `patzer extract`"))?;
+        let sealed = footer::check(&file).map_err(|reason| Error::data(path, reason))?;
+        let reader = SerializedFileReader::new(file.clone())
+            .map_err(|e| Error::data(path, format!("its footer is damaged: {e}")))?;
         let pairs = reader.metadata().file_metadata().key_value_metadata();
         let json =
             pairs.into_iter().flatten().find(|pair| pair.key == METADATA_KEY).and_then(|p| p.value.as_ref());
@@ -60,7 +73,18 @@ impl Dataset {
         if !actual.get_fields().iter().map(physical).eq(expected.get_fields().iter().map(physical)) {
             return Err(Error::data(path, "its columns are not those of a patzer dataset of this version"));
         }
-        Ok(Dataset { path: path.to_path_buf(), reader, layout, metadata })
+        check_chunks(reader.metadata(), file.len()).map_err(|reason| Error::data(path, reason))?;
+        let checksums = sealed || page_checksums(reader.metadata(), &file);
+        Ok(Dataset {
+            path: path.to_path_buf(),
+            reader,
+            pages: Arc::new(Pages(file)),
+            layout,
+            metadata,
+            checksums,
+            check_records: !checksums,
+            unchecked: AtomicBool::new(false),
+        })
     }
 
     pub fn path(&self) -> &Path {
@@ -69,6 +93,16 @@ impl Dataset {
 
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+
+    /// Whether pages have checksums, which every read verifies. Without them, every read checks that records are legal.
+    pub fn has_checksums(&self) -> bool {
+        self.checksums
+    }
+
+    /// Reads illegal records too, for a caller that reports them itself.
+    pub fn accept_illegal_records(&mut self) {
+        self.check_records = false;
     }
 
     pub fn rows(&self) -> u64 {
@@ -116,16 +150,21 @@ impl Dataset {
 
     pub fn rows_of(&self, index: usize, projection: Projection) -> Result<Rows<'_>> {
         let damaged = |e| self.damaged(index, &e);
-        let group = self.reader.get_row_group(index).map_err(damaged)?;
-        let left = usize::try_from(group.metadata().num_rows()).map_err(|_| {
+        let group = self.reader.metadata().row_group(index);
+        let left = usize::try_from(group.num_rows()).map_err(|_| {
             Error::at(&self.path, format!("row group {index}"), "has no sound number of rows")
         })?;
         let columns = self.layout.columns().enumerate().filter(|(_, column)| projection.contains(column));
         let cursor = |(place, column): (usize, &'static Column)| {
-            Ok((column, Cursor::new(group.get_column_page_reader(place)?, column.optional)))
+            let pages = SerializedPageReader::new(Arc::clone(&self.pages), group.column(place), left, None)?;
+            Ok((column, Cursor::new(Box::new(pages), column.optional)))
         };
         let cursors = columns.map(cursor).collect::<std::result::Result<_, _>>().map_err(damaged)?;
-        Ok(Rows { dataset: self, group: index, cursors, left })
+        let legality = self.check_records && projection.has(Projection::KEY);
+        if legality && !self.unchecked.swap(true, Ordering::Relaxed) {
+            unchecked::add(&self.path);
+        }
+        Ok(Rows { dataset: self, group: index, cursors, next: 0, left, legality })
     }
 
     pub fn blocks(&self) -> Blocks<'_> {
@@ -149,6 +188,37 @@ impl Dataset {
             (0..self.groups()).into_par_iter().map(|i| self.read_group(i)).collect::<Result<_>>()?;
         Ok(groups.concat())
     }
+}
+
+/// Checks the numbers of a footer that decide what is read.
+fn check_chunks(metadata: &ParquetMetaData, length: u64) -> std::result::Result<(), &'static str> {
+    let (mut rows, columns) = (0i64, metadata.file_metadata().schema_descr().num_columns());
+    for group in metadata.row_groups() {
+        rows = rows.checked_add(group.num_rows()).filter(|_| group.num_rows() >= 0).ok_or(ROWS)?;
+        if group.num_columns() != columns {
+            return Err("its footer is damaged: a row group lacks columns");
+        }
+        for chunk in group.columns() {
+            let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
+            let end = start.checked_add(chunk.compressed_size());
+            let inside = start >= 0 && end.is_some_and(|end| end >= start && end as u64 <= length);
+            if !inside || chunk.data_page_offset() < start || chunk.file_path().is_some() {
+                return Err("its footer is damaged: the pages of a column are not within the file");
+            }
+            if chunk.num_values() != group.num_rows() {
+                return Err(ROWS);
+            }
+        }
+    }
+    if rows == metadata.file_metadata().num_rows() { Ok(()) } else { Err(ROWS) }
+}
+
+const ROWS: &str = "its footer is damaged: its numbers of rows contradict each other";
+
+/// Whether the first page of every column chunk has a checksum.
+fn page_checksums(metadata: &ParquetMetaData, file: &Positioned) -> bool {
+    let mut chunks = metadata.row_groups().iter().flat_map(|group| group.columns());
+    chunks.all(|chunk| matches!(page_header::has_checksum(file, chunk.byte_range().0), Ok(Some(true))))
 }
 
 /// The parts of a column's type that decide how it is read; field ids and logical types differ between writers.
@@ -188,7 +258,9 @@ pub struct Rows<'a> {
     dataset: &'a Dataset,
     group: usize,
     cursors: Vec<(&'static Column, Cursor)>,
+    next: usize,
     left: usize,
+    legality: bool,
 }
 
 impl Rows<'_> {
@@ -202,6 +274,7 @@ impl Rows<'_> {
     fn skip(&mut self, rows: usize) -> Result<()> {
         let damaged = |e| self.dataset.damaged(self.group, &e);
         self.cursors.iter_mut().try_for_each(|(_, cursor)| cursor.skip(rows)).map_err(damaged)?;
+        self.next += rows;
         self.left -= rows;
         Ok(())
     }
@@ -214,9 +287,22 @@ impl Rows<'_> {
             let mut columns = self.cursors.iter_mut();
             let read = columns.try_for_each(|(column, cursor)| (column.read)(cursor, few));
             read.map_err(|e| self.dataset.damaged(self.group, &e))?;
+            if self.legality {
+                self.check(few)?;
+            }
+            self.next += few.len();
         }
         self.left -= records.len();
         Ok(())
+    }
+
+    fn check(&self, few: &[Record]) -> Result<()> {
+        let faults =
+            few.iter().zip(self.next..).filter_map(|(record, row)| Some((row, legality::fault(record)?)));
+        faults.take(1).try_for_each(|(row, fault)| {
+            let place = format!("row group {}, row {row}", self.group);
+            Err(Error::at(&self.dataset.path, place, format!("is damaged: {fault}")))
+        })
     }
 }
 
@@ -235,12 +321,11 @@ pub(super) fn parquet_error(path: &Path, error: ParquetError) -> Error {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::Leaf;
     use patzer_chess::{PackedBoard, PackedMove};
     use shakmaty::Color;
-    use std::sync::Arc;
 
     fn records(n: usize) -> Vec<Record> {
         let start = PackedBoard::pack(&shakmaty::Chess::default());
@@ -299,7 +384,7 @@ mod tests {
     }
 
     /// Writes with parquet's typed writers: plain or dictionary encoding, pages of other lengths in every column.
-    fn write_plainly(path: &Path, records: &[Record], dictionary: bool) {
+    pub fn write_plainly(path: &Path, records: &[Record], dictionary: bool) {
         use parquet::data_type::*;
         use parquet::file::metadata::KeyValue;
         use parquet::file::properties::{EnabledStatistics, WriterProperties};
@@ -355,6 +440,33 @@ mod tests {
         let json = serde_json::to_string(&Metadata::new(vec![], vec![], 0)).unwrap();
         file.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_string(), json));
         file.close().unwrap();
+    }
+
+    #[test]
+    fn a_file_without_checksums_is_said_to_be_unchecked_and_its_records_are_checked() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.parquet");
+        let mut written = records(3000);
+        for dictionary in [false, true] {
+            write_plainly(&path, &written, dictionary);
+            let dataset = Dataset::open(&path).unwrap();
+            assert!(!dataset.has_checksums());
+            dataset.read_columns(0, Projection::GAME).unwrap();
+            assert!(!crate::unchecked::take().contains(&path));
+            assert!(dataset.read_all().unwrap() == written);
+            assert!(crate::unchecked::take().contains(&path));
+        }
+        // White's king is gone.
+        written[2500].board.0[10] ^= 1;
+        write_plainly(&path, &written, false);
+        let mut dataset = Dataset::open(&path).unwrap();
+        let error = dataset.read_all().unwrap_err().to_string();
+        assert!(
+            error.ends_with("x.parquet: row group 0, row 2500: is damaged: not one king a side"),
+            "{error}"
+        );
+        dataset.accept_illegal_records();
+        assert!(dataset.read_all().unwrap() == written);
     }
 
     #[test]

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use parquet::file::reader::{ChunkReader, Length};
 
+#[derive(Clone)]
 pub struct Positioned {
     file: Arc<File>,
     length: u64,
@@ -19,6 +20,10 @@ impl Positioned {
     pub fn new(file: File) -> io::Result<Positioned> {
         let length = file.metadata()?.len();
         Ok(Positioned { file: Arc::new(file), length })
+    }
+
+    pub fn cursor(&self, at: u64) -> Cursor {
+        Cursor { file: Arc::clone(&self.file), at }
     }
 }
 
@@ -45,12 +50,12 @@ impl ChunkReader for Positioned {
     type T = BufReader<Cursor>;
 
     fn get_read(&self, start: u64) -> parquet::errors::Result<Self::T> {
-        Ok(BufReader::new(Cursor { file: Arc::clone(&self.file), at: start }))
+        Ok(BufReader::new(self.cursor(start)))
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
         let mut bytes = vec![0; length];
-        Cursor { file: Arc::clone(&self.file), at: start }.read_exact(&mut bytes)?;
+        self.cursor(start).read_exact(&mut bytes)?;
         Ok(bytes.into())
     }
 }

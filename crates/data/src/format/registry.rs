@@ -29,6 +29,8 @@ pub struct Format {
     pub note: &'static str,
     /// Default dialect of a text format that has several.
     pub dialect: Option<Dialect>,
+    /// Whether a [companion](patzer_io::companion) is written beside a file, since the format has no checksums.
+    pub companion: bool,
     /// Recognises the format by the first bytes, if possible.
     pub recognise: Option<fn(&[u8]) -> bool>,
     pub read: Read,
@@ -47,15 +49,17 @@ const CLOCKS: Capabilities = Capabilities::HALFMOVE.and(Capabilities::FULLMOVE);
 const PLAYED: Capabilities = Capabilities::MOVE.and(Capabilities::DISTANCES).and(Capabilities::GAME);
 
 fn each_record(
-    path: &Path,
+    out: CompressedOutput,
     header: Vec<u8>,
     encode: impl FnMut(&mut Vec<u8>, &Record) + Send + 'static,
 ) -> Result<Box<dyn PositionWriter>> {
-    Ok(Box::new(RecordWriter::new(CompressedOutput::create(path)?, header, encode)))
+    Ok(Box::new(RecordWriter::new(out, header, encode)))
 }
 
 fn write_epd(path: &Path, dialect: Dialect) -> Result<Box<dyn PositionWriter>> {
-    each_record(path, Vec::new(), move |text, record| epd::encode(text, record, dialect))
+    each_record(CompressedOutput::create(path)?, Vec::new(), move |text, record| {
+        epd::encode(text, record, dialect)
+    })
 }
 
 /// Every format. The native one is first.
@@ -69,6 +73,7 @@ pub static FORMATS: &[Format] = &[
         refuses: Capabilities::NONE,
         note: "Also says where the positions come from and which filters they have passed.",
         dialect: None,
+        companion: false,
         recognise: Some(|head| head.starts_with(b"PAR1")),
         read: Read::Dataset,
         write: |path, _, metadata| Ok(Box::new(parquet::Writer::create(path, metadata.clone())?)),
@@ -82,11 +87,13 @@ pub static FORMATS: &[Format] = &[
         refuses: Capabilities::NONE,
         note: "Reading needs the columns `fen` and `result`; the others may be missing.",
         dialect: None,
+        companion: false,
         recognise: Some(csv::recognise),
         read: Read::Stream(|input| Ok(Box::new(csv::Reader::new(input)?))),
         write: |path, _, metadata| {
             let resolved = metadata.resolved.is_some();
-            each_record(path, csv::header(resolved), move |text, record| csv::encode(text, record, resolved))
+            let encode = move |text: &mut Vec<u8>, record: &Record| csv::encode(text, record, resolved);
+            each_record(CompressedOutput::create(path)?, csv::header(resolved), encode)
         },
     },
     Format {
@@ -98,6 +105,7 @@ pub static FORMATS: &[Format] = &[
         refuses: Capabilities::NONE,
         note: "All dialects are read, also mixed; written is `c9`, unless `--dialect` says otherwise.",
         dialect: Some(Dialect::C9),
+        companion: false,
         recognise: Some(epd::recognise),
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
         write: |path, target, _| write_epd(path, target.dialect.unwrap_or(Dialect::C9)),
@@ -111,6 +119,7 @@ pub static FORMATS: &[Format] = &[
         refuses: Capabilities::NONE,
         note: "The format `epd` in the dialect `bracket`.",
         dialect: Some(Dialect::Bracket),
+        companion: false,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
         write: |path, target, _| write_epd(path, target.dialect.unwrap_or(Dialect::Bracket)),
@@ -124,6 +133,7 @@ pub static FORMATS: &[Format] = &[
         refuses: Capabilities::NONE,
         note: "The format `epd` in the dialect `pipe`.",
         dialect: Some(Dialect::Pipe),
+        companion: false,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
         write: |path, target, _| write_epd(path, target.dialect.unwrap_or(Dialect::Pipe)),
@@ -137,10 +147,12 @@ pub static FORMATS: &[Format] = &[
         refuses: Capabilities::NONE,
         note: "The side to move is always White: boards with Black to move are turned, and results with them.",
         dialect: None,
+        companion: true,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(bullet::Reader::new(input)))),
         write: |path, _, _| {
-            each_record(path, Vec::new(), |bytes, record| bytes.extend_from_slice(&bullet::encode(record)))
+            let out = CompressedOutput::with_companion(path)?;
+            each_record(out, Vec::new(), |bytes, record| bytes.extend_from_slice(&bullet::encode(record)))
         },
     },
     Format {
@@ -152,9 +164,10 @@ pub static FORMATS: &[Format] = &[
         refuses: Capabilities::NONE,
         note: "Where positions of a game are missing, each piece of it is written as a game of its own.",
         dialect: None,
+        companion: true,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(viri::Reader::new(input)))),
-        write: |path, _, _| Ok(Box::new(viri::Writer::new(CompressedOutput::create(path)?))),
+        write: |path, _, _| Ok(Box::new(viri::Writer::new(CompressedOutput::with_companion(path)?))),
     },
     Format {
         name: "binpack",
@@ -170,9 +183,10 @@ pub static FORMATS: &[Format] = &[
         refuses: Capabilities::CHESS960,
         note: "Its ply comes from the move number. No score is 32002; move numbers end at 8192.",
         dialect: None,
+        companion: true,
         recognise: Some(|head| head.starts_with(binpack::MAGIC)),
         read: Read::Stream(|input| Ok(Box::new(binpack::Reader::new(input)))),
-        write: |path, _, _| Ok(Box::new(binpack::Writer::new(CompressedOutput::create(path)?))),
+        write: |path, _, _| Ok(Box::new(binpack::Writer::new(CompressedOutput::with_companion(path)?))),
     },
     Format {
         name: "plain",
@@ -183,6 +197,7 @@ pub static FORMATS: &[Format] = &[
         refuses: Capabilities::NONE,
         note: "Its ply comes from the move number. No score is 32002.",
         dialect: None,
+        companion: false,
         recognise: Some(|head| head.starts_with(b"fen ") || head.starts_with(b"\xef\xbb\xbffen ")),
         read: Read::Stream(|input| Ok(Box::new(sfplain::Reader::new(input)))),
         write: |path, _, _| Ok(Box::new(sfplain::Writer::new(CompressedOutput::create(path)?))),

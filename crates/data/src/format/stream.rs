@@ -7,6 +7,7 @@ use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 
 use super::any::PositionWriter;
+use super::companion::Hashed;
 use crate::Record;
 use patzer_io::Output;
 use patzer_io::error::{Error, Result};
@@ -69,9 +70,10 @@ impl Input {
         Ok(read)
     }
 
-    /// Replaces `line` by the next line without trailing space; false at the end of the file.
+    /// Replaces `line` by the next line that is not empty, without trailing space; false at the end of the file.
     pub fn line(&mut self, line: &mut Vec<u8>) -> Result<bool> {
         line.clear();
+        self.skip_empty_lines()?;
         let read = self.reader.by_ref().take(LINE).read_until(b'\n', line);
         let read = read.map_err(|e| self.read_error(0, e))? as u64;
         self.offset += read;
@@ -86,6 +88,24 @@ impl Input {
             line.drain(..3);
         }
         Ok(read > 0)
+    }
+
+    fn skip_empty_lines(&mut self) -> Result<()> {
+        loop {
+            let arrived = match self.reader.fill_buf() {
+                Ok(arrived) => arrived,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
+                Err(e) => return Err(self.read_error(0, e)),
+            };
+            let empty = arrived.iter().take_while(|&&byte| byte == b'\n').count();
+            let all = empty == arrived.len();
+            self.reader.consume(empty);
+            self.offset += empty as u64;
+            self.lines += empty as u64;
+            if empty == 0 || !all {
+                return Ok(());
+            }
+        }
     }
 
     pub fn line_error(&self, reason: impl std::fmt::Display) -> Error {
@@ -121,19 +141,60 @@ pub struct CompressedOutput {
 }
 
 enum Encoder {
-    Plain(Output),
-    Zstd(Box<zstd::Encoder<'static, Output>>),
-    Gzip(Box<GzEncoder<Output>>),
-    Bzip2(Box<BzEncoder<Output>>),
+    Plain(Target),
+    Zstd(Box<zstd::Encoder<'static, Target>>),
+    Gzip(Box<GzEncoder<Target>>),
+    Bzip2(Box<BzEncoder<Target>>),
+}
+
+enum Target {
+    Alone(Output),
+    Hashed(Hashed),
+}
+
+impl Target {
+    fn commit(self) -> Result<()> {
+        match self {
+            Target::Alone(out) => out.commit(),
+            Target::Hashed(out) => out.commit(),
+        }
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Target::Alone(out) => out.write(bytes),
+            Target::Hashed(out) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Target::Alone(out) => out.flush(),
+            Target::Hashed(out) => out.flush(),
+        }
+    }
 }
 
 impl CompressedOutput {
     /// Creates a file, which appears under its name with [`CompressedOutput::commit`].
     pub fn create(path: &Path) -> Result<CompressedOutput> {
-        let output = Output::create(path)?;
+        CompressedOutput::over(path, Target::Alone(Output::create(path)?))
+    }
+
+    /// Creates a file with a companion, for formats without checksums.
+    pub fn with_companion(path: &Path) -> Result<CompressedOutput> {
+        CompressedOutput::over(path, Target::Hashed(Hashed::create(path)?))
+    }
+
+    fn over(path: &Path, output: Target) -> Result<CompressedOutput> {
         let encoder = match path.extension().and_then(|ending| ending.to_str()) {
             Some("zst") => {
-                Encoder::Zstd(Box::new(zstd::Encoder::new(output, 3).map_err(|e| Error::io(path, e))?))
+                let fault = |e| Error::io(path, e);
+                let mut encoder = zstd::Encoder::new(output, 3).map_err(fault)?;
+                encoder.include_checksum(true).map_err(fault)?;
+                Encoder::Zstd(Box::new(encoder))
             }
             Some("gz") => Encoder::Gzip(Box::new(GzEncoder::new(output, Default::default()))),
             Some("bz2") => Encoder::Bzip2(Box::new(BzEncoder::new(output, Default::default()))),

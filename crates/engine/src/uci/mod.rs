@@ -27,13 +27,18 @@ pub fn serve_tunable(evaluation: Evaluation) -> std::io::Result<()> {
 
 /// Runs these commands up to `quit`, each to its end, without reading standard input.
 pub fn carry_out(commands: &[String], evaluation: Evaluation) {
+    carry_out_to(commands, std::io::stdout(), evaluation);
+}
+
+/// As [`carry_out`], with the answers written to `output`.
+pub fn carry_out_to(commands: &[String], output: impl Write + Send + 'static, evaluation: Evaluation) {
     let (sender, events) = channel();
     let lines = commands.iter().take_while(|command| command.trim() != "quit");
     let lines = lines.map(|command| Event::Line(command.clone()));
     for event in lines.chain([Event::End]) {
         let _ = sender.send(event);
     }
-    let out = Out::new(std::io::stdout());
+    let out = Out::new(output);
     let _ = respond(&events, Session::new(out.clone(), sender, evaluation), &out);
 }
 

@@ -188,7 +188,7 @@ impl Reader<'_> {
         integer
             .and_then(|n| i64::from_str_radix(n.as_str(), n.radix()).ok())
             .and_then(|n| i32::try_from(n).ok())
-            .filter(|n| n.abs() <= LARGEST)
+            .filter(|n| (-LARGEST..=LARGEST).contains(n))
             .ok_or_else(|| {
                 let reason = format!("`{name}` needs whole centipawns from -{LARGEST} to {LARGEST}");
                 self.fault(value.span(), reason)
@@ -271,6 +271,7 @@ mod tests {
             ("queen = [900.5, 900]", "whole centipawns"),
             ("queen = [\"x\", 900]", "whole centipawns"),
             ("queen = [99999, 900]", "whole centipawns"),
+            ("queen = [-2147483648, 900]", "whole centipawns"),
             ("queen = 900", "a list of"),
         ] {
             let text = good.replace("queen = [900, 900]", bad);

@@ -8,7 +8,8 @@
 //! | | the text: TOML, padded with newlines so that the body starts at a multiple of 64 |
 //! | | the body as [`network`](super::network) describes it |
 //!
-//! The text has the architecture, the feature blocks, the scales, the origin and the SHA-256 of the body.
+//! The text has the architecture, the feature blocks, the scales, the origin, the SHA-256 of the body and, since it could
+//! change in silence too, its own: of the text without that line and the padding. Older files have none.
 
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,8 @@ struct Header {
     #[serde(default)]
     training: String,
     body_sha256: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    header_sha256: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     shape: Option<Architecture>,
 }
@@ -91,7 +94,7 @@ impl Network {
     pub fn to_bytes(&self) -> Vec<u8> {
         let body = self.body();
         let shape = self.architecture();
-        let header = Header {
+        let mut header = Header {
             architecture: shape.to_string(),
             features: shape.features.to_string(),
             qa: QA,
@@ -100,10 +103,13 @@ impl Network {
             description: self.about().description.clone(),
             training: self.about().training.clone(),
             body_sha256: digest(&body),
+            header_sha256: None,
             shape: (!shape.is_plain()).then(|| shape.clone()),
         };
         // Strings, numbers and a table at the end always have a TOML form.
-        let mut text = toml::to_string(&header).unwrap_or_default();
+        let toml = |header: &Header| toml::to_string(header).unwrap_or_default();
+        header.header_sha256 = Some(header_digest(&toml(&header)));
+        let mut text = toml(&header);
         let padding = (FIXED + text.len()).next_multiple_of(64) - FIXED - text.len();
         text.extend(std::iter::repeat_n('\n', padding));
         let mut bytes = MAGIC.to_vec();
@@ -145,8 +151,18 @@ fn split(bytes: &[u8]) -> Result<(Header, &[u8]), EvalError> {
         std::str::from_utf8(text).map_err(|_| EvalError::Header("its header is not UTF-8 text".into()))?;
     let reason =
         |e: toml::de::Error| format!("its header does not parse: {}", e.message().replace('\n', " "));
-    let header = toml::from_str(text).map_err(|e| EvalError::Header(reason(e)))?;
+    let header: Header = toml::from_str(text).map_err(|e| EvalError::Header(reason(e)))?;
+    if header.header_sha256.as_ref().is_some_and(|recorded| *recorded != header_digest(text)) {
+        return Err(EvalError::Header("its header is damaged: it does not match its checksum".into()));
+    }
     Ok((header, &bytes[end..]))
+}
+
+/// The SHA-256 of a header's text without the line that holds it and without padding.
+fn header_digest(text: &str) -> String {
+    let lines = text.trim_end_matches('\n').split_inclusive('\n');
+    let covered: String = lines.filter(|line| !line.starts_with("header_sha256")).collect();
+    digest(covered.trim_end_matches('\n').as_bytes())
 }
 
 fn digest(bytes: &[u8]) -> String {
@@ -176,26 +192,50 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_and_every_flipped_byte_is_noticed() {
-        let network = random_of(&Architecture::plain(2), 1);
-        let bytes = network.to_bytes();
+    fn every_cut_is_noticed() {
+        let bytes = random_of(&Architecture::plain(2), 1).to_bytes();
         for length in 0..bytes.len() {
             assert!(Network::parse(&bytes[..length]).is_err(), "cut to {length}");
         }
-        for at in (0..bytes.len()).step_by(7) {
-            let mut damaged = bytes.clone();
-            damaged[at] ^= 0x10;
-            if let Ok(read) = Network::parse(&damaged) {
-                // Only the free text of the header may change unnoticed.
-                assert_eq!(read.body(), network.body(), "byte {at}");
+    }
+
+    #[test]
+    fn every_flipped_bit_is_noticed_or_changes_nothing() {
+        let about = About { description: "some origin".into(), training: "ab12".into() };
+        let architectures = shapes().into_iter().map(|shape| Architecture { hidden: 2, ..shape });
+        for (seed, architecture) in [Architecture::plain(1)].into_iter().chain(architectures).enumerate() {
+            let network = random_of(&architecture, seed as u64).with_about(about.clone());
+            let mut bytes = network.to_bytes();
+            let header = bytes.len() - network.body().len();
+            // The weights have one checksum: of the larger networks a sample of their bits will do.
+            let body = 8 * header..8 * bytes.len();
+            for bit in (0..8 * header).chain(body.step_by(if seed == 0 { 1 } else { 40_009 })) {
+                bytes[bit / 8] ^= 1 << (bit % 8);
+                if let Ok(read) = Network::parse(&bytes) {
+                    assert_eq!(read, network, "{architecture}: bit {bit}");
+                }
+                bytes[bit / 8] ^= 1 << (bit % 8);
             }
         }
+    }
+
+    /// As older versions wrote it: they would see a key that they do not know.
+    fn without_header_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
+        let at = bytes.windows(13).position(|w| w == b"header_sha256").unwrap();
+        bytes[at..at + 6].copy_from_slice(b"unread");
+        bytes
+    }
+
+    #[test]
+    fn a_header_of_older_versions_has_no_checksum_of_its_own() {
+        let network = random_of(&Architecture::plain(2), 1);
+        assert_eq!(Network::parse(&without_header_checksum(network.to_bytes())).unwrap(), network);
     }
 
     #[test]
     fn other_files_are_refused_with_a_reason() {
         let network = random_of(&Architecture::plain(16), 1);
-        let bytes = network.to_bytes();
+        let bytes = without_header_checksum(network.to_bytes());
         let reason = |bytes: &[u8]| Network::parse(bytes).unwrap_err().to_string();
         assert_eq!(reason(b""), "is empty");
         assert!(reason(&network.body()).contains("net convert"));

@@ -29,7 +29,7 @@ pub fn write(fit: &Fit, about: &[String]) -> String {
 
 pub fn read(path: &Path) -> Result<Strengths> {
     type Table = BTreeMap<String, BTreeMap<String, (f64, f64, u64, u64)>>;
-    let text = io::read_text(path)?;
+    let text = io::read_text(path, io::Limit::WEIGHTS)?;
     let table: Table = toml::from_str(&text)
         .map_err(|e| Error::data(path, format!("is not a table of moves: {}", e.message())))?;
     let mut strengths = Strengths::default();

@@ -57,7 +57,7 @@ fn full() -> f64 {
 
 impl Terms {
     pub fn load(path: &Path) -> Result<Terms> {
-        Terms::parse(&io::read_text(path)?, path)
+        Terms::parse(&io::read_text(path, io::Limit::WEIGHTS)?, path)
     }
 
     pub fn parse(text: &str, path: &Path) -> Result<Terms> {

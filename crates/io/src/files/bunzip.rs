@@ -3,9 +3,12 @@
 //! Blocks of at most 900 kB are independent and begin, at any bit, with a 48-bit magic number. The stream is split at
 //! these, and each block is decoded as a stream of its own, checksum included. If the magic occurs by chance within a
 //! block, the first part does not decode, and is decoded again together with the next.
+//!
+//! Runs of equal bytes let 40 bytes expand to 46 MB, so only [`AT_ONCE`] blocks are decoded ahead, and one of more than
+//! [`AHEAD`] bytes is decoded as it is read.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Cursor, Read};
 
 use bzip2::bufread::BzDecoder;
 use rayon::prelude::*;
@@ -17,6 +20,17 @@ const MAGIC: u64 = (1 << MAGIC_BITS) - 1;
 
 const WINDOW: usize = 1 << 21;
 
+/// Compressed bytes without a whole block; 900,000 symbols of at most 20 bits take 2.25 MB.
+const LONGEST_BLOCK: usize = 2 * WINDOW;
+
+/// Blocks decoded at once.
+const AT_ONCE: usize = 32;
+
+/// Longest text of a block in bytes that is decoded ahead of its reader.
+const AHEAD: u64 = 1 << 21;
+
+const BUFFER: usize = 1 << 18;
+
 /// Reader of the decoded text of bzip2 streams.
 pub struct Blocks<R> {
     input: R,
@@ -24,14 +38,27 @@ pub struct Blocks<R> {
     packed: Vec<u8>,
     /// Bit positions of blocks (true) and stream ends (false) in `packed`.
     marks: Vec<(usize, bool)>,
+    /// Index of the first mark whose block is not decoded.
+    next: usize,
     /// Bytes of `packed` searched for marks.
     searched: usize,
     last_bits: u64,
+    /// No more bytes to read, and no more blocks to decode.
     ended: bool,
-    /// Decoded blocks, and the bytes already read of the first.
-    text: VecDeque<Vec<u8>>,
+    stopped: bool,
+    pieces: VecDeque<Piece>,
+    /// Text to read next, and its bytes that were read already.
+    text: Vec<u8>,
     taken: usize,
+    /// Decodes what follows `text`.
+    long: Option<BzDecoder<Cursor<Vec<u8>>>>,
     error: Option<io::Error>,
+}
+
+enum Piece {
+    Text(Vec<u8>),
+    /// The block as a stream of its own, not yet decoded.
+    Long(Vec<u8>),
 }
 
 impl<R: BufRead> Blocks<R> {
@@ -40,23 +67,57 @@ impl<R: BufRead> Blocks<R> {
             input,
             packed: Vec::new(),
             marks: Vec::new(),
+            next: 0,
             searched: 0,
             last_bits: 0,
             ended: false,
-            text: VecDeque::new(),
+            stopped: false,
+            pieces: VecDeque::new(),
+            text: Vec::new(),
             taken: 0,
+            long: None,
             error: None,
         }
     }
 
     fn refill(&mut self) -> io::Result<()> {
-        while self.text.is_empty() && self.error.is_none() && !(self.ended && self.marks.is_empty()) {
-            let arrived = (&mut self.input).take(WINDOW as u64).read_to_end(&mut self.packed)?;
-            self.ended = arrived < WINDOW;
-            self.search();
-            self.decode();
+        while self.pieces.is_empty() && !self.stopped {
+            let before = self.next;
+            if self.next + 1 < self.marks.len() {
+                self.decode();
+            }
+            if self.pieces.is_empty() && !self.stopped && self.next == before {
+                self.read_window()?;
+            }
         }
-        if self.text.is_empty() { self.error.take().map_or(Ok(()), Err) } else { Ok(()) }
+        if self.pieces.is_empty() { self.error.take().map_or(Ok(()), Err) } else { Ok(()) }
+    }
+
+    /// Drops the compressed bytes of decoded blocks and reads more; checks at the end that the stream is complete.
+    fn read_window(&mut self) -> io::Result<()> {
+        if self.ended {
+            let total = 8 * self.packed.len();
+            let complete = self.marks.last().is_some_and(|&(start, block)| !block && start + 80 <= total);
+            self.stop((!complete).then(|| io::ErrorKind::UnexpectedEof.into()));
+            return Ok(());
+        }
+        if let Some(&(start, _)) = self.marks.get(self.next) {
+            let done = start / 8;
+            self.marks.drain(..self.next);
+            self.marks.iter_mut().for_each(|mark| mark.0 -= 8 * done);
+            self.packed.drain(..done);
+            self.searched -= done;
+            self.next = 0;
+        }
+        if self.packed.len() > LONGEST_BLOCK {
+            let reason = "no bzip2 block ends within 4 MiB";
+            self.stop(Some(io::Error::new(io::ErrorKind::InvalidData, reason)));
+            return Ok(());
+        }
+        let arrived = (&mut self.input).take(WINDOW as u64).read_to_end(&mut self.packed)?;
+        self.ended = arrived < WINDOW;
+        self.search();
+        Ok(())
     }
 
     fn search(&mut self) {
@@ -75,52 +136,45 @@ impl<R: BufRead> Blocks<R> {
         self.searched = self.packed.len();
     }
 
-    /// Decodes every complete block and drops its compressed bytes.
+    /// Decodes the next complete blocks.
     fn decode(&mut self) {
-        let ends: Vec<usize> = self.marks.iter().skip(1).map(|mark| mark.0).collect();
-        let jobs = self.marks.par_iter().zip(&ends).map(|(&(start, block), &end)| {
-            if block { decode(&self.packed, start, end).map(Some) } else { Ok(None) }
+        let first = self.next;
+        let at_once = AT_ONCE.max(2 * rayon::current_num_threads()).min(self.marks.len() - first - 1);
+        let jobs = self.marks[first..first + at_once + 1].par_windows(2).map(|pair| match pair {
+            &[(start, true), (end, _)] => decode(&self.packed, start, end).map(Some),
+            _ => Ok(None),
         });
-        let decoded: Vec<io::Result<Option<Vec<u8>>>> = jobs.collect();
-        let (mut whole, mut decoded_to) = (ends.len(), 0);
-        for (index, piece) in decoded.into_iter().enumerate() {
-            let (start, _) = self.marks[index];
+        let decoded: Vec<io::Result<Option<Piece>>> = jobs.collect();
+        for (index, piece) in (first..).zip(decoded) {
             match piece {
-                _ if start < decoded_to => {}
-                Ok(piece) => self.text.extend(piece),
+                _ if index < self.next => {}
+                Ok(piece) => {
+                    self.pieces.extend(piece);
+                    self.next = index + 1;
+                }
                 // Perhaps a magic number by chance: join the next part, which may not have arrived yet.
-                Err(error) => match ends.get(index + 1).map(|&end| (end, decode(&self.packed, start, end))) {
-                    Some((end, Ok(piece))) => {
-                        self.text.push_back(piece);
-                        decoded_to = end;
+                Err(error) => {
+                    let start = self.marks[index].0;
+                    match self.marks.get(index + 2).map(|&(end, _)| decode(&self.packed, start, end)) {
+                        Some(Ok(piece)) => {
+                            self.pieces.push_back(piece);
+                            self.next = index + 2;
+                        }
+                        None if !self.ended => return,
+                        _ => return self.stop(Some(error)),
                     }
-                    None if !self.ended => whole = index,
-                    _ => return self.stop(Some(error)),
-                },
+                }
             }
-        }
-        if self.ended {
-            let total = 8 * self.packed.len();
-            let complete = self.marks.last().is_some_and(|&(start, block)| !block && start + 80 <= total);
-            return self.stop((!complete).then(|| io::ErrorKind::UnexpectedEof.into()));
-        }
-        if whole > 0 {
-            let done = self.marks[whole].0 / 8;
-            self.marks.drain(..whole);
-            self.marks.iter_mut().for_each(|mark| mark.0 -= 8 * done);
-            self.packed.drain(..done);
-            self.searched -= done;
         }
     }
 
     fn stop(&mut self, error: Option<io::Error>) {
         self.error = error;
-        self.ended = true;
-        self.marks.clear();
+        self.stopped = true;
     }
 }
 
-fn decode(packed: &[u8], start: usize, end: usize) -> io::Result<Vec<u8>> {
+fn decode(packed: &[u8], start: usize, end: usize) -> io::Result<Piece> {
     let byte = |at: usize| u64::from(packed.get(at).copied().unwrap_or(0));
     let shift = start % 8;
     let aligned = |at: usize| ((byte(at) << 8 | byte(at + 1)) >> (8 - shift)) as u8;
@@ -136,20 +190,39 @@ fn decode(packed: &[u8], start: usize, end: usize) -> io::Result<Vec<u8>> {
     let tail = tail << (128 - (rest + MAGIC_BITS + 32));
     stream.extend(&tail.to_be_bytes()[..11]);
     let mut text = Vec::new();
-    BzDecoder::new(&stream[..]).read_to_end(&mut text)?;
-    Ok(text)
+    BzDecoder::new(&stream[..]).take(AHEAD + 1).read_to_end(&mut text)?;
+    Ok(if text.len() as u64 > AHEAD { Piece::Long(stream) } else { Piece::Text(text) })
 }
 
 impl<R: BufRead> BufRead for Blocks<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        while self.text.front().is_some_and(|piece| self.taken >= piece.len()) {
-            self.text.pop_front();
+        while self.taken >= self.text.len() {
             self.taken = 0;
+            if let Some(decoder) = &mut self.long {
+                self.text.resize(BUFFER, 0);
+                let length = decoder.read(&mut self.text);
+                self.text.truncate(*length.as_ref().unwrap_or(&0));
+                let length = length.inspect_err(|_| {
+                    self.long = None;
+                    self.pieces.clear();
+                    self.stopped = true;
+                })?;
+                if length > 0 {
+                    break;
+                }
+                self.long = None;
+            }
+            if self.pieces.is_empty() {
+                self.text.clear();
+                self.refill()?;
+            }
+            match self.pieces.pop_front() {
+                Some(Piece::Text(text)) => self.text = text,
+                Some(Piece::Long(stream)) => self.long = Some(BzDecoder::new(Cursor::new(stream))),
+                None => break,
+            }
         }
-        if self.text.is_empty() {
-            self.refill()?;
-        }
-        Ok(self.text.front().map_or(&[], |piece| &piece[self.taken..]))
+        Ok(&self.text[self.taken..])
     }
 
     fn consume(&mut self, length: usize) {
@@ -230,8 +303,47 @@ mod tests {
         // Simulates a magic number within the second block.
         let (second, third) = (blocks.marks[1].0, blocks.marks[2].0);
         blocks.marks.insert(2, ((second + third) / 2, true));
-        blocks.decode();
-        assert!(blocks.error.is_none());
-        assert!(blocks.text.into_iter().flatten().collect::<Vec<u8>>() == text);
+        let mut decoded = Vec::new();
+        blocks.read_to_end(&mut decoded).unwrap();
+        assert!(decoded == text);
+    }
+
+    #[test]
+    fn a_bomb_is_decoded_as_it_is_read() {
+        let stream = packed(&vec![b' '; 40 << 20], 9);
+        let bomb = stream.repeat(4);
+        assert!(bomb.len() < 400);
+        let mut blocks = Blocks::new(&bomb[..]);
+        let (mut length, mut most) = (0, 0);
+        loop {
+            let arrived = blocks.fill_buf().unwrap().len();
+            let held = blocks.pieces.iter().map(|piece| match piece {
+                Piece::Text(bytes) | Piece::Long(bytes) => bytes.len(),
+            });
+            most = most.max(held.sum::<usize>() + blocks.text.len());
+            length += arrived;
+            if arrived == 0 {
+                break;
+            }
+            blocks.consume(arrived);
+        }
+        assert_eq!(length, 4 * (40 << 20));
+        assert!(most <= 2 * BUFFER, "{most} bytes");
+        // The checksum of the second block.
+        let mut damaged = bomb.clone();
+        damaged[stream.len() + 10] ^= 1;
+        let (text, error) = decompress(&damaged);
+        assert!(error.is_some());
+        assert!((79 << 20..=80 << 20).contains(&text.len()), "{}", text.len());
+    }
+
+    #[test]
+    fn bytes_without_blocks_end_the_stream() {
+        let mut endless = packed(b"text", 9);
+        endless.truncate(20);
+        let mut blocks = Blocks::new(io::BufReader::new(io::Cursor::new(endless).chain(io::repeat(b'A'))));
+        let error = blocks.read_to_end(&mut Vec::new()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        assert!(blocks.packed.len() <= LONGEST_BLOCK + WINDOW);
     }
 }

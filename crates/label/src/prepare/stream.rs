@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use rayon::prelude::*;
 use shakmaty::Color;
@@ -86,6 +87,7 @@ fn read_files(
         pipeline: Pipeline::new(&data.filters, &data.filter_set)?,
         account: Account::default(),
         take,
+        stop: interrupt::flag(),
     };
     let paths = if data.files.is_empty() { vec![default_dataset()?] } else { data.files.clone() };
     let mut open = Vec::new();
@@ -129,6 +131,7 @@ struct Stream<'a, 't> {
     pipeline: Pipeline,
     account: Account,
     take: &'a mut Take<'t>,
+    stop: &'a AtomicBool,
 }
 
 struct OpenFile {
@@ -277,8 +280,9 @@ impl Stream<'_, '_> {
     }
 
     fn resolve_lines(&mut self, batch: &mut Vec<Record>, resolve: bool) -> Result<()> {
-        if resolve {
-            label(batch, &qsearch(), interrupt::flag(), &|_| {})?;
+        // Records that an interruption left without a leaf would count as stalemates.
+        if resolve && !label(batch, &qsearch(), self.stop, &|_| {})? {
+            return Err(Error::Interrupted("nothing was written"));
         }
         self.offer(batch, resolve, |_| None)?;
         batch.clear();
@@ -296,6 +300,40 @@ impl Stream<'_, '_> {
         self.account.read += bad;
         if bad > 0 {
             *self.account.dropped.entry("bad line").or_default() += bad;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interruption_makes_no_stalemates_of_lines_that_were_not_resolved() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lines.epd");
+        let line = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - c9 \"1-0\";\n";
+        std::fs::write(&path, line.repeat(3)).unwrap();
+        for stopped in [false, true] {
+            let data = DataSelection { resolve: true, ..DataSelection::default() };
+            let mut taken = 0;
+            let mut take = |_: &Offer<'_>| {
+                taken += 1;
+                Ok(None)
+            };
+            let mut stream = Stream {
+                data: &data,
+                split: Split::default(),
+                report: &|_| {},
+                pipeline: Pipeline::new(&[], &[]).unwrap(),
+                account: Account::default(),
+                take: &mut take,
+                stop: &AtomicBool::new(stopped),
+            };
+            let outcome = stream.lines(&path);
+            let dropped = stream.account.dropped.clone();
+            assert_eq!(matches!(outcome, Err(Error::Interrupted(_))), stopped);
+            assert_eq!((taken, dropped), (if stopped { 0 } else { 3 }, BTreeMap::new()));
         }
     }
 }

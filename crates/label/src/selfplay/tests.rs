@@ -81,7 +81,9 @@ fn threads_stops_and_torn_files_change_no_byte_and_all_games_are_accounted_for()
 fn both_formats_hold_the_same_games_with_scores_and_the_pool_plays() {
     let folder = tempfile::tempdir().unwrap();
     let counts = run_in(folder.path(), 16, 2, false, u64::MAX).counts;
-    let text = String::from_utf8(patzer_io::read(&folder.path().join("a.pgn.zst")).unwrap()).unwrap();
+    let text =
+        String::from_utf8(patzer_io::read(&folder.path().join("a.pgn.zst"), patzer_io::Limit::BOOK).unwrap())
+            .unwrap();
     let met = text.matches("\"untuned-hce\"").count();
     assert!((1..16).contains(&met), "{met} of 16 games against the pool");
     let mut records = Vec::new();

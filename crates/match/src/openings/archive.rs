@@ -1,13 +1,12 @@
 //! Opening books in ZIP archives.
 
-use std::io::{Cursor, Read};
+use std::io::Cursor;
 use std::path::Path;
 
 use zip::ZipArchive;
 
 use patzer_io::error::{Error, Result};
-
-const LARGEST: u64 = 4 << 30;
+use patzer_io::{Limit, expand};
 
 pub(super) fn is_zip(bytes: &[u8]) -> bool {
     bytes.starts_with(b"PK\x03\x04")
@@ -27,13 +26,10 @@ pub(super) fn only_file(bytes: &[u8], path: &Path) -> Result<Vec<u8>> {
         return Err(Error::data(path, reason));
     };
     let file = archive.by_index(index).map_err(wrong)?;
-    let mut book = Vec::new();
-    let read = file.take(LARGEST + 1).read_to_end(&mut book);
-    match read {
-        Ok(length) if length as u64 > LARGEST => Err(Error::data(path, "is larger than 4 GiB when unpacked")),
-        Ok(_) => Ok(book),
-        Err(e) => Err(Error::data(path, format!("cannot be unpacked: {e}"))),
-    }
+    expand(path, file, Limit::BOOK, || bytes.len() as u64).map_err(|error| match error {
+        Error::Io { source, .. } => Error::data(path, format!("cannot be unpacked: {source}")),
+        other => other,
+    })
 }
 
 #[cfg(test)]

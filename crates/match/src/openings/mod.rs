@@ -19,6 +19,7 @@ use crate::message_error::message_error;
 use patzer_chess::Line;
 use patzer_chess::rng::{Rng, mix};
 use patzer_io as io;
+use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
 /// Built-in book; its header says how it was made.
@@ -65,7 +66,7 @@ impl Default for BookOptions<'_> {
 impl Openings {
     pub fn load(options: BookOptions<'_>) -> Result<Openings> {
         let mut openings = match options.path {
-            Some(path) => Openings::parse(io::read(path)?, path, options)?,
+            Some(path) => Openings::parse(io::read_as(path, limit_of)?, path, options)?,
             None => Openings::parse(EMBEDDED.to_vec(), Path::new(EMBEDDED_NAME), options)?,
         };
         if options.start > openings.len() {
@@ -108,6 +109,11 @@ impl Openings {
     pub fn digest(&self) -> &str {
         &self.digest
     }
+}
+
+/// Books are text or archives, which do not begin with NUL.
+fn limit_of(head: &[u8]) -> Option<Limit> {
+    (head.first() != Some(&0)).then_some(Limit::BOOK)
 }
 
 /// Reads a book; one opening that needs Chess960 castling rules applies them to all.

@@ -26,8 +26,9 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
-use shakmaty::{CastlingMode, Chess, Position};
+use shakmaty::{CastlingMode, Chess, Move, MoveList, Position};
 
+use self::line_buffer::LineBuffer;
 use self::option::UciOption;
 use self::parse::{InfoKind, find_move, joined, shown, words};
 use self::position::PositionCommand;
@@ -97,16 +98,7 @@ impl UciPlayer {
         let (declared, name) = (&mut self.declared, &mut self.name);
         let process = self.process.as_mut().ok_or_else(not_running)?;
         declared.clear();
-        let answered = process.read(&wait, |line| {
-            let mut words = words(line);
-            match (words.next(), words.next()) {
-                (Some(b"uciok"), _) => return Some(()),
-                (Some(b"id"), Some(b"name")) => *name = Some(joined(words)),
-                (Some(b"option"), Some(b"name")) => declared.extend(UciOption::parse(words)),
-                _ => {}
-            }
-            None
-        });
+        let answered = process.read(&wait, |line| introduction(line, name, declared));
         // An engine that fails its handshake would fail again after a restart.
         let unable = |error| match error {
             PlayerError::Crash(note) | PlayerError::Stall(note) => PlayerError::Unable(note),
@@ -242,22 +234,7 @@ impl Player for UciPlayer {
         let begin = Instant::now();
         let wait = Wait { deadline: timeout.map(|timeout| begin + timeout), stop: turn.stop };
         let answer = process.send(&self.position_command.text, &wait).and_then(|()| {
-            process.read(&wait, |line| {
-                let line = line.trim_ascii_start();
-                if let Some(fields) = line.strip_prefix(b"info ") {
-                    let (worth, said) = parse::info(fields);
-                    if worth > InfoKind::NoScore && worth >= held {
-                        (held, info) = (worth, said);
-                    }
-                    return None;
-                }
-                let said = line.strip_prefix(b"bestmove")?;
-                let word = words(said).next().unwrap_or_default();
-                Some(find_move(word, turn.legal, turn.castling()).ok_or_else(|| match word {
-                    [] => NoMove("bestmove without a move".into()),
-                    word => NoMove(shown(word)),
-                }))
-            })
+            process.read(&wait, |line| answer(line, turn.legal, turn.castling(), &mut held, &mut info))
         });
         let time = begin.elapsed();
         self.position_command.text.truncate(length);
@@ -273,6 +250,81 @@ impl Drop for UciPlayer {
     fn drop(&mut self) {
         self.quit();
     }
+}
+
+/// Takes a line of the answer to `uci`; `Some` at `uciok`.
+fn introduction(line: &[u8], name: &mut Option<String>, declared: &mut Vec<UciOption>) -> Option<()> {
+    let mut words = words(line);
+    match (words.next(), words.next()) {
+        (Some(b"uciok"), _) => return Some(()),
+        (Some(b"id"), Some(b"name")) => *name = Some(joined(words)),
+        (Some(b"option"), Some(b"name")) => declared.extend(UciOption::parse(words)),
+        _ => {}
+    }
+    None
+}
+
+/// Takes a line of the answer to `go`; `Some` at `bestmove`.
+fn answer(
+    line: &[u8],
+    legal: &MoveList,
+    castling: CastlingMode,
+    held: &mut InfoKind,
+    info: &mut SearchInfo,
+) -> Option<Result<Move, NoMove>> {
+    let line = line.trim_ascii_start();
+    if let Some(fields) = line.strip_prefix(b"info ") {
+        let (worth, said) = parse::info(fields);
+        if worth > InfoKind::NoScore && worth >= *held {
+            (*held, *info) = (worth, said);
+        }
+        return None;
+    }
+    let said = line.strip_prefix(b"bestmove")?;
+    let word = words(said).next().unwrap_or_default();
+    Some(find_move(word, legal, castling).ok_or_else(|| match word {
+        [] => NoMove("bestmove without a move".into()),
+        word => NoMove(shown(word)),
+    }))
+}
+
+/// Output of an engine, as a match reads it.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq)]
+pub struct EngineOutput {
+    pub name: Option<String>,
+    /// `setoption` commands that set each declared option to the value.
+    pub commands: Vec<Vec<u8>>,
+    pub info: SearchInfo,
+    pub best: Option<Result<Move, NoMove>>,
+}
+
+/// Reads output that arrives `piece` bytes at a time: the answer to `uci`, then to `go` in this position.
+#[doc(hidden)]
+pub fn read_output(output: &[u8], piece: usize, position: &Chess, value: &str) -> EngineOutput {
+    let (legal, castling) = (position.legal_moves(), position.castles().mode());
+    let (mut name, mut declared, mut introduced) = (None, Vec::new(), false);
+    let (mut held, mut info, mut best) = (InfoKind::NoScore, SearchInfo::default(), None);
+    let (mut lines, mut rest) = (LineBuffer::new(), output);
+    while !rest.is_empty() {
+        let space = lines.space();
+        let (now, later) = rest.split_at(piece.max(1).min(space.len()).min(rest.len()));
+        space[..now.len()].copy_from_slice(now);
+        lines.advance(now.len());
+        rest = later;
+        while let Some(line) = lines.next_line() {
+            if !introduced {
+                introduced = introduction(line, &mut name, &mut declared).is_some();
+            } else if best.is_none() {
+                best = answer(line, &legal, castling, &mut held, &mut info);
+            }
+        }
+    }
+    let command = |option: &UciOption| {
+        let mut command = Vec::new();
+        option.set(value, &mut command).ok().map(|()| command)
+    };
+    EngineOutput { name, commands: declared.iter().filter_map(command).collect(), info, best }
 }
 
 fn write_limits(out: &mut Vec<u8>, turn: &Turn) {

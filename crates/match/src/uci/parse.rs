@@ -14,8 +14,7 @@ pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// Printable text: invalid UTF-8 replaced, truncated to 200 bytes.
 pub fn shown(bytes: &[u8]) -> String {
     let cut = &bytes[..bytes.len().min(200)];
-    let text: String =
-        String::from_utf8_lossy(cut).chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let text = patzer_io::printable(&String::from_utf8_lossy(cut)).into_owned();
     if cut.len() < bytes.len() { format!("{text}…") } else { text }
 }
 

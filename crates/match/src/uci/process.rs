@@ -120,12 +120,15 @@ impl Process {
         format!("{status}{}", self.stderr_note())
     }
 
-    /// Last output on standard error, as a suffix of a message.
+    /// Last output on standard error, as a suffix of a message; messages are one line.
     pub fn stderr_note(&mut self) -> String {
         self.pipes.drain(&mut self.tail);
         match self.tail.text() {
             said if said.is_empty() => said,
-            said => format!("; it said last on standard error:\n{said}"),
+            said => {
+                let lines: Vec<&str> = said.lines().map(str::trim_end).collect();
+                format!("; it said last on standard error: {}", lines.join(" / "))
+            }
         }
     }
 }

@@ -1,0 +1,189 @@
+//! Atomic output.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use super::BUFFER;
+use crate::error::{Error, Result};
+
+/// A file that appears under its name only with [`Output::commit`]; before, it is a temporary file in the same folder.
+///
+/// Standard output, devices and pipes are written directly: a file must not replace `/dev/null`.
+pub struct Output {
+    path: PathBuf,
+    target: Target,
+}
+
+enum Target {
+    Stream(BufWriter<Box<dyn Write + Send>>),
+    /// The temporary file and its final path.
+    File(BufWriter<tempfile::NamedTempFile>, PathBuf),
+}
+
+/// Tests for a device or a pipe, which a file must not replace.
+pub fn is_stream(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
+}
+
+/// Creates a locked temporary file, named after the file that it becomes; removes those that killed runs have left.
+fn temporary(folder: &Path, becomes: &Path) -> io::Result<tempfile::NamedTempFile> {
+    // File names have at most 255 bytes.
+    let name = becomes.file_name().unwrap_or_default().to_string_lossy();
+    let prefix = format!(".patzer-{}-", name.chars().take(50).collect::<String>());
+    sweep(folder, &prefix);
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(&prefix);
+    // tempfile's default is 0600; the umask applies to 0666.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    loop {
+        let file = builder.tempfile_in(folder)?;
+        match file.as_file().try_lock() {
+            Ok(()) if file.path().exists() => return Ok(file),
+            // The file system has no locks.
+            Err(TryLockError::Error(_)) => return Ok(file),
+            // Another run sweeps it.
+            Ok(()) | Err(TryLockError::WouldBlock) => {}
+        }
+    }
+}
+
+/// Removes temporary files that no process holds. A file system without locks keeps them.
+fn sweep(folder: &Path, prefix: &str) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_name().to_string_lossy().starts_with(prefix)
+            && let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+impl Output {
+    /// Creates a temporary file, or opens standard output for `-`.
+    pub fn create(path: &Path) -> Result<Output> {
+        let stream = |out| Target::Stream(BufWriter::with_capacity(BUFFER, out));
+        let target = if path == Path::new("-") {
+            stream(Box::new(io::stdout()))
+        } else if is_stream(path) {
+            stream(Box::new(File::options().write(true).open(path).map_err(|e| Error::io(path, e))?))
+        } else {
+            if path.is_dir() {
+                return Err(Error::data(path, "is a folder; name a file to write"));
+            }
+            // Replace the file that a link points to, not the link.
+            let file_path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+            let folder = match file_path.parent() {
+                Some(parent) if !parent.as_os_str().is_empty() => parent,
+                _ => Path::new("."),
+            };
+            let file = temporary(folder, &file_path).map_err(|e| Error::create(path, e))?;
+            Target::File(BufWriter::with_capacity(BUFFER, file), file_path)
+        };
+        Ok(Output { path: path.to_path_buf(), target })
+    }
+
+    /// Renames the finished file to its final name.
+    pub fn commit(self) -> Result<()> {
+        let path = self.path;
+        match self.target {
+            Target::Stream(mut out) => out.flush().map_err(|e| Error::io(&path, e)),
+            Target::File(out, path_to) => {
+                let file = out.into_inner().map_err(|e| Error::io(&path, e.into_error()))?;
+                file.as_file().sync_data().map_err(|e| Error::io(&path, e))?;
+                file.persist(path_to).map_err(|e| Error::io(&path, e.error))?;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.target {
+            Target::Stream(out) => out.write(bytes),
+            Target::File(out, _) => out.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.target {
+            Target::Stream(out) => out.flush(),
+            Target::File(out, _) => out.flush(),
+        }
+    }
+}
+
+/// Checks before a long run that a file can be created there.
+pub fn check_writable(path: &Path) -> Result<()> {
+    // Opening and closing a pipe would signal its reader the end of the data.
+    if is_stream(path) { Ok(()) } else { Output::create(path).map(drop) }
+}
+
+/// Writes a whole file atomically.
+pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
+    let mut out = Output::create(path)?;
+    out.write_all(bytes).map_err(|e| Error::io(path, e))?;
+    out.commit()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_uncommitted_output_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let mut out = Output::create(&path).unwrap();
+        out.write_all(b"half").unwrap();
+        drop(out);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        write(&path, b"whole").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"whole");
+    }
+
+    #[test]
+    fn what_killed_runs_left_is_removed_and_what_others_write_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let names = || {
+            let entries = std::fs::read_dir(folder.path()).unwrap();
+            let mut names: Vec<_> = entries.map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+            names.sort();
+            names
+        };
+        std::fs::write(at(".patzer-out-dead00"), "left").unwrap();
+        std::fs::write(at(".patzer-other-dead00"), "left").unwrap();
+        let first = Output::create(&at("out")).unwrap();
+        assert_eq!(names().len(), 2, "{:?}", names());
+        let mut second = Output::create(&at("out")).unwrap();
+        assert_eq!(names().len(), 3, "{:?}", names());
+        second.write_all(b"second").unwrap();
+        second.commit().unwrap();
+        first.commit().unwrap();
+        assert_eq!(names(), [".patzer-other-dead00", "out"]);
+        let long = "ü".repeat(120);
+        write(&at(&long), b"x").unwrap();
+        assert!(names().contains(&long));
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn only_a_file_is_replaced_and_a_link_stays_one() {
+        use std::os::unix::fs::{FileTypeExt, symlink};
+        let folder = tempfile::tempdir().unwrap();
+        let [socket, link, file] = ["socket", "link", "file"].map(|name| folder.path().join(name));
+        // A socket, like devices and pipes, is no regular file, and needs no special rights.
+        let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
+        assert!(write(&socket, b"gone").is_err());
+        assert!(std::fs::metadata(&socket).unwrap().file_type().is_socket());
+        std::fs::write(&file, b"old").unwrap();
+        symlink(&file, &link).unwrap();
+        write(&link, b"new").unwrap();
+        assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
+    }
+}

@@ -1,0 +1,129 @@
+//! Dataset formats: records or an error, and every record holds a legal position. What a format reads, it writes, and
+//! reads again as it was.
+
+use std::io::Cursor;
+use std::path::Path;
+
+use patzer_chess::PackedMove;
+use patzer_data::format::any::PositionReader;
+use patzer_data::format::epd::Dialect;
+use patzer_data::format::registry;
+use patzer_data::format::stream::Input;
+use patzer_data::format::{bullet, csv, epd};
+use patzer_data::{AnyWriter, Dataset, Metadata, Record, Target, fast_epd};
+use patzer_io::error::Result;
+
+use super::files::{in_folder, with_file};
+use super::games::check;
+
+fn read(format: &str, bytes: &[u8]) -> (Vec<Record>, Result<()>) {
+    let mut records = Vec::new();
+    let registry::Read::Stream(open) = registry::named(format).expect("a format").read else {
+        panic!("a stream")
+    };
+    let input = Input::of(Path::new("fuzz"), Box::new(Cursor::new(bytes.to_vec())));
+    let read = input.and_then(open).and_then(|mut reader: Box<dyn PositionReader>| {
+        while reader.next_batch(&mut records)? {}
+        Ok(())
+    });
+    (records, read)
+}
+
+/// Reads records, up to a fault, and checks each.
+fn sound(format: &str, bytes: &[u8]) -> Vec<Record> {
+    let (records, _) = read(format, bytes);
+    records.iter().for_each(check);
+    records
+}
+
+/// Writes records as a file of the format, and reads them.
+fn rewritten(format: &str, records: &[Record]) -> Vec<Record> {
+    in_folder(|folder| {
+        let path = folder.join("again");
+        let target = Target { format: registry::named(format).ok(), ..Target::default() };
+        let metadata = Metadata::new(Vec::new(), Vec::new(), 0);
+        let mut writer = AnyWriter::create(&path, &target, &metadata).expect("a file to write");
+        writer.write(records).expect("a file to write");
+        let written = writer.finish().expect("a file to write");
+        let bytes = std::fs::read(&path).expect("the file");
+        let (read, result) = read(format, &bytes);
+        result.expect("our own file");
+        assert_eq!((read.len(), written.dropped.len()), (records.len(), 0), "{written:?}");
+        read
+    })
+}
+
+/// The facts of a position that every format of games carries.
+fn position(record: &Record) -> impl PartialEq + std::fmt::Debug {
+    (record.board, record.turn, record.ep, record.halfmove, record.result, record.score, record.played)
+}
+
+/// Writes and reads the positions with a move: those without one are read only.
+fn same_after_rewriting(format: &str, mut records: Vec<Record>) {
+    records.retain(|record| record.played != PackedMove::NONE);
+    let again = rewritten(format, &records);
+    for (again, record) in again.iter().zip(&records) {
+        assert_eq!(position(again), position(record));
+    }
+}
+
+/// Row groups or an error.
+pub fn parquet(bytes: &[u8]) {
+    with_file(bytes, "parquet", |path| {
+        let Ok(dataset) = Dataset::open(path) else { return };
+        for group in 0..dataset.groups() {
+            let _ = dataset.read_group(group);
+        }
+    });
+}
+
+pub fn bullet(bytes: &[u8]) {
+    for record in sound("bullet", bytes) {
+        let again = bullet::decode(&bullet::encode(&record)).expect("our own record");
+        assert_eq!(Record { game: record.game, ..again }, record);
+    }
+}
+
+pub fn viri(bytes: &[u8]) {
+    same_after_rewriting("viri", sound("viri", bytes));
+}
+
+pub fn binpack(bytes: &[u8]) {
+    same_after_rewriting("binpack", sound("binpack", bytes));
+}
+
+/// Stockfish's text.
+pub fn plain(bytes: &[u8]) {
+    same_after_rewriting("plain", sound("plain", bytes));
+}
+
+pub fn csv(bytes: &[u8]) {
+    let records = sound("csv", bytes);
+    let mut text = csv::header(true);
+    records.iter().for_each(|record| csv::encode(&mut text, record, true));
+    let (again, result) = read("csv", &text);
+    result.expect("our own file");
+    assert_eq!(again, records);
+}
+
+/// EPD and FEN with results, by the exact and by the fast reader.
+pub fn epd(bytes: &[u8]) {
+    for record in sound("epd", bytes) {
+        for dialect in [Dialect::C9, Dialect::Quoted, Dialect::Bracket, Dialect::Pipe] {
+            let mut line = Vec::new();
+            epd::encode(&mut line, &record, dialect);
+            let again = epd::decode(std::str::from_utf8(&line).expect("text")).expect("our own line");
+            let facts = |record: &Record| (record.board, record.turn, record.ep, record.result);
+            assert_eq!(facts(&again), facts(&record));
+            let fast = fast_epd::parse(&line).expect("our own line");
+            assert_eq!(fast.board.board(), record.board.board());
+            assert_eq!((fast.turn, fast.result), (record.turn, (record.outcome() + 1.0) / 2.0));
+        }
+    }
+    for line in bytes.split(|byte| *byte == b'\n') {
+        if let Ok(fast) = fast_epd::parse(line) {
+            assert!((0.0..=1.0).contains(&fast.result));
+            assert!(fast.board.board().is_some() && fast.board.count() <= 32);
+        }
+    }
+}

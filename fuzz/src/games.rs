@@ -1,0 +1,95 @@
+//! Games: PGN, the comments of moves, and lines of moves.
+
+use patzer_chess::{Line, PackedBoard, PackedMove, key, legal, packed};
+use patzer_pgn::dialect::{DIALECTS, Reading, Side};
+use patzer_pgn::{GameSpan, GameSplitter, Parser, Record, Scoring};
+use shakmaty::{Chess, Position};
+
+/// All games, with `step` bytes arriving at a time.
+fn split(text: &[u8], step: usize) -> (Vec<u8>, Vec<GameSpan>) {
+    let mut splitter = GameSplitter::new();
+    for bytes in text.chunks(step) {
+        splitter.text().extend_from_slice(bytes);
+        splitter.scan(false);
+    }
+    splitter.scan(true);
+    splitter.take()
+}
+
+/// A record holds a legal position, and the move played there is legal.
+pub fn check(record: &Record) {
+    let position = record.position().expect("a record holds a legal position");
+    assert!((-1..=1).contains(&record.result));
+    if record.played != PackedMove::NONE {
+        let played = record.played.unpack(&position).expect("a record holds a move");
+        assert!(position.is_legal(played));
+    }
+}
+
+/// Splitting does not depend on how the bytes arrive, and every record is legal.
+pub fn pgn(text: &[u8]) {
+    let (text, spans) = split(text, usize::MAX);
+    assert_eq!(split(&text, 7).1, spans);
+    let mut parser = Parser::default();
+    let mut records = Vec::new();
+    for (number, span) in spans.iter().enumerate() {
+        let game = parser.parse(&text, span, number as u32, &mut records);
+        assert_eq!(game.records.end, records.len());
+        game.tags.iter().for_each(|(name, value)| {
+            assert!(!name.is_empty());
+            patzer_pgn::tags::plain(value);
+        });
+    }
+    for record in &records {
+        assert_ne!(record.played, PackedMove::NONE);
+        check(record);
+    }
+}
+
+/// A comment changes the score and depth of its own move at most, never the moves.
+pub fn comments(comment: &[u8]) {
+    // An `[Event` in a comment begins a game, unless `}` comes before the next `{`.
+    let comment: Vec<u8> =
+        comment.iter().copied().filter(|byte| !matches!(byte, b'{' | b'}' | b'\n' | b'\r')).collect();
+    let text = [b"1. e4 {", &comment[..], b"} e5 {", &comment[..], b"} 2. Nf3 *\n"].concat();
+    let (text, spans) = split(&text, usize::MAX);
+    assert_eq!(spans.len(), 1);
+    for side in [None, Some(Side::White), Some(Side::Mover)] {
+        let mut scoring = Scoring::default();
+        for (id, reading) in scoring.conventions.0.iter_mut().enumerate() {
+            *reading = Reading::of(id, side.unwrap_or(reading.side), DIALECTS[id].unit.value());
+        }
+        let mut records = Vec::new();
+        let game = Parser::new(scoring.into()).parse(&text, &spans[0], 0, &mut records);
+        assert!(game.error.is_none() && records.len() == 3);
+        for record in &records {
+            check(record);
+            let score = record.score.map_or(0, i32::from);
+            assert!(score.abs() <= patzer_chess::score::MATE);
+        }
+    }
+}
+
+/// Moves by number, one byte each: keys, repetitions, packed boards and the legality test agree with their definitions.
+pub fn lines(choices: &[u8]) {
+    let Some((&start, choices)) = choices.split_first() else { return };
+    let start = if start == 0 { Chess::default() } else { patzer_chess::chess960(u32::from(start)) };
+    let mut line = Line::new(start);
+    let mut positions = vec![line.position().clone()];
+    for &choice in choices.iter().take(300) {
+        let position = line.position().clone();
+        let moves = position.legal_moves();
+        let Some(&m) = moves.get(usize::from(choice) % moves.len().max(1)) else { break };
+        assert!(legal::is_legal(&position, m, legal::in_check(&position)));
+        assert_eq!(PackedMove::pack(m).unpack(&position), Some(m));
+        line.play(m);
+        let after = line.position();
+        assert_eq!(line.key(), key::of(after));
+        let packed = PackedBoard::pack(after);
+        let (halfmoves, fullmoves) = (after.halfmoves(), u32::from(after.fullmoves()));
+        let unpacked = packed.unpack(after.turn(), packed::ep_code(after), halfmoves, fullmoves);
+        assert_eq!(unpacked.as_ref(), Some(after));
+        assert_eq!(line.repetitions(), positions.iter().filter(|earlier| *earlier == after).count());
+        positions.push(after.clone());
+    }
+}

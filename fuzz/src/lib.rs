@@ -1,0 +1,49 @@
+//! Fuzz targets by name: what must hold for any bytes that reach a reader. `tests/fuzz_corpus.rs` replays
+//! `fuzz/corpus` through every target; `make fuzz` looks for new inputs. docs/fuzzing.md says how to add a target.
+
+mod engine;
+mod files;
+mod formats;
+mod games;
+mod matches;
+mod networks;
+mod settings;
+
+/// Panics if the bytes break what the target promises.
+pub type Target = fn(&[u8]);
+
+/// Every target. Each has a binary in Cargo.toml and a folder in corpus.
+pub const TARGETS: &[(&str, Target)] = &[
+    ("pgn", games::pgn),
+    ("comments", games::comments),
+    ("lines", games::lines),
+    ("parquet", formats::parquet),
+    ("bullet", formats::bullet),
+    ("viri", formats::viri),
+    ("binpack", formats::binpack),
+    ("csv", formats::csv),
+    ("epd", formats::epd),
+    ("plain", formats::plain),
+    ("network", networks::network),
+    ("body", networks::body),
+    ("checkpoint", networks::checkpoint),
+    ("weights", settings::weights),
+    ("recipe", settings::recipe),
+    ("filters", settings::filters),
+    ("terms", settings::terms),
+    ("traces", settings::traces),
+    ("journal", matches::journal),
+    ("selfplay", matches::selfplay),
+    ("book", matches::book),
+    ("puzzles", matches::puzzles),
+    ("output", engine::output),
+    ("commands", engine::commands),
+    ("compressed", files::compressed),
+    ("report", files::report),
+];
+
+/// Runs a target on an input.
+pub fn run(name: &str, bytes: &[u8]) {
+    let (_, target) = TARGETS.iter().find(|(known, _)| *known == name).expect("a target of the table");
+    target(bytes);
+}
