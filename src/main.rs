@@ -30,6 +30,7 @@ mod eval;
 mod evaluation;
 mod extract;
 mod fastchess;
+mod filters;
 mod label;
 mod match_;
 mod match_display;
@@ -130,6 +131,7 @@ pub struct Cli {
 
 commands! {
     Extract(extract::ExtractArgs),
+    Filters(filters::FiltersArgs),
     Data(data::DataArgs),
     Label(label::LabelArgs),
     Wdl(wdl::WdlArgs),

@@ -31,6 +31,7 @@ mod puzzles;
 mod rate;
 mod report;
 mod scale;
+mod scores;
 mod selfplay;
 mod sprt;
 mod studies;
