@@ -46,6 +46,8 @@ struct Engine {
     chess960: bool,
     line: Option<Line>,
     gone: usize,
+    /// The last move that it answered.
+    last: String,
 }
 
 fn say(text: &str) {
@@ -200,12 +202,20 @@ impl Engine {
             }
             _ => {}
         }
+        if mode == "stale" {
+            say(&format!("bestmove {}", self.last));
+        }
+        self.last.clone_from(&best);
         say(&format!("info depth {depth} seldepth 9 score cp {score} nodes {ply} nps 1000 time 1 pv {best}"));
         match mode {
             "illegal" => say("bestmove e2e5"),
             "null" => say("bestmove 0000"),
             "none" => say("bestmove (none)"),
             "empty" => say("bestmove"),
+            "twice" => {
+                say(&format!("bestmove {best}"));
+                say(&format!("bestmove {best}"));
+            }
             _ => say(&format!("bestmove {best}")),
         }
     }

@@ -137,8 +137,9 @@ impl ChunkParser<'_> {
         let (records, keys) = self.pool.get();
         let mut block = ParsedChunk { file: chunk.file, next_game, records, keys, ..ParsedChunk::default() };
         block.funnel = settings.funnel.then(|| FunnelCounts::new(filters));
-        // A ply rarely takes fewer than six bytes of text; untouched memory costs nothing.
-        block.records.reserve(chunk.text.len() / 6);
+        // A ply rarely takes fewer than six bytes of text; untouched memory costs nothing. A game of many megabytes is
+        // hardly one.
+        block.records.reserve((chunk.text.len() / 6).min(1 << 16));
         let mut parser = Parser::new(scoring);
         parser.clocks = filters.reads_clocks().then(Vec::new);
         for (index, span) in chunk.games.iter().enumerate() {
