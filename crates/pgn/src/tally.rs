@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use shakmaty::Color;
+
 use crate::Record;
 use crate::dialect::DIALECTS;
 
@@ -31,6 +33,11 @@ impl Sums {
         self.xx += x * x;
         self.yy += y * y;
         self.xy += x * y;
+    }
+
+    /// Adds values of the first by their number, sum and sum of squares, all with one value of the second.
+    fn add_all(&mut self, (n, x, xx): (i64, i64, i64), y: i64) {
+        self.merge(&Sums { n, x, y: n * y, xx, yy: n * y * y, xy: x * y });
     }
 
     pub fn merge(&mut self, other: &Sums) {
@@ -101,14 +108,22 @@ impl ScoreTally {
     /// Adds the records of one game with a result from White's side.
     pub(crate) fn add_game(&mut self, records: &[Record], result: i8) {
         self.games += 1;
+        // The result is that of all records, so scores alone are summed by record.
+        let (mut all, mut small) = ([(0i64, 0i64, 0i64); 2], [(0i64, 0i64, 0i64); 2]);
         for record in records {
             let Some(score) = record.score else { continue };
-            let y = i64::from(record.turn.fold_wb(result, -result));
-            let x = i64::from(score);
-            self.by_turn[record.turn as usize].add(x.clamp(-CLAMP, CLAMP), y);
-            if x.abs() <= LINEAR {
-                self.small.add(x, y);
-            }
+            let (turn, x) = (record.turn as usize, i64::from(score));
+            let clamped = x.clamp(-CLAMP, CLAMP);
+            let near = i64::from(x.abs() <= LINEAR);
+            let (n, sum, squares) = &mut all[turn];
+            (*n, *sum, *squares) = (*n + 1, *sum + clamped, *squares + clamped * clamped);
+            let (n, sum, squares) = &mut small[turn];
+            (*n, *sum, *squares) = (*n + near, *sum + near * x, *squares + near * x * x);
+        }
+        for turn in Color::ALL {
+            let y = i64::from(turn.fold_wb(result, -result));
+            self.by_turn[turn as usize].add_all(all[turn as usize], y);
+            self.small.add_all(small[turn as usize], y);
         }
     }
 
@@ -166,6 +181,10 @@ mod tests {
         rest.add(30, 6);
         halves.merge(&rest);
         assert_eq!(halves, sums);
+        let (mut one, mut many) = (Sums::default(), Sums::default());
+        [3, 5, -4].iter().for_each(|x| one.add(*x, -1));
+        many.add_all((3, 4, 50), -1);
+        assert_eq!(one, many);
         assert_eq!(Sums::default().correlation(), None);
     }
 }
