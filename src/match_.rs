@@ -35,6 +35,14 @@ pub struct MatchArgs {
     #[arg(long, value_name = "KIND", default_value = "gauntlet", help_heading = "Games")]
     tournament: Kind,
 
+    /// Let the player that comes first in a pairing have White in every game
+    #[arg(long, help_heading = "Games")]
+    no_swap: bool,
+
+    /// Let the player that comes second in a pairing begin with White
+    #[arg(long, help_heading = "Games")]
+    reverse: bool,
+
     /// Games of each pairing, in whole pairs
     #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Games", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     games: u64,
@@ -87,7 +95,9 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         Kind::Gauntlet => ("gauntlet", 1),
         Kind::RoundRobin => ("round robin", specs.len()),
     };
-    let pairings = Pairings::new(specs.len(), seeds);
+    let mut pairings = Pairings::new(specs.len(), seeds);
+    let first = usize::from(args.reverse);
+    pairings.colours = [first, if args.no_swap { first } else { 1 - first }];
     let round = pairings.round();
     if args.games % 2 == 1 {
         ui.note(format!("--games {}: plays {}, in whole pairs", args.games, args.games + 1));

@@ -8,7 +8,9 @@ use patzer_io::printable;
 use patzer_match::journal::{Arguments, Opened};
 use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
-use patzer_match::{Lineup, MatchConfig, Pairings, Reason, RunSummary, Spec, Standings, Tally, run_match};
+use patzer_match::{
+    Lineup, MatchConfig, Pairings, Reason, RunSummary, SWAPPED, Spec, Standings, Tally, run_match,
+};
 
 pub struct MatchRun<'a> {
     pub command: &'static str,
@@ -46,12 +48,17 @@ pub fn play_match<S: Standings>(
     if choice.resumes() {
         earlier::check_trust(pgn, run.specs, run.trust, ui)?;
     }
-    let lineup = Lineup::load(run.specs, &play.defaults(), stop)?;
+    let listen = play.records.listen(choice.resumes())?;
+    let log = listen.log.clone();
+    let lineup = Lineup::load(run.specs, &play.defaults(listen), stop)?;
     let mut options = play.options(&lineup, &openings);
     if let Some(syzygy) = &rules.syzygy {
         options.insert("endgame tables".to_string(), syzygy.to_string());
     }
     options.insert(run.kind.0.to_string(), run.kind.1.clone());
+    if run.pairings.colours != SWAPPED {
+        options.insert("colours".to_string(), format!("{:?}", run.pairings.colours));
+    }
     let programs = lineup.participants.iter().any(Participant::is_program);
     let Opened { mut record, entries: done, .. } =
         earlier::open(pgn, choice, run.typed, &options, programs, ui)?;
@@ -68,7 +75,8 @@ pub fn play_match<S: Standings>(
         names: &lineup.names,
         openings: &openings,
         rules,
-        header: lineup.header(&format!("patzer {}", run.command)),
+        header: play.records.apply(lineup.header(&format!("patzer {}", run.command))),
+        wait: play.wait(),
         prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
     };
     let players =
@@ -89,6 +97,9 @@ pub fn play_match<S: Standings>(
             let name = printable(&participant.name);
             ui.warn(format!("{name}: dropped answers without a question, {strays} in all"));
         }
+    }
+    if let Some(error) = log.and_then(|log| log.error()) {
+        ui.warn(format!("--log is cut short: {error}"));
     }
     let complete = ended.as_ref().is_ok_and(|ended| ended.complete || standings.decided());
     let finished = record.finish(complete);
@@ -114,7 +125,14 @@ pub fn remark(tally: &Tally, two: bool, pgn: &Path, ui: &Ui) {
         (Reason::Stall, "because an engine did not answer"),
     ] {
         if count(reason) > 0 {
-            ui.warn(format!("{} games ended {word}", count(reason)));
+            let [first, second] = tally.time_losses;
+            let by = match reason {
+                Reason::TimeForfeit if two => {
+                    format!(" (lost by the first player: {first}, by the second: {second})")
+                }
+                _ => String::new(),
+            };
+            ui.warn(format!("{} games ended {word}{by}", count(reason)));
         }
     }
     ui.note(format!("games in {}", pgn.display()));

@@ -19,7 +19,7 @@ use patzer_match::journal::{Arguments, Options};
 use patzer_match::openings::{BookOptions, Openings};
 use patzer_match::participant::{self, Defaults, Participant};
 use patzer_match::pgn::Header;
-use patzer_match::{Control, Rules, Spec, TimeSettings, Timeouts};
+use patzer_match::{Control, Listen, Rules, Spec, TimeSettings, Timeouts};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer selfplay --games 10000                        the default network, 5,000 nodes a move → selfplay.pgn.zst\n  \
@@ -209,6 +209,8 @@ impl SelfplayArgs {
             hash: self.hash as usize,
             overhead: Duration::ZERO,
             timeouts: Timeouts { start: Duration::ZERO, ready: Duration::ZERO, stall: None },
+            lenient: false,
+            listen: Listen::default(),
         };
         let mut specs = vec![Spec::command(&self.evaluation)];
         for name in &self.pool {

@@ -60,7 +60,7 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true, value_parser = readable)]
     with: ReadableColumns,
 
-    /// Preset or TOML file of filters; may be given several times, and `patzer extract --help` lists them
+    /// Preset or TOML file of filters; may be given several times, and `patzer filters` lists them
     /// [default: none]
     #[arg(long, value_name = "NAME|FILE")]
     pub(super) filter: Vec<String>,

@@ -12,6 +12,7 @@ mod elo;
 mod engine;
 mod eval;
 mod extract;
+mod fastchess;
 mod foreign_text;
 mod funnel;
 #[cfg(target_os = "linux")]
@@ -31,6 +32,7 @@ mod rate;
 mod report;
 mod rewritten;
 mod scale;
+mod scores;
 mod selfplay;
 mod sprt;
 mod studies;

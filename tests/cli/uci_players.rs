@@ -239,7 +239,11 @@ fn overstepping_the_time_loses_also_without_any_answer() {
         assert!(reasons(&output)["time_forfeit"].as_u64() >= Some(1), "{output:?}");
         let text = pgn(folder.path());
         assert!(text.contains("[Termination \"time forfeit\"]"), "{text}");
-        assert!(text.replace('\n', " ").contains("loses on time}"), "{text}");
+        assert!(
+            text.replace('\n', " ").contains("loses on time (")
+                && text.replace('\n', " ").contains("ms overrun)}"),
+            "{text}"
+        );
     }
 }
 

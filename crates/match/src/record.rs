@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use patzer_io::error::Result;
 use serde::{Deserialize, Serialize};
 
 use super::journal::{JournalEntry, JournaledFile};
+use crate::pairings::{Colours, SWAPPED};
 use crate::{Pair, Reason};
 
 pub use super::journal::{Arguments, Options};
@@ -23,6 +25,17 @@ pub struct PairEntry {
     pub half_points: [u8; 2],
     pub reasons: [Reason; 2],
     pub mirrored: bool,
+    /// Colours, if they are not swapped after the first game.
+    #[serde(default = "swapped", skip_serializing_if = "is_swapped")]
+    pub colours: Colours,
+}
+
+fn swapped() -> Colours {
+    SWAPPED
+}
+
+fn is_swapped(colours: &Colours) -> bool {
+    *colours == SWAPPED
 }
 
 impl PairEntry {
@@ -30,10 +43,11 @@ impl PairEntry {
         PairEntry {
             pair: pair.index + 1,
             players: pair.pairing.players,
-            opening: pair.pairing.opening,
+            opening: pair.pairing.openings[0],
             half_points: pair.half_points(),
             reasons: [pair.games[0].reason, pair.games[1].reason],
             mirrored: pair.mirrored(),
+            colours: pair.pairing.colours,
         }
     }
 }
@@ -58,6 +72,44 @@ impl JournalEntry for PairEntry {
     }
 }
 
+/// Keeps the pairs of a match as they finish.
+pub trait PairSink {
+    /// Stores a pair with its games as PGN.
+    fn append(&mut self, entry: &PairEntry, games: &[u8]) -> Result<()>;
+
+    /// Makes the pairs durable.
+    fn sync(&mut self) -> Result<()>;
+}
+
+impl PairSink for MatchRecord {
+    fn append(&mut self, entry: &PairEntry, games: &[u8]) -> Result<()> {
+        JournaledFile::append(self, entry, games)
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        JournaledFile::sync(self)
+    }
+}
+
 pub fn journal_path(pgn: &Path) -> PathBuf {
     PairEntry::journal(pgn)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_written_only_where_they_are_not_swapped() {
+        let reasons = [Reason::Checkmate, Reason::Repetition];
+        let (players, half_points, mirrored) = ([0, 1], [2, 1], false);
+        let entry =
+            PairEntry { pair: 1, players, opening: 0, half_points, reasons, mirrored, colours: SWAPPED };
+        let text = serde_json::to_string(&entry).unwrap();
+        assert!(!text.contains("colours"), "{text}");
+        assert_eq!(serde_json::from_str::<PairEntry>(&text).unwrap(), entry);
+        let fixed = PairEntry { colours: [0, 0], ..entry };
+        let text = serde_json::to_string(&fixed).unwrap();
+        assert_eq!(serde_json::from_str::<PairEntry>(&text).unwrap(), fixed, "{text}");
+    }
 }

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::pairs::{self, MatchConfig, PlayerFactory};
 use super::pgn;
-use super::record::{MatchRecord, PairEntry};
+use super::record::{PairEntry, PairSink};
 use crate::stats::Sprt;
 use crate::{Pair, Reason, Tally};
 use patzer_io::error::Result;
@@ -89,7 +89,7 @@ pub fn run_match(
     config: &MatchConfig,
     standings: &mut dyn Standings,
     done: &[PairEntry],
-    record: &mut MatchRecord,
+    record: &mut dyn PairSink,
     players: PlayerFactory,
     stop: &AtomicBool,
     observer: &mut dyn Observer,

@@ -19,6 +19,7 @@ use crate::{Reason, RunSummary, Standings, StopReason, Tally};
 pub struct SprtState {
     sprt: Sprt,
     openings: OpeningTallies,
+    by_games: bool,
     /// From the first player's side.
     pub tally: Tally,
 }
@@ -65,11 +66,17 @@ impl Standings for SprtState {
 
 impl SprtState {
     pub fn new(sprt: Sprt, book: usize) -> SprtState {
-        SprtState { sprt, openings: OpeningTallies::new(book), tally: Tally::default() }
+        SprtState { sprt, openings: OpeningTallies::new(book), by_games: false, tally: Tally::default() }
+    }
+
+    /// Counts single games, for games that do not come in pairs of one opening.
+    pub fn by_games(self) -> SprtState {
+        SprtState { by_games: true, ..self }
     }
 
     fn counts(&self) -> ResultCounts {
         match self.sprt.model() {
+            _ if self.by_games => ResultCounts::Games(self.tally.games),
             Model::Bayesian => ResultCounts::Games(self.tally.games),
             _ => ResultCounts::Pairs(self.tally.pairs),
         }

@@ -4,15 +4,16 @@ use std::path::Path;
 use super::*;
 use patzer_data::AnyReader;
 use patzer_match::participant::Defaults;
-use patzer_match::{Adjudication, Control, Spec, Timeouts};
+use patzer_match::{Adjudication, Control, Listen, Spec, Timeouts};
 
 const CONTROL: Control = Control { time: None, nodes: Some(60), depth: None };
 const TIME: TimeSettings = TimeSettings { control: CONTROL, margin: Duration::ZERO };
 
 fn participants() -> Vec<Participant> {
     let timeouts = Timeouts { start: Duration::ZERO, ready: Duration::ZERO, stall: None };
-    let defaults =
-        Defaults { control: CONTROL, margin: Duration::ZERO, hash: 1, overhead: Duration::ZERO, timeouts };
+    let (lenient, listen) = (false, Listen::default());
+    let (margin, overhead) = (Duration::ZERO, Duration::ZERO);
+    let defaults = Defaults { control: CONTROL, margin, hash: 1, overhead, timeouts, lenient, listen };
     ["default-hce", "untuned-hce"]
         .map(|name| Participant::load(&Spec::command(name), &defaults).unwrap())
         .into()

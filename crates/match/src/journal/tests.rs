@@ -11,7 +11,8 @@ fn options(seed: &str) -> Options {
 
 fn entry(pair: usize) -> PairEntry {
     let reasons = [Reason::Checkmate, Reason::Repetition];
-    PairEntry { pair, players: [0, 1], opening: pair - 1, half_points: [2, 1], reasons, mirrored: false }
+    let (players, half_points, colours) = ([0, 1], [2, 1], crate::SWAPPED);
+    PairEntry { pair, players, opening: pair - 1, half_points, reasons, mirrored: false, colours }
 }
 
 fn open(path: &Path, earlier: Earlier) -> Result<Opened<PairEntry>> {

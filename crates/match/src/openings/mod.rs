@@ -6,6 +6,7 @@
 mod archive;
 mod epd;
 mod games;
+mod mersenne;
 mod vary;
 
 use std::collections::HashSet;
@@ -33,6 +34,7 @@ pub struct Openings {
     digest: String,
     seed: u64,
     first: usize,
+    as_is: bool,
     bad: Option<BadOpenings>,
 }
 
@@ -49,6 +51,8 @@ pub struct BadOpenings {
 pub enum Order {
     /// Shuffled by the seed.
     Random,
+    /// Shuffled by the seed as fastchess shuffles it.
+    Fastchess,
     /// As in the file.
     Sequential,
 }
@@ -64,11 +68,16 @@ pub struct BookOptions<'a> {
     pub plies: Option<u32>,
     /// Apply Chess960 castling rules to standard positions too.
     pub chess960: bool,
+    /// Keep repeated openings, and begin again after the last without random moves, as fastchess does.
+    pub as_is: bool,
+    /// Use so many openings alone, from the first on.
+    pub most: Option<usize>,
 }
 
 impl Default for BookOptions<'_> {
     fn default() -> Self {
-        BookOptions { path: None, order: Order::Random, seed: 0, start: 1, plies: None, chess960: false }
+        let (path, order, plies) = (None, Order::Random, None);
+        BookOptions { path, order, seed: 0, start: 1, plies, chess960: false, as_is: false, most: None }
     }
 }
 
@@ -78,12 +87,19 @@ impl Openings {
             Some(path) => Openings::parse(io::read_as(path, limit_of)?, path, options)?,
             None => Openings::parse(EMBEDDED.to_vec(), Path::new(EMBEDDED_NAME), options)?,
         };
-        if options.start > openings.len() {
+        if options.start > openings.len() && !options.as_is {
             let (start, most) = (options.start, openings.len());
             return Err(Error::usage(format!("opening {start} does not exist: the book has {most}")));
         }
-        if options.order == Order::Random {
-            Rng::new(options.seed).shuffle(&mut openings.positions);
+        match options.order {
+            Order::Random => Rng::new(options.seed).shuffle(&mut openings.positions),
+            Order::Fastchess => mersenne::shuffle(&mut openings.positions, options.seed),
+            Order::Sequential => {}
+        }
+        if let Some(most) = options.most {
+            let first = std::mem::take(&mut openings.first) % openings.len();
+            openings.positions.rotate_left(first);
+            openings.positions.truncate(most.max(1));
         }
         Ok(openings)
     }
@@ -104,10 +120,19 @@ impl Openings {
         if positions.is_empty() {
             return Err(first.unwrap_or_else(|| Error::data(path, "holds no opening")));
         }
-        let mut seen = HashSet::with_capacity(positions.len());
-        positions.retain(|position| seen.insert(position.clone()));
+        let BookOptions { seed, start, as_is, .. } = options;
+        if !as_is {
+            let mut seen = HashSet::with_capacity(positions.len());
+            positions.retain(|position| seen.insert(position.clone()));
+        }
         let bad = first.map(|first| BadOpenings { count, first: first.to_string() });
-        Ok(Openings { positions, digest, seed: options.seed, first: options.start.saturating_sub(1), bad })
+        Ok(Openings { positions, digest, seed, first: start.saturating_sub(1), as_is, bad })
+    }
+
+    /// A book of the start position alone, for every game.
+    pub fn start_position() -> Openings {
+        let (positions, digest) = (vec![Chess::default()], "start position".to_string());
+        Openings { positions, digest, seed: 0, first: 0, as_is: true, bad: None }
     }
 
     /// Openings that were left out because they cannot be read.
@@ -126,7 +151,7 @@ impl Openings {
     /// Opening of a pair; after the last, the first again, with two random moves if `vary`.
     pub fn get(&self, pair: usize, vary: bool) -> Chess {
         let opening = self.positions[(self.first + pair) % self.positions.len()].clone();
-        if !vary || pair < self.positions.len() {
+        if !vary || self.as_is || pair < self.positions.len() {
             return opening;
         }
         let mut rng = Rng::new(mix(self.seed, pair as u64));
@@ -277,6 +302,19 @@ mod tests {
         }
         assert!(seen.len() * 100 > 3 * book.len() * 98, "{} of {}", seen.len(), 3 * book.len());
         assert_eq!(book.get(book.len() + 3, false), book.get(3, false));
+    }
+
+    #[test]
+    fn a_book_as_it_is_keeps_repeats_and_begins_again_unchanged() {
+        let line = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -\n";
+        let text = format!("{line}{line}4k3/8/8/8/8/8/4P3/4K3 w - -\n");
+        let options = BookOptions { as_is: true, start: 5, ..BookOptions::default() };
+        let book = Openings::parse(text.into_bytes(), Path::new("book"), options).unwrap();
+        assert_eq!(book.len(), 3);
+        assert_eq!(book.get(0, true), book.get(3, true));
+        assert_eq!(book.get(2, true), book.get(3, true), "the first two are the same");
+        let start = Openings::start_position();
+        assert_eq!((start.len(), start.get(7, true)), (1, Chess::default()));
     }
 
     #[test]

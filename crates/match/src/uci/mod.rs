@@ -6,6 +6,7 @@
 //! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
 
 mod line_buffer;
+mod listen;
 mod option;
 mod parse;
 #[cfg(unix)]
@@ -17,6 +18,7 @@ mod pipes;
 mod pipes_threads;
 mod position;
 mod process;
+mod pv_check;
 mod wait;
 
 use std::io::Write;
@@ -29,12 +31,14 @@ use std::time::{Duration, Instant};
 use shakmaty::{CastlingMode, Chess, Move, MoveList, Position};
 
 use self::line_buffer::LineBuffer;
+use self::listen::Heard;
+pub use self::listen::{EngineLog, LinePattern, Listen, PatternError, PvCheck};
 use self::option::UciOption;
 use self::parse::{InfoKind, find_move, joined, shown, words};
 use self::position::PositionCommand;
 use self::process::Process;
 use self::wait::{ProcessError, Wait};
-use super::player::{MoveReply, NoMove, Player, PlayerError, SearchInfo, Turn};
+use super::player::{MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Turn};
 
 /// Time limits for a program's answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +61,14 @@ pub struct Program {
     pub restart: bool,
     /// Send only the moves since the last capture or pawn move.
     pub short_history: bool,
+    /// Scores are from White's side; negate those of Black.
+    pub white_pov: bool,
     pub timeouts: Timeouts,
+    /// Name in warnings and logs.
+    pub name: String,
+    /// Warn of options that the engine does not have, instead of refusing it.
+    pub lenient: bool,
+    pub listen: Listen,
     /// Answers without a question, which were dropped.
     pub strays: Arc<AtomicU64>,
 }
@@ -67,6 +78,7 @@ pub struct UciPlayer {
     process: Option<Process>,
     declared: Vec<UciOption>,
     name: Option<String>,
+    warnings: Vec<String>,
     position_command: PositionCommand,
     chess960: bool,
     played: bool,
@@ -88,6 +100,7 @@ impl UciPlayer {
             process: None,
             declared: Vec::new(),
             name: None,
+            warnings: Vec::new(),
             chess960: false,
             played: false,
             searching: false,
@@ -114,6 +127,16 @@ impl UciPlayer {
         self.ask_ready(&commands, timeout, stop).map_err(unable)
     }
 
+    /// Value of an option that is not set.
+    pub fn default_of(&self, name: &str) -> Option<&str> {
+        let declared = self.declared.iter().find(|option| option.name.eq_ignore_ascii_case(name))?;
+        Some(declared.default.as_str()).filter(|default| !default.is_empty())
+    }
+
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -126,7 +149,9 @@ impl UciPlayer {
             command.current_dir(dir);
         }
         let unable = |e| PlayerError::Unable(format!("cannot be started: {e}"));
-        let mut process = Process::start(&mut command).map_err(unable)?;
+        let Program { name, listen, .. } = &*self.program;
+        let log = listen.log.clone().map(|log| (log, name.clone()));
+        let mut process = Process::start(&mut command, log).map_err(unable)?;
         let never = AtomicBool::new(false);
         let wait = Wait { deadline: Some(Instant::now() + self.program.timeouts.start), stop: &never };
         // A program that has exited shows when its answer is read.
@@ -142,16 +167,28 @@ impl UciPlayer {
         }
     }
 
-    fn settings(&self) -> Result<Vec<u8>, PlayerError> {
+    fn settings(&mut self) -> Result<Vec<u8>, PlayerError> {
         let mut commands = Vec::new();
+        self.warnings.clear();
+        let Program { lenient, name: engine, .. } = &*self.program;
         for (name, value) in &self.program.options {
             let Some(declared) = self.declared.iter().find(|option| option.name.eq_ignore_ascii_case(name))
             else {
+                if *lenient {
+                    self.warnings.push(format!("Warning; {engine} doesn't have option {name}"));
+                    continue;
+                }
                 let names: Vec<&str> = self.declared.iter().map(|option| option.name.as_str()).collect();
                 let note = format!("has no option `{name}`; it offers: {}", names.join(", "));
                 return Err(PlayerError::Unable(note));
             };
-            declared.set(value, &mut commands).map_err(|e| PlayerError::Unable(e.to_string()))?;
+            match declared.set(value, &mut commands) {
+                Ok(()) => {}
+                Err(_) if *lenient => {
+                    self.warnings.push(format!("Warning; Invalid value for option {name}; {value}"));
+                }
+                Err(error) => return Err(PlayerError::Unable(error.to_string())),
+            }
         }
         Ok(commands)
     }
@@ -198,7 +235,8 @@ impl UciPlayer {
         self.searching = true;
         // The reply was late, whatever the clock says by now.
         let time = time.max(allowed + Duration::from_nanos(1));
-        MoveReply { best: Err(NoMove("no move".into())), info: SearchInfo::default(), time }
+        let best = Err(NoMove("no move".into()));
+        MoveReply { best, info: SearchInfo::default(), time, remarks: Remarks::default() }
     }
 }
 
@@ -235,6 +273,8 @@ impl Player for UciPlayer {
         let allowed = turn.own.allowed();
         let timeout = allowed.or(self.program.timeouts.stall);
         let process = self.process.as_mut().ok_or_else(not_running)?;
+        let Program { listen, white_pov, name, .. } = &*self.program;
+        let (idle, mut heard) = (listen.is_idle(), Heard::default());
         let (mut info, mut held) = (SearchInfo::default(), InfoKind::NoScore);
         let mut strays = process.discard_lines();
         let mut last = std::mem::take(&mut self.last_answer);
@@ -242,6 +282,9 @@ impl Player for UciPlayer {
         let wait = Wait { deadline: timeout.map(|timeout| begin + timeout), stop: turn.stop };
         let answer = process.send(&self.position_command.text, &wait).and_then(|()| {
             process.read(&wait, |line| {
+                if !idle {
+                    listen.hear(line.trim_ascii_start(), &mut heard);
+                }
                 let said = answer(line, turn.legal, turn.castling(), &mut held, &mut info)?;
                 let word = move_text(line);
                 if said.is_err() && !word.is_empty() && word == last {
@@ -260,7 +303,16 @@ impl Player for UciPlayer {
         }
         self.position_command.text.truncate(length);
         match (answer, allowed) {
-            (Ok(best), _) => Ok(MoveReply { best, info, time }),
+            (Ok(best), _) => {
+                let remarks = match idle {
+                    true => Remarks::default(),
+                    false => listen.remarks(heard, turn, best.as_ref().ok().copied(), name),
+                };
+                if *white_pov && turn.line.position().turn().is_black() {
+                    info.score = info.score.map(|score| -score);
+                }
+                Ok(MoveReply { best, info, time, remarks })
+            }
             (Err(ProcessError::TimedOut), Some(allowed)) => Ok(self.timed_out(allowed, time)),
             (Err(error), _) => Err(self.player_error(error, "`go`", timeout.unwrap_or_default())),
         }
