@@ -34,6 +34,11 @@ fn records() -> Vec<Record> {
 
 /// Calls `check` for every bit of a file, with the bit flipped and the place of the flip.
 fn flip_every_bit(path: &Path, check: impl Fn(&Path, &str) + Sync) {
+    flip_bits(path, |_, _| true, check);
+}
+
+/// Calls `check` for the bits of a file that are chosen by their byte and their place in it.
+fn flip_bits(path: &Path, chosen: impl Fn(usize, usize) -> bool + Sync, check: impl Fn(&Path, &str) + Sync) {
     let bytes = std::fs::read(path).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let part = bytes.len().div_ceil(4 * rayon::current_num_threads());
@@ -42,7 +47,7 @@ fn flip_every_bit(path: &Path, check: impl Fn(&Path, &str) + Sync) {
         std::fs::write(&copy, &bytes).unwrap();
         let file = File::options().write(true).open(&copy).unwrap();
         for (at, byte) in (nth * part..).zip(chunk) {
-            for bit in 0..8 {
+            for bit in (0..8).filter(|bit| chosen(at, *bit)) {
                 file.write_all_at(&[byte ^ 1 << bit], at as u64).unwrap();
                 check(&copy, &format!("bit {bit} of byte {at} of {}", bytes.len()));
             }
@@ -114,18 +119,22 @@ fn no_flipped_bit_of_a_page_header_changes_what_is_read() {
     }
 }
 
-/// Files of DuckDB and pyarrow have no checksums that cover everything: pages of both versions, dictionaries, deltas, text.
+/// Files of DuckDB and pyarrow have no checksums: pages of both versions, dictionaries, deltas, text. One bit a byte.
 #[test]
 fn a_flipped_bit_of_a_file_of_another_program_is_an_error_or_leaves_legal_records() {
     for name in ["duckdb_v2", "pyarrow_v2", "lichess"] {
         let path =
             Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../fixtures/parquet/{name}.parquet"));
         assert!(!AnyReader::open(&path, None).unwrap().read_all().unwrap().is_empty());
-        flip_every_bit(&path, |path, place| {
-            let Ok(read) = AnyReader::open(path, None).and_then(AnyReader::read_all) else { return };
-            assert!(read.len() < 200, "{place}");
-            assert!(read.iter().all(|record| legality::fault(record).is_none()), "{place} of {name}");
-        });
+        flip_bits(
+            &path,
+            |byte, bit| byte * 5 % 8 == bit,
+            |path, place| {
+                let Ok(read) = AnyReader::open(path, None).and_then(AnyReader::read_all) else { return };
+                assert!(read.len() < 200, "{place}");
+                assert!(read.iter().all(|record| legality::fault(record).is_none()), "{place} of {name}");
+            },
+        );
     }
     crate::notices::take();
     crate::unchecked::take();

@@ -111,11 +111,9 @@ impl ForeignColumn {
             (Kind::Board, _) => return Err(bad(0, "holds numbers, not boards".into())),
             (_, _) => return Err(bad(0, "holds text, not numbers".into())),
         }
-        let mut nth = 0;
         let mut empty = empty.into_iter().peekable();
-        for there in present.iter_mut().filter(|there| **there == 1) {
+        for (nth, there) in present.iter_mut().filter(|there| **there == 1).enumerate() {
             *there = u8::from(empty.next_if_eq(&nth).is_none());
-            nth += 1;
         }
         let mut page = Vec::with_capacity(body.len() + present.len() / 8 + 16);
         if self.column.optional {
