@@ -178,7 +178,7 @@ fn readable_columns_are_added_and_ignored_on_reading() {
     let row = file.get_row_iter(None).unwrap().next().unwrap().unwrap();
     assert_eq!(
         row.get_string(names.len() - 2).unwrap(),
-        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+        "rnbqk2r/ppp3bp/3p1np1/4pp2/2PP4/2N1P1P1/PP3PBP/R1BQK1NR w KQkq - 0 1"
     );
     assert_eq!(row.get_string(names.len() - 1).unwrap().len(), 4);
     let pairs = file.metadata().file_metadata().key_value_metadata().unwrap();

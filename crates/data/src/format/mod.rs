@@ -17,6 +17,7 @@ mod dictionary;
 mod encode;
 pub mod epd;
 pub mod fen;
+mod file_columns;
 #[cfg(all(test, unix))]
 mod flips;
 mod footer;

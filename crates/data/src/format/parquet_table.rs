@@ -12,9 +12,10 @@ use parquet::file::reader::{FileReader, Length, SerializedFileReader};
 use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::any::PositionReader;
+use super::file_columns::{check_chunk, open_file, top_level};
 use super::foreign::decode_page;
 use super::page_header::Pages;
-use super::parquet::{check_chunk, open_file, top_level};
+
 use super::positioned::Positioned;
 use super::table::{self, Columns, ROLES, Table};
 use super::values::{Stored, Values};
