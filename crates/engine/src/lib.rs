@@ -116,7 +116,7 @@ pub struct Report {
     pub best: Option<Move>,
     /// Centipawns from the side to move, or a mate score.
     pub score: Score,
-    /// The last completed iteration, in plies.
+    /// The last completed iteration, in plies; 1 if none was completed.
     pub depth: i32,
     /// The longest line searched, in plies.
     pub seldepth: i32,
@@ -137,7 +137,8 @@ pub trait Engine: Send {
     /// Clears the transposition table and histories.
     fn new_game(&mut self);
 
-    /// Searches the last position of a line, and calls `info` after each iteration for each of the best lines.
+    /// Searches the last position of a line, and calls `info` for each of the best lines after each
+    /// iteration, the interrupted one too: its last report of the first line is what it returns.
     /// Deterministic with one thread, a node or depth limit and a preceding [`Engine::new_game`]. Returns a
     /// legal move under any limits, if there is one.
     fn search(

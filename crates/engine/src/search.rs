@@ -189,7 +189,7 @@ impl<E: Evaluator> Search<'_, E> {
         if self.selective { self.correction.get(CorrectionIndex::new(node.position), self.params) } else { 0 }
     }
 
-    fn is_draw(&self, node: &Node) -> bool {
+    pub(super) fn is_draw(&self, node: &Node) -> bool {
         let position = node.position;
         (position.halfmoves() >= 100 && (!node.in_check || !position.legal_moves().is_empty()))
             || self.stack.is_repetition(node)
