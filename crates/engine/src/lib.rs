@@ -9,6 +9,7 @@ mod genfens;
 mod history;
 mod history_table;
 mod history_update;
+mod known_draw;
 mod mate;
 mod move_picker;
 mod params;

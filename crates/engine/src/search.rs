@@ -8,6 +8,7 @@ use shakmaty::{Bitboard, Move, Position};
 use super::correction::{CorrectionHistory, CorrectionIndex};
 use super::extensions::Extension;
 use super::history::{ContinuationContext, History, NO_MOVE, piece_to};
+use super::known_draw::is_known_draw;
 use super::move_picker::{Hints, MovePicker, is_noisy};
 use super::params::Params;
 use super::pruning::LmrTable;
@@ -193,7 +194,9 @@ impl<E: Evaluator> Search<'_, E> {
         let position = node.position;
         (position.halfmoves() >= 100 && (!node.in_check || !position.legal_moves().is_empty()))
             || self.stack.is_repetition(node)
-            || (position.board().occupied().count() <= 4 && position.is_insufficient_material())
+            || (position.board().occupied().count() <= 4
+                && (position.is_insufficient_material()
+                    || self.selective && is_known_draw(position, node.in_check)))
     }
 
     fn move_loop<const PV: bool>(&mut self, node: &Node, mut ctx: NodeContext) -> Score {
