@@ -6,7 +6,6 @@ use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help};
 use super::typed;
 use crate::{Error, Result, Status, Ui};
-use patzer_match::openings::Openings;
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::{CrossTable, Lineup, Pairings};
 
@@ -115,7 +114,7 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         typed: &typed,
         pairings,
     };
-    let standings = |lineup: &Lineup, openings: &Openings| CrossTable::new(&lineup.names, openings.len());
+    let standings = |lineup: &Lineup| CrossTable::new(&lineup.names);
     let held = match_run::play_match(&run, standings, ui)?;
     let pairs = held.ended.discarded;
     if pairs > 0 {

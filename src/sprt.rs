@@ -141,7 +141,7 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         trust: args.trust,
         typed: &typed,
     };
-    let held = match_run::play_match(&run, |_, openings| SprtState::new(sprt, openings.len()), ui)?;
+    let held = match_run::play_match(&run, |_| SprtState::new(sprt), ui)?;
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
     let discarded = held.ended.discarded;
     if discarded > 0 && report.end == StopReason::Verdict {

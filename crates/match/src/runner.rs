@@ -109,6 +109,10 @@ pub fn run_match(
             }
             standings.add(&entry);
             pairs += 1;
+            if let Some((last, count)) = config.openings.newly_bad() {
+                let more = if count > 1 { format!(", and {} before it", count - 1) } else { String::new() };
+                observer.incident(&format!("{last}{more}; left out of the book"));
+            }
             incidents(&pair, config.names).iter().for_each(|incident| observer.incident(incident));
             observer.pair(&pair, &entry, &**standings)?;
             Ok(if standings.decided() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })

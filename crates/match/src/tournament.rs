@@ -22,8 +22,8 @@ pub struct CrossTable {
 }
 
 impl CrossTable {
-    pub fn new(names: &[String], book: usize) -> CrossTable {
-        CrossTable { names: names.to_vec(), pairings: BTreeMap::new(), openings: OpeningTallies::new(book) }
+    pub fn new(names: &[String]) -> CrossTable {
+        CrossTable { names: names.to_vec(), pairings: BTreeMap::new(), openings: OpeningTallies::default() }
     }
 
     /// Sum of all pairings, from the side of each first player.
@@ -239,11 +239,11 @@ mod tests {
     #[test]
     fn a_round_robin_counts_each_player_against_all() {
         let names = ["a", "b", "c"].map(String::from);
-        let mut table = CrossTable::new(&names, 2);
+        let mut table = CrossTable::new(&names);
         table.add(&entry(1, [0, 1], [2, 1]));
         table.add(&entry(2, [0, 2], [0, 1]));
         table.add(&entry(3, [1, 2], [2, 2]));
-        let book = Openings::load(BookOptions::default()).unwrap();
+        let book = Openings::load(BookOptions { most: Some(2), ..BookOptions::default() }).unwrap();
         let report = table.report(&ENDED, Some(&book));
         assert_eq!(report.score, None);
         let row = |name: &str| report.players.iter().find(|row| row.name == name).unwrap().counts.clone();
@@ -260,7 +260,7 @@ mod tests {
     #[test]
     fn a_match_of_two_has_the_keys_of_a_test_and_its_table() {
         let names = ["a", "b"].map(String::from);
-        let mut table = CrossTable::new(&names, 2);
+        let mut table = CrossTable::new(&names);
         table.add(&entry(1, [0, 1], [2, 1]));
         let report = table.report(&ENDED, None);
         let v = serde_json::to_value(&report).unwrap();
