@@ -149,17 +149,11 @@ impl MatchDisplay {
     }
 }
 
-/// Expected games to come, extrapolating the LLR to its bound.
+/// Expected games to come.
 fn games_left(standings: &dyn Standings, all: u64) -> f64 {
     let games = standings.games();
     let left = all.saturating_sub(games) as f64;
-    match standings.test() {
-        Some((sprt, llr)) if llr != 0.0 => {
-            let bound = if llr < 0.0 { sprt.lower() } else { sprt.upper() };
-            ((bound - llr) / llr * games as f64).clamp(0.0, left)
-        }
-        _ => left,
-    }
+    standings.expected_games().map_or(left, |games_in_all| (games_in_all - games as f64).clamp(0.0, left))
 }
 
 fn meter(sprt: &Sprt, llr: f64) -> String {

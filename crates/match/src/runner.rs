@@ -26,6 +26,11 @@ pub trait Standings {
 
     fn decided(&self) -> bool;
 
+    /// Games until the standings are decided, counting those played, if they go on as they did.
+    fn expected_games(&self) -> Option<f64> {
+        None
+    }
+
     fn summary_line(&self) -> String;
 
     fn games(&self) -> u64;
@@ -78,6 +83,8 @@ impl RunSummary {
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     Verdict,
+    /// The error of Elo is as small as asked for.
+    Precision,
     Games,
     Interrupted,
 }

@@ -46,6 +46,12 @@ impl Standings for SprtState {
         self.verdict() != Verdict::Undecided
     }
 
+    fn expected_games(&self) -> Option<f64> {
+        let llr = self.llr();
+        let bound = if llr < 0.0 { self.sprt.lower() } else { self.sprt.upper() };
+        (llr != 0.0).then(|| self.games() as f64 * (bound / llr).max(1.0))
+    }
+
     fn summary_line(&self) -> String {
         let estimate = Estimate::new(self.tally.pairs);
         format!(

@@ -16,7 +16,10 @@ pub fn of_result(name: &str, result: &serde_json::Value) -> Option<Section> {
     section.measure("wins", "won", wins);
     section.measure("draws", "drawn", draws);
     section.measure("losses", "lost", losses);
-    measure_numbers(&mut section, number);
+    measure_numbers(&mut section, |key| match key.split_once('.') {
+        Some((object, key)) => result.get(object)?.get(key)?.as_f64(),
+        None => number(key),
+    });
     if let Some(verdict) = result.get("verdict").and_then(serde_json::Value::as_str) {
         section.measure("verdict", "verdict", Cell::text(verdict));
     }
