@@ -50,6 +50,7 @@ mod tune;
 mod typed;
 mod uci;
 mod ui;
+mod watch;
 mod wdl;
 
 use std::process::ExitCode;

@@ -4,7 +4,7 @@ use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help};
-use super::typed;
+use super::{typed, watch};
 use crate::{Error, Result, Status, Ui};
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::stats::Precision;
@@ -63,6 +63,10 @@ pub struct MatchArgs {
     #[arg(long, help_heading = "Games")]
     trust: bool,
 
+    /// Show a running match from its journal or games, until it ends; starts no program
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["players", "engine", "resume", "repair", "overwrite"], help_heading = "Output")]
+    watch: Option<PathBuf>,
+
     #[command(flatten)]
     show: DisplayArgs,
 }
@@ -85,7 +89,15 @@ impl MatchArgs {
     }
 }
 
+/// Games of each pairing at most, unless told otherwise.
+pub fn games(until_error: bool) -> u64 {
+    if until_error { 1_000_000 } else { 1_000 }
+}
+
 pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
+    if let Some(file) = &args.watch {
+        return watch::run(file, ui);
+    }
     let mut typed = typed::given("match");
     let args = &args.with_stored_arguments(&mut typed)?;
     let files: Vec<&str> = args.players.iter().map(String::as_str).collect();
@@ -105,7 +117,7 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
     pairings.colours = [first, if args.no_swap { first } else { 1 - first }];
     let round = pairings.round();
     let precision = args.until_error.map(Precision::new).transpose()?;
-    let games = args.games.unwrap_or(if precision.is_some() { 1_000_000 } else { 1_000 });
+    let games = args.games.unwrap_or_else(|| games(precision.is_some()));
     if games % 2 == 1 {
         ui.note(format!("--games {games}: plays {}, in whole pairs", games + 1));
     }

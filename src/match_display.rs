@@ -124,29 +124,43 @@ impl MatchDisplay {
     fn live(&self, standings: &dyn Standings) -> String {
         let played = standings.games().saturating_sub(self.info.done);
         let seconds = self.begin.elapsed().as_secs_f64();
-        let mut text = format!("\n  {}", standings.summary_line());
-        if self.two() {
-            let tally = standings.between([0, 1]);
-            let Estimate { nelo, nelo_error, los, .. } = Estimate::new(tally.pairs);
-            text += &format!(
-                "\n  pairs {:?} (LL, LD, WL+DD, WD, WW), nElo {}, LOS {:.1} %",
-                tally.pairs.0,
-                with_error(nelo, nelo_error, 1),
-                100.0 * los
-            );
-        }
-        if let Some((sprt, llr)) = standings.test() {
-            text += &format!("\n  LLR {:.2} {} {:.2}", sprt.lower(), meter(&sprt, llr), sprt.upper());
-        }
-        if played > 0 && seconds > 1.0 {
-            let speed = played as f64 / seconds;
-            let left = games_left(standings, self.info.games as u64);
-            let end = Duration::from_secs_f64((left / speed).clamp(0.0, 1e9));
-            let end = indicatif::HumanDuration(end);
-            text += &format!("\n  {speed:.1} games/s, {left:.0} games to go at this pace: {end}");
-        }
-        text
+        state(standings, self.two(), Pace { played, seconds, games: self.info.games as u64 })
     }
+}
+
+/// How fast a match goes.
+pub struct Pace {
+    /// Games in these seconds.
+    pub played: u64,
+    pub seconds: f64,
+    /// Games at most, those of before included.
+    pub games: u64,
+}
+
+/// Standings in several lines, for a terminal.
+pub fn state(standings: &dyn Standings, two: bool, pace: Pace) -> String {
+    let mut text = format!("\n  {}", standings.summary_line());
+    if two {
+        let tally = standings.between([0, 1]);
+        let Estimate { nelo, nelo_error, los, .. } = Estimate::new(tally.pairs);
+        text += &format!(
+            "\n  pairs {:?} (LL, LD, WL+DD, WD, WW), nElo {}, LOS {:.1} %",
+            tally.pairs.0,
+            with_error(nelo, nelo_error, 1),
+            100.0 * los
+        );
+    }
+    if let Some((sprt, llr)) = standings.test() {
+        text += &format!("\n  LLR {:.2} {} {:.2}", sprt.lower(), meter(&sprt, llr), sprt.upper());
+    }
+    if pace.played > 0 && pace.seconds > 1.0 {
+        let speed = pace.played as f64 / pace.seconds;
+        let left = games_left(standings, pace.games);
+        let end = Duration::from_secs_f64((left / speed).clamp(0.0, 1e9));
+        let end = indicatif::HumanDuration(end);
+        text += &format!("\n  {speed:.1} games/s, {left:.0} games to go at this pace: {end}");
+    }
+    text
 }
 
 /// Expected games to come.
