@@ -9,7 +9,7 @@ use patzer_match::openings::Openings;
 use patzer_match::output_format::{MatchStatus, OutputFormat, events};
 use patzer_match::record::PairEntry;
 use patzer_match::stats::{Estimate, Sprt, with_error};
-use patzer_match::{Observer, Pair, Standings, Tally, TimeUse};
+use patzer_match::{Observer, Pair, Standings, Tally, TimeSummary, TimeUse};
 
 /// What a match says.
 #[derive(Debug, Clone, clap::Args)]
@@ -74,6 +74,7 @@ impl MatchDisplay {
         for (name, times) in self.info.names.iter().zip(&self.times).filter(|(_, times)| times.reported > 0) {
             self.ui.note(format!("{name}: {times}"));
         }
+        let result = &TimedResult { result, time_use: self.time_use() };
         if self.args.json_lines {
             let result = serde_json::to_value(result).map_err(|e| Error::internal(e.to_string()))?;
             return self.event(|| events::end(result));
@@ -83,6 +84,12 @@ impl MatchDisplay {
         }
         self.status([0, 1], standings)?;
         self.say(&self.args.output_format.end(standings.test()))
+    }
+
+    /// Time use of players whose engines report times, in the games of this start.
+    fn time_use(&self) -> Vec<TimeSummary> {
+        let players = self.info.names.iter().zip(&self.times);
+        players.filter(|(_, times)| times.reported > 0).map(|(name, times)| times.summary(name)).collect()
     }
 
     fn event(&self, value: impl FnOnce() -> serde_json::Value) -> Result<()> {
@@ -125,6 +132,21 @@ impl MatchDisplay {
         let played = standings.games().saturating_sub(self.info.done);
         let seconds = self.begin.elapsed().as_secs_f64();
         state(standings, self.two(), Pace { played, seconds, games: self.info.games as u64 })
+    }
+}
+
+/// A result with the time use of the players.
+#[derive(Serialize)]
+struct TimedResult<'a, T> {
+    #[serde(flatten)]
+    result: &'a T,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    time_use: Vec<TimeSummary>,
+}
+
+impl<T: std::fmt::Display> std::fmt::Display for TimedResult<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.result.fmt(f)
     }
 }
 

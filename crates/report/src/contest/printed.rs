@@ -1,6 +1,6 @@
 //! The report section of a match result alone, without its games.
 
-use super::{Contest, colours, endings, measure_numbers, pentanomial};
+use super::{Contest, colours, endings, measure_numbers, pentanomial, time};
 use crate::section::{Kind, Missing, Part, Section};
 use crate::table::Cell;
 use patzer_match::stats::Trinomial;
@@ -41,5 +41,6 @@ pub fn of_result(name: &str, result: &serde_json::Value) -> Option<Section> {
         ..Contest::default()
     };
     section.part(endings(&contest));
+    section.part(time::of_result(result));
     Some(section)
 }
