@@ -3,19 +3,20 @@
 //! Most lines have one way to write their position, so that equal text is equal position and no line has to be
 //! parsed. The others, such as those with an en passant square, are parsed and written again.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode, Position};
 
 use super::{OpeningError, epd, playable};
+use patzer_chess::rng::mix;
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug)]
 pub(super) struct Lines {
-    text: String,
+    text: Arc<String>,
     lines: Vec<LineStart>,
     path: PathBuf,
     chess960: bool,
@@ -39,10 +40,18 @@ enum Key {
 impl Lines {
     /// Finds the lines of a book, and the indices of those to play; one that needs Chess960 castling rules applies them
     /// to all.
-    pub fn index(text: String, path: &Path, chess960: bool, repeats: bool) -> (Lines, Vec<u32>) {
+    ///
+    /// The first line begins at `start`.
+    pub fn index(
+        text: Arc<String>,
+        start: usize,
+        path: &Path,
+        chess960: bool,
+        repeats: bool,
+    ) -> (Lines, Vec<u32>) {
         let mut lines = Vec::with_capacity(text.len() / 64);
-        let ends = memchr::memchr_iter(b'\n', text.as_bytes()).map(|end| end + 1);
-        let mut byte = 0;
+        let ends = memchr::memchr_iter(b'\n', &text.as_bytes()[start..]).map(|end| start + end + 1);
+        let mut byte = start;
         for (index, end) in ends.chain([text.len()]).enumerate() {
             let line = text[byte..end].trim();
             if !line.is_empty() && !line.starts_with(['#', '%']) {
@@ -109,46 +118,69 @@ impl Lines {
 }
 
 fn key(line: &str) -> Key {
-    let mut fields = line.split_ascii_whitespace();
-    let fields = [fields.next(), fields.next(), fields.next(), fields.next()];
-    match fields {
-        [Some(board), Some(turn @ ("w" | "b")), Some(castling), Some("-")] if is_plain(board, castling) => {
-            Key::Plain(hash(&[board, turn, castling, "-"]))
-        }
-        _ => Key::Other,
+    let mut spaces = memchr::memchr_iter(b' ', line.as_bytes());
+    let Some([a, b, c]) = spaces.next().zip(spaces.next()).zip(spaces.next()).map(|((a, b), c)| [a, b, c])
+    else {
+        return Key::Other;
+    };
+    let (board, turn, castling) = (&line[..a], &line[a + 1..b], &line[b + 1..c]);
+    let no_ep_square = line[c..] == *" -" || line[c..].starts_with(" - ");
+    if matches!(turn, "w" | "b") && no_ep_square && is_plain(board, castling) {
+        Key::Plain(hash(&line[..c + 2]))
+    } else {
+        Key::Other
     }
 }
 
 fn key_of(position: &Chess) -> u64 {
     let text = Fen::from_position(position, EnPassantMode::Legal).to_string();
-    let fields: Vec<&str> = text.split(' ').take(4).collect();
-    hash(&fields)
+    let counters = text.rmatch_indices(' ').nth(1).map_or(text.len(), |(at, _)| at);
+    hash(&text[..counters])
 }
 
-fn hash(fields: &[&str]) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    fields.hash(&mut hasher);
-    hasher.finish()
+fn hash(text: &str) -> u64 {
+    let (words, rest) = text.as_bytes().as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let words = words.iter().chain([&last]).map(|word| u64::from_le_bytes(*word));
+    words.fold(text.len() as u64, mix)
 }
+
+/// Squares that a byte of the board takes, and 16 if it is a digit; 64 for a byte that has no place there.
+const BYTES: [u8; 256] = {
+    let mut table = [64; 256];
+    let (mut at, pieces) = (0, *b"pnbrqkPNBRQK/");
+    while at < pieces.len() {
+        table[pieces[at] as usize] = 1;
+        at += 1;
+    }
+    table[b'/' as usize] = 0;
+    let mut digit = 1;
+    while digit <= 8 {
+        table[(b'0' + digit) as usize] = 16 | digit;
+        digit += 1;
+    }
+    table
+};
 
 /// Whether board and castling rights can be written in this way alone: eight whole ranks, and rights in the usual order
 /// that the board supports by the rules of standard chess.
 fn is_plain(board: &str, castling: &str) -> bool {
-    let mut squares = [b'.'; 64];
-    let (mut at, mut ranks, mut after_digit) = (0, 1, false);
-    for byte in board.bytes() {
-        match byte {
-            b'/' if at == 8 * ranks && ranks < 8 => (ranks, after_digit) = (ranks + 1, false),
-            b'1'..=b'8' if !after_digit => (at, after_digit) = (at + usize::from(byte - b'0'), true),
-            b'p' | b'n' | b'b' | b'r' | b'q' | b'k' | b'P' | b'N' | b'B' | b'R' | b'Q' | b'K' if at < 64 => {
-                squares[at] = byte;
-                (at, after_digit) = (at + 1, false);
-            }
-            _ => return false,
-        }
-        if at > 8 * ranks {
-            return false;
-        }
+    let mut squares = [0; 64];
+    let (mut at, mut end, mut wrong, mut last_digit) = (0, 8, board.len() > 71, 0);
+    // Without branches, which could not be predicted.
+    for &byte in board.as_bytes() {
+        let what = BYTES[usize::from(byte)];
+        let (digit, slash) = (what & 16, byte == b'/');
+        squares[at & 63] = byte;
+        wrong |= (what == 64) | (digit & last_digit != 0) | (slash & (at != end));
+        at += usize::from(what & 15);
+        end += 8 * usize::from(slash);
+        wrong |= at > end;
+        last_digit = digit;
+    }
+    if wrong || at != 64 || end != 64 {
+        return false;
     }
     let [a8, e8, h8, a1, e1, h1] = [0, 4, 7, 56, 60, 63].map(|square: usize| squares[square]);
     let supported = |right| match right {
@@ -159,7 +191,7 @@ fn is_plain(board: &str, castling: &str) -> bool {
     };
     let mut order = "KQkq".chars();
     let in_order = castling.chars().all(|right| order.any(|known| known == right));
-    at == 64 && ranks == 8 && (castling == "-" || in_order && castling.chars().all(supported))
+    castling == "-" || !castling.is_empty() && in_order && castling.chars().all(supported)
 }
 
 #[cfg(test)]
@@ -175,6 +207,7 @@ mod tests {
             (START, "-", true),
             (START, "kQ", false),
             (START, "KK", false),
+            (START, "", false),
             (START, "HAha", false),
             ("rnbqkbnr/pppppppp/44/8/8/8/PPPPPPPP/RNBQKBNR", "KQkq", false),
             ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP", "-", false),
@@ -184,6 +217,9 @@ mod tests {
             ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR~", "-", false),
             ("bbqnnrkr/pppppppp/8/8/8/8/PPPPPPPP/BBQNNRKR", "KQkq", false),
             ("4k3/8/8/8/8/8/8/4K3", "K", false),
+            ("4k3/8/8/8/8/8/8/4K3/", "-", false),
+            ("4k3/8/8/8/8/8//84K3", "-", false),
+            ("rnbqkbnrpppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR", "-", false),
         ] {
             assert_eq!(is_plain(board, castling), plain, "{board} {castling}");
         }

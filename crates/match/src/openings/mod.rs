@@ -12,8 +12,9 @@ mod lines;
 mod mersenne;
 mod vary;
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -119,17 +120,13 @@ impl Openings {
 
     fn parse(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Openings> {
         let BookOptions { seed, start, as_is, .. } = options;
-        let (digest, read) = if archive::is_zip(&bytes) {
+        let ReadBook { book, order, bad, digest } = if archive::is_zip(&bytes) {
             let digest = Sha256::digest(&bytes);
-            (digest, read_book(archive::only_file(&bytes, path)?, path, options)?)
+            ReadBook { digest, ..read_book(archive::only_file(&bytes, path)?, path, options)? }
         } else {
-            let bytes = bytes.as_slice();
-            let (digest, read) =
-                rayon::join(|| Sha256::digest(bytes), || read_book(bytes.to_vec(), path, options));
-            (digest, read?)
+            read_book(bytes, path, options)?
         };
-        let (book, kept, bad) = read;
-        let mut order = kept;
+        let mut order = order;
         if start > order.len().max(1) && !as_is {
             let most = order.len();
             return Err(Error::usage(format!("opening {start} does not exist: the book has {most}")));
@@ -255,36 +252,40 @@ fn limit_of(head: &[u8]) -> Option<Limit> {
     (head.first() != Some(&0)).then_some(Limit::BOOK)
 }
 
-/// Reads a book: its openings, the indices of those that are not repeats, and the bad ones found.
-fn read_book(
-    bytes: Vec<u8>,
-    path: &Path,
-    options: BookOptions<'_>,
-) -> Result<(Book, Vec<u32>, Option<BadOpenings>)> {
-    let bytes = match bytes.strip_prefix("\u{feff}".as_bytes()) {
-        Some(rest) => rest.to_vec(),
-        None => bytes,
-    };
+struct ReadBook {
+    book: Book,
+    /// Openings that repeat none before them, in the order of the file.
+    order: Vec<u32>,
+    bad: Option<BadOpenings>,
+    digest: sha2::digest::Output<Sha256>,
+}
+
+fn read_book(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<ReadBook> {
+    const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+    let start = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let is_text = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"%");
-    let first = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).find(is_text);
-    if first.is_some_and(|line| line.starts_with(b"[") || line.starts_with(b"1.")) {
-        let (mut positions, mut drawn) = (Vec::new(), Drawn::default());
-        for position in games::positions(bytes, path, options.plies) {
-            match position {
-                Ok(position) => positions.push(position),
-                Err(error) => drawn.add_bad(error.to_string()),
-            }
-        }
-        let mut seen = std::collections::HashSet::with_capacity(positions.len());
-        let kept = (0..positions.len()).filter(|&at| options.as_is || seen.insert(&positions[at]));
-        let kept = kept.map(|at| at as u32).collect();
-        return Ok((Book::Positions(positions), kept, drawn.bad));
+    let first = bytes[start..].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).find(is_text);
+    if !first.is_some_and(|line| line.starts_with(b"[") || line.starts_with(b"1.")) {
+        let text = String::from_utf8(bytes).map_err(|e| {
+            Error::at(path, format!("byte {}", e.utf8_error().valid_up_to()), "is not UTF-8 text")
+        })?;
+        let text = Arc::new(text);
+        let index = || Lines::index(text.clone(), start, path, options.chess960, options.as_is);
+        let (digest, (lines, order)) = rayon::join(|| Sha256::digest(text.as_bytes()), index);
+        return Ok(ReadBook { book: Book::Lines(lines), order, bad: None, digest });
     }
-    let text = String::from_utf8(bytes).map_err(|e| {
-        Error::at(path, format!("byte {}", e.utf8_error().valid_up_to()), "is not UTF-8 text")
-    })?;
-    let (lines, kept) = Lines::index(text, path, options.chess960, options.as_is);
-    Ok((Book::Lines(lines), kept, None))
+    let digest = Sha256::digest(&bytes);
+    let (mut positions, mut drawn) = (Vec::new(), Drawn::default());
+    for position in games::positions(bytes[start..].to_vec(), path, options.plies) {
+        match position {
+            Ok(position) => positions.push(position),
+            Err(error) => drawn.add_bad(error.to_string()),
+        }
+    }
+    let mut seen = HashSet::with_capacity(positions.len());
+    let kept = (0..positions.len()).filter(|&at| options.as_is || seen.insert(&positions[at]));
+    let order = kept.map(|at| at as u32).collect();
+    Ok(ReadBook { book: Book::Positions(positions), order, bad: drawn.bad, digest })
 }
 
 message_error!(OpeningError);
@@ -304,7 +305,6 @@ pub fn book_name(path: Option<&PathBuf>) -> String {
 mod tests {
     use super::*;
     use shakmaty::{EnPassantMode, Position, fen::Fen};
-    use std::collections::HashSet;
 
     fn parse(text: &str) -> Result<Openings> {
         let options = BookOptions { order: Order::Sequential, ..BookOptions::default() };
