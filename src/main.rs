@@ -51,6 +51,7 @@ mod tune;
 mod typed;
 mod uci;
 mod ui;
+mod watch;
 mod wdl;
 
 use std::process::ExitCode;
