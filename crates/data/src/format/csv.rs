@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use csv::StringRecord;
+use csv::ByteRecord;
 
 use super::any::PositionReader;
 use super::capabilities::{self, Capabilities};
@@ -30,7 +30,7 @@ pub struct Reader {
     place: [Option<usize>; ROLES.len()],
     white: bool,
     table: Table,
-    line: StringRecord,
+    line: ByteRecord,
 }
 
 impl Reader {
@@ -41,7 +41,7 @@ impl Reader {
         let names: Vec<&str> = header.iter().map(|name| name.trim_start_matches('\u{feff}')).collect();
         let found = table::find(&path, &names, &columns);
         let (place, white) = found.map_err(|reason| Error::at(&path, "line 1", reason))?;
-        Ok(Reader { path, lines, place, white, table: Table::default(), line: StringRecord::new() })
+        Ok(Reader { path, lines, place, white, table: Table::default(), line: ByteRecord::new() })
     }
 }
 
@@ -54,13 +54,14 @@ fn read_error(path: &std::path::Path, error: &csv::Error) -> Error {
 
 impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        if !self.lines.read_record(&mut self.line).map_err(|e| read_error(&self.path, &e))? {
+        if !self.lines.read_byte_record(&mut self.line).map_err(|e| read_error(&self.path, &e))? {
             return Ok(false);
         }
         let (place, line) = (&self.place, &self.line);
         let text = |role: usize| {
-            let text = place[role].and_then(|place| line.get(place))?;
-            Some(Cow::Borrowed(text)).filter(|text| !text.is_empty())
+            let bytes = line.get(place[role]?).filter(|bytes| !bytes.is_empty())?;
+            // What is not text is neither a FEN nor a number.
+            Some(std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed))
         };
         let record = self.table.record(text, self.white);
         records.push(record.map_err(|reason| {

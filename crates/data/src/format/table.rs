@@ -227,14 +227,17 @@ impl Table {
 }
 
 /// A number, also as a floating-point number without a fraction.
+#[inline]
 fn whole<'a, T: FromStr>(row: &impl Row<'a>, role: usize) -> std::result::Result<Option<T>, LineError> {
     let Some(text) = row(role) else { return Ok(None) };
-    let number = text.parse().ok().or_else(|| {
-        let number =
-            text.parse::<f64>().ok().filter(|number| number.fract() == 0.0 && number.abs() < 1e15)?;
-        (number as i64).to_string().parse().ok()
-    });
+    let number = text.parse().ok().or_else(|| of_float(&text));
     number.map(Some).ok_or(LineError::Column(ROLES[role].name, "is not a number in range"))
+}
+
+#[cold]
+fn of_float<T: FromStr>(text: &str) -> Option<T> {
+    let number = text.parse::<f64>().ok().filter(|number| number.fract() == 0.0 && number.abs() < 1e15)?;
+    (number as i64).to_string().parse().ok()
 }
 
 /// The score from the side to move. A mate counts in moves: the side that mates makes an odd number of plies.
@@ -258,7 +261,7 @@ fn score<'a>(
 
 /// The first move of a text in UCI notation.
 fn played(position: &Chess, text: &str) -> std::result::Result<PackedMove, LineError> {
-    let first = text.split_ascii_whitespace().next().unwrap_or(text);
+    let first = text.split_once(' ').map_or(text, |(first, _)| first);
     let m = first.parse::<UciMove>().ok().and_then(|m| m.to_move(position).ok());
     m.map(PackedMove::pack).ok_or_else(|| LineError::text(text, "not a legal move"))
 }
