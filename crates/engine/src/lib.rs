@@ -31,7 +31,7 @@ pub mod uci;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use shakmaty::{Chess, Move};
 
@@ -82,6 +82,8 @@ pub struct Limits {
     pub movetime: Option<Duration>,
     /// A clock to manage time by.
     pub clock: Option<Clock>,
+    /// When the time began to count; `None` for the start of the search.
+    pub begin: Option<Instant>,
     /// Time reserved for communication, of `movetime` and `clock` alike.
     pub overhead: Duration,
 }
