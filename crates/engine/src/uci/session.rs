@@ -13,6 +13,7 @@ use shakmaty::{Chess, EnPassantMode};
 
 use super::go::{self, Go};
 use super::options::{HASH_MB, OPTIONS, OVERHEAD_MS};
+use super::wdl::Chances;
 use super::{Event, Out, notation, options};
 use crate::genfens::{self, Request};
 use crate::params::{Params, ROWS, Row};
@@ -40,6 +41,7 @@ pub struct Session {
     pub chess960: bool,
     pub overhead: Duration,
     pub lines: usize,
+    pub show_wdl: bool,
 }
 
 struct Running {
@@ -80,6 +82,7 @@ impl Session {
             threads: 1,
             params: Params::default(),
             tunable: false,
+            show_wdl: false,
             chess960: false,
             overhead: Duration::from_millis(OVERHEAD_MS),
             lines: 1,
@@ -225,9 +228,10 @@ impl Session {
         let limits = Limits { lines: self.lines, begin: Some(self.begin), ..limits };
         let (out, line, held) = (self.out.clone(), self.line.clone(), hold.clone());
         let mode = notation::mode(line.start(), self.chess960);
+        let chances = self.show_wdl.then(|| Chances::of(line.position()));
         self.start(hold, move |engine, stop| {
             let mut info = |report: &Report| {
-                out.say(notation::info(report, mode));
+                out.say(notation::info(report, mode, chances.as_ref()));
                 if out.closed() {
                     // The reader is gone, perhaps without `quit`.
                     stop.store(true, Ordering::Relaxed);
