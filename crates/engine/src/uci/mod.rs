@@ -297,6 +297,7 @@ mod tests {
             ("stop\nstop\ngo depth 2\n", 1),
             ("go infinite\ngo infinite\ngo depth 1\n", 3),
             ("go depth 90\ngo depth 90\nstop\n", 2),
+            ("go depth 90\ngo depth 90\nposition startpos\nstop\n", 2),
             ("go infinite\nsetoption name Hash value 2\ngo depth 1\nquit\n", 2),
             ("go depth 3\nucinewgame\nposition startpos moves e2e4\ngo depth 3\n", 2),
             ("go wtime 0 btime 0\ngo movetime 0\ngo nodes 0\ngo depth x\n", 4),

@@ -153,9 +153,13 @@ impl Session {
 
     fn proceed(&mut self) {
         while let Some(text) = self.waiting.front() {
-            let stop = split(text).0 == "stop";
+            let is_stop = |text: &String| split(text).0 == "stop";
+            let stop = is_stop(text);
             if self.running.is_some() && !stop {
-                return;
+                if !self.waiting.iter().any(is_stop) {
+                    return;
+                }
+                self.halt();
             }
             let Some(text) = self.waiting.pop_front() else { return };
             if stop { self.halt() } else { self.carry_out(&text) }
