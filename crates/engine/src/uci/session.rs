@@ -81,7 +81,8 @@ impl Session {
             hash_mb: HASH_MB,
             threads: 1,
             params: Params::default(),
-            tunable: false,
+            // `make EXE=NAME TUNE=1`: runners send no option that is not declared.
+            tunable: option_env!("PATZER_TUNE") == Some("1"),
             show_wdl: false,
             chess960: false,
             overhead: Duration::from_millis(OVERHEAD_MS),
