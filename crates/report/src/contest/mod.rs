@@ -17,7 +17,7 @@ use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
 use games::Games;
 pub use pairing::of_games_alone;
-use patzer_match::stats::{Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
+use patzer_match::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
 pub use printed::of_result;
 
 /// Two games with colours exchanged.
@@ -81,9 +81,13 @@ impl Counts {
     }
 
     fn llr(&self, test: &Sprt) -> f64 {
+        test.llr(self.of(test))
+    }
+
+    fn of(&self, test: &Sprt) -> ResultCounts {
         match test.model() {
-            Model::Bayesian => test.llr(self.games),
-            _ => test.llr(self.pairs),
+            Model::Bayesian => self.games.into(),
+            _ => self.pairs.into(),
         }
     }
 }
@@ -111,13 +115,18 @@ fn measure_result(section: &mut Section, counts: &Counts, test: Option<&Sprt>) {
     section.measure("losses", "lost", losses);
     let estimate = Estimate::new(counts.pairs);
     let llr = test.map(|test| (test, counts.llr(test)));
+    let adjusted = test.and_then(|test| Adjusted::known(test, counts.of(test)));
     measure_numbers(section, |key| match key {
         "elo" => Some(estimate.elo),
         "elo_error" => Some(estimate.elo_error),
         "nelo" => Some(estimate.nelo),
         "nelo_error" => Some(estimate.nelo_error),
         "los" => Some(estimate.los),
-        _ => llr.map(|(_, llr)| llr),
+        "llr" => llr.map(|(_, llr)| llr),
+        "adjusted.elo" => adjusted.map(|adjusted| adjusted.elo),
+        "adjusted.low" => adjusted.map(|adjusted| adjusted.low),
+        "adjusted.high" => adjusted.map(|adjusted| adjusted.high),
+        _ => None,
     });
     if let Some((test, llr)) = llr {
         let verdict = match test.verdict(llr) {
@@ -137,6 +146,9 @@ fn measure_numbers(section: &mut Section, number: impl Fn(&str) -> Option<f64>) 
         ("nelo_error", "normalised ± (95 %)", 2, 1.0),
         ("los", "likelihood of superiority, %", 2, 100.0),
         ("llr", "LLR", 3, 1.0),
+        ("adjusted.elo", "Elo free of the bias of stopping", 2, 1.0),
+        ("adjusted.low", "from (95 %)", 2, 1.0),
+        ("adjusted.high", "to (95 %)", 2, 1.0),
     ] {
         if let Some(value) = number(key) {
             let bounded = value.is_finite() || key.ends_with("error");
