@@ -6,9 +6,10 @@
 # make study-NAME [DATA=GAMES] [QUICK=1] ...
 #               a study of docs/studies, in runs/study-NAME; make study-quick runs all in their quick form
 # make clean    removes what was built and the demo's files
-# make EXE=NAME [EVALFILE=NET] [PGO=1]
+# make EXE=NAME [EVALFILE=NET] [PGO=1] [TUNE=1]
 #               puts the engine here under that name, as OpenBench asks for it; NET is built in as its evaluation;
-#               with PGO it is built twice, the second time for what `bench` does most
+#               with PGO it is built twice, the second time for what `bench` does most; with TUNE it declares its
+#               search parameters as UCI options
 
 CARGO ?= cargo
 # The binary built here runs here, so it may use all that this processor has. `cargo build` stays portable.
@@ -17,10 +18,13 @@ PATZER = ../target/release/patzer
 
 .PHONY: demo build test bench bench-train fuzz clean
 
+# 1 in a branch that OpenBench tunes: its workers give `make` no variable of their own.
+TUNE ?=
+
 # With a name given, the engine of that name is the first goal; without one that is the demo.
 ifdef EXE
 # The engine alone is optimised as one piece: it takes longer to build, and plays the faster for it.
-ENGINE = $(if $(EVALFILE),EVALFILE="$(abspath $(EVALFILE))") CARGO_PROFILE_RELEASE_LTO=fat \
+ENGINE = $(if $(EVALFILE),EVALFILE="$(abspath $(EVALFILE))") PATZER_TUNE=$(TUNE) CARGO_PROFILE_RELEASE_LTO=fat \
 	CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 $(CARGO) build --release --locked --package patzer-engine
 BUILT = $${CARGO_TARGET_DIR:-target}/release/patzer-uci$(SUFFIX)
 

@@ -47,6 +47,8 @@ fn recipe(name: &str, crates: &[&str], change: impl FnOnce(&Path), program: &str
         .arg(scratch.join("target").join(name))
         .current_dir(&workspace)
         .env_remove("EVALFILE")
+        // As `make EXE=NAME TUNE=1` does.
+        .env("PATZER_TUNE", "1")
         .output()
         .unwrap();
     assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stderr));
@@ -195,10 +197,12 @@ fn a_uci_option_is_one_row() {
             player.set("contempt", "9").unwrap();
             assert_eq!(player.hash_mb, 9);
             let commands = ["uci", "setoption name Contempt value 50", "setoption name Contempt value 51"];
-            uci::carry_out(&commands.map(String::from), patzer_eval::Evaluation::default());
+            let carried_out = uci::carry_out(&commands.map(String::from), patzer_eval::Evaluation::default());
+            assert!(!carried_out);
         }
     "#;
     let printed = recipe("option", &["chess", "eval", "engine"], change, program);
     assert!(printed.contains("option name Contempt type spin default 7 min 0 max 50\n"), "{printed}");
     assert!(printed.lines().last().unwrap().contains("a number from 0 to 50, not `51`"), "{printed}");
+    assert!(printed.contains("option name rfp_margin type spin default "), "{printed}");
 }

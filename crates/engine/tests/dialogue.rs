@@ -72,7 +72,7 @@ fn everything_is_heard_while_a_search_runs() {
     let mut gui = Gui::new();
     gui.ask("go infinite\nisready\n", "readyok");
     // Takes effect after the search, which goes on.
-    gui.ask("setoption name MultiPV value 2\n", "info depth 9 ");
+    gui.ask("setoption name MultiPV value 2\nisready\n", "readyok");
     gui.ask("stop\n", "bestmove");
     gui.ask("go depth 1\n", "info depth 1 seldepth 1 multipv 2");
     gui.ask("setoption name MultiPV value 1\n", "bestmove");

@@ -5,6 +5,7 @@ mod go;
 mod notation;
 mod options;
 mod session;
+mod wdl;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -296,6 +297,7 @@ mod tests {
             ("stop\nstop\ngo depth 2\n", 1),
             ("go infinite\ngo infinite\ngo depth 1\n", 3),
             ("go depth 90\ngo depth 90\nstop\n", 2),
+            ("go depth 90\ngo depth 90\nposition startpos\nstop\n", 2),
             ("go infinite\nsetoption name Hash value 2\ngo depth 1\nquit\n", 2),
             ("go depth 3\nucinewgame\nposition startpos moves e2e4\ngo depth 3\n", 2),
             ("go wtime 0 btime 0\ngo movetime 0\ngo nodes 0\ngo depth x\n", 4),
@@ -328,6 +330,19 @@ mod tests {
             last.iter().filter_map(|line| line.split(" pv ").nth(1)?.split(' ').next()).collect();
         assert!(last[0].contains(" multipv 1 ") && last[2].contains(" multipv 3 "));
         assert_eq!(first.len(), 3);
+    }
+
+    #[test]
+    fn chances_are_shown_on_request() {
+        assert!(!answers("go depth 3\n").iter().any(|line| line.contains(" wdl ")));
+        let answers = answers("setoption name UCI_ShowWDL value true\ngo depth 3\n");
+        let infos = answers.iter().filter(|line| line.starts_with("info depth"));
+        for info in infos.clone() {
+            let words: Vec<&str> = info.split(' ').skip_while(|&word| word != "cp").collect();
+            let numbers = words[3..6].iter().map(|word| word.parse::<u32>().unwrap());
+            assert_eq!((words[2], numbers.sum::<u32>(), words[6]), ("wdl", 1000, "nodes"), "{info}");
+        }
+        assert_eq!(infos.count(), 3);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
+use super::wdl::Chances;
 use crate::Report;
 use patzer_chess::score::mate_moves;
 use patzer_chess::{Line, fen};
@@ -42,14 +43,19 @@ pub fn text(m: Move, mode: CastlingMode) -> String {
     m.to_uci(mode).to_string()
 }
 
-pub fn info(report: &Report, mode: CastlingMode) -> String {
+/// With the chances of winning, drawing and losing for `UCI_ShowWDL`.
+pub fn info(report: &Report, mode: CastlingMode, chances: Option<&Chances>) -> String {
     let Report { depth, seldepth, rank, score, nodes, hashfull, time, .. } = report;
+    let wdl = chances.map_or_else(String::new, |chances| {
+        let [win, draw, loss] = chances.permille(*score);
+        format!(" wdl {win} {draw} {loss}")
+    });
     let score = mate_moves(*score).map_or_else(|| format!("cp {score}"), |moves| format!("mate {moves}"));
     let speed = (*nodes as f64 / time.as_secs_f64().max(1e-6)) as u64;
     let pv = report.pv.iter().map(|&m| text(m, mode)).collect::<Vec<_>>().join(" ");
     let time = time.as_millis();
     format!(
-        "info depth {depth} seldepth {seldepth} multipv {rank} score {score} nodes {nodes} nps {speed} \
+        "info depth {depth} seldepth {seldepth} multipv {rank} score {score}{wdl} nodes {nodes} nps {speed} \
          hashfull {hashfull} time {time} pv {pv}"
     )
 }

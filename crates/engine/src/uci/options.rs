@@ -48,6 +48,7 @@ pub const OPTIONS: &[UciOption] = &[
     }),
     UciOption::new("EvalFile", Kind::Text { default: EMBEDDED, set: load }),
     UciOption::new("UCI_Chess960", Kind::Check { default: false, set: |session, on| session.chess960 = on }),
+    UciOption::new("UCI_ShowWDL", Kind::Check { default: false, set: |session, on| session.show_wdl = on }),
     UciOption::spin("Move Overhead", OVERHEAD_MS, 0, 5_000, |session, ms| {
         session.overhead = Duration::from_millis(ms);
         Ok(())

@@ -13,6 +13,7 @@ use shakmaty::{Chess, EnPassantMode};
 
 use super::go::{self, Go};
 use super::options::{HASH_MB, OPTIONS, OVERHEAD_MS};
+use super::wdl::Chances;
 use super::{Event, Out, notation, options};
 use crate::genfens::{self, Request};
 use crate::params::{Params, ROWS, Row};
@@ -40,6 +41,7 @@ pub struct Session {
     pub chess960: bool,
     pub overhead: Duration,
     pub lines: usize,
+    pub show_wdl: bool,
 }
 
 struct Running {
@@ -79,7 +81,9 @@ impl Session {
             hash_mb: HASH_MB,
             threads: 1,
             params: Params::default(),
-            tunable: false,
+            // `make EXE=NAME TUNE=1`: runners send no option that is not declared.
+            tunable: option_env!("PATZER_TUNE") == Some("1"),
+            show_wdl: false,
             chess960: false,
             overhead: Duration::from_millis(OVERHEAD_MS),
             lines: 1,
@@ -150,9 +154,13 @@ impl Session {
 
     fn proceed(&mut self) {
         while let Some(text) = self.waiting.front() {
-            let stop = split(text).0 == "stop";
+            let is_stop = |text: &String| split(text).0 == "stop";
+            let stop = is_stop(text);
             if self.running.is_some() && !stop {
-                return;
+                if !self.waiting.iter().any(is_stop) {
+                    return;
+                }
+                self.halt();
             }
             let Some(text) = self.waiting.pop_front() else { return };
             if stop { self.halt() } else { self.carry_out(&text) }
@@ -225,9 +233,10 @@ impl Session {
         let limits = Limits { lines: self.lines, begin: Some(self.begin), ..limits };
         let (out, line, held) = (self.out.clone(), self.line.clone(), hold.clone());
         let mode = notation::mode(line.start(), self.chess960);
+        let chances = self.show_wdl.then(|| Chances::of(line.position()));
         self.start(hold, move |engine, stop| {
             let mut info = |report: &Report| {
-                out.say(notation::info(report, mode));
+                out.say(notation::info(report, mode, chances.as_ref()));
                 if out.closed() {
                     // The reader is gone, perhaps without `quit`.
                     stop.store(true, Ordering::Relaxed);
