@@ -7,7 +7,8 @@ use serde::Serialize;
 use crate::evaluation::load;
 use crate::prepare::reporter;
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_data::AnyReader;
+use patzer_data::format::registry::{self, Format};
+use patzer_data::{AnyReader, Target};
 use patzer_io::Printable;
 use patzer_label::labelled_cache::label_file;
 use patzer_label::leaf::{Method, Settings};
@@ -26,9 +27,13 @@ pub struct LabelArgs {
     #[arg(default_value = "positions.parquet")]
     data: PathBuf,
 
-    /// Output dataset; `-` is standard output
+    /// File to write; its ending says the format; `-` is standard output
     #[arg(short, long, default_value = "labelled.parquet", value_name = "FILE")]
     output: PathBuf,
+
+    /// Format to write; `patzer data convert --help` lists them [default: by the output's ending]
+    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    format: Option<&'static Format>,
 
     /// Evaluation: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
     #[arg(long, default_value = "default-hce", value_name = "EVAL")]
@@ -80,7 +85,11 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let settings = Settings { method, rescore: args.rescore, evaluation, name };
     let data = AnyReader::open(&args.data, None)?;
     let start = Instant::now();
-    let counts = label_file(data, &args.output, &settings, &reporter(ui))?;
+    let target = Target { format: args.format, ..Target::default() };
+    let counts = label_file(data, &args.output, &target, &settings, &reporter(ui))?;
+    if let Some(warning) = counts.written.warning(&args.output, target.format(&args.output)?) {
+        ui.warn(warning);
+    }
     let seconds = start.elapsed().as_secs_f64();
     let result = LabelResult {
         positions: counts.positions,

@@ -30,6 +30,7 @@ mod eval;
 mod evaluation;
 mod extract;
 mod fastchess;
+mod filters;
 mod label;
 mod match_;
 mod match_display;
@@ -131,6 +132,7 @@ pub struct Cli {
 
 commands! {
     Extract(extract::ExtractArgs),
+    Filters(filters::FiltersArgs),
     Data(data::DataArgs),
     Label(label::LabelArgs),
     Wdl(wdl::WdlArgs),
@@ -193,6 +195,9 @@ pub fn run(cli: &Cli) -> Result<Status> {
         let path = path.display().to_string();
         let path = patzer_io::printable(&path);
         ui.note(format_args!("{path}: pages have no checksums, so positions were only checked to be legal"));
+    }
+    for (path, text) in patzer_data::notices::take() {
+        ui.note(format_args!("{}: {text}", patzer_io::Printable(path.display())));
     }
     outcome
 }

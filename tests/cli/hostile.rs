@@ -96,7 +96,7 @@ fn with_little_memory_extract_takes_less_and_with_too_little_it_says_so() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("games.pgn"), GAME.repeat(50_000)).unwrap();
     let extract = "extract games.pgn --filter unique -o out.parquet";
-    for mib in [100, 150] {
+    for mib in [30, 45] {
         let message = error(&within(mib, folder.path(), extract));
         assert!(message.contains("memory") || message.contains("threads"), "{mib} MiB: {message}");
     }

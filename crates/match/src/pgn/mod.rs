@@ -303,8 +303,7 @@ mod tests {
             let mut text = String::new();
             comment::comment(&mut text, &played, None, &header);
             let read = patzer_pgn::Annotation::parse(&text.as_bytes()[1..]);
-            let read =
-                read.before(Color::White, patzer_pgn::EvalSide::Auto).map(|s| (i32::from(s.value), s.depth));
+            let read = read.before(Color::White, &Default::default()).map(|s| (i32::from(s.value), s.depth));
             assert_eq!(read, score.map(|score| (score, Some(9))), "{text}");
         }
     }

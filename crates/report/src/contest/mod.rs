@@ -151,7 +151,9 @@ fn measure_numbers(section: &mut Section, number: impl Fn(&str) -> Option<f64>) 
         ("adjusted.high", "to (95 %)", 2, 1.0),
     ] {
         if let Some(value) = number(key) {
-            section.measure(key, label, Cell::number(factor * value, decimals));
+            let bounded = value.is_finite() || key.ends_with("error");
+            let cell = if bounded { Cell::number(factor * value, decimals) } else { Cell::text("unbounded") };
+            section.measure(key, label, cell);
         }
     }
 }
@@ -226,8 +228,11 @@ fn of_several(section: &mut Section, contest: &Contest) {
         let Trinomial { wins, draws, losses } = of[player].games;
         let estimate = Estimate::new(of[player].pairs);
         let counts = [of[player].games.games(), wins, draws, losses].map(Cell::Count);
-        let numbers = [(100.0 * score(player), 1), (estimate.elo, 1), (estimate.elo_error, 1)];
-        let numbers = numbers.map(|(value, decimals)| Cell::number(value, decimals));
+        let elo = match estimate.elo {
+            elo if elo.is_finite() => Cell::number(elo, 1),
+            _ => Cell::text("unbounded"),
+        };
+        let numbers = [Cell::number(100.0 * score(player), 1), elo, Cell::number(estimate.elo_error, 1)];
         table.row(std::iter::once(Cell::text(&contest.players[player])).chain(counts).chain(numbers));
     }
     if !table.is_empty() {
@@ -279,6 +284,33 @@ fn conditions(contest: &Contest) -> Part {
 mod tests {
     use super::progress::POINTS;
     use super::*;
+    use crate::section::Item;
+
+    #[test]
+    fn elo_without_a_bound_and_errors_that_are_unknown_are_words() {
+        let names = ["A", "B", "C"];
+        // A wins all its games, and the others draw between them.
+        let pairs = [([0, 1], [2, 2]), ([0, 2], [2, 2]), ([1, 2], [1, 1])];
+        let contest = |players: usize| Contest {
+            players: names[..players].iter().map(|name| name.to_string()).collect(),
+            pairs: pairs[..players * (players - 1) / 2]
+                .iter()
+                .map(|&(players, half_points)| Pair { players, half_points, opening: 0 })
+                .collect(),
+            ..Contest::default()
+        };
+        let all = section("x", &contest(3));
+        let items = all.parts.iter().flat_map(|part| &part.items);
+        let mut tables =
+            items.filter_map(|item| if let Item::Table(table) = item { Some(table) } else { None });
+        let table = tables.next().unwrap();
+        let shown = |row: &[Cell]| row[5..].iter().map(Cell::shown).collect::<Vec<_>>();
+        assert_eq!(shown(&table.rows[0]), ["100.0", "unbounded", "unknown"]);
+        assert_eq!(shown(&table.rows[1])[0], "25.0");
+        let two = section("x", &contest(2));
+        let measured = |key: &str| two.measures.iter().find(|one| one.key == key).unwrap().value.shown();
+        assert_eq!([measured("elo"), measured("elo_error")], ["unbounded", "unknown"]);
+    }
 
     #[test]
     fn a_test_is_drawn_up_to_its_verdict() {
