@@ -45,6 +45,8 @@ pub struct MatchInfo {
     pub conditions: String,
     pub games: usize,
     pub done: u64,
+    /// Time limits the moves, so that the result is not reproducible anyway.
+    pub timed: bool,
 }
 
 pub struct MatchDisplay {
@@ -64,7 +66,7 @@ impl MatchDisplay {
         let (bar, begin) = (ui.progress(label, 0), Instant::now());
         let times = vec![TimeUse::default(); info.names.len()];
         let show = MatchDisplay { args: args.clone(), ui: *ui, info, bar, begin, last: begin, times };
-        let MatchInfo { names, conditions, games, done } = &show.info;
+        let MatchInfo { names, conditions, games, done, .. } = &show.info;
         show.event(|| events::start(names, conditions, *games, *done))?;
         Ok(show)
     }
@@ -86,8 +88,11 @@ impl MatchDisplay {
         self.say(&self.args.output_format.end(standings.test()))
     }
 
-    /// Time use of players whose engines report times, in the games of this start.
+    /// Time use of players who report times, in the games of this start.
     fn time_use(&self) -> Vec<TimeSummary> {
+        if !self.info.timed {
+            return Vec::new();
+        }
         let players = self.info.names.iter().zip(&self.times);
         players.filter(|(_, times)| times.reported > 0).map(|(name, times)| times.summary(name)).collect()
     }

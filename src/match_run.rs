@@ -86,6 +86,7 @@ pub fn play_match<S: Standings>(
         conditions: lineup.conditions(&play.book_name()),
         games: 2 * run.pairs,
         done: 2 * done.len() as u64,
+        timed: !lineup.deterministic(),
     };
     let mut show = MatchDisplay::new(run.show, run.command, info, ui)?;
     let mut standings = standings(&lineup);

@@ -39,6 +39,7 @@ mod studies;
 mod tune;
 mod tune_net;
 mod uci_players;
+mod watch;
 mod wdl;
 
 /// The program, with the user's key in a folder of the tests.

@@ -139,6 +139,19 @@ mod tests {
                 [871, 26175, 55983, 26678, 821],
                 [0.900_315_746_3, -0.326_057_147_1, 2.241_457_611_2, 0.929_831_503_4],
             ),
+            // By images between the barriers, with the passages integrated numerically.
+            (
+                Normalized,
+                [0.0, 10.0],
+                [5, 40, 120, 60, 8],
+                [19.404_970_5, 1.541_600_4, 37.371_511_2, 0.983_385_2],
+            ),
+            (
+                Logistic,
+                [-3.0, 1.0],
+                [100, 900, 2000, 880, 90],
+                [-1.741_632_8, -6.068_685_7, 2.590_425_6, 0.215_183_5],
+            ),
         ] {
             let a = adjusted(model, bounds, Pentanomial(counts));
             for (got, want) in [a.elo, a.low, a.high, a.los].into_iter().zip(want) {
