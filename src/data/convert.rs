@@ -147,7 +147,11 @@ fn together(readers: &[AnyReader], pipeline: &Pipeline, ui: &Ui) -> Metadata {
     }
     resolved.dedup();
     let seed = all().next().map_or(0, |metadata| metadata.seed);
-    Metadata { resolved: complete.then(|| resolved.join("; ")), ..Metadata::new(sources, filters, seed) }
+    Metadata {
+        resolved: complete.then(|| resolved.join("; ")),
+        teacher: Metadata::teachers(all()),
+        ..Metadata::new(sources, filters, seed)
+    }
 }
 
 fn warn_of_distances(readers: &[AnyReader], ui: &Ui) {

@@ -37,7 +37,7 @@ pub fn shuffle(
     settings: Settings,
     mut progress: impl FnMut(u64),
 ) -> Result<u64> {
-    let mut metadata: Metadata = data.metadata().clone();
+    let mut metadata = Metadata { piece: None, ..data.metadata().clone() };
     metadata.steps.push(format!("shuffle: seed {}", settings.seed));
     let mut writer = Writer::with_level(output, metadata, settings.level)?;
     let mut buckets = Scatter::new(data.rows(), settings, &folder_of(Some(output)));

@@ -48,6 +48,6 @@ pub use spec::{KEYS, Spec, SpecError};
 pub use syzygy::Syzygy;
 pub use tally::Tally;
 pub use tournament::CrossTable;
-pub use uci::Timeouts;
+pub use uci::{Analysis, Analyst, Timeouts};
 #[doc(hidden)]
 pub use uci::{EngineOutput, read_output};

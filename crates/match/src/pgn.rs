@@ -297,7 +297,7 @@ mod tests {
             let m = san.parse::<San>().unwrap().to_move(&position).unwrap();
             position.play_unchecked(m);
             let score = Some(score);
-            let info = SearchInfo { score, depth: 12, seldepth: 0, nodes: 5000, nps: 100_000 };
+            let info = SearchInfo { score, depth: 12, seldepth: 0, nodes: 5000, nps: 100_000, wdl: None };
             PlayedMove { m, info, time: Duration::from_millis(50) }
         });
         let moves = moves.collect();

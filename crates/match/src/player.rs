@@ -37,6 +37,8 @@ pub struct SearchInfo {
     pub seldepth: i32,
     pub nodes: u64,
     pub nps: u64,
+    /// Expected wins, draws and losses in a thousand, from the mover's side, if reported.
+    pub wdl: Option<[u16; 3]>,
 }
 
 /// A player's reply to a [`Turn`].
@@ -112,6 +114,7 @@ impl InProcess {
             seldepth: report.seldepth,
             nodes: report.nodes,
             nps: (report.nodes as f64 / time.as_secs_f64().max(1e-9)) as u64,
+            wdl: None,
         };
         Ok(MoveReply { best: report.best.ok_or_else(|| NoMove("no move".into())), info, time })
     }

@@ -22,7 +22,7 @@ pub use annotation::{Annotation, EvalSide, Score};
 pub use folders::expand_folders;
 pub use game::{Game, GameError, Parser, ResultConflict};
 pub use outline::{Token, outline};
-pub use record::{FAR, Leaf, MeanResult, Record, flags};
+pub use record::{FAR, Leaf, MeanResult, Record, Wdl, flags};
 pub use source::{Chunk, Event, Reader};
 pub use split::{GameSpan, GameSplitter};
 pub use tags::Tags;

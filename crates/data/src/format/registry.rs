@@ -82,7 +82,7 @@ pub static FORMATS: &[Format] = &[
         name: "csv",
         doc: "text with commas, a column a fact",
         endings: &["csv"],
-        carries: Capabilities::ALL,
+        carries: Capabilities::ALL.without(Capabilities::TEACHER),
         needs: Capabilities::NONE,
         refuses: Capabilities::NONE,
         note: "Reading needs the columns `fen` and `result`; the others may be missing.",
