@@ -25,7 +25,8 @@ impl Player for Known<'_> {
     fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
         let best =
             self.0.get(turn.line.moves().len()).copied().ok_or_else(|| NoMove("the game is over".into()));
-        let info = SearchInfo { score: Some(35), depth: 12, seldepth: 20, nodes: 5000, nps: 1_000_000, wdl: None };
+        let info =
+            SearchInfo { score: Some(35), depth: 12, seldepth: 20, nodes: 5000, nps: 1_000_000, wdl: None };
         Ok(MoveReply { best, info, time: Duration::from_millis(5) })
     }
 }

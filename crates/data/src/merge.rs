@@ -66,9 +66,9 @@ pub fn merge(
     let output = OutputStage::new(Some(AnyWriter::native(output, writer)), &settings, &folder)?;
     let mut batcher = Batcher { output, dedupe, batch: Vec::with_capacity(BATCH), progress };
     match pieces {
-        Some(pieces) => pieces.into_iter().try_for_each(|part| {
-            part.for_each(|records| batcher.add(records.into_iter()))
-        })?,
+        Some(pieces) => pieces
+            .into_iter()
+            .try_for_each(|part| part.for_each(|records| batcher.add(records.into_iter())))?,
         None if shards => interleave(parts, &mut batcher)?,
         None => concatenate(parts, &mut batcher)?,
     }

@@ -5,8 +5,8 @@ use shakmaty::{CastlingMode, Chess, Color, Square, san::SanPlus};
 
 use super::format::fen;
 use super::{FAR, Record, flags};
-use patzer_chess::{PackedBoard, PackedMove};
 use patzer_chess::packed::NO_EP;
+use patzer_chess::{PackedBoard, PackedMove};
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug)]

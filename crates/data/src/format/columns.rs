@@ -352,7 +352,8 @@ mod tests {
         let dataset = Dataset::open(&path).unwrap();
         assert_eq!(dataset.read_group(0).unwrap(), records);
         for column in &COLUMNS {
-            let absent = if matches!(column.name, "leaf" | "mean_count" | "wdl_win") { &empty } else { &defaults };
+            let absent =
+                if matches!(column.name, "leaf" | "mean_count" | "wdl_win") { &empty } else { &defaults };
             assert_ne!(page(column, &records), page(column, absent), "{}", column.name);
             let others = Projection(!(1 << index(column.name)));
             let read = dataset.read_columns(0, others).unwrap();

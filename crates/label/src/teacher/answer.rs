@@ -1,7 +1,5 @@
 //! A teacher's answer to one position, 12 bytes in the journal.
 
-use shakmaty::{Chess, Position};
-
 use patzer_chess::PackedMove;
 use patzer_chess::score::{MATE, MATE_IN_MAX, is_mate};
 use patzer_data::{Record, Wdl, flags};
@@ -85,7 +83,6 @@ fn in_centipawns(score: i32, unit: f64) -> i16 {
     let most = f64::from(MATE_IN_MAX - 1);
     (f64::from(score) * unit).round().clamp(-most, most) as i16
 }
-
 
 #[cfg(test)]
 mod tests {

@@ -188,14 +188,8 @@ mod tests {
     #[test]
     fn info_lines_are_read() {
         let line = b" depth 12 seldepth 19 multipv 1 score cp -34 nodes 12345 nps 1000000 hashfull 3 time 12 pv e2e4";
-        let read = SearchInfo {
-            score: Some(-34),
-            depth: 12,
-            seldepth: 19,
-            nodes: 12345,
-            nps: 1_000_000,
-            wdl: None,
-        };
+        let read =
+            SearchInfo { score: Some(-34), depth: 12, seldepth: 19, nodes: 12345, nps: 1_000_000, wdl: None };
         assert_eq!(info(line), (InfoKind::Exact, read));
         assert_eq!(info(b"pv e2e4 e7e5 nodes 5 score cp 7").1.score, Some(7));
         let wdl = |text: &str| info(format!("depth 9 score cp 5 wdl {text} nodes 5").as_bytes()).1.wdl;
