@@ -66,3 +66,33 @@ impl fmt::Display for Scale {
         write!(f, "100 centipawns are an expected score of {expected:.3}")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use patzer_chess::rng::{mix, unit};
+    use patzer_data::format::EMPTY;
+
+    fn record(number: u64, score: i16) -> Record {
+        let wins = unit(mix(1, number)) < expected_score(f64::from(score), 1.5);
+        Record { score: Some(score), result: if wins { 1 } else { -1 }, game: number as u32, ..EMPTY }
+    }
+
+    #[test]
+    fn k_is_that_of_the_results() {
+        let mut sample = Sample::default();
+        (0..40_000).for_each(|number| sample.add(&record(number, (number % 800) as i16 - 400)));
+        sample.add(&Record { score: Some(31_990), ..EMPTY });
+        let scale = sample.fit().unwrap();
+        assert!((scale.k - 1.5).abs() < 3.0 * scale.k_error && scale.k_error < 0.05, "{scale}");
+        assert_eq!(scale.positions, 40_000, "mates have no centipawns");
+    }
+
+    #[test]
+    fn more_positions_than_fit_are_thinned_evenly() {
+        let mut sample = Sample::default();
+        (0..MOST as u64 + 100).for_each(|number| sample.add(&record(number, 7)));
+        let expected: Vec<u32> = (0..MOST as u32 + 100).step_by(2).collect();
+        assert!(sample.games == expected && sample.pairs.len() == expected.len());
+    }
+}

@@ -1,5 +1,5 @@
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -39,7 +39,8 @@ impl LabelArgs {
     pub(super) fn tables(&self, ui: &Ui) -> Result<Option<Tables>> {
         let TableArgs { tb, tb_game, tb_pieces, tb_ignore_50 } = &self.tables;
         let Some(folder) = tb else { return Ok(None) };
-        if *tb_game && patzer_io::is_stream(&self.data) {
+        let stream = self.data == Path::new("-") || patzer_io::is_stream(&self.data);
+        if *tb_game && stream {
             let reason = "cannot be read twice, as --tb-game does; name a file";
             return Err(Error::data(&self.data, reason));
         }

@@ -178,7 +178,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
 }
 
 fn check(args: &LabelArgs, output: &Path) -> Result<()> {
-    if is_stream(&args.data) {
+    if args.data == Path::new("-") || is_stream(&args.data) {
         return Err(Error::data(&args.data, "cannot be read twice, as --engine does; name a file"));
     }
     if output == Path::new("-") || is_stream(output) {
@@ -286,6 +286,12 @@ fn per_hour(positions: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { 3600.0 * positions as f64 / seconds } else { 0.0 }
 }
 
+/// Hours, minutes and seconds.
+fn clock(seconds: f64) -> String {
+    let seconds = seconds as u64;
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
 const LINES: Duration = Duration::from_secs(10);
 
 /// Troubles shown one by one.
@@ -335,10 +341,12 @@ impl Show<'_> {
         if !self.bar.is_hidden() {
             return self.bar.set_message(format!("{speed} an hour"));
         }
-        let left = seconds / new.max(1) as f64 * (self.all - answered) as f64;
-        let left = Duration::from_secs(left as u64);
+        let left = match new {
+            0 => String::new(),
+            new => format!(", {} left", clock(seconds / new as f64 * (self.all - answered) as f64)),
+        };
         let (answered, all) = (grouped(answered), grouped(self.all));
-        self.ui.note(format!("{answered} of {all} positions, {speed} an hour, {left:?} left"));
+        self.ui.note(format!("{answered} of {all} positions, {speed} an hour{left}"));
     }
 
     fn finish(&self) {

@@ -32,6 +32,7 @@ mod scale;
 mod selfplay;
 mod sprt;
 mod studies;
+mod teacher;
 mod tune;
 mod tune_net;
 mod uci_players;

@@ -54,7 +54,7 @@ pub fn search(
 ) -> Result<()> {
     let finished = journal.finished();
     let halt = AtomicBool::new(false);
-    let first = Mutex::new(Some(first));
+    let mut first = Some(first);
     std::thread::scope(|scope| {
         let (jobs, queue) = mpsc::sync_channel(2 * teacher.concurrency);
         let (results, news) = mpsc::channel();
@@ -63,15 +63,13 @@ pub fn search(
         let (failed, halted) = (results.clone(), &halt);
         spawn(scope, "reader", move || {
             if let Err(error) = feed(data, cut, &finished, &jobs, halted) {
-                let _ = failed.send(Err(error));
+                let _ = failed.send(News::Error(error));
             }
         })?;
         for number in 0..teacher.concurrency {
-            let analyst = first.lock().unwrap_or_else(PoisonError::into_inner).take();
-            let worker = Worker { teacher, analyst, failed_in_row: 0, trouble: Vec::new() };
-            let (queue, results) = (Arc::clone(&queue), results.clone());
-            let started =
-                spawn(scope, &format!("engine-{number}"), move || work(worker, &queue, &results, halted));
+            let worker = Worker { teacher, analyst: first.take(), failed_in_row: 0, results: results.clone() };
+            let queue = Arc::clone(&queue);
+            let started = spawn(scope, &format!("engine-{number}"), move || work(worker, &queue, halted));
             if started.is_err() {
                 halt.store(true, Ordering::Relaxed);
                 return started;
@@ -125,8 +123,11 @@ pub(super) fn other_positions(data: &Path) -> Error {
     Error::data(data, reason)
 }
 
-/// A finished block with what to report of it.
-type News = Result<(Finished, Vec<String>)>;
+enum News {
+    Finished(Finished),
+    Trouble(String),
+    Error(Error),
+}
 
 fn collect(
     news: &Receiver<News>,
@@ -138,11 +139,9 @@ fn collect(
     let mut failed = None;
     loop {
         match news.recv_timeout(TICK) {
-            Ok(Ok((finished, trouble))) => {
-                journal.append(&finished)?;
-                trouble.iter().for_each(|text| report(Event::Trouble(text)));
-            }
-            Ok(Err(error)) => {
+            Ok(News::Finished(finished)) => journal.append(&finished)?,
+            Ok(News::Trouble(text)) => report(Event::Trouble(&text)),
+            Ok(News::Error(error)) => {
                 halt.store(true, Ordering::Relaxed);
                 failed.get_or_insert(error);
             }
@@ -163,13 +162,16 @@ fn collect(
     }
 }
 
-fn work(mut worker: Worker, queue: &Mutex<Receiver<Job>>, results: &Sender<News>, halt: &AtomicBool) {
+fn work(mut worker: Worker, queue: &Mutex<Receiver<Job>>, halt: &AtomicBool) {
     loop {
         let job = queue.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok((block, records)) = job else { return };
-        let Some(news) = worker.block(block, &records, halt).transpose() else { return };
-        let ends = news.is_err();
-        if results.send(news).is_err() || ends {
+        let (news, ends) = match worker.block(block, &records, halt) {
+            Ok(Some(finished)) => (News::Finished(finished), false),
+            Ok(None) => return,
+            Err(error) => (News::Error(error), true),
+        };
+        if worker.results.send(news).is_err() || ends {
             return;
         }
     }
@@ -179,17 +181,12 @@ struct Worker<'a> {
     teacher: &'a Teacher<'a>,
     analyst: Option<Analyst>,
     failed_in_row: u32,
-    trouble: Vec<String>,
+    results: Sender<News>,
 }
 
 impl Worker<'_> {
     /// Searches a block; `None` if it was halted.
-    fn block(
-        &mut self,
-        block: u64,
-        records: &[Record],
-        halt: &AtomicBool,
-    ) -> Result<Option<(Finished, Vec<String>)>> {
+    fn block(&mut self, block: u64, records: &[Record], halt: &AtomicBool) -> Result<Option<Finished>> {
         let (mut answers, mut restarts) = (Vec::with_capacity(records.len()), 0);
         if self.teacher.restart && block > 0 {
             self.analyst = None;
@@ -205,8 +202,7 @@ impl Worker<'_> {
             };
             answers.push(answer);
         }
-        let finished = Finished { block, positions: checksum(records), restarts, answers };
-        Ok(Some((finished, std::mem::take(&mut self.trouble))))
+        Ok(Some(Finished { block, positions: checksum(records), restarts, answers }))
     }
 
     /// Searches a position, and once more after a crash or a hang; `None` if it was halted.
@@ -266,9 +262,11 @@ impl Worker<'_> {
         Error::input(format!("{name}{}{row} {error}", if row.is_empty() { ":" } else { " failed" }))
     }
 
-    fn note(&mut self, position: &Chess, reason: &str) {
+    fn note(&self, position: &Chess, reason: &str) {
         let fen = Fen::from_position(position, EnPassantMode::Legal);
-        self.trouble.push(format!("{}: {fen}: {reason}", self.teacher.participant.name));
+        let text = format!("{}: {fen}: {reason}", self.teacher.participant.name);
+        // A collector that has ended needs no more reports.
+        let _ = self.results.send(News::Trouble(text));
     }
 }
 
