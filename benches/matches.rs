@@ -9,8 +9,8 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_chess::rng::Rng;
 use patzer_match::pgn::{self, Header};
 use patzer_match::{
-    Adjudication, Control, Game, MoveReply, NoMove, Pair, Pairing, Player, PlayerError, Rules, SearchInfo,
-    TimeSettings, Turn, play,
+    Adjudication, Control, Game, MoveReply, NoMove, Pair, Pairing, Player, PlayerError, Remarks, Rules,
+    SWAPPED, SearchInfo, TimeSettings, Turn, play,
 };
 use shakmaty::{Chess, Move, Position};
 
@@ -25,9 +25,15 @@ impl Player for Known<'_> {
     fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
         let best =
             self.0.get(turn.line.moves().len()).copied().ok_or_else(|| NoMove("the game is over".into()));
-        let info =
-            SearchInfo { score: Some(35), depth: 12, seldepth: 20, nodes: 5000, nps: 1_000_000, wdl: None };
-        Ok(MoveReply { best, info, time: Duration::from_millis(5) })
+        let info = SearchInfo {
+            score: Some(35),
+            depth: 12,
+            seldepth: 20,
+            nodes: 5000,
+            nps: 1_000_000,
+            ..SearchInfo::default()
+        };
+        Ok(MoveReply { best, info, time: Duration::from_millis(5), remarks: Remarks::default() })
     }
 }
 
@@ -52,6 +58,7 @@ fn arena(c: &mut Criterion) {
         resign: Some("4,600".parse().expect("a rule")),
         loser_resigns: false,
         max_moves: Some(moves.len() as u32 / 2),
+        as_fastchess: false,
     };
     let rules = Rules { adjudication, recover: false, syzygy: None };
     let stop = AtomicBool::new(false);
@@ -68,7 +75,7 @@ fn arena(c: &mut Criterion) {
     };
     let names = ["one", "two"].map(String::from);
     let header = Header::new("bench", &names, &time_settings);
-    let pairing = Pairing { players: [0, 1], opening: 0 };
+    let pairing = Pairing { players: [0, 1], colours: SWAPPED, openings: [0, 0] };
     let pair = Pair { index: 0, pairing, games: [game(), game()] };
     let plies = pair.games[0].moves.len() as u64;
     let mut group = c.benchmark_group("arena");

@@ -6,6 +6,9 @@ use std::sync::Arc;
 use patzer_io::error::Result;
 use patzer_match::{Adjudication, DrawRule, ResignRule, Syzygy};
 
+/// Moves of a game unless it is to be played to its end.
+const MAX_MOVES: u32 = 200;
+
 /// When games end early.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Adjudication")]
@@ -22,9 +25,9 @@ pub struct AdjudicationArgs {
     #[arg(long)]
     resign_by_loser: bool,
 
-    /// Draw after N moves of the game, the opening not counted
-    #[arg(long, value_name = "N", default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..))]
-    max_moves: u32,
+    /// Draw after N moves of the game, the opening not counted [default: 200; none with --no-adjudication]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    max_moves: Option<u32>,
 
     /// Folder of Syzygy tables that decide endgames; WDL tables alone do so after captures and pawn moves, DTZ tables
     /// always
@@ -39,21 +42,22 @@ pub struct AdjudicationArgs {
     #[arg(long, requires = "tb")]
     tb_ignore_50: bool,
 
-    /// Play every game to its end by the rules of chess
-    #[arg(long, conflicts_with_all = ["draw", "resign", "resign_by_loser", "max_moves", "tb"])]
+    /// Play every game to its end by the rules of chess, or to --max-moves
+    #[arg(long, conflicts_with_all = ["draw", "resign", "resign_by_loser", "tb"])]
     no_adjudication: bool,
 }
 
 impl AdjudicationArgs {
     pub fn rules(&self) -> Adjudication {
         if self.no_adjudication {
-            return Adjudication::NONE;
+            return Adjudication { max_moves: self.max_moves, ..Adjudication::NONE };
         }
         Adjudication {
             draw: Some(self.draw),
             resign: Some(self.resign),
             loser_resigns: self.resign_by_loser,
-            max_moves: Some(self.max_moves),
+            max_moves: Some(self.max_moves.unwrap_or(MAX_MOVES)),
+            as_fastchess: false,
         }
     }
 

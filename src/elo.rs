@@ -8,7 +8,9 @@ use crate::{Error, Result, Status, Ui};
 use patzer_io::number::grouped;
 use patzer_match::stats::interval::exact_proportion;
 use patzer_match::stats::plan::{Conditions, Expectation, Pairs, Simulated, expect, simulate};
-use patzer_match::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
+use patzer_match::stats::{
+    Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict, with_error,
+};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer elo --wdl 136,111,96                       136 won, 111 drawn, 96 lost\n  \
@@ -103,8 +105,8 @@ impl fmt::Display for Statistics {
         if let Some(pairs) = self.pentanomial {
             writeln!(f, "pairs       {}: {:?} (LL, LD, WL+DD, WD, WW)", pairs.pairs(), pairs.0)?;
         }
-        writeln!(f, "Elo         {elo:+.2} ± {elo_error:.2}")?;
-        writeln!(f, "normalised  {nelo:+.2} ± {nelo_error:.2}")?;
+        writeln!(f, "Elo         {}", with_error(elo, elo_error, 2))?;
+        writeln!(f, "normalised  {}", with_error(nelo, nelo_error, 2))?;
         writeln!(f, "LOS         {:.2} %", 100.0 * los)?;
         match (self.draw_ratio, self.pentanomial) {
             (Some(even), Some(_)) => {
@@ -168,7 +170,7 @@ fn statistics(test: &Sprt, games: Option<Trinomial>, pairs: Option<Pentanomial>)
             ResultCounts::Pairs(pairs) => pairs.even(),
         },
         pair_ratio: pairs.and_then(|pairs| pairs.ratio()),
-        adjusted: Adjusted::new(test, counts),
+        adjusted: Adjusted::known(test, counts),
         note: pairs.and_then(|pairs| pairs.remark()),
         decided_interval: games.map(|g| exact_proportion(g.wins, g.wins + g.losses, 0.95)),
         hypotheses: test.to_string(),

@@ -1,19 +1,21 @@
+use std::convert::Infallible;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use crate::prepare::{check_output, total_bytes};
-use crate::{Result, Status, Ui, interrupt};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::dedupe::Keep;
-use patzer_data::extract::{Notice, Settings, Summary, extract};
-use patzer_data::filter::{self, Pipeline};
+use patzer_data::extract::{Notice, ScoreSummary, Settings, Summary, extract};
+use patzer_data::filter::Pipeline;
 use patzer_data::format::metadata::Shard;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::funnel::FunnelStep;
 use patzer_data::{Target, memory};
 use patzer_io::number::grouped;
-use patzer_pgn::EvalSide;
+use patzer_pgn::dialect::Unit;
+use patzer_pgn::{EvalSide, Factor, Pattern, PerSource, ScoreOptions};
 
 const NAMED: u64 = 20;
 
@@ -22,7 +24,7 @@ const NAMED: u64 = 20;
 /// Every position is stored with its game's result, the engine's score where the game has one, and the distances to
 /// the next capture, check and end of the game, so that filters can be chosen here or later.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", filter::help()))]
+#[command(after_help = EXAMPLES)]
 pub struct ExtractArgs {
     /// Files of games in PGN, plain, .gz, .bz2 or .zst, or folders of them; `-` is standard input
     #[arg(required = true, value_name = "GAMES")]
@@ -36,7 +38,8 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
     format: Option<&'static Format>,
 
-    /// Preset, single filter or TOML file of filters; may be given several times, and --help lists them [default: none]
+    /// Preset, single filter or TOML file of filters; may be given several times, and `patzer filters` lists them
+    /// [default: none]
     #[arg(long, value_name = "NAME|FILE")]
     filter: Vec<String>,
 
@@ -60,9 +63,22 @@ pub struct ExtractArgs {
     #[arg(long)]
     keep_partial: bool,
 
-    /// Side of the scores in comments: by dialect, always White, or always the player of the move
-    #[arg(long, value_name = "SIDE", default_value = "auto")]
-    eval_side: EvalSide,
+    /// Side of the scores in comments: auto (by dialect and data), white or mover; may be given for each source
+    #[arg(long, value_name = "[SOURCE=]SIDE")]
+    eval_side: Vec<PerSource<EvalSide>>,
+
+    /// Unit of the scores in comments: pawn or cp; may be given for each source [default: by dialect and data]
+    #[arg(long, value_name = "[SOURCE=]UNIT")]
+    score_unit: Vec<PerSource<Unit>>,
+
+    /// Factor for all scores but mates; may be given for each source [default: 1]
+    #[arg(long, value_name = "[SOURCE=]FACTOR")]
+    score_scale: Vec<PerSource<Factor>>,
+
+    /// Keep scores only of moves by this player (tag White or Black, ignoring case; * is any text); may be given several
+    /// times
+    #[arg(long, value_name = "PLAYER", value_parser = pattern)]
+    score_of: Vec<Pattern>,
 
     /// Drop duplicates and keep this one [default: as the presets say]
     #[arg(long, value_name = "WHICH")]
@@ -81,6 +97,10 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
     memory: Option<usize>,
 
+    /// Write every game that gives no position to a PGN file, its reason in the tag Rejected
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "dry_run"])]
+    rejects: Option<PathBuf>,
+
     /// Keep progress in FILE.partial and resume from it
     #[arg(long, conflicts_with = "dry_run")]
     resume: bool,
@@ -98,6 +118,8 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer extract games.pgn --per-game 10 --seed 1 -o ten.parquet\n  \
     patzer extract games.pgn --filter capt --duplicates mean --mirror\n  \
     patzer extract games.pgn --shard 2/8 -o part2.parquet    for `patzer data merge part*.parquet`\n  \
+    patzer extract match.pgn --score-of my-engine      scores of one engine only\n  \
+    patzer extract a.pgn b.pgn --score-unit b.pgn=cp --rejects refused.pgn\n  \
     patzer extract games.pgn --resume                  goes on where the same command was stopped\n  \
     patzer extract games.pgn --filter unique --dry-run --json\n\n\
 A game without a result (`*`) gives no positions. A broken game is counted, reported with its line, and dropped.";
@@ -111,17 +133,29 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         seed: args.seed,
         target: Target { format: args.format, ..Target::default() },
         keep_partial: args.keep_partial,
-        eval_side: args.eval_side,
+        scores: ScoreOptions {
+            side: args.eval_side.clone(),
+            unit: args.score_unit.clone(),
+            scale: args.score_scale.clone(),
+            of: args.score_of.clone(),
+        },
         duplicates: args.duplicates,
         mirror: args.mirror,
         shard: args.shard,
         memory: args.memory,
         resume: args.resume,
         funnel: args.dry_run,
+        rejects: args.rejects.clone(),
     };
     let output = (!args.dry_run).then_some(args.output.as_path());
     if let Some(output) = output {
         check_output(output, &games, "files of games")?;
+    }
+    if let Some(rejects) = &args.rejects {
+        check_output(rejects, &games, "files of games")?;
+        if Some(rejects.as_path()) == output {
+            return Err(Error::usage("--rejects and --output name the same file"));
+        }
     }
     interrupt::listen();
     let bar = ui.progress("extract", total_bytes(&games));
@@ -152,10 +186,30 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         };
         ui.warn(format_args!("{games} games {why} ({believed})"));
     }
+    if let Some(scores) = &outcome.summary.scores {
+        report_scores(scores, &args.score_of, ui);
+    }
     if outcome.summary.positions_written == 0 {
         ui.warn("no position is left");
     }
     ui.result_beside(output.unwrap_or(Path::new("")), &outcome)
+}
+
+fn pattern(text: &str) -> std::result::Result<Pattern, Infallible> {
+    Ok(Pattern::new(text))
+}
+
+fn report_scores(scores: &ScoreSummary, of: &[Pattern], ui: &Ui) {
+    let notes = scores.notes();
+    notes.iter().take(NAMED as usize).for_each(|note| ui.note(note));
+    if notes.len() > NAMED as usize {
+        ui.note(format_args!("{} more sources are in --json", notes.len() - NAMED as usize));
+    }
+    scores.warnings.iter().for_each(|warning| ui.warn(warning));
+    if !of.is_empty() && scores.positions == 0 {
+        let names: Vec<&str> = of.iter().map(Pattern::text).collect();
+        ui.warn(format_args!("--score-of {}: no move of such a player has a score", names.join(", ")));
+    }
 }
 
 #[derive(Serialize)]
@@ -182,8 +236,20 @@ impl fmt::Display for Outcome {
             return write_funnel(f, s, funnel);
         }
         line("positions read", s.positions_read, "")?;
+        if s.null_moves > 0 {
+            line("null moves", s.null_moves, "")?;
+        }
         for (reason, count) in &s.dropped {
             line(&format!("  dropped: {reason}"), *count, "")?;
+        }
+        if let Some(scores) = &s.scores {
+            line("with a score", scores.positions, "")?;
+            for (dialect, count) in &scores.by_dialect {
+                line(&format!("  {dialect}"), *count, "")?;
+            }
+            if scores.not_understood > 0 {
+                line("scores not understood", scores.not_understood, "")?;
+            }
         }
         let place = match &self.output {
             Some(path) => format!("  → {}", patzer_io::Printable(path.display())),

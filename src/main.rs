@@ -22,14 +22,19 @@ macro_rules! commands {
 
 mod adjudication;
 mod bench;
+mod cutechess;
 mod data;
+mod earlier;
 mod elo;
 mod eval;
 mod evaluation;
 mod extract;
+mod fastchess;
+mod filters;
 mod label;
 mod match_;
 mod match_display;
+mod match_files;
 mod match_run;
 mod moves;
 mod net;
@@ -59,6 +64,10 @@ use ui::{Ui, print_err};
 
 fn main() -> ExitCode {
     interrupt::exit_2_on_panic();
+    interrupt::report_file_limits();
+    if let Some(called) = fastchess::called(std::env::args_os()) {
+        return ExitCode::from(called.run());
+    }
     let cli = match parse() {
         Ok(cli) => cli,
         Err(code) => return ExitCode::from(code),
@@ -122,12 +131,15 @@ pub struct Cli {
 
 commands! {
     Extract(extract::ExtractArgs),
+    Filters(filters::FiltersArgs),
     Data(data::DataArgs),
     Label(label::LabelArgs),
     Wdl(wdl::WdlArgs),
     Tune(tune::TuneArgs),
     Sprt(sprt::SprtArgs),
     Match(match_::MatchArgs),
+    Fastchess(fastchess::FastchessArgs),
+    Cutechess(cutechess::CutechessArgs),
     Selfplay(selfplay::SelfplayArgs),
     Elo(elo::EloArgs),
     Rate(rate::RateArgs),

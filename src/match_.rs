@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help};
@@ -34,6 +35,14 @@ pub struct MatchArgs {
     #[arg(long, value_name = "KIND", default_value = "gauntlet", help_heading = "Games")]
     tournament: Kind,
 
+    /// Let the player that comes first in a pairing have White in every game
+    #[arg(long, help_heading = "Games")]
+    no_swap: bool,
+
+    /// Let the player that comes second in a pairing begin with White
+    #[arg(long, help_heading = "Games")]
+    reverse: bool,
+
     /// Games of each pairing, in whole pairs
     #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Games", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     games: u64,
@@ -42,9 +51,12 @@ pub struct MatchArgs {
     #[arg(long, value_name = "FILE", default_value = "match.pgn", help_heading = "Games")]
     pgn: PathBuf,
 
-    /// Resume the match of the journal; options not given are taken from it
+    #[command(flatten)]
+    earlier: EarlierArgs,
+
+    /// Resume also a journal that this user did not write on this machine; prints the programs that it runs
     #[arg(long, help_heading = "Games")]
-    resume: bool,
+    trust: bool,
 
     #[command(flatten)]
     show: DisplayArgs,
@@ -62,9 +74,9 @@ enum Kind {
 impl MatchArgs {
     fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<MatchArgs> {
         let players = ["players", "engine"];
-        let all = match_run::resumed::<PairEntry, _>("match", &players, &self.pgn, self.resume, typed)?;
-        let MatchArgs { pgn, resume, show, .. } = self.clone();
-        Ok(all.map_or_else(|| self.clone(), |all: MatchArgs| MatchArgs { pgn, resume, show, ..all }))
+        let all = self.earlier.resumed::<PairEntry, _>("match", &players, &self.pgn, typed)?;
+        let MatchArgs { pgn, earlier, trust, show, .. } = self.clone();
+        Ok(all.map_or_else(|| self.clone(), |all: MatchArgs| MatchArgs { pgn, earlier, trust, show, ..all }))
     }
 }
 
@@ -83,8 +95,13 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         Kind::Gauntlet => ("gauntlet", 1),
         Kind::RoundRobin => ("round robin", specs.len()),
     };
-    let pairings = Pairings::new(specs.len(), seeds);
+    let mut pairings = Pairings::new(specs.len(), seeds);
+    let first = usize::from(args.reverse);
+    pairings.colours = [first, if args.no_swap { first } else { 1 - first }];
     let round = pairings.round();
+    if args.games % 2 == 1 {
+        ui.note(format!("--games {}: plays {}, in whole pairs", args.games, args.games + 1));
+    }
     let run = MatchRun {
         command: "match",
         play: &args.play,
@@ -93,7 +110,8 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         pairs: args.games.div_ceil(2) as usize * round,
         kind: ("tournament", tournament.to_string()),
         pgn: &args.pgn,
-        resume: args.resume,
+        earlier: args.earlier,
+        trust: args.trust,
         typed: &typed,
         pairings,
     };

@@ -8,8 +8,8 @@ use patzer_io::printable_lines;
 use patzer_match::openings::Openings;
 use patzer_match::output_format::{MatchStatus, OutputFormat, events};
 use patzer_match::record::PairEntry;
-use patzer_match::stats::{Estimate, Sprt};
-use patzer_match::{Observer, Pair, Standings, Tally};
+use patzer_match::stats::{Estimate, Sprt, with_error};
+use patzer_match::{Observer, Pair, Standings, Tally, TimeUse};
 
 /// What a match says.
 #[derive(Debug, Clone, clap::Args)]
@@ -54,6 +54,7 @@ pub struct MatchDisplay {
     bar: ProgressBar,
     begin: Instant,
     last: Instant,
+    times: Vec<TimeUse>,
 }
 
 const LINES: Duration = Duration::from_secs(10);
@@ -61,7 +62,8 @@ const LINES: Duration = Duration::from_secs(10);
 impl MatchDisplay {
     pub fn new(args: &DisplayArgs, label: &'static str, info: MatchInfo, ui: &Ui) -> Result<MatchDisplay> {
         let (bar, begin) = (ui.progress(label, 0), Instant::now());
-        let show = MatchDisplay { args: args.clone(), ui: *ui, info, bar, begin, last: begin };
+        let times = vec![TimeUse::default(); info.names.len()];
+        let show = MatchDisplay { args: args.clone(), ui: *ui, info, bar, begin, last: begin, times };
         let MatchInfo { names, conditions, games, done } = &show.info;
         show.event(|| events::start(names, conditions, *games, *done))?;
         Ok(show)
@@ -69,6 +71,9 @@ impl MatchDisplay {
 
     pub fn end<T: Serialize + std::fmt::Display>(self, standings: &dyn Standings, result: &T) -> Result<()> {
         self.bar.finish_and_clear();
+        for (name, times) in self.info.names.iter().zip(&self.times).filter(|(_, times)| times.reported > 0) {
+            self.ui.note(format!("{name}: {times}"));
+        }
         if self.args.json_lines {
             let result = serde_json::to_value(result).map_err(|e| Error::internal(e.to_string()))?;
             return self.event(|| events::end(result));
@@ -95,6 +100,7 @@ impl MatchDisplay {
             conditions: &self.info.conditions,
             tally: &tally,
             test: standings.test(),
+            by_pairs: true,
         };
         self.event(|| events::status(&standing))?;
         let dialect = self.args.output_format;
@@ -123,8 +129,9 @@ impl MatchDisplay {
             let tally = standings.between([0, 1]);
             let Estimate { nelo, nelo_error, los, .. } = Estimate::new(tally.pairs);
             text += &format!(
-                "\n  pairs {:?} (LL, LD, WL+DD, WD, WW), nElo {nelo:+.1} ± {nelo_error:.1}, LOS {:.1} %",
+                "\n  pairs {:?} (LL, LD, WL+DD, WD, WW), nElo {}, LOS {:.1} %",
                 tally.pairs.0,
+                with_error(nelo, nelo_error, 1),
                 100.0 * los
             );
         }
@@ -168,6 +175,12 @@ fn meter(sprt: &Sprt, llr: f64) -> String {
 
 impl Observer for MatchDisplay {
     fn pair(&mut self, pair: &Pair, entry: &PairEntry, standings: &dyn Standings) -> Result<()> {
+        for (game, seats) in pair.seated() {
+            TimeUse::add(&mut self.times, game, seats);
+            for warning in game.warnings() {
+                self.bar.suspend(|| self.ui.warn(patzer_io::printable(warning)));
+            }
+        }
         let MatchInfo { names, games, .. } = &self.info;
         self.event(|| events::pair(pair, entry, names))?;
         let now = standings.between(entry.players).games;
@@ -179,6 +192,10 @@ impl Observer for MatchDisplay {
             self.status(entry.players, standings)?;
         }
         Ok(())
+    }
+
+    fn reports_pairs(&self) -> bool {
+        self.args.json_lines || self.args.output_format != OutputFormat::Patzer
     }
 
     fn incident(&mut self, text: &str) {

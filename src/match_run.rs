@@ -1,12 +1,16 @@
 use std::path::Path;
 
-use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo, NOT_KEPT};
-use super::play::{PlayArgs, open_record};
-use crate::{Result, Ui, interrupt, typed};
-use patzer_match::journal::{Arguments, JournalEntry, JournaledFile};
+use super::earlier::{self, EarlierArgs};
+use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo};
+use super::play::PlayArgs;
+use crate::{Result, Ui, interrupt};
+use patzer_io::printable;
+use patzer_match::journal::{Arguments, Opened};
 use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
-use patzer_match::{Lineup, MatchConfig, Pairings, Reason, RunSummary, Spec, Standings, Tally, run_match};
+use patzer_match::{
+    Lineup, MatchConfig, Pairings, Reason, RunSummary, SWAPPED, Spec, Standings, Tally, run_match,
+};
 
 pub struct MatchRun<'a> {
     pub command: &'static str,
@@ -18,7 +22,8 @@ pub struct MatchRun<'a> {
     /// Name and value of the option that tells matches apart on `--resume`.
     pub kind: (&'static str, String),
     pub pgn: &'a Path,
-    pub resume: bool,
+    pub earlier: EarlierArgs,
+    pub trust: bool,
     pub typed: &'a Arguments,
 }
 
@@ -37,15 +42,26 @@ pub fn play_match<S: Standings>(
     let MatchRun { play, pgn, .. } = *run;
     interrupt::listen();
     let stop = interrupt::flag();
-    let openings = play.openings()?;
+    let openings = play.openings(ui)?;
     let rules = play.rules()?;
-    let lineup = Lineup::load(run.specs, &play.defaults(), stop)?;
+    let choice = run.earlier.choice();
+    if choice.resumes() {
+        earlier::check_trust(pgn, run.specs, run.trust, ui)?;
+    }
+    let listen = play.records.listen(choice.resumes())?;
+    let log = listen.log.clone();
+    let lineup = Lineup::load(run.specs, &play.defaults(listen), stop)?;
     let mut options = play.options(&lineup, &openings);
     if let Some(syzygy) = &rules.syzygy {
         options.insert("endgame tables".to_string(), syzygy.to_string());
     }
     options.insert(run.kind.0.to_string(), run.kind.1.clone());
-    let (mut record, done) = open_record(pgn, run.resume, run.typed, &options, ui)?;
+    if run.pairings.colours != SWAPPED {
+        options.insert("colours".to_string(), format!("{:?}", run.pairings.colours));
+    }
+    let programs = lineup.participants.iter().any(Participant::is_program);
+    let Opened { mut record, entries: done, .. } =
+        earlier::open(pgn, choice, run.typed, &options, programs, ui)?;
     play.announce(run.specs, &lineup, &openings, ui);
     if lineup.identical() {
         ui.note("A and B are the same: this tests the test");
@@ -59,7 +75,8 @@ pub fn play_match<S: Standings>(
         names: &lineup.names,
         openings: &openings,
         rules,
-        header: lineup.header(&format!("patzer {}", run.command)),
+        header: play.records.apply(lineup.header(&format!("patzer {}", run.command))),
+        wait: play.wait(),
         prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
     };
     let players =
@@ -73,10 +90,23 @@ pub fn play_match<S: Standings>(
     let mut show = MatchDisplay::new(run.show, run.command, info, ui)?;
     let mut standings = standings(&lineup, &openings);
     let ended = run_match(&config, &mut standings, &done, &mut record, &players, stop, &mut show);
-    lineup.participants.iter().for_each(Participant::drop_spares);
-    record.finish()?;
-    let ended = ended.inspect_err(|_| {
-        ui.note(format!("the finished pairs are kept in {}; --resume goes on", pgn.display()));
+    for participant in &lineup.participants {
+        participant.drop_spares();
+        let strays = participant.strays();
+        if strays > 0 {
+            let name = printable(&participant.name);
+            ui.warn(format!("{name}: dropped answers without a question, {strays} in all"));
+        }
+    }
+    if let Some(error) = log.and_then(|log| log.error()) {
+        ui.warn(format!("--log is cut short: {error}"));
+    }
+    let complete = ended.as_ref().is_ok_and(|ended| ended.complete || standings.decided());
+    let finished = record.finish(complete);
+    let ended = ended.and_then(|ended| finished.map(|()| ended)).inspect_err(|_| {
+        if record.is_in_place() {
+            ui.note(format!("the finished pairs are kept in {}; --resume goes on", pgn.display()));
+        }
     })?;
     Ok(FinishedMatch { standings, ended, openings, show })
 }
@@ -95,31 +125,15 @@ pub fn remark(tally: &Tally, two: bool, pgn: &Path, ui: &Ui) {
         (Reason::Stall, "because an engine did not answer"),
     ] {
         if count(reason) > 0 {
-            ui.warn(format!("{} games ended {word}", count(reason)));
+            let [first, second] = tally.time_losses;
+            let by = match reason {
+                Reason::TimeForfeit if two => {
+                    format!(" (lost by the first player: {first}, by the second: {second})")
+                }
+                _ => String::new(),
+            };
+            ui.warn(format!("{} games ended {word}{by}", count(reason)));
         }
     }
     ui.note(format!("games in {}", pgn.display()));
-}
-
-/// With `--resume`, fills the arguments not given now from the journal. Returns all arguments, and in `typed`
-/// those to store; `None` without a journal. `players` are the arguments that name players: given again, they
-/// replace the stored ones.
-pub fn resumed<E: JournalEntry, A: clap::Args>(
-    command: &'static str,
-    players: &[&str],
-    pgn: &Path,
-    resume: bool,
-    typed: &mut Arguments,
-) -> Result<Option<A>> {
-    for here in ["resume", "pgn"].iter().chain(&NOT_KEPT) {
-        typed.remove(*here);
-    }
-    let earlier = if resume { JournaledFile::<E>::arguments(pgn)? } else { None };
-    let Some(mut all) = earlier else { return Ok(None) };
-    if players.iter().any(|player| typed.contains_key(*player)) {
-        all.retain(|name, _| !players.contains(&name.as_str()));
-    }
-    all.append(typed);
-    *typed = all;
-    Ok(Some(typed::parse(command, typed)?))
 }

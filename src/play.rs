@@ -4,13 +4,14 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::adjudication::AdjudicationArgs;
+use super::match_files::RecordArgs;
 use crate::evaluation::warn_missing;
 use crate::{Error, Result, Ui};
 use patzer_match::affinity;
+use patzer_match::journal::Options;
 use patzer_match::openings::{self, Openings, Order};
 use patzer_match::participant::{Defaults, Participant};
-use patzer_match::record::{Arguments, MatchRecord, Options, PairEntry, journal_path};
-use patzer_match::{Control, KEYS, Lineup, Rules, Spec, SpecError, Time, TimeControl, Timeouts};
+use patzer_match::{Control, KEYS, Lineup, Listen, Rules, Spec, SpecError, Time, TimeControl, Timeouts};
 
 /// Default nodes a move: quick and reproducible.
 pub const DEFAULT_NODES: u64 = 5_000;
@@ -107,12 +108,19 @@ pub struct PlayArgs {
     #[arg(long, value_name = "N", help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..=4096))]
     concurrency: Option<u32>,
 
-    /// Keep each board, with its engines, on cores of its own
-    #[arg(long, help_heading = "Games")]
-    affinity: bool,
+    /// Keep each board, with its engines, on CPUs of its own, from a list such as 3,5,7-11 if there is one
+    #[arg(long, value_name = "CPUS", num_args = 0..=1, require_equals = true, default_missing_value = "all", help_heading = "Games")]
+    affinity: Option<String>,
+
+    /// Milliseconds to wait before each game
+    #[arg(long, value_name = "MS", default_value_t = 0, help_heading = "Games", value_parser = clap::value_parser!(u64).range(..=DAY_MS))]
+    wait: u64,
 
     #[command(flatten)]
     adjudication: AdjudicationArgs,
+
+    #[command(flatten)]
+    pub records: RecordArgs,
 }
 
 impl PlayArgs {
@@ -142,7 +150,11 @@ impl PlayArgs {
         Control { time: movetime.or(self.tc.map(Time::Clock)), nodes: self.nodes, depth: self.depth }
     }
 
-    pub fn defaults(&self) -> Defaults {
+    pub fn wait(&self) -> Duration {
+        Duration::from_millis(self.wait)
+    }
+
+    pub fn defaults(&self, listen: Listen) -> Defaults {
         let control = self.control();
         let seconds = Duration::from_secs;
         Defaults {
@@ -155,6 +167,8 @@ impl PlayArgs {
                 ready: seconds(self.ready_timeout),
                 stall: (self.stall_timeout > 0).then(|| seconds(self.stall_timeout)),
             },
+            lenient: false,
+            listen,
         }
     }
 
@@ -163,15 +177,19 @@ impl PlayArgs {
         Ok(Rules { adjudication, recover: self.recover, syzygy })
     }
 
-    pub fn openings(&self) -> Result<Openings> {
-        Openings::load(openings::BookOptions {
+    pub fn openings(&self, ui: &Ui) -> Result<Openings> {
+        let book = Openings::load(openings::BookOptions {
             path: self.openings.as_deref(),
             order: self.order,
             seed: self.seed,
             start: self.start as usize,
             plies: self.plies,
             chess960: self.chess960,
-        })
+            as_is: false,
+            most: None,
+        })?;
+        warn_of_bad_openings(&book, ui);
+        Ok(book)
     }
 
     pub fn concurrency(&self) -> usize {
@@ -180,10 +198,12 @@ impl PlayArgs {
 
     /// CPU sets for `--affinity`; warns if there are too few CPUs.
     pub fn cpu_shares(&self, lineup: &Lineup, ui: &Ui) -> Option<affinity::CpuShares> {
-        if !self.affinity {
-            return None;
-        }
-        match affinity::CpuShares::new(self.concurrency(), lineup.threads()) {
+        let (games, threads) = (self.concurrency(), lineup.threads());
+        let shares = match self.affinity.as_deref()? {
+            "all" => affinity::CpuShares::new(games, threads),
+            list => list.parse().and_then(|list| affinity::CpuShares::from_list(&list, games, threads)),
+        };
+        match shares {
             Ok(shares) => {
                 // Programs that run already are not pinned.
                 lineup.participants.iter().for_each(Participant::drop_spares);
@@ -241,6 +261,14 @@ impl PlayArgs {
     }
 }
 
+/// Names the first opening that a book could not give.
+pub fn warn_of_bad_openings(book: &Openings, ui: &Ui) {
+    if let Some(bad) = book.bad() {
+        let more = if bad.count > 1 { format!(", and {} more", bad.count - 1) } else { String::new() };
+        ui.warn(format!("{}{more}; left out, {} openings remain", bad.first, book.len()));
+    }
+}
+
 pub fn after_help(examples: &str) -> String {
     let keys = KEYS.iter().map(|(key, meaning)| format!("\n  {key:<13}{meaning}")).collect::<String>();
     format!("Keys of --engine and --each, as in fastchess and cutechess-cli:{keys}\n\n{examples}")
@@ -254,29 +282,4 @@ pub fn set_option(spec: &mut Spec, flag: &str, text: &str) -> Result<()> {
         }
         _ => Err(Error::usage(format!("{flag} {text}: write NAME=VALUE, such as Hash=64"))),
     }
-}
-
-/// Creates or resumes a record, and returns its pairs.
-pub fn open_record(
-    path: &std::path::Path,
-    resume: bool,
-    arguments: &Arguments,
-    options: &Options,
-    ui: &Ui,
-) -> Result<(MatchRecord, Vec<PairEntry>)> {
-    let pgn = path.display();
-    let earlier = journal_path(path).exists();
-    if !resume {
-        let record = MatchRecord::create(path, arguments, options)?;
-        if earlier {
-            ui.note(format!("{pgn}: the games of the earlier test are overwritten"));
-        }
-        return Ok((record, Vec::new()));
-    }
-    let (record, done) = MatchRecord::resume(path, arguments, options)?;
-    match done.len() {
-        0 => ui.note(format!("{pgn}: no finished games to resume from; this is the beginning")),
-        pairs => ui.note(format!("{pgn}: resuming after {pairs} pairs")),
-    }
-    Ok((record, done))
 }

@@ -17,7 +17,7 @@ pub struct DataArgs {
     #[arg(value_name = "DATA")]
     pub data: Vec<PathBuf>,
 
-    /// Keep only what this preset or TOML file keeps; may be given several times, and `patzer extract --help`
+    /// Keep only what this preset or TOML file keeps; may be given several times, and `patzer filters`
     /// lists them [default: none]
     #[arg(long, value_name = "NAME|FILE")]
     pub filter: Vec<String>,

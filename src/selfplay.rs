@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use super::adjudication::AdjudicationArgs;
-use super::play::{DEFAULT_HASH, DEFAULT_NODES};
-use super::{match_run, typed};
+use super::earlier::EarlierArgs;
+use super::play::{DEFAULT_HASH, DEFAULT_NODES, warn_of_bad_openings};
+use super::typed;
 use crate::evaluation::warn_missing;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_label::selfplay::batch::{Batch, GameTotals};
@@ -18,7 +19,7 @@ use patzer_match::journal::{Arguments, Options};
 use patzer_match::openings::{BookOptions, Openings};
 use patzer_match::participant::{self, Defaults, Participant};
 use patzer_match::pgn::Header;
-use patzer_match::{Control, Rules, Spec, TimeSettings, Timeouts};
+use patzer_match::{Control, Listen, Rules, Spec, TimeSettings, Timeouts};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer selfplay --games 10000                        the default network, 5,000 nodes a move → selfplay.pgn.zst\n  \
@@ -72,9 +73,8 @@ pub struct SelfplayArgs {
     #[arg(short, long, value_name = "FILE", help_heading = "Games")]
     output: Vec<PathBuf>,
 
-    /// Resume the run of the journal beside the file; options not given are taken from it
-    #[arg(long, help_heading = "Games")]
-    resume: bool,
+    #[command(flatten)]
+    earlier: EarlierArgs,
 
     /// Seed of all random choices
     #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Games")]
@@ -195,9 +195,9 @@ impl SelfplayArgs {
     fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<SelfplayArgs> {
         typed.remove("output");
         let first = self.outputs().swap_remove(0);
-        let all = match_run::resumed::<Batch, _>("selfplay", &["pool"], &first, self.resume, typed)?;
-        let SelfplayArgs { output, resume, .. } = self.clone();
-        Ok(all.map_or_else(|| self.clone(), |all: SelfplayArgs| SelfplayArgs { output, resume, ..all }))
+        let all = self.earlier.resumed::<Batch, _>("selfplay", &["pool"], &first, typed)?;
+        let SelfplayArgs { output, earlier, .. } = self.clone();
+        Ok(all.map_or_else(|| self.clone(), |all: SelfplayArgs| SelfplayArgs { output, earlier, ..all }))
     }
 
     fn participants(&self) -> Result<Vec<Participant>> {
@@ -209,6 +209,8 @@ impl SelfplayArgs {
             hash: self.hash as usize,
             overhead: Duration::ZERO,
             timeouts: Timeouts { start: Duration::ZERO, ready: Duration::ZERO, stall: None },
+            lenient: false,
+            listen: Listen::default(),
         };
         let mut specs = vec![Spec::command(&self.evaluation)];
         for name in &self.pool {
@@ -287,6 +289,7 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
     for participant in &participants {
         warn_missing(&participant.name, participant.missing(), ui);
     }
+    book.iter().for_each(|book| warn_of_bad_openings(book, ui));
     let time_settings: TimeSettings = participants[0].time_settings;
     let config = SelfplayConfig {
         games: args.games as usize,
@@ -304,8 +307,10 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
         seed: args.seed,
     };
     let paths = args.outputs();
-    let mut outputs = Outputs::open(&paths, args.resume, config.games, &typed, &args.options(&config))?;
-    if args.resume {
+    let earlier = args.earlier.choice();
+    let mut outputs = Outputs::open(&paths, earlier, config.games, &typed, &args.options(&config))?;
+    outputs.notes.iter().for_each(|note| ui.note(note));
+    if earlier.resumes() {
         let done: u64 = outputs.done.iter().map(|batch| batch.counts.games).sum();
         ui.note(format!("{}: resuming after {done} games", paths[0].display()));
     }
@@ -326,6 +331,7 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
     };
     let ended = selfplay::run(&config, &header, &mut outputs, interrupt::flag(), &mut progress);
     bar.finish_and_clear();
-    outputs.finish()?;
-    ui.result(&SelfplayResult::new(ended?, paths))
+    let finished = outputs.finish(ended.as_ref().is_ok_and(|ended| ended.complete));
+    let ended = ended.and_then(|ended| finished.map(|()| ended))?;
+    ui.result(&SelfplayResult::new(ended, paths))
 }

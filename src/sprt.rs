@@ -1,5 +1,6 @@
 use std::path::PathBuf;
 
+use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help, set_option};
@@ -54,9 +55,12 @@ pub struct SprtArgs {
     #[arg(long, value_name = "FILE", default_value = "sprt.pgn", help_heading = "Games")]
     pgn: PathBuf,
 
-    /// Resume the test of the journal; options not given are taken from it
+    #[command(flatten)]
+    earlier: EarlierArgs,
+
+    /// Resume also a journal that this user did not write on this machine; prints the programs that it runs
     #[arg(long, help_heading = "Games")]
-    resume: bool,
+    trust: bool,
 
     #[command(flatten)]
     show: DisplayArgs,
@@ -110,10 +114,9 @@ impl SprtArgs {
     }
 
     fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<SprtArgs> {
-        let all =
-            match_run::resumed::<PairEntry, _>("sprt", &["a", "b", "engine"], &self.pgn, self.resume, typed)?;
-        let SprtArgs { pgn, resume, show, .. } = self.clone();
-        Ok(all.map_or_else(|| self.clone(), |all: SprtArgs| SprtArgs { pgn, resume, show, ..all }))
+        let all = self.earlier.resumed::<PairEntry, _>("sprt", &["a", "b", "engine"], &self.pgn, typed)?;
+        let SprtArgs { pgn, earlier, trust, show, .. } = self.clone();
+        Ok(all.map_or_else(|| self.clone(), |all: SprtArgs| SprtArgs { pgn, earlier, trust, show, ..all }))
     }
 }
 
@@ -122,6 +125,9 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
     let args = &args.with_stored_arguments(&mut typed)?;
     let sprt = args.hypotheses.test()?;
     let specs = args.specs()?;
+    if args.games % 2 == 1 {
+        ui.note(format!("--games {}: plays {}, in whole pairs", args.games, args.games + 1));
+    }
     let run = MatchRun {
         command: "sprt",
         play: &args.play,
@@ -131,7 +137,8 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         pairs: args.games.div_ceil(2) as usize,
         kind: ("test", sprt.to_string()),
         pgn: &args.pgn,
-        resume: args.resume,
+        earlier: args.earlier,
+        trust: args.trust,
         typed: &typed,
     };
     let held = match_run::play_match(&run, |_, openings| SprtState::new(sprt, openings.len()), ui)?;

@@ -1,7 +1,8 @@
 //! Games: PGN, the comments of moves, and lines of moves.
 
 use patzer_chess::{Line, PackedBoard, PackedMove, key, legal, packed};
-use patzer_pgn::{EvalSide, GameSpan, GameSplitter, Parser, Record};
+use patzer_pgn::dialect::{DIALECTS, Reading, Side};
+use patzer_pgn::{GameSpan, GameSplitter, Parser, Record, Scoring};
 use shakmaty::{Chess, Position};
 
 /// All games, with `step` bytes arriving at a time.
@@ -27,9 +28,10 @@ pub fn check(record: &Record) {
 
 /// Splitting does not depend on how the bytes arrive, and every record is legal.
 pub fn pgn(text: &[u8]) {
-    let (text, spans) = split(text, usize::MAX);
-    assert_eq!(split(&text, 7).1, spans);
-    let mut parser = Parser::new(EvalSide::Auto);
+    let whole = split(text, usize::MAX);
+    assert_eq!(split(text, 7), whole);
+    let (text, spans) = whole;
+    let mut parser = Parser::default();
     let mut records = Vec::new();
     for (number, span) in spans.iter().enumerate() {
         let game = parser.parse(&text, span, number as u32, &mut records);
@@ -53,9 +55,13 @@ pub fn comments(comment: &[u8]) {
     let text = [b"1. e4 {", &comment[..], b"} e5 {", &comment[..], b"} 2. Nf3 *\n"].concat();
     let (text, spans) = split(&text, usize::MAX);
     assert_eq!(spans.len(), 1);
-    for side in [EvalSide::Auto, EvalSide::White, EvalSide::Mover] {
+    for side in [None, Some(Side::White), Some(Side::Mover)] {
+        let mut scoring = Scoring::default();
+        for (id, reading) in scoring.conventions.0.iter_mut().enumerate() {
+            *reading = Reading::of(id, side.unwrap_or(reading.side), DIALECTS[id].unit.value());
+        }
         let mut records = Vec::new();
-        let game = Parser::new(side).parse(&text, &spans[0], 0, &mut records);
+        let game = Parser::new(scoring.into()).parse(&text, &spans[0], 0, &mut records);
         assert!(game.error.is_none() && records.len() == 3);
         for record in &records {
             check(record);

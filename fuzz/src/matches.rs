@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use patzer_label::selfplay::batch::Batch;
-use patzer_match::journal::{Arguments, JournalEntry, JournaledFile, Options};
+use patzer_match::journal::{self, Arguments, Earlier, JournalEntry, JournaledFile, Opened, Options, Start};
 use patzer_match::openings::{BookOptions, Openings, Order};
 use patzer_match::puzzles;
 use patzer_match::record::PairEntry;
@@ -12,34 +12,41 @@ use shakmaty::Position;
 
 use super::files::{in_folder, with_file};
 
-/// A resumed run has the entries 1, 2, …; resuming again finds the same; an error leaves every byte. Without a header in
-/// the bytes the journal gets that of a new run.
+/// A resumed run has the entries 1, 2, …; resuming again finds the same; an error leaves every byte, and what is repaired
+/// then can be resumed. Without a header in the bytes the journal gets one of the format before checksums of lines.
 fn resume<E: JournalEntry + PartialEq + std::fmt::Debug>(bytes: &[u8], name: &str) {
     let split = bytes.windows(2).position(|window| window == b"\0\n").unwrap_or(bytes.len());
     let (mut journal, games) = (bytes[..split].to_vec(), bytes.get(split + 2..).unwrap_or_default());
+    if journal.starts_with(b"{\"") && !journal.starts_with(b"{\"patzer_journal\"") {
+        journal = [b"{\"patzer_journal\":2,\"arguments\":{},\"options\":{}}\n", &journal[..]].concat();
+    }
     in_folder(|folder| {
         let path = folder.join(name);
         let journal_path = E::journal(&path);
-        if journal.starts_with(b"{\"") && !journal.starts_with(b"{\"patzer_journal\"") {
-            drop(JournaledFile::<E>::create(&path, &Arguments::new(), &Options::new()).expect("a new run"));
-            journal = [fs::read(&journal_path).expect("a journal"), journal].concat();
-        }
         fs::write(&path, games).expect("a file");
         fs::write(&journal_path, &journal).expect("a file");
         let files = |path: &Path| [path, &journal_path].map(|path| fs::read(path).expect("a file"));
-        let _ = JournaledFile::<E>::arguments(&path);
-        let resume = || JournaledFile::<E>::resume(&path, &Arguments::new(), &Options::new());
-        match resume() {
-            Ok((record, entries)) => {
-                drop(record);
-                assert!(entries.iter().zip(1..).all(|(entry, number)| entry.number() == number));
-                let kept = files(&path);
-                let (record, again) = resume().expect("a resumed run");
-                drop(record);
-                assert_eq!((again, files(&path)), (entries, kept));
+        let _ = journal::stored::<E>(&path);
+        let _ = journal::read::<E>(&journal_path);
+        let (arguments, options) = (Arguments::new(), Options::new());
+        let start = Start { arguments: &arguments, options: &options, key: None };
+        let open = |earlier| -> patzer_io::error::Result<Vec<E>> {
+            let Opened { mut record, entries, .. } = JournaledFile::<E>::open(&path, earlier, &start)?;
+            record.finish(false)?;
+            Ok(entries)
+        };
+        let entries = match open(Earlier::Resume) {
+            Ok(entries) => entries,
+            Err(_) => {
+                assert_eq!(files(&path), [games, &journal[..]]);
+                let Ok(entries) = open(Earlier::Repair) else { return };
+                entries
             }
-            Err(_) => assert_eq!(files(&path), [games, &journal[..]]),
-        }
+        };
+        assert!(entries.iter().zip(1..).all(|(entry, number)| entry.number() == number));
+        let kept = files(&path);
+        let again = open(Earlier::Resume).expect("a resumed run");
+        assert_eq!((again, files(&path)), (entries, kept));
     });
 }
 

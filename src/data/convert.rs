@@ -45,7 +45,7 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "CP", allow_negative_numbers = true)]
     no_score: Option<i16>,
 
-    /// Preset or TOML file of filters; may be given several times, and `patzer extract --help` lists them
+    /// Preset or TOML file of filters; may be given several times, and `patzer filters` lists them
     /// [default: none]
     #[arg(long, value_name = "NAME|FILE")]
     pub(super) filter: Vec<String>,

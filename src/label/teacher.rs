@@ -16,7 +16,7 @@ use patzer_io::{Printable, check_writable, is_stream};
 use patzer_label::tables::TableCounts;
 use patzer_label::teacher::{self, Counts, Cut, Earlier, Event, Journal, Settings, Teacher, default_block};
 use patzer_match::participant::{Defaults, Participant};
-use patzer_match::{Analyst, Control, Spec, SpecError, Time, Timeouts};
+use patzer_match::{Analyst, Control, Listen, Spec, SpecError, Time, Timeouts};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Teacher")]
@@ -220,6 +220,8 @@ fn participant(args: &LabelArgs, spec: &Spec) -> Result<Participant> {
             ready: Duration::from_secs(60),
             stall: Some(Duration::from_secs(args.teacher.stall_timeout)),
         },
+        lenient: false,
+        listen: Listen::default(),
     };
     let participant = Participant::load(spec, &defaults)?;
     if !participant.is_program() {

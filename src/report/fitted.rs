@@ -28,6 +28,11 @@ fn result(folder: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or(Value::Null)
 }
 
+/// The run's result says that a signal came before its end.
+pub(super) fn is_cut_short(folder: &Path) -> bool {
+    result(folder).get("interrupted") == Some(&Value::Bool(true))
+}
+
 fn output(folder: &Path, result: &Value, ending: &str) -> Option<PathBuf> {
     let named = result.get("output").and_then(Value::as_str).map(PathBuf::from);
     let whole = std::path::absolute(folder).ok()?;

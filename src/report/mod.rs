@@ -74,6 +74,10 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Status> {
     let mut sections = Vec::new();
     for (path, found) in args.runs.iter().zip(found) {
         let name = path.display().to_string();
+        let folder = match &found {
+            Found::Tuning(folder) | Found::Training(folder) => Some(folder.clone()),
+            _ => None,
+        };
         sections.push(match found {
             Found::Dataset(path) => dataset::section(&name, &path, ui)?,
             Found::Tuning(folder) => fitted::tuning(&name, &folder, args, ui)?,
@@ -84,6 +88,11 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Status> {
             Found::Games(path) => contest::of_pgn(&name, &path, &args.output)?,
             Found::Result(value) => contest::of_result(&name, &path.display().to_string(), &value)?,
         });
+        if let (Some(folder), Some(section)) = (folder, sections.last_mut())
+            && fitted::is_cut_short(&folder)
+        {
+            section.summary = format!("Interrupted before its end. {}", section.summary);
+        }
         if interrupt::requested() {
             return Err(Error::Interrupted("nothing was written"));
         }

@@ -1,7 +1,5 @@
 //! Arguments of a fit that the bundled evaluation and traces of other engines share, and its progress.
 
-use std::path::Path;
-
 use super::TuneArgs;
 use crate::{Error, Result, Ui};
 use patzer_fit::optim::Decay;
@@ -11,7 +9,7 @@ use patzer_fit::tune::{
     FittedRuns, LabelSettings, Labels, Optimizer, RunEvent, RunSettings, Settings, Unlabelled, fit_seeds,
 };
 use patzer_io as io;
-use patzer_io::run_folder::Log;
+use patzer_io::run_folder::{Log, RunFolder};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Fitting of weights (with --hce or --traces)")]
@@ -110,13 +108,13 @@ pub(super) fn fit(
     args: &TuneArgs,
     model: &Model,
     settings: &Settings,
-    folder: &Path,
+    run: &mut RunFolder,
     ui: &Ui,
     load: &mut dyn FnMut(u64) -> Result<SplitTraces>,
 ) -> Result<FittedRuns> {
     let runs =
         RunSettings { fit: settings.clone(), seeds: args.fit.seeds, standard_errors: !args.fit.no_errors };
-    let (mut log, mut bar) = (Log::new(folder), None);
+    let (mut log, mut bar) = (Log::new(run.path()), None);
     let fitted = fit_seeds(model, &runs, load, &mut |event| match event {
         RunEvent::Loaded { seed, traces } => {
             if seed == settings.seed {
@@ -142,9 +140,9 @@ pub(super) fn fit(
             }
         }
     })?;
-    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+    run.begin()?.iter().for_each(|note| ui.note(note));
     log.finish()?;
-    io::write(&folder.join("weights.csv"), fitted.values.csv(model).as_bytes())?;
+    io::write(&run.path().join("weights.csv"), fitted.values.csv(model).as_bytes())?;
     Ok(fitted)
 }
 

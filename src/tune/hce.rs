@@ -63,7 +63,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     if !hce.export.is_empty() && args.output.as_deref() == Some(Path::new("-")) {
         return Err(Error::usage("--export writes beside the output, and there is no place beside -o -"));
     }
-    let (output, folder) = args.places("new.hce.toml")?;
+    let (output, mut run) = args.places("new.hce.toml")?;
     let tracer = HceTracer { plain_taper: hce.plain_taper };
     let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
     let labels = labels(args, ui, |visit| {
@@ -83,15 +83,15 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         }
         Ok(traces)
     };
-    let fitted = fit(args, &model, &settings, &folder, ui, &mut load)?;
+    let fitted = fit(args, &model, &settings, &mut run, ui, &mut load)?;
     let weights = weights(&model, &fitted.outcome.values, fitted.outcome.k)?;
     patzer_io::write(&output, weights.to_toml().as_bytes())?;
     let terms = terms(&weights);
     let values = terms.model(&[])?;
     let tuned = Tuned { terms: &terms, model: &values, values: &values.start(), k: fitted.outcome.k };
     tuned.save_beside(&output, &hce.export)?;
-    run_folder::write_settings(&folder, &settings, &args.data.selection().inputs(split, &sources))?;
-    Ok(TuneResult::of_fit(fitted, &model, output))
+    run_folder::write_settings(run.path(), &settings, &args.data.selection().inputs(split, &sources))?;
+    Ok(TuneResult::of_fit(fitted, &model, output, run))
 }
 
 fn unlabelled(offer: &Offer<'_>) -> Unlabelled {

@@ -13,7 +13,7 @@ use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::{FittedRuns, Settings};
 use patzer_io as io;
-use patzer_io::run_folder;
+use patzer_io::run_folder::{self, Earlier, RunFolder};
 use patzer_train::Quantisation;
 
 /// Fit a network, or the weights of the hand-crafted evaluation
@@ -71,6 +71,10 @@ pub struct TuneArgs {
     #[arg(long, value_name = "N", help_heading = "Fitting")]
     seed: Option<u64>,
 
+    /// Start over where the run's folder holds an unfinished run; a finished one is moved aside without this
+    #[arg(long, conflicts_with = "resume", help_heading = "Output")]
+    overwrite: bool,
+
     /// Output file; `-` is standard output [default: new.nnue; new.hce.toml with --hce]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -104,6 +108,11 @@ struct TuneResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<String>,
     output: PathBuf,
+    /// A signal came before the end.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    interrupted: bool,
+    #[serde(skip)]
+    run: Option<RunFolder>,
     #[serde(skip)]
     remarks: Vec<String>,
     #[serde(skip)]
@@ -111,7 +120,7 @@ struct TuneResult {
 }
 
 impl TuneResult {
-    fn of_fit(fitted: FittedRuns, model: &Model, output: PathBuf) -> TuneResult {
+    fn of_fit(fitted: FittedRuns, model: &Model, output: PathBuf, run: RunFolder) -> TuneResult {
         let outcome = &fitted.outcome;
         let (name, passes, exact) = (outcome.optimizer.name(), outcome.passes, outcome.exact.train);
         let (seconds, cost) = (outcome.seconds, outcome.rounded.train - exact);
@@ -135,6 +144,7 @@ impl TuneResult {
             optimizer: Some(name),
             positions_per_second: outcome.positions_per_second,
             output,
+            run: Some(run),
             remarks,
             table: fitted.values.text(model),
             ..TuneResult::default()
@@ -169,7 +179,7 @@ fn change(before: Option<f64>, after: f64) -> String {
 
 pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
-    let result = if !args.traces.traces.is_empty() {
+    let mut result = if !args.traces.traces.is_empty() {
         traces::tune(args, ui)?
     } else if args.hce {
         hce::tune(args, ui)?
@@ -180,8 +190,11 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     };
     if interrupt::requested() {
         ui.warn("interrupted before the end; the result is the best until then");
+        result.interrupted = true;
     }
-    run_folder::write_result(&args.folder(&result.output), &result)?;
+    if let Some(run) = &result.run {
+        run_folder::write_result(run.path(), &result)?;
+    }
     ui.result_beside(&result.output, &result)
 }
 
@@ -195,11 +208,15 @@ impl TuneArgs {
     }
 
     /// The output and the run's folder; whether they can be written is known before hours are spent on them.
-    fn places(&self, default: &str) -> Result<(PathBuf, PathBuf)> {
+    fn places(&self, default: &str) -> Result<(PathBuf, RunFolder)> {
         let output = self.output.clone().unwrap_or_else(|| PathBuf::from(default));
         io::check_writable(&output)?;
-        let folder = self.folder(&output);
-        run_folder::check(&folder)?;
-        Ok((output, folder))
+        let earlier = match (self.net_args.resume, self.overwrite) {
+            (true, _) => Earlier::Resume,
+            (_, true) => Earlier::Overwrite,
+            _ => Earlier::Protect,
+        };
+        let run = RunFolder::claim(&self.folder(&output), earlier)?;
+        Ok((output, run))
     }
 }

@@ -5,7 +5,7 @@ use crate::prepare::{Split, reporter};
 use crate::{Error, Result, Ui};
 use patzer_eval::nnue::features::{FEATURE_BLOCKS, Features};
 use patzer_io::Limit;
-use patzer_io::run_folder::{self, Log};
+use patzer_io::run_folder::{self, CHECKPOINT, Log};
 use patzer_train::{
     Compute, Device, Epoch, FittedK, Settings, TrainingCallbacks, TrainingData, is_checkpoint,
 };
@@ -35,7 +35,7 @@ pub(super) struct NetArgs {
 
     /// Resume from the checkpoint in the run's folder, if there is one; the result is that of an uninterrupted run
     #[arg(long, conflicts_with = "hce")]
-    resume: bool,
+    pub(super) resume: bool,
 
     /// Training device: cpu, gpu or gpu:N (NVIDIA), or auto, the first GPU or else the CPU. The same device gives the
     /// same bytes again, another one a network that differs by rounding. Before a run a GPU's gradient, losses and step
@@ -54,7 +54,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let named = args.net_args.recipe.as_deref();
     let mut settings = settings(args, named.unwrap_or("default"))?;
     settings.start()?;
-    let (output, folder) = args.places("new.nnue")?;
+    let (output, mut folder) = args.places("new.nnue")?;
     args.net_args.floats.as_deref().map_or(Ok(()), patzer_io::check_writable)?;
     let compute = Compute::open(args.net_args.device.unwrap_or_default())?;
     let split = Split { validation: settings.validation, seed: settings.seed };
@@ -69,19 +69,28 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         settings = Settings { k: settings.k, ..self::settings(args, "small")? };
     }
     let k = settings.k.unwrap_or(1.0);
-    std::fs::create_dir_all(&folder).map_err(|e| Error::io(&folder, e))?;
+    folder.begin()?.iter().for_each(|note| ui.note(note));
     let selection = args.data.selection();
-    run_folder::write_settings(&folder, &settings, &selection.inputs(split, data.sources()))?;
+    let inputs = selection.inputs(split, data.sources());
+    let checkpoint = folder.path().join(CHECKPOINT);
+    // The settings beside a checkpoint that turns out to be of another run are that run's.
+    let resumes = args.net_args.resume && checkpoint.exists();
+    if !resumes {
+        run_folder::write_settings(folder.path(), &settings, &inputs)?;
+    }
     let an_epoch = if settings.superbatch > 0 { settings.superbatch } else { data.positions() };
     let mut run = Run {
         bar: ui.progress("training", (settings.epochs * an_epoch) as u64),
         positions: an_epoch as u64,
-        log: Log::new(&folder),
-        checkpoint: folder.join(CHECKPOINT),
-        resume: args.net_args.resume,
+        log: Log::new(folder.path()),
+        checkpoint,
+        resume: resumes,
         ui: *ui,
     };
     let outcome = data.fit(&settings, compute, &mut run)?;
+    if resumes {
+        run_folder::write_settings(folder.path(), &settings, &inputs)?;
+    }
     run.bar.finish_and_clear();
     patzer_io::write(&output, &outcome.network.to_bytes())?;
     if let Some(path) = &args.net_args.floats {
@@ -105,6 +114,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         quantisation: Some(outcome.quantisation),
         device: Some(outcome.device),
         output,
+        run: Some(folder),
         remarks: vec![
             "(losses: of the first epoch → of the best)".to_string(),
             format!(
@@ -117,8 +127,6 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         ..TuneResult::default()
     })
 }
-
-const CHECKPOINT: &str = "checkpoint.bin";
 
 struct Run {
     bar: indicatif::ProgressBar,
@@ -142,7 +150,7 @@ impl TrainingCallbacks for Run {
     }
 
     fn resume(&mut self) -> Result<Option<Vec<u8>>> {
-        if !self.resume || !self.checkpoint.exists() {
+        if !self.resume {
             return Ok(None);
         }
         let kind = |head: &[u8]| is_checkpoint(head).then_some(Limit::CHECKPOINT);

@@ -30,7 +30,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let settings = args.fit.settings(args);
     settings.validate()?;
     let model = terms.model(&args.fit.fix)?;
-    let (output, folder) = args.places("new.toml")?;
+    let (output, mut run) = args.places("new.toml")?;
     let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
     split.check()?;
     let files =
@@ -59,13 +59,13 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         }
         Ok(traces)
     };
-    let fitted = fit(args, &model, &settings, &folder, ui, &mut load)?;
+    let fitted = fit(args, &model, &settings, &mut run, ui, &mut load)?;
     let tuned = Tuned { terms: &terms, model: &model, values: &fitted.outcome.values, k: fitted.outcome.k };
     tuned.save(&output, &args.hce_args.export)?;
     let source = |path: &PathBuf| (path.clone(), Metadata::new(vec![named(path)], Vec::new(), 0));
     let sources: Vec<_> = args.traces.traces.iter().map(source).collect();
-    run_folder::write_settings(&folder, &settings, &args.data.selection().inputs(split, &sources))?;
-    Ok(TuneResult::of_fit(fitted, &model, output))
+    run_folder::write_settings(run.path(), &settings, &args.data.selection().inputs(split, &sources))?;
+    Ok(TuneResult::of_fit(fitted, &model, output, run))
 }
 
 fn named(path: &Path) -> Source {

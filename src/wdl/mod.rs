@@ -208,6 +208,7 @@ fn read_games<S: Default + Send>(
     let (mut bad, mut warnings) = (0, Vec::new());
     let mut progress = |progress| match progress {
         ReadProgress::Bytes(bytes) => bar.set_position(bytes),
+        ReadProgress::Scores(text) => ui.note(text),
         ReadProgress::BadGame(text) => {
             bad += 1;
             if bad <= NAMED {

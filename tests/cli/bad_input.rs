@@ -236,7 +236,7 @@ fn names_that_mean_nothing() {
         ("sprt default default-hce --openings folder", &["folder", "is a folder"]),
         ("sprt default default-hce --pgn none/x.pgn", &["none/x", "no such folder"]),
         ("sprt default default-hce --pgn good.pgn", &["good.pgn"]),
-        ("sprt default default-hce --order upwards", &["upwards", "random, sequential"]),
+        ("sprt default default-hce --order upwards", &["upwards", "random, fastchess, sequential"]),
         ("sprt default default-hce --model linear", &["linear", "normalized, logistic, bayesian"]),
         ("eval nonsense", &["nonsense"]),
         ("perft 2 --fen nonsense", &["--fen"]),

@@ -12,6 +12,7 @@ mod elo;
 mod engine;
 mod eval;
 mod extract;
+mod fastchess;
 mod foreign_text;
 mod funnel;
 #[cfg(target_os = "linux")]
@@ -19,6 +20,7 @@ mod gpu;
 mod help;
 #[cfg(unix)]
 mod hostile;
+mod journals;
 mod kills;
 mod label;
 mod match_;
@@ -29,6 +31,7 @@ mod puzzles;
 mod rate;
 mod report;
 mod scale;
+mod scores;
 mod selfplay;
 mod sprt;
 mod studies;
@@ -38,9 +41,16 @@ mod tune_net;
 mod uci_players;
 mod wdl;
 
+/// The program, with the user's key in a folder of the tests.
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    command.env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"));
+    command
+}
+
 /// Runs the program in a folder, with nothing to read on standard input.
 fn patzer(folder: &Path, args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    let mut command = program();
     command.args(args).current_dir(folder).stdin(Stdio::null()).output().unwrap()
 }
 

@@ -65,6 +65,8 @@ struct Engine {
     gone: usize,
     searches: u64,
     shows_wdl: bool,
+    /// The last move that it answered.
+    last: String,
 }
 
 fn say(text: &str) {
@@ -235,12 +237,20 @@ impl Engine {
             let best = if mode == "illegal" { "e2e5" } else { &best };
             return say(&format!("bestmove {best}"));
         }
+        if mode == "stale" {
+            say(&format!("bestmove {}", self.last));
+        }
+        self.last.clone_from(&best);
         say(&format!("info depth {depth} seldepth 9 score cp {score} nodes {ply} nps 1000 time 1 pv {best}"));
         match mode {
             "illegal" => say("bestmove e2e5"),
             "null" => say("bestmove 0000"),
             "none" => say("bestmove (none)"),
             "empty" => say("bestmove"),
+            "twice" => {
+                say(&format!("bestmove {best}"));
+                say(&format!("bestmove {best}"));
+            }
             _ => say(&format!("bestmove {best}")),
         }
     }

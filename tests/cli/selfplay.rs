@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::Value;
 
@@ -42,7 +42,7 @@ fn killed_at_any_moment_it_goes_on_to_the_same_bytes() {
     done(whole.path(), &args);
     let mut kills = 0;
     for attempt in 1.. {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+        let mut command = crate::program();
         command.current_dir(cut.path()).args(args.split_whitespace()).arg("--resume");
         let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         // The time grows, so that there is an end.
@@ -71,12 +71,14 @@ fn a_resumed_run_needs_nothing_but_the_file_and_refuses_other_options() {
     done(folder.path(), &format!("selfplay {QUICK} --games 10 --temperature 20 --temperature-plies 4"));
     let v = json(folder.path(), "selfplay --resume --games 20");
     assert_eq!((number(&v["games"]), &v["complete"]), (20, &Value::Bool(true)));
-    let output = patzer(folder.path(), &["selfplay", "--games", "2"]);
-    assert!(String::from_utf8_lossy(&output.stderr).contains("exists already"), "{output:?}");
     let output = patzer(folder.path(), &["selfplay", "--resume", "--nodes", "101"]);
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8_lossy(&output.stderr);
     assert!(text.contains("limit was 100 nodes a move and is now 101 nodes a move"), "{text}");
+    let whole = fs::read(folder.path().join("selfplay.pgn.zst")).unwrap();
+    let output = patzer(folder.path(), &["selfplay", "default-hce", "--nodes", "10", "--games", "2"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("selfplay.1.pgn.zst"), "{output:?}");
+    assert!(fs::read(folder.path().join("selfplay.1.pgn.zst")).unwrap() == whole);
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn folder() -> tempfile::TempDir {
 }
 
 fn sprt(folder: &Path, args: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    let mut command = crate::program();
     command.current_dir(folder).arg("sprt").args(args.split_whitespace());
     command.args(["--hash", "1"]).output().unwrap()
 }
@@ -49,7 +49,8 @@ fn the_stronger_player_is_accepted_and_the_weaker_rejected() {
 
     let output = sprt(folder.path(), &format!("blind.hce.toml untuned-hce {QUICK}"));
     assert_eq!(output.status.code(), Some(10), "{output:?}");
-    assert!(error(&output).contains("overwritten"));
+    assert!(error(&output).contains("moved aside: sprt.pgn → sprt.1.pgn"), "{output:?}");
+    assert_eq!(fs::read_to_string(folder.path().join("sprt.1.pgn")).unwrap(), pgn);
 }
 
 #[test]
@@ -79,7 +80,8 @@ fn a_resumed_test_equals_an_uninterrupted_one() {
     let args = args.replace("--elo1 100", "");
     assert_eq!(sprt(folder.path(), &format!("{args} --games 6")).status.code(), Some(11));
     let journal = fs::read(folder.path().join("sprt.journal")).unwrap();
-    fs::write(folder.path().join("sprt.journal"), &journal[..journal.len() - 20]).unwrap();
+    let end = journal.len() - "{\"end\":\"complete\",\"check\":\"0123456789abcdef\"}\n".len();
+    fs::write(folder.path().join("sprt.journal"), &journal[..end - 20]).unwrap();
     // Arguments not given again are stored: `--resume --games N` is enough.
     let output = sprt(folder.path(), "--resume --games 5000");
     assert_eq!(output.status.code(), Some(0), "{output:?}");
@@ -136,7 +138,7 @@ fn bad_input_ends_before_any_game() {
     fs::write(at("empty.nnue"), "").unwrap();
     fs::write(at("junk.nnue"), [0xff; 100]).unwrap();
     fs::write(at("engine"), b"\x7fELF\x02\x01\x01").unwrap();
-    fs::write(at("bad.epd"), "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -\nnonsense\n").unwrap();
+    fs::write(at("bad.epd"), "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq\nnonsense\n").unwrap();
     fs::write(at("mine.pgn"), "1. e4 e5 *\n").unwrap();
     let good = "untuned-hce untuned-hce";
     for (args, says) in [
@@ -151,7 +153,7 @@ fn bad_input_ends_before_any_game() {
         (format!("{good} --option Threads=2"), "option Threads takes a number up to 1"),
         (format!("{good} --option-b Contempt=2"), "have no option `Contempt`"),
         (format!("{good} --option Hash"), "write NAME=VALUE"),
-        (format!("{good} --openings bad.epd"), "bad.epd: line 2"),
+        (format!("{good} --openings bad.epd"), "bad.epd: line 1"),
         (format!("{good} --openings none.epd"), "none.epd: no such file"),
         (format!("{good} --elo0 5 --elo1 0"), "--elo0"),
         (format!("{good} --pgn mine.pgn"), "mine.pgn"),
@@ -170,7 +172,7 @@ fn bad_input_ends_before_any_game() {
 fn an_interrupt_keeps_whole_pairs_and_can_be_resumed() {
     let folder = folder();
     let args = "untuned-hce blind.hce.toml --nodes 300 --elo0 -1 --elo1 0.5 --concurrency 2 --hash 1";
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    let mut command = crate::program();
     command.current_dir(folder.path()).arg("sprt").args(args.split_whitespace());
     let child = command.stdout(std::process::Stdio::piped()).spawn().unwrap();
     let journal = folder.path().join("sprt.journal");
@@ -184,4 +186,66 @@ fn an_interrupt_keeps_whole_pairs_and_can_be_resumed() {
     assert!(String::from_utf8(output.stdout).unwrap().contains("interrupted"));
     let pgn = fs::read_to_string(folder.path().join("sprt.pgn")).unwrap();
     assert_eq!(pgn.matches("[Event ").count(), 2 * pairs());
+}
+
+#[test]
+fn a_bad_opening_is_named_and_left_out_and_an_odd_number_of_games_is_said() {
+    let folder = folder();
+    let line = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
+    fs::write(folder.path().join("book.epd"), format!("{line}\nnonsense\n\nmore\n")).unwrap();
+    let args =
+        "untuned-hce blind.hce.toml --nodes 50 --games 3 --openings book.epd --no-adjudication --max-moves 2";
+    let output = sprt(folder.path(), args);
+    assert_eq!(output.status.code(), Some(11), "{output:?}");
+    let said = error(&output);
+    assert!(
+        said.contains("warning: book.epd: line 2: is not an EPD or FEN position: `nonsense`, and 1 more"),
+        "{said}"
+    );
+    assert!(said.contains("--games 3: plays 4"), "{said}");
+    let pgn = fs::read_to_string(folder.path().join("sprt.pgn")).unwrap();
+    assert_eq!(pgn.matches("[PlyCount \"4\"]").count(), 4, "{pgn}");
+}
+
+#[test]
+fn one_decided_pair_has_no_error_of_zero() {
+    let folder = folder();
+    let args = "untuned-hce blind.hce.toml --nodes 1000 --games 2 --max-moves 400";
+    let text = String::from_utf8(sprt(folder.path(), args).stdout).unwrap();
+    let of = |name: &str| text.lines().find(|line| line.starts_with(name)).unwrap().to_string();
+    assert!(!text.contains("± 0.00") && !text.contains("inf"), "{text}");
+    assert!(of("Elo  ").contains("unknown") || of("Elo  ").contains("unbounded"), "{text}");
+    assert_eq!(of("LOS"), "LOS         75.00 %", "{text}");
+}
+
+/// `ulimit -f` gives SIGXFSZ, which would end the program without a word; a full disk is the same to a write.
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_not_grow_is_one_line_and_whole_pairs_are_kept() {
+    let [folder, whole] = [folder(), folder()];
+    let args = "untuned-hce blind.hce.toml --nodes 50 --games 40 --max-moves 10 --concurrency 1";
+    assert_eq!(sprt(whole.path(), args).status.code(), Some(11));
+    let line = format!("ulimit -f 8; exec \"$0\" sprt {args} --hash 1 -q");
+    let mut shell = Command::new("sh");
+    let output =
+        shell.current_dir(folder.path()).args(["-c", &line, env!("CARGO_BIN_EXE_patzer")]).output().unwrap();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    let said = error(&output);
+    assert!(said.starts_with("error: sprt.pgn: ") && said.lines().count() == 1, "{said}");
+    let read = |folder: &Path, name: &str| fs::read_to_string(folder.join(name)).unwrap();
+    let pairs = read(folder.path(), "sprt.journal").matches("\"pair\":").count();
+    assert!(pairs > 0);
+    assert_eq!(read(folder.path(), "sprt.pgn").matches("[Event ").count(), 2 * pairs);
+    assert_eq!(sprt(folder.path(), "--resume").status.code(), Some(11));
+    assert!(read(folder.path(), "sprt.pgn") == read(whole.path(), "sprt.pgn"));
+    if Path::new("/dev/full").exists() {
+        let line = "exec \"$0\" sprt --resume > /dev/full";
+        let output = Command::new("sh")
+            .current_dir(folder.path())
+            .args(["-c", line, env!("CARGO_BIN_EXE_patzer")])
+            .output();
+        let output = output.unwrap();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(error(&output).lines().last().unwrap().starts_with("error: standard output: "), "{output:?}");
+    }
 }

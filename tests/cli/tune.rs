@@ -126,6 +126,20 @@ fn a_run_that_was_stopped_goes_on_to_the_same_bytes() {
     };
     let stranger = fault("tune --epochs 5 --hidden 16 -o other.nnue --run runs/whole --resume");
     assert!(stranger.contains("other settings or positions"), "{stranger}");
+    let recipe = fs::read_to_string(folder.path().join("runs/whole/recipe.toml")).unwrap();
+    assert!(recipe.contains("epochs = 4"), "the recipe of the refused run is not written: {recipe}");
+    // Finished runs are moved aside; an unfinished one stops what is not told to go on or to start over.
+    let other = "tune --epochs 1 --hidden 16 -o other.nnue --run runs/whole";
+    let output = patzer(folder.path(), &other.split_whitespace().collect::<Vec<_>>());
+    assert!(String::from_utf8_lossy(&output.stderr).contains("runs/whole.1"), "{output:?}");
+    let recipe = |run: &str| fs::read_to_string(folder.path().join(run).join("recipe.toml")).unwrap();
+    assert!(recipe("runs/whole.1").contains("epochs = 4") && recipe("runs/whole").contains("epochs = 1"));
+    fs::remove_file(folder.path().join("runs/whole/result.json")).unwrap();
+    let unfinished = fault(&format!("{line} again.nnue --run runs/whole"));
+    assert!(unfinished.contains("--resume") && unfinished.contains("--overwrite"), "{unfinished}");
+    assert!(recipe("runs/whole").contains("epochs = 1"));
+    done(folder.path(), &format!("{line} again.nnue --run runs/whole --overwrite"));
+    assert!(read("whole.nnue") == read("again.nnue"));
     assert!(fault("tune --set speed=11").contains("--set speed=11: unknown field `speed`"));
 }
 

@@ -16,7 +16,7 @@ fn folder() -> tempfile::TempDir {
 
 /// Plays two mock engines against each other, or one against an evaluation.
 fn play(folder: &Path, start: &str, engines: &[&str], args: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    let mut command = crate::program();
     command.current_dir(folder).arg("sprt").env(mock::VARIABLE, start);
     for engine in engines {
         command.args(["--engine", &mock::command(engine)]);
@@ -239,7 +239,11 @@ fn overstepping_the_time_loses_also_without_any_answer() {
         assert!(reasons(&output)["time_forfeit"].as_u64() >= Some(1), "{output:?}");
         let text = pgn(folder.path());
         assert!(text.contains("[Termination \"time forfeit\"]"), "{text}");
-        assert!(text.replace('\n', " ").contains("loses on time}"), "{text}");
+        assert!(
+            text.replace('\n', " ").contains("loses on time (")
+                && text.replace('\n', " ").contains("ms overrun)}"),
+            "{text}"
+        );
     }
 }
 
@@ -320,7 +324,7 @@ fn chess960_is_set_in_engines_that_know_it_and_refused_by_others() {
 #[test]
 fn a_program_may_play_an_evaluation_and_each_has_its_own_limits() {
     let folder = folder();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    let mut command = crate::program();
     command.current_dir(folder.path()).args(["sprt", "untuned-hce"]).env(mock::VARIABLE, "");
     command.args(["--engine", &mock::command("name=mock tc=60+1 timeodds=0.5 option.Seed=3")]);
     let args = "--each nodes=50 --games 2 --max-moves 3 --json";
@@ -353,7 +357,7 @@ fn scripts_are_programs_and_closing_the_output_is_an_end() {
     fs::write(folder.path().join("closes"), script).unwrap();
     fs::set_permissions(folder.path().join("closes"), fs::Permissions::from_mode(0o755)).unwrap();
     let run = |args: &str| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+        let mut command = crate::program();
         command.current_dir(folder.path()).arg("sprt").args(args.split_whitespace()).output().unwrap()
     };
     let output = run("./closes ./closes --nodes 5 --games 2");
@@ -368,7 +372,7 @@ fn scripts_are_programs_and_closing_the_output_is_an_end() {
 #[test]
 fn an_interrupt_ends_the_engines_too() {
     let folder = folder();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+    let mut command = crate::program();
     command.current_dir(folder.path()).arg("sprt").env(mock::VARIABLE, "");
     for engine in ["name=one option.Mode=hang@9", "name=two"] {
         command.args(["--engine", &mock::command(engine)]);
@@ -388,4 +392,29 @@ fn an_interrupt_ends_the_engines_too() {
         Command::new("sh").args(["-c", "ls -l /proc/[0-9]*/cwd 2>/dev/null || true"]).output().unwrap();
     let left = String::from_utf8_lossy(&left.stdout).into_owned();
     assert!(!left.contains(&*folder.path().to_string_lossy()), "{left}");
+}
+
+#[test]
+fn an_answer_without_a_question_is_dropped_and_counted() {
+    // Twice at once, or the last answer again after the next question.
+    for mode in ["twice@3", "stale@3"] {
+        let folder = folder();
+        let engines = ["name=good option.Seed=1", &format!("name=bad option.Mode={mode} option.Seed=2")];
+        let output = play(folder.path(), "", &engines, "--nodes 5 --games 2 --max-moves 5 --json");
+        let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(result["reasons"], serde_json::json!({ "move_limit": 2 }), "{mode}");
+        let said = stderr(&output);
+        assert_eq!(said.matches("bad: dropped answers without a question, 1 in all").count(), 1, "{said}");
+    }
+}
+
+#[test]
+fn with_recover_a_hang_on_the_clock_costs_one_game() {
+    let folder = folder();
+    // It counts from 1 again after a restart, and hangs in every other game.
+    let engines = ["name=good option.Seed=1", "name=bad option.Mode=hang@3 option.Seed=2"];
+    let args = "--tc 0.3 --games 4 --max-moves 2 --ready-timeout 1 --recover --json";
+    let output = play(folder.path(), "", &engines, args);
+    let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(result["reasons"], serde_json::json!({ "move_limit": 2, "time_forfeit": 2 }), "{output:?}");
 }

@@ -67,9 +67,12 @@ impl FunnelCounts {
         for (counts, keeps) in self.counts.iter_mut().zip(filters.each_of_games(tags)) {
             counts.add(keeps, number, &mut gone);
         }
+        let in_game = filters.in_game(tags);
         for record in records {
             let mut gone = gone;
-            for (counts, keeps) in self.counts[games..].iter_mut().zip(filters.each_of_positions(record)) {
+            let of_game = in_game.iter().map(|(_, keeps)| keeps(record));
+            let each = of_game.chain(filters.each_of_positions(record));
+            for (counts, keeps) in self.counts[games..].iter_mut().zip(each) {
                 counts.add(keeps, 1, &mut gone);
             }
         }

@@ -7,6 +7,11 @@ use patzer_io::error::{Error, Result};
 /// The default where the system does not say how much memory there is.
 const UNKNOWN: usize = 2 << 30;
 
+/// About what the games in work and the output take besides.
+const BESIDE: usize = 256 << 20;
+
+const LEAST: usize = 32 << 20;
+
 /// Parses a size such as `500M` or `2G`: a whole number of bytes, KiB, MiB, GiB or TiB.
 pub fn parse(text: &str) -> Result<usize> {
     let (digits, unit) = text.split_at(text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len()));
@@ -51,7 +56,9 @@ fn kilobytes(text: &str, name: &str) -> Option<usize> {
 fn rest(limits: &str, limit: &str, status: &str, used: &str) -> Option<usize> {
     let line = limits.lines().find_map(|line| line.strip_prefix(limit))?;
     let limit = line.split_whitespace().next()?.parse::<usize>().ok()?;
-    Some(limit.saturating_sub(kilobytes(status, used).unwrap_or(0)))
+    let used = kilobytes(status, used).unwrap_or(0);
+    // Half, since freed memory stays in the address space.
+    Some((limit.saturating_sub(used + BESIDE) / 2).max(LEAST))
 }
 
 /// The files with the limits of the process's control groups: its own, its parents' and the container's; version 2 has
@@ -93,7 +100,10 @@ mod tests {
                       Max data size  unlimited  unlimited  bytes\n\
                       Max address space  1024000000  2048000000  bytes\n";
         let status = "Name:\tpatzer\nVmSize:\t    1000 kB\nVmData:\t 10 kB\n";
-        assert_eq!(rest(limits, "Max address space", status, "VmSize:"), Some(1_024_000_000 - 1_024_000));
+        assert_eq!(
+            rest(limits, "Max address space", status, "VmSize:"),
+            Some((1_024_000_000 - 1_024_000 - BESIDE) / 2)
+        );
         assert_eq!(rest(limits, "Max data size", status, "VmData:"), None);
         let files = group_files("12:cpu:/a\n4:cpuset,memory:/b/c\n0::/user/run\n");
         let expected = [

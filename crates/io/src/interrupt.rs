@@ -42,6 +42,16 @@ pub fn exit_2_on_panic() {
     }));
 }
 
+/// Turns SIGXFSZ, which ends the process, into an error of the write that exceeds the limit (`ulimit -f`).
+pub fn report_file_limits() {
+    #[cfg(unix)]
+    {
+        // Without a handler the signal keeps its default action.
+        let flag = std::sync::Arc::new(AtomicBool::new(false));
+        let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, flag);
+    }
+}
+
 /// Starts to listen for SIGINT and SIGTERM; later calls do nothing.
 pub fn listen() {
     static LISTENING: OnceLock<()> = OnceLock::new();

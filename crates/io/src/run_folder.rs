@@ -5,16 +5,103 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate as io;
+use crate::Lock;
 use crate::error::{Error, Result};
 
-/// Checks that the folder can be written before a long run starts.
-pub fn check(folder: &Path) -> Result<()> {
-    match folder.ancestors().find(|path| path.exists()) {
-        Some(file) if !file.is_dir() => {
-            Err(Error::data(folder, format!("{} is not a folder", file.display())))
+/// The state between two epochs of a network's training, from which a run is resumed.
+pub const CHECKPOINT: &str = "checkpoint.bin";
+const RESULT: &str = "result.json";
+
+/// What to do with an earlier run in the folder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Earlier {
+    /// Stop at an unfinished run, move a finished one aside.
+    Protect,
+    /// Start over in the same folder.
+    Overwrite,
+    /// Go on in the same folder.
+    Resume,
+}
+
+/// A run's folder, locked as long as this lives.
+#[derive(Debug)]
+pub struct RunFolder {
+    path: PathBuf,
+    earlier: Earlier,
+    lock: Option<Lock>,
+    begun: bool,
+}
+
+impl RunFolder {
+    /// Checks, before a long run starts and without a change, that the folder can be written and is free.
+    ///
+    /// # Errors
+    /// Another process uses the folder, it holds an unfinished run, or it cannot be a folder.
+    pub fn claim(path: &Path, earlier: Earlier) -> Result<RunFolder> {
+        let there = path.ancestors().find(|path| path.exists());
+        if let Some(file) = there.filter(|file| !file.is_dir()) {
+            return Err(Error::data(path, format!("{} is not a folder", file.display())));
         }
-        _ => Ok(()),
+        let lock = if path.is_dir() { Lock::take(path)? } else { None };
+        if earlier == Earlier::Protect && path.join(CHECKPOINT).exists() && !is_finished(path) {
+            let reason = "holds the checkpoint of an unfinished run; --resume goes on with it, --overwrite starts \
+                          over, --run names another folder";
+            return Err(Error::data(path, reason));
+        }
+        Ok(RunFolder { path: path.to_path_buf(), earlier, lock, begun: false })
     }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Creates the folder; moves a finished run aside and says so. Later calls do nothing.
+    pub fn begin(&mut self) -> Result<Option<String>> {
+        if std::mem::replace(&mut self.begun, true) {
+            return Ok(None);
+        }
+        let path = &self.path;
+        let mut note = None;
+        if self.earlier == Earlier::Protect && path.join(RESULT).exists() {
+            let aside = free_name(path)?;
+            std::fs::rename(path, &aside).map_err(|e| Error::io(path, e))?;
+            note = Some(format!("moved aside: {} → {}", path.display(), aside.display()));
+            self.lock = None;
+        }
+        std::fs::create_dir_all(path).map_err(|e| Error::io(path, e))?;
+        if self.lock.is_none() {
+            self.lock = Lock::take(path)?;
+        }
+        if self.earlier == Earlier::Overwrite {
+            for name in [CHECKPOINT, RESULT] {
+                match std::fs::remove_file(path.join(name)) {
+                    Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                        return Err(Error::io(path.join(name), e));
+                    }
+                    _ => {}
+                }
+            }
+        }
+        Ok(note)
+    }
+}
+
+/// A run is finished if its result is there and does not say that it was cut short.
+fn is_finished(folder: &Path) -> bool {
+    let text = std::fs::read(folder.join(RESULT)).unwrap_or_default();
+    let result = serde_json::from_slice::<serde_json::Value>(&text);
+    result.is_ok_and(|result| result["interrupted"] != true)
+}
+
+/// The first of NAME.1, NAME.2 and so on that does not exist.
+fn free_name(folder: &Path) -> Result<PathBuf> {
+    let name = folder.file_name().ok_or_else(|| {
+        Error::data(folder, "holds a finished run and cannot be moved aside; --overwrite starts over in it")
+    })?;
+    let numbered = (1..).map(|number| folder.with_file_name(format!("{}.{number}", name.to_string_lossy())));
+    let mut free = numbered.filter(|path| std::fs::symlink_metadata(path).is_err());
+    free.next().ok_or_else(|| Error::internal("no free number"))
 }
 
 /// Writes `recipe.toml` and `run.json`.
@@ -31,7 +118,7 @@ pub fn write_settings(folder: &Path, settings: &impl Serialize, inputs: &impl Se
 /// Writes the result of a run as `result.json`, as `--json` prints it.
 pub fn write_result(folder: &Path, result: &impl Serialize) -> Result<()> {
     let text = serde_json::to_string_pretty(result).map_err(|e| Error::internal(e.to_string()))?;
-    io::write(&folder.join("result.json"), format!("{text}\n").as_bytes())
+    io::write(&folder.join(RESULT), format!("{text}\n").as_bytes())
 }
 
 /// The losses of each epoch, as `log.csv`.
@@ -75,5 +162,46 @@ impl Log {
         }
         let bytes = self.writer.into_inner().map_err(|e| Error::internal(e.to_string()))?;
         io::write(&self.path, &bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unfinished_run_is_kept_a_finished_one_is_moved_aside_and_a_folder_has_one_user() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("new");
+        let write = |name: &str, text: &str| std::fs::write(path.join(name), text).unwrap();
+        let mut run = RunFolder::claim(&path, Earlier::Protect).unwrap();
+        assert!(!path.exists(), "nothing is made before there is something to write");
+        assert_eq!(run.begin().unwrap(), None);
+        for earlier in [Earlier::Protect, Earlier::Overwrite, Earlier::Resume] {
+            assert!(RunFolder::claim(&path, earlier).unwrap_err().to_string().contains("in use by"));
+        }
+        drop(run);
+        for unfinished in ["", "{\"interrupted\": true}"] {
+            write(CHECKPOINT, "state");
+            if !unfinished.is_empty() {
+                write(RESULT, unfinished);
+            }
+            let error = RunFolder::claim(&path, Earlier::Protect).unwrap_err().to_string();
+            assert!(error.contains("--resume") && error.contains("--overwrite"), "{error}");
+            assert!(RunFolder::claim(&path, Earlier::Resume).unwrap().begin().unwrap().is_none());
+            assert_eq!(std::fs::read(path.join(CHECKPOINT)).unwrap(), b"state");
+        }
+        write(RESULT, "{}");
+        for number in 1..3 {
+            let mut run = RunFolder::claim(&path, Earlier::Protect).unwrap();
+            let note = run.begin().unwrap().unwrap();
+            assert!(note.contains(&format!("new.{number}")), "{note}");
+            assert!(Lock::take(&path).is_err(), "the new folder is locked");
+            write(RESULT, "{}");
+        }
+        assert_eq!(std::fs::read(place.path().join("new.1").join(CHECKPOINT)).unwrap(), b"state");
+        write(CHECKPOINT, "state");
+        assert!(RunFolder::claim(&path, Earlier::Overwrite).unwrap().begin().unwrap().is_none());
+        assert_eq!(std::fs::read_dir(&path).unwrap().count(), 0);
     }
 }

@@ -24,6 +24,17 @@ impl CpuShares {
         CpuShares::split(&cores_first(&allowed, sibling), games, threads)
     }
 
+    /// Assigns the CPUs of a list to the games, in its order.
+    pub fn from_list(list: &CpuList, games: usize, threads: usize) -> Result<CpuShares, AffinityError> {
+        let allowed = system::allowed();
+        if let (Some(allowed), cpus) = (allowed, &list.0)
+            && let Some(cpu) = cpus.iter().find(|cpu| !allowed.contains(cpu))
+        {
+            return Err(AffinityError(format!("this process may not use CPU {cpu}")));
+        }
+        CpuShares::split(&list.0, games, threads)
+    }
+
     fn split(cpus: &[usize], games: usize, threads: usize) -> Result<CpuShares, AffinityError> {
         if games * threads > cpus.len() {
             let (need, cpus) = (games * threads, cpus.len());
@@ -39,6 +50,27 @@ impl CpuShares {
         if let Some(share) = self.0.get(game) {
             system::bind(share);
         }
+    }
+}
+
+/// CPUs as a list of numbers and ranges: `3,5,7-11`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CpuList(Vec<usize>);
+
+impl std::str::FromStr for CpuList {
+    type Err = AffinityError;
+
+    fn from_str(text: &str) -> Result<CpuList, AffinityError> {
+        let wrong = || AffinityError(format!("`{text}` is not a list of CPUs; write one such as 3,5,7-11"));
+        let mut cpus = Vec::new();
+        for part in text.split(',') {
+            let (first, last) = part.split_once('-').unwrap_or((part, part));
+            let [first, last] =
+                [first, last].map(|cpu| cpu.parse::<usize>().ok().filter(|cpu| *cpu < 65_536));
+            let (first, last) = first.zip(last).filter(|(first, last)| first <= last).ok_or_else(wrong)?;
+            cpus.extend(first..=last);
+        }
+        Ok(CpuList(cpus))
     }
 }
 
@@ -91,6 +123,14 @@ mod tests {
         // CPUs 0 and 4, 1 and 5, … share a core.
         assert_eq!(cores_first(&[0, 1, 2, 4, 5, 6, 7], |p| p % 4), [0, 1, 2, 7, 4, 5, 6]);
         assert_eq!(cores_first(&[3, 5], |p| p), [3, 5]);
+    }
+
+    #[test]
+    fn lists_are_numbers_and_ranges() {
+        assert_eq!("3,5,7-9,0".parse(), Ok(CpuList(vec![3, 5, 7, 8, 9, 0])));
+        for text in ["", "a", "5-3", "1,,2", "-1", "1-"] {
+            assert!(text.parse::<CpuList>().is_err(), "{text}");
+        }
     }
 
     #[test]

@@ -192,6 +192,11 @@ impl Timer {
         }
     }
 
+    /// Time beyond the limit, the margin not counted; `None` without time limits.
+    pub fn overrun(&self, time: Duration) -> Option<Duration> {
+        Some(time.saturating_sub(self.allowed()?.saturating_sub(self.margin)))
+    }
+
     /// Subtracts the time of a move and adds the increment. Returns false if the player has lost on time.
     pub fn spend(&mut self, time: Duration) -> bool {
         let Some(allowed) = self.allowed() else { return true };

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde::{Deserialize, Serialize};
 use shakmaty::{Chess, Color, Move, MoveList, Position};
 
 use super::adjudication::{Adjudicator, Decision};
-use crate::{Adjudication, Control, MoveReply, Player, PlayerError, SearchInfo, Syzygy, Timer, Turn};
+use crate::{
+    Adjudication, Control, MoveReply, Player, PlayerError, Remarks, SearchInfo, Syzygy, Timer, Turn,
+};
 use patzer_chess::Line;
 
 /// Why a game ended. The names are the keys of `reasons` in JSON output and in the journal.
@@ -61,6 +63,8 @@ pub struct PlayedMove {
     pub m: Move,
     pub info: SearchInfo,
     pub time: Duration,
+    /// Time left on the clock after the move, its increment included; `None` without a clock.
+    pub left: Option<Duration>,
 }
 
 /// A finished game.
@@ -74,9 +78,17 @@ pub struct Game {
     pub reason: Reason,
     /// Detail of the reason: the illegal move, a crashed program's last output.
     pub note: Option<String>,
+    /// Remarks by ply, from 0, where there are any.
+    pub remarks: Vec<(usize, Remarks)>,
+    /// Begin and end, if the PGN is to have them.
+    pub clock: Option<[SystemTime; 2]>,
 }
 
 impl Game {
+    pub fn warnings(&self) -> impl Iterator<Item = &str> {
+        self.remarks.iter().flat_map(|(_, remarks)| remarks.warnings.iter().map(String::as_str))
+    }
+
     pub fn result(&self) -> &'static str {
         match self.winner {
             Some(Color::White) => "1-0",
@@ -130,6 +142,12 @@ impl From<(Option<Color>, Reason)> for Outcome {
     }
 }
 
+/// The moves of a game so far.
+struct Played {
+    moves: Vec<PlayedMove>,
+    remarks: Vec<(usize, Remarks)>,
+}
+
 /// Why a game has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GameError {
@@ -146,7 +164,7 @@ pub fn play(
     rules: &Rules,
     stop: &AtomicBool,
 ) -> Result<Game, GameError> {
-    let mut moves = Vec::with_capacity(128);
+    let mut played = Played { moves: Vec::with_capacity(128), remarks: Vec::new() };
     let mut outcome = None;
     for (player, color) in players.iter_mut().zip([Color::White, Color::Black]) {
         // Prepare the other player even so: its own failure should show as early as possible.
@@ -156,10 +174,14 @@ pub fn play(
     }
     let outcome = match outcome {
         Some(outcome) => outcome,
-        None => play_moves(start, &mut players, time_settings, rules, stop, &mut moves)?,
+        None => play_moves(start, &mut players, time_settings, rules, stop, &mut played)?,
     };
+    if rules.recover && outcome.reason == Reason::TimeForfeit {
+        players.iter_mut().for_each(|player| player.abandon());
+    }
     let Outcome { winner, reason, note } = outcome;
-    Ok(Game { start: start.clone(), moves, winner, reason, note })
+    let Played { moves, remarks } = played;
+    Ok(Game { start: start.clone(), moves, winner, reason, note, remarks, clock: None })
 }
 
 fn play_moves(
@@ -168,12 +190,12 @@ fn play_moves(
     time_settings: [&TimeSettings; 2],
     rules: &Rules,
     stop: &AtomicBool,
-    moves: &mut Vec<PlayedMove>,
+    into: &mut Played,
 ) -> Result<Outcome, GameError> {
     let mut line = Line::new(start.clone());
     let mut timers =
         time_settings.map(|time_settings| Timer::new(time_settings.control, time_settings.margin));
-    let mut adjudicator = Adjudicator::new(rules.adjudication);
+    let mut adjudicator = Adjudicator::new(rules.adjudication, start);
     let mut legal = line.position().legal_moves();
     if let Some(end) = ending_with(&line, &legal) {
         return Ok(end.into());
@@ -182,17 +204,21 @@ fn play_moves(
         let mover = line.position().turn();
         let side = usize::from(mover.is_black());
         let (own, other) = (&timers[side], &timers[1 - side]);
-        let choice = match players[side].choose(&Turn { line: &line, legal: &legal, own, other, stop }) {
+        let mut choice = match players[side].choose(&Turn { line: &line, legal: &legal, own, other, stop }) {
             _ if stop.load(Ordering::Relaxed) => return Err(GameError::Stopped),
             Ok(choice) => choice,
             Err(error) => return forfeit(error, mover, rules),
         };
+        let remarks = std::mem::take(&mut choice.remarks);
+        if !remarks.is_empty() {
+            into.remarks.push((into.moves.len(), remarks));
+        }
         let played = match check_reply(&line, &legal, choice, &mut timers[side]) {
             Ok(played) => played,
             Err(outcome) => return Ok(outcome),
         };
         line.play(played.m);
-        moves.push(played);
+        into.moves.push(played);
         legal = line.position().legal_moves();
         if let Some(end) = ending_with(&line, &legal) {
             return Ok(end.into());
@@ -235,10 +261,14 @@ fn check_reply(
     if !timer.spend(choice.time) {
         // A side that cannot mate cannot win on time (FIDE Laws of Chess, 6.9).
         let winner = (!position.has_insufficient_material(opponent)).then_some(opponent);
-        return Err((winner, Reason::TimeForfeit).into());
+        let note = timer.overrun(choice.time).map(|over| format!("{}ms overrun", over.as_millis()));
+        return Err(Outcome { winner, reason: Reason::TimeForfeit, note });
     }
     let note = match choice.best {
-        Ok(m) if legal.contains(&m) => return Ok(PlayedMove { m, info: choice.info, time: choice.time }),
+        Ok(m) if legal.contains(&m) => {
+            let left = timer.clock().map(|clock| clock.time);
+            return Ok(PlayedMove { m, info: choice.info, time: choice.time, left });
+        }
         Ok(m) => m.to_uci(position.castles().mode()).to_string(),
         Err(no_move) => no_move.0,
     };

@@ -32,6 +32,7 @@ mod spec;
 pub mod stats;
 mod syzygy;
 mod tally;
+mod time_use;
 mod tournament;
 mod uci;
 
@@ -39,15 +40,16 @@ pub use adjudication::{Adjudication, DrawRule, ResignRule};
 pub use control::{Control, Time, TimeControl, Timer};
 pub use game::{Game, GameError, PlayedMove, Reason, Rules, TimeSettings, ending, play};
 pub use lineup::Lineup;
-pub use pairings::{Pair, Pairing, Pairings};
+pub use pairings::{Colours, OpeningChange, Pair, Pairing, Pairings, SWAPPED};
 pub use pairs::MatchConfig;
-pub use player::{InProcess, MoveReply, NoMove, Player, PlayerError, SearchInfo, Turn};
+pub use player::{InProcess, MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Turn};
 pub use runner::{Observer, RunSummary, Standings, StopReason, run_match};
 pub use sequential::SprtState;
 pub use spec::{KEYS, Spec, SpecError};
-pub use syzygy::Syzygy;
+pub use syzygy::{Syzygy, SyzygyResults};
 pub use tally::Tally;
+pub use time_use::TimeUse;
 pub use tournament::CrossTable;
-pub use uci::{Analysis, Analyst, Timeouts};
+pub use uci::{Analysis, Analyst, EngineLog, LinePattern, Listen, PatternError, PvCheck, Timeouts};
 #[doc(hidden)]
 pub use uci::{EngineOutput, read_output};

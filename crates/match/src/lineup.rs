@@ -75,7 +75,7 @@ impl Lineup {
                 _ => participant.time_settings.control.tag(),
             }
         });
-        let threads = all(|participant| format!("{}t", participant.threads()));
+        let threads = all(Participant::shown_threads);
         let hash =
             all(|participant| participant.hash().map_or_else(|| "NULL".into(), |hash| format!("{hash}MB")));
         format!("{limit}, {threads}, {hash}, {book}")

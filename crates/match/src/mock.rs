@@ -6,7 +6,7 @@ use std::time::Duration;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
-use crate::{Control, MoveReply, NoMove, Player, PlayerError, SearchInfo, TimeSettings, Turn};
+use crate::{Control, MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, TimeSettings, Turn};
 use patzer_chess::rng::mix;
 use patzer_chess::score::Score;
 
@@ -41,7 +41,12 @@ impl Player for Scripted {
         });
         let score = position.turn().fold_wb(self.score, -self.score);
         let info = SearchInfo { score: Some(score), depth: 1, nodes: 1, ..SearchInfo::default() };
-        Ok(MoveReply { best: best.ok_or_else(|| NoMove("nothing".into())), info, time: self.time })
+        Ok(MoveReply {
+            best: best.ok_or_else(|| NoMove("nothing".into())),
+            info,
+            time: self.time,
+            remarks: Remarks::default(),
+        })
     }
 }
 
@@ -75,6 +80,11 @@ impl Player for Hashing {
         };
         let (score, nodes) = (Some(material(position)), moves.len() as u64);
         let info = SearchInfo { score, depth: 1, nodes, ..SearchInfo::default() };
-        Ok(MoveReply { best: best.ok_or_else(|| NoMove("nothing".into())), info, time: Duration::ZERO })
+        Ok(MoveReply {
+            best: best.ok_or_else(|| NoMove("nothing".into())),
+            info,
+            time: Duration::ZERO,
+            remarks: Remarks::default(),
+        })
     }
 }

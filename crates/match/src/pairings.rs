@@ -1,28 +1,55 @@
-//! Pairings of a match, gauntlet or round robin.
+//! Pairings of a match, gauntlet or round robin: who meets whom, with which colours, from which opening.
 
 use shakmaty::Color;
 
 use super::game::Game;
 
-/// Pairings of one round, repeated every round with another opening.
+/// Pairings of one round, repeated every round.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pairings {
-    /// Pairings of one round by player index; the first player has White in the first game.
+    /// Pairings of one round by player index.
     pairings: Vec<[usize; 2]>,
+    pub colours: Colours,
+    pub change: OpeningChange,
 }
 
-/// Two players and an opening.
+/// Which of the two players, 0 or 1, has White in each game of a pair.
+pub type Colours = [usize; 2];
+
+/// The first player has White in the first game of a pair, the second in the second.
+pub const SWAPPED: Colours = [0, 1];
+
+/// When the next opening is due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OpeningChange {
+    /// With each round: all pairs of a round begin alike.
+    Round,
+    /// With each pair of games.
+    Pair,
+    /// With each game.
+    Game,
+}
+
+/// Two players, their colours and their openings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pairing {
     pub players: [usize; 2],
-    pub opening: usize,
+    pub colours: Colours,
+    /// Opening of each game.
+    pub openings: [usize; 2],
 }
 
 impl Pairings {
     /// Pairs each of the first `seeds` players with all after it: 1 is a gauntlet, `players` a round robin.
     pub fn new(players: usize, seeds: usize) -> Pairings {
         let pairings = (0..players).flat_map(|b| (0..b.min(seeds)).map(move |a| [a, b])).collect();
-        Pairings { pairings }
+        Pairings { pairings, colours: SWAPPED, change: OpeningChange::Round }
+    }
+
+    /// The pairings of [`Pairings::new`] in the order of fastchess: all opponents of the first player come first.
+    pub fn by_first(players: usize, seeds: usize, change: OpeningChange) -> Pairings {
+        let pairings = (0..seeds.min(players)).flat_map(|a| (a + 1..players).map(move |b| [a, b])).collect();
+        Pairings { pairings, colours: SWAPPED, change }
     }
 
     pub fn round(&self) -> usize {
@@ -32,11 +59,16 @@ impl Pairings {
     pub fn pairing(&self, pair: usize) -> Pairing {
         let round = self.round().max(1);
         let players = self.pairings.get(pair % round).copied().unwrap_or_default();
-        Pairing { players, opening: pair / round }
+        let openings = match self.change {
+            OpeningChange::Round => [pair / round; 2],
+            OpeningChange::Pair => [pair; 2],
+            OpeningChange::Game => [2 * pair, 2 * pair + 1],
+        };
+        Pairing { players, colours: self.colours, openings }
     }
 }
 
-/// Two games from one opening with colours swapped.
+/// Two games of the same players, as a rule from one opening with colours swapped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pair {
     pub index: usize,
@@ -47,17 +79,21 @@ pub struct Pair {
 impl Pair {
     /// First player's half points in each game, 0 to 2.
     pub fn half_points(&self) -> [u8; 2] {
-        [self.games[0].half_points(Color::White), self.games[1].half_points(Color::Black)]
+        let colour = |game: usize| Color::from_white(self.pairing.colours[game] == 0);
+        [0, 1].map(|game| self.games[game].half_points(colour(game)))
     }
 
+    /// The games with the players of White and Black.
     pub fn seated(&self) -> [(&Game, [usize; 2]); 2] {
-        let ([first, second], [a, b]) = (&self.games, self.pairing.players);
-        [(first, [a, b]), (second, [b, a])]
+        let Pairing { players: [a, b], colours, .. } = self.pairing;
+        [0, 1].map(|game| (&self.games[game], if colours[game] == 0 { [a, b] } else { [b, a] }))
     }
 
+    /// Whether both players played the same moves, each with both colours.
     pub fn mirrored(&self) -> bool {
-        let [first, second] = &self.games;
-        first.moves.iter().map(|played| played.m).eq(second.moves.iter().map(|played| played.m))
+        let ([first, second], [one, other]) = (&self.games, self.pairing.colours);
+        let comparable = one != other && first.start == second.start;
+        comparable && first.moves.iter().map(|played| played.m).eq(second.moves.iter().map(|played| played.m))
     }
 }
 
@@ -73,6 +109,18 @@ mod tests {
         assert_eq!(pairings(4, 2), [[0, 1], [0, 2], [1, 2], [0, 3], [1, 3]]);
         assert_eq!(pairings(4, 4), [[0, 1], [0, 2], [1, 2], [0, 3], [1, 3], [2, 3]]);
         let pairings = Pairings::new(3, 3);
-        assert_eq!(pairings.pairing(4), Pairing { players: [0, 2], opening: 1 });
+        let pairing = pairings.pairing(4);
+        assert_eq!((pairing.players, pairing.openings), ([0, 2], [1, 1]));
+        let by_first = |players, seeds| Pairings::by_first(players, seeds, OpeningChange::Pair).pairings;
+        assert_eq!(by_first(4, 4), [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]]);
+        assert_eq!(by_first(4, 2), [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3]]);
+    }
+
+    #[test]
+    fn openings_change_by_round_by_pair_or_by_game() {
+        let openings = |change| Pairings::by_first(3, 3, change).pairing(4).openings;
+        assert_eq!(openings(OpeningChange::Round), [1, 1]);
+        assert_eq!(openings(OpeningChange::Pair), [4, 4]);
+        assert_eq!(openings(OpeningChange::Game), [8, 9]);
     }
 }

@@ -2,11 +2,12 @@
 
 use std::ops::{ControlFlow, Range};
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, SystemTime};
 
 use super::openings::Openings;
 use super::ordered_map::{self, Jobs};
 use super::pgn::Header;
-use crate::{GameError, Pair, Pairing, Pairings, Player, PlayerError, Rules, TimeSettings, play};
+use crate::{Game, GameError, Pair, Pairing, Pairings, Player, PlayerError, Rules, TimeSettings, play};
 use patzer_io::error::{Error, Result};
 
 /// Creates a player, by its index, for the games of one thread.
@@ -23,6 +24,8 @@ pub struct MatchConfig<'a> {
     pub openings: &'a Openings,
     pub rules: Rules,
     pub header: Header,
+    /// Pause before each game.
+    pub wait: Duration,
     /// Called by each thread, with its number, before it plays.
     pub prepare: &'a (dyn Fn(usize) + Sync),
 }
@@ -82,22 +85,42 @@ fn play_pair(
     [first, second]: [&mut dyn Player; 2],
     halt: &AtomicBool,
 ) -> std::result::Result<Pair, Option<Error>> {
-    let [a, b] = pairing.players;
-    let failed = |game: usize, white: usize, black: usize| {
-        move |unfinished| match unfinished {
-            GameError::Stopped => None,
-            GameError::Failed(color, note) => {
-                let name = &config.names[color.fold_wb(white, black)];
-                Some(Error::input(format!("{name} failed in game {}.{game}: {note}", index + 1)))
-            }
+    let games = [
+        play_one(config, index, pairing, 0, [&mut *first, &mut *second], halt)?,
+        play_one(config, index, pairing, 1, [first, second], halt)?,
+    ];
+    Ok(Pair { index, pairing, games })
+}
+
+/// Plays one game of a pair, `game` being 0 or 1.
+fn play_one(
+    config: &MatchConfig,
+    index: usize,
+    pairing: Pairing,
+    game: usize,
+    mut players: [&mut dyn Player; 2],
+    halt: &AtomicBool,
+) -> std::result::Result<Game, Option<Error>> {
+    let mut seats = pairing.players;
+    if pairing.colours[game] == 1 {
+        players.reverse();
+        seats.reverse();
+    }
+    let settings = seats.map(|player| &config.time_settings[player]);
+    let start = config.openings.get(pairing.openings[game], config.deterministic());
+    if game > 0 || index > config.pairs.start {
+        std::thread::sleep(config.wait);
+    }
+    let begin = SystemTime::now();
+    let mut played = play(&start, players, settings, &config.rules, halt).map_err(|error| match error {
+        GameError::Stopped => None,
+        GameError::Failed(color, note) => {
+            let name = &config.names[color.fold_wb(seats[0], seats[1])];
+            Some(Error::input(format!("{name} failed in game {}.{}: {note}", index + 1, game + 1)))
         }
-    };
-    let start = &config.openings.get(pairing.opening, config.deterministic());
-    let (x, y) = (&config.time_settings[a], &config.time_settings[b]);
-    let one =
-        play(start, [&mut *first, &mut *second], [x, y], &config.rules, halt).map_err(failed(1, a, b))?;
-    let two = play(start, [second, first], [y, x], &config.rules, halt).map_err(failed(2, b, a))?;
-    Ok(Pair { index, pairing, games: [one, two] })
+    })?;
+    played.clock = config.header.style.clock.then(|| [begin, SystemTime::now()]);
+    Ok(played)
 }
 
 #[cfg(test)]
@@ -128,6 +151,7 @@ pub mod tests {
             openings: &OPENINGS,
             rules: Rules { adjudication, recover: false, syzygy: None },
             header: Header::new("", &*NAMES, &[TIME; 4]),
+            wait: Duration::ZERO,
             prepare: &|_| {},
         }
     }
@@ -173,6 +197,27 @@ pub mod tests {
             assert_eq!(first.start, second.start);
             assert!(!pair.mirrored());
         }
+    }
+
+    #[test]
+    fn colours_and_openings_are_those_of_the_schedule() {
+        let mut config = plan(0..2, 1, 2, 2);
+        let mut pairings = Pairings::by_first(2, 2, crate::OpeningChange::Game);
+        pairings.colours = [1, 1];
+        config.pairings = &pairings;
+        let mut got = Vec::new();
+        let mut receive = |pair: Pair| {
+            got.push(pair);
+            Ok(ControlFlow::Continue(()))
+        };
+        run(&config, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(())).unwrap();
+        let starts: Vec<_> =
+            got.iter().flat_map(|pair| pair.games.iter().map(|game| game.start.clone())).collect();
+        assert!((0..4).all(|i| starts[i] == config.openings.get(i, false)));
+        assert!(
+            got.iter()
+                .all(|pair| pair.seated().iter().all(|(_, seats)| *seats == [1, 0]) && !pair.mirrored())
+        );
     }
 
     #[test]

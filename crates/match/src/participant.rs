@@ -1,14 +1,15 @@
 //! Participants of a match: an evaluation played by the bundled engine, or a UCI program.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
 use super::uci::{Analyst, Program, UciPlayer};
-use crate::{Control, InProcess, Player, PlayerError, Spec, TimeSettings, Timeouts};
+use crate::{Control, InProcess, Listen, Player, PlayerError, Spec, TimeSettings, Timeouts};
 use patzer_engine::{self as engine, PlayerSettings};
 use patzer_eval::Evaluation;
 use patzer_eval::nnue::file::has_magic;
@@ -23,6 +24,9 @@ pub struct Defaults {
     pub hash: usize,
     pub overhead: Duration,
     pub timeouts: Timeouts,
+    /// Warn of options that an engine does not have, instead of refusing it.
+    pub lenient: bool,
+    pub listen: Listen,
 }
 
 pub struct Participant {
@@ -34,6 +38,10 @@ pub struct Participant {
     /// Programs started by [`start_programs`], for the first games.
     spares: Mutex<Vec<UciPlayer>>,
     engine_name: Option<String>,
+    /// The program's own threads and transposition table, as it declares them.
+    declared: [Option<String>; 2],
+    /// Warnings of the program's first start.
+    pub warnings: Vec<String>,
 }
 
 enum Kind {
@@ -62,11 +70,28 @@ impl Participant {
             in_process(spec, &path, defaults)?
         };
         let name = spec.name.clone().unwrap_or_else(|| file_name(&spec.cmd));
-        Ok(Participant { name, time_settings, digest, kind, spares: Mutex::default(), engine_name: None })
+        Ok(Participant {
+            name,
+            time_settings,
+            digest,
+            kind,
+            spares: Mutex::default(),
+            engine_name: None,
+            declared: [None, None],
+            warnings: Vec::new(),
+        })
     }
 
     pub fn is_program(&self) -> bool {
         matches!(self.kind, Kind::Program(_))
+    }
+
+    /// Lines `bestmove` of a program that answered no question.
+    pub fn strays(&self) -> u64 {
+        match &self.kind {
+            Kind::InProcess(..) => 0,
+            Kind::Program(program) => program.strays.load(Ordering::Relaxed),
+        }
     }
 
     /// Terms that the weights file of an in-process player lacks; see [`Evaluation::missing`].
@@ -81,11 +106,22 @@ impl Participant {
         self.option("Threads").and_then(|value| value.parse().ok()).unwrap_or(1).max(1)
     }
 
-    /// Transposition table in MiB; `None` if the program decides.
+    /// Threads in fastchess's format: `NULL` for a program without the option.
+    pub(crate) fn shown_threads(&self) -> String {
+        match self.option("Threads").or(self.declared[0].as_deref()) {
+            None if self.is_program() => "NULL".into(),
+            _ => format!("{}t", self.threads()),
+        }
+    }
+
+    /// Transposition table in MiB; `None` if the program does not say.
     pub fn hash(&self) -> Option<usize> {
         match &self.kind {
             Kind::InProcess(_, settings) => Some(settings.hash_mb),
-            Kind::Program(_) => self.option("Hash").and_then(|value| value.parse().ok()),
+            Kind::Program(_) => {
+                let value = self.option("Hash").or(self.declared[1].as_deref());
+                value.and_then(|value| value.parse().ok())
+            }
         }
     }
 
@@ -176,6 +212,8 @@ pub(crate) fn start_programs(participants: &mut [Participant], stop: &AtomicBool
             Err(e) => return Err(Error::input(format!("{}: {e}", participant.name))),
         }
         participant.engine_name = player.name().map(str::to_string);
+        participant.warnings = player.take_warnings();
+        participant.declared = ["Threads", "Hash"].map(|name| player.default_of(name).map(str::to_string));
         participant.spares.get_mut().unwrap_or_else(PoisonError::into_inner).push(player);
     }
     Ok(())
@@ -221,6 +259,20 @@ fn find(cmd: &str, dir: Option<&Path>) -> Result<PathBuf> {
     Ok(found.unwrap_or_else(|| plain.to_path_buf()))
 }
 
+/// Returns the file of a player that is a program, without starting it or reading more than its head.
+pub fn program_path(spec: &Spec) -> Result<Option<PathBuf>> {
+    if Evaluation::EMBEDDED.contains(&spec.cmd.as_str()) {
+        return Ok(None);
+    }
+    let path = find(&spec.cmd, spec.dir.as_deref())?;
+    if path.exists() && !path.is_file() {
+        return Err(Error::data(path, "is not a regular file"));
+    }
+    let mut head = Vec::new();
+    io::open(&path)?.take(4).read_to_end(&mut head).map_err(|e| Error::io(&path, e))?;
+    Ok(is_program(&path, &head).then_some(path))
+}
+
 /// Magic numbers of programs: ELF, scripts, Windows, macOS.
 const PROGRAMS: [&[u8]; 5] = [b"\x7fELF", b"#!", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
 
@@ -255,7 +307,12 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
         options: spec.options.clone(),
         restart: spec.restart.unwrap_or(false),
         short_history: spec.short_history.unwrap_or(false),
+        white_pov: spec.white_pov.unwrap_or(false),
         timeouts: defaults.timeouts,
+        name: spec.name.clone().unwrap_or_else(|| file_name(&spec.cmd)),
+        lenient: defaults.lenient,
+        listen: defaults.listen.clone(),
+        strays: Arc::default(),
     })
 }
 

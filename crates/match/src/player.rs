@@ -37,8 +37,29 @@ pub struct SearchInfo {
     pub seldepth: i32,
     pub nodes: u64,
     pub nps: u64,
+    /// Permille of the transposition table in use; 0 if not reported.
+    pub hashfull: u32,
+    pub tbhits: u64,
+    /// Time of the search as the player reports it.
+    pub time: Option<Duration>,
     /// Expected wins, draws and losses in a thousand, from the mover's side, if reported.
     pub wdl: Option<[u16; 3]>,
+}
+
+/// Text that a player sent while it chose a move, as [`Listen`](crate::Listen) asks.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Remarks {
+    /// Principal variation in UCI notation.
+    pub pv: String,
+    /// Lines that match the patterns asked for.
+    pub lines: Vec<String>,
+    pub warnings: Vec<String>,
+}
+
+impl Remarks {
+    pub fn is_empty(&self) -> bool {
+        self.pv.is_empty() && self.lines.is_empty() && self.warnings.is_empty()
+    }
 }
 
 /// A player's reply to a [`Turn`].
@@ -47,6 +68,7 @@ pub struct MoveReply {
     pub best: Result<Move, NoMove>,
     pub info: SearchInfo,
     pub time: Duration,
+    pub remarks: Remarks,
 }
 
 /// What a player sent in place of a move.
@@ -81,6 +103,9 @@ pub trait Player: Send {
 
     /// Chooses a move. A player that exceeds its clock may be abandoned; the reply then has a time beyond it.
     fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError>;
+
+    /// Ends a search that has exceeded its time and may hang, so that it costs no other game.
+    fn abandon(&mut self) {}
 }
 
 /// The bundled engine as a player in this process.
@@ -114,9 +139,11 @@ impl InProcess {
             seldepth: report.seldepth,
             nodes: report.nodes,
             nps: (report.nodes as f64 / time.as_secs_f64().max(1e-9)) as u64,
-            wdl: None,
+            time: Some(time),
+            ..SearchInfo::default()
         };
-        Ok(MoveReply { best: report.best.ok_or_else(|| NoMove("no move".into())), info, time })
+        let best = report.best.ok_or_else(|| NoMove("no move".into()));
+        Ok(MoveReply { best, info, time, remarks: Remarks::default() })
     }
 }
 

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::pairs::{self, MatchConfig, PlayerFactory};
 use super::pgn;
-use super::record::{MatchRecord, PairEntry};
+use super::record::{PairEntry, PairSink};
 use crate::stats::Sprt;
 use crate::{Pair, Reason, Tally};
 use patzer_io::error::Result;
@@ -43,6 +43,11 @@ pub trait Observer {
     /// A pair has been counted. An error ends the match.
     fn pair(&mut self, _pair: &Pair, _entry: &PairEntry, _standings: &dyn Standings) -> Result<()> {
         Ok(())
+    }
+
+    /// Each pair is reported as it is counted, so that it has to be on the disk by then.
+    fn reports_pairs(&self) -> bool {
+        false
     }
 
     fn incident(&mut self, _text: &str) {}
@@ -84,7 +89,7 @@ pub fn run_match(
     config: &MatchConfig,
     standings: &mut dyn Standings,
     done: &[PairEntry],
-    record: &mut MatchRecord,
+    record: &mut dyn PairSink,
     players: PlayerFactory,
     stop: &AtomicBool,
     observer: &mut dyn Observer,
@@ -99,6 +104,9 @@ pub fn run_match(
             let (standings, record, observer, _) = &mut *shared.borrow_mut();
             let entry = PairEntry::new(&pair);
             record.append(&entry, pgn::pair(&pair, &config.header).as_bytes())?;
+            if observer.reports_pairs() {
+                record.sync()?;
+            }
             standings.add(&entry);
             pairs += 1;
             incidents(&pair, config.names).iter().for_each(|incident| observer.incident(incident));
@@ -109,9 +117,11 @@ pub fn run_match(
             let (standings, record, observer, last) = &mut *shared.borrow_mut();
             if last.elapsed() >= PROGRESS {
                 *last = Instant::now();
+                // What is shown as done survives a power cut.
+                record.sync()?;
                 observer.tick(&**standings);
             }
-            record.sync_if_due()
+            Ok(())
         };
         discarded = pairs::run(config, players, stop, &mut receive, &mut idle)?;
     }

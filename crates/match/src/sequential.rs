@@ -9,7 +9,9 @@ use super::by_opening::{OpeningResult, OpeningTallies, write_table};
 use super::openings::Openings;
 use super::record::PairEntry;
 use super::tally::{MatchScore, plus_minus};
-use crate::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
+use crate::stats::{
+    Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict, with_error,
+};
 use crate::{Reason, RunSummary, Standings, StopReason, Tally};
 
 /// Tally and verdict of a sequential test.
@@ -17,6 +19,7 @@ use crate::{Reason, RunSummary, Standings, StopReason, Tally};
 pub struct SprtState {
     sprt: Sprt,
     openings: OpeningTallies,
+    by_games: bool,
     /// From the first player's side.
     pub tally: Tally,
 }
@@ -46,11 +49,10 @@ impl Standings for SprtState {
     fn summary_line(&self) -> String {
         let estimate = Estimate::new(self.tally.pairs);
         format!(
-            "{} games: {}, Elo {:+.1} ± {:.1}, LLR {:+.2} ({:.2}, {:.2})",
+            "{} games: {}, Elo {}, LLR {:+.2} ({:.2}, {:.2})",
             self.games(),
             plus_minus(self.tally.games),
-            estimate.elo,
-            estimate.elo_error,
+            with_error(estimate.elo, estimate.elo_error, 1),
             self.llr(),
             self.sprt.lower(),
             self.sprt.upper(),
@@ -64,11 +66,17 @@ impl Standings for SprtState {
 
 impl SprtState {
     pub fn new(sprt: Sprt, book: usize) -> SprtState {
-        SprtState { sprt, openings: OpeningTallies::new(book), tally: Tally::default() }
+        SprtState { sprt, openings: OpeningTallies::new(book), by_games: false, tally: Tally::default() }
+    }
+
+    /// Counts single games, for games that do not come in pairs of one opening.
+    pub fn by_games(self) -> SprtState {
+        SprtState { by_games: true, ..self }
     }
 
     fn counts(&self) -> ResultCounts {
         match self.sprt.model() {
+            _ if self.by_games => ResultCounts::Games(self.tally.games),
             Model::Bayesian => ResultCounts::Games(self.tally.games),
             _ => ResultCounts::Pairs(self.tally.pairs),
         }
@@ -94,7 +102,7 @@ impl SprtState {
             pair_ratio: self.tally.pairs.ratio(),
             white: self.tally.colours[0],
             black: self.tally.colours[1],
-            adjusted: Adjusted::new(&self.sprt, self.counts()),
+            adjusted: Adjusted::known(&self.sprt, self.counts()),
             llr: self.llr(),
             lower: self.sprt.lower(),
             upper: self.sprt.upper(),
@@ -147,8 +155,8 @@ impl fmt::Display for SprtReport {
         writeln!(f, "pairs       {pairs:?} (LL, LD, WL+DD, WD, WW)")?;
         let ratio = self.pair_ratio.map_or("none lost".into(), |ratio| format!("{ratio:.2}"));
         writeln!(f, "pairs even  {:.2} %, won to lost {ratio}", 100.0 * self.draw_ratio.unwrap_or(0.0))?;
-        writeln!(f, "Elo         {elo:+.2} ± {elo_error:.2}")?;
-        writeln!(f, "normalised  {nelo:+.2} ± {nelo_error:.2}")?;
+        writeln!(f, "Elo         {}", with_error(elo, elo_error, 2))?;
+        writeln!(f, "normalised  {}", with_error(nelo, nelo_error, 2))?;
         writeln!(f, "LOS         {:.2} %", 100.0 * los)?;
         let [llr, lower, upper] = [self.llr, self.lower, self.upper];
         writeln!(f, "LLR         {llr:+.3} ({lower:.3}, {upper:.3}) for {}", self.test)?;
@@ -178,8 +186,9 @@ mod tests {
     use std::path::Path;
     use std::sync::atomic::AtomicBool;
 
+    use super::super::journal::{self, Arguments, Contents, Earlier, Opened, Options, Start};
     use super::super::pairs::tests::{hashing, plan};
-    use super::super::record::{Arguments, MatchRecord, Options, journal_path};
+    use super::super::record::{MatchRecord, journal_path};
     use super::super::runner;
     use super::*;
     use crate::{Adjudication, MatchConfig, Rules};
@@ -193,17 +202,15 @@ mod tests {
         let rules = Rules { adjudication, recover: false, syzygy: None };
         let sprt = Sprt::new(Model::Logistic, 0.0, 50.0, 0.05, 0.05).unwrap();
         let (path, none) = (folder.join("t.pgn"), Arguments::new());
-        let (mut record, done) = if resume {
-            MatchRecord::resume(&path, &none, &Options::new()).unwrap()
-        } else {
-            (MatchRecord::create(&path, &none, &Options::new()).unwrap(), Vec::new())
-        };
+        let earlier = if resume { Earlier::Resume } else { Earlier::Protect };
+        let start = Start { arguments: &none, options: &Options::new(), key: None };
+        let Opened { mut record, entries: done, .. } = MatchRecord::open(&path, earlier, &start).unwrap();
         let config = MatchConfig { rules, ..plan(done.len()..1000, concurrency, 2, 30) };
         let stop = AtomicBool::new(stopped);
         let mut state = SprtState::new(sprt, config.openings.len());
         let ended =
             runner::run_match(&config, &mut state, &done, &mut record, &hashing, &stop, &mut ()).unwrap();
-        record.finish().unwrap();
+        record.finish(ended.complete || state.decided()).unwrap();
         state.report(&ended, None)
     }
 
@@ -233,8 +240,9 @@ mod tests {
     fn the_test_stops_at_the_first_pair_that_decides_it() {
         let folder = tempfile::tempdir().unwrap();
         let report = run_test(folder.path(), 2, false, false);
-        let (_, entries) =
-            MatchRecord::resume(&folder.path().join("t.pgn"), &Arguments::new(), &Options::new()).unwrap();
+        let Contents { entries, complete, .. } =
+            journal::read::<PairEntry>(&folder.path().join("t.journal")).unwrap();
+        assert_eq!(complete, Some(true));
         let (last, before) = entries.split_last().unwrap();
         let mut state = SprtState::new(report.test, 1);
         for entry in before {

@@ -23,6 +23,8 @@ pub struct Spec {
     pub restart: Option<bool>,
     /// Send only the moves since the last capture or pawn move.
     pub short_history: Option<bool>,
+    /// Scores are from White's side.
+    pub white_pov: Option<bool>,
 }
 
 /// Keys and their meaning, for help and messages.
@@ -40,6 +42,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("timemargin", "milliseconds by which the time may be overstepped"),
     ("timeodds", "factor for this player's times and nodes"),
     ("restart", "on: restart the program for each game"),
+    ("whitepov", "on: the engine reports scores from White's side, whoever is to move"),
     ("history", "short: send only the moves since the last capture or pawn move"),
 ];
 
@@ -85,10 +88,12 @@ impl Spec {
             odds: self.odds.or(each.odds),
             restart: self.restart.or(each.restart),
             short_history: self.short_history.or(each.short_history),
+            white_pov: self.white_pov.or(each.white_pov),
         }
     }
 
-    fn set(&mut self, key: &str, value: &str) -> Result<(), SpecError> {
+    /// Sets the value of one of [`KEYS`].
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), SpecError> {
         let write = |form: &str| SpecError(format!("write {form}"));
         let number =
             || value.parse::<u64>().ok().filter(|&n| n > 0).ok_or_else(|| write("a whole number above 0"));
@@ -101,7 +106,11 @@ impl Spec {
             "proto" => return Err(SpecError("engines have to speak uci".into())),
             "tc" if matches!(value, "inf" | "infinite") => self.control.time = None,
             "tc" => {
-                let clock = value.parse().map_err(|e: TimeControlError| SpecError(e.to_string()))?;
+                let clock = value
+                    .strip_prefix("inf/")
+                    .unwrap_or(value)
+                    .parse()
+                    .map_err(|e: TimeControlError| SpecError(e.to_string()))?;
                 self.control.time = Some(Time::Clock(clock));
             }
             "st" => {
@@ -125,6 +134,10 @@ impl Spec {
                 self.restart = Some(matches!(value, "on" | "true"));
             }
             "restart" => return Err(write("on or off")),
+            "whitepov" if matches!(value, "on" | "true" | "off" | "false") => {
+                self.white_pov = Some(matches!(value, "on" | "true"));
+            }
+            "whitepov" => return Err(write("on or off")),
             "history" if matches!(value, "short" | "full") => self.short_history = Some(value == "short"),
             "history" => return Err(write("full or short")),
             _ => match key.strip_prefix("option.") {

@@ -15,6 +15,17 @@ pub struct Syzygy {
     files: usize,
     pieces: usize,
     ignore_fifty: bool,
+    /// Results that end a game.
+    pub results: SyzygyResults,
+}
+
+/// Table results that end a game.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SyzygyResults {
+    #[default]
+    All,
+    Wins,
+    Draws,
 }
 
 impl fmt::Display for Syzygy {
@@ -27,14 +38,23 @@ impl fmt::Display for Syzygy {
 impl Syzygy {
     /// Probes positions of at most `pieces` pieces, kings included; with `ignore_fifty`, cursed wins are wins.
     pub fn load(folder: &Path, pieces: Option<u32>, ignore_fifty: bool) -> Result<Syzygy> {
+        Syzygy::load_all(&[folder], pieces, ignore_fifty)
+    }
+
+    /// Loads the tables of several folders; each has to hold some.
+    pub fn load_all(folders: &[&Path], pieces: Option<u32>, ignore_fifty: bool) -> Result<Syzygy> {
         let mut tables = Tablebase::new();
-        let files = tables.add_directory(folder).map_err(|e| Error::io(folder, e))?;
-        if files == 0 {
-            return Err(Error::data(folder, "holds no Syzygy tables (.rtbw, .rtbz)"));
+        let mut files = 0;
+        for folder in folders {
+            let found = tables.add_directory(folder).map_err(|e| Error::io(folder, e))?;
+            if found == 0 {
+                return Err(Error::data(folder, "holds no Syzygy tables (.rtbw, .rtbz)"));
+            }
+            files += found;
         }
         let most = tables.max_pieces();
         let pieces = pieces.map_or(most, |pieces| most.min(pieces as usize));
-        Ok(Syzygy { tables, files, pieces, ignore_fifty })
+        Ok(Syzygy { tables, files, pieces, ignore_fifty, results: SyzygyResults::All })
     }
 
     /// Most pieces of a position that is probed, kings included.
@@ -53,7 +73,11 @@ impl Syzygy {
         } else {
             self.tables.probe_wdl(position)
         };
-        result(value.ok()?, self.ignore_fifty, position.turn())
+        result(value.ok()?, self.ignore_fifty, position.turn()).filter(|winner| match self.results {
+            SyzygyResults::All => true,
+            SyzygyResults::Wins => winner.is_some(),
+            SyzygyResults::Draws => winner.is_none(),
+        })
     }
 }
 

@@ -19,11 +19,13 @@ pub struct Tally {
     pub mirrored: u64,
     /// Pairs in which each player won a game; the rest of the middle pentanomial count are two draws.
     pub traded: u64,
+    /// Games that each player lost on time.
+    pub time_losses: [u64; 2],
 }
 
 impl Tally {
     pub fn add(&mut self, entry: &PairEntry) {
-        for (colour, half_points) in entry.half_points.into_iter().enumerate() {
+        for (colour, half_points) in entry.colours.into_iter().zip(entry.half_points) {
             for counts in [&mut self.games, &mut self.colours[colour]] {
                 match half_points {
                     0 => counts.losses += 1,
@@ -38,10 +40,16 @@ impl Tally {
         }
         self.mirrored += u64::from(entry.mirrored);
         self.traded += u64::from(matches!(entry.half_points, [0, 2] | [2, 0]));
+        for (reason, half_points) in entry.reasons.into_iter().zip(entry.half_points) {
+            if let (Reason::TimeForfeit, 0 | 2) = (reason, half_points) {
+                self.time_losses[usize::from(half_points == 2)] += 1;
+            }
+        }
     }
 
     pub fn reversed(&self) -> Tally {
         let [first, second] = self.colours;
+        let [ours, theirs] = self.time_losses;
         let Pentanomial([ll, ld, even, wd, ww]) = self.pairs;
         Tally {
             games: reverse(self.games),
@@ -51,6 +59,7 @@ impl Tally {
             reasons: self.reasons.clone(),
             mirrored: self.mirrored,
             traded: self.traded,
+            time_losses: [theirs, ours],
         }
     }
 
@@ -115,16 +124,41 @@ impl AddAssign<&Tally> for Tally {
         }
         self.mirrored += other.mirrored;
         self.traded += other.traded;
+        for (losses, more) in self.time_losses.iter_mut().zip(other.time_losses) {
+            *losses += more;
+        }
     }
 }
 
 #[cfg(test)]
 pub(super) mod tests {
     use super::*;
+    use crate::pairings::SWAPPED;
 
     pub fn entry(pair: usize, players: [usize; 2], half_points: [u8; 2]) -> PairEntry {
         let reasons = [Reason::Checkmate, Reason::Repetition];
-        PairEntry { pair, players, opening: pair - 1, half_points, reasons, mirrored: false }
+        PairEntry {
+            pair,
+            players,
+            opening: pair - 1,
+            half_points,
+            reasons,
+            mirrored: false,
+            colours: SWAPPED,
+        }
+    }
+
+    #[test]
+    fn colours_and_losses_on_time_are_counted_by_player() {
+        let mut tally = Tally::default();
+        let reasons = [Reason::TimeForfeit, Reason::TimeForfeit];
+        tally.add(&PairEntry { reasons, colours: [0, 0], ..entry(1, [0, 1], [2, 0]) });
+        tally.add(&PairEntry {
+            reasons: [Reason::TimeForfeit, Reason::Checkmate],
+            ..entry(2, [0, 1], [0, 0])
+        });
+        assert_eq!((tally.colours[0].games(), tally.colours[1].games()), (3, 1));
+        assert_eq!((tally.time_losses, tally.reversed().time_losses), ([2, 1], [1, 2]));
     }
 
     #[test]

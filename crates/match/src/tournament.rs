@@ -9,7 +9,7 @@ use super::by_opening::{OpeningResult, OpeningTallies, write_table};
 use super::openings::Openings;
 use super::record::PairEntry;
 use super::tally::{MatchScore, plus_minus};
-use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
+use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial, with_error};
 use crate::{Reason, RunSummary, Standings, StopReason, Tally};
 use patzer_io::printable;
 
@@ -96,7 +96,7 @@ impl Standings for CrossTable {
             (2, Tally { games, pairs, .. }) => {
                 let Estimate { elo, elo_error, .. } = Estimate::new(pairs);
                 let results = plus_minus(games);
-                format!("{} games: {results}, Elo {elo:+.1} ± {elo_error:.1}", self.games())
+                format!("{} games: {results}, Elo {}", self.games(), with_error(elo, elo_error, 1))
             }
             _ => format!("{} games: {}", self.games(), best.join(", ")),
         }
@@ -190,9 +190,13 @@ impl fmt::Display for TournamentReport {
             let games = Trinomial { wins: c.wins, draws: c.draws, losses: c.losses };
             writeln!(
                 f,
-                "{name:<w$} {:>+8.1} {:>8.1} {:>7} {:>5.1} % {:>20} {:>18} {:>18}",
-                c.estimate.elo,
-                c.estimate.elo_error,
+                "{name:<w$} {:>8} {:>8} {:>7} {:>5.1} % {:>20} {:>18} {:>18}",
+                if c.estimate.elo.is_finite() { format!("{:+.1}", c.estimate.elo) } else { "–".into() },
+                if c.estimate.elo_error.is_finite() {
+                    format!("{:.1}", c.estimate.elo_error)
+                } else {
+                    "–".into()
+                },
                 c.games,
                 100.0 * c.score,
                 plus_minus(games),
@@ -208,7 +212,7 @@ impl fmt::Display for TournamentReport {
         for (title, PairingResult { counts: c, identical, .. }) in titles.iter().zip(&self.pairings) {
             let pairs = format!("{:?}", c.pentanomial.0);
             write!(f, "{title:<w$}  {:>5.1} %  {pairs:<24}", 100.0 * c.score)?;
-            write!(f, "  Elo {:+.1} ± {:.1}", c.estimate.elo, c.estimate.elo_error)?;
+            write!(f, "  Elo {}", with_error(c.estimate.elo, c.estimate.elo_error, 1))?;
             write!(f, ", LOS {:.1} %", 100.0 * c.estimate.los)?;
             write!(f, ", even {:.1} %", 100.0 * c.draw_ratio.unwrap_or(0.0))?;
             writeln!(f, "{}", if *identical { ", all pairs identical" } else { "" })?;

@@ -1,51 +1,23 @@
 //! Scores, depths and book moves in move comments.
 //!
-//! The content of a comment decides its dialect:
-//!
-//! - cutechess and fastchess, `{+0.35/12 0.50s}`, `{-M5/20 1.2s}`, `{book}`: after the move, from the mover's side,
-//!   for the position before the move. Mates count plies: `+M1` mates with the next move, `-M2` is mated by the
-//!   next but one (fastchess' tests: mate 100 is `+M199`, mate −1 is `-M2`). Text after a comma (`tl=`, `latency=`,
-//!   `n=`, `sd=`, `nps=`, `hashfull=`, `tbhits=`, `pv="…"`, `line="…"`, the termination) is ignored.
-//! - OpenBench shortens these: compact `{+0.35/12}`, verbose `{+0.35/12 0.50s, n=1234, sd=20}`, both with the
-//!   engine's text as `, line=…`; `{unknown}` without a score. Its ScaleFactor tag does not matter here.
-//! - Lichess and python-chess, `[%eval -1.2]`, `[%eval #-3]`, `[%eval 0.4,22]`: from White's side, for the position
-//!   after the move. Mates count full moves.
-//! - TCEC, `{d=24, …, wv=0.35, …}`, `wv=-M12`, `{book, mb=…}`: from White's side, for the position before the move.
-//!   Mates count plies (in TCEC's files the winner's count runs M5, M3, M1).
-//!
-//! [`EvalSide`] overrides the side for files that break their dialect's convention.
+//! A comment's text decides its row of [`DIALECTS`]; the file's [`Conventions`] give side and unit. PGN writers wrap
+//! comments at 80 columns, some inside a number: blanks after a point or a slash are skipped, and a line feed after a sign.
 
+use memchr::{memchr, memmem};
 use shakmaty::Color;
 
 use patzer_chess::score::{MATE, MATE_IN_MAX};
 
+use crate::dialect::*;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Value {
-    Centipawns(i32),
+    /// Hundredths of the unit, and whether it was written with a decimal point.
+    Number(i32, bool),
     /// Plies until mate, and whether the score's side mates.
     MatePlies(u32, bool),
     /// Full moves until mate, and whether the score's side mates.
     MateMoves(u32, bool),
-}
-
-/// The side and the position of a dialect's scores.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum View {
-    MoverBefore,
-    WhiteBefore,
-    WhiteAfter,
-}
-
-/// Point of view of the scores in comments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum EvalSide {
-    /// The convention of each dialect.
-    #[default]
-    Auto,
-    /// White, in every dialect.
-    White,
-    /// The player of the commented move, in every dialect.
-    Mover,
 }
 
 /// A score for one position, from its side to move.
@@ -57,10 +29,31 @@ pub struct Score {
     pub depth: Option<u8>,
 }
 
+impl Score {
+    /// Multiplies a score that is no mate.
+    #[inline]
+    pub(crate) fn scaled(self, factor: f64) -> Score {
+        if factor == 1.0 || self.mate {
+            return self;
+        }
+        let limit = f64::from(MATE_IN_MAX - 1);
+        Score { value: (f64::from(self.value) * factor).round().clamp(-limit, limit) as i16, ..self }
+    }
+}
+
+/// A score as its comment writes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WrittenScore {
+    pub(crate) dialect: DialectId,
+    value: Value,
+    depth: Option<u8>,
+    /// The number has a sign.
+    pub(crate) signed: bool,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Annotation {
-    value: Option<(Value, View)>,
-    depth: Option<u8>,
+    pub(crate) score: Option<WrittenScore>,
     pub book: bool,
 }
 
@@ -68,45 +61,67 @@ impl Annotation {
     pub fn parse(comment: &[u8]) -> Annotation {
         let text = comment.trim_ascii();
         // Most comments have no bracket, and one byte is cheap to search for.
-        if let Some(first) = memchr::memchr(b'[', text)
-            && let Some(at) = memchr::memmem::find(&text[first..], b"[%eval ")
+        if let Some(first) = memchr(b'[', text)
+            && let Some(at) = memmem::find(&text[first..], b"[%eval")
         {
-            return lichess(&text[first + at + 7..]);
+            return eval(&text[first + at + 6..]).into();
         }
         match text.first() {
-            Some(b'+' | b'-' | b'0'..=b'9' | b'M') => cutechess(text),
-            Some(b'b') if text.starts_with(b"book") => {
-                let ends = text.get(4).is_none_or(|b| !b.is_ascii_alphanumeric());
-                Annotation { book: ends, ..Annotation::default() }
-            }
-            Some(_) => tcec(text),
+            Some(b'+' | b'-' | b'0'..=b'9' | b'M' | b'#') => leading(text).into(),
+            Some(b'(') => arena(text).into(),
+            Some(b'b' | b'B') if is_book(text) => Annotation { book: true, score: None },
+            Some(_) => fields(text).or_else(|| scid(text)).into(),
             None => Annotation::default(),
         }
     }
 
-    /// The score of the position from which the move was played, for its side to move.
-    pub fn before(&self, mover: Color, side: EvalSide) -> Option<Score> {
-        let (value, view) = self.value?;
-        let ours = match (view, side) {
-            (View::WhiteAfter, _) => return None,
-            (_, EvalSide::Mover) | (View::MoverBefore, EvalSide::Auto) => true,
-            _ => mover.is_white(),
-        };
-        Some(self.score(value.on_move(ours), ours))
+    /// Returns the score of the position from which the move was played, for its side to move.
+    pub fn before(&self, mover: Color, conventions: &Conventions) -> Option<Score> {
+        let written = self.score?;
+        let reading = &conventions.0[written.dialect];
+        if reading.after || !reading.read {
+            return None;
+        }
+        Some(written.of(reading, reading.side == Side::Mover || mover.is_white()))
     }
 
-    /// The score of the position after the move, for its side to move (`turn`).
-    pub fn after(&self, turn: Color, side: EvalSide) -> Option<Score> {
-        let (value, View::WhiteAfter) = self.value? else { return None };
-        let ours = side != EvalSide::Mover && turn.is_white();
-        Some(self.score(value.on_move(ours), ours))
+    /// Returns the score of the position after the move, for its side to move (`turn`).
+    pub fn after(&self, turn: Color, conventions: &Conventions) -> Option<Score> {
+        let written = self.score?;
+        let reading = &conventions.0[written.dialect];
+        if !reading.after || !reading.read {
+            return None;
+        }
+        Some(written.of(reading, reading.side == Side::White && turn.is_white()))
+    }
+}
+
+impl From<Option<WrittenScore>> for Annotation {
+    fn from(score: Option<WrittenScore>) -> Annotation {
+        Annotation { score, book: false }
+    }
+}
+
+impl WrittenScore {
+    /// The number in hundredths and whether it has a decimal point; `None` for a mate.
+    pub(crate) fn number(&self) -> Option<(i32, bool)> {
+        match self.value {
+            Value::Number(hundredths, decimal) => Some((hundredths, decimal)),
+            _ => None,
+        }
     }
 
     /// `ours`: the score is from the side to move.
-    fn score(&self, value: Value, ours: bool) -> Score {
+    fn of(&self, reading: &Reading, ours: bool) -> Score {
         let limit = MATE_IN_MAX - 1;
-        let (value, mate) = match value {
-            Value::Centipawns(cp) => (cp.clamp(-limit, limit), false),
+        let (value, mate) = match self.value.on_move(ours, reading.factor) {
+            Value::Number(hundredths, _) => {
+                let cp = match reading.factor {
+                    1.0 => hundredths,
+                    factor => (hundredths as f32 * factor).round() as i32,
+                };
+                (cp.clamp(-limit, limit), false)
+            }
             Value::MatePlies(plies, gives) | Value::MateMoves(plies, gives) => {
                 let value = MATE - plies.min((MATE - MATE_IN_MAX) as u32) as i32;
                 (if gives { value } else { -value }, true)
@@ -118,86 +133,248 @@ impl Annotation {
 
 impl Value {
     /// Converts full moves to plies. `to_move`: the score's side is to move.
-    fn on_move(self, to_move: bool) -> Value {
+    fn on_move(self, to_move: bool, factor: f32) -> Value {
         match self {
             // The mating side plays the last ply, and also the first if it is to move.
             Value::MateMoves(moves, gives) => {
                 let plies = moves.saturating_mul(2);
                 Value::MatePlies(if gives == to_move { plies.saturating_sub(1) } else { plies }, gives)
             }
+            Value::Number(hundredths, true) if factor == 1.0 => {
+                numeric_mate(hundredths, to_move).unwrap_or(self)
+            }
             other => other,
         }
     }
 }
 
-/// `+0.35/12 0.50s`, `-M5/20`, `0.00/1`: a score, a slash, a depth.
-fn cutechess(text: &[u8]) -> Annotation {
-    let end = text.iter().position(|b| b.is_ascii_whitespace() || *b == b',').unwrap_or(text.len());
-    let token = &text[..end];
-    let Some(slash) = memchr::memchr(b'/', token) else { return Annotation::default() };
-    let depth = digits(&token[slash + 1..]);
-    let (Some(value), Some((depth, []))) = (score(&token[..slash]), depth) else {
-        return Annotation::default();
-    };
-    Annotation { value: Some((value, View::MoverBefore)), depth: Some(depth.min(255) as u8), book: false }
-}
-
-/// The text after `[%eval `: a score or `#` with moves, then optionally a comma and a depth.
-fn lichess(text: &[u8]) -> Annotation {
-    let end = memchr::memchr(b']', text).unwrap_or(text.len());
-    let mut parts = text[..end].splitn(2, |b| *b == b',').map(<[u8]>::trim_ascii);
-    let value = parts.next().unwrap_or_default();
-    let depth = parts.next().and_then(digits).map(|(depth, _)| depth.min(255) as u8);
-    let value = match value.strip_prefix(b"#") {
-        Some(moves) => {
-            let (gives, moves) = sign(moves);
-            digits(moves).filter(|(_, rest)| rest.is_empty()).map(|(n, _)| Value::MateMoves(n, gives))
-        }
-        None => score(value),
-    };
-    Annotation { value: value.map(|v| (v, View::WhiteAfter)), depth, book: false }
-}
-
-fn tcec(text: &[u8]) -> Annotation {
-    let mut found = Annotation::default();
-    for field in text.split(|b| *b == b',').map(<[u8]>::trim_ascii) {
-        if let Some(value) = field.strip_prefix(b"wv=") {
-            found.value = score(value).map(|value| (value, View::WhiteBefore));
-        } else if let Some(depth) = field.strip_prefix(b"d=") {
-            found.depth = digits(depth).map(|(depth, _)| depth.min(255) as u8);
-        }
+/// Mates that GUIs write as numbers of pawns: 327.67 − plies (ChessBase, old UCI GUIs: 32,767 is mate), and 1000.05 for a
+/// mate in 5 moves (the convention of XBoard's protocol).
+fn numeric_mate(hundredths: i32, to_move: bool) -> Option<Value> {
+    let gives = hundredths > 0;
+    match hundredths.unsigned_abs() {
+        cp @ 32_700..=32_767 => Some(Value::MatePlies((32_767 - cp).max(1), gives)),
+        cp @ 100_001..=100_500 => Some(Value::MateMoves(cp - 100_000, gives).on_move(to_move, 1.0)),
+        _ => None,
     }
-    if found.value.is_none() { Annotation::default() } else { found }
 }
 
-/// A score in pawns, or `M` and plies, with an optional sign.
-fn score(text: &[u8]) -> Option<Value> {
-    let (positive, text) = sign(text);
-    if let Some(plies) = text.strip_prefix(b"M") {
-        return match digits(plies)? {
-            (plies, []) => Some(Value::MatePlies(plies, positive)),
-            _ => None,
-        };
-    }
-    let (pawns, rest) = digits(text)?;
-    let mut centipawns = pawns.min(1_000_000) as i32 * 100;
-    if let Some(fraction) = rest.strip_prefix(b".") {
-        if fraction.is_empty() || !fraction.iter().all(u8::is_ascii_digit) {
-            return None;
+/// `book`, and Fritz's `B 0` or `B/0 0`.
+fn is_book(text: &[u8]) -> bool {
+    match text {
+        [b'b', b'o', b'o', b'k', rest @ ..] => rest.first().is_none_or(|b| !b.is_ascii_alphanumeric()),
+        [b'B', b' ' | b'\n' | b'/', rest @ ..] => {
+            rest.iter().all(|b| b.is_ascii_digit() || b.is_ascii_whitespace()) && !rest.is_empty()
         }
-        let digit = |i: usize| fraction.get(i).map_or(0, |b| i32::from(b - b'0'));
-        centipawns += 10 * digit(0) + digit(1) + i32::from(digit(2) >= 5);
-    } else if !rest.is_empty() {
+        _ => false,
+    }
+}
+
+/// A comment that begins with a number or a mate.
+fn leading(text: &[u8]) -> Option<WrittenScore> {
+    let number = score(text, false)?;
+    let rest = number.rest;
+    let inline = rest.trim_ascii_start();
+    match inline.first() {
+        None => {
+            // A time is a number too, but has neither a sign nor two decimals.
+            let scores = number.signed || number.places == 2 || number.is_mate();
+            scores.then(|| number.written(BARE, None))
+        }
+        Some(b'/') => slash(&number, &inline[1..], None),
+        Some(b'|') => {
+            let (depth, []) = digits(inline[1..].trim_ascii_start())? else { return None };
+            Some(number.written(CCC, Some(depth)))
+        }
+        Some(b':') if number.is_whole() => scid(text),
+        Some(b',') if !number.is_mate() => {
+            let comma = score(text, true)?;
+            let rest = comma.rest.trim_ascii_start().strip_prefix(b"/")?;
+            slash(&comma, rest, Some(COMMA))
+        }
+        Some(b'0'..=b'9') if rest.len() > inline.len() => openbench(&number, inline),
+        _ => None,
+    }
+}
+
+/// What follows the slash after a score: a depth, and what separates the dialects.
+fn slash(number: &Number<'_>, text: &[u8], dialect: Option<DialectId>) -> Option<WrittenScore> {
+    let (depth, mut rest) = digits(text.trim_ascii_start())?;
+    // A selective depth.
+    if let Some((_, after)) = rest.strip_prefix(b"/").and_then(digits) {
+        rest = after;
+    }
+    if !rest.first().is_none_or(|b| b.is_ascii_whitespace() || matches!(b, b',' | b';')) {
         return None;
     }
-    Some(Value::Centipawns(if positive { centipawns } else { -centipawns }))
+    let dialect = dialect.unwrap_or_else(|| timed(number, rest.trim_ascii_start()));
+    // `1/2` is a result.
+    if dialect == COMPACT && number.is_whole() && !number.signed {
+        return None;
+    }
+    Some(number.written(dialect, Some(depth)))
 }
 
-fn sign(text: &[u8]) -> (bool, &[u8]) {
-    match text {
-        [b'+', rest @ ..] => (true, rest),
-        [b'-', rest @ ..] => (false, rest),
-        _ => (true, text),
+/// The dialect of `score/depth`, by the time that follows.
+fn timed(number: &Number<'_>, text: &[u8]) -> DialectId {
+    let whole = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    let fraction = text[whole..].strip_prefix(b".");
+    let tenths = fraction.map_or(0, |f| 1 + f.iter().take_while(|b| b.is_ascii_digit()).count());
+    let rest = &text[whole + tenths..];
+    match rest {
+        _ if whole == 0 => COMPACT,
+        [b's', ..] | [b'm', b's', ..] => CUTECHESS,
+        [next, ..] if !next.is_ascii_whitespace() && !matches!(next, b';' | b',') => COMPACT,
+        _ if number.plus || tenths > 0 => XBOARD,
+        _ => CHESSBASE,
+    }
+}
+
+/// `17/28 583 363004` after the score: depth, selective depth, milliseconds, nodes.
+fn openbench(number: &Number<'_>, text: &[u8]) -> Option<WrittenScore> {
+    let (depth, rest) = digits(text)?;
+    let (_, rest) = digits(rest.strip_prefix(b"/")?)?;
+    let mut numbers = rest.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
+    let is_number = |word: &[u8]| word.iter().all(u8::is_ascii_digit);
+    let both = numbers.next().is_some_and(is_number) && numbers.next().is_some_and(is_number);
+    both.then(|| number.written(OPENBENCH, Some(depth)))
+}
+
+/// `(e5) +0.35/12 5`: the expected moves, score, depth, seconds.
+fn arena(text: &[u8]) -> Option<WrittenScore> {
+    let close = memchr(b')', text)?;
+    let rest = text[close + 1..].trim_ascii_start();
+    let (number, dialect) = match score(rest, false)? {
+        number if number.rest.first() == Some(&b',') => (score(rest, true)?, COMMA),
+        number => (number, ARENA),
+    };
+    slash(&number, number.rest.trim_ascii_start().strip_prefix(b"/")?, Some(dialect))
+}
+
+/// The text after `[%eval`: a score or `#` with moves, then optionally a comma or slash and a depth.
+fn eval(text: &[u8]) -> Option<WrittenScore> {
+    let end = memchr(b']', text).unwrap_or(text.len());
+    let text = text[..end].trim_ascii();
+    let number = score(text, false)?;
+    let rest = number.rest.trim_ascii_start();
+    let depth = match rest.first() {
+        None => None,
+        Some(b',' | b'/') => digits(rest[1..].trim_ascii_start()).map(|(depth, _)| depth),
+        Some(_) => return None,
+    };
+    Some(number.written(if number.is_whole() { EVAL_CP } else { EVAL }, depth))
+}
+
+/// Fields separated by commas: `d=24, …, wv=0.35` or `ev=0.35, d=24, …`.
+fn fields(text: &[u8]) -> Option<WrittenScore> {
+    memchr(b'=', text)?;
+    let (mut white, mut mover, mut depth) = (None, None, None);
+    for field in text.split(|b| *b == b',').map(<[u8]>::trim_ascii) {
+        let value = |name: &[u8]| field.strip_prefix(name).map(<[u8]>::trim_ascii_start);
+        if let Some(value) = value(b"wv=") {
+            white = score(value, false).filter(|number| number.rest.is_empty());
+        } else if let Some(value) = value(b"ev=") {
+            mover = score(value, false).filter(|number| number.rest.is_empty());
+        } else if let Some(value) = value(b"d=") {
+            depth = digits(value).map(|(depth, _)| depth);
+        }
+    }
+    white.map(|number| number.written(TCEC, depth)).or_else(|| mover.map(|number| number.written(EV, depth)))
+}
+
+/// `12:+0.35` as the last word.
+fn scid(text: &[u8]) -> Option<WrittenScore> {
+    let word = text.rsplit(u8::is_ascii_whitespace).next()?;
+    let (depth, rest) = digits(word)?;
+    let number = score(rest.strip_prefix(b":")?, false)?;
+    let fits = number.rest.is_empty() && (number.is_mate() || (number.signed && number.places == 2));
+    fits.then(|| number.written(SCID, Some(depth)))
+}
+
+/// A number or mate at the beginning of a text.
+struct Number<'a> {
+    value: Mate,
+    plus: bool,
+    signed: bool,
+    /// Digits after the decimal point.
+    places: usize,
+    rest: &'a [u8],
+}
+
+enum Mate {
+    No(i32),
+    /// After `M`: moves or plies, by the dialect.
+    Letter(u32, bool),
+    /// After `#`: moves.
+    Hash(u32, bool),
+}
+
+impl Number<'_> {
+    fn is_mate(&self) -> bool {
+        !matches!(self.value, Mate::No(_))
+    }
+
+    fn is_whole(&self) -> bool {
+        !self.is_mate() && self.places == 0
+    }
+
+    fn written(&self, dialect: DialectId, depth: Option<u32>) -> WrittenScore {
+        let value = match self.value {
+            Mate::No(hundredths) => Value::Number(hundredths, self.places > 0),
+            Mate::Letter(n, gives) if !DIALECTS[dialect].mates_in_moves => Value::MatePlies(n, gives),
+            Mate::Letter(n, gives) | Mate::Hash(n, gives) => Value::MateMoves(n, gives),
+        };
+        WrittenScore { dialect, value, depth: depth.map(|depth| depth.min(255) as u8), signed: self.signed }
+    }
+}
+
+/// Reads `+0.35`, `-12`, `M5`, `-M5`, `#3`, `#-3` or `-#3`; `comma`: with a decimal comma.
+fn score(text: &[u8], comma: bool) -> Option<Number<'_>> {
+    let (plus, mut positive, text) = match text {
+        [b'+', rest @ ..] => (true, true, wrapped(rest)),
+        [b'-', rest @ ..] => (false, false, wrapped(rest)),
+        _ => (false, true, text),
+    };
+    let signed = plus || !positive;
+    if let [mark @ (b'M' | b'#'), rest @ ..] = text {
+        let rest = match rest {
+            [b'-', rest @ ..] => {
+                positive = !positive;
+                rest
+            }
+            [b'+', rest @ ..] => rest,
+            _ => rest,
+        };
+        let (count, rest) = digits(rest)?;
+        let value = if *mark == b'M' { Mate::Letter(count, positive) } else { Mate::Hash(count, positive) };
+        return Some(Number { value, plus, signed, places: 0, rest });
+    }
+    let (units, rest) = digits(text)?;
+    let mut hundredths = units.min(1_000_000) as i32 * 100;
+    let (mut places, mut rest) = (0, rest);
+    if let Some(fraction) = rest.strip_prefix(if comma { b"," } else { b"." }) {
+        let fraction = fraction.trim_ascii_start();
+        places = fraction.iter().take_while(|b| b.is_ascii_digit()).count();
+        if places == 0 {
+            return None;
+        }
+        let digit = |i: usize| if i < places { i32::from(fraction[i] - b'0') } else { 0 };
+        hundredths += 10 * digit(0) + digit(1) + i32::from(digit(2) >= 5);
+        rest = &fraction[places..];
+    }
+    let value = Mate::No(if positive { hundredths } else { -hundredths });
+    Some(Number { value, plus, signed, places, rest })
+}
+
+/// Skips a line break after a sign.
+#[inline]
+fn wrapped(text: &[u8]) -> &[u8] {
+    match text.first() {
+        Some(b'\n' | b'\r' | b' ') => {
+            let rest = text.trim_ascii_start();
+            if memchr(b'\n', &text[..text.len() - rest.len()]).is_some() { rest } else { text }
+        }
+        _ => text,
     }
 }
 
@@ -208,108 +385,42 @@ fn digits(text: &[u8]) -> Option<(u32, &[u8])> {
     (end > 0).then_some((value, &text[end..]))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn before(comment: &str, mover: Color) -> Option<(i16, Option<u8>)> {
-        Annotation::parse(comment.as_bytes()).before(mover, EvalSide::Auto).map(|s| (s.value, s.depth))
-    }
-
-    fn after(comment: &str, turn: Color) -> Option<(i16, Option<u8>)> {
-        Annotation::parse(comment.as_bytes()).after(turn, EvalSide::Auto).map(|s| (s.value, s.depth))
-    }
-
-    #[test]
-    fn cutechess_and_fastchess_score_from_the_mover() {
-        for mover in Color::ALL {
-            assert_eq!(before("+0.35/12 0.50s", mover), Some((35, Some(12))));
-            assert_eq!(before(" -0.07/4\n0.56s ", mover), Some((-7, Some(4))));
-            assert_eq!(before("0.00/36 75s, n=12, Draw by adjudication", mover), Some((0, Some(36))));
-            assert_eq!(before("+M1/245 1s", mover), Some((31_999, Some(245))));
-            assert_eq!(before("-M5/20 1.2s", mover), Some((-31_995, Some(20))));
-            assert_eq!(before("+152.51/300 1s", mover), Some((15_251, Some(255))));
-        }
-    }
-
-    #[test]
-    fn fastchess_and_openbench_extras_are_ignored() {
-        for (comment, score, depth) in [
-            ("+1.00/15 1.321s", 100, 15),
-            ("+10.15/18 1.821s, engine2 got checkmated", 1015, 18),
-            ("+1.45/16 0.310s, n=0, sd=24, aborted", 145, 16),
-            ("+1.45/16 0.310s, Black makes an illegal move: a1a1", 145, 16),
-            (
-                "-0.31/21 0.420s, tl=5.123s, latency=0.001s, n=812345, sd=30, nps=1934154, hashfull=12, tbhits=3, pv=\"e2e4 e7e5, +9.99/9\", line=\"info string eval -M3/4\"",
-                -31,
-                21,
-            ),
-            ("+0.35/12", 35, 12),
-            ("+0.35/12, line=+2.00/3", 35, 12),
-            ("+0.35/12 0.05s, n=1234, sd=20, line=wdl 300 500 200", 35, 12),
-            ("-M12/30 0.05s, n=1234, sd=20", -31_988, 30),
-        ] {
-            for mover in Color::ALL {
-                assert_eq!(before(comment, mover), Some((score, Some(depth))), "{comment}");
-            }
-        }
-        for none in ["unknown", "/12 0.05s", "White makes an illegal move: a1a1"] {
-            assert_eq!(Annotation::parse(none.as_bytes()), Annotation::default(), "{none}");
-        }
-    }
-
-    #[test]
-    fn the_side_can_be_overridden() {
-        let of = |comment: &str, color, side| {
-            let read = Annotation::parse(comment.as_bytes());
-            let score =
-                if comment.starts_with('[') { read.after(color, side) } else { read.before(color, side) };
-            score.map(|s| s.value)
-        };
-        use EvalSide::{Auto, Mover, White};
-        // After the move the mover is not to move, so his score is negated.
-        for (comment, expected) in [
-            ("+0.40/9 1s", [[40, 40], [40, 40], [40, -40]]),
-            ("d=9, wv=0.40,", [[40, -40], [40, 40], [40, -40]]),
-            ("[%eval 0.4]", [[40, -40], [-40, -40], [40, -40]]),
-        ] {
-            for (side, expected) in [Auto, Mover, White].into_iter().zip(expected) {
-                assert_eq!([Color::White, Color::Black].map(|c| of(comment, c, side)), expected.map(Some));
-            }
-        }
-    }
-
-    #[test]
-    fn lichess_scores_from_white_after_the_move() {
-        assert_eq!(after(" [%eval -1.2] [%clk 0:01:00] ", Color::White), Some((-120, None)));
-        assert_eq!(after("[%eval -1.2]", Color::Black), Some((120, None)));
-        assert_eq!(after("[%eval 0.35,22]", Color::Black), Some((-35, Some(22))));
-        // Black mates with his third move: 5 plies with Black to move, 6 with White to move.
-        assert_eq!(after("[%eval #-3]", Color::Black), Some((31_995, None)));
-        assert_eq!(after("[%eval #-3]", Color::White), Some((-31_994, None)));
-        assert_eq!(after("[%eval #1]", Color::White), Some((31_999, None)));
-        assert_eq!(before("[%eval #1]", Color::White), None);
-    }
-
-    #[test]
-    fn tcec_scores_from_white_before_the_move() {
-        let comment = "d=24, sd=31, mt=2, pd=e3, pv=Nf6 e3, wv=0.35, R50=49,";
-        assert_eq!(before(comment, Color::White), Some((35, Some(24))));
-        assert_eq!(before(comment, Color::Black), Some((-35, Some(24))));
-        assert_eq!(before("d=1, wv=M12,", Color::Black), Some((-31_988, Some(1))));
-        assert_eq!(before("d=1, wv=-M5, tb=0", Color::Black), Some((31_995, Some(1))));
-        assert_eq!(before("d=1, wv=653.20,", Color::White), Some((30_999, Some(1))));
-    }
-
-    #[test]
-    fn book_moves_are_recognised_and_other_text_is_ignored() {
-        for book in ["book", " book\n", "book, mb=+0+0+0+0+0,"] {
-            assert!(Annotation::parse(book.as_bytes()).book, "{book}");
-        }
-        for other in
-            ["", "1.2s", "bookish", "a fine move", "+", "12/", "/3", "[%clk 0:01:00]", "1-0/2", "M/3", "wv="]
-        {
-            assert_eq!(Annotation::parse(other.as_bytes()), Annotation::default(), "{other}");
-        }
-    }
+/// Seconds of `[%clk 1:02:03.4]`.
+pub(crate) fn clock(text: &[u8]) -> Option<f32> {
+    let from = memmem::find(text, b"[%clk ")? + 6;
+    let end = from + memchr(b']', &text[from..])?;
+    let text = std::str::from_utf8(&text[from..end]).ok()?;
+    text.trim().split(':').try_fold(0.0, |sum, part| {
+        part.parse::<f32>().ok().filter(|n| n.is_finite() && *n >= 0.0).map(|n| 60.0 * sum + n)
+    })
 }
+
+/// Whether a comment without a readable score looks as if it had one: a signed decimal number, a decimal number before a
+/// slash or behind an equals sign, a mate, or the word `eval`.
+#[cold]
+pub(crate) fn looks_like_score(text: &[u8]) -> bool {
+    let decimal = |text: &[u8]| {
+        digits(text).is_some_and(|(_, rest)| {
+            matches!(rest, [b'.' | b',', next, ..] if next.is_ascii_digit())
+                && rest.iter().skip(1).take_while(|b| b.is_ascii_digit()).count() <= 3
+        })
+    };
+    let starts = |at: usize| at == 0 || !text[at - 1].is_ascii_alphanumeric();
+    let sign = memchr::memchr2_iter(b'+', b'-', text).any(|at| {
+        let rest = &text[at + 1..];
+        starts(at) && (decimal(rest) || matches!(rest, [b'M' | b'#', next, ..] if next.is_ascii_digit()))
+    });
+    let before_slash = || {
+        memchr::memchr_iter(b'/', text).any(|at| {
+            let number =
+                text[..at].iter().rev().take_while(|b| b.is_ascii_digit() || matches!(b, b'.' | b','));
+            decimal(&text[at - number.count()..at]) && text.get(at + 1).is_some_and(u8::is_ascii_digit)
+        })
+    };
+    let mate = || memchr::memchr_iter(b'#', text).any(|at| starts(at) && score(&text[at..], false).is_some());
+    let word = || memmem::find(text, b"eval").is_some() && text.iter().any(u8::is_ascii_digit);
+    sign || before_slash() || mate() || word()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,13 +1,20 @@
 //! Expands folders on the command line to their PGN files.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use patzer_io::error::{Error, Result};
 
 const ENDINGS: [&str; 4] = [".pgn", ".pgn.gz", ".pgn.bz2", ".pgn.zst"];
 
-/// Replaces each folder by the PGN files in it and its subfolders, sorted by path, without following links to folders.
-/// Other paths stay as they are. A folder without PGN files is an error.
+/// Endings of texts, which are taken if they begin like games.
+const TEXT_ENDINGS: [&str; 4] = [".txt", ".txt.gz", ".txt.bz2", ".txt.zst"];
+
+/// Bytes of a text in which a tag has to come.
+const HEAD: u64 = 1 << 14;
+
+/// Replaces each folder by the PGN files in it and its subfolders, sorted by path, without following links to folders. A
+/// text (`.txt`) counts if a line near its beginning is a tag. Other paths stay as they are. A folder without PGN files is an error.
 pub fn expand_folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut files = Vec::with_capacity(paths.len());
     for path in paths {
@@ -18,7 +25,7 @@ pub fn expand_folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
         let before = files.len();
         collect(path, &mut files)?;
         if files.len() == before {
-            let endings = ENDINGS.join(", ");
+            let endings = [ENDINGS, TEXT_ENDINGS].concat().join(", ");
             return Err(Error::data(path, format!("is a folder without files of games ({endings})")));
         }
         files[before..].sort_unstable();
@@ -32,13 +39,28 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         let path = entry.path();
         let kind = entry.file_type().map_err(|e| Error::io(&path, e))?;
         let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
+        let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
         if kind.is_dir() {
             collect(&path, files)?;
-        } else if ENDINGS.iter().any(|ending| name.ends_with(ending)) && !path.is_dir() {
+        } else if !path.is_dir() && (ends(&ENDINGS) || (ends(&TEXT_ENDINGS) && begins_like_games(&path)?)) {
             files.push(path);
         }
     }
     Ok(())
+}
+
+/// Whether a text has a tag such as `[Event "…` near its beginning.
+fn begins_like_games(path: &Path) -> Result<bool> {
+    let mut head = Vec::new();
+    let read = patzer_io::open(path)?.take(HEAD).read_to_end(&mut head);
+    read.map_err(|e| Error::io(path, e))?;
+    let is_tag = |line: &[u8]| {
+        let name = line.trim_ascii_start().strip_prefix(b"[").unwrap_or_default();
+        let letters = name.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
+        letters > 0 && name[letters..].starts_with(b" \"")
+    };
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
+    Ok(text.split(|b| matches!(b, b'\n' | b'\r')).any(is_tag))
 }
 
 #[cfg(test)]
@@ -54,8 +76,9 @@ mod tests {
         for name in ["z.PGN", "a.pgn.zst", "b/deep/c.pgn.bz2", "b/d.pgn.gz", "notes.txt", "x.parquet"] {
             std::fs::write(at(name), "").unwrap();
         }
+        std::fs::write(at("b/e.txt"), "\n[Event \"x\"]\n\n1. e4 1-0\n").unwrap();
         let paths = [at("notes.txt"), folder.path().to_path_buf(), PathBuf::from("-")];
-        let found = ["notes.txt", "a.pgn.zst", "b/d.pgn.gz", "b/deep/c.pgn.bz2", "z.PGN"].map(at);
+        let found = ["notes.txt", "a.pgn.zst", "b/d.pgn.gz", "b/deep/c.pgn.bz2", "b/e.txt", "z.PGN"].map(at);
         assert_eq!(expand_folders(&paths).unwrap(), [&found[..], &[PathBuf::from("-")]].concat());
         assert!(expand_folders(&[at("none")]).unwrap_err().to_string().contains("is a folder without"));
     }

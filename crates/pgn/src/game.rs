@@ -6,17 +6,22 @@
 //! Conflicting results: checkmate or stalemate on the board decides, then the Result tag, then the movetext.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use super::annotation::EvalSide;
 use super::movetext::{self, MoveError};
 use super::recorder::{Ending, Recorder, Start};
+use super::scoring::Scoring;
 use super::split::GameSpan;
 use super::tags::Tags;
+use super::tally::{ScoreTally, UnreadComment};
 use crate::Record;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GameError {
+    /// First line of the game.
     pub line: u64,
+    /// Line of the fault; the game's first line if the fault has no place.
+    pub fault_line: u64,
     pub reason: String,
 }
 
@@ -51,17 +56,24 @@ pub struct Game<'a> {
     /// Neither standard chess nor Chess960; such games have no records.
     pub other_variant: bool,
     pub plausible: bool,
+    /// Null moves played: plies without a record.
+    pub null_moves: u32,
     pub tags: Tags<'a>,
 }
 
 pub struct Parser {
     standard: Start,
-    eval_side: EvalSide,
+    scoring: Arc<Scoring>,
+    /// Scores of the games parsed so far.
+    pub tally: ScoreTally,
+    /// If asked for: seconds left after each ply of the last game by its `[%clk]` comments, NaN where there is none.
+    pub clocks: Option<Vec<f32>>,
 }
 
 impl Default for Parser {
+    /// Reads scores by the conventions of their dialects, without a look at the whole file.
     fn default() -> Parser {
-        Parser::new(EvalSide::Auto)
+        Parser::new(Arc::default())
     }
 }
 
@@ -75,8 +87,8 @@ struct RuleTags<'a> {
 }
 
 impl Parser {
-    pub fn new(eval_side: EvalSide) -> Parser {
-        Parser { standard: Start::standard(false), eval_side }
+    pub fn new(scoring: Arc<Scoring>) -> Parser {
+        Parser { standard: Start::standard(false), scoring, tally: ScoreTally::default(), clocks: None }
     }
 
     pub fn parse<'a>(
@@ -87,6 +99,9 @@ impl Parser {
         records: &mut Vec<Record>,
     ) -> Game<'a> {
         let tags = Tags::new(&text[span.start..span.movetext]);
+        if let Some(clocks) = &mut self.clocks {
+            clocks.clear();
+        }
         let rules = rule_tags(tags);
         let first = records.len();
         let mut game = Game {
@@ -96,9 +111,10 @@ impl Parser {
             error: None,
             other_variant: rules.other_variant,
             plausible: rules.tagged,
+            null_moves: 0,
             tags,
         };
-        let failed = |reason| Some(GameError { line: span.line, reason });
+        let failed = |reason| Some(GameError { line: span.line, fault_line: span.line, reason });
         if rules.other_variant {
             return game;
         }
@@ -122,9 +138,16 @@ impl Parser {
             None if rules.chess960 => Start::standard(true),
             None => self.standard.clone(),
         };
-        let mut recorder = Recorder::new(start, records, number, self.eval_side);
+        let keeps = self.scoring.keeps(tags);
+        let mut recorder = Recorder::new(start, records, number, &self.scoring, keeps, &mut self.tally);
+        recorder.clocks = self.clocks.as_mut();
         if let Err(error) = read_movetext(movetext, &mut recorder) {
-            game.error = failed(explain(error, movetext, &mut recorder));
+            let line = match error.place(movetext) {
+                Some(at) => span.line_at(text, span.movetext + at),
+                None => span.line,
+            };
+            let reason = explain(error, movetext, &mut recorder);
+            game.error = Some(GameError { line: span.line, fault_line: line, reason });
         }
         let mut mate = false;
         game.result = rules.result.or(recorder.result);
@@ -140,7 +163,13 @@ impl Parser {
         }
         game.plausible |= recorder.count() > 0;
         game.records.end += recorder.count();
-        recorder.finish(game.result, mate);
+        game.null_moves = recorder.passes;
+        let unread = recorder.take_unread(movetext);
+        recorder.finish(game.result, mate, game.error.is_none());
+        if let Some((at, comment)) = unread {
+            let line = span.line_at(text, span.movetext + at);
+            self.tally.sample = Some(UnreadComment { line, text: comment });
+        }
         game
     }
 }
@@ -164,6 +193,32 @@ fn conflict(tag: Option<i8>, text: Option<i8>, ending: Option<Ending>) -> Option
         Some(Ending::Checkmate(result)) if differs(result) => Some(ResultConflict::Checkmate),
         Some(Ending::Stalemate) if differs(0) => Some(ResultConflict::Stalemate),
         _ => (tag.is_some() && text.is_some() && tag != text).then_some(ResultConflict::Tag),
+    }
+}
+
+impl GameSpan {
+    /// The line in the file of a byte of the splitter's text.
+    fn line_at(&self, text: &[u8], at: usize) -> u64 {
+        self.line + memchr::memchr_iter(b'\n', &text[self.start..at]).count() as u64
+    }
+}
+
+impl MoveError {
+    /// Where in the movetext the fault is, if it is at one place.
+    fn place(self, movetext: &[u8]) -> Option<usize> {
+        match self {
+            // The first brace after the last comment that was closed.
+            MoveError::OpenComment => {
+                let closed = memchr::memrchr(b'}', movetext).map_or(0, |at| at + 1);
+                memchr::memchr(b'{', &movetext[closed..]).map(|at| closed + at)
+            }
+            MoveError::Unreadable(span)
+            | MoveError::Illegal(span)
+            | MoveError::AfterResult(span)
+            | MoveError::AfterBlank(span)
+            | MoveError::PassInCheck(span) => Some(span.start),
+            MoveError::Unbalanced | MoveError::TooLong => None,
+        }
     }
 }
 
@@ -307,6 +362,21 @@ mod tests {
     fn a_blank_line_before_the_first_move_is_valid() {
         let (records, _, error) = game("[Event \"x\"]\n\n{a comment on its own}\n\n1. e4 e5 1-0");
         assert_eq!((records.len(), error), (2, None));
+    }
+
+    #[test]
+    fn a_fault_has_its_line() {
+        for (text, line) in [
+            ("[Event \"x\"]\n\n1. e4 e5\n2. Zf6 1-0", 4),
+            ("[Event \"x\"]\n\n1. e4\ne5\n2. e4 1-0", 5),
+            ("[Event \"x\"]\n\n1. e4 {a}\n{b\n e5 1-0", 4),
+            ("[Event \"x\"]\n\n\n1. e4 (\n e5 1-0", 1),
+        ] {
+            let (bytes, spans) = split(text);
+            let game = Parser::default().parse(&bytes, &spans[0], 0, &mut Vec::new());
+            let error = game.error.unwrap();
+            assert_eq!((error.line, error.fault_line), (1, line), "{text}");
+        }
     }
 
     #[test]

@@ -6,23 +6,34 @@
 
 mod annotation;
 mod board;
+mod decision;
+pub mod dialect;
 mod folders;
 mod game;
 mod movetext;
 mod notation;
 mod outline;
+mod pattern;
 mod record;
 mod recorder;
 mod resolve;
+mod scoring;
 mod source;
 mod split;
+mod survey;
 pub mod tags;
+mod tally;
 
-pub use annotation::{Annotation, EvalSide, Score};
+pub use annotation::{Annotation, Score};
+pub use decision::{Basis, Decision, Evidence, Survey};
 pub use folders::expand_folders;
 pub use game::{Game, GameError, Parser, ResultConflict};
 pub use outline::{Token, outline};
+pub use pattern::Pattern;
 pub use record::{FAR, Leaf, MeanResult, Record, Wdl, flags};
+pub use scoring::{EvalSide, Factor, PerSource, ScoreOptions, Scoring};
 pub use source::{Chunk, Event, Reader};
 pub use split::{GameSpan, GameSplitter};
+pub use survey::{Surveyed, SurveyedReader};
 pub use tags::Tags;
+pub use tally::{ScoreTally, Sums, UnreadComment};

@@ -3,10 +3,13 @@
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Color, Position, PositionError};
 
-use super::annotation::{Annotation, EvalSide, Score};
+use super::annotation::{Annotation, Score, clock, looks_like_score};
 use super::board::Board;
+use super::dialect::{DIALECTS, DialectId};
 use super::movetext::{MoveError, TokenSpan, Visitor};
 use super::resolve::ParsedMove;
+use super::scoring::Scoring;
+use super::tally::ScoreTally;
 use crate::{FAR, Record, flags};
 use patzer_chess::PackedMove;
 
@@ -17,11 +20,21 @@ pub(super) struct Recorder<'a> {
     ply: u32,
     game: u32,
     chess960: bool,
-    eval_side: EvalSide,
+    scoring: &'a Scoring,
+    /// Whether the scores of Black's and of White's moves are kept, by `Color as usize`.
+    keeps: [bool; 2],
+    tally: &'a mut ScoreTally,
+    /// Scores of earlier games in the tally.
+    before: [u64; DIALECTS.len()],
+    /// Address of the first comment that looks like a score and is not understood.
+    unread: Option<(usize, String)>,
+    pub(super) clocks: Option<&'a mut Vec<f32>>,
+    /// Null moves played.
+    pub(super) passes: u32,
     /// The movetext's result from White's side.
     pub(super) result: Option<i8>,
     ended: bool,
-    next_score: Option<Score>,
+    next_score: Option<(Score, DialectId)>,
     /// The last move was a null move, whose comments belong to no record.
     passed: bool,
 }
@@ -31,7 +44,9 @@ impl Recorder<'_> {
         start: Start,
         records: &'a mut Vec<Record>,
         game: u32,
-        eval_side: EvalSide,
+        scoring: &'a Scoring,
+        keeps: [bool; 2],
+        tally: &'a mut ScoreTally,
     ) -> Recorder<'a> {
         Recorder {
             board: start.board,
@@ -40,7 +55,13 @@ impl Recorder<'_> {
             ply: 0,
             game,
             chess960: start.chess960,
-            eval_side,
+            scoring,
+            keeps,
+            before: tally.positions,
+            tally,
+            unread: None,
+            clocks: None,
+            passes: 0,
             result: None,
             ended: false,
             next_score: None,
@@ -61,7 +82,8 @@ impl Recorder<'_> {
         Some(if board.in_check { Ending::Checkmate(mates) } else { Ending::Stalemate })
     }
 
-    pub(super) fn finish(self, result: Option<i8>, mate: bool) {
+    /// Completes the records of a game. `sound`: the game has no error.
+    pub(super) fn finish(self, result: Option<i8>, mate: bool, sound: bool) {
         let (mut to_capture, mut to_check, mut to_end) = (FAR, FAR, FAR);
         let mate = if mate { flags::MATE_END } else { 0 };
         let mut next = self.ply;
@@ -80,6 +102,15 @@ impl Recorder<'_> {
             record.result = result.unwrap_or(0);
             record.flags |= mate;
         }
+        if let Some(result) = result.filter(|_| sound && self.tally.positions != self.before) {
+            self.tally.add_game(&self.records[self.first..], result);
+        }
+    }
+
+    /// The first comment of the game that looks like a score and is not understood, and where it begins in `movetext`.
+    pub(super) fn take_unread(&mut self, movetext: &[u8]) -> Option<(usize, String)> {
+        let (address, text) = self.unread.take()?;
+        Some((address.saturating_sub(movetext.as_ptr() as usize), text))
     }
 
     pub(super) fn count(&self) -> usize {
@@ -88,6 +119,7 @@ impl Recorder<'_> {
 
     pub(super) fn clear(&mut self) {
         self.records.truncate(self.first);
+        self.tally.positions = self.before;
     }
 
     pub(super) fn number(&self) -> String {
@@ -116,8 +148,12 @@ impl Visitor for Recorder<'_> {
         bits |= if step.promotion != 0 { flags::PROMOTION } else { 0 };
         bits |= if board.in_check { flags::IN_CHECK } else { 0 };
         bits |= if self.chess960 { flags::CHESS960 } else { 0 };
-        let score = self.next_score.take();
-        bits |= if score.is_some_and(|s| s.mate) { flags::MATE_SCORE } else { 0 };
+        let mut score = None;
+        if let Some((next, dialect)) = self.next_score.take() {
+            self.tally.positions[dialect] += 1;
+            bits |= if next.mate { flags::MATE_SCORE } else { 0 };
+            score = Some(next);
+        }
         self.records.push(Record {
             board: board.packed(),
             turn: board.turn(),
@@ -158,28 +194,27 @@ impl Visitor for Recorder<'_> {
         self.board.pass();
         self.ply += 1;
         self.passed = true;
+        self.passes += 1;
         self.next_score = None;
         Ok(())
     }
 
     fn comment(&mut self, text: &[u8]) {
+        if self.clocks.is_some() {
+            self.clock(text);
+        }
         let annotation = Annotation::parse(text);
-        if annotation == Annotation::default() {
-            return;
-        }
-        if let Some(score) = annotation.after(self.board.turn(), self.eval_side) {
-            self.next_score = Some(score);
-        }
-        if self.passed {
-            return;
-        }
-        let Some(record) = self.records[self.first..].last_mut() else { return };
-        record.flags |= if annotation.book { flags::BOOK } else { 0 };
-        if let Some(score) = annotation.before(record.turn, self.eval_side) {
-            record.score = Some(score.value);
-            record.depth = score.depth;
-            record.flags &= !flags::MATE_SCORE;
-            record.flags |= if score.mate { flags::MATE_SCORE } else { 0 };
+        match annotation.score {
+            Some(score) if self.scoring.conventions.0[score.dialect].read => {
+                self.score(&annotation, self.scoring.conventions.0[score.dialect].dialect);
+            }
+            _ if annotation.book => {
+                if let Some(record) = self.records[self.first..].last_mut().filter(|_| !self.passed) {
+                    record.flags |= flags::BOOK;
+                }
+            }
+            score if score.is_some() || looks_like_score(text) => self.not_understood(text),
+            _ => {}
         }
     }
 
@@ -190,6 +225,55 @@ impl Visitor for Recorder<'_> {
 }
 
 impl Recorder<'_> {
+    /// Stores a comment's score with the position that it belongs to.
+    fn score(&mut self, annotation: &Annotation, dialect: DialectId) {
+        let (turn, conventions) = (self.board.turn(), &self.scoring.conventions);
+        if !self.keeps[turn.other() as usize] {
+            return;
+        }
+        if let Some(score) = annotation.after(turn, conventions) {
+            self.next_score = Some((score.scaled(self.scoring.scale), dialect));
+        }
+        if self.passed {
+            return;
+        }
+        let Some(record) = self.records[self.first..].last_mut() else { return };
+        if let Some(score) = annotation.before(record.turn, conventions) {
+            let score = score.scaled(self.scoring.scale);
+            if record.score.is_none() {
+                self.tally.positions[dialect] += 1;
+            }
+            record.score = Some(score.value);
+            record.depth = score.depth;
+            record.flags &= !flags::MATE_SCORE;
+            record.flags |= if score.mate { flags::MATE_SCORE } else { 0 };
+        }
+    }
+
+    /// Stores the clock of a comment with the ply that it follows.
+    #[cold]
+    fn clock(&mut self, text: &[u8]) {
+        let (Some(clocks), Some(ply)) = (&mut self.clocks, self.ply.checked_sub(1)) else { return };
+        if let Some(seconds) = clock(text) {
+            clocks.resize(ply as usize, f32::NAN);
+            clocks.push(seconds);
+        }
+    }
+
+    #[cold]
+    fn not_understood(&mut self, text: &[u8]) {
+        // Before the first move there is no position to score.
+        if self.ply == 0 {
+            return;
+        }
+        self.tally.unread += 1;
+        if self.tally.sample.is_none() && self.unread.is_none() {
+            let words = String::from_utf8_lossy(text);
+            let words = words.split_whitespace().collect::<Vec<_>>().join(" ");
+            self.unread = Some((text.as_ptr() as usize, words.chars().take(40).collect()));
+        }
+    }
+
     #[inline(always)]
     fn check_continues(&self, span: TokenSpan) -> Result<(), MoveError> {
         match () {

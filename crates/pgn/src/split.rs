@@ -149,16 +149,27 @@ impl GameSplitter {
         self.scanned = 0;
     }
 
+    /// Returns the whole games so far: their text, from the start of the first, and their spans.
     pub fn take(&mut self) -> (Vec<u8>, Vec<GameSpan>) {
         let end = self.finished();
         let rest = self.text.split_off(end);
-        let text = std::mem::replace(&mut self.text, rest);
+        let mut text = std::mem::replace(&mut self.text, rest);
         self.scanned -= end;
         self.searched = self.searched.saturating_sub(end);
         self.brace = self.brace.and_then(|(from, at)| Some((from.checked_sub(end)?, at - end)));
         self.current.start = self.current.start.saturating_sub(end);
         self.current.movetext = self.current.movetext.saturating_sub(end);
-        (text, std::mem::take(&mut self.games))
+        let mut games = std::mem::take(&mut self.games);
+        // How much of the text before the first game is still there depends on how the bytes arrived.
+        let before = games.first().map_or(0, |game| game.start);
+        if before > 0 {
+            text.drain(..before);
+            for game in &mut games {
+                (game.start, game.movetext) = (game.start - before, game.movetext - before);
+                game.end -= before;
+            }
+        }
+        (text, games)
     }
 
     /// Scans the line from `scanned` to `end`. False if more text is needed to decide.
@@ -436,7 +447,9 @@ mod tests {
         }
         splitter.text().extend_from_slice(b"*");
         splitter.scan(true);
-        assert_eq!(splitter.take().1[0].line, 20_001);
+        let (text, games) = splitter.take();
+        assert_eq!((&text[..], games[0].start, games[0].end), (&b"*"[..], 0, 1));
+        assert_eq!(games[0].line, 20_001);
     }
 
     #[test]

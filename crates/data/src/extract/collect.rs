@@ -14,10 +14,12 @@ use super::super::spill_file::SpillFile;
 use super::super::{Metadata, Record, Source};
 use super::journal::{Checkpoint, Journal};
 use super::parse::{BufferPool, ParsedChunk, ParsedEvent};
-use super::{BAD_GAME, NO_RESULT, Notice, Settings, Summary};
+use super::rejects::Rejects;
+use super::scores::ScoreCounts;
+use super::{BAD_GAME, BadGame, NO_RESULT, Notice, Settings, Summary};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::Event;
+use patzer_pgn::{Event, GameError};
 
 pub(super) struct Collector<'a> {
     files: &'a [PathBuf],
@@ -31,16 +33,17 @@ pub(super) struct Collector<'a> {
     numbered: u64,
     sources: Vec<Source>,
     plausible: bool,
-    /// The first [`NAMED`] broken games.
-    bad: Vec<String>,
+    bad: Vec<BadGame>,
+    /// Broken games in the journal.
+    journaled: usize,
     damage: Vec<String>,
     pub(super) funnel: Option<FunnelCounts>,
+    pub(super) rejects: Option<Rejects>,
     summary: Summary,
+    scores: ScoreCounts,
     notice: &'a mut (dyn FnMut(Notice) + Send),
     pool: &'a BufferPool,
 }
-
-const NAMED: usize = 20;
 
 impl<'a> Collector<'a> {
     /// Starts from the last checkpoint of the journal, if there is one.
@@ -56,7 +59,7 @@ impl<'a> Collector<'a> {
         let last = journal.as_ref().and_then(|(journal, _)| journal.last().cloned()).unwrap_or_default();
         let passed = journal.as_ref().map_or(0, |(_, spilled)| spilled.rows());
         let sources = last.sources.unwrap_or_default();
-        last.bad.iter().for_each(|text| notice(Notice::BadGame(text.clone())));
+        last.bad.iter().for_each(|bad| notice(Notice::BadGame(bad.to_string())));
         if !sources.is_empty() {
             last.damage.iter().for_each(|text| notice(Notice::Damage(text.clone())));
         }
@@ -71,10 +74,13 @@ impl<'a> Collector<'a> {
             numbered: 0,
             sources,
             plausible: false,
+            journaled: last.bad.len(),
             bad: last.bad,
+            rejects: None,
             damage: Vec::new(),
             funnel: None,
             summary: last.summary,
+            scores: last.scores,
             notice,
             pool,
         }
@@ -91,7 +97,7 @@ impl<'a> Collector<'a> {
 
     pub(super) fn take(&mut self, parsed: ParsedEvent) -> Result<()> {
         match parsed {
-            ParsedEvent::Chunk(block) => self.take_block(block),
+            ParsedEvent::Chunk(block) => self.take_block(*block),
             ParsedEvent::Other(Event::End { file, sha256, grew }) => {
                 if grew {
                     let path = self.files[file].display();
@@ -122,16 +128,20 @@ impl<'a> Collector<'a> {
         self.summary.games += block.games;
         self.summary.games_bad += block.bad.len() as u64;
         self.summary.positions_read += block.read;
+        self.summary.null_moves += block.null_moves;
+        self.scores.add(block.file, block.survey.take(), &block.scores);
         block.skipped.add_to(&mut self.summary.games_skipped);
         block.conflicts.add_to(&mut self.summary.results_conflicting);
         block.dropped.add_to(&mut self.summary.dropped);
-        for (game, line, reason) in std::mem::take(&mut block.bad) {
-            let path = self.files[block.file].display();
-            let text = format!("{path}: game {game}, line {line}: {reason}");
-            if self.bad.len() < NAMED {
-                self.bad.push(text.clone());
-            }
-            (self.notice)(Notice::BadGame(text));
+        for (game, fault) in std::mem::take(&mut block.bad) {
+            let file = self.files[block.file].display().to_string();
+            let GameError { line, fault_line, reason } = fault;
+            let bad = BadGame { file, game, line, fault_line, reason };
+            (self.notice)(Notice::BadGame(bad.to_string()));
+            self.bad.push(bad);
+        }
+        if let Some(rejects) = &mut self.rejects {
+            rejects.write(&block.rejects)?;
         }
         if let (Some(funnel), Some(counted)) = (&mut self.funnel, block.funnel) {
             funnel.merge(counted);
@@ -165,14 +175,17 @@ impl<'a> Collector<'a> {
     pub(super) fn checkpoint(&mut self) -> Result<()> {
         let Some((journal, spilled)) = &mut self.journal else { return Ok(()) };
         let done = self.sources.len() == self.files.len();
-        journal.write(Checkpoint {
+        let written = journal.write(Checkpoint {
             length: spilled.flush(true)?,
             next_game: self.next_game,
             summary: self.summary.clone(),
-            bad: self.bad.clone(),
+            bad: self.bad[self.journaled..].to_vec(),
             damage: self.damage.clone(),
+            scores: self.scores.clone(),
             sources: done.then(|| self.sources.clone()),
-        })
+        });
+        self.journaled = self.bad.len();
+        written
     }
 
     pub(super) fn finish(mut self, filters: &FilterSet) -> Result<Summary> {
@@ -181,8 +194,11 @@ impl<'a> Collector<'a> {
             return Err(Error::internal(format!("{read} of {files} files were read to their end")));
         }
         let mut summary = self.summary.clone();
+        summary.bad_games = self.bad.clone();
+        summary.scores = Some(self.scores.summary(|file| self.files[file].display().to_string()));
         if summary.games_bad == summary.games && self.passed == 0 && self.settings.shard.is_none() {
-            let (games, first) = (summary.games, self.bad.into_iter().next().unwrap_or_default());
+            let (games, first) =
+                (summary.games, self.bad.first().map(BadGame::to_string).unwrap_or_default());
             return Err(Error::input(format!("{first}; none of the {games} games could be read")));
         }
         // A run that resumes from a complete checkpoint has nothing to add.
@@ -214,6 +230,7 @@ impl<'a> Collector<'a> {
             summary.funnel = Some(funnel.steps(filters, read, dropped, &before, &after)?);
         }
         journal.map_or(Ok(()), Journal::finish)?;
+        self.rejects.take().map_or(Ok(()), Rejects::commit)?;
         Ok(summary)
     }
 

@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::super::spill_file::SpillFile;
 use super::super::{Metadata, Source};
-use super::{Settings, Summary};
+use super::scores::ScoreCounts;
+use super::{BadGame, Settings, Summary};
 use patzer_io::error::{Error, Result};
 
 const JOURNAL: &str = "journal";
@@ -25,8 +26,10 @@ pub(super) struct Checkpoint {
     pub(super) length: u64,
     pub(super) next_game: u64,
     pub(super) summary: Summary,
-    pub(super) bad: Vec<String>,
+    /// Broken games since the checkpoint before.
+    pub(super) bad: Vec<BadGame>,
     pub(super) damage: Vec<String>,
+    pub(super) scores: ScoreCounts,
     pub(super) sources: Option<Vec<Source>>,
 }
 
@@ -34,7 +37,7 @@ pub(super) struct Checkpoint {
 struct Identity {
     metadata: Metadata,
     keep_partial: bool,
-    eval_side: String,
+    scores: String,
     /// Path, size in bytes and modification time in nanoseconds of every file of games.
     files: Vec<(PathBuf, u64, u128)>,
 }
@@ -59,7 +62,7 @@ impl Journal {
         let identity = Identity {
             metadata: metadata.clone(),
             keep_partial: settings.keep_partial,
-            eval_side: format!("{:?}", settings.eval_side),
+            scores: format!("{:?}", settings.scores),
             files: files.iter().map(|path| stamp(path)).collect::<Result<_>>()?,
         };
         if output == Path::new("-") || patzer_io::is_stream(output) || output.is_dir() {
@@ -79,11 +82,14 @@ impl Journal {
         let last = match lines.next() {
             None => None,
             Some(first) if serde_json::from_str::<Identity>(first).is_ok_and(|known| known == identity) => {
-                lines
-                    .next_back()
-                    .map(serde_json::from_str::<Checkpoint>)
-                    .transpose()
-                    .map_err(|_| Error::data(&path, "is not a journal; remove its folder to start again"))?
+                let checkpoints: Vec<Checkpoint> = lines
+                    .map(serde_json::from_str)
+                    .collect::<std::result::Result<_, _>>()
+                    .map_err(|_| Error::data(&path, "is not a journal; remove its folder to start again"))?;
+                checkpoints.into_iter().reduce(|before, mut next| {
+                    next.bad.splice(0..0, before.bad);
+                    next
+                })
             }
             Some(_) => {
                 let reason = "belongs to a run with other games or settings; remove it to start again";

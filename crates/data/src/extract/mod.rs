@@ -7,6 +7,8 @@
 mod collect;
 mod journal;
 mod parse;
+mod rejects;
+mod scores;
 mod summary;
 
 use std::path::{Path, PathBuf};
@@ -25,8 +27,10 @@ use journal::Journal;
 use parse::{BufferPool, ChunkParser};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::{EvalSide, Event, Reader};
-pub use summary::{Notice, Summary};
+use patzer_pgn::{ScoreOptions, Surveyed, SurveyedReader};
+use rejects::Rejects;
+pub use scores::{ScoreSummary, SourceSummary, UnreadSample};
+pub use summary::{BadGame, Notice, Summary};
 
 const BAD_GAME: &str = "bad_game";
 const NO_RESULT: &str = "no_result";
@@ -43,7 +47,7 @@ pub struct Settings {
     pub target: Target,
     /// Keep the positions of a broken game before its fault, and the games before a file's damage.
     pub keep_partial: bool,
-    pub eval_side: EvalSide,
+    pub scores: ScoreOptions,
     /// Which of equal positions stays; `None` leaves it to the presets, some of which keep the first.
     pub duplicates: Option<Keep>,
     pub mirror: bool,
@@ -52,6 +56,8 @@ pub struct Settings {
     pub memory: Option<usize>,
     pub resume: bool,
     pub funnel: bool,
+    /// File for the games that give no position, each with its reason in a tag.
+    pub rejects: Option<PathBuf>,
 }
 
 impl Settings {
@@ -105,16 +111,17 @@ pub fn extract(
     let output_stage = OutputStage::new(writer.transpose()?, &stages, &folder)?;
     let pool = BufferPool::default();
     let mut collector = Collector::new(files, settings, output_stage, stages.dedupe, journal, notice, &pool);
+    collector.rejects = settings.rejects.as_deref().map(Rejects::create).transpose()?;
     collector.funnel = settings.funnel.then(|| FunnelCounts::new(filters));
     if let Some(next_game) = collector.next_game() {
         let key = stages.dedupe.filter(|_| !resumes);
         let parser = ChunkParser { filters, settings, key, next_game, pool: &pool };
-        let reader = Reader::start(files.to_vec())?;
+        let mut reader = SurveyedReader::start(files.to_vec(), settings.scores.clone())?;
         let mut parsed = Vec::new();
         let threads = rayon::current_num_threads();
         let most = (settings.memory() / 4 / CHUNK_BYTES).clamp(threads, 16 * threads);
         loop {
-            let batch: Vec<Event> = std::iter::from_fn(|| reader.next_event()).take(most).collect();
+            let batch: Vec<Surveyed> = std::iter::from_fn(|| reader.next_event()).take(most).collect();
             if interrupt::requested() {
                 collector.checkpoint()?;
                 return Err(interrupted(resumes));

@@ -1,17 +1,17 @@
 //! Parses and filters chunks of games, on any thread: a [`ParsedChunk`] depends on its chunk alone.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use super::super::Record;
 use super::super::dedupe::Dedupe;
 use super::super::filter::{FilterSet, GameTags};
 use super::super::funnel::FunnelCounts;
-use super::{BAD_GAME, NO_RESULT, Settings};
-use patzer_pgn::{Chunk, Event, Parser};
+use super::{BAD_GAME, NO_RESULT, Settings, rejects};
+use patzer_pgn::{Chunk, Event, GameError, GameSpan, Parser, ScoreTally, Scoring, Survey, Surveyed};
 
 pub(super) enum ParsedEvent {
-    Chunk(ParsedChunk),
+    Chunk(Box<ParsedChunk>),
     Other(Event),
 }
 
@@ -20,8 +20,8 @@ pub(super) struct ParsedChunk {
     pub(super) file: usize,
     pub(super) next_game: u64,
     pub(super) games: u64,
-    /// Number in the file, line, reason.
-    pub(super) bad: Vec<(u64, u64, String)>,
+    /// Broken games, their numbers counted in the file.
+    pub(super) bad: Vec<(u64, GameError)>,
     pub(super) skipped: ReasonCounts,
     pub(super) conflicts: ReasonCounts,
     pub(super) read: u64,
@@ -30,13 +30,21 @@ pub(super) struct ParsedChunk {
     pub(super) keys: Vec<u128>,
     pub(super) plausible: bool,
     pub(super) funnel: Option<FunnelCounts>,
+    pub(super) survey: Option<Survey>,
+    pub(super) scores: ScoreTally,
+    pub(super) null_moves: u64,
+    /// Text of the refused games, if a file wants it.
+    pub(super) rejects: Vec<u8>,
 }
 
 impl ParsedChunk {
-    fn filter(&mut self, first: usize, filters: &FilterSet) {
+    fn filter(&mut self, first: usize, filters: &FilterSet, tags: &GameTags) {
+        let in_game = filters.in_game(tags);
         let mut kept = first;
         for at in first..self.records.len() {
-            match filters.keep(&self.records[at]) {
+            let record = &self.records[at];
+            let by_game = in_game.iter().find(|(_, keeps)| !keeps(record)).map(|(name, _)| *name);
+            match by_game.map_or_else(|| filters.keep(record), Err) {
                 Ok(()) => {
                     if kept != at {
                         self.records[kept] = self.records[at];
@@ -100,9 +108,13 @@ pub(super) struct ChunkParser<'a> {
 }
 
 impl ChunkParser<'_> {
-    pub(super) fn parse(&self, event: Event) -> ParsedEvent {
-        match event {
-            Event::Chunk(chunk) => ParsedEvent::Chunk(self.parse_chunk(&chunk)),
+    pub(super) fn parse(&self, surveyed: Surveyed) -> ParsedEvent {
+        match surveyed.event {
+            Event::Chunk(chunk) => {
+                let mut block = self.parse_chunk(&chunk, surveyed.scoring);
+                block.survey = surveyed.survey;
+                ParsedEvent::Chunk(Box::new(block))
+            }
             other => ParsedEvent::Other(other),
         }
     }
@@ -112,15 +124,24 @@ impl ChunkParser<'_> {
         game >= self.next_game && self.settings.shard.is_none_or(|shard| shard.has(game))
     }
 
-    fn parse_chunk(&self, chunk: &Chunk) -> ParsedChunk {
+    fn reject(&self, block: &mut ParsedChunk, chunk: &Chunk, span: &GameSpan, reason: &str) {
+        if self.settings.rejects.is_some() {
+            let tagged = span.movetext > span.start;
+            rejects::push(&mut block.rejects, &chunk.text[span.start..span.end], reason, tagged);
+        }
+    }
+
+    fn parse_chunk(&self, chunk: &Chunk, scoring: Arc<Scoring>) -> ParsedChunk {
         let (filters, settings) = (self.filters, self.settings);
         let next_game = chunk.number + chunk.games.len() as u64;
         let (records, keys) = self.pool.get();
         let mut block = ParsedChunk { file: chunk.file, next_game, records, keys, ..ParsedChunk::default() };
         block.funnel = settings.funnel.then(|| FunnelCounts::new(filters));
-        // A ply rarely takes fewer than six bytes of text; untouched memory costs nothing.
-        block.records.reserve(chunk.text.len() / 6);
-        let mut parser = Parser::new(settings.eval_side);
+        // A ply rarely takes fewer than six bytes of text; untouched memory costs nothing. A game of many megabytes is
+        // hardly one.
+        block.records.reserve((chunk.text.len() / 6).min(1 << 16));
+        let mut parser = Parser::new(scoring);
+        parser.clocks = filters.reads_clocks().then(Vec::new);
         for (index, span) in chunk.games.iter().enumerate() {
             let number = chunk.number + index as u64;
             if !self.selects(number) {
@@ -134,9 +155,15 @@ impl ChunkParser<'_> {
             let cut_short = chunk.truncated && index + 1 == chunk.games.len();
             block.plausible |= game.plausible;
             block.read += positions;
-            let fault = game.error.map(|fault| fault.reason);
-            if let Some(reason) = cut_short.then(|| "the file breaks off in it".into()).or(fault) {
-                block.bad.push((chunk.first + index as u64, span.line, reason));
+            block.null_moves += u64::from(game.null_moves);
+            let cut = cut_short.then(|| GameError {
+                line: span.line,
+                fault_line: span.line,
+                reason: "the file breaks off in it".into(),
+            });
+            if let Some(fault) = cut.or(game.error) {
+                self.reject(&mut block, chunk, span, &fault.reason);
+                block.bad.push((chunk.first + index as u64, fault));
                 if !settings.keep_partial || game.result.is_none() {
                     block.dropped.add(BAD_GAME, positions);
                     block.records.truncate(first);
@@ -144,9 +171,11 @@ impl ChunkParser<'_> {
                 }
             } else if game.other_variant {
                 block.skipped.add("variant", 1);
+                self.reject(&mut block, chunk, span, "variant");
                 continue;
             } else if game.result.is_none() {
                 block.skipped.add(NO_RESULT, 1);
+                self.reject(&mut block, chunk, span, NO_RESULT);
                 block.dropped.add(NO_RESULT, positions);
                 block.records.truncate(first);
                 continue;
@@ -154,21 +183,26 @@ impl ChunkParser<'_> {
             if let Some(conflict) = game.conflict {
                 block.conflicts.add(conflict.name(), 1);
             }
-            let tags = if filters.judges_games() {
-                GameTags::of(&chunk.text[span.start..span.movetext], &chunk.text[span.movetext..span.end])
-            } else {
-                GameTags::default()
-            };
+            let mut tags = GameTags::default();
+            if filters.reads_tags() {
+                tags = GameTags::of(
+                    &chunk.text[span.start..span.movetext],
+                    &chunk.text[span.movetext..span.end],
+                );
+                tags.clocks = parser.clocks.clone().unwrap_or_default();
+            }
             if let Some(funnel) = &mut block.funnel {
                 funnel.count(filters, &tags, &block.records[first..], self.key, settings.per_game);
             }
             if let Err(reason) = filters.keep_game(&tags) {
                 block.dropped.add(reason, positions);
                 block.records.truncate(first);
+                self.reject(&mut block, chunk, span, reason);
                 continue;
             }
-            block.filter(first, filters);
+            block.filter(first, filters, &tags);
         }
+        block.scores = parser.tally;
         if let Some(dedupe) = self.key {
             block.keys.extend(block.records.iter().map(|record| dedupe.key(record)));
         }

@@ -7,12 +7,16 @@ use serde::{Deserialize, Serialize};
 use super::super::format::metadata::Account;
 use super::super::funnel::FunnelStep;
 use super::super::output_stage::OutputCounts;
+use super::scores::ScoreSummary;
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Summary {
     pub games: u64,
     pub games_bad: u64,
+    /// Every broken game.
+    #[serde(default)]
+    pub bad_games: Vec<BadGame>,
     /// Sound games without positions, by reason: `no_result`, `variant`.
     pub games_skipped: BTreeMap<String, u64>,
     /// Games with conflicting results, by the source that won: the board's `checkmate` or `stalemate`, or `tag`, the
@@ -20,14 +24,38 @@ pub struct Summary {
     pub results_conflicting: BTreeMap<String, u64>,
     /// Positions from which a move was played, including bad games before the fault.
     pub positions_read: u64,
+    /// Null moves, which give no position.
+    #[serde(default)]
+    pub null_moves: u64,
     pub positions_written: u64,
     /// Dropped positions by reason: a filter, `bad_game`, `no_result`, `per_game`, `sample`, or why the output format
     /// cannot hold them.
     pub dropped: BTreeMap<String, u64>,
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<ScoreSummary>,
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub funnel: Option<Vec<FunnelStep>>,
     pub seconds: f64,
     pub positions_per_second: f64,
+}
+
+/// A game that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BadGame {
+    pub file: String,
+    /// Number in its file, from 1.
+    pub game: u64,
+    /// First line of the game.
+    pub line: u64,
+    /// Line of the fault; the game's first line if the fault has no place.
+    pub fault_line: u64,
+    pub reason: String,
+}
+
+impl std::fmt::Display for BadGame {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: game {}, line {}: {}", self.file, self.game, self.line, self.reason)
+    }
 }
 
 /// Progress and warnings of a running extraction.

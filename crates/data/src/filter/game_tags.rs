@@ -1,4 +1,4 @@
-//! The tags of a game that filters of games use: ratings, time control, termination.
+//! The tags of a game that filters of games use: ratings, time control, termination, names.
 //!
 //! How a game ended is recognised by the words of cutechess, fastchess, TCEC, Lichess and chess.com: in the tag
 //! Termination, in TerminationDetails, and where both are silent in the last comment (`White loses on time`).
@@ -17,13 +17,28 @@ pub enum End {
 }
 
 /// The tags of a game that filters use.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct GameTags {
     pub white_elo: Option<u16>,
     pub black_elo: Option<u16>,
     /// Seconds for 40 moves in the first period: base time and increments.
     pub seconds: Option<f64>,
     pub end: Option<End>,
+    pub names: GameNames,
+    /// Seconds that each ply's move leaves its player, by ply; NaN where no comment says. Empty unless a filter asks.
+    pub clocks: Vec<f32>,
+}
+
+/// Tags that filters match as text; empty if missing.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GameNames {
+    pub white: String,
+    pub black: String,
+    pub event: String,
+    pub site: String,
+    pub round: String,
+    pub eco: String,
+    pub date: String,
 }
 
 impl GameTags {
@@ -39,6 +54,13 @@ impl GameTags {
                 b"TimeControl" => found.seconds = seconds(value.trim()),
                 b"Termination" => tag = end(&value),
                 b"TerminationDetails" => details = end(&value),
+                b"White" => found.names.white = value.into_owned(),
+                b"Black" => found.names.black = value.into_owned(),
+                b"Event" => found.names.event = value.into_owned(),
+                b"Site" => found.names.site = value.into_owned(),
+                b"Round" => found.names.round = value.into_owned(),
+                b"ECO" => found.names.eco = value.into_owned(),
+                b"Date" => found.names.date = value.into_owned(),
                 _ => {}
             }
         }

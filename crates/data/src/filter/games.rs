@@ -57,7 +57,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
 ];
 
-const fn game(
+pub(super) const fn game(
     name: &'static str,
     about: &'static str,
     params: &'static [Param],

@@ -1,8 +1,8 @@
 //! Filters: which positions a dataset keeps, and the name under which each dropped position is counted.
 //!
 //! A [`Filter`] sees one [`Record`], which stores everything a filter needs, so filtering at `extract` and filtering
-//! the dataset later give the same positions. Two exceptions: a [`GameFilter`] sees the tags of a game, which a dataset
-//! does not carry, and works at `extract` only; `duplicates` remembers earlier positions and comes last in every
+//! the dataset later give the same positions. Two exceptions: a filter of games, or one that
+//! needs the game's tags or clocks, sees [`GameTags`], which a dataset does not carry, and works at `extract` only; `duplicates` remembers earlier positions and comes last in every
 //! [`Pipeline`], so the first of equal positions is the first that the other filters leave.
 //!
 //! To add a filter: its [`Row`] and parameter struct in the file of its theme, and a game in `tests.rs` that shows what it
@@ -12,6 +12,7 @@ mod game_tags;
 mod games;
 mod material;
 mod moves;
+mod names;
 mod piece_counts;
 mod piece_target;
 mod pipeline;
@@ -30,13 +31,14 @@ use super::Record;
 
 pub use game_tags::{End, GameTags};
 pub use piece_counts::PieceCounts;
-pub use pipeline::{DUPLICATES, FilterSet, Pipeline, help};
+pub use pipeline::{DUPLICATES, FilterSet, Pipeline};
 pub use preset::{PRESETS, Preset};
 pub use registry::{Build, Filter, FilterError, Kind, Param, ParamValues, Row};
 
 /// The rows of each theme; filters of games come first, as in every [`Pipeline`].
 static THEMES: &[&[Row]] = &[
     games::ROWS,
+    names::ROWS,
     windows::ROWS,
     moves::ROWS,
     scores::ROWS,

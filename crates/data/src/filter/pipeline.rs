@@ -3,8 +3,8 @@
 //! The order decides under which name a position counts, never whether it stays: filters of games, then filters of
 //! positions, duplicates last.
 
-use super::preset::{self, Preset, PresetFilter};
-use super::registry::{self, Build, FilterError, Row};
+use super::preset::{Preset, PresetFilter};
+use super::registry::{self, Build, FilterError, InGameFilter, Row};
 use super::{Filter, GameTags, Record};
 use crate::key_set::KeySet;
 use patzer_io::error::{Error, Result};
@@ -35,6 +35,8 @@ struct Named<F> {
 #[derive(Default)]
 pub struct FilterSet {
     games: Vec<Named<Filter<GameTags>>>,
+    in_game: Vec<Named<InGameFilter>>,
+    clocks: bool,
     positions: Vec<Named<Filter>>,
 }
 
@@ -50,14 +52,25 @@ impl FilterSet {
         self.games.iter().find(|named| !(named.keeps)(tags)).map_or(Ok(()), |named| Err(named.name))
     }
 
-    /// Whether [`FilterSet::keep_game`] can drop a game.
-    pub fn judges_games(&self) -> bool {
-        !self.games.is_empty()
+    /// Whether the filters need the tags of games.
+    pub fn reads_tags(&self) -> bool {
+        !self.games.is_empty() || !self.in_game.is_empty()
+    }
+
+    /// Whether the filters need the clocks of games.
+    pub fn reads_clocks(&self) -> bool {
+        self.clocks
+    }
+
+    /// The filters of one game's positions that depend on its tags, with their names.
+    pub fn in_game(&self, tags: &GameTags) -> Vec<(&'static str, Filter)> {
+        self.in_game.iter().map(|named| (named.name, (named.keeps)(tags))).collect()
     }
 
     pub fn names(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let games = self.games.iter().map(|named| (named.name, named.label.as_str()));
-        games.chain(self.positions.iter().map(|named| (named.name, named.label.as_str())))
+        let in_game = self.in_game.iter().map(|named| (named.name, named.label.as_str()));
+        games.chain(in_game).chain(self.positions.iter().map(|named| (named.name, named.label.as_str())))
     }
 
     /// Whether each filter of games keeps a game, in the order of [`FilterSet::names`].
@@ -65,7 +78,7 @@ impl FilterSet {
         self.games.iter().map(|named| (named.keeps)(tags))
     }
 
-    /// Whether each filter of positions keeps a position, in the order of [`FilterSet::names`] after those of games.
+    /// Whether each filter of positions keeps a position, in the order of [`FilterSet::names`] after those of [`Self::in_game`].
     pub fn each_of_positions(&self, record: &Record) -> impl Iterator<Item = bool> {
         self.positions.iter().map(|named| (named.keeps)(record))
     }
@@ -76,11 +89,12 @@ impl Pipeline {
     /// `filter.parameter=value`. A filter that several presets name with the same values works once.
     pub fn new(filters: &[String], overrides: &[String]) -> Result<Pipeline> {
         let pipeline = Pipeline::for_games(filters, overrides)?;
-        match pipeline.filters.games.first() {
+        let set = &pipeline.filters;
+        let games = set.games.iter().map(|named| named.name);
+        match games.chain(set.in_game.iter().map(|named| named.name)).next() {
             None => Ok(pipeline),
-            Some(named) => Err(Error::usage(format!(
-                "filter `{}` judges games by their tags, which a dataset does not carry; give it to `patzer extract`",
-                named.name
+            Some(name) => Err(Error::usage(format!(
+                "filter `{name}` judges games by their tags, which a dataset does not carry; give it to `patzer extract`"
             ))),
         }
     }
@@ -117,6 +131,10 @@ impl Pipeline {
                 self.filters.positions.push(Named { name, label, keeps: build(values)? })
             }
             Build::Game(build) => self.filters.games.push(Named { name, label, keeps: build(values)? }),
+            Build::InGame { build, clocks } => {
+                self.filters.clocks |= clocks;
+                self.filters.in_game.push(Named { name, label, keeps: build(values)? });
+            }
             Build::Duplicates => self.seen = Some(KeySet::new()),
         }
         Ok(())
@@ -169,12 +187,4 @@ fn describe(preset: &Preset) -> String {
         [one] if one.row.name == preset.name => filters.concat(),
         _ => format!("{}: {}", preset.name, filters.join(", ")),
     }
-}
-
-pub fn help() -> String {
-    format!(
-        "Presets:\n{}\nFilters that presets are made of; each drops a position if\n{}",
-        preset::listing(),
-        registry::listing()
-    )
 }

@@ -60,7 +60,7 @@ impl Preset {
         if !path.exists() {
             let names: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
             return Err(Error::usage(format!(
-                "unknown filter preset `{name}`; there are {}; or name a single filter (`patzer extract --help` lists them) or a TOML file",
+                "unknown filter preset `{name}`; there are {}; or name a single filter (`patzer filters` lists them) or a TOML file",
                 names.join(", ")
             )));
         }
@@ -105,13 +105,9 @@ fn parse_filter(
     Ok(PresetFilter { row, values })
 }
 
-pub fn listing() -> String {
-    PRESETS
-        .iter()
-        .map(|(name, text)| {
-            let description = Preset::parse(Path::new(name), text).map(|p| p.description).unwrap_or_default();
-            let first = description.split_inclusive(". ").next().unwrap_or_default().trim().to_string();
-            format!("  {name:<16} {first}\n")
-        })
-        .collect()
+impl Preset {
+    /// The first sentence of its description.
+    pub fn summary(&self) -> &str {
+        self.description.split_inclusive(". ").next().unwrap_or_default().trim()
+    }
 }

@@ -1,6 +1,6 @@
 //! The registry of filters: rows, their parameters, and the values that presets and `--filter-set` give them.
 //!
-//! The rows also make the list in `patzer extract --help`.
+//! The rows also make the list of `patzer filters`.
 
 use std::fmt;
 
@@ -23,6 +23,8 @@ pub enum Kind {
     Switch(bool),
     /// One of these words; the first is the default.
     Choice(&'static [&'static str]),
+    /// Any text.
+    Text(&'static str),
 }
 
 /// A parameter of a filter: a field of its parameter struct.
@@ -50,6 +52,10 @@ pub(super) const fn switch(name: Str, about: Str, default: bool) -> Param {
 
 pub(super) const fn choice(name: Str, about: Str, words: &'static [Str]) -> Param {
     Param { name, about, kind: Kind::Choice(words) }
+}
+
+pub(super) const fn text(name: Str, about: Str, default: Str) -> Param {
+    Param { name, about, kind: Kind::Text(default) }
 }
 
 #[derive(Deserialize)]
@@ -86,7 +92,7 @@ impl<T: PartialOrd> KnownRange<T> {
     }
 }
 
-#[derive(PartialEq, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Unknown {
     Drop,
@@ -95,6 +101,9 @@ pub(super) enum Unknown {
 
 /// Says whether a position stays, or by the tags of a game whether all its positions stay.
 pub type Filter<T = Record> = Box<dyn Fn(&T) -> bool + Send + Sync>;
+
+/// Makes the filter of one game's positions from its tags.
+pub type InGameFilter = Box<dyn Fn(&GameTags) -> Filter + Send + Sync>;
 
 /// Builds a filter from the values of all its parameters.
 pub type BuildFilter<T> = fn(ParamValues) -> Result<Filter<T>, toml::de::Error>;
@@ -123,6 +132,11 @@ where
 pub enum Build {
     Position(BuildFilter<Record>),
     Game(BuildFilter<GameTags>),
+    /// A filter of positions that needs the game's tags, and its clocks if `clocks`.
+    InGame {
+        build: fn(ParamValues) -> Result<InGameFilter, toml::de::Error>,
+        clocks: bool,
+    },
     Duplicates,
 }
 
@@ -269,6 +283,7 @@ impl Kind {
             Kind::Real(_, default) => list(default.iter().map(|x| Value::Float(*x)).collect()),
             Kind::Switch(default) => Value::Boolean(*default),
             Kind::Choice(words) => Value::String(words[0].into()),
+            Kind::Text(default) => Value::String((*default).into()),
         }
     }
 
@@ -276,7 +291,7 @@ impl Kind {
         let number = |text: &str| text.trim().parse().ok().map(Value::Float);
         match self {
             Kind::Switch(_) => text.parse().ok().map(Value::Boolean),
-            Kind::Choice(_) => Some(Value::String(text.into())),
+            Kind::Choice(_) | Kind::Text(_) => Some(Value::String(text.into())),
             _ if self.count() > 1 => text.split(',').map(number).collect::<Option<_>>().map(Value::Array),
             _ => number(text),
         }
@@ -304,13 +319,14 @@ impl Kind {
             }
             Kind::Switch(_) => value.as_bool().map(Value::Boolean),
             Kind::Choice(words) => value.as_str().filter(|word| words.contains(word)).map(Value::from),
+            Kind::Text(_) => value.as_str().map(Value::from),
         }
     }
 
     /// The values it takes: `a whole number from 1 to 255`.
     fn describe(&self) -> String {
         match self {
-            Kind::Switch(_) | Kind::Choice(_) => self.range(),
+            Kind::Switch(_) | Kind::Choice(_) | Kind::Text(_) => self.range(),
             Kind::Whole(..) if self.count() == 1 => format!("a whole number from {}", self.range()),
             _ if self.count() == 1 => format!("a number from {}", self.range()),
             _ => format!("a list of {} numbers from {}", self.count(), self.range()),
@@ -323,6 +339,7 @@ impl Kind {
             Kind::Real((low, high), _) => format!("{low} to {high}"),
             Kind::Switch(_) => "true or false".into(),
             Kind::Choice(words) => words.join(" or "),
+            Kind::Text(_) => "text".into(),
         }
     }
 }
@@ -340,18 +357,24 @@ fn show(value: &Value) -> String {
     }
 }
 
-pub fn listing() -> String {
-    let mut text = String::new();
-    for row in rows() {
-        let only = if matches!(row.build, Build::Game(_)) { " (at extract only)" } else { "" };
-        text += &format!("  {:<16} {}{only}", row.name, row.about);
-        for p in row.params {
-            let (range, default) = (p.kind.range(), show(&p.kind.default()));
-            text += &format!("\n{:19}{}: {} ({range}, default {default})", "", p.name, p.about);
-        }
-        text.push('\n');
+impl Row {
+    /// Whether the filter works at `extract` alone.
+    pub fn is_at_extract_only(&self) -> bool {
+        matches!(self.build, Build::Game(_) | Build::InGame { .. })
     }
-    text
+}
+
+impl fmt::Display for Row {
+    /// Name, what it drops, and a line for each parameter.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let only = if self.is_at_extract_only() { " (at extract only)" } else { "" };
+        write!(f, "  {:<16} {}{only}", self.name, self.about)?;
+        for p in self.params {
+            let (range, default) = (p.kind.range(), show(&p.kind.default()));
+            write!(f, "\n{:19}{}: {} ({range}, default {default})", "", p.name, p.about)?;
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -393,6 +416,7 @@ mod tests {
         let builds = |row: &Row, values: ParamValues| match row.build {
             Build::Position(build) => build(values).is_ok(),
             Build::Game(build) => build(values).is_ok(),
+            Build::InGame { build, .. } => build(values).is_ok(),
             Build::Duplicates => values.is_empty(),
         };
         for (index, row) in rows().enumerate() {

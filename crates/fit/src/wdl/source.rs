@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -12,7 +13,7 @@ use patzer_chess::score::{Score, is_mate};
 use patzer_data::{Dataset, Record, flags};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::{Chunk, Event, Parser, Reader, tags};
+use patzer_pgn::{Chunk, Event, Parser, ScoreOptions, Scoring, Surveyed, SurveyedReader, tags};
 
 /// Values of the Termination tag with which match runners mark games not decided by play.
 pub const NOT_BY_PLAY: [&str; 5] =
@@ -61,6 +62,8 @@ impl ReadCounts {
 pub enum ReadProgress {
     Bytes(u64),
     BadGame(String),
+    /// How the scores of a file are read where their dialect leaves it open.
+    Scores(String),
 }
 
 /// A position's score and game result from White's side.
@@ -117,16 +120,22 @@ pub fn read<S: Default + Send>(
     mut absorb: impl FnMut(S) + Send,
     progress: &mut (dyn FnMut(ReadProgress) + Send),
 ) -> Result<ReadCounts> {
-    let reader = Reader::start(files.to_vec())?;
+    let mut reader = SurveyedReader::start(files.to_vec(), ScoreOptions::default())?;
     let mut collector =
         ChunkCollector { files, plausible: false, first_bad: None, counts: ReadCounts::default(), progress };
     let mut parsed: Vec<Parsed<S>> = Vec::new();
-    let parse = |event| match event {
-        Event::Chunk(chunk) => Parsed::Chunk(Box::new(parse_chunk(&chunk, selection, &observe))),
+    let parse = |surveyed: Surveyed| match surveyed.event {
+        Event::Chunk(chunk) => {
+            let mut result = parse_chunk(&chunk, surveyed.scoring, selection, &observe);
+            let decisions = surveyed.survey.into_iter().flat_map(|survey| survey.decisions);
+            let open = decisions.filter(|decision| !decision.is_by_dialect());
+            result.decisions = open.map(|decision| decision.to_string()).collect();
+            Parsed::Chunk(Box::new(result))
+        }
         other => Parsed::Other(other),
     };
     loop {
-        let batch: Vec<Event> =
+        let batch: Vec<Surveyed> =
             std::iter::from_fn(|| reader.next_event()).take(4 * rayon::current_num_threads()).collect();
         if interrupt::requested() {
             return Err(Error::Interrupted("nothing was written"));
@@ -163,10 +172,12 @@ struct ChunkResult<S> {
     /// Number in the file, line, reason.
     bad: Vec<(u64, u64, String)>,
     plausible: bool,
+    decisions: Vec<String>,
 }
 
 fn parse_chunk<S: Default>(
     chunk: &Chunk,
+    scoring: Arc<Scoring>,
     selection: &GameSelection,
     observe: &impl Fn(&mut S, &Record),
 ) -> ChunkResult<S> {
@@ -176,8 +187,9 @@ fn parse_chunk<S: Default>(
         counts: ReadCounts { games: chunk.games.len() as u64, ..ReadCounts::default() },
         bad: Vec::new(),
         plausible: false,
+        decisions: Vec::new(),
     };
-    let mut parser = Parser::default();
+    let mut parser = Parser::new(scoring);
     let mut records = Vec::new();
     for (index, span) in chunk.games.iter().enumerate() {
         records.clear();
@@ -252,6 +264,10 @@ impl ChunkCollector<'_> {
         match parsed {
             Parsed::Chunk(result) => {
                 self.plausible |= result.plausible;
+                for decision in &result.decisions {
+                    let text = format!("{}: {decision}", self.path(result.file).display());
+                    (self.progress)(ReadProgress::Scores(text));
+                }
                 self.counts.add(result.counts);
                 for (game, line, reason) in result.bad {
                     let path = self.path(result.file).display();
@@ -298,7 +314,7 @@ mod tests {
         let absorb = |seen: Vec<Observation>| seen.into_iter().for_each(|o| histogram.add(o, 1));
         let mut progress = |progress| match progress {
             ReadProgress::BadGame(text) => bad.push(text),
-            ReadProgress::Bytes(_) => {}
+            ReadProgress::Bytes(_) | ReadProgress::Scores(_) => {}
         };
         let counts = read(&[path], selection, observe, absorb, &mut progress).unwrap();
         (histogram, counts, bad)

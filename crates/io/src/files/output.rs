@@ -93,11 +93,21 @@ impl Output {
             Target::File(out, path_to) => {
                 let file = out.into_inner().map_err(|e| Error::io(&path, e.into_error()))?;
                 file.as_file().sync_data().map_err(|e| Error::io(&path, e))?;
-                file.persist(path_to).map_err(|e| Error::io(&path, e.error))?;
+                file.persist(&path_to).map_err(|e| Error::io(&path, e.error))?;
+                sync_folder(&path_to);
                 Ok(())
             }
         }
     }
+}
+
+/// Makes the name of a new or renamed file survive a power cut, where the system can sync folders.
+pub fn sync_folder(file: &Path) {
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
 }
 
 impl Write for Output {

@@ -71,9 +71,18 @@ pub struct Batch {
 impl JournalEntry for Batch {
     const OPTION: &'static str = "-o";
     const OF: &'static str = "self-play";
+    const UNITS: [&'static str; 2] = ["batch", "batches"];
+    const TEXT: bool = false;
+    const KEEPS_RESULTS: bool = false;
 
     fn number(&self) -> usize {
         self.batch
+    }
+
+    fn games(number: usize, batch: Option<&Batch>) -> String {
+        let first = (number - 1) * GAMES + 1;
+        let last = (first - 1).saturating_add(batch.map_or(GAMES, |batch| batch.counts.games as usize));
+        format!("games {first} to {last}")
     }
 
     /// Appended to the whole name: one run may write `games.pgn` and `games.vf`.

@@ -18,7 +18,7 @@ use patzer_chess::Line;
 use patzer_chess::rng::{Rng, mix};
 use patzer_chess::score::Score;
 use patzer_io::error::{Error, Result};
-use patzer_match::journal::{Arguments, JournaledFile, Options};
+use patzer_match::journal::{self, Arguments, Earlier, JournaledFile, Options};
 use patzer_match::ordered_map::{self, Jobs};
 use patzer_match::participant::Participant;
 use patzer_match::pgn::Header;
@@ -73,43 +73,53 @@ pub fn pool_members(name: &str) -> Result<Vec<String>> {
 pub struct Outputs {
     files: Vec<(Format, JournaledFile<Batch>)>,
     pub done: Vec<Batch>,
+    /// What became of earlier files.
+    pub notes: Vec<String>,
 }
 
 impl Outputs {
     /// Creates or resumes the files. An incomplete last batch is replayed, so that batch boundaries never move.
     pub fn open(
         paths: &[PathBuf],
-        resume: bool,
+        earlier: Earlier,
         games: usize,
         arguments: &Arguments,
         options: &Options,
     ) -> Result<Outputs> {
         let formats = paths.iter().map(|path| Format::of(path)).collect::<Result<Vec<_>>>()?;
-        let (mut files, mut done): (Vec<_>, Option<Vec<Batch>>) = (Vec::new(), None);
+        paths.iter().try_for_each(|path| JournaledFile::<Batch>::check_free(path, earlier))?;
+        // No programs play, so nothing has to be trusted.
+        let start = journal::Start { arguments, options, key: None };
+        let (mut files, mut batches, mut notes) = (Vec::new(), Vec::<Vec<Batch>>::new(), Vec::new());
         for (path, format) in paths.iter().zip(formats) {
-            if !resume && std::fs::metadata(path).is_ok_and(|about| about.len() > 0) {
-                let reason = "exists already; --resume goes on with it, -o names another";
-                return Err(Error::data(path, reason));
-            }
-            let (file, there) = match resume {
-                true => JournaledFile::resume(path, arguments, options)?,
-                false => (JournaledFile::create(path, arguments, options)?, Vec::new()),
-            };
-            files.push((format, file));
-            // The common prefix: files differ if a run was killed between two writes.
-            done = Some(done.filter(|done| done.len() <= there.len()).unwrap_or(there));
+            let opened = JournaledFile::open(path, earlier, &start)?;
+            files.push((format, opened.record));
+            batches.push(opened.entries);
+            notes.extend(opened.notes);
         }
-        let mut done = done.unwrap_or_default();
+        let most = batches.iter().map(Vec::len).max().unwrap_or_default();
+        // Files differ by little if a run was killed between two writes: they go on after their common prefix.
+        let fewest = (0..batches.len()).min_by_key(|&at| batches[at].len()).unwrap_or_default();
+        let mut done = batches.get(fewest).cloned().unwrap_or_default();
+        if done.is_empty() && most > 1 && earlier != Earlier::Repair {
+            let reason = format!(
+                "has no games where another file of the run has {most} batches; --repair copies that aside and starts over"
+            );
+            return Err(Error::data(&paths[fewest], reason));
+        }
         if let Some(last) = done.last()
             && last.counts.games < GAMES as u64
             && done.iter().map(|batch| batch.counts.games).sum::<u64>() < games as u64
         {
             done.pop();
         }
-        for (_, file) in &mut files {
-            file.keep(done.len())?;
+        for ((_, file), there) in files.iter_mut().zip(&batches) {
+            if earlier == Earlier::Repair && there.len() > done.len() {
+                notes.push(format!("copied aside: {}", file.copy_aside()?.display()));
+            }
+            file.keep(done.len());
         }
-        Ok(Outputs { files, done })
+        Ok(Outputs { files, done, notes })
     }
 
     fn append(&mut self, games: &[FinishedGame], batch: &Batch, header: &Header) -> Result<()> {
@@ -119,12 +129,13 @@ impl Outputs {
         Ok(())
     }
 
-    fn sync_if_due(&mut self) -> Result<()> {
-        self.files.iter_mut().try_for_each(|(_, file)| file.sync_if_due())
+    fn sync(&mut self) -> Result<()> {
+        self.files.iter_mut().try_for_each(|(_, file)| file.sync())
     }
 
-    pub fn finish(self) -> Result<()> {
-        self.files.into_iter().try_for_each(|(_, file)| file.finish())
+    /// Writes the rest to the disk, and whether the run has come to its end.
+    pub fn finish(mut self, complete: bool) -> Result<()> {
+        self.files.iter_mut().try_for_each(|(_, file)| file.finish(complete))
     }
 }
 
@@ -163,9 +174,11 @@ pub fn run(
         let (keeper, last) = &mut *shared.borrow_mut();
         if last.elapsed() >= PROGRESS {
             *last = Instant::now();
+            // What is shown as done survives a power cut.
+            keeper.outputs.sync()?;
             progress(&keeper.counts, keeper.counts.positions - before);
         }
-        keeper.outputs.sync_if_due()
+        Ok(())
     };
     let late = ordered_map::run(&crew, &seat, &work, stop, &mut receive, &mut idle)?;
     let BatchWriter { counts, waiting, .. } = shared.into_inner().0;

@@ -67,7 +67,8 @@ pub fn search(
             }
         })?;
         for number in 0..teacher.concurrency {
-            let worker = Worker { teacher, analyst: first.take(), failed_in_row: 0, results: results.clone() };
+            let worker =
+                Worker { teacher, analyst: first.take(), failed_in_row: 0, results: results.clone() };
             let queue = Arc::clone(&queue);
             let started = spawn(scope, &format!("engine-{number}"), move || work(worker, &queue, halted));
             if started.is_err() {

@@ -9,7 +9,7 @@ use super::{OpeningError, playable};
 use patzer_chess::fen;
 use patzer_io::error::{Error, Result};
 
-pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Result<Vec<Chess>> {
+pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Vec<Result<Chess>> {
     let lines: Vec<(usize, &str)> = text
         .lines()
         .map(str::trim)
@@ -20,8 +20,7 @@ pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Result<Vec<C
         let position = position(line, chess960).and_then(playable);
         position.map_err(|reason| Error::at(path, format!("line {}", index + 1), reason.to_string()))
     };
-    let read: Vec<Result<Chess>> = lines.par_iter().with_min_len(1024).map(read).collect();
-    read.into_iter().collect()
+    lines.par_iter().with_min_len(1024).map(read).collect()
 }
 
 /// Parses four EPD fields with the operations `hmvc` and `fmvn`, or six FEN fields.

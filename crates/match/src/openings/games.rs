@@ -9,7 +9,7 @@ use patzer_io::error::{Error, Result};
 use patzer_pgn::{GameSpan, GameSplitter, Parser, Record};
 
 /// Position of each game after `plies` plies, or its last one.
-pub(super) fn positions(bytes: Vec<u8>, path: &Path, plies: Option<u32>) -> Result<Vec<Chess>> {
+pub(super) fn positions(bytes: Vec<u8>, path: &Path, plies: Option<u32>) -> Vec<Result<Chess>> {
     let mut splitter = GameSplitter::new();
     *splitter.text() = bytes;
     splitter.scan(true);

@@ -6,6 +6,7 @@
 mod archive;
 mod epd;
 mod games;
+mod mersenne;
 mod vary;
 
 use std::collections::HashSet;
@@ -33,6 +34,16 @@ pub struct Openings {
     digest: String,
     seed: u64,
     first: usize,
+    as_is: bool,
+    bad: Option<BadOpenings>,
+}
+
+/// Openings of a book that cannot be read and are left out.
+#[derive(Debug, Clone)]
+pub struct BadOpenings {
+    pub count: usize,
+    /// Place and reason.
+    pub first: String,
 }
 
 /// Order of a book
@@ -40,6 +51,8 @@ pub struct Openings {
 pub enum Order {
     /// Shuffled by the seed.
     Random,
+    /// Shuffled by the seed as fastchess shuffles it.
+    Fastchess,
     /// As in the file.
     Sequential,
 }
@@ -55,11 +68,16 @@ pub struct BookOptions<'a> {
     pub plies: Option<u32>,
     /// Apply Chess960 castling rules to standard positions too.
     pub chess960: bool,
+    /// Keep repeated openings, and begin again after the last without random moves, as fastchess does.
+    pub as_is: bool,
+    /// Use so many openings alone, from the first on.
+    pub most: Option<usize>,
 }
 
 impl Default for BookOptions<'_> {
     fn default() -> Self {
-        BookOptions { path: None, order: Order::Random, seed: 0, start: 1, plies: None, chess960: false }
+        let (path, order, plies) = (None, Order::Random, None);
+        BookOptions { path, order, seed: 0, start: 1, plies, chess960: false, as_is: false, most: None }
     }
 }
 
@@ -69,12 +87,19 @@ impl Openings {
             Some(path) => Openings::parse(io::read_as(path, limit_of)?, path, options)?,
             None => Openings::parse(EMBEDDED.to_vec(), Path::new(EMBEDDED_NAME), options)?,
         };
-        if options.start > openings.len() {
+        if options.start > openings.len() && !options.as_is {
             let (start, most) = (options.start, openings.len());
             return Err(Error::usage(format!("opening {start} does not exist: the book has {most}")));
         }
-        if options.order == Order::Random {
-            Rng::new(options.seed).shuffle(&mut openings.positions);
+        match options.order {
+            Order::Random => Rng::new(options.seed).shuffle(&mut openings.positions),
+            Order::Fastchess => mersenne::shuffle(&mut openings.positions, options.seed),
+            Order::Sequential => {}
+        }
+        if let Some(most) = options.most {
+            let first = std::mem::take(&mut openings.first) % openings.len();
+            openings.positions.rotate_left(first);
+            openings.positions.truncate(most.max(1));
         }
         Ok(openings)
     }
@@ -82,10 +107,37 @@ impl Openings {
     fn parse(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Openings> {
         let digest = format!("{:x}", Sha256::digest(&bytes));
         let bytes = if archive::is_zip(&bytes) { archive::only_file(&bytes, path)? } else { bytes };
-        let mut positions = positions(bytes, path, options)?;
-        let mut seen = HashSet::with_capacity(positions.len());
-        positions.retain(|position| seen.insert(position.clone()));
-        Ok(Openings { positions, digest, seed: options.seed, first: options.start.saturating_sub(1) })
+        let read = positions(bytes, path, options)?;
+        let (mut positions, mut bad) = (Vec::with_capacity(read.len()), Vec::new());
+        for position in read {
+            match position {
+                Ok(position) => positions.push(position),
+                Err(error) => bad.push(error),
+            }
+        }
+        let count = bad.len();
+        let first = bad.into_iter().next();
+        if positions.is_empty() {
+            return Err(first.unwrap_or_else(|| Error::data(path, "holds no opening")));
+        }
+        let BookOptions { seed, start, as_is, .. } = options;
+        if !as_is {
+            let mut seen = HashSet::with_capacity(positions.len());
+            positions.retain(|position| seen.insert(position.clone()));
+        }
+        let bad = first.map(|first| BadOpenings { count, first: first.to_string() });
+        Ok(Openings { positions, digest, seed, first: start.saturating_sub(1), as_is, bad })
+    }
+
+    /// A book of the start position alone, for every game.
+    pub fn start_position() -> Openings {
+        let (positions, digest) = (vec![Chess::default()], "start position".to_string());
+        Openings { positions, digest, seed: 0, first: 0, as_is: true, bad: None }
+    }
+
+    /// Openings that were left out because they cannot be read.
+    pub fn bad(&self) -> Option<&BadOpenings> {
+        self.bad.as_ref()
     }
 
     pub fn len(&self) -> usize {
@@ -99,7 +151,7 @@ impl Openings {
     /// Opening of a pair; after the last, the first again, with two random moves if `vary`.
     pub fn get(&self, pair: usize, vary: bool) -> Chess {
         let opening = self.positions[(self.first + pair) % self.positions.len()].clone();
-        if !vary || pair < self.positions.len() {
+        if !vary || self.as_is || pair < self.positions.len() {
             return opening;
         }
         let mut rng = Rng::new(mix(self.seed, pair as u64));
@@ -117,27 +169,26 @@ fn limit_of(head: &[u8]) -> Option<Limit> {
 }
 
 /// Reads a book; one opening that needs Chess960 castling rules applies them to all.
-fn positions(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Vec<Chess>> {
+fn positions(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Vec<Result<Chess>>> {
     let bytes = match bytes.strip_prefix("\u{feff}".as_bytes()) {
         Some(rest) => rest.to_vec(),
         None => bytes,
     };
     let is_text = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"%");
     let first = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).find(is_text);
-    let positions = match first {
+    Ok(match first {
         None => Vec::new(),
         Some(line) if line.starts_with(b"[") || line.starts_with(b"1.") => {
-            games::positions(bytes, path, options.plies)?
+            games::positions(bytes, path, options.plies)
         }
         Some(_) => {
             let text = std::str::from_utf8(&bytes)
                 .map_err(|e| Error::at(path, format!("byte {}", e.valid_up_to()), "is not UTF-8 text"))?;
-            let positions = epd::positions(text, path, options.chess960)?;
-            let needed = positions.iter().any(|position| position.castles().mode().is_chess960());
-            if needed && !options.chess960 { epd::positions(text, path, true)? } else { positions }
+            let positions = epd::positions(text, path, options.chess960);
+            let needed = positions.iter().flatten().any(|position| position.castles().mode().is_chess960());
+            if needed && !options.chess960 { epd::positions(text, path, true) } else { positions }
         }
-    };
-    if positions.is_empty() { Err(Error::data(path, "holds no opening")) } else { Ok(positions) }
+    })
 }
 
 message_error!(OpeningError);
@@ -193,23 +244,29 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_line_is_named() {
+    fn a_bad_line_is_named_and_left_out_and_a_book_of_bad_lines_is_an_error() {
         let good = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -\n";
         for (text, place) in [
             (format!("{good}\njunk\n"), "line 3"),
             (format!("{good}4k3/8/8/8/8/8/8/8 w - -\n"), "line 2"),
             (format!("{good}7k/6Q1/6K1/8/8/8/8/8 b - -\n"), "line 2: the game is over"),
             ("[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. e5 *\n".to_string(), "game 2"),
-            (String::new(), "no opening"),
-            ("# nothing\n".to_string(), "no opening"),
             (
                 "[Event \"a\"]\n\n1. e4 *\n\n[Event \"b\"]\n\n1. e4 xx 2. d4 *\n".to_string(),
                 "game 2, line 5: cannot read `xx`",
             ),
         ] {
-            let error = parse(&text).unwrap_err();
+            let book = parse(&text).unwrap();
+            let bad = book.bad().unwrap();
+            assert_eq!((book.len(), bad.count), (1, 1));
+            assert!(bad.first.contains(place), "{bad:?}");
+        }
+        assert!(parse(good).unwrap().bad().is_none());
+        for (text, says) in [("", "no opening"), ("# nothing\n", "no opening"), ("\njunk\nmore\n", "line 2")]
+        {
+            let error = parse(text).unwrap_err();
             assert_eq!(error.exit_code(), 1);
-            assert!(error.to_string().contains(place), "{error}");
+            assert!(error.to_string().contains(says), "{error}");
         }
     }
 
@@ -245,6 +302,19 @@ mod tests {
         }
         assert!(seen.len() * 100 > 3 * book.len() * 98, "{} of {}", seen.len(), 3 * book.len());
         assert_eq!(book.get(book.len() + 3, false), book.get(3, false));
+    }
+
+    #[test]
+    fn a_book_as_it_is_keeps_repeats_and_begins_again_unchanged() {
+        let line = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -\n";
+        let text = format!("{line}{line}4k3/8/8/8/8/8/4P3/4K3 w - -\n");
+        let options = BookOptions { as_is: true, start: 5, ..BookOptions::default() };
+        let book = Openings::parse(text.into_bytes(), Path::new("book"), options).unwrap();
+        assert_eq!(book.len(), 3);
+        assert_eq!(book.get(0, true), book.get(3, true));
+        assert_eq!(book.get(2, true), book.get(3, true), "the first two are the same");
+        let start = Openings::start_position();
+        assert_eq!((start.len(), start.get(7, true)), (1, Chess::default()));
     }
 
     #[test]

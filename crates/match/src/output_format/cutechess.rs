@@ -83,7 +83,8 @@ mod tests {
     #[test]
     fn the_lines_are_those_of_cutechess() {
         let tally = tally();
-        let players = MatchStatus { names: ["new", "base"], conditions: "", tally: &tally, test: None };
+        let players =
+            MatchStatus { names: ["new", "base"], conditions: "", tally: &tally, test: None, by_pairs: true };
         // fastchess printed the first line for these games with `-output format=cutechess`; cutechess-cli
         // rounds the next to one place: there it was 26.11 +/- 54.28, LOS: 83.00 %, DrawRatio: 50.00 %.
         assert_eq!(score(players.names, tally.games), "Score of new vs base: 23 - 17 - 40  [0.537] 80\n");

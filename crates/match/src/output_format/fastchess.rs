@@ -3,14 +3,15 @@
 use std::fmt::Write;
 
 use super::{MatchStatus, accepted, error, number, percent};
-use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial};
+use crate::stats::{Estimate, Pentanomial, ResultCounts, Sprt, Trinomial};
 use crate::tally::{Tally, share};
 
 const RULE: &str = "--------------------------------------------------\n";
 
-pub(super) fn standing(&MatchStatus { names: [a, b], conditions, tally, test }: &MatchStatus) -> String {
+pub(super) fn standing(status: &MatchStatus) -> String {
+    let &MatchStatus { names: [a, b], conditions, tally, test, by_pairs } = status;
     let mut text = String::from(RULE);
-    let e = Estimate::new(tally.pairs);
+    let e = if by_pairs { Estimate::new(tally.pairs) } else { Estimate::new(tally.games) };
     let (pairs, games) = (tally.pairs, tally.games);
     let Trinomial { wins, draws, losses } = games;
     let ratio = pairs.ratio().unwrap_or(if pairs.0[3] + pairs.0[4] > 0 { f64::INFINITY } else { f64::NAN });
@@ -20,15 +21,22 @@ pub(super) fn standing(&MatchStatus { names: [a, b], conditions, tally, test }: 
     let [elo, elo_error] = [number(e.elo, 2), error(e.elo_error, 2)];
     let [nelo, nelo_error] = [number(e.nelo, 2), error(e.nelo_error, 2)];
     let _ = writeln!(text, "Elo: {elo} +/- {elo_error}, nElo: {nelo} +/- {nelo_error}");
-    let (los, even, ratio) = (100.0 * e.los, even(pairs), number(ratio, 2));
-    let _ = writeln!(text, "LOS: {los:.2} %, DrawRatio: {even:.2} %, PairsRatio: {ratio}");
+    // Without variance fastchess is certain of the sign.
+    let counts = if by_pairs { ResultCounts::from(pairs) } else { ResultCounts::from(games) };
+    let los = if counts.are_alike() && e.elo != 0.0 { f64::from(u8::from(e.elo > 0.0)) } else { e.los };
+    let (los, even, ratio) = (100.0 * los, even(pairs), number(ratio, 2));
+    let even = if by_pairs { even } else { 100.0 * draws as f64 / games.games().max(1) as f64 };
+    let ratio = if by_pairs { format!(", PairsRatio: {ratio}") } else { String::new() };
+    let _ = writeln!(text, "LOS: {los:.2} %, DrawRatio: {even:.2} %{ratio}");
     let _ = writeln!(
         text,
         "Games: {}, Wins: {wins}, Losses: {losses}, Draws: {draws}, Points: {points:.1} ({:.2} %)",
         games.games(),
         100.0 * share(games)
     );
-    let _ = writeln!(text, "Ptnml(0-2): {:?}, WL/DD Ratio: {}", pairs.0, number(traded, 2));
+    if by_pairs {
+        let _ = writeln!(text, "Ptnml(0-2): {:?}, WL/DD Ratio: {}", pairs.0, number(traded, 2));
+    }
     if let Some((sprt, llr)) = test {
         let ([elo0, elo1], lower, upper) = (sprt.bounds(), sprt.lower(), sprt.upper());
         let percent = percent(&sprt, llr);
@@ -95,7 +103,8 @@ Ptnml(0-2): [0, 5, 24, 11, 0], WL/DD Ratio: 1.00
     #[test]
     fn the_block_is_that_of_fastchess() {
         let (conditions, tally) = ("1 plies, NULL, NULL, o.epd", tally());
-        let players = MatchStatus { names: ["new", "base"], conditions, tally: &tally, test: None };
+        let players =
+            MatchStatus { names: ["new", "base"], conditions, tally: &tally, test: None, by_pairs: true };
         assert_eq!(standing(&players), BLOCK);
         // Its LLR was -nan; the format of the line is from `printSprt`.
         let text = standing(&MatchStatus { test: Some((sprt(), -1.472)), ..players });
@@ -109,7 +118,13 @@ Ptnml(0-2): [0, 5, 24, 11, 0], WL/DD Ratio: 1.00
     fn one_sided_counts_are_printed_as_by_fastchess() {
         let games = Trinomial { wins: 20, ..Trinomial::default() };
         let tally = Tally { games, pairs: Pentanomial([0, 0, 0, 0, 10]), ..Tally::default() };
-        let text = standing(&MatchStatus { names: ["a", "b"], conditions: "", tally: &tally, test: None });
+        let text = standing(&MatchStatus {
+            names: ["a", "b"],
+            conditions: "",
+            tally: &tally,
+            test: None,
+            by_pairs: true,
+        });
         // fastchess prints nan or -nan, depending on its compiler.
         assert!(text.contains("\nElo: inf +/- nan, nElo: inf +/- "), "{text}");
         assert!(text.contains("\nLOS: 100.00 %, DrawRatio: 0.00 %, PairsRatio: inf\n"), "{text}");

@@ -6,7 +6,7 @@ mod fastchess;
 
 use super::pgn;
 use crate::stats::{Sprt, Trinomial, Verdict};
-use crate::{Pair, Tally};
+use crate::{Pair, Reason, Tally};
 
 /// Format of match output
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -25,24 +25,33 @@ pub struct MatchStatus<'a> {
     /// From the first player's side.
     pub tally: &'a Tally,
     pub test: Option<(Sprt, f64)>,
+    /// Whether the statistics count pairs, not games.
+    pub by_pairs: bool,
 }
 
 impl OutputFormat {
     /// Lines of a finished pair. `of` is the number of all games, `now` the score of two players.
     pub fn games(self, pair: &Pair, names: &[String], of: usize, now: Option<Trinomial>) -> String {
-        let mut text = String::new();
-        let [a, b] = pair.pairing.players;
-        let both = [names[a].as_str(), names[b].as_str()];
-        let [_, second] = pair.half_points();
-        for (game, (played, [white, black])) in pair.seated().into_iter().enumerate() {
-            let number = 2 * pair.index + game + 1;
-            let (white, black) = (&names[white], &names[black]);
-            let (result, how) = (played.result(), pgn::how_it_ended(played));
-            text += &format!("Started game {number} of {of} ({white} vs {black})\n");
-            text += &format!("Finished game {number} ({white} vs {black}): {result} {{{how}}}\n");
-            if let (OutputFormat::Cutechess, Some(now)) = (self, now) {
-                text += &cutechess::score(both, if game == 0 { without(now, second) } else { now });
-            }
+        let lines = |game| started(pair, names, of, game) + &self.finished(pair, names, now, game);
+        [0, 1].map(lines).concat()
+    }
+
+    /// Lines of the end of a game, 0 or 1, of a pair; with cutechess the score `now`, after the pair, taken back to
+    /// this game.
+    pub fn finished(self, pair: &Pair, names: &[String], now: Option<Trinomial>, game: usize) -> String {
+        let (played, [white, black]) = pair.seated()[game];
+        let (white, black, number) = (&names[white], &names[black], 2 * pair.index + game + 1);
+        let (result, how) = (played.result(), pgn::how_it_ended(played));
+        // The move itself is in the PGN alone.
+        let how = match played.reason {
+            Reason::IllegalMove => how.split(": ").next().unwrap_or_default(),
+            _ => &how,
+        };
+        let mut text = format!("Finished game {number} ({white} vs {black}): {result} {{{how}}}\n");
+        if let (OutputFormat::Cutechess, Some(now)) = (self, now) {
+            let [_, second] = pair.half_points();
+            let both = pair.pairing.players.map(|player| names[player].as_str());
+            text += &cutechess::score(both, if game == 0 { without(now, second) } else { now });
         }
         text
     }
@@ -71,6 +80,13 @@ impl OutputFormat {
         };
         verdict + "Finished match\n"
     }
+}
+
+/// Line of the start of a game, 0 or 1, of a pair.
+pub fn started(pair: &Pair, names: &[String], of: usize, game: usize) -> String {
+    let (_, [white, black]) = pair.seated()[game];
+    let number = 2 * pair.index + game + 1;
+    format!("Started game {number} of {of} ({} vs {})\n", names[white], names[black])
 }
 
 /// The score before the last game, given the first player's half points in it.

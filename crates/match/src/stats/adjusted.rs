@@ -23,6 +23,11 @@ pub struct Adjusted {
 const REACH: f64 = 1_000.0;
 
 impl Adjusted {
+    /// Estimates from a test, finished or not, whose counts are not all alike.
+    pub fn known(test: &Sprt, counts: ResultCounts) -> Option<Adjusted> {
+        if counts.are_alike() { None } else { Adjusted::new(test, counts) }
+    }
+
     /// Estimates from a test, finished or not; `None` without counts and for the Bayesian model.
     pub fn new(test: &Sprt, counts: impl Into<ResultCounts>) -> Option<Adjusted> {
         if test.model() == Model::Bayesian {

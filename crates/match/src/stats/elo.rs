@@ -30,6 +30,9 @@ pub fn elo_of(score: f64) -> f64 {
 }
 
 /// Normal approximation; values that the counts do not bound are infinite (`null` in JSON).
+///
+/// Observations that are all alike have no variance to estimate an error from: the error of Elo is unknown, and the LOS
+/// is that of the sign of so many observations with a uniform prior, 1 − 2^−(n + 1).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimate {
     /// Logistic Elo of the first player over the second.
@@ -57,13 +60,29 @@ impl Estimate {
         let mean = d.mean();
         let standard_error = (d.variance() / d.count).sqrt();
         let excess = mean - 0.5;
+        let alike = d.chance.contains(&1.0);
+        let los = if alike && excess != 0.0 {
+            let doubt = (-(d.count + 1.0) * std::f64::consts::LN_2).exp();
+            if excess > 0.0 { 1.0 - doubt } else { doubt }
+        } else {
+            normal_cdf(ratio(excess, standard_error))
+        };
         Estimate {
             elo: elo_of(mean),
-            elo_error: elo_error(mean, standard_error),
+            elo_error: if alike { f64::INFINITY } else { elo_error(mean, standard_error) },
             nelo: NELO * ratio(excess, (d.variance() * Distribution::<N>::games_each()).sqrt()),
             nelo_error: NELO * Z95 / (d.count * Distribution::<N>::games_each()).sqrt(),
-            los: normal_cdf(ratio(excess, standard_error)),
+            los,
         }
+    }
+}
+
+/// Writes a value with its error in words where one of them is unknown: `+12.3 ± 4.5`, `-190.8 ± unknown`, `unbounded`.
+pub fn with_error(value: f64, error: f64, decimals: usize) -> String {
+    match (value.is_finite(), error.is_finite()) {
+        (true, true) => format!("{value:+.decimals$} ± {error:.decimals$}"),
+        (true, false) => format!("{value:+.decimals$} ± unknown"),
+        (false, _) => "unbounded".to_string(),
     }
 }
 
@@ -127,6 +146,18 @@ mod tests {
     }
 
     #[test]
+    fn unknown_errors_are_words() {
+        for (value, error, text) in [
+            (12.34, 4.56, "+12.3 ± 4.6"),
+            (-190.85, f64::INFINITY, "-190.8 ± unknown"),
+            (f64::NEG_INFINITY, f64::INFINITY, "unbounded"),
+            (f64::INFINITY, 139.0, "unbounded"),
+        ] {
+            assert_eq!(with_error(value, error, 1), text);
+        }
+    }
+
+    #[test]
     fn elo_and_score_are_inverse() {
         close(expected_score(400.0), 10.0 / 11.0, 1e-12);
         for elo in [-700.0, -3.5, 12.0, 350.0] {
@@ -136,11 +167,20 @@ mod tests {
     }
 
     #[test]
-    fn one_sided_counts_are_infinite_but_never_nan() {
-        let e = Estimate::new(Pentanomial([0, 0, 0, 0, 7]));
-        assert_eq!((e.elo, e.elo_error, e.nelo, e.los), (f64::INFINITY, f64::INFINITY, f64::INFINITY, 1.0));
-        let e = Estimate::new(Pentanomial([0, 0, 9, 0, 0]));
-        assert_eq!((e.elo, e.elo_error, e.nelo, e.los), (0.0, 0.0, 0.0, 0.5));
+    fn counts_that_are_all_alike_have_no_known_error_and_are_never_nan() {
+        const INF: f64 = f64::INFINITY;
+        for (pairs, elo, nelo, los) in [
+            ([0, 0, 0, 0, 7], INF, INF, 1.0 - 1.0 / 256.0),
+            ([0, 0, 9, 0, 0], 0.0, 0.0, 0.5),
+            ([0, 1, 0, 0, 0], -190.848_501_887_864_98, -INF, 0.25),
+        ] {
+            let e = Estimate::new(Pentanomial(pairs));
+            assert!(e.elo == elo || (e.elo - elo).abs() < 1e-9, "{}", e.elo);
+            assert_eq!((e.elo_error, e.nelo), (INF, nelo));
+            assert!((e.los - los).abs() < 1e-12, "{}", e.los);
+        }
+        // One observation of another kind is enough for an estimate.
+        assert!(Estimate::new(Pentanomial([0, 1, 1, 0, 0])).elo_error.is_finite());
         let e = Estimate::new(Trinomial::default());
         assert_eq!((e.elo, e.los), (0.0, 0.5));
     }

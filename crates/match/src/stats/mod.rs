@@ -11,6 +11,6 @@ pub mod special;
 pub mod sprt;
 
 pub use adjusted::Adjusted;
-pub use elo::Estimate;
+pub use elo::{Estimate, with_error};
 pub use pentanomial::{Distribution, Pentanomial, ResultCounts, Trinomial};
 pub use sprt::{Model, Sprt, Verdict};

@@ -66,6 +66,16 @@ pub enum ResultCounts {
     Pairs(Pentanomial),
 }
 
+impl ResultCounts {
+    /// All observations are of one kind, so that nothing is known of their variance.
+    pub fn are_alike(&self) -> bool {
+        match self {
+            ResultCounts::Games(games) => games.ascending().contains(&games.games()),
+            ResultCounts::Pairs(pairs) => pairs.0.contains(&pairs.pairs()),
+        }
+    }
+}
+
 impl From<Trinomial> for ResultCounts {
     fn from(counts: Trinomial) -> ResultCounts {
         ResultCounts::Games(counts)

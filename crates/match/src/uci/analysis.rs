@@ -6,7 +6,7 @@
 
 use std::io::Write;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use shakmaty::fen::Fen;
@@ -14,7 +14,7 @@ use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
 
 use super::parse::InfoKind;
 use super::wait::Wait;
-use super::{Program, UciPlayer, answer, not_running, write_control};
+use super::{Program, UciPlayer, answer, move_text, not_running, write_control};
 use crate::{Control, NoMove, PlayerError, SearchInfo, Time};
 
 /// A search's last report and its move.
@@ -70,12 +70,31 @@ impl Analyst {
         let timeout = self.timeout(control);
         let process = self.player.process.as_mut().ok_or_else(not_running)?;
         let wait = Wait { deadline: timeout.map(|timeout| Instant::now() + timeout), stop };
-        process.discard_lines();
+        let mut strays = process.discard_lines();
+        let mut last = std::mem::take(&mut self.player.last_answer);
         let (mut info, mut held) = (SearchInfo::default(), InfoKind::NoScore);
         let answered = process.send(&self.commands, &wait).and_then(|()| {
             let legal = position.legal_moves();
-            process.read(&wait, |line| answer(line, &legal, castling, &mut held, &mut info))
+            process.read(&wait, |line| {
+                let said = answer(line, &legal, castling, &mut held, &mut info)?;
+                let word = move_text(line);
+                if said.is_err() && !word.is_empty() && word == last {
+                    // The last answer once more: it may come after the next question.
+                    strays += 1;
+                    last.clear();
+                    return None;
+                }
+                self.player.last_answer = word.to_vec();
+                Some(said)
+            })
         });
+        if strays > 0 {
+            self.player.program.strays.fetch_add(strays, Ordering::Relaxed);
+        }
+        if self.player.program.white_pov && position.turn().is_black() {
+            info.score = info.score.map(|score| -score);
+            info.wdl = info.wdl.map(|[win, draw, loss]| [loss, draw, win]);
+        }
         self.commands.clear();
         match answered {
             Ok(best) => Ok(Analysis { info, best }),

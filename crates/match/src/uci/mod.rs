@@ -7,6 +7,7 @@
 
 mod analysis;
 mod line_buffer;
+mod listen;
 mod option;
 mod parse;
 #[cfg(unix)]
@@ -18,25 +19,28 @@ mod pipes;
 mod pipes_threads;
 mod position;
 mod process;
+mod pv_check;
 mod wait;
 
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use shakmaty::{CastlingMode, Chess, Move, MoveList, Position};
 
 use self::line_buffer::LineBuffer;
+use self::listen::Heard;
+pub use self::listen::{EngineLog, LinePattern, Listen, PatternError, PvCheck};
 use self::option::UciOption;
 use self::parse::{InfoKind, find_move, joined, shown, words};
 use self::position::PositionCommand;
 use self::process::Process;
 use self::wait::{ProcessError, Wait};
 use super::control::{Control, Time};
-use super::player::{MoveReply, NoMove, Player, PlayerError, SearchInfo, Turn};
+use super::player::{MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Turn};
 
 /// Time limits for a program's answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,7 +63,16 @@ pub struct Program {
     pub restart: bool,
     /// Send only the moves since the last capture or pawn move.
     pub short_history: bool,
+    /// Scores are from White's side; negate those of Black.
+    pub white_pov: bool,
     pub timeouts: Timeouts,
+    /// Name in warnings and logs.
+    pub name: String,
+    /// Warn of options that the engine does not have, instead of refusing it.
+    pub lenient: bool,
+    pub listen: Listen,
+    /// Answers without a question, which were dropped.
+    pub strays: Arc<AtomicU64>,
 }
 
 pub use self::analysis::{Analysis, Analyst};
@@ -69,11 +82,14 @@ pub struct UciPlayer {
     process: Option<Process>,
     declared: Vec<UciOption>,
     name: Option<String>,
+    warnings: Vec<String>,
     position_command: PositionCommand,
     chess960: bool,
     played: bool,
     /// An abandoned search is still running.
     searching: bool,
+    /// The move of the last `bestmove`, as the program wrote it.
+    last_answer: Vec<u8>,
 }
 
 fn not_running() -> PlayerError {
@@ -88,9 +104,11 @@ impl UciPlayer {
             process: None,
             declared: Vec::new(),
             name: None,
+            warnings: Vec::new(),
             chess960: false,
             played: false,
             searching: false,
+            last_answer: Vec::new(),
         };
         player.start()?;
         Ok(player)
@@ -113,6 +131,16 @@ impl UciPlayer {
         self.ask_ready(&commands, timeout, stop).map_err(unable)
     }
 
+    /// Value of an option that is not set.
+    pub fn default_of(&self, name: &str) -> Option<&str> {
+        let declared = self.declared.iter().find(|option| option.name.eq_ignore_ascii_case(name))?;
+        Some(declared.default.as_str()).filter(|default| !default.is_empty())
+    }
+
+    pub fn take_warnings(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.warnings)
+    }
+
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
@@ -125,7 +153,9 @@ impl UciPlayer {
             command.current_dir(dir);
         }
         let unable = |e| PlayerError::Unable(format!("cannot be started: {e}"));
-        let mut process = Process::start(&mut command).map_err(unable)?;
+        let Program { name, listen, .. } = &*self.program;
+        let log = listen.log.clone().map(|log| (log, name.clone()));
+        let mut process = Process::start(&mut command, log).map_err(unable)?;
         let never = AtomicBool::new(false);
         let wait = Wait { deadline: Some(Instant::now() + self.program.timeouts.start), stop: &never };
         // A program that has exited shows when its answer is read.
@@ -141,16 +171,28 @@ impl UciPlayer {
         }
     }
 
-    fn settings(&self) -> Result<Vec<u8>, PlayerError> {
+    fn settings(&mut self) -> Result<Vec<u8>, PlayerError> {
         let mut commands = Vec::new();
+        self.warnings.clear();
+        let Program { lenient, name: engine, .. } = &*self.program;
         for (name, value) in &self.program.options {
             let Some(declared) = self.declared.iter().find(|option| option.name.eq_ignore_ascii_case(name))
             else {
+                if *lenient {
+                    self.warnings.push(format!("Warning; {engine} doesn't have option {name}"));
+                    continue;
+                }
                 let names: Vec<&str> = self.declared.iter().map(|option| option.name.as_str()).collect();
                 let note = format!("has no option `{name}`; it offers: {}", names.join(", "));
                 return Err(PlayerError::Unable(note));
             };
-            declared.set(value, &mut commands).map_err(|e| PlayerError::Unable(e.to_string()))?;
+            match declared.set(value, &mut commands) {
+                Ok(()) => {}
+                Err(_) if *lenient => {
+                    self.warnings.push(format!("Warning; Invalid value for option {name}; {value}"));
+                }
+                Err(error) => return Err(PlayerError::Unable(error.to_string())),
+            }
         }
         Ok(commands)
     }
@@ -197,7 +239,8 @@ impl UciPlayer {
         self.searching = true;
         // The reply was late, whatever the clock says by now.
         let time = time.max(allowed + Duration::from_nanos(1));
-        MoveReply { best: Err(NoMove("no move".into())), info: SearchInfo::default(), time }
+        let best = Err(NoMove("no move".into()));
+        MoveReply { best, info: SearchInfo::default(), time, remarks: Remarks::default() }
     }
 }
 
@@ -209,6 +252,7 @@ impl Player for UciPlayer {
             self.handshake(stop)?;
         }
         self.played = true;
+        self.last_answer.clear();
         self.position_command.reset();
         let mut commands = if self.searching { b"stop\n".to_vec() } else { Vec::new() };
         let chess960 = start.castles().mode() == CastlingMode::Chess960;
@@ -233,19 +277,54 @@ impl Player for UciPlayer {
         let allowed = turn.own.allowed();
         let timeout = allowed.or(self.program.timeouts.stall);
         let process = self.process.as_mut().ok_or_else(not_running)?;
+        let Program { listen, white_pov, name, .. } = &*self.program;
+        let (idle, mut heard) = (listen.is_idle(), Heard::default());
         let (mut info, mut held) = (SearchInfo::default(), InfoKind::NoScore);
-        process.discard_lines();
+        let mut strays = process.discard_lines();
+        let mut last = std::mem::take(&mut self.last_answer);
         let begin = Instant::now();
         let wait = Wait { deadline: timeout.map(|timeout| begin + timeout), stop: turn.stop };
         let answer = process.send(&self.position_command.text, &wait).and_then(|()| {
-            process.read(&wait, |line| answer(line, turn.legal, turn.castling(), &mut held, &mut info))
+            process.read(&wait, |line| {
+                if !idle {
+                    listen.hear(line.trim_ascii_start(), &mut heard);
+                }
+                let said = answer(line, turn.legal, turn.castling(), &mut held, &mut info)?;
+                let word = move_text(line);
+                if said.is_err() && !word.is_empty() && word == last {
+                    // The last answer once more: it may come after the next question.
+                    strays += 1;
+                    last.clear();
+                    return None;
+                }
+                self.last_answer = word.to_vec();
+                Some(said)
+            })
         });
         let time = begin.elapsed();
+        if strays > 0 {
+            self.program.strays.fetch_add(strays, Ordering::Relaxed);
+        }
         self.position_command.text.truncate(length);
         match (answer, allowed) {
-            (Ok(best), _) => Ok(MoveReply { best, info, time }),
+            (Ok(best), _) => {
+                let remarks = match idle {
+                    true => Remarks::default(),
+                    false => listen.remarks(heard, turn, best.as_ref().ok().copied(), name),
+                };
+                if *white_pov && turn.line.position().turn().is_black() {
+                    info.score = info.score.map(|score| -score);
+                }
+                Ok(MoveReply { best, info, time, remarks })
+            }
             (Err(ProcessError::TimedOut), Some(allowed)) => Ok(self.timed_out(allowed, time)),
             (Err(error), _) => Err(self.player_error(error, "`go`", timeout.unwrap_or_default())),
+        }
+    }
+
+    fn abandon(&mut self) {
+        if self.searching {
+            self.quit();
         }
     }
 }
@@ -284,12 +363,19 @@ fn answer(
         }
         return None;
     }
-    let said = line.strip_prefix(b"bestmove")?;
-    let word = words(said).next().unwrap_or_default();
-    Some(find_move(word, legal, castling).ok_or_else(|| match word {
-        [] => NoMove("bestmove without a move".into()),
-        word => NoMove(shown(word)),
-    }))
+    line.starts_with(b"bestmove").then(|| {
+        let word = move_text(line);
+        find_move(word, legal, castling).ok_or_else(|| match word {
+            [] => NoMove("bestmove without a move".into()),
+            word => NoMove(shown(word)),
+        })
+    })
+}
+
+/// The move of a line `bestmove`, as the program wrote it; empty if there is none.
+fn move_text(line: &[u8]) -> &[u8] {
+    let said = line.trim_ascii_start().strip_prefix(b"bestmove").unwrap_or_default();
+    words(said).next().unwrap_or_default()
 }
 
 /// Output of an engine, as a match reads it.

@@ -8,6 +8,8 @@ use crate::message_error::message_error;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UciOption {
     pub name: String,
+    /// Its value if it is not set; empty if the engine does not say.
+    pub default: String,
     kind: Kind,
 }
 
@@ -44,7 +46,9 @@ impl UciOption {
             }
             _ => Kind::Text,
         };
-        Some(UciOption { name, kind })
+        let default = rest.split(|word| *word == b"default").nth(1).unwrap_or_default();
+        let default = default.iter().take_while(|word| !matches!(**word, b"min" | b"max" | b"var"));
+        Some(UciOption { name, default: joined(default.copied()), kind })
     }
 
     pub fn set(&self, value: &str, out: &mut Vec<u8>) -> Result<(), OptionError> {
@@ -87,6 +91,17 @@ mod tests {
         let mut out = Vec::new();
         let declared = UciOption::parse(words(declared.as_bytes())).unwrap();
         declared.set(value, &mut out).map(|()| String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn defaults_are_read_as_declared() {
+        for (declared, default) in [
+            ("Hash type spin default 16 min 1 max 33554432", "16"),
+            ("Style type combo default Very Risky var Solid var Very Risky", "Very Risky"),
+            ("Clear Hash type button", ""),
+        ] {
+            assert_eq!(UciOption::parse(words(declared.as_bytes())).unwrap().default, default);
+        }
     }
 
     #[test]

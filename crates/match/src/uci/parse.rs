@@ -2,6 +2,8 @@
 //!
 //! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
 
+use std::time::Duration;
+
 use shakmaty::{CastlingMode, CastlingSide, File, Move, MoveList, Rank, Role, Square};
 
 use super::super::player::SearchInfo;
@@ -86,6 +88,9 @@ pub fn info(line: &[u8]) -> (InfoKind, SearchInfo) {
             b"seldepth" => info.seldepth = number(words.next()).clamp(0, 1_000_000) as i32,
             b"nodes" => info.nodes = number(words.next()).max(0) as u64,
             b"nps" => info.nps = number(words.next()).max(0) as u64,
+            b"hashfull" => info.hashfull = number(words.next()).clamp(0, 1000) as u32,
+            b"tbhits" => info.tbhits = number(words.next()).max(0) as u64,
+            b"time" => info.time = Some(Duration::from_millis(number(words.next()).max(0) as u64)),
             b"score" => info.score = score(words.next(), words.next()),
             b"wdl" => info.wdl = wdl([words.next(), words.next(), words.next()]),
             b"lowerbound" | b"upperbound" => worth = InfoKind::Bound,
@@ -188,8 +193,19 @@ mod tests {
     #[test]
     fn info_lines_are_read() {
         let line = b" depth 12 seldepth 19 multipv 1 score cp -34 nodes 12345 nps 1000000 hashfull 3 time 12 pv e2e4";
-        let read =
-            SearchInfo { score: Some(-34), depth: 12, seldepth: 19, nodes: 12345, nps: 1_000_000, wdl: None };
+        let (score, time) = (Some(-34), Some(Duration::from_millis(12)));
+        let (hashfull, tbhits) = (3, 0);
+        let read = SearchInfo {
+            score,
+            depth: 12,
+            seldepth: 19,
+            nodes: 12345,
+            nps: 1_000_000,
+            hashfull,
+            tbhits,
+            time,
+            wdl: None,
+        };
         assert_eq!(info(line), (InfoKind::Exact, read));
         assert_eq!(info(b"pv e2e4 e7e5 nodes 5 score cp 7").1.score, Some(7));
         let wdl = |text: &str| info(format!("depth 9 score cp 5 wdl {text} nodes 5").as_bytes()).1.wdl;

@@ -1,10 +1,12 @@
 //! Child process of a UCI program, leader of its own process group, so that its descendants end with it.
 
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::line_buffer::LineBuffer;
+use super::listen::EngineLog;
 use super::pipes::Pipes;
 use super::wait::{ProcessError, StderrTail, Wait};
 use crate::children;
@@ -20,10 +22,12 @@ pub struct Process {
     lines: LineBuffer,
     tail: StderrTail,
     ended: bool,
+    /// Log of the conversation, and the program's name in it.
+    log: Option<(Arc<EngineLog>, String)>,
 }
 
 impl Process {
-    pub fn start(command: &mut Command) -> std::io::Result<Process> {
+    pub fn start(command: &mut Command, log: Option<(Arc<EngineLog>, String)>) -> std::io::Result<Process> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
@@ -32,7 +36,7 @@ impl Process {
         match Pipes::take(&mut child) {
             Ok(pipes) => {
                 let (lines, tail) = (LineBuffer::new(), StderrTail::default());
-                Ok(Process { child, pipes, lines, tail, ended: false })
+                Ok(Process { child, pipes, lines, tail, ended: false, log })
             }
             Err(error) => {
                 children::end(&mut child);
@@ -42,6 +46,9 @@ impl Process {
     }
 
     pub fn send(&mut self, bytes: &[u8], wait: &Wait) -> Result<(), ProcessError> {
+        if let Some((log, name)) = &self.log {
+            log.sent(name, bytes);
+        }
         self.pipes.send(bytes, &mut self.lines, &mut self.tail, wait)
     }
 
@@ -54,6 +61,9 @@ impl Process {
         let mut received = 0u64;
         loop {
             while let Some(line) = self.lines.next_line() {
+                if let Some((log, name)) = &self.log {
+                    log.received(name, line);
+                }
                 if let Some(found) = take(line) {
                     return Ok(found);
                 }
@@ -75,9 +85,24 @@ impl Process {
         }
     }
 
-    /// Drops lines received before a question: they do not answer it.
-    pub fn discard_lines(&mut self) {
-        while self.lines.next_line().is_some() {}
+    /// Drops lines received before a question, which they do not answer; counts those that pretend to.
+    pub fn discard_lines(&mut self) -> u64 {
+        let never = AtomicBool::new(false);
+        let mut strays = 0;
+        // Bounded, so that a flood cannot delay the question.
+        for _ in 0..16 {
+            while let Some(line) = self.lines.next_line() {
+                strays += u64::from(line.trim_ascii_start().starts_with(b"bestmove"));
+            }
+            let now = Wait { deadline: Some(Instant::now()), stop: &never };
+            if self.pipes.receive(&mut self.lines, &mut self.tail, &now).is_err() {
+                break;
+            }
+        }
+        while let Some(line) = self.lines.next_line() {
+            strays += u64::from(line.trim_ascii_start().starts_with(b"bestmove"));
+        }
+        strays
     }
 
     pub fn unfinished(&self) -> &[u8] {

@@ -4,15 +4,21 @@
 //! pawns, or `+M5` for mate in five plies; depth, time, nodes. Where only nodes or depth limit in-process
 //! players, times are 0, so that equal games are equal bytes.
 
-use std::fmt::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
+mod comment;
+mod date;
+mod movetext;
+mod style;
 
-use shakmaty::fen::Fen;
-use shakmaty::san::San;
+use std::fmt::Write;
+
+use shakmaty::fen::{Epd, Fen};
 use shakmaty::{Chess, Color, EnPassantMode, Position};
 
-use crate::{Control, Game, Pair, PlayedMove, Reason, TimeSettings};
-use patzer_chess::score::{MATE, Score, is_mate};
+use crate::{Control, Game, Pair, Reason, TimeSettings};
+
+pub use self::date::{clock, today};
+pub use self::movetext::write_game;
+pub use self::style::{MoveField, Notation, PgnStyle};
 
 #[derive(Debug, Clone)]
 pub struct Header {
@@ -24,6 +30,7 @@ pub struct Header {
     pub times: bool,
     /// `None` for reproducible games.
     pub date: Option<String>,
+    pub style: PgnStyle,
 }
 
 impl Header {
@@ -37,97 +44,27 @@ impl Header {
             times: !controls.iter().all(Control::deterministic),
             controls,
             date: None,
+            style: PgnStyle::default(),
         }
     }
 }
-
-pub fn today() -> String {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    day((since.as_secs() / 86_400) as i64)
-}
-
-/// Date of a day number since 1970-01-01. Source: Hinnant, "chrono-Compatible Low-Level Date Algorithms".
-fn day(number: i64) -> String {
-    let z = number + 719_468;
-    let (era, of_era) = (z.div_euclid(146_097), z.rem_euclid(146_097));
-    let year = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    format!("{:04}.{month:02}.{day:02}", year + 400 * era + i64::from(month <= 2))
-}
-
-const WIDTH: usize = 80;
 
 /// Writes both games of a pair, each with an empty line after it.
 pub fn pair(pair: &Pair, header: &Header) -> String {
     let plies: usize = pair.games.iter().map(|game| game.moves.len()).sum();
     let mut out = String::with_capacity(48 * plies + 1024);
     for (number, (game, players)) in pair.seated().into_iter().enumerate() {
-        write_game(&mut out, game, header, players, &format!("{}.{}", pair.index + 1, number + 1));
+        let round = match header.style.round_by_game {
+            true => format!("{}.{}", pair.index + 1, number + 1),
+            // A round ends with its opening.
+            false if pair.pairing.openings[0] != pair.pairing.openings[1] => {
+                (2 * pair.index + number + 1).to_string()
+            }
+            false => (pair.index + 1).to_string(),
+        };
+        write_game(&mut out, game, header, players, &round);
     }
     out
-}
-
-struct Movetext<'a> {
-    out: &'a mut String,
-    column: usize,
-    token: String,
-}
-
-impl Movetext<'_> {
-    fn push(&mut self) {
-        if self.column > 0 && self.column + 1 + self.token.len() > WIDTH {
-            self.out.push('\n');
-            self.column = 0;
-        } else if self.column > 0 {
-            self.out.push(' ');
-            self.column += 1;
-        }
-        self.out.push_str(&self.token);
-        self.column += self.token.len();
-        self.token.clear();
-    }
-}
-
-/// Writes a game with an empty line after it. `players` are the indices of White and Black.
-pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usize; 2], round: &str) {
-    write_tags(out, game, header, players, round);
-    let mut text = Movetext { out, column: 0, token: String::with_capacity(WIDTH) };
-    let mut position = game.start.clone();
-    for (ply, played) in game.moves.iter().enumerate() {
-        let number = position.fullmoves();
-        let last = ply + 1 == game.moves.len();
-        if position.turn().is_white() || ply == 0 {
-            push_number(&mut text.token, number.get().into());
-            text.token.push_str(if position.turn().is_white() { "." } else { "..." });
-            text.push();
-        }
-        San::from_move(&position, played.m).append_to_string(&mut text.token);
-        position.play_unchecked(played.m);
-        // Only the last move can be mate: skip move generation for the others.
-        if last && game.reason == Reason::Checkmate {
-            text.token.push('#');
-        } else if position.is_check() {
-            text.token.push('+');
-        }
-        text.push();
-        comment(&mut text.token, played, header.times);
-        if last {
-            text.token.push_str(", ");
-            text.token.push_str(&ending(game, &position));
-        }
-        text.token.push('}');
-        text.push();
-    }
-    if game.moves.is_empty() {
-        let _ = write!(text.token, "{{{}}}", ending(game, &position));
-        text.push();
-    }
-    text.token.push_str(game.result());
-    text.push();
-    out.push_str("\n\n");
 }
 
 fn write_tags(out: &mut String, game: &Game, header: &Header, players: [usize; 2], round: &str) {
@@ -143,14 +80,15 @@ fn write_tags(out: &mut String, game: &Game, header: &Header, players: [usize; 2
     };
     let [white, black] = players;
     tag("Event", &header.event);
-    tag("Site", "?");
+    let PgnStyle { site, minimal, .. } = &header.style;
+    tag("Site", site);
     tag("Date", header.date.as_deref().unwrap_or("????.??.??"));
     tag("Round", round);
     tag("White", &header.names[white]);
     tag("Black", &header.names[black]);
     tag("Result", game.result());
     for (name, player) in [("EngineWhiteName", white), ("EngineBlackName", black)] {
-        if let Some(engine) = &header.engines[player] {
+        if let Some(engine) = header.engines[player].as_ref().filter(|_| !minimal) {
             tag(name, engine);
         }
     }
@@ -160,6 +98,15 @@ fn write_tags(out: &mut String, game: &Game, header: &Header, players: [usize; 2
     }
     if game.start.castles().mode().is_chess960() {
         tag("Variant", "Chess960");
+    }
+    if *minimal {
+        out.push('\n');
+        return;
+    }
+    if let Some([begin, end]) = game.clock {
+        tag("GameDuration", &clock(end.duration_since(begin).unwrap_or_default()));
+        tag("GameStartTime", &date::moment(begin));
+        tag("GameEndTime", &date::moment(end));
     }
     tag("PlyCount", &game.moves.len().to_string());
     tag("Termination", termination(game.reason));
@@ -207,7 +154,10 @@ fn ending(game: &Game, position: &Chess) -> String {
         (Reason::Repetition, _) => "Draw by 3-fold repetition".into(),
         (Reason::FiftyMoves, _) => "Draw by fifty moves rule".into(),
         (Reason::InsufficientMaterial, _) => "Draw by insufficient mating material".into(),
-        (Reason::TimeForfeit, Some(_)) => format!("{loser} loses on time"),
+        (Reason::TimeForfeit, Some(_)) => match &game.note {
+            Some(overrun) => format!("{loser} loses on time ({overrun})"),
+            None => format!("{loser} loses on time"),
+        },
         (Reason::TimeForfeit, None) => {
             format!("{loser} is out of time, and {} cannot mate", name(!position.turn()))
         }
@@ -226,68 +176,20 @@ fn ending(game: &Game, position: &Chess) -> String {
     }
 }
 
-fn comment(out: &mut String, played: &PlayedMove, times: bool) {
-    let info = &played.info;
-    let milliseconds = if times { played.time.as_millis() as u64 } else { 0 };
-    out.push('{');
-    // A zero in place of a missing score would read as a draw.
-    if let Some(value) = info.score {
-        score(out, value);
-    }
-    out.push('/');
-    push_number(out, info.depth.max(0) as u64);
-    out.push(' ');
-    push_fraction(out, milliseconds, 1000);
-    out.push_str("s, n=");
-    push_number(out, info.nodes);
-    if times && info.nps > 0 {
-        out.push_str(", nps=");
-        push_number(out, info.nps);
-    }
-}
-
-fn score(out: &mut String, score: Score) {
-    out.push(if score < 0 { '-' } else { '+' });
-    let size = score.unsigned_abs();
-    if is_mate(score) {
-        out.push('M');
-        push_number(out, MATE.unsigned_abs().saturating_sub(size).into());
-    } else {
-        push_fraction(out, size.into(), 100);
-    }
-}
-
-/// Appends an integer; `std::fmt` costs more than all else that a move needs.
-fn push_number(out: &mut String, mut number: u64) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
-}
-
-/// Appends `number / unit` with as many decimals as `unit` has zeros.
-fn push_fraction(out: &mut String, number: u64, unit: u64) {
-    push_number(out, number / unit);
-    out.push('.');
-    let mut place = unit / 10;
-    while place > 0 {
-        out.push(char::from(b'0' + (number / place % 10) as u8));
-        place /= 10;
-    }
+/// Final position of a game as a line of EPD.
+pub fn final_epd(game: &Game) -> String {
+    let mut position = game.start.clone();
+    game.moves.iter().for_each(|played| position.play_unchecked(played.m));
+    let epd = Epd::from_position(&position, EnPassantMode::Legal);
+    format!("{epd} hmvc {}; fmvn {};", position.halfmoves(), position.fullmoves())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::player::SearchInfo;
     use super::*;
+    use crate::{PlayedMove, SearchInfo};
     use patzer_chess::fen;
+    use patzer_chess::score::Score;
     use shakmaty::san::San;
     use std::time::Duration;
 
@@ -297,11 +199,18 @@ mod tests {
             let m = san.parse::<San>().unwrap().to_move(&position).unwrap();
             position.play_unchecked(m);
             let score = Some(score);
-            let info = SearchInfo { score, depth: 12, seldepth: 0, nodes: 5000, nps: 100_000, wdl: None };
-            PlayedMove { m, info, time: Duration::from_millis(50) }
+            let info = SearchInfo {
+                score,
+                depth: 12,
+                seldepth: 0,
+                nodes: 5000,
+                nps: 100_000,
+                ..SearchInfo::default()
+            };
+            PlayedMove { m, info, time: Duration::from_millis(50), left: None }
         });
         let moves = moves.collect();
-        Game { start, moves, winner, reason, note: None }
+        Game { start, moves, winner, reason, note: None, remarks: Vec::new(), clock: None }
     }
 
     fn text(game: &Game, controls: [Control; 2]) -> String {
@@ -365,18 +274,6 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_those_of_the_standard_library() {
-        for number in [0, 1, 9, 10, 99, 100, 1005, 12_345, u64::from(u32::MAX), u64::MAX] {
-            let mut out = String::new();
-            push_number(&mut out, number);
-            assert_eq!(out, number.to_string());
-            out.clear();
-            push_fraction(&mut out, number, 1000);
-            assert_eq!(out, format!("{}.{:03}", number / 1000, number % 1000));
-        }
-    }
-
-    #[test]
     fn checks_and_mates_are_marked_as_the_standard_asks() {
         use shakmaty::san::SanPlus;
         let mut moves = Vec::new();
@@ -395,29 +292,50 @@ mod tests {
     }
 
     #[test]
-    fn days_are_those_of_the_calendar() {
-        // Printed by `date -u -d @$((86400 * n))`.
-        for (number, text) in
-            [(0, "1970.01.01"), (11_016, "2000.02.29"), (11_017, "2000.03.01"), (20_778, "2026.11.21")]
-        {
-            assert_eq!(day(number), text);
+    fn comments_are_read_as_they_were_meant() {
+        let scores = [None, Some(0), Some(-7), Some(1234), Some(31_995), Some(-31_998)];
+        let mut header = Header::new("", &[], &[]);
+        header.times = true;
+        for score in scores {
+            let info = SearchInfo { score, depth: 9, nodes: 1, nps: 5, ..SearchInfo::default() };
+            let m = Chess::default().legal_moves()[0];
+            let played = PlayedMove { m, info, time: Duration::from_millis(1500), left: None };
+            let mut text = String::new();
+            comment::comment(&mut text, &played, None, &header);
+            let read = patzer_pgn::Annotation::parse(&text.as_bytes()[1..]);
+            let read = read.before(Color::White, &Default::default()).map(|s| (i32::from(s.value), s.depth));
+            assert_eq!(read, score.map(|score| (score, Some(9))), "{text}");
         }
     }
 
     #[test]
-    fn comments_are_read_as_they_were_meant() {
-        let scores = [None, Some(0), Some(-7), Some(1234), Some(31_995), Some(-31_998)];
-        for score in scores {
-            let info = SearchInfo { score, depth: 9, nodes: 1, nps: 5, ..SearchInfo::default() };
-            let m = Chess::default().legal_moves()[0];
-            let played = PlayedMove { m, info, time: Duration::from_millis(1500) };
-            let mut text = String::new();
-            comment(&mut text, &played, true);
-            let read = patzer_pgn::Annotation::parse(&text.as_bytes()[1..]);
-            let read =
-                read.before(Color::White, patzer_pgn::EvalSide::Auto).map(|s| (i32::from(s.value), s.depth));
-            assert_eq!(read, score.map(|score| (score, Some(9))), "{text}");
-        }
+    fn the_style_decides_notation_fields_and_tags() {
+        use crate::Remarks;
+        let start = fen::position("4k3/8/8/8/8/8/4r3/R3K2R w KQ - 0 1", false).unwrap();
+        let mut game = game(start, &[("Kxe2", 0), ("Kd7", 0), ("Ra7", 5)], None, Reason::Repetition);
+        game.moves[0].left = Some(Duration::from_millis(7400));
+        game.moves[0].info.time = Some(Duration::from_millis(52));
+        let said = Remarks { pv: "e1e2 {".into(), lines: vec!["a \"b\"}".into()], warnings: Vec::new() };
+        game.remarks = vec![(0, said)];
+        let names = ["a", "b"].map(String::from);
+        let control = Control::clock("8+0.08".parse().unwrap());
+        let mut header = Header::new("e", &names, &[TimeSettings { control, margin: Duration::ZERO }; 2]);
+        let text = |header: &Header| {
+            let mut out = String::new();
+            write_game(&mut out, &game, header, [0, 1], "1");
+            out.split_once("\n\n").unwrap().1.replace('\n', " ")
+        };
+        use MoveField::*;
+        let fields = vec![Timeleft, Latency, Nodes, Seldepth, Nps, Hashfull, Tbhits, Pv];
+        header.style =
+            PgnStyle { notation: Notation::Lan, fields, unsigned_zero: true, ..PgnStyle::default() };
+        let first = "1. Ke1xe2 {0.00/12 0.050s, tl=7.400s, latency=-0.002s, n=5000, sd=0, nps=100000, \
+                     hashfull=0, tbhits=0, pv=\"e1e2 ?\", line=\"a 'b'?\"} Ke8d7 {0.00/12 0.050s, n=5000, sd=0,";
+        assert!(text(&header).starts_with(first), "{}", text(&header));
+        assert!(text(&header).contains(" 2. Ra1a7+ {+0.05/12"), "{}", text(&header));
+        header.style = PgnStyle { notation: Notation::Uci, minimal: true, ..PgnStyle::default() };
+        assert_eq!(text(&header), "1. e1e2 e8d7 2. a1a7 1/2-1/2  ");
+        assert_eq!(final_epd(&game), "8/R2k4/8/8/8/8/4K3/7R b - - hmvc 2; fmvn 2;");
     }
 
     #[test]

@@ -1,0 +1,199 @@
+//! What an extraction says about the scores in comments: how they were read, on what evidence, and whether the results
+//! agree.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use patzer_io::number::grouped;
+use patzer_io::printable;
+use patzer_pgn::dialect::{DIALECTS, Dialect};
+use patzer_pgn::{Decision, ScoreTally, Survey};
+
+/// A source's scores count as of another scale from this factor on.
+const OTHER_SCALE: f64 = 1.5;
+
+/// Scores of one source while it is read.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct SourceScores {
+    pub(super) file: usize,
+    pub(super) survey: Survey,
+    pub(super) tally: ScoreTally,
+}
+
+/// Scores of all sources, in their order; sources without any have no entry.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct ScoreCounts(Vec<SourceScores>);
+
+impl ScoreCounts {
+    pub(super) fn add(&mut self, file: usize, survey: Option<Survey>, tally: &ScoreTally) {
+        let survey = survey.filter(|survey| !survey.decisions.is_empty());
+        if survey.is_none() && tally.scored() == 0 && tally.unread == 0 {
+            return;
+        }
+        if self.0.last().is_none_or(|last| last.file < file) {
+            self.0.push(SourceScores { file, ..SourceScores::default() });
+        }
+        let Some(source) = self.0.iter_mut().rev().find(|source| source.file == file) else { return };
+        source.tally.merge(tally);
+        if let Some(survey) = survey {
+            source.survey = survey;
+        }
+    }
+
+    /// `name`: the path of a file by its number.
+    pub(super) fn summary(&self, name: impl Fn(usize) -> String) -> ScoreSummary {
+        let mut all = ScoreTally::default();
+        let mut summary = ScoreSummary::default();
+        for source in &self.0 {
+            let name = name(source.file);
+            if summary.not_understood_sample.is_none() {
+                summary.not_understood_sample = source.tally.sample.as_ref().map(|sample| UnreadSample {
+                    file: name.clone(),
+                    line: sample.line,
+                    text: sample.text.clone(),
+                });
+            }
+            all.merge(&source.tally);
+            summary.warnings.extend(contradiction(&name, &source.tally));
+            summary.warnings.extend(late(&name, source));
+            let [black, white] = &source.tally.by_turn;
+            summary.sources.push(SourceSummary {
+                source: name,
+                by_dialect: by_dialect(&source.tally),
+                not_understood: source.tally.unread,
+                decisions: source.survey.decisions.clone(),
+                white_to_move: white.correlation(),
+                black_to_move: black.correlation(),
+                slope: source.tally.slope(),
+            });
+        }
+        summary.positions = all.scored();
+        summary.by_dialect = by_dialect(&all);
+        summary.not_understood = all.unread;
+        summary.warnings.extend(unread(&summary));
+        summary.warnings.extend(other_scales(&summary.sources));
+        summary
+    }
+}
+
+/// Scores in the comments of all sources. Positions are those read, before the filters.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct ScoreSummary {
+    pub positions: u64,
+    pub by_dialect: BTreeMap<&'static str, u64>,
+    /// Comments that look like a score and are not understood.
+    pub not_understood: u64,
+    pub not_understood_sample: Option<UnreadSample>,
+    /// Sources with scores.
+    pub sources: Vec<SourceSummary>,
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct UnreadSample {
+    pub file: String,
+    pub line: u64,
+    pub text: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SourceSummary {
+    pub source: String,
+    pub by_dialect: BTreeMap<&'static str, u64>,
+    pub not_understood: u64,
+    pub decisions: Vec<Decision>,
+    /// Correlations of result and stored score, both from the side to move.
+    pub white_to_move: Option<f64>,
+    pub black_to_move: Option<f64>,
+    /// Change of the result, from −1 to 1, for a centipawn near 0.
+    pub slope: Option<f64>,
+}
+
+impl ScoreSummary {
+    /// A line for every decision that a dialect left to the data, the default or the user.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        for source in &self.sources {
+            for decision in &source.decisions {
+                if !decision.is_by_dialect() {
+                    notes.push(format!("{}: {decision}", source.source));
+                }
+            }
+        }
+        notes
+    }
+}
+
+fn by_dialect(tally: &ScoreTally) -> BTreeMap<&'static str, u64> {
+    let counted = DIALECTS.iter().zip(tally.positions).filter(|(_, count)| *count > 0);
+    counted.map(|(dialect, count)| (dialect.name, count)).collect()
+}
+
+fn contradiction(name: &str, tally: &ScoreTally) -> Option<String> {
+    let (white, black) = tally.senses().filter(|_| tally.is_contradictory())?;
+    Some(format!(
+        "{name}: the scores agree with the results for one side only: correlation {white:+.2} with White to move, \
+         {black:+.2} with Black to move; --eval-side reads them for the other side"
+    ))
+}
+
+/// Dialects that come first after the part of a file that decides.
+fn late(name: &str, source: &SourceScores) -> Vec<String> {
+    let known = |dialect: &Dialect| source.survey.decisions.iter().any(|d| d.dialect == dialect.name);
+    let open = |dialect: &Dialect| dialect.side.is_open() || dialect.unit.is_open();
+    let counted = DIALECTS.iter().zip(source.tally.positions).filter(|(_, count)| *count > 0);
+    counted
+        .filter(|(dialect, _)| open(dialect) && !known(dialect))
+        .map(|(dialect, count)| {
+            format!(
+                "{name}: {} scores like `{}` ({}) come first after the games that decide how to read them; they are \
+                 read as that dialect usually is",
+                grouped(count),
+                dialect.sample,
+                dialect.name
+            )
+        })
+        .collect()
+}
+
+fn unread(summary: &ScoreSummary) -> Option<String> {
+    let sample = summary.not_understood_sample.as_ref()?;
+    let (count, text) = (grouped(summary.not_understood), printable(&sample.text));
+    Some(match summary.not_understood {
+        1 => format!(
+            "{}:{}: a comment looks like a score and is not understood: {{{text}}}",
+            sample.file, sample.line
+        ),
+        _ => format!(
+            "{count} comments look like a score and are not understood, the first at {}:{}: {{{text}}}",
+            sample.file, sample.line
+        ),
+    })
+}
+
+fn other_scales(sources: &[SourceSummary]) -> Vec<String> {
+    let mut slopes: Vec<f64> = sources.iter().filter_map(|source| source.slope).collect();
+    slopes.sort_by(f64::total_cmp);
+    if slopes.len() < 2 {
+        return Vec::new();
+    }
+    // Of two sources, the first is the measure.
+    let measure = match slopes.len() {
+        2 => sources.iter().find_map(|source| source.slope).unwrap_or(slopes[0]),
+        n => slopes[n / 2],
+    };
+    let differing = sources.iter().filter_map(|source| Some((source, measure / source.slope?)));
+    differing
+        .filter(|(_, factor)| *factor >= OTHER_SCALE || *factor <= 1.0 / OTHER_SCALE)
+        .map(|(source, factor)| {
+            format!(
+                "{}: by the results, its scores are {factor:.2} times as large as the other sources'; \
+                 --score-scale {}={:.2} would match them",
+                source.source,
+                source.source,
+                1.0 / factor
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,127 @@
+//! Lines of a journal: JSON objects whose last member is a checksum of the text before it.
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::{Arguments, JournalEntry, Options};
+use patzer_io::error::{Error, Result};
+
+/// Format that this version writes. Format 2 has no checksums of lines, no signature and no end line.
+pub(super) const FORMAT: u32 = 3;
+const OLDEST: u32 = 2;
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Header {
+    pub patzer_journal: u32,
+    /// Command line that started the run, so that `--resume` needs no other argument.
+    pub arguments: Arguments,
+    pub options: Options,
+    /// HMAC-SHA256 of the header without this member, by the key of the user who started the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signature: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct EntryLine<E> {
+    #[serde(flatten)]
+    pub entry: E,
+    pub bytes: u64,
+    pub sha256: String,
+}
+
+/// Last line of a run that has come to its end.
+#[derive(Debug, Serialize, Deserialize)]
+struct EndLine {
+    end: End,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum End {
+    Complete,
+}
+
+/// First 16 hexadecimal digits of the SHA-256.
+pub(super) fn hash(text: &[u8]) -> String {
+    format!("{:x}", Sha256::digest(text)).chars().take(16).collect()
+}
+
+const CHECK: &[u8] = b",\"check\":\"";
+/// Length of `,"check":"0123456789abcdef"}`.
+const SEAL: usize = CHECK.len() + 16 + 2;
+
+/// Serialises a value as a line with its checksum.
+pub(super) fn line(value: &impl Serialize) -> Result<Vec<u8>> {
+    let mut text = serde_json::to_vec(value).map_err(|e| Error::internal(e.to_string()))?;
+    text.pop();
+    let check = hash(&text);
+    text.extend_from_slice(CHECK);
+    text.extend_from_slice(check.as_bytes());
+    text.extend_from_slice(b"\"}\n");
+    Ok(text)
+}
+
+pub(super) fn end_line() -> Result<Vec<u8>> {
+    line(&EndLine { end: End::Complete })
+}
+
+/// Compares a line, without its end, with its checksum; `needed` tells whether a line without one is damaged.
+pub(super) fn is_intact(line: &[u8], needed: bool) -> bool {
+    let Some(at) = line.len().checked_sub(SEAL).filter(|&at| line[at..].starts_with(CHECK)) else {
+        return !needed;
+    };
+    let digest = &line[at + CHECK.len()..];
+    digest.strip_suffix(b"\"}") == Some(hash(&line[..at]).as_bytes())
+}
+
+/// Tells whether the bytes after the last line end can be the beginning of a line, cut off by a kill or a power cut.
+pub(super) fn is_cut_off(tail: &[u8]) -> bool {
+    // Some file systems show zeros where a power cut came before the data.
+    let end = tail.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1);
+    match serde_json::from_slice::<serde_json::Value>(&tail[..end]) {
+        Ok(_) => true,
+        Err(error) => error.is_eof(),
+    }
+}
+
+pub(super) enum Line<E> {
+    Entry(EntryLine<E>),
+    End,
+}
+
+pub(super) fn parse<E: JournalEntry>(line: &[u8]) -> Option<Line<E>> {
+    if serde_json::from_slice::<EndLine>(line).is_ok() {
+        return Some(Line::End);
+    }
+    serde_json::from_slice(line).ok().map(Line::Entry)
+}
+
+/// Parses the first line; the error is the reason why it is none.
+pub(super) fn header(line: &[u8]) -> std::result::Result<Header, &'static str> {
+    let value = serde_json::from_slice::<serde_json::Value>(line).ok();
+    let version = value.as_ref().and_then(|value| value["patzer_journal"].as_u64());
+    let version = version.ok_or("is not a journal of patzer")?;
+    let known = (u64::from(OLDEST)..=u64::from(FORMAT)).contains(&version);
+    if !is_intact(line, known && version > u64::from(OLDEST)) {
+        return Err("is damaged: it does not agree with its checksum");
+    }
+    let header = if known { value.and_then(|value| serde_json::from_value(value).ok()) } else { None };
+    header.ok_or("is a journal of another version of patzer")
+}
+
+impl Header {
+    pub fn new(arguments: &Arguments, options: &Options) -> Header {
+        let (arguments, options) = (arguments.clone(), options.clone());
+        Header { patzer_journal: FORMAT, arguments, options, signature: None }
+    }
+
+    pub fn has_checksums(&self) -> bool {
+        self.patzer_journal > OLDEST
+    }
+
+    /// Text that the signature covers.
+    pub fn signed_text(&self) -> Vec<u8> {
+        let unsigned = Header { signature: None, ..self.clone() };
+        serde_json::to_vec(&unsigned).unwrap_or_default()
+    }
+}

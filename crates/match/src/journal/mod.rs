@@ -1,0 +1,519 @@
+//! An append-only file of games with a journal beside it, for resumable matches and self-play.
+//!
+//! The journal is JSON lines: first the options, then for each entry its counts with the length and SHA-256 of its
+//! bytes in the file, and at the end of the run a line that says so. Each line ends with a checksum.
+//!
+//! A line is written only after its games have reached the disk, at most a second later. So a kill or a power cut
+//! leaves games that the journal does not count, or part of a line: a resumed run cuts these off and plays them again.
+//! Any other difference is damage, which `--resume` reports and `--repair` mends.
+
+mod agree;
+mod aside;
+mod key;
+mod line;
+mod repair;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use agree::Survey;
+use line::{EntryLine, Header};
+use patzer_io::Limit;
+use patzer_io::error::{Error, Result};
+
+pub use key::Key;
+
+/// Options that decide which games are played, by name.
+pub type Options = BTreeMap<String, String>;
+
+pub type Arguments = BTreeMap<String, Vec<String>>;
+
+pub trait JournalEntry: Serialize + DeserializeOwned + Clone {
+    const OPTION: &'static str;
+    const OF: &'static str;
+    /// One entry and several: "pair", "pairs".
+    const UNITS: [&'static str; 2];
+    /// The file of games is text.
+    const TEXT: bool;
+    /// An entry is worth keeping without its games.
+    const KEEPS_RESULTS: bool;
+
+    fn number(&self) -> usize;
+
+    /// Names the games of the entry with this number.
+    fn games(number: usize, entry: Option<&Self>) -> String;
+
+    fn journal(file: &Path) -> PathBuf;
+}
+
+/// What to do with the files of an earlier run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Earlier {
+    /// Stop at an unfinished run, move a finished one aside.
+    Protect,
+    Overwrite,
+    Resume,
+    /// Resume, with what both files agree on.
+    Repair,
+}
+
+impl Earlier {
+    pub fn resumes(self) -> bool {
+        matches!(self, Earlier::Resume | Earlier::Repair)
+    }
+}
+
+/// First line of a new journal.
+pub struct Start<'a> {
+    pub arguments: &'a Arguments,
+    pub options: &'a Options,
+    /// Signs the journal.
+    pub key: Option<&'a Key>,
+}
+
+/// An opened record with the entries of the run that it goes on with.
+pub struct Opened<E> {
+    pub record: JournaledFile<E>,
+    pub entries: Vec<E>,
+    /// What became of earlier files.
+    pub notes: Vec<String>,
+}
+
+/// First line of an existing journal.
+pub struct StoredStart(Header);
+
+impl StoredStart {
+    /// Command line that started the run.
+    pub fn arguments(&self) -> &Arguments {
+        &self.0.arguments
+    }
+
+    pub fn options(&self) -> &Options {
+        &self.0.options
+    }
+
+    /// The user of this key started the run.
+    pub fn is_signed_by(&self, key: &Key) -> bool {
+        let signature = self.0.signature.as_deref();
+        signature.is_some_and(|signature| key.verifies(&self.0.signed_text(), signature))
+    }
+}
+
+pub struct JournaledFile<E> {
+    file: File,
+    path: PathBuf,
+    journal: File,
+    journal_path: PathBuf,
+    /// Lengths of file and journal.
+    lengths: [u64; 2],
+    /// Journal lines whose games may not have reached the disk.
+    pending: Vec<u8>,
+    /// End offsets in file and journal of the entries that a resumed run found, after the start.
+    ends: Vec<[u64; 2]>,
+    entry: PhantomData<E>,
+    /// `None` until the first entry, which is synced at once.
+    synced: Option<Instant>,
+    /// The files are not under their names any more, or are not as they were left.
+    lost: bool,
+    /// Bytes of an unfinished entry, or the end line, still follow `lengths`; they stay until there is more to write.
+    uncut: bool,
+}
+
+impl<E> Drop for JournaledFile<E> {
+    fn drop(&mut self) {
+        // Unlock before closing: a process being spawned may still hold a copy of the descriptor.
+        let _ = self.journal.unlock();
+    }
+}
+
+/// Longest time that finished entries stay in memory: the loss in a power cut.
+const SYNC: Duration = Duration::from_secs(1);
+
+const MAGIC: &[u8] = b"{\"patzer_journal\":";
+
+/// First line of the journal of a file; `None` before it is whole.
+pub fn stored<E: JournalEntry>(file: &Path) -> Result<Option<StoredStart>> {
+    let path = E::journal(file);
+    if !path.exists() {
+        return Ok(None);
+    }
+    let mut line = Vec::new();
+    let file = File::open(&path).map_err(|e| Error::io(&path, e))?;
+    BufReader::new(file).read_until(b'\n', &mut line).map_err(|e| Error::io(&path, e))?;
+    let Some(line) = line.strip_suffix(b"\n") else { return Ok(None) };
+    line::header(line).map(|header| Some(StoredStart(header))).map_err(|why| Error::at(&path, "line 1", why))
+}
+
+/// A journal as a report reads it.
+pub struct Contents<E> {
+    pub start: StoredStart,
+    pub entries: Vec<E>,
+    /// The run has come to its end; unknown for journals of earlier versions.
+    pub complete: Option<bool>,
+}
+
+/// Reads a journal without its file of games; starts no program.
+pub fn read<E: JournalEntry>(path: &Path) -> Result<Contents<E>> {
+    let text = patzer_io::read(path, Limit::JOURNAL)?;
+    let end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
+    let header = line::header(&text[..end]).map_err(|why| Error::at(path, "line 1", why))?;
+    let survey = agree::entries::<E>(&text, (end + 1).min(text.len()), &header);
+    if let Some(fault) = &survey.fault {
+        let (place, reason) = fault.place(path, &survey);
+        return Err(Error::at(path, place, reason));
+    }
+    let complete = header.has_checksums().then_some(survey.complete);
+    let entries = survey.entries.into_iter().map(|line| line.entry).collect();
+    Ok(Contents { start: StoredStart(header), entries, complete })
+}
+
+impl<E: JournalEntry> JournaledFile<E> {
+    /// Creates the files, or goes on with those of an earlier run.
+    ///
+    /// # Errors
+    /// The files are in use, of another program, of an unfinished run, of other options, or disagree.
+    pub fn open(path: &Path, earlier: Earlier, start: &Start) -> Result<Opened<E>> {
+        check_path::<E>(path)?;
+        match Self::lock_earlier(path)? {
+            None => Ok(Opened { record: Self::create(path, start)?, entries: Vec::new(), notes: Vec::new() }),
+            Some((journal, text)) if earlier.resumes() => {
+                Self::resume(path, journal, &text, earlier == Earlier::Repair, start)
+            }
+            Some((journal, text)) => {
+                let note = clear::<E>(path, &text, earlier == Earlier::Overwrite)?;
+                // Held until now, so that no other run takes the name meanwhile.
+                let _ = journal.unlock();
+                let record = Self::create(path, start)?;
+                Ok(Opened { record, entries: Vec::new(), notes: note.into_iter().collect() })
+            }
+        }
+    }
+
+    /// Checks, before anything is changed, that a new run may take the name.
+    pub fn check_free(path: &Path, earlier: Earlier) -> Result<()> {
+        check_path::<E>(path)?;
+        match Self::lock_earlier(path)? {
+            Some((_, text)) if earlier == Earlier::Protect => is_finished::<E>(path, &text).map(drop),
+            _ => Ok(()),
+        }
+    }
+
+    /// Locks and reads the journal of an earlier run.
+    fn lock_earlier(path: &Path) -> Result<Option<(File, Vec<u8>)>> {
+        let journal_path = E::journal(path);
+        let mut journal = match OpenOptions::new().read(true).write(true).open(&journal_path) {
+            Ok(journal) => journal,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let option = E::OPTION;
+                if std::fs::metadata(path).is_ok_and(|about| about.len() > 0) {
+                    let remedy = format!("move it away, or name another with {option}");
+                    let reason = format!("exists and has no journal beside it; {remedy}");
+                    return Err(Error::data(path, reason));
+                }
+                return Ok(None);
+            }
+            Err(error) => return Err(Error::io(&journal_path, error)),
+        };
+        patzer_io::try_lock(&journal, &journal_path)?;
+        if !aside::is_at(&journal, &journal_path) {
+            return Err(Error::data(&journal_path, "another run has just moved it; try again"));
+        }
+        let mut text = Vec::new();
+        let read = (&mut journal).take(MAGIC.len() as u64).read_to_end(&mut text);
+        read.map_err(|e| Error::io(&journal_path, e))?;
+        // A run interrupted at once leaves part of the first line.
+        let is_ours = MAGIC.starts_with(&text);
+        if is_ours {
+            journal.read_to_end(&mut text).map_err(|e| Error::io(&journal_path, e))?;
+        } else {
+            let reason =
+                format!("exists and is not a journal of patzer; name another file with {}", E::OPTION);
+            return Err(Error::data(&journal_path, reason));
+        }
+        Ok(Some((journal, text)))
+    }
+
+    fn create(path: &Path, start: &Start) -> Result<JournaledFile<E>> {
+        let journal_path = E::journal(path);
+        let new = |path: &Path| {
+            let file = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+            file.map_err(|e| Error::create(path, e))
+        };
+        let journal = new(&journal_path)?;
+        patzer_io::try_lock(&journal, &journal_path)?;
+        let there = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let file = there.map_err(|e| Error::create(path, e))?;
+        let mut header = Header::new(start.arguments, start.options);
+        header.signature = start.key.map(|key| key.sign(&header.signed_text()));
+        let mut record = JournaledFile::of(path, file, journal);
+        record.pending = line::line(&header)?;
+        record.sync()?;
+        patzer_io::sync_folder(path);
+        record.synced = None;
+        Ok(record)
+    }
+
+    fn of(path: &Path, file: File, journal: File) -> JournaledFile<E> {
+        JournaledFile {
+            file,
+            path: path.to_path_buf(),
+            journal,
+            journal_path: E::journal(path),
+            lengths: [0; 2],
+            pending: Vec::new(),
+            ends: Vec::new(),
+            entry: PhantomData,
+            synced: None,
+            lost: false,
+            uncut: false,
+        }
+    }
+
+    fn resume(path: &Path, journal: File, text: &[u8], repair: bool, start: &Start) -> Result<Opened<E>> {
+        let journal_path = E::journal(path);
+        let Some(first) = text.iter().position(|&byte| byte == b'\n') else {
+            if std::fs::metadata(path).is_ok_and(|about| about.len() > 0) {
+                let reason = "is cut off, so nothing is known of the games; --overwrite starts over";
+                return Err(Error::at(&journal_path, "line 1", reason));
+            }
+            clear::<E>(path, text, true)?;
+            return Ok(Opened { record: Self::create(path, start)?, entries: Vec::new(), notes: Vec::new() });
+        };
+        let header = line::header(&text[..first]).map_err(|why| Error::at(&journal_path, "line 1", why))?;
+        check_options::<E>(&journal_path, &header.options, start.options)?;
+        let mut survey = agree::entries::<E>(text, first + 1, &header);
+        let mut file = match OpenOptions::new().read(true).write(true).open(path) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
+            file => Some(file.map_err(|e| Error::io(path, e))?),
+        };
+        agree::compare(&mut survey, file.as_mut()).map_err(|e| Error::io(path, e))?;
+        if let Some(fault) = &survey.fault {
+            let games = if file.is_some() {
+                std::fs::read(path).map_err(|e| Error::io(path, e))?
+            } else {
+                Vec::new()
+            };
+            let plan = repair::plan(&survey, &games);
+            if !repair {
+                let of_journal = matches!(fault, agree::Fault::Journal { .. });
+                let (place, reason) = fault.place(path, &survey);
+                let reason = format!("{reason}; --repair keeps {}", plan.describe());
+                return Err(Error::at(if of_journal { &journal_path } else { path }, place, reason));
+            }
+            let note = plan.carry_out(path, &text[..=first])?;
+            let _ = journal.unlock();
+            drop(journal);
+            let mut opened = Self::open(path, Earlier::Resume, start)?;
+            opened.notes.insert(0, note);
+            return Ok(opened);
+        }
+        let file = match file {
+            Some(file) => file,
+            None => {
+                let new = OpenOptions::new().read(true).write(true).create_new(true).open(path);
+                new.map_err(|e| Error::create(path, e))?
+            }
+        };
+        let mut record = JournaledFile::of(path, file, journal);
+        record.ends = survey.ends;
+        record.keep(survey.entries.len());
+        let entries = survey.entries.into_iter().map(|line| line.entry).collect();
+        Ok(Opened { record, entries, notes: Vec::new() })
+    }
+
+    pub fn append(&mut self, entry: &E, bytes: &[u8]) -> Result<()> {
+        self.cut_rest()?;
+        if let Err(error) = self.file.write_all(bytes) {
+            // Games that are not whole would be damage to other readers.
+            let _ = cut(&mut self.file, self.lengths[0]);
+            return Err(Error::io(&self.path, error));
+        }
+        self.lengths[0] += bytes.len() as u64;
+        let line = EntryLine { entry: entry.clone(), bytes: bytes.len() as u64, sha256: line::hash(bytes) };
+        self.pending.extend(line::line(&line)?);
+        // The first entry at once, so that a short run leaves more than nothing.
+        if self.synced.is_none_or(|synced| synced.elapsed() >= SYNC) { self.sync() } else { Ok(()) }
+    }
+
+    /// Writes the finished entries to the disk: first their games, then the lines that count them.
+    pub fn sync(&mut self) -> Result<()> {
+        if self.lost || self.pending.is_empty() {
+            return Ok(());
+        }
+        self.check_names()?;
+        self.file.sync_data().map_err(|e| Error::io(&self.path, e))?;
+        let written = self.journal.write_all(&self.pending).and_then(|()| self.journal.sync_data());
+        if let Err(error) = written {
+            let _ = cut(&mut self.journal, self.lengths[1]);
+            return Err(Error::io(&self.journal_path, error));
+        }
+        self.lengths[1] += self.pending.len() as u64;
+        self.pending.clear();
+        self.synced = Some(Instant::now());
+        Ok(())
+    }
+
+    /// Writes the rest to the disk, and that the run has come to its end.
+    pub fn finish(&mut self, complete: bool) -> Result<()> {
+        self.cut_rest()?;
+        if complete && !self.lost {
+            self.pending.extend(line::end_line()?);
+        }
+        self.sync()
+    }
+
+    /// The files are under their names, so that `--resume` finds them.
+    pub fn is_in_place(&self) -> bool {
+        !self.lost
+    }
+
+    /// Fails if somebody removed, replaced or shortened a file; removed games are saved under another name.
+    fn check_names(&mut self) -> Result<()> {
+        let files = [(&self.file, &self.path), (&self.journal, &self.journal_path)];
+        let changed = files.iter().zip(self.lengths).find(|((file, path), length)| {
+            !aside::is_at(file, path) || file.metadata().is_ok_and(|about| about.len() != *length)
+        });
+        let Some(((_, path), _)) = changed else { return Ok(()) };
+        let path = path.to_path_buf();
+        self.lost = true;
+        let reason = match self.rescue() {
+            Some(saved) => {
+                let (saved, option) = (saved.display(), E::OPTION);
+                format!(
+                    "was removed, replaced or changed during the {}; the games are in {saved}, and \
+                     {option} {saved} --resume goes on",
+                    E::OF
+                )
+            }
+            None => format!(
+                "was removed, replaced or changed during the {}, and its games could not be saved",
+                E::OF
+            ),
+        };
+        Err(Error::data(path, reason))
+    }
+
+    /// Copies both files to free names beside them, for what a cut would lose.
+    pub fn copy_aside(&mut self) -> Result<PathBuf> {
+        let path = self.path.clone();
+        self.rescue_to(&path).map_err(|e| Error::io(&path, e))
+    }
+
+    /// Copies both files from their open descriptors to the first place that takes them.
+    fn rescue(&mut self) -> Option<PathBuf> {
+        let name = PathBuf::from(self.path.file_name()?);
+        let places = [self.path.clone(), name.clone(), std::env::temp_dir().join(name)];
+        places.iter().find_map(|place| self.rescue_to(place).ok())
+    }
+
+    fn rescue_to(&mut self, place: &Path) -> std::io::Result<PathBuf> {
+        let [games, journal] = aside::free_names::<E>(place);
+        let copy = |from: &mut File, to: &Path, rest: &[u8]| {
+            let mut out = OpenOptions::new().write(true).create_new(true).open(to)?;
+            from.rewind()?;
+            std::io::copy(from, &mut out)?;
+            out.write_all(rest)?;
+            out.sync_all()
+        };
+        copy(&mut self.file, &games, &[])?;
+        copy(&mut self.journal, &journal, &self.pending)?;
+        patzer_io::sync_folder(&games);
+        Ok(games)
+    }
+
+    /// Goes on after this many entries of those that a resumed run found.
+    pub fn keep(&mut self, entries: usize) {
+        if let Some(ends) = self.ends.get(entries) {
+            (self.lengths, self.uncut) = (*ends, true);
+        }
+    }
+
+    fn cut_rest(&mut self) -> Result<()> {
+        if std::mem::take(&mut self.uncut) {
+            cut(&mut self.file, self.lengths[0]).map_err(|e| Error::io(&self.path, e))?;
+            cut(&mut self.journal, self.lengths[1]).map_err(|e| Error::io(&self.journal_path, e))?;
+        }
+        Ok(())
+    }
+}
+
+fn cut(file: &mut File, length: u64) -> std::io::Result<()> {
+    file.set_len(length)?;
+    file.seek(SeekFrom::End(0)).map(drop)
+}
+
+fn check_path<E: JournalEntry>(path: &Path) -> Result<()> {
+    let option = E::OPTION;
+    if path == Path::new("-") || path.extension().is_some_and(|e| e == "journal") {
+        return Err(Error::usage(format!("{option} {}: name a file for the games", path.display())));
+    }
+    if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+        // Not even /dev/null: a resumed run reads the file back.
+        return Err(Error::data(path, format!("is not a regular file; name another with {option}")));
+    }
+    Ok(())
+}
+
+/// Makes the names free for a new run.
+fn clear<E: JournalEntry>(path: &Path, journal: &[u8], overwrite: bool) -> Result<Option<String>> {
+    if !overwrite && is_finished::<E>(path, journal)? {
+        return aside::move_aside::<E>(path).map(Some);
+    }
+    for path in [path, &E::journal(path)] {
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(path, error)),
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Tells a finished run from one without games.
+///
+/// # Errors
+/// The run is unfinished, so that its files are not to be replaced.
+fn is_finished<E: JournalEntry>(path: &Path, journal: &[u8]) -> Result<bool> {
+    let first = journal.iter().position(|&byte| byte == b'\n');
+    let header = first.and_then(|end| line::header(&journal[..end]).ok());
+    let survey =
+        header.as_ref().zip(first).map(|(header, end)| agree::entries::<E>(journal, end + 1, header));
+    let empty = survey.as_ref().is_none_or(|survey| survey.entries.is_empty() && survey.fault.is_none())
+        && std::fs::metadata(path).map_or(0, |about| about.len()) == 0;
+    let complete = survey.as_ref().is_some_and(|survey| survey.complete && survey.fault.is_none());
+    if complete || empty && (header.is_some() || first.is_none()) {
+        return Ok(complete);
+    }
+    let done = survey.map_or(0, |survey| survey.entries.len());
+    let reason = format!(
+        "is of an unfinished {} of {done} {}; --resume goes on, --overwrite starts over, {} names another file",
+        E::OF,
+        E::UNITS[usize::from(done != 1)],
+        E::OPTION
+    );
+    Err(Error::data(path, reason))
+}
+
+fn check_options<E: JournalEntry>(path: &Path, then: &Options, now: &Options) -> Result<()> {
+    let value =
+        |options: &Options, name: &str| options.get(name).cloned().unwrap_or_else(|| "nothing".into());
+    for name in now.keys().chain(then.keys()) {
+        let (now, then) = (value(now, name), value(then, name));
+        if now != then {
+            let reason = format!(
+                "is of a {} with other options: {name} was {then} and is now {now}; --overwrite starts over",
+                E::OF
+            );
+            return Err(Error::data(path, reason));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! Comments of moves: score, depth, time, then the fields of the style.
+
+use super::Header;
+use super::style::MoveField;
+use crate::{PlayedMove, Remarks};
+use patzer_chess::score::{MATE, Score, is_mate};
+
+/// Appends a comment without its closing brace.
+pub(super) fn comment(out: &mut String, played: &PlayedMove, remarks: Option<&Remarks>, header: &Header) {
+    let (info, times) = (&played.info, header.times);
+    let milliseconds = if times { played.time.as_millis() as u64 } else { 0 };
+    out.push('{');
+    // A zero in place of a missing score would read as a draw.
+    if let Some(value) = info.score {
+        score(out, value, header.style.unsigned_zero);
+    }
+    out.push('/');
+    push_number(out, info.depth.max(0) as u64);
+    out.push(' ');
+    push_fraction(out, milliseconds, 1000);
+    out.push('s');
+    for field in &header.style.fields {
+        push_field(out, *field, played, remarks, times);
+    }
+    for line in remarks.into_iter().flat_map(|remarks| &remarks.lines) {
+        quoted(out, "line", line);
+    }
+}
+
+fn push_field(
+    out: &mut String,
+    field: MoveField,
+    played: &PlayedMove,
+    remarks: Option<&Remarks>,
+    times: bool,
+) {
+    let info = &played.info;
+    let mut number = |name: &str, value: u64| {
+        out.push_str(", ");
+        out.push_str(name);
+        out.push('=');
+        push_number(out, value);
+    };
+    match field {
+        MoveField::Nodes => number("n", info.nodes),
+        MoveField::Seldepth => number("sd", info.seldepth.max(0) as u64),
+        MoveField::Nps if times && info.nps > 0 => number("nps", info.nps),
+        MoveField::Hashfull => number("hashfull", info.hashfull.into()),
+        MoveField::Tbhits => number("tbhits", info.tbhits),
+        MoveField::Timeleft => {
+            if let Some(left) = played.left {
+                out.push_str(", tl=");
+                push_fraction(out, left.as_millis() as u64, 1000);
+                out.push('s');
+            }
+        }
+        MoveField::Latency if times => {
+            if let Some(reported) = info.time {
+                let latency = played.time.as_millis() as i64 - reported.as_millis() as i64;
+                out.push_str(if latency < 0 { ", latency=-" } else { ", latency=" });
+                push_fraction(out, latency.unsigned_abs(), 1000);
+                out.push('s');
+            }
+        }
+        MoveField::Pv => quoted(out, "pv", remarks.map_or("", |remarks| &remarks.pv)),
+        MoveField::Nps | MoveField::Latency => {}
+    }
+}
+
+/// Appends `, name="text"`; nothing in the text may end the comment or the quotation.
+fn quoted(out: &mut String, name: &str, text: &str) {
+    out.push_str(", ");
+    out.push_str(name);
+    out.push_str("=\"");
+    out.extend(text.chars().map(|c| match c {
+        '{' | '}' => '?',
+        '"' => '\'',
+        c if c.is_control() => ' ',
+        c => c,
+    }));
+    out.push('"');
+}
+
+fn score(out: &mut String, score: Score, unsigned_zero: bool) {
+    if score != 0 || !unsigned_zero {
+        out.push(if score < 0 { '-' } else { '+' });
+    }
+    let size = score.unsigned_abs();
+    if is_mate(score) {
+        out.push('M');
+        push_number(out, MATE.unsigned_abs().saturating_sub(size).into());
+    } else {
+        push_fraction(out, size.into(), 100);
+    }
+}
+
+/// Appends an integer; `std::fmt` costs more than all else that a move needs.
+pub(super) fn push_number(out: &mut String, mut number: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
+}
+
+/// Appends `number / unit` with as many decimals as `unit` has zeros.
+fn push_fraction(out: &mut String, number: u64, unit: u64) {
+    push_number(out, number / unit);
+    out.push('.');
+    let mut place = unit / 10;
+    while place > 0 {
+        out.push(char::from(b'0' + (number / place % 10) as u8));
+        place /= 10;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_the_standard_library() {
+        for number in [0, 1, 9, 10, 99, 100, 1005, 12_345, u64::from(u32::MAX), u64::MAX] {
+            let mut out = String::new();
+            push_number(&mut out, number);
+            assert_eq!(out, number.to_string());
+            out.clear();
+            push_fraction(&mut out, number, 1000);
+            assert_eq!(out, format!("{}.{:03}", number / 1000, number % 1000));
+        }
+    }
+}

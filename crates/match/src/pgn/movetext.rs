@@ -1,0 +1,105 @@
+//! The moves of a game with their comments, in lines of 80 characters.
+
+use std::fmt::Write;
+
+use shakmaty::san::San;
+use shakmaty::{Chess, Move, Position, Role};
+
+use super::comment::{comment, push_number};
+use super::style::Notation;
+use super::{Header, ending, write_tags};
+use crate::{Game, Reason};
+
+const WIDTH: usize = 80;
+
+struct Movetext<'a> {
+    out: &'a mut String,
+    column: usize,
+    token: String,
+}
+
+impl Movetext<'_> {
+    fn push(&mut self) {
+        if self.column > 0 && self.column + 1 + self.token.len() > WIDTH {
+            self.out.push('\n');
+            self.column = 0;
+        } else if self.column > 0 {
+            self.out.push(' ');
+            self.column += 1;
+        }
+        self.out.push_str(&self.token);
+        self.column += self.token.len();
+        self.token.clear();
+    }
+}
+
+/// Writes a game with an empty line after it. `players` are the indices of White and Black.
+pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usize; 2], round: &str) {
+    write_tags(out, game, header, players, round);
+    let mut text = Movetext { out, column: 0, token: String::with_capacity(WIDTH) };
+    let mut position = game.start.clone();
+    let style = &header.style;
+    let mut remarks = game.remarks.iter().peekable();
+    for (ply, played) in game.moves.iter().enumerate() {
+        let number = position.fullmoves();
+        let last = ply + 1 == game.moves.len();
+        if position.turn().is_white() || ply == 0 {
+            push_number(&mut text.token, number.get().into());
+            text.token.push_str(if position.turn().is_white() { "." } else { "..." });
+            text.push();
+        }
+        write_move(&mut text.token, &position, played.m, style.notation);
+        position.play_unchecked(played.m);
+        // Only the last move can be mate: skip move generation for the others.
+        if style.notation == Notation::Uci {
+        } else if last && game.reason == Reason::Checkmate {
+            text.token.push('#');
+        } else if position.is_check() {
+            text.token.push('+');
+        }
+        text.push();
+        let said = remarks.next_if(|(at, _)| *at == ply).map(|(_, said)| said);
+        if style.minimal {
+            continue;
+        }
+        comment(&mut text.token, played, said, header);
+        if last {
+            text.token.push_str(", ");
+            text.token.push_str(&ending(game, &position));
+        }
+        text.token.push('}');
+        text.push();
+    }
+    if game.moves.is_empty() && !style.minimal {
+        let _ = write!(text.token, "{{{}}}", ending(game, &position));
+        text.push();
+    }
+    text.token.push_str(game.result());
+    text.push();
+    out.push_str("\n\n");
+}
+
+fn write_move(out: &mut String, position: &Chess, m: Move, notation: Notation) {
+    match notation {
+        Notation::San => San::from_move(position, m).append_to_string(out),
+        Notation::Lan => lan(out, m),
+        Notation::Uci => {
+            let _ = write!(out, "{}", m.to_uci(position.castles().mode()));
+        }
+    }
+}
+
+/// Long algebraic notation as fastchess writes it, without a hyphen.
+fn lan(out: &mut String, m: Move) {
+    let (Some(from), false) = (m.from(), m.is_castle()) else {
+        let _ = write!(out, "{}", San::from_move(&Chess::default(), m));
+        return;
+    };
+    if m.role() != Role::Pawn {
+        out.push(m.role().upper_char());
+    }
+    let _ = write!(out, "{from}{}{}", if m.is_capture() { "x" } else { "" }, m.to());
+    if let Some(role) = m.promotion() {
+        let _ = write!(out, "={}", role.upper_char());
+    }
+}

@@ -1,0 +1,62 @@
+//! What a game's PGN holds: tags, notation, comments.
+
+/// Notation of moves
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Notation {
+    /// Standard: `Nf3`.
+    San,
+    /// Long: `Ng1f3`.
+    Lan,
+    /// As engines write it: `g1f3`.
+    Uci,
+}
+
+/// A fact about each move, as a field of its comment
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub enum MoveField {
+    /// `tl=`: seconds left on the clock.
+    Timeleft,
+    /// `latency=`: measured time less the time that the engine reports.
+    Latency,
+    /// `n=`: nodes.
+    Nodes,
+    /// `sd=`: selective depth.
+    Seldepth,
+    /// `nps=`: nodes a second.
+    Nps,
+    /// `hashfull=`: permille of the transposition table in use.
+    Hashfull,
+    /// `tbhits=`: tablebase hits.
+    Tbhits,
+    /// `pv=`: principal variation.
+    Pv,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PgnStyle {
+    pub notation: Notation,
+    pub fields: Vec<MoveField>,
+    /// Write the seven required tags and bare moves.
+    pub minimal: bool,
+    /// Number the round of each game, `1.2`; otherwise both games of a pair have the round `1`.
+    pub round_by_game: bool,
+    /// Write when the game began and ended; two runs then differ.
+    pub clock: bool,
+    pub site: String,
+    /// Write a score of zero as `0.00`, as fastchess does, not as `+0.00`.
+    pub unsigned_zero: bool,
+}
+
+impl Default for PgnStyle {
+    fn default() -> PgnStyle {
+        PgnStyle {
+            notation: Notation::San,
+            fields: vec![MoveField::Nodes, MoveField::Nps],
+            minimal: false,
+            round_by_game: true,
+            clock: false,
+            site: "?".to_string(),
+            unsigned_zero: false,
+        }
+    }
+}

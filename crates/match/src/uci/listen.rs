@@ -1,0 +1,158 @@
+//! What is kept of an engine's output beside its moves: variation, matching lines, warnings, a log.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use regex::bytes::Regex;
+
+use super::super::player::{Remarks, Turn};
+use super::pv_check;
+use crate::message_error::message_error;
+use patzer_io::error::{Error, Result};
+use shakmaty::Move;
+
+/// What to keep of an engine's output beside its moves.
+#[derive(Debug, Clone, Default)]
+pub struct Listen {
+    pub pv: bool,
+    /// Patterns; the last line of a search that matches each is kept.
+    pub lines: Vec<LinePattern>,
+    pub check_pvs: Option<PvCheck>,
+    pub log: Option<Arc<EngineLog>>,
+}
+
+/// How principal variations are checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PvCheck {
+    /// Moves have to be legal, and the best move the first of the last variation.
+    Legal,
+    /// Variations of mate scores have the right length and end in mate, too.
+    Mates,
+}
+
+message_error!(PatternError);
+
+/// A regular expression for lines of an engine.
+#[derive(Debug, Clone)]
+pub struct LinePattern(Regex);
+
+impl std::str::FromStr for LinePattern {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> std::result::Result<LinePattern, PatternError> {
+        let unreadable = |error: regex::Error| {
+            let reason = error.to_string();
+            PatternError(reason.lines().last().unwrap_or_default().trim_start_matches("error: ").to_string())
+        };
+        Regex::new(text).map(LinePattern).map_err(unreadable)
+    }
+}
+
+/// Output of one search, as far as [`Listen`] asks for it.
+#[derive(Debug, Default)]
+pub(super) struct Heard {
+    infos: Vec<Vec<u8>>,
+    matched: Vec<String>,
+}
+
+impl Listen {
+    pub(super) fn is_idle(&self) -> bool {
+        !self.pv && self.lines.is_empty() && self.check_pvs.is_none()
+    }
+
+    pub(super) fn hear(&self, line: &[u8], heard: &mut Heard) {
+        if (self.pv || self.check_pvs.is_some()) && line.starts_with(b"info ") {
+            heard.infos.push(line.to_vec());
+        }
+        heard.matched.resize(self.lines.len(), String::new());
+        for (pattern, last) in self.lines.iter().zip(&mut heard.matched) {
+            if pattern.0.is_match(line) {
+                *last = String::from_utf8_lossy(line).into_owned();
+            }
+        }
+    }
+
+    /// `best` is the move that the engine chose, if it is legal.
+    pub(super) fn remarks(&self, heard: Heard, turn: &Turn, best: Option<Move>, name: &str) -> Remarks {
+        let Heard { infos, matched } = heard;
+        let warnings = match self.check_pvs {
+            Some(check) => pv_check::warnings(&infos, turn, best, check, name),
+            None => Vec::new(),
+        };
+        let pv = match self.pv {
+            true => infos.iter().rev().find_map(|info| pv_check::main_line(info)).unwrap_or_default(),
+            false => String::new(),
+        };
+        Remarks { pv, lines: matched.into_iter().filter(|line| !line.is_empty()).collect(), warnings }
+    }
+}
+
+/// All commands to engines and all lines from them, with time stamps.
+pub struct EngineLog(Mutex<(Box<dyn Write + Send>, Option<std::io::Error>)>);
+
+impl std::fmt::Debug for EngineLog {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("EngineLog")
+    }
+}
+
+impl EngineLog {
+    pub fn create(path: &Path, append: bool) -> Result<EngineLog> {
+        let mut options = File::options();
+        options.create(true).write(true).append(append).truncate(!append);
+        let file = options.open(path).map_err(|e| Error::create(path, e))?;
+        Ok(EngineLog(Mutex::new((Box::new(file), None))))
+    }
+
+    pub fn stdout() -> EngineLog {
+        EngineLog(Mutex::new((Box::new(std::io::stdout()), None)))
+    }
+
+    /// Writes a line of the runner itself.
+    pub fn note(&self, label: &str, text: &str) {
+        self.write(label, text.lines(), |line| format!("patzer --- {line}"));
+    }
+
+    pub(super) fn sent(&self, name: &str, bytes: &[u8]) {
+        let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        self.write("Engine", lines, |line| format!("{name} <--- {}", String::from_utf8_lossy(line)));
+    }
+
+    pub(super) fn received(&self, name: &str, line: &[u8]) {
+        self.write("Engine", [line].into_iter(), |line| {
+            format!("{name} ---> {}", String::from_utf8_lossy(line).trim_end())
+        });
+    }
+
+    fn write<T>(&self, label: &str, lines: impl Iterator<Item = T>, text: impl Fn(T) -> String) {
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let (clock, micros) = (crate::pgn::clock(time), time.subsec_micros());
+        // Hours of the day, in UTC.
+        let day = clock.split_once(':').map(|(hours, rest)| (hours.parse::<u64>().unwrap_or(0) % 24, rest));
+        let (hour, rest) = day.unwrap_or_default();
+        let thread = std::thread::current();
+        let thread = thread.name().unwrap_or("main");
+        let lines: String = lines
+            .map(|line| format!("[{label:<6}] [{hour:02}:{rest}.{micros:06}] <{thread}> {}\n", text(line)))
+            .collect();
+        let (file, failed) = &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if failed.is_none() {
+            *failed = file.write_all(lines.as_bytes()).err();
+        }
+    }
+
+    /// The first error in writing, if any.
+    pub fn error(&self) -> Option<String> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1.as_ref().map(ToString::to_string)
+    }
+}
+
+/// Text of an engine in a warning: whole, so that it can be looked into, and without an ellipsis, since OpenBench's
+/// worker reads ASCII alone.
+pub(super) fn said(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}

@@ -1,0 +1,101 @@
+//! What a survey decides about the scores of a file, and on what evidence.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::dialect::{Side, Unit};
+use patzer_io::number::grouped;
+
+/// What decided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Basis {
+    /// The dialect's programs always write so.
+    Dialect,
+    Data,
+    /// The data did not decide, so the dialect's default holds.
+    Default,
+    /// The user.
+    Option,
+}
+
+/// How a file's scores in one dialect are read, and on what evidence.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Decision {
+    pub dialect: String,
+    pub sample: String,
+    pub side: Side,
+    pub side_by: Basis,
+    pub unit: Unit,
+    pub unit_by: Basis,
+    pub evidence: Evidence,
+}
+
+/// Evidence from the first games of a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// Scores seen, and those without a decimal point.
+    pub scores: u64,
+    pub whole: u64,
+    /// Games with a result that were parsed for the side; 0 if the side was not open.
+    pub games: u64,
+    /// Correlation of score and result, read for White, with White to move.
+    pub white_to_move: Option<f64>,
+    /// Correlation of score and result, read for White, with Black to move.
+    pub black_to_move: Option<f64>,
+    /// Correlation of a score with the next ply's.
+    pub neighbours: Option<f64>,
+}
+
+/// The decisions for one file.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Survey {
+    pub decisions: Vec<Decision>,
+}
+
+impl Decision {
+    /// Whether the dialect left nothing open.
+    pub fn is_by_dialect(&self) -> bool {
+        self.side_by == Basis::Dialect && self.unit_by == Basis::Dialect
+    }
+}
+
+impl fmt::Display for Decision {
+    /// ``scores like `0.18/23 239` (chessbase) are White's (…), in pawns (…)``
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let e = &self.evidence;
+        let side = match self.side {
+            Side::Mover => "the mover's",
+            Side::White => "White's",
+        };
+        let unit = match self.unit {
+            Unit::Pawn => "pawns",
+            Unit::Cp => "centipawns",
+        };
+        let r = |value: Option<f64>| value.map_or("none".into(), |r| format!("{r:+.2}"));
+        let evidence = format!(
+            "read for White, they correlate with the results by {} with White to move and {} with Black to move ({} games), \
+             and with the next ply's by {}",
+            r(e.white_to_move),
+            r(e.black_to_move),
+            grouped(e.games),
+            r(e.neighbours)
+        );
+        let side_by = match self.side_by {
+            Basis::Dialect => String::new(),
+            Basis::Option => " as asked".into(),
+            Basis::Data => format!(" ({evidence})"),
+            Basis::Default => format!(" by default ({evidence}, which decides nothing)"),
+        };
+        let unit_by = match self.unit_by {
+            Basis::Dialect => String::new(),
+            Basis::Option => " as asked".into(),
+            Basis::Data => {
+                format!(" ({} of {} scores have no decimals)", grouped(e.whole), grouped(e.scores))
+            }
+            Basis::Default => format!(" by default ({} scores are too few)", grouped(e.scores)),
+        };
+        write!(f, "scores like `{}` ({}) are {side}{side_by}, in {unit}{unit_by}", self.sample, self.dialect)
+    }
+}

@@ -1,0 +1,317 @@
+//! Decides how the scores of a file are read, by the file's first games.
+//!
+//! [`SurveyedReader`] holds a file's first chunks back until they are enough: [`LOOK`] bytes tell which dialects occur;
+//! where one of them leaves side or unit open, [`STUDY`] bytes or [`GAMES`] games are parsed and decide by the data. Chunks
+//! do not depend on the number of threads, so neither does the decision.
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use memchr::memchr;
+
+use crate::annotation::Annotation;
+use crate::decision::{Basis, Decision, Evidence, Survey};
+use crate::dialect::*;
+use crate::scoring::{ScoreOptions, Scoring};
+use crate::tally::{CLEAR_CORRELATION, ScoreTally, Sums};
+use crate::{Chunk, Event, Parser, Reader};
+use patzer_io::error::Result;
+
+/// Bytes of text that show which dialects a file uses.
+const LOOK: usize = 1 << 19;
+
+/// Bytes of text, or games, that decide what the dialects leave open.
+const STUDY: usize = 4 << 20;
+const GAMES: usize = 1000;
+
+/// Fewer scores than this do not show a unit, unless one of them is large.
+const ENOUGH_SCORES: u64 = 20;
+
+/// An event with the way to read its file's scores.
+#[derive(Debug)]
+pub struct Surveyed {
+    pub event: Event,
+    pub scoring: Arc<Scoring>,
+    /// Comes with the first event of each file.
+    pub survey: Option<Survey>,
+}
+
+/// A [`Reader`] whose chunks know how their scores are read.
+pub struct SurveyedReader {
+    reader: Reader,
+    files: Vec<PathBuf>,
+    options: ScoreOptions,
+    waiting: VecDeque<Surveyed>,
+    /// An event read ahead.
+    next: Option<Event>,
+    file: Option<usize>,
+    scoring: Arc<Scoring>,
+}
+
+impl SurveyedReader {
+    pub fn start(files: Vec<PathBuf>, options: ScoreOptions) -> Result<SurveyedReader> {
+        options.check(&files)?;
+        Ok(SurveyedReader {
+            reader: Reader::start(files.clone())?,
+            files,
+            options,
+            waiting: VecDeque::new(),
+            next: None,
+            file: None,
+            scoring: Arc::default(),
+        })
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.reader.bytes()
+    }
+
+    /// Waits for the next event; `None` after the last file, or after an interruption.
+    pub fn next_event(&mut self) -> Option<Surveyed> {
+        if let Some(waiting) = self.waiting.pop_front() {
+            return Some(waiting);
+        }
+        match self.next.take().or_else(|| self.reader.next_event())? {
+            Event::Chunk(chunk) if self.file != Some(chunk.file) => {
+                self.begin(chunk);
+                self.waiting.pop_front()
+            }
+            event => Some(Surveyed { event, scoring: Arc::clone(&self.scoring), survey: None }),
+        }
+    }
+
+    /// Surveys the file that a chunk begins.
+    fn begin(&mut self, first: Chunk) {
+        let file = first.file;
+        self.file = Some(file);
+        let mut chunks = vec![first];
+        self.hold(&mut chunks, |bytes, _| bytes >= LOOK);
+        let mut counts = Counts::default();
+        chunks.iter().for_each(|chunk| counts.look(chunk));
+        let path = &self.files[file];
+        let side = self.options.side_of(path);
+        let open = |id: DialectId| counts.of[id].scores > 0 && DIALECTS[id].side.is_open() && side.is_none();
+        if (0..DIALECTS.len()).any(open) {
+            let looked = chunks.len();
+            self.hold(&mut chunks, |bytes, games| bytes >= STUDY || games >= GAMES);
+            chunks[looked..].iter().for_each(|chunk| counts.look(chunk));
+        }
+        let path = &self.files[file];
+        let (conventions, survey) = decide(&counts, &chunks, side, self.options.unit_of(path));
+        let scale = self.options.scale_of(path);
+        self.scoring = Arc::new(Scoring { conventions, scale, of: self.options.of.clone() });
+        let mut survey = Some(survey);
+        self.waiting.extend(chunks.into_iter().map(|chunk| Surveyed {
+            event: Event::Chunk(chunk),
+            scoring: Arc::clone(&self.scoring),
+            survey: survey.take(),
+        }));
+    }
+
+    /// Reads on in a file until bytes and games are enough or the file ends.
+    fn hold(&mut self, chunks: &mut Vec<Chunk>, enough: impl Fn(usize, usize) -> bool) {
+        let mut bytes: usize = chunks.iter().map(|chunk| chunk.text.len()).sum();
+        let mut games: usize = chunks.iter().map(|chunk| chunk.games.len()).sum();
+        while !enough(bytes, games) && self.next.is_none() {
+            match self.reader.next_event() {
+                Some(Event::Chunk(chunk)) if Some(chunk.file) == self.file => {
+                    bytes += chunk.text.len();
+                    games += chunk.games.len();
+                    chunks.push(chunk);
+                }
+                Some(other) => self.next = Some(other),
+                None => return,
+            }
+        }
+    }
+}
+
+/// What the comments of a dialect look like.
+#[derive(Debug, Clone, Copy, Default)]
+struct Count {
+    scores: u64,
+    whole: u64,
+    decimal: u64,
+    signed: u64,
+    /// Largest number without a decimal point, in hundredths.
+    largest: i32,
+}
+
+#[derive(Default)]
+struct Counts {
+    of: [Count; DIALECTS.len()],
+}
+
+impl Counts {
+    /// Counts the comments of a chunk without playing its moves.
+    fn look(&mut self, chunk: &Chunk) {
+        for span in &chunk.games {
+            let mut text = &chunk.text[span.movetext..span.end];
+            while let Some(open) = memchr(b'{', text) {
+                text = &text[open + 1..];
+                let Some(close) = memchr(b'}', text) else { break };
+                self.add(&text[..close]);
+                text = &text[close..];
+            }
+        }
+    }
+
+    fn add(&mut self, comment: &[u8]) {
+        let Some(score) = Annotation::parse(comment).score else { return };
+        let count = &mut self.of[score.dialect];
+        count.scores += 1;
+        count.signed += u64::from(score.signed);
+        if let Some((hundredths, decimal)) = score.number() {
+            count.decimal += u64::from(decimal);
+            // A zero is whole in any unit.
+            count.whole += u64::from(!decimal && hundredths != 0);
+            count.largest = count.largest.max(if decimal { 0 } else { hundredths.abs() });
+        }
+    }
+
+    /// The dialect that a file's comments of dialect `id` count under. Scores without a plus are XBoard's where others have
+    /// one, whole numbers are pawns where others have decimals, and a few scores without a time are as the others.
+    fn counted_as(&self, id: DialectId) -> DialectId {
+        let scores = |id: DialectId| self.of[id].scores;
+        match id {
+            CHESSBASE if scores(XBOARD) > 0 && 100 * scores(XBOARD) >= scores(CHESSBASE) => XBOARD,
+            EVAL_CP if self.of[EVAL].decimal > 0 && 100 * self.of[EVAL].decimal >= scores(EVAL_CP) => EVAL,
+            COMPACT => {
+                let timed = [CUTECHESS, XBOARD, CHESSBASE, ARENA, COMMA];
+                let most = timed.into_iter().max_by_key(|id| scores(*id)).unwrap_or(COMPACT);
+                if scores(most) >= 20 * scores(COMPACT) { self.counted_as(most) } else { COMPACT }
+            }
+            other => other,
+        }
+    }
+
+    fn merged(&self, id: DialectId) -> Count {
+        (0..DIALECTS.len()).filter(|other| self.counted_as(*other) == id).fold(
+            Count::default(),
+            |sum, other| {
+                let more = self.of[other];
+                Count {
+                    scores: sum.scores + more.scores,
+                    whole: sum.whole + more.whole,
+                    decimal: sum.decimal + more.decimal,
+                    signed: sum.signed + more.signed,
+                    largest: sum.largest.max(more.largest),
+                }
+            },
+        )
+    }
+}
+
+fn decide(
+    counts: &Counts,
+    chunks: &[Chunk],
+    side: Option<Side>,
+    unit: Option<Unit>,
+) -> (Conventions, Survey) {
+    let mut conventions = Conventions::default();
+    let mut survey = Survey::default();
+    for (id, dialect) in DIALECTS.iter().enumerate() {
+        let count = counts.merged(id);
+        let mut evidence = Evidence { scores: count.scores, whole: count.whole, ..Evidence::default() };
+        let (unit, unit_by) = match unit {
+            Some(unit) => (unit, Basis::Option),
+            None => unit_of(dialect, &count),
+        };
+        let (side, side_by) = match side {
+            Some(side) => (side, Basis::Option),
+            None if dialect.side.is_open() && count.scores > 0 => {
+                let conventions = Conventions::only(id, unit, |other| counts.counted_as(other));
+                study(dialect, conventions, chunks, &mut evidence)
+            }
+            None => (dialect.side.value(), Basis::Dialect),
+        };
+        let mut reading = Reading::of(id, side, unit);
+        // Numbers that never have a sign are times.
+        reading.read = id != BARE || count.signed > 0 || count.scores == 0;
+        for other in (0..DIALECTS.len()).filter(|other| counts.counted_as(*other) == id) {
+            conventions.0[other] = Reading { after: Reading::of(other, side, unit).after, ..reading };
+        }
+        if count.scores > 0 && reading.read {
+            survey.decisions.push(Decision {
+                dialect: dialect.name.into(),
+                sample: dialect.sample.into(),
+                side,
+                side_by,
+                unit,
+                unit_by,
+                evidence,
+            });
+        }
+    }
+    (conventions, survey)
+}
+
+/// The unit of a dialect's numbers: centipawns if none has a decimal point.
+fn unit_of(dialect: &Dialect, count: &Count) -> (Unit, Basis) {
+    if !dialect.unit.is_open() {
+        return (dialect.unit.value(), Basis::Dialect);
+    }
+    match count.whole + count.decimal {
+        0 => (dialect.unit.value(), Basis::Default),
+        numbers if 100 * count.whole >= 99 * numbers => match () {
+            // 30 pawns are more than a board holds.
+            () if count.whole >= ENOUGH_SCORES || count.largest > 3000 => (Unit::Cp, Basis::Data),
+            () => (dialect.unit.value(), Basis::Default),
+        },
+        numbers if numbers >= ENOUGH_SCORES => (Unit::Pawn, Basis::Data),
+        _ => (Unit::Pawn, Basis::Default),
+    }
+}
+
+/// Decides the side of a dialect's scores. Read for White, White's own scores agree with the results and with each other
+/// whoever is to move; the mover's change their sign from ply to ply.
+fn study(
+    dialect: &Dialect,
+    conventions: Conventions,
+    chunks: &[Chunk],
+    evidence: &mut Evidence,
+) -> (Side, Basis) {
+    let mut parser = Parser::new(Arc::new(Scoring { conventions, ..Scoring::default() }));
+    let mut neighbours = Sums::default();
+    let mut records = Vec::new();
+    for chunk in chunks {
+        for span in &chunk.games {
+            records.clear();
+            parser.parse(&chunk.text, span, 0, &mut records);
+            for pair in records.windows(2).filter(|pair| pair[1].ply == pair[0].ply + 1) {
+                // Stored for the side to move, so an agreement from White's side is of opposite sign.
+                if let (Some(a), Some(b)) = (pair[0].score, pair[1].score) {
+                    let small = |score: i16| i64::from(score).clamp(-300, 300);
+                    neighbours.add(small(a), -small(b));
+                }
+            }
+        }
+    }
+    let tally = &parser.tally;
+    evidence.games = tally.games;
+    let [black, white] = &tally.by_turn;
+    (evidence.white_to_move, evidence.black_to_move) = (white.correlation(), black.correlation());
+    evidence.neighbours = neighbours.correlation();
+    let by_results = side_by_results(tally);
+    let by_neighbours = evidence.neighbours.filter(|r| neighbours.n >= 100 && r.abs() >= 0.3);
+    let by_neighbours = by_neighbours.map(|r| if r > 0.0 { Side::White } else { Side::Mover });
+    match (by_results, by_neighbours) {
+        (Some(a), Some(b)) if a != b => (dialect.side.value(), Basis::Default),
+        (Some(side), _) | (None, Some(side)) => (side, Basis::Data),
+        (None, None) => (dialect.side.value(), Basis::Default),
+    }
+}
+
+/// The side by the correlations of score and result, for a tally that was read for White.
+fn side_by_results(tally: &ScoreTally) -> Option<Side> {
+    let (white, black) = tally.senses()?;
+    match white >= CLEAR_CORRELATION {
+        true if black >= CLEAR_CORRELATION => Some(Side::White),
+        true if black <= -CLEAR_CORRELATION => Some(Side::Mover),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

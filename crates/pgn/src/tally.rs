@@ -1,0 +1,190 @@
+//! What the scores of a file's comments add up to: counts by dialect, and how they agree with the results.
+
+use serde::{Deserialize, Serialize};
+
+use shakmaty::Color;
+
+use crate::Record;
+use crate::dialect::DIALECTS;
+
+/// Scores further from 0 count as this far, in centipawns, so that won positions do not hide the others.
+const CLAMP: i64 = 1000;
+
+/// Scores within this many centipawns of 0 decide the slope: further out the result hardly depends on the score.
+const LINEAR: i64 = 400;
+
+/// Sums over scores and results, both from the side to move. Whole numbers, so that no order changes them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sums {
+    pub n: i64,
+    x: i64,
+    y: i64,
+    xx: i64,
+    yy: i64,
+    xy: i64,
+}
+
+impl Sums {
+    #[inline]
+    pub(crate) fn add(&mut self, x: i64, y: i64) {
+        self.n += 1;
+        self.x += x;
+        self.y += y;
+        self.xx += x * x;
+        self.yy += y * y;
+        self.xy += x * y;
+    }
+
+    /// Adds values of the first by their number, sum and sum of squares, all with one value of the second.
+    fn add_all(&mut self, (n, x, xx): (i64, i64, i64), y: i64) {
+        self.merge(&Sums { n, x, y: n * y, xx, yy: n * y * y, xy: x * y });
+    }
+
+    pub fn merge(&mut self, other: &Sums) {
+        self.n += other.n;
+        self.x += other.x;
+        self.y += other.y;
+        self.xx += other.xx;
+        self.yy += other.yy;
+        self.xy += other.xy;
+    }
+
+    fn moments(&self) -> (f64, f64, f64) {
+        let [n, x, y, xx, yy, xy] = [self.n, self.x, self.y, self.xx, self.yy, self.xy].map(|v| v as f64);
+        (xx - x * x / n, yy - y * y / n, xy - x * y / n)
+    }
+
+    /// Correlation of the two; `None` if one of them never varies.
+    pub fn correlation(&self) -> Option<f64> {
+        let (xx, yy, xy) = self.moments();
+        (self.n > 1 && xx > 0.0 && yy > 0.0).then(|| xy / (xx * yy).sqrt())
+    }
+
+    /// Slope of the least-squares line of the second over the first.
+    pub fn slope(&self) -> Option<f64> {
+        let (xx, _, xy) = self.moments();
+        (self.n > 1 && xx > 0.0).then(|| xy / xx)
+    }
+}
+
+/// A comment that looks like a score and is not understood.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnreadComment {
+    pub line: u64,
+    /// Its first characters.
+    pub text: String,
+}
+
+/// Scores of the games of one source.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ScoreTally {
+    /// Positions with a score by dialect, bad games included.
+    pub positions: [u64; DIALECTS.len()],
+    /// Comments that look like a score and are not understood.
+    pub unread: u64,
+    pub sample: Option<UnreadComment>,
+    /// Games with a result and a score.
+    pub games: u64,
+    /// Score and result with Black and with White to move, by `Color as usize`.
+    pub by_turn: [Sums; 2],
+    /// Score and result where the score is small.
+    pub small: Sums,
+}
+
+impl ScoreTally {
+    pub fn merge(&mut self, other: &ScoreTally) {
+        self.positions.iter_mut().zip(&other.positions).for_each(|(ours, theirs)| *ours += theirs);
+        self.unread += other.unread;
+        self.sample = self.sample.take().or_else(|| other.sample.clone());
+        self.games += other.games;
+        self.by_turn.iter_mut().zip(&other.by_turn).for_each(|(ours, theirs)| ours.merge(theirs));
+        self.small.merge(&other.small);
+    }
+
+    pub fn scored(&self) -> u64 {
+        self.positions.iter().sum()
+    }
+
+    /// Adds the records of one game with a result from White's side.
+    pub(crate) fn add_game(&mut self, records: &[Record], result: i8) {
+        self.games += 1;
+        // The result is that of all records, so scores alone are summed by record.
+        let (mut all, mut small) = ([(0i64, 0i64, 0i64); 2], [(0i64, 0i64, 0i64); 2]);
+        for record in records {
+            let Some(score) = record.score else { continue };
+            let (turn, x) = (record.turn as usize, i64::from(score));
+            let clamped = x.clamp(-CLAMP, CLAMP);
+            let near = i64::from(x.abs() <= LINEAR);
+            let (n, sum, squares) = &mut all[turn];
+            (*n, *sum, *squares) = (*n + 1, *sum + clamped, *squares + clamped * clamped);
+            let (n, sum, squares) = &mut small[turn];
+            (*n, *sum, *squares) = (*n + near, *sum + near * x, *squares + near * x * x);
+        }
+        for turn in Color::ALL {
+            let y = i64::from(turn.fold_wb(result, -result));
+            self.by_turn[turn as usize].add_all(all[turn as usize], y);
+            self.small.add_all(small[turn as usize], y);
+        }
+    }
+
+    /// Correlations of score and result with White and with Black to move, if both have enough positions.
+    pub fn senses(&self) -> Option<(f64, f64)> {
+        let [black, white] = &self.by_turn;
+        if self.games < ENOUGH_GAMES || white.n.min(black.n) < ENOUGH_POSITIONS {
+            return None;
+        }
+        Some((white.correlation()?, black.correlation()?))
+    }
+
+    /// Whether White's and Black's scores agree with the results in opposite senses: one side's are read wrongly.
+    pub fn is_contradictory(&self) -> bool {
+        self.senses().is_some_and(|(white, black)| {
+            white.abs().min(black.abs()) >= CLEAR_CORRELATION && (white > 0.0) != (black > 0.0)
+        })
+    }
+
+    /// Change of the result (−1 to 1) for a centipawn near 0, if there are enough positions.
+    pub fn slope(&self) -> Option<f64> {
+        let enough = self.games >= SLOPE_GAMES && self.small.n >= 2 * ENOUGH_POSITIONS;
+        self.small.slope().filter(|slope| enough && *slope > 0.0)
+    }
+}
+
+/// Below these numbers, correlations decide nothing.
+pub(crate) const ENOUGH_GAMES: u64 = 10;
+pub(crate) const ENOUGH_POSITIONS: i64 = 300;
+
+/// With fewer games a slope says more about the games than about the scale.
+const SLOPE_GAMES: u64 = 100;
+
+/// The least correlation of score and result that counts.
+pub(crate) const CLEAR_CORRELATION: f64 = 0.08;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn correlation_and_slope_are_those_of_the_least_squares_line() {
+        let mut sums = Sums::default();
+        for (x, y) in [(0, 1), (10, 3), (20, 2), (30, 6)] {
+            sums.add(x, y);
+        }
+        // By hand: means 15 and 3; Sxx 500, Syy 14, Sxy 70.
+        assert!((sums.correlation().unwrap() - 70.0 / (500.0f64 * 14.0).sqrt()).abs() < 1e-12);
+        assert!((sums.slope().unwrap() - 0.14).abs() < 1e-12);
+        let mut halves = Sums::default();
+        halves.add(0, 1);
+        halves.add(10, 3);
+        let mut rest = Sums::default();
+        rest.add(20, 2);
+        rest.add(30, 6);
+        halves.merge(&rest);
+        assert_eq!(halves, sums);
+        let (mut one, mut many) = (Sums::default(), Sums::default());
+        [3, 5, -4].iter().for_each(|x| one.add(*x, -1));
+        many.add_all((3, 4, 50), -1);
+        assert_eq!(one, many);
+        assert_eq!(Sums::default().correlation(), None);
+    }
+}

@@ -1,0 +1,139 @@
+//! Files of an earlier run: resumed, repaired, overwritten, moved aside, and the trust that its programs need.
+
+use std::path::Path;
+
+use crate::match_display::NOT_KEPT;
+use crate::{Error, Result, Ui, typed};
+use patzer_io::printable;
+use patzer_match::Spec;
+use patzer_match::journal::{
+    self, Arguments, Earlier, JournalEntry, JournaledFile, Key, Opened, Options, Start,
+};
+use patzer_match::participant;
+use patzer_match::record::PairEntry;
+
+/// What to do with the files of an earlier run.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct EarlierArgs {
+    /// Resume the run of the journal; options not given are taken from it
+    #[arg(long, help_heading = "Games")]
+    resume: bool,
+
+    /// Resume although journal and games disagree: keep what is whole, and move the present files aside
+    #[arg(long, help_heading = "Games")]
+    repair: bool,
+
+    /// Start over where an unfinished run lies; without this it stops, and a finished run is moved aside
+    #[arg(long, help_heading = "Games", conflicts_with_all = ["resume", "repair"])]
+    overwrite: bool,
+}
+
+/// Arguments that are of one start of the program and are not stored in the journal.
+const OF_THIS_START: [&str; 5] = ["resume", "repair", "overwrite", "trust", "pgn"];
+
+impl EarlierArgs {
+    pub fn choice(self) -> Earlier {
+        match self {
+            EarlierArgs { repair: true, .. } => Earlier::Repair,
+            EarlierArgs { resume: true, .. } => Earlier::Resume,
+            EarlierArgs { overwrite: true, .. } => Earlier::Overwrite,
+            _ => Earlier::Protect,
+        }
+    }
+
+    /// Fills the arguments not given now from the journal. Returns all arguments, and in `typed` those to store; `None`
+    /// without a journal. `players` are the arguments that name players: given again, they replace the stored ones.
+    pub fn resumed<E: JournalEntry, A: clap::Args>(
+        self,
+        command: &'static str,
+        players: &[&str],
+        games: &Path,
+        typed: &mut Arguments,
+    ) -> Result<Option<A>> {
+        for here in OF_THIS_START.iter().chain(&NOT_KEPT) {
+            typed.remove(*here);
+        }
+        let stored = if self.choice().resumes() { journal::stored::<E>(games)? } else { None };
+        let Some(stored) = stored else { return Ok(None) };
+        let mut all = stored.arguments().clone();
+        if players.iter().any(|player| typed.contains_key(*player)) {
+            all.retain(|name, _| !players.contains(&name.as_str()));
+        }
+        all.append(typed);
+        *typed = all;
+        Ok(Some(typed::parse(command, typed)?))
+    }
+}
+
+/// Refuses to start programs for a journal that this user did not start, unless told to; prints them first.
+pub fn check_trust(pgn: &Path, specs: &[Spec], trust: bool, ui: &Ui) -> Result<()> {
+    let Some(stored) = journal::stored::<PairEntry>(pgn)? else { return Ok(()) };
+    if Key::of_user().is_ok_and(|key| stored.is_signed_by(&key)) {
+        return Ok(());
+    }
+    let mut commands = Vec::new();
+    for spec in specs {
+        if let Some(path) = participant::program_path(spec)? {
+            commands.push(printable(&command_line(spec, &path)).into_owned());
+        }
+    }
+    let journal = PairEntry::journal(pgn);
+    if commands.is_empty() {
+        return Ok(());
+    }
+    if !trust {
+        let reason = format!(
+            "was not written by this user on this machine, and resuming it would run: {}; --trust allows it",
+            commands.join("; ")
+        );
+        return Err(Error::data(journal, reason));
+    }
+    ui.warn(format!("{}: not written by this user on this machine, runs:", journal.display()));
+    commands.iter().for_each(|command| ui.warn(format!("    {command}")));
+    Ok(())
+}
+
+fn command_line(spec: &Spec, path: &Path) -> String {
+    let mut text = path.display().to_string();
+    for arg in spec.args.iter().flatten() {
+        let plain = !arg.is_empty() && !arg.contains(|c: char| c.is_whitespace() || "'\"\\".contains(c));
+        text += &if plain { format!(" {arg}") } else { format!(" {arg:?}") };
+    }
+    if let Some(dir) = &spec.dir {
+        text += &format!(" (in {})", dir.display());
+    }
+    for (name, value) in &spec.options {
+        text += &format!(", option {name}={value}");
+    }
+    text
+}
+
+/// Opens a record, signed by the user's key, and says what became of earlier files.
+pub fn open<E: JournalEntry>(
+    path: &Path,
+    earlier: Earlier,
+    arguments: &Arguments,
+    options: &Options,
+    runs_programs: bool,
+    ui: &Ui,
+) -> Result<Opened<E>> {
+    let key = if runs_programs { Key::of_user() } else { Err(Error::input("")) };
+    if let (true, Err(reason)) = (runs_programs, &key) {
+        ui.note(format!("the journal is not signed ({reason}): --resume will need --trust"));
+    }
+    let start = Start { arguments, options, key: key.as_ref().ok() };
+    let opened = JournaledFile::<E>::open(path, earlier, &start)?;
+    for note in &opened.notes {
+        if matches!(earlier, Earlier::Repair) { ui.warn(note) } else { ui.note(note) }
+    }
+    if earlier.resumes() {
+        let games = path.display();
+        match opened.entries.len() {
+            0 => ui.note(format!("{games}: no finished games to resume from; this is the beginning")),
+            count => {
+                ui.note(format!("{games}: resuming after {count} {}", E::UNITS[usize::from(count != 1)]))
+            }
+        }
+    }
+    Ok(opened)
+}

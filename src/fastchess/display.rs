@@ -1,0 +1,191 @@
+//! Writes stdout as fastchess and cutechess-cli do.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::Program;
+use super::output_files::open;
+use super::settings::{LogLevel, Settings};
+use crate::{Error, Result, Ui};
+use patzer_io::printable;
+use patzer_match::output_format::{MatchStatus, OutputFormat, started};
+use patzer_match::pgn::{clock, final_epd};
+use patzer_match::record::PairEntry;
+use patzer_match::stats::Trinomial;
+use patzer_match::{EngineLog, Observer, Pair, Reason, Standings, Tally, TimeUse};
+
+pub struct Display<'a> {
+    settings: &'a Settings,
+    names: Vec<String>,
+    conditions: String,
+    /// All games of the tournament.
+    games: usize,
+    by_pairs: bool,
+    log: Option<Arc<EngineLog>>,
+    epd: Option<(File, PathBuf)>,
+    ui: Ui,
+    begin: Instant,
+    times: Vec<TimeUse>,
+    /// Games lost by a crash or without an answer, by player.
+    crashes: Vec<u64>,
+    timeouts: Vec<u64>,
+}
+
+impl<'a> Display<'a> {
+    pub fn new(
+        settings: &'a Settings,
+        names: Vec<String>,
+        conditions: String,
+        games: usize,
+        by_pairs: bool,
+        log: Option<Arc<EngineLog>>,
+        ui: &Ui,
+    ) -> Result<Display<'a>> {
+        let epd = settings.epd.as_ref().map(|file| Ok((open(file)?, file.path.clone()))).transpose()?;
+        let players = names.len();
+        Ok(Display {
+            settings,
+            names,
+            conditions,
+            games,
+            by_pairs,
+            log,
+            epd,
+            ui: *ui,
+            begin: Instant::now(),
+            times: vec![TimeUse::default(); players],
+            crashes: vec![0; players],
+            timeouts: vec![0; players],
+        })
+    }
+
+    fn say(&self, text: &str) -> Result<()> {
+        if text.is_empty() { Ok(()) } else { self.ui.line(text.trim_end_matches('\n')) }
+    }
+
+    /// Prints a warning, and stops the match if it may not have any.
+    pub fn warn(&mut self, text: &str) -> Result<()> {
+        let separator = if self.settings.test_env { " :: " } else { "\n" };
+        let text: Vec<String> = text.lines().map(|line| printable(line).to_string()).collect();
+        // OpenBench's worker ends where a line is not ASCII.
+        let text = text.join(separator).replace('…', "...");
+        self.say(&text)?;
+        self.note(LogLevel::Warn, &text);
+        match self.settings.strict {
+            true => Err(Error::input(format!("-strict: {}", text.lines().next().unwrap_or_default()))),
+            false => Ok(()),
+        }
+    }
+
+    fn note(&self, level: LogLevel, text: &str) {
+        let due = level >= self.settings.log.level && !self.settings.log.stdout;
+        if let Some(log) = self.log.as_ref().filter(|_| due) {
+            log.note(if level == LogLevel::Warn { "WARN" } else { "INFO" }, text);
+        }
+    }
+
+    fn status(&self, players: [usize; 2], standings: &dyn Standings) -> Result<()> {
+        let tally = standings.between(players);
+        let status = MatchStatus {
+            names: players.map(|player| self.names[player].as_str()),
+            conditions: &self.conditions,
+            tally: &tally,
+            test: standings.test(),
+            by_pairs: self.by_pairs,
+        };
+        let format = self.settings.output;
+        self.say(&if self.names.len() == 2 {
+            format.standing(&status)
+        } else {
+            let ranked: Vec<(&str, Tally)> = standings
+                .ranking(self.names.len())
+                .into_iter()
+                .map(|(player, tally)| (self.names[player].as_str(), tally))
+                .collect();
+            format.ranking(&ranked)
+        })
+    }
+
+    /// Lines of a game with its warnings, and counts what ended it badly.
+    fn game(&mut self, pair: &Pair, game: usize, now: Option<Trinomial>) -> Result<()> {
+        let (played, [white, black]) = pair.seated()[game];
+        self.say(&started(pair, &self.names, self.games, game))?;
+        for warning in played.warnings() {
+            self.warn(warning)?;
+        }
+        let loser = played.winner.map(|winner| winner.fold_wb(black, white));
+        match (played.reason, loser) {
+            (Reason::TimeForfeit, Some(loser)) => self.timeouts[loser] += 1,
+            (Reason::Disconnect | Reason::Stall, Some(loser)) => self.crashes[loser] += 1,
+            (Reason::IllegalMove, Some(loser)) => {
+                let said = played.note.as_deref().unwrap_or("<none>");
+                let name = self.names[loser].clone();
+                self.warn(&format!("Warning; Illegal move {said} played by {name}"))?;
+            }
+            _ => {}
+        }
+        let number = 2 * pair.index + game + 1;
+        let interval = self.settings.score_interval;
+        let due = interval > 0 && (number as u64).is_multiple_of(interval) || number == self.games;
+        let lines = self.settings.output.finished(pair, &self.names, now.filter(|_| due), game);
+        self.note(LogLevel::Info, &lines);
+        self.say(&lines)
+    }
+
+    fn append_epd(&mut self, pair: &Pair) -> Result<()> {
+        let Some((file, path)) = &mut self.epd else { return Ok(()) };
+        let lines: String = pair.games.iter().map(|game| final_epd(game) + "\n").collect();
+        file.write_all(lines.as_bytes()).map_err(|e| Error::io(&*path, e))
+    }
+
+    pub fn end(self, standings: &dyn Standings) -> Result<()> {
+        let fastchess = self.settings.output == OutputFormat::Fastchess;
+        if standings.decided() || self.settings.program == Program::Cutechess && standings.games() > 0 {
+            self.status([0, 1], standings)?;
+        }
+        let players = || self.names.iter().zip(self.timeouts.iter().zip(&self.crashes));
+        let marked: Vec<_> = players().filter(|(_, (timeouts, crashes))| *timeouts + *crashes > 0).collect();
+        if fastchess && !marked.is_empty() {
+            let lines = marked.iter().map(|(name, (timeouts, crashes))| {
+                format!("Player: {name}\n  Timeouts: {timeouts}\n  Crashed: {crashes}\n")
+            });
+            self.say(&lines.collect::<String>())?;
+        }
+        if self.settings.show_latency {
+            for (name, times) in self.names.iter().zip(&self.times) {
+                self.say(&format!("{name}: {times}"))?;
+            }
+        }
+        self.say(&self.settings.output.end(standings.test()))?;
+        if self.settings.program == Program::Fastchess {
+            self.say(&format!("Total Time: {} (hours:minutes:seconds)", clock(self.begin.elapsed())))?;
+        }
+        Ok(())
+    }
+}
+
+impl Observer for Display<'_> {
+    fn pair(&mut self, pair: &Pair, entry: &PairEntry, standings: &dyn Standings) -> Result<()> {
+        for (game, seats) in pair.seated() {
+            TimeUse::add(&mut self.times, game, seats);
+        }
+        self.append_epd(pair)?;
+        let now = (self.names.len() == 2).then(|| standings.between(entry.players).games);
+        for game in [0, 1] {
+            self.game(pair, game, now)?;
+        }
+        // Pairs with pentanomial statistics, games without.
+        let (unit, every) = (if self.by_pairs { 2 } else { 1 }, self.settings.rating_interval);
+        let done = standings.games();
+        let due = every > 0 && done / (unit * every) != (done - 2) / (unit * every);
+        let last = done == self.games as u64 && self.settings.program == Program::Fastchess;
+        if due || last { self.status(entry.players, standings) } else { Ok(()) }
+    }
+
+    fn incident(&mut self, text: &str) {
+        self.ui.warn(printable(text));
+    }
+}

@@ -1,0 +1,273 @@
+//! Plays the games of the settings.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use super::Program;
+use super::display::Display;
+use super::engines;
+use super::output_files::OutputFiles;
+use super::settings::Settings;
+use crate::{Error, Result, Status, Ui, interrupt};
+use patzer_match::affinity::{self, CpuShares};
+use patzer_match::openings::{BookOptions, Openings, Order};
+use patzer_match::participant::{Defaults, Participant};
+use patzer_match::stats::Sprt;
+use patzer_match::{
+    Adjudication, Control, CrossTable, EngineLog, Lineup, Listen, MatchConfig, OpeningChange, Pairings,
+    PvCheck, Rules, SprtState, Standings, Syzygy, run_match,
+};
+
+/// Transposition table of players in this process, MiB.
+const HASH: usize = 16;
+/// Time reserve of players in this process.
+const OVERHEAD: Duration = Duration::from_millis(5);
+
+pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    let stop = interrupt::flag();
+    let specs = engines::specs(settings)?;
+    let test = sprt(settings, specs.len())?;
+    let games = Games::new(settings, test.as_ref(), ui)?;
+    let concurrency = concurrency(settings)?;
+    let (openings, rules) = (openings(settings, &games, ui)?, rules(settings)?);
+    let log = log(settings)?;
+    settings.notes.iter().for_each(|note| ui.note(note));
+    let lineup = Lineup::load(&specs, &defaults(settings, log.as_ref()), stop)?;
+    let pairings = pairings(settings, &games, specs.len());
+    let shares = cpu_shares(settings, concurrency, &lineup, ui);
+    let mut header = lineup.header(&settings.event);
+    header.style = settings.style.clone();
+    let config = MatchConfig {
+        pairs: 0..games.pairs * pairings.round(),
+        concurrency,
+        pairings: &pairings,
+        time_settings: &lineup.time_settings,
+        names: &lineup.names,
+        openings: &openings,
+        rules,
+        header,
+        wait: settings.wait,
+        prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
+    };
+    let mut files = OutputFiles::open(settings, ui)?;
+    let book = settings.book.file.as_deref().and_then(Path::file_name);
+    let conditions = lineup.conditions(&book.unwrap_or_default().to_string_lossy());
+    let conditions = conditions.trim_end_matches(", ").to_string();
+    let mut display = Display::new(
+        settings,
+        lineup.names.clone(),
+        conditions,
+        2 * config.pairs.end,
+        games.by_pairs,
+        log.clone(),
+        ui,
+    )?;
+    for warning in lineup.participants.iter().flat_map(|participant| &participant.warnings) {
+        display.warn(warning)?;
+    }
+    let mut standings: Box<dyn Standings> = match test {
+        Some(test) if games.by_pairs => Box::new(SprtState::new(test, openings.len())),
+        Some(test) => Box::new(SprtState::new(test, openings.len()).by_games()),
+        None => Box::new(CrossTable::new(&lineup.names, openings.len())),
+    };
+    let players =
+        |number: usize, stop: &std::sync::atomic::AtomicBool| lineup.participants[number].player(stop);
+    let ended = run_match(&config, &mut *standings, &[], &mut files, &players, stop, &mut display);
+    lineup.participants.iter().for_each(Participant::drop_spares);
+    ended?;
+    display.end(&*standings)?;
+    if let (Some(log), Some(path)) = (log, &settings.log.file)
+        && let Some(error) = log.error()
+    {
+        return Err(Error::data(path, format!("the log is cut short: {error}")));
+    }
+    Ok(Status::Done)
+}
+
+/// Number of games and the statistics that they allow.
+struct Games {
+    /// Pairs of each two players.
+    pairs: usize,
+    by_pairs: bool,
+    change: OpeningChange,
+    /// Openings that two players need.
+    openings: usize,
+}
+
+impl Games {
+    fn new(settings: &Settings, test: Option<&Sprt>, ui: &Ui) -> Result<Games> {
+        let Settings { rounds, games, repeat, .. } = *settings;
+        let (rounds, games) = match settings.program {
+            // As fastchess does for the order of cutechess-cli.
+            Program::Fastchess if games > 2 => (games, rounds),
+            _ => (rounds, games),
+        };
+        if settings.program == Program::Fastchess && games > 2 {
+            return Err(Error::usage(format!(
+                "-games {games}: a round has 1 or 2 games of each two engines"
+            )));
+        }
+        let repeat = if settings.program == Program::Fastchess { games } else { repeat };
+        if repeat > 2 {
+            return Err(Error::usage(format!("-repeat {repeat}: an opening is played once or twice")));
+        }
+        let all = rounds.checked_mul(games).filter(|all| (1..=1_000_000_000).contains(all));
+        let all = all.ok_or_else(|| Error::usage("-rounds and -games: write 1 to 1,000,000,000 games"))?;
+        if all % 2 == 1 {
+            ui.note(format!("{} games are played, not {all}: games come in pairs", all + 1));
+        }
+        let bayesian = test.is_some_and(|test| test.model() == patzer_match::stats::Model::Bayesian);
+        let change = match (repeat, settings.book.by_round) {
+            (1, _) => OpeningChange::Game,
+            (_, true) => OpeningChange::Round,
+            _ => OpeningChange::Pair,
+        };
+        let by_pairs = settings.penta && repeat == 2 && !bayesian;
+        let pairs = all.div_ceil(2) as usize;
+        let openings = if change == OpeningChange::Game { 2 * pairs } else { pairs };
+        Ok(Games { pairs, by_pairs, change, openings })
+    }
+}
+
+fn sprt(settings: &Settings, players: usize) -> Result<Option<Sprt>> {
+    let Some(test) = settings.sprt else { return Ok(None) };
+    if players != 2 {
+        return Err(Error::usage(format!("-sprt compares two engines, not {players}")));
+    }
+    Sprt::new(test.model, test.elo0, test.elo1, test.alpha, test.beta).map(Some)
+}
+
+fn concurrency(settings: &Settings) -> Result<usize> {
+    let cpus = affinity::cpus() as i64;
+    let wanted = match settings.concurrency {
+        n if n <= 0 && settings.quick => (cpus + n).max(1),
+        n if n <= 0 => cpus + n,
+        n => n,
+    };
+    let limited = settings.program == Program::Fastchess && !settings.force_concurrency;
+    if wanted > cpus && limited {
+        let reason = format!("there are {cpus} CPUs; -force-concurrency plays more games at once");
+        return Err(Error::usage(format!("-concurrency {wanted}: {reason}")));
+    }
+    let games = usize::try_from(wanted).ok().filter(|games| (1..=4096).contains(games));
+    games.ok_or_else(|| Error::usage(format!("-concurrency {}: write 1 to 4096", settings.concurrency)))
+}
+
+fn openings(settings: &Settings, games: &Games, ui: &Ui) -> Result<Openings> {
+    let book = &settings.book;
+    let Some(file) = &book.file else {
+        if settings.chess960 {
+            return Err(Error::usage(
+                "-variant fischerandom: name a book of such positions with -openings file=",
+            ));
+        }
+        ui.note("no -openings: every game begins at the start position");
+        return Ok(Openings::start_position());
+    };
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seed = settings.seed.unwrap_or_else(|| now().as_nanos() as u64);
+    if book.random && settings.seed.is_none() {
+        ui.note(format!("-srand {seed} repeats this order of the openings"));
+    }
+    let order = match (book.random, settings.program) {
+        (false, _) => Order::Sequential,
+        (true, Program::Fastchess) => Order::Fastchess,
+        (true, Program::Cutechess) => Order::Random,
+    };
+    let openings = Openings::load(BookOptions {
+        path: Some(file),
+        order,
+        seed,
+        start: book.start as usize,
+        plies: book.plies,
+        chess960: settings.chess960,
+        as_is: true,
+        // Fastchess drops what one pairing does not need, and the others use the same openings.
+        most: (settings.program == Program::Fastchess).then_some(games.openings),
+    })?;
+    crate::play::warn_of_bad_openings(&openings, ui);
+    Ok(openings)
+}
+
+fn rules(settings: &Settings) -> Result<Rules> {
+    let adjudication = Adjudication {
+        draw: settings.draw,
+        resign: settings.resign,
+        loser_resigns: !settings.two_sided,
+        max_moves: settings.max_moves,
+        as_fastchess: settings.program == Program::Fastchess,
+    };
+    // Cutechess-cli separates folders by semicolons everywhere.
+    let separators: &[char] = if cfg!(windows) { &[';'] } else { &[';', ':'] };
+    let load = |paths: &String| {
+        let folders: Vec<&Path> =
+            paths.split(separators).filter(|path| !path.is_empty()).map(Path::new).collect();
+        if folders.is_empty() {
+            return Err(Error::usage("-tb: name a folder of Syzygy tables"));
+        }
+        let mut tables = Syzygy::load_all(&folders, settings.tb_pieces, settings.tb_ignore_50)?;
+        tables.results = settings.tb_results;
+        Ok(Arc::new(tables))
+    };
+    Ok(Rules { adjudication, recover: settings.recover, syzygy: settings.tb.as_ref().map(load).transpose()? })
+}
+
+fn log(settings: &Settings) -> Result<Option<Arc<EngineLog>>> {
+    if settings.log.stdout {
+        return Ok(Some(Arc::new(EngineLog::stdout())));
+    }
+    let create = |path| EngineLog::create(path, settings.log.append).map(Arc::new);
+    settings.log.file.as_deref().map(create).transpose()
+}
+
+fn defaults(settings: &Settings, log: Option<&Arc<EngineLog>>) -> Defaults {
+    let check_pvs = match settings.program {
+        Program::Fastchess if settings.check_mate_pvs => Some(PvCheck::Mates),
+        Program::Fastchess => Some(PvCheck::Legal),
+        Program::Cutechess => None,
+    };
+    let listen = Listen {
+        pv: settings.style.fields.contains(&patzer_match::pgn::MoveField::Pv),
+        lines: settings.lines.clone(),
+        check_pvs,
+        log: log.filter(|_| settings.log.engines || settings.log.stdout).cloned(),
+    };
+    Defaults {
+        control: Control::default(),
+        margin: Duration::ZERO,
+        hash: HASH,
+        overhead: OVERHEAD,
+        timeouts: settings.timeouts,
+        lenient: true,
+        listen,
+    }
+}
+
+fn pairings(settings: &Settings, games: &Games, players: usize) -> Pairings {
+    let seeds = if settings.gauntlet { settings.seeds.max(1) } else { players };
+    let first = usize::from(settings.reverse);
+    let second = if settings.swap { 1 - first } else { first };
+    let mut pairings = Pairings::by_first(players, seeds, games.change);
+    pairings.colours = [first, second];
+    pairings
+}
+
+fn cpu_shares(settings: &Settings, games: usize, lineup: &Lineup, ui: &Ui) -> Option<CpuShares> {
+    let shares = match settings.affinity.as_ref()? {
+        Some(list) => CpuShares::from_list(list, games, lineup.threads()),
+        None => CpuShares::new(games, lineup.threads()),
+    };
+    match shares {
+        Ok(shares) => {
+            // Programs that run already are not pinned.
+            lineup.participants.iter().for_each(Participant::drop_spares);
+            Some(shares)
+        }
+        Err(reason) => {
+            ui.warn(format!("-use-affinity: {reason}; games share CPUs"));
+            None
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Appends finished games to the PGN, with its checksum.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::settings::{OutputFile, Settings};
+use crate::{Error, Result, Ui};
+use patzer_match::record::{PairEntry, PairSink};
+
+pub struct OutputFiles {
+    pgn: Option<(File, PathBuf)>,
+    checksum: Option<crc32fast::Hasher>,
+    ui: Ui,
+}
+
+/// Opens a file to append to, or a new one in its place.
+pub fn open(OutputFile { path, append }: &OutputFile) -> Result<File> {
+    let mut options = File::options();
+    options.create(true).write(true).append(*append).truncate(!*append);
+    options.open(path).map_err(|e| Error::create(path, e))
+}
+
+impl OutputFiles {
+    pub fn open(settings: &Settings, ui: &Ui) -> Result<OutputFiles> {
+        let pgn = settings.pgn.as_ref().map(|file| Ok((open(file)?, file.path.clone()))).transpose()?;
+        let checksum = match &pgn {
+            Some((_, path)) if settings.crc => Some(checksum(path)?),
+            _ => None,
+        };
+        Ok(OutputFiles { pgn, checksum, ui: *ui })
+    }
+}
+
+/// Checksum of the games that the file holds already.
+fn checksum(path: &Path) -> Result<crc32fast::Hasher> {
+    let (mut hasher, mut buffer) = (crc32fast::Hasher::new(), [0; 1 << 16]);
+    let mut file = File::open(path).map_err(|e| Error::io(path, e))?;
+    loop {
+        match file.read(&mut buffer).map_err(|e| Error::io(path, e))? {
+            0 => return Ok(hasher),
+            length => hasher.update(&buffer[..length]),
+        }
+    }
+}
+
+impl PairSink for OutputFiles {
+    fn append(&mut self, _: &PairEntry, games: &[u8]) -> Result<()> {
+        let Some((file, path)) = &mut self.pgn else { return Ok(()) };
+        file.write_all(games).map_err(|e| Error::io(&*path, e))?;
+        if let Some(hasher) = &mut self.checksum {
+            hasher.update(games);
+            let sum = hasher.clone().finalize();
+            self.ui.line(&format!("File {} has CRC32: {sum:#x}", path.display()))?;
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,129 @@
+//! Command line → [`Settings`], through the registry.
+
+use super::Program;
+use super::flags::{FLAGS, Flag, Means, Takes};
+use super::flags_files::FILE_FLAGS;
+use super::settings::{KeyValue, Settings};
+use crate::{Error, Result};
+
+/// All options of a program.
+pub fn flags(program: Program) -> impl Iterator<Item = &'static Flag> {
+    FLAGS.iter().chain(FILE_FLAGS).filter(move |flag| flag.programs.contains(&program))
+}
+
+pub fn parse(program: Program, words: &[String]) -> Result<Settings> {
+    let mut settings = Settings::new(program);
+    let mut rest = words;
+    while let Some((word, after)) = rest.split_first() {
+        let flag = find(program, word)?;
+        let values = after.iter().take_while(|word| !is_option(word)).count();
+        let (values, after) = after.split_at(values);
+        rest = after;
+        if let Means::Refused(reason) = flag.means {
+            return Err(Error::usage(format!("{word}: {reason}")));
+        }
+        apply(&mut settings, flag, values).map_err(|error| {
+            let values: String = values.iter().map(|value| format!(" {value}")).collect();
+            Error::usage(format!("{word}{values}: {error}"))
+        })?;
+        if let Means::Nothing(reason) = flag.means {
+            settings.notes.push(format!("{word}: {reason}"));
+        }
+    }
+    Ok(settings)
+}
+
+/// A word that begins with a hyphen is an option, unless it is a negative number.
+fn is_option(word: &str) -> bool {
+    word.strip_prefix('-').is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_digit()))
+}
+
+fn find(program: Program, word: &str) -> Result<&'static Flag> {
+    let name = word.strip_prefix('-').map(|name| name.strip_prefix('-').unwrap_or(name));
+    let found = name.and_then(|name| flags(program).find(|flag| flag.name == name));
+    found.ok_or_else(|| {
+        let near = name.and_then(|name| {
+            flags(program).map(|flag| (distance(name, flag.name), flag.name)).min().filter(|near| near.0 <= 2)
+        });
+        let near = near.map(|(_, near)| format!("; did you mean -{near}?")).unwrap_or_default();
+        Error::usage(format!("`{word}` is not an option of {}{near}", program.name()))
+    })
+}
+
+/// Levenshtein distance.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.chars().enumerate() {
+        let mut corner = i;
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let changed = corner + usize::from(x != *y);
+            corner = row[j + 1];
+            row[j + 1] = changed.min(corner + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+fn apply(settings: &mut Settings, flag: &Flag, values: &[String]) -> Result<()> {
+    match flag.takes {
+        Takes::Nothing(set) if values.is_empty() => {
+            set(settings);
+            Ok(())
+        }
+        Takes::Nothing(_) => Err(Error::usage("takes no value")),
+        Takes::One(set) => match values {
+            [value] => set(settings, value),
+            _ => Err(Error::usage("takes one value")),
+        },
+        Takes::Words(set) => set(settings, values),
+        Takes::Keys(begin, keys) => {
+            begin(settings);
+            for value in values {
+                let (name, value) = pair(value)?;
+                let key =
+                    keys.iter().find(|key| key.name == name && key.programs.contains(&settings.program));
+                let key = key.ok_or_else(|| Error::usage(format!("there is no key `{name}`")))?;
+                match key.means {
+                    Means::Refused(reason) => return Err(Error::usage(format!("{name}=: {reason}"))),
+                    Means::Nothing(reason) => {
+                        settings.notes.push(format!("-{} {name}=: {reason}", flag.name))
+                    }
+                    Means::Does(_) => {}
+                }
+                (key.set)(settings, &value)
+                    .map_err(|error| Error::usage(format!("{name}={value}: {error}")))?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Splits `key=value`.
+pub fn pair(word: &str) -> Result<KeyValue> {
+    match word.split_once('=') {
+        Some((key, value)) if !key.is_empty() && !value.is_empty() => {
+            Ok((key.to_string(), value.to_string()))
+        }
+        _ => Err(Error::usage(format!("`{word}` is not KEY=VALUE"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_end_where_the_next_begins_and_numbers_may_be_negative() {
+        assert!(is_option("-each") && is_option("--help") && is_option("-"));
+        assert!(!is_option("-5") && !is_option("tc=1") && !is_option("-0.5"));
+    }
+
+    #[test]
+    fn a_misspelt_option_is_named_with_the_nearest() {
+        let error = parse(Program::Fastchess, &["-round".into(), "5".into()]).unwrap_err().to_string();
+        assert!(error.contains("did you mean -rounds?"), "{error}");
+        assert_eq!((distance("tb", "tb"), distance("kitten", "sitting")), (0, 3));
+    }
+}

@@ -1,0 +1,64 @@
+//! Arguments of the games' PGN and of the log of the engines, common to `sprt` and `match`.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::Result;
+use patzer_match::pgn::{Header, MoveField, Notation, PgnStyle};
+use patzer_match::{EngineLog, Listen, PvCheck};
+
+/// What the PGN holds, and what else is written.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Records")]
+pub struct RecordArgs {
+    /// Tag Event of the games [default: patzer and the command]
+    #[arg(long, value_name = "TEXT")]
+    event: Option<String>,
+
+    /// Tag Site of the games
+    #[arg(long, value_name = "TEXT", default_value = "?")]
+    site: String,
+
+    /// Notation of moves in the PGN; the dataset commands read san
+    #[arg(long, value_name = "NOTATION", default_value = "san")]
+    pgn_notation: Notation,
+
+    /// Fields in the comments of moves, after score, depth and time
+    #[arg(long, value_name = "FIELD,…", value_delimiter = ',', default_value = "nodes,nps")]
+    pgn_fields: Vec<MoveField>,
+
+    /// Write the tags GameStartTime, GameEndTime and GameDuration; equal games then differ
+    #[arg(long)]
+    pgn_clock: bool,
+
+    /// Warn of principal variations that are illegal, go on after the end of the game, or do not end in the mate
+    #[arg(long)]
+    check_pvs: bool,
+
+    /// File of all that engines are told and say, with time stamps in UTC
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
+}
+
+impl RecordArgs {
+    pub fn listen(&self, append: bool) -> Result<Listen> {
+        let log = self.log.as_deref().map(|path| EngineLog::create(path, append)).transpose()?;
+        Ok(Listen {
+            pv: self.pgn_fields.contains(&MoveField::Pv),
+            lines: Vec::new(),
+            check_pvs: self.check_pvs.then_some(PvCheck::Mates),
+            log: log.map(Arc::new),
+        })
+    }
+
+    pub fn apply(&self, header: Header) -> Header {
+        let style = PgnStyle {
+            notation: self.pgn_notation,
+            fields: self.pgn_fields.clone(),
+            clock: self.pgn_clock,
+            site: self.site.clone(),
+            ..PgnStyle::default()
+        };
+        Header { event: self.event.clone().unwrap_or(header.event), style, ..header }
+    }
+}

@@ -1,0 +1,310 @@
+//! Journals: damage leaves every byte, unfinished runs stay, and only trusted journals start programs.
+
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+use crate::{mock, patzer, program};
+
+fn run(folder: &Path, line: &str) -> Output {
+    patzer(folder, &line.split_whitespace().collect::<Vec<_>>())
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+#[track_caller]
+fn refused(folder: &Path, line: &str) -> String {
+    let output = run(folder, line);
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{line}: {text}");
+    assert!(text.lines().last().unwrap().starts_with("error: "), "{line}: {text}");
+    text
+}
+
+fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<_> = entries
+        .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap()))
+        .collect();
+    files.sort();
+    files
+}
+
+const PLAYERS: &str = "untuned-hce default-hce --hash 1 --nodes 50 --max-moves 4 --games 6";
+
+#[test]
+fn damage_is_an_error_that_leaves_every_byte_and_repair_keeps_what_is_whole() {
+    let flip = |path: &Path, at: usize| {
+        let mut bytes = fs::read(path).unwrap();
+        bytes[at] ^= 1;
+        fs::write(path, bytes).unwrap();
+    };
+    for (command, first, games, journal) in [
+        ("sprt", format!("sprt {PLAYERS}"), "sprt.pgn", "sprt.journal"),
+        ("match", format!("match {PLAYERS}"), "match.pgn", "match.journal"),
+        (
+            "selfplay",
+            "selfplay default-hce --hash 1 --nodes 50 --max-moves 4 --games 40".to_string(),
+            "selfplay.pgn.zst",
+            "selfplay.pgn.zst.journal",
+        ),
+    ] {
+        let selfplay = command == "selfplay";
+        for (damage, says, kept) in [
+            ("games", if selfplay { "games 17 to 32 (batch 2)" } else { "games 3 and 4 (pair 2)" }, [3, 1]),
+            ("crlf", "games 1", [3, 0]),
+            ("missing", "the file is gone", [3, 0]),
+            ("journal", "line 3: is damaged", [1, 1]),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let folder = folder.path();
+            run(folder, &format!("{first} -q"));
+            let [games, journal] = [games, journal].map(|name| folder.join(name));
+            let text = fs::read_to_string(&journal).unwrap();
+            let first_bytes = |line: usize| -> usize {
+                let line: serde_json::Value = serde_json::from_str(text.lines().nth(line).unwrap()).unwrap();
+                line["bytes"].as_u64().unwrap() as usize
+            };
+            match damage {
+                "games" => flip(&games, first_bytes(1) + 30),
+                "crlf" if selfplay => flip(&games, 9),
+                "crlf" => {
+                    let pgn = fs::read_to_string(&games).unwrap().replace('\n', "\r\n");
+                    fs::write(&games, pgn).unwrap();
+                }
+                "missing" => fs::remove_file(&games).unwrap(),
+                _ => flip(&journal, text.lines().take(2).map(|line| line.len() + 1).sum::<usize>() + 12),
+            }
+            let before = files(folder);
+            for quiet in ["", " -q"] {
+                let error = refused(folder, &format!("{command} --resume{quiet}"));
+                assert!(error.contains(says) && error.contains("--repair keeps"), "{damage}: {error}");
+                assert!(files(folder) == before, "{command} {damage}");
+            }
+            let output = run(folder, &format!("{command} --repair"));
+            let text = stderr(&output);
+            assert!(text.contains("repaired") && text.contains(".1."), "{text}");
+            let resumed = format!("resuming after {}", kept[usize::from(selfplay)]);
+            if !selfplay {
+                assert!(text.contains(&resumed), "{damage}: {text}");
+            }
+            // The damaged files lie aside as they were.
+            let now = files(folder);
+            for (name, bytes) in before {
+                let ending = if name.ends_with("journal") && selfplay {
+                    ".pgn.zst.journal"
+                } else {
+                    &name[name.find('.').unwrap()..]
+                };
+                let aside = format!("{command}.1{ending}");
+                assert!(now.iter().any(|(there, now)| *there == aside && *now == bytes), "{aside}");
+            }
+            // The repaired run is whole and has ended.
+            let again = run(folder, &format!("{command} --resume -q --json"));
+            let result: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
+            let all = if selfplay { &result["games"] } else { &result["pentanomial"] };
+            let count = all.as_u64().unwrap_or_else(|| {
+                all.as_array().unwrap().iter().map(|pairs| 2 * pairs.as_u64().unwrap()).sum()
+            });
+            assert_eq!(count, if selfplay { 40 } else { 6 }, "{command} {damage}");
+        }
+    }
+}
+
+#[test]
+fn an_unfinished_run_stops_a_new_one_that_was_not_asked_to_overwrite_it() {
+    for (command, line, journal) in [
+        ("sprt", format!("sprt {PLAYERS}"), "sprt.journal"),
+        ("match", format!("match {PLAYERS}"), "match.journal"),
+        (
+            "selfplay",
+            "selfplay default-hce --hash 1 --nodes 50 --games 20".into(),
+            "selfplay.pgn.zst.journal",
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = folder.path();
+        run(folder, &line);
+        let text = fs::read_to_string(folder.join(journal)).unwrap();
+        let cut = text.lines().count() - 1;
+        let unfinished: String = text.split_inclusive('\n').take(cut).collect();
+        fs::write(folder.join(journal), unfinished).unwrap();
+        let before = files(folder);
+        let error = refused(folder, &line);
+        assert!(error.contains("--resume") && error.contains("--overwrite"), "{error}");
+        assert!(files(folder) == before, "{command}");
+        let status = run(folder, &format!("{line} --overwrite")).status.code();
+        assert_eq!(status, Some(if command == "sprt" { 11 } else { 0 }));
+        assert_eq!(files(folder).len(), 2, "nothing is moved aside");
+        assert!(fs::read_to_string(folder.join(journal)).unwrap() == text, "{command}");
+    }
+}
+
+/// A folder with a foreign journal whose player leaves a file behind when it is started, and some games.
+#[cfg(unix)]
+fn hostile() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    run(folder.path(), &format!("match {PLAYERS} --pgn evil.pgn -q"));
+    let header = serde_json::json!({
+        "patzer_journal": 2,
+        "arguments": { "engine": ["cmd=/bin/sh args=\"-c 'touch started\u{1b}[31m'\"", "cmd=default-hce"] },
+        "options": { "player 1": "a", "player 2": "b" },
+    });
+    // The magic is the beginning of the line.
+    let header = header.to_string().replace("{\"arguments\"", "{\"patzer_journal\":2,\"arguments\"");
+    let header = header.replace(",\"patzer_journal\":2}", "}");
+    let journal = fs::read_to_string(folder.path().join("evil.journal")).unwrap();
+    let pairs = journal.split_inclusive('\n').skip(1);
+    let pairs: String = pairs.filter(|line| line.contains("\"pair\"")).collect();
+    fs::write(folder.path().join("evil.journal"), format!("{header}\n{pairs}")).unwrap();
+    folder
+}
+
+#[cfg(unix)]
+fn started(folder: &Path) -> bool {
+    fs::read_dir(folder)
+        .unwrap()
+        .any(|entry| entry.unwrap().file_name().to_string_lossy().starts_with("started"))
+}
+
+#[cfg(unix)]
+#[test]
+fn no_command_starts_the_programs_of_a_foreign_journal_unless_it_is_trusted() {
+    let folder = hostile();
+    let folder = folder.path();
+    for line in [
+        "report evil.journal -o page.html",
+        "report evil.pgn -o page.html",
+        "extract evil.pgn -o games.parquet",
+        "extract evil.journal -o no.parquet",
+        "rate evil.pgn",
+        "data validate evil.journal",
+        "data show evil.journal",
+        "elo evil.journal",
+        "puzzles evil.journal",
+        "sprt --pgn evil.pgn",
+        "sprt --resume --pgn evil.pgn",
+        "sprt --repair --pgn evil.pgn",
+        "match --resume --pgn evil.pgn",
+        "match --resume --pgn evil.pgn --nodes 5",
+    ] {
+        run(folder, line);
+        assert!(!started(folder), "{line}");
+    }
+    let error = refused(folder, "match --resume --pgn evil.pgn");
+    assert!(error.contains("/bin/sh -c \"touch started\\") && error.contains("--trust"), "{error}");
+    assert!(!error.contains('\u{1b}') && error.lines().count() == 1, "{error:?}");
+    let output = run(folder, "match --resume --trust --pgn evil.pgn -q");
+    let text = stderr(&output);
+    assert!(started(folder), "{text}");
+    assert!(text.find("/bin/sh -c").unwrap() < text.find("error: ").unwrap(), "{text}");
+}
+
+#[test]
+fn a_journal_is_resumed_by_the_user_who_wrote_it_and_by_others_with_trust() {
+    let folder = tempfile::tempdir().unwrap();
+    let states = [0; 2].map(|_| tempfile::tempdir().unwrap());
+    let play = |state: Option<&Path>, line: &str, engines: bool| {
+        let mut command = program();
+        command.current_dir(folder.path()).args(line.split_whitespace()).env(mock::VARIABLE, "");
+        match state {
+            Some(state) => command.env("XDG_STATE_HOME", state),
+            None => command.env_remove("XDG_STATE_HOME").env_remove("HOME").env_remove("LOCALAPPDATA"),
+        };
+        for engine in ["name=one option.Seed=1", "name=two option.Seed=2"].iter().filter(|_| engines) {
+            command.args(["--engine", &mock::command(engine)]);
+        }
+        command.output().unwrap()
+    };
+    let [own, other] = [0, 1].map(|at| Some(states[at].path()));
+    let line = "match --nodes 5 --max-moves 3";
+    assert_eq!(play(own, &format!("{line} --games 2"), true).status.code(), Some(0));
+    let output = play(own, "match --resume --games 4", false);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    for state in [other, None] {
+        let output = play(state, "match --resume --games 6", false);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(stderr(&output).contains("--trust"), "{output:?}");
+    }
+    let output = play(other, "match --resume --trust --games 6", false);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(stderr(&output).contains("option Seed=1"), "{output:?}");
+
+    let output = play(None, &format!("{line} --games 2 --pgn unsigned.pgn"), true);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert!(stderr(&output).contains("not signed"), "{output:?}");
+    assert_eq!(play(own, "match --resume --pgn unsigned.pgn", false).status.code(), Some(1));
+    // The bundled engine plays without trust.
+    assert_eq!(play(own, &format!("match {PLAYERS} --pgn plain.pgn"), false).status.code(), Some(0));
+    assert_eq!(play(None, "match --resume --pgn plain.pgn", false).status.code(), Some(0));
+}
+
+/// What strace saw a program do, a line a call, with the path of each descriptor; `None` without strace.
+#[cfg(target_os = "linux")]
+fn trace(folder: &Path, line: &str) -> Option<Vec<String>> {
+    let calls = "trace=write,fsync,fdatasync,rename,renameat,renameat2";
+    let mut command = std::process::Command::new("strace");
+    command.current_dir(folder).args(["-f", "-y", "-s", "64", "-o", "trace", "-e", calls]);
+    command.arg(env!("CARGO_BIN_EXE_patzer")).args(line.split_whitespace());
+    let output = command.output().ok()?;
+    let text = fs::read_to_string(folder.join("trace")).ok()?;
+    // A container may forbid tracing.
+    text.contains("+++ exited").then(|| {
+        assert!([Some(0), Some(11)].contains(&output.status.code()), "{output:?}");
+        text.lines().map(String::from).collect()
+    })
+}
+
+/// Had the power been cut at any moment, all that was shown as done would have been there: the journal counts only
+/// games that were synced, and a pair is reported only when its line in the journal was.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_counted_or_reported_before_it_is_on_the_disk() {
+    let folder = tempfile::tempdir().unwrap();
+    let args =
+        "untuned-hce default-hce --hash 1 --nodes 50 --max-moves 4 --games 12 --concurrency 1 --json-lines";
+    let Some(calls) = trace(folder.path(), &format!("match {args}")) else { return };
+    let [mut games, mut journal] = [false; 2];
+    let (mut counted, mut reported) = (0, 0);
+    for call in &calls {
+        let (writes, syncs) =
+            (call.contains("write("), call.contains("fdatasync(") || call.contains("fsync("));
+        match (call.contains("match.pgn>"), call.contains("match.journal>")) {
+            (true, _) if writes => games = true,
+            (true, _) if syncs => games = false,
+            (_, true) if writes => {
+                assert!(!games, "counted before the games were synced: {call}");
+                journal = true;
+                counted += 1;
+            }
+            (_, true) if syncs => journal = false,
+            _ if writes && call.contains("write(1<") && call.contains("\\\"event\\\":\\\"pair") => {
+                assert!(!games && !journal, "reported before it was synced: {call}");
+                reported += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(counted >= 6 && reported == 6, "{counted} {reported}");
+}
+
+/// The same for files that appear whole: synced, renamed, and the folder synced.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_file_that_appears_has_been_synced_and_so_is_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let Some(calls) = trace(folder.path(), "net init -o new.nnue") else { return };
+    let at = |what: &str, from: usize| {
+        calls[from..]
+            .iter()
+            .position(|call| call.contains(what))
+            .map(|at| from + at)
+            .unwrap_or_else(|| panic!("{what}"))
+    };
+    let synced = at("fdatasync(", 0);
+    let renamed = at("rename", synced);
+    assert!(calls[renamed].contains("new.nnue"), "{}", calls[renamed]);
+    at("fsync(", renamed);
+}
