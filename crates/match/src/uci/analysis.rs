@@ -75,11 +75,13 @@ impl Analyst {
         let (mut info, mut held) = (SearchInfo::default(), InfoKind::NoScore);
         let answered = process.send(&self.commands, &wait).and_then(|()| {
             let legal = position.legal_moves();
+            let mut silent = true;
             process.read(&wait, |line| {
+                silent &= !line.trim_ascii_start().starts_with(b"info ");
                 let said = answer(line, &legal, castling, &mut held, &mut info)?;
                 let word = move_text(line);
-                if said.is_err() && !word.is_empty() && word == last {
-                    // The last answer once more: it may come after the next question.
+                if silent && said.is_err() && !word.is_empty() && word == last {
+                    // The last answer once more: it may come after the next question. A search says more before it.
                     strays += 1;
                     last.clear();
                     return None;
