@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer_data::format::registry::FORMATS;
+use patzer_data::format::registry;
 use patzer_data::{AnyReader, AnyWriter, Metadata, Record, Target};
 use patzer_pgn::{GameSplitter, Parser};
 
@@ -28,7 +28,7 @@ fn formats(criterion: &mut Criterion) {
     let folder = tempfile::tempdir().unwrap();
     let mut group = criterion.benchmark_group("formats");
     group.sample_size(10).throughput(Throughput::Elements(records.len() as u64));
-    for format in FORMATS {
+    for format in registry::written() {
         let path = folder.path().join(format.name);
         let target = Target { format: Some(format), ..Target::default() };
         group.bench_function(format!("write {}", format.name), |bench| {

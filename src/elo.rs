@@ -1,4 +1,5 @@
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use indicatif::ProgressBar;
 use serde::Serialize;
@@ -6,6 +7,9 @@ use serde::Serialize;
 use crate::sprt::HypothesisArgs;
 use crate::{Error, Result, Status, Ui};
 use patzer_io::number::grouped;
+use patzer_match::Tally;
+use patzer_match::journal;
+use patzer_match::record::{PairEntry, journal_path};
 use patzer_match::stats::interval::exact_proportion;
 use patzer_match::stats::plan::{Conditions, Expectation, Pairs, Simulated, expect, simulate};
 use patzer_match::stats::{
@@ -17,7 +21,8 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer elo --ptnml 34,54,63,64,75                 pairs of games with colours swapped\n  \
     patzer elo --ptnml 34,54,63,64,75 --model logistic --elo0 0 --elo1 10 --json\n  \
     patzer elo --plan                                 how long will a test of [0, 5] take?\n  \
-    patzer elo --plan=-2,0,1,2,4 --elo1 2 --draws 0.7 --bias 90";
+    patzer elo --plan=-2,0,1,2,4 --elo1 2 --draws 0.7 --bias 90\n  \
+    patzer elo --plan --like sprt.journal              with the draws and openings of an earlier test";
 
 /// Compute Elo, normalised Elo, LOS and LLR from counts, or plan a test
 #[derive(Debug, clap::Args)]
@@ -45,6 +50,10 @@ pub struct EloArgs {
     /// Advantage that an opening gives to one colour, in Elo
     #[arg(long, value_name = "ELO", default_value_t = 0.0, requires = "plan", help_heading = "Plan")]
     bias: f64,
+
+    /// Take draws and bias from the games of a match with the same book: its journal or PGN with a journal beside it
+    #[arg(long, value_name = "FILE", requires = "plan", conflicts_with_all = ["draws", "bias"], help_heading = "Plan")]
+    like: Option<PathBuf>,
 
     /// Tests to simulate beside the formula; 0 for none
     #[arg(long, value_name = "N", default_value_t = 1000, requires = "plan", help_heading = "Plan",
@@ -200,7 +209,8 @@ struct PlanRow {
 fn plan(args: &EloArgs, test: &Sprt, differences: &[f64], ui: &Ui) -> Result<TestPlan> {
     // Simulated tests stop as undecided after fifty times the expected length.
     const PATIENCE: f64 = 50.0;
-    let conditions = Conditions { draws: args.draws, bias: args.bias };
+    let given = Conditions { draws: args.draws, bias: args.bias };
+    let conditions = args.like.as_deref().map_or(Ok(given), |file| conditions_of(file, ui))?;
     let [elo0, elo1] = test.bounds();
     let usual = [-0.5, 0.0, 0.5, 1.0, 1.5].map(|part| elo0 + part * (elo1 - elo0));
     let differences = if differences.is_empty() { &usual[..] } else { differences };
@@ -220,11 +230,26 @@ fn plan(args: &EloArgs, test: &Sprt, differences: &[f64], ui: &Ui) -> Result<Tes
     })?;
     Ok(TestPlan {
         hypotheses: test.to_string(),
-        draws: args.draws,
-        bias: args.bias,
+        draws: conditions.draws,
+        bias: conditions.bias,
         simulations: args.simulations,
         rows,
     })
+}
+
+/// Measures the conditions of a match.
+fn conditions_of(file: &Path, ui: &Ui) -> Result<Conditions> {
+    let journal =
+        if file.extension().is_some_and(|e| e == "journal") { file.into() } else { journal_path(file) };
+    let mut tally = Tally::default();
+    journal::read::<PairEntry>(&journal)?.entries.iter().for_each(|entry| tally.add(entry));
+    let measured = Conditions::measured(tally.games, tally.pairs);
+    let conditions = measured.ok_or_else(|| Error::data(&journal, "holds no games"))?;
+    let (games, draws) = (grouped(tally.games.games()), 100.0 * conditions.draws);
+    let (journal, bias) = (journal.display().to_string(), conditions.bias);
+    let journal = patzer_io::printable(&journal);
+    ui.note(format!("{journal}: {games} games, {draws:.1} % drawn, openings {bias:.0} Elo apart"));
+    Ok(conditions)
 }
 
 impl fmt::Display for TestPlan {

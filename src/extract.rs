@@ -4,11 +4,13 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use crate::data::convert::readable;
 use crate::prepare::{check_output, total_bytes};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::dedupe::Keep;
 use patzer_data::extract::{Notice, ScoreSummary, Settings, Summary, extract};
 use patzer_data::filter::Pipeline;
+use patzer_data::format::columns::ReadableColumns;
 use patzer_data::format::metadata::Shard;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::funnel::FunnelStep;
@@ -34,9 +36,13 @@ pub struct ExtractArgs {
     #[arg(short, long, value_name = "FILE", default_value = "positions.parquet")]
     output: PathBuf,
 
-    /// Format to write [default: by the name of the output, else parquet]
+    /// Format to write [default: by the output's ending]
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
     format: Option<&'static Format>,
+
+    /// Columns for other programs in a dataset: fen, uci (the move), separated by commas
+    #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true, value_parser = readable)]
+    with: ReadableColumns,
 
     /// Preset, single filter or TOML file of filters; may be given several times, and `patzer filters` lists them
     /// [default: none]
@@ -131,7 +137,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         per_game: args.per_game.map(|n| n as usize),
         sample: args.sample.map(|n| n as usize),
         seed: args.seed,
-        target: Target { format: args.format, ..Target::default() },
+        target: Target { format: args.format, with: args.with, ..Target::default() },
         keep_partial: args.keep_partial,
         scores: ScoreOptions {
             side: args.eval_side.clone(),

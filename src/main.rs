@@ -51,6 +51,7 @@ mod tune;
 mod typed;
 mod uci;
 mod ui;
+mod watch;
 mod wdl;
 
 use std::process::ExitCode;
@@ -194,6 +195,9 @@ pub fn run(cli: &Cli) -> Result<Status> {
         let path = path.display().to_string();
         let path = patzer_io::printable(&path);
         ui.note(format_args!("{path}: pages have no checksums, so positions were only checked to be legal"));
+    }
+    for (path, text) in patzer_data::notices::take() {
+        ui.note(format_args!("{}: {text}", patzer_io::Printable(path.display())));
     }
     outcome
 }

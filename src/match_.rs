@@ -4,17 +4,18 @@ use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help};
-use super::typed;
+use super::{typed, watch};
 use crate::{Error, Result, Status, Ui};
-use patzer_match::openings::Openings;
 use patzer_match::record::{Arguments, PairEntry};
-use patzer_match::{CrossTable, Lineup, Pairings};
+use patzer_match::stats::Precision;
+use patzer_match::{CrossTable, Lineup, Pairings, Standings};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer match default untuned-hce --games 100                      a match of two, 5,000 nodes a move\n  \
     patzer match default default-hce untuned-hce --games 20           a gauntlet: the first meets the others\n  \
     patzer match default default-hce untuned-hce --games 20 --tournament round-robin\n  \
     patzer match ./new ./base --tc 8+0.08 --games 1000                two UCI engines by the clock\n  \
+    patzer match ./new ./base --until-error 5                         until the error is 5 Elo\n  \
     patzer match ./new ./base --games 100 --output-format fastchess   lines that scripts of others read\n  \
     patzer match --resume                                             go on after an interruption\n\n\
     Exit codes: 0 played or interrupted, 1 wrong input.";
@@ -43,9 +44,13 @@ pub struct MatchArgs {
     #[arg(long, help_heading = "Games")]
     reverse: bool,
 
-    /// Games of each pairing, in whole pairs
-    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Games", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
-    games: u64,
+    /// Games of each pairing at most, in whole pairs [default: 1000, with --until-error 1000000]
+    #[arg(long, value_name = "N", help_heading = "Games", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    games: Option<u64>,
+
+    /// End when the 95 % error of each pairing's Elo, from its pairs of games, is at most this
+    #[arg(long, value_name = "ELO", help_heading = "Games")]
+    until_error: Option<f64>,
 
     /// File of the games; the journal for --resume lies beside it
     #[arg(long, value_name = "FILE", default_value = "match.pgn", help_heading = "Games")]
@@ -57,6 +62,10 @@ pub struct MatchArgs {
     /// Resume also a journal that this user did not write on this machine; prints the programs that it runs
     #[arg(long, help_heading = "Games")]
     trust: bool,
+
+    /// Show a running match from its journal or games, until it ends; starts no program
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["players", "engine", "resume", "repair", "overwrite"], help_heading = "Output")]
+    watch: Option<PathBuf>,
 
     #[command(flatten)]
     show: DisplayArgs,
@@ -80,7 +89,15 @@ impl MatchArgs {
     }
 }
 
+/// Games of each pairing at most, unless told otherwise.
+pub fn games(until_error: bool) -> u64 {
+    if until_error { 1_000_000 } else { 1_000 }
+}
+
 pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
+    if let Some(file) = &args.watch {
+        return watch::run(file, ui);
+    }
     let mut typed = typed::given("match");
     let args = &args.with_stored_arguments(&mut typed)?;
     let files: Vec<&str> = args.players.iter().map(String::as_str).collect();
@@ -99,15 +116,17 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
     let first = usize::from(args.reverse);
     pairings.colours = [first, if args.no_swap { first } else { 1 - first }];
     let round = pairings.round();
-    if args.games % 2 == 1 {
-        ui.note(format!("--games {}: plays {}, in whole pairs", args.games, args.games + 1));
+    let precision = args.until_error.map(Precision::new).transpose()?;
+    let games = args.games.unwrap_or_else(|| games(precision.is_some()));
+    if games % 2 == 1 {
+        ui.note(format!("--games {games}: plays {}, in whole pairs", games + 1));
     }
     let run = MatchRun {
         command: "match",
         play: &args.play,
         show: &args.show,
         specs: &specs,
-        pairs: args.games.div_ceil(2) as usize * round,
+        pairs: games.div_ceil(2) as usize * round,
         kind: ("tournament", tournament.to_string()),
         pgn: &args.pgn,
         earlier: args.earlier,
@@ -115,10 +134,15 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         typed: &typed,
         pairings,
     };
-    let standings = |lineup: &Lineup, openings: &Openings| CrossTable::new(&lineup.names, openings.len());
+    let standings = |lineup: &Lineup| {
+        let table = CrossTable::new(&lineup.names);
+        precision.map_or(table.clone(), |precision| table.until(precision, round))
+    };
     let held = match_run::play_match(&run, standings, ui)?;
     let pairs = held.ended.discarded;
-    if pairs > 0 {
+    if pairs > 0 && held.standings.decided() {
+        ui.note(format!("finished beyond the end, not counted and not written: {pairs} pairs"));
+    } else if pairs > 0 {
         ui.note(format!("finished after an unfinished pair, not counted and not written: {pairs} pairs"));
     }
     match_run::remark(&held.standings.all(), specs.len() == 2, &args.pgn, ui);

@@ -9,7 +9,7 @@ use patzer_match::openings::Openings;
 use patzer_match::output_format::{MatchStatus, OutputFormat, events};
 use patzer_match::record::PairEntry;
 use patzer_match::stats::{Estimate, Sprt, with_error};
-use patzer_match::{Observer, Pair, Standings, Tally, TimeUse};
+use patzer_match::{Observer, Pair, Standings, Tally, TimeSummary, TimeUse};
 
 /// What a match says.
 #[derive(Debug, Clone, clap::Args)]
@@ -74,6 +74,7 @@ impl MatchDisplay {
         for (name, times) in self.info.names.iter().zip(&self.times).filter(|(_, times)| times.reported > 0) {
             self.ui.note(format!("{name}: {times}"));
         }
+        let result = &TimedResult { result, time_use: self.time_use() };
         if self.args.json_lines {
             let result = serde_json::to_value(result).map_err(|e| Error::internal(e.to_string()))?;
             return self.event(|| events::end(result));
@@ -83,6 +84,12 @@ impl MatchDisplay {
         }
         self.status([0, 1], standings)?;
         self.say(&self.args.output_format.end(standings.test()))
+    }
+
+    /// Time use of players whose engines report times, in the games of this start.
+    fn time_use(&self) -> Vec<TimeSummary> {
+        let players = self.info.names.iter().zip(&self.times);
+        players.filter(|(_, times)| times.reported > 0).map(|(name, times)| times.summary(name)).collect()
     }
 
     fn event(&self, value: impl FnOnce() -> serde_json::Value) -> Result<()> {
@@ -124,42 +131,65 @@ impl MatchDisplay {
     fn live(&self, standings: &dyn Standings) -> String {
         let played = standings.games().saturating_sub(self.info.done);
         let seconds = self.begin.elapsed().as_secs_f64();
-        let mut text = format!("\n  {}", standings.summary_line());
-        if self.two() {
-            let tally = standings.between([0, 1]);
-            let Estimate { nelo, nelo_error, los, .. } = Estimate::new(tally.pairs);
-            text += &format!(
-                "\n  pairs {:?} (LL, LD, WL+DD, WD, WW), nElo {}, LOS {:.1} %",
-                tally.pairs.0,
-                with_error(nelo, nelo_error, 1),
-                100.0 * los
-            );
-        }
-        if let Some((sprt, llr)) = standings.test() {
-            text += &format!("\n  LLR {:.2} {} {:.2}", sprt.lower(), meter(&sprt, llr), sprt.upper());
-        }
-        if played > 0 && seconds > 1.0 {
-            let speed = played as f64 / seconds;
-            let left = games_left(standings, self.info.games as u64);
-            let end = Duration::from_secs_f64((left / speed).clamp(0.0, 1e9));
-            let end = indicatif::HumanDuration(end);
-            text += &format!("\n  {speed:.1} games/s, {left:.0} games to go at this pace: {end}");
-        }
-        text
+        state(standings, self.two(), Pace { played, seconds, games: self.info.games as u64 })
     }
 }
 
-/// Expected games to come, extrapolating the LLR to its bound.
+/// A result with the time use of the players.
+#[derive(Serialize)]
+struct TimedResult<'a, T> {
+    #[serde(flatten)]
+    result: &'a T,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    time_use: Vec<TimeSummary>,
+}
+
+impl<T: std::fmt::Display> std::fmt::Display for TimedResult<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.result.fmt(f)
+    }
+}
+
+/// How fast a match goes.
+pub struct Pace {
+    /// Games in these seconds.
+    pub played: u64,
+    pub seconds: f64,
+    /// Games at most, those of before included.
+    pub games: u64,
+}
+
+/// Standings in several lines, for a terminal.
+pub fn state(standings: &dyn Standings, two: bool, pace: Pace) -> String {
+    let mut text = format!("\n  {}", standings.summary_line());
+    if two {
+        let tally = standings.between([0, 1]);
+        let Estimate { nelo, nelo_error, los, .. } = Estimate::new(tally.pairs);
+        text += &format!(
+            "\n  pairs {:?} (LL, LD, WL+DD, WD, WW), nElo {}, LOS {:.1} %",
+            tally.pairs.0,
+            with_error(nelo, nelo_error, 1),
+            100.0 * los
+        );
+    }
+    if let Some((sprt, llr)) = standings.test() {
+        text += &format!("\n  LLR {:.2} {} {:.2}", sprt.lower(), meter(&sprt, llr), sprt.upper());
+    }
+    if pace.played > 0 && pace.seconds > 1.0 {
+        let speed = pace.played as f64 / pace.seconds;
+        let left = games_left(standings, pace.games);
+        let end = Duration::from_secs_f64((left / speed).clamp(0.0, 1e9));
+        let end = indicatif::HumanDuration(end);
+        text += &format!("\n  {speed:.1} games/s, {left:.0} games to go at this pace: {end}");
+    }
+    text
+}
+
+/// Expected games to come.
 fn games_left(standings: &dyn Standings, all: u64) -> f64 {
     let games = standings.games();
     let left = all.saturating_sub(games) as f64;
-    match standings.test() {
-        Some((sprt, llr)) if llr != 0.0 => {
-            let bound = if llr < 0.0 { sprt.lower() } else { sprt.upper() };
-            ((bound - llr) / llr * games as f64).clamp(0.0, left)
-        }
-        _ => left,
-    }
+    standings.expected_games().map_or(left, |games_in_all| (games_in_all - games as f64).clamp(0.0, left))
 }
 
 fn meter(sprt: &Sprt, llr: f64) -> String {

@@ -36,7 +36,7 @@ pub struct FinishedMatch<S> {
 
 pub fn play_match<S: Standings>(
     run: &MatchRun,
-    standings: impl FnOnce(&Lineup, &Openings) -> S,
+    standings: impl FnOnce(&Lineup) -> S,
     ui: &Ui,
 ) -> Result<FinishedMatch<S>> {
     let MatchRun { play, pgn, .. } = *run;
@@ -88,7 +88,7 @@ pub fn play_match<S: Standings>(
         done: 2 * done.len() as u64,
     };
     let mut show = MatchDisplay::new(run.show, run.command, info, ui)?;
-    let mut standings = standings(&lineup, &openings);
+    let mut standings = standings(&lineup);
     let ended = run_match(&config, &mut standings, &done, &mut record, &players, stop, &mut show);
     for participant in &lineup.participants {
         participant.drop_spares();

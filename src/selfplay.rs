@@ -227,7 +227,10 @@ impl SelfplayArgs {
     fn book(&self) -> Result<Option<Openings>> {
         let choice =
             BookOptions { path: self.openings.as_deref(), seed: self.seed, ..BookOptions::default() };
-        self.openings.is_some().then(|| Openings::load(choice)).transpose()
+        let book = self.openings.is_some().then(|| Openings::load(choice)).transpose()?;
+        // Starts after the last opening depend on how many there are.
+        book.iter().for_each(Openings::read_all);
+        Ok(book)
     }
 
     fn starts<'a>(&self, book: Option<&'a Openings>) -> Starts<'a> {

@@ -4,11 +4,14 @@ use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help, set_option};
-use super::typed;
+use super::{typed, watch};
 use crate::{Error, Result, Status, Ui};
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::stats::{Model, Sprt, Verdict};
 use patzer_match::{Pairings, Spec, SprtState, StopReason};
+
+/// Games at most, unless told otherwise.
+pub const GAMES: u64 = 40_000;
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer sprt new.nnue base.nnue                             5,000 nodes a move, normalised [0, 5]\n  \
@@ -17,7 +20,8 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer sprt ./new ./base --tc 8+0.08 --option Hash=16      two UCI engines\n  \
     patzer sprt ./new ./base --tc 8+0.08 --option-a Hash=64    an option of the first alone\n  \
     patzer sprt --engine \"cmd=./new tc=8+0.08\" --engine \"cmd=./base name=odds tc=16+0.16\"\n  \
-    patzer sprt --resume                                       go on after an interruption\n\n\
+    patzer sprt --resume                                       go on after an interruption\n  \
+    patzer sprt --watch sprt.journal                           look at it from another terminal\n\n\
     Exit codes: 0 H1 accepted, 10 H0 accepted, 11 undecided, 1 wrong input.";
 
 /// Test sequentially whether A is stronger than B
@@ -48,7 +52,7 @@ pub struct SprtArgs {
     play: PlayArgs,
 
     /// Games at most, in whole pairs; without a verdict by then the test is undecided
-    #[arg(long, value_name = "N", default_value_t = 40_000, help_heading = "Games", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "N", default_value_t = GAMES, help_heading = "Games", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     games: u64,
 
     /// File of the games; the journal for --resume lies beside it
@@ -61,6 +65,10 @@ pub struct SprtArgs {
     /// Resume also a journal that this user did not write on this machine; prints the programs that it runs
     #[arg(long, help_heading = "Games")]
     trust: bool,
+
+    /// Show a running test from its journal or games, until it ends; starts no program
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["a", "b", "engine", "resume", "repair", "overwrite"], help_heading = "Output")]
+    watch: Option<PathBuf>,
 
     #[command(flatten)]
     show: DisplayArgs,
@@ -121,6 +129,9 @@ impl SprtArgs {
 }
 
 pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
+    if let Some(file) = &args.watch {
+        return watch::run(file, ui);
+    }
     let mut typed = typed::given("sprt");
     let args = &args.with_stored_arguments(&mut typed)?;
     let sprt = args.hypotheses.test()?;
@@ -141,7 +152,7 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         trust: args.trust,
         typed: &typed,
     };
-    let held = match_run::play_match(&run, |_, openings| SprtState::new(sprt, openings.len()), ui)?;
+    let held = match_run::play_match(&run, |_| SprtState::new(sprt), ui)?;
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
     let discarded = held.ended.discarded;
     if discarded > 0 && report.end == StopReason::Verdict {

@@ -6,11 +6,12 @@ use std::path::Path;
 
 use patzer_chess::PackedMove;
 use patzer_data::format::any::PositionReader;
+use patzer_data::format::columns::Layout;
 use patzer_data::format::epd::Dialect;
 use patzer_data::format::registry;
 use patzer_data::format::stream::Input;
-use patzer_data::format::{bullet, csv, epd};
-use patzer_data::{AnyWriter, Dataset, Metadata, Record, Target, fast_epd};
+use patzer_data::format::{bullet, csv, epd, marlin};
+use patzer_data::{AnyReader, AnyWriter, Dataset, Metadata, Record, Target, fast_epd};
 use patzer_io::error::Result;
 
 use super::files::{in_folder, with_file};
@@ -70,6 +71,13 @@ fn same_after_rewriting(format: &str, mut records: Vec<Record>) {
 /// Row groups or an error.
 pub fn parquet(bytes: &[u8]) {
     with_file(bytes, "parquet", |path| {
+        // A table with FENs, or else a dataset.
+        if let Ok(mut reader) = AnyReader::open(path, None) {
+            let mut records = Vec::new();
+            while reader.format().name == "table" && matches!(reader.next_batch(&mut records), Ok(true)) {
+                records.iter().for_each(check);
+            }
+        }
         let Ok(dataset) = Dataset::open(path) else { return };
         for group in 0..dataset.groups() {
             let _ = dataset.read_group(group);
@@ -97,10 +105,31 @@ pub fn plain(bytes: &[u8]) {
     same_after_rewriting("plain", sound("plain", bytes));
 }
 
+/// Stockfish's `.bin`.
+pub fn sfbin(bytes: &[u8]) {
+    let records = sound("bin", bytes);
+    for (again, record) in rewritten("bin", &records).iter().zip(&records) {
+        assert_eq!(position(again), position(record));
+    }
+}
+
+pub fn marlin(bytes: &[u8]) {
+    for record in sound("marlin", bytes) {
+        let again = marlin::decode(&marlin::encode(&record)).expect("our own record");
+        assert_eq!(Record { game: record.game, ..again }, record);
+    }
+}
+
+/// JSON lines.
+pub fn jsonl(bytes: &[u8]) {
+    sound("jsonl", bytes);
+}
+
 pub fn csv(bytes: &[u8]) {
     let records = sound("csv", bytes);
-    let mut text = csv::header(true);
-    records.iter().for_each(|record| csv::encode(&mut text, record, true));
+    let layout = Layout { resolved: true, means: true, taught: true };
+    let mut text = csv::header(layout);
+    records.iter().for_each(|record| csv::encode(&mut text, record, layout));
     let (again, result) = read("csv", &text);
     result.expect("our own file");
     assert_eq!(again, records);

@@ -9,8 +9,10 @@ use crate::prepare::check_output;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::capabilities::Capabilities;
+use patzer_data::format::columns::ReadableColumns;
 use patzer_data::format::epd::Dialect;
 use patzer_data::format::registry::{self, Format};
+use patzer_data::format::table::Columns;
 use patzer_data::{AnyReader, AnyWriter, Metadata, Target};
 
 /// Convert between formats of positions
@@ -29,13 +31,18 @@ pub struct ConvertArgs {
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: PathBuf,
 
-    /// Format to write; --help lists them [default: by the name of the output, else parquet]
+    /// Format to write; --help lists them [default: by the output's ending]
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
     format: Option<&'static Format>,
 
     /// Format of the inputs [default: by content, else by name]
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
     input_format: Option<&'static Format>,
+
+    /// Columns of a table with FENs, such as fen=board,score=eval,side=white; known are fen, score, mate, result, depth,
+    /// move and the columns of a dataset; side says whether scores speak for white or the mover [default: by name]
+    #[arg(long, value_name = "KEY=NAME,…", default_value = "", hide_default_value = true, value_parser = columns)]
+    columns: Columns,
 
     /// Notation of the result in a line of text [default: the format's own]
     #[arg(long, value_name = "DIALECT")]
@@ -44,6 +51,14 @@ pub struct ConvertArgs {
     /// Score, in centipawns, of positions without one, where the format needs one [default: leave them out]
     #[arg(long, value_name = "CP", allow_negative_numbers = true)]
     no_score: Option<i16>,
+
+    /// Level of zstd, 1 (fastest) to 22 (smallest), of a dataset or a `.zst` file [default: 1, and 3 of a `.zst` file]
+    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(i32).range(1..=22))]
+    compress: Option<i32>,
+
+    /// Columns for other programs in a dataset: fen, uci (the move), separated by commas
+    #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true, value_parser = readable)]
+    with: ReadableColumns,
 
     /// Preset or TOML file of filters; may be given several times, and `patzer filters` lists them
     /// [default: none]
@@ -65,7 +80,18 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer data convert positions.parquet -o out.epd --filter quiet\n  \
     patzer data convert old.epd.gz -o old.parquet\n  \
     patzer data convert data.binpack more.plain.zst -o all.parquet\n  \
-    patzer data convert positions.parquet -o out.epd.zst --dialect bracket";
+    patzer data convert positions.parquet -o out.epd.zst --dialect bracket\n  \
+    patzer data convert lichess_db_eval.jsonl.zst -o lichess.parquet\n  \
+    patzer data convert table.csv --columns fen=board,score=eval,side=white -o out.parquet";
+
+/// Parses `--with`.
+pub fn readable(text: &str) -> Result<ReadableColumns> {
+    if text.is_empty() { Ok(ReadableColumns::default()) } else { text.parse() }
+}
+
+fn columns(text: &str) -> Result<Columns> {
+    if text.is_empty() { Ok(Columns::default()) } else { text.parse() }
+}
 
 pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
@@ -75,10 +101,17 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     }
     let started = Instant::now();
     let mut pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
-    let readers = args.inputs.iter().map(|path| AnyReader::open(path, args.input_format));
+    let readers =
+        args.inputs.iter().map(|path| AnyReader::open_table(path, args.input_format, &args.columns));
     let readers = readers.collect::<Result<Vec<_>>>()?;
     let metadata = together(&readers, &pipeline, ui);
-    let target = Target { format: args.format, dialect: args.dialect, no_score: args.no_score };
+    let target = Target {
+        format: args.format,
+        dialect: args.dialect,
+        no_score: args.no_score,
+        level: args.compress,
+        with: args.with,
+    };
     let mut writer = AnyWriter::create(&args.output, &target, &metadata)?;
     if !args.filter.is_empty() {
         warn_of_distances(&readers, ui);
@@ -147,9 +180,11 @@ fn together(readers: &[AnyReader], pipeline: &Pipeline, ui: &Ui) -> Metadata {
     }
     resolved.dedup();
     let seed = all().next().map_or(0, |metadata| metadata.seed);
+    let dedupe = all().find(|metadata| metadata.layout().means).and_then(|metadata| metadata.dedupe);
     Metadata {
         resolved: complete.then(|| resolved.join("; ")),
         teacher: Metadata::teachers(all()),
+        dedupe,
         ..Metadata::new(sources, filters, seed)
     }
 }

@@ -1,11 +1,11 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use super::moved::{Moved, Written};
+use super::moved::{FormatArgs, Moved, Written};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::dedupe::{Dedupe, Keep};
 use patzer_data::merge::merge;
-use patzer_data::{Dataset, OutputSettings, memory};
+use patzer_data::{OutputSettings, RowGroups, memory};
 
 /// Merge datasets into one
 ///
@@ -17,11 +17,11 @@ use patzer_data::{Dataset, OutputSettings, memory};
     patzer data merge old.parquet new.parquet --duplicates last -o all.parquet\n  \
     patzer data merge part1.parquet part2.parquet --per-game 10 --seed 1")]
 pub struct MergeArgs {
-    /// Datasets to merge
+    /// Files to merge, in any format
     #[arg(required = true, value_name = "DATA")]
     data: Vec<PathBuf>,
 
-    /// Output dataset; `-` is standard output
+    /// File to write; its ending says the format; `-` is standard output
     #[arg(short, long, default_value = "merged.parquet", value_name = "FILE")]
     output: PathBuf,
 
@@ -50,15 +50,14 @@ pub struct MergeArgs {
     #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
     memory: Option<usize>,
 
-    /// Level of zstd, 1 (fastest) to 22 (smallest)
-    #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=22))]
-    compress: i32,
+    #[command(flatten)]
+    formats: FormatArgs,
 }
 
 pub fn run(args: &MergeArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let started = Instant::now();
-    let parts = args.data.iter().map(|path| Dataset::open(path)).collect::<Result<Vec<_>>>()?;
+    let parts = args.data.iter().map(|path| args.formats.open(path)).collect::<Result<Vec<_>>>()?;
     let seed = parts.first().map(|part| part.metadata().seed);
     let choices = OutputSettings {
         dedupe: args.duplicates.map(|keep| Dedupe { keep, mirror: args.mirror }),
@@ -67,9 +66,13 @@ pub fn run(args: &MergeArgs, ui: &Ui) -> Result<Status> {
         seed: args.seed.or(seed).ok_or_else(|| Error::usage("there is nothing to merge"))?,
         memory: args.memory.unwrap_or_else(memory::default),
     };
-    let merged = ui.with_progress("merging", parts.iter().map(Dataset::rows).sum(), |bar| {
-        merge(&parts, &args.output, choices, args.compress, |n| bar.inc(n))
+    let rows = parts.iter().map(RowGroups::rows).sum::<Option<u64>>().unwrap_or(0);
+    let merged = ui.with_progress("merging", rows, |bar| {
+        merge(parts, &args.output, choices, &args.formats.target(), |n| bar.inc(n))
     })?;
+    if let Some(lost) = &merged.done.lost {
+        ui.warn(lost);
+    }
     let dropped = merged.done.dropped.iter().map(|(reason, count)| (reason.to_string(), *count)).collect();
     let written = Written { output: args.output.clone(), positions: merged.done.written };
     let mut result = Moved::since(started, merged.done.read, dropped, vec![written]);

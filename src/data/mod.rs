@@ -1,4 +1,5 @@
-mod convert;
+pub mod convert;
+mod interleave;
 mod merge;
 mod moved;
 mod show;
@@ -10,7 +11,7 @@ mod validate;
 
 use crate::{Result, Status, Ui};
 
-/// Convert, shuffle, split, merge, show, check and count datasets
+/// Convert, shuffle, split, merge, mix, show, check and count datasets
 #[derive(Debug, clap::Args)]
 pub struct DataArgs {
     #[command(subcommand)]
@@ -22,6 +23,7 @@ commands! {
     Shuffle(shuffle::ShuffleArgs),
     Split(split::SplitArgs),
     Merge(merge::MergeArgs),
+    Interleave(interleave::InterleaveArgs),
     Show(show::ShowArgs),
     Validate(validate::ValidateArgs),
     Stats(stats::StatsArgs),

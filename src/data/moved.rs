@@ -1,11 +1,67 @@
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::{Result, Ui};
 use patzer_data::format::metadata::Account;
+use patzer_data::format::registry::{self, Format};
+use patzer_data::{RowGroups, Target};
+
+/// Formats of the files that a command reads and writes.
+#[derive(Debug, clap::Args)]
+pub struct FormatArgs {
+    /// Format to write; `patzer data convert --help` lists them [default: by the output's ending]
+    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    pub format: Option<&'static Format>,
+
+    /// Format of the inputs [default: by content, else by name]
+    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    pub input_format: Option<&'static Format>,
+
+    /// Score, in centipawns, of positions without one, where the format needs one [default: leave them out]
+    #[arg(long, value_name = "CP", allow_negative_numbers = true)]
+    pub no_score: Option<i16>,
+
+    /// Level of zstd, 1 (fastest) to 22 (smallest), of a dataset or a `.zst` file [default: 1, and 3 of a `.zst` file]
+    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(i32).range(1..=22))]
+    pub compress: Option<i32>,
+}
+
+impl FormatArgs {
+    pub fn target(&self) -> Target {
+        Target {
+            format: self.format,
+            dialect: None,
+            no_score: self.no_score,
+            level: self.compress,
+            ..Target::default()
+        }
+    }
+
+    pub fn open(&self, path: &Path) -> Result<RowGroups> {
+        RowGroups::open(path, self.input_format)
+    }
+
+    /// Warns of what a file lost, and returns its counts.
+    pub fn written(
+        &self,
+        path: &Path,
+        written: patzer_data::Written,
+        dropped: &mut BTreeMap<String, u64>,
+        ui: &Ui,
+    ) -> Result<Written> {
+        if let Some(warning) = written.warning(path, self.target().format(path)?) {
+            ui.warn(warning);
+        }
+        for (reason, count) in &written.dropped {
+            *dropped.entry(reason.to_string()).or_default() += count;
+        }
+        Ok(Written { output: path.to_path_buf(), positions: written.positions })
+    }
+}
 
 #[derive(Debug, Serialize)]
 pub struct Written {
@@ -21,6 +77,9 @@ pub struct Moved {
     pub outputs: Vec<Written>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub account: Option<Account>,
+    /// Positions taken of each input, where not all are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub taken: Option<Vec<(String, u64)>>,
     pub seconds: f64,
     pub positions_per_second: f64,
 }
@@ -39,6 +98,7 @@ impl Moved {
             dropped,
             outputs,
             account: None,
+            taken: None,
             seconds,
             positions_per_second: read as f64 / seconds.max(1e-9),
         }
@@ -48,6 +108,9 @@ impl Moved {
 impl fmt::Display for Moved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{:<24}{:>14}", "positions read", self.positions_read)?;
+        for (path, taken) in self.taken.iter().flatten() {
+            writeln!(f, "  {:<22}{taken:>14}  ← {}", "taken", patzer_io::Printable(path))?;
+        }
         for (reason, count) in &self.dropped {
             writeln!(f, "  {:<22}{count:>14}", format!("dropped: {reason}"))?;
         }

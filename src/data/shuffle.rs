@@ -2,24 +2,25 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use super::moved::{Moved, Written};
+use super::moved::{FormatArgs, Moved};
 use crate::{Result, Status, Ui, interrupt};
+use patzer_data::memory;
 use patzer_data::shuffle::{Settings, shuffle};
-use patzer_data::{Dataset, memory};
 
-/// Shuffle a dataset
+/// Shuffle positions
 ///
 /// A uniform random permutation by the seed, independent of memory and threads.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer data shuffle positions.parquet                        → shuffled.parquet\n  \
-    patzer data shuffle positions.parquet --seed 7 --memory 2G -o positions.parquet")]
+    patzer data shuffle positions.parquet --seed 7 --memory 2G -o positions.parquet\n  \
+    patzer data shuffle games.binpack -o training.bullet         reads and writes any format")]
 pub struct ShuffleArgs {
-    /// Dataset to shuffle
+    /// Positions to shuffle, in any format
     #[arg(default_value = "positions.parquet")]
     data: PathBuf,
 
-    /// Output dataset; `-` is standard output
+    /// File to write; its ending says the format; `-` is standard output
     #[arg(short, long, default_value = "shuffled.parquet", value_name = "FILE")]
     output: PathBuf,
 
@@ -32,21 +33,21 @@ pub struct ShuffleArgs {
     #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
     memory: Option<usize>,
 
-    /// Level of zstd, 1 (fastest) to 22 (smallest)
-    #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=22))]
-    compress: i32,
+    #[command(flatten)]
+    formats: FormatArgs,
 }
 
 pub fn run(args: &ShuffleArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let started = Instant::now();
-    let data = Dataset::open(&args.data)?;
+    let data = args.formats.open(&args.data)?;
     let memory = args.memory.unwrap_or_else(memory::default);
-    let settings = Settings { seed: args.seed, memory, level: args.compress };
-    let positions = ui.with_progress("shuffling", 2 * data.rows(), |bar| {
-        shuffle(&data, &args.output, settings, |n| bar.inc(n))
-    })?;
-    let written = Written { output: args.output.clone(), positions };
-    let result = Moved::since(started, data.rows(), BTreeMap::new(), vec![written]);
+    let settings = Settings { seed: args.seed, memory, target: args.formats.target() };
+    let rows = data.rows().unwrap_or(0);
+    let (read, written) =
+        ui.with_progress("shuffling", 2 * rows, |bar| shuffle(data, &args.output, settings, |n| bar.inc(n)))?;
+    let mut dropped = BTreeMap::new();
+    let written = args.formats.written(&args.output, written, &mut dropped, ui)?;
+    let result = Moved::since(started, read, dropped, vec![written]);
     ui.result_beside(&args.output, &result)
 }

@@ -1,27 +1,29 @@
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use super::moved::{Moved, Written};
+use super::moved::{FormatArgs, Moved};
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_data::Dataset;
+use patzer_data::format::registry;
 use patzer_data::split::{LEFT_OUT, SplitPart, split};
 
 /// Split a dataset by game into train, validation and test
 ///
 /// All positions of a game go to the same part, so no part knows a game of another. Equal positions of different
-/// games may still be in two parts; extract with a filter that drops duplicates where that matters.
+/// games may still be in two parts; extract with a filter that drops duplicates where that matters. In a format without
+/// games, such as bullet, every position is a game of its own.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer data split positions.parquet              → positions.train.parquet, .validation, .test\n  \
     patzer data split positions.parquet --train 0.8 --validation 0.2 --seed 7\n  \
-    patzer data split positions.parquet --test 0.01 -o small      only small.test.parquet")]
+    patzer data split positions.parquet --test 0.01 -o small      only small.test.parquet\n  \
+    patzer data split games.binpack                  → games.train.binpack and so on")]
 pub struct SplitArgs {
-    /// Dataset to split
+    /// Positions to split, in any format
     #[arg(default_value = "positions.parquet")]
     data: PathBuf,
 
-    /// Prefix of the output names, followed by `.train.parquet` and so on [default: the dataset's, without its
-    /// ending]
+    /// Prefix of the output names: `.train`, `.validation`, `.test` come before its ending, which says the format
+    /// [default: the name of the input]
     #[arg(short, long, value_name = "PREFIX")]
     output: Option<PathBuf>,
 
@@ -41,23 +43,25 @@ pub struct SplitArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 
-    /// Level of zstd, 1 (fastest) to 22 (smallest)
-    #[arg(long, value_name = "LEVEL", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=22))]
-    compress: i32,
+    #[command(flatten)]
+    formats: FormatArgs,
 }
 
 pub fn run(args: &SplitArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let started = Instant::now();
     let parts = parts(args)?;
-    let data = Dataset::open(&args.data)?;
-    let done = ui.with_progress("splitting", data.rows(), |bar| {
-        split(&data, &parts, args.seed, args.compress, |n| bar.inc(n))
+    let data = args.formats.open(&args.data)?;
+    let target = args.formats.target();
+    let done = ui.with_progress("splitting", data.rows().unwrap_or(0), |bar| {
+        split(data, &parts, args.seed, &target, |n| bar.inc(n))
     })?;
     let left_out = (LEFT_OUT.to_string(), done.left_out);
-    let dropped = Some(left_out).filter(|(_, count)| *count > 0).into_iter().collect();
+    let mut dropped = Some(left_out).filter(|(_, count)| *count > 0).into_iter().collect();
     let written = parts.into_iter().zip(done.written);
-    let outputs = written.map(|(part, positions)| Written { output: part.output, positions }).collect();
+    let outputs =
+        written.map(|(part, written)| args.formats.written(&part.output, written, &mut dropped, ui));
+    let outputs = outputs.collect::<Result<Vec<_>>>()?;
     ui.result(&Moved::since(started, done.read, dropped, outputs))
 }
 
@@ -75,10 +79,10 @@ fn parts(args: &SplitArgs) -> Result<Vec<SplitPart>> {
     if sum > 1.0 + 1e-9 {
         return Err(Error::usage(format!("the shares add up to {sum}, but there is only 1 to share")));
     }
-    let prefix = args.output.clone().unwrap_or_else(|| stem(&args.data));
+    let (prefix, ending) = prefix(args)?;
     let path = |name: &str| {
         let mut path = prefix.clone().into_os_string();
-        path.push(format!(".{name}.parquet"));
+        path.push(format!(".{name}.{ending}"));
         PathBuf::from(path)
     };
     let asked = shares.into_iter().filter(|(_, share)| *share > 0.0);
@@ -90,9 +94,34 @@ fn parts(args: &SplitArgs) -> Result<Vec<SplitPart>> {
     Ok(parts)
 }
 
-fn stem(path: &Path) -> PathBuf {
-    match path.extension() {
-        Some(ending) if ending == "parquet" => path.with_extension(""),
-        _ => path.to_path_buf(),
+/// The start of the output names and their ending: that of `--output`, of `--format` or of the input.
+fn prefix(args: &SplitArgs) -> Result<(PathBuf, String)> {
+    let named = args.output.as_deref().unwrap_or(&args.data);
+    if named == Path::new("-") {
+        return Err(Error::usage("standard input has no name for the parts; give a prefix with -o"));
+    }
+    let (prefix, own) = stem(named);
+    let format = args.formats.format.map(|format| format.endings[0].to_string());
+    let (_, input) = stem(&args.data);
+    let ending = match (own, format) {
+        (Some(own), _) if args.output.is_some() => own,
+        (_, Some(format)) => format,
+        _ => input.unwrap_or_else(|| registry::native().endings[0].to_string()),
+    };
+    Ok((prefix, ending))
+}
+
+/// Splits off an ending of the registry, with that of a compression.
+fn stem(path: &Path) -> (PathBuf, Option<String>) {
+    if registry::of_path(path).is_none() {
+        return (path.to_path_buf(), None);
+    }
+    let ending = |path: &Path| path.extension().unwrap_or_default().to_string_lossy().into_owned();
+    match registry::packing(path) {
+        Some(packed) => {
+            let inner = path.with_extension("");
+            (inner.with_extension(""), Some(format!("{}.{packed}", ending(&inner))))
+        }
+        None => (path.with_extension(""), Some(ending(path))),
     }
 }

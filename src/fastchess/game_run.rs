@@ -68,9 +68,9 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
         display.warn(warning)?;
     }
     let mut standings: Box<dyn Standings> = match test {
-        Some(test) if games.by_pairs => Box::new(SprtState::new(test, openings.len())),
-        Some(test) => Box::new(SprtState::new(test, openings.len()).by_games()),
-        None => Box::new(CrossTable::new(&lineup.names, openings.len())),
+        Some(test) if games.by_pairs => Box::new(SprtState::new(test)),
+        Some(test) => Box::new(SprtState::new(test).by_games()),
+        None => Box::new(CrossTable::new(&lineup.names)),
     };
     let players =
         |number: usize, stop: &std::sync::atomic::AtomicBool| lineup.participants[number].player(stop);

@@ -11,8 +11,8 @@ use serde::Serialize;
 use crate::evaluation::load;
 use crate::prepare::reporter;
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_data::AnyReader;
-
+use patzer_data::format::registry::{self, Format};
+use patzer_data::{AnyReader, Target};
 use patzer_io::Printable;
 use patzer_label::labelled_cache::label_file;
 use patzer_label::leaf::{Method, Settings};
@@ -38,9 +38,14 @@ pub struct LabelArgs {
     #[arg(default_value = "positions.parquet")]
     data: PathBuf,
 
-    /// Output dataset; `-` is standard output [default: labelled.parquet, or rescored.parquet with --engine or --tb]
+    /// File to write; its ending says the format; `-` is standard output [default: labelled.parquet, or rescored.parquet
+    /// with --engine or --tb]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Format to write; `patzer data convert --help` lists them [default: by the output's ending]
+    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    format: Option<&'static Format>,
 
     /// Evaluation: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
     #[arg(long, default_value = "default-hce", value_name = "EVAL", conflicts_with_all = ["engine", "tb"])]
@@ -66,6 +71,10 @@ pub struct LabelArgs {
 }
 
 impl LabelArgs {
+    fn target(&self) -> Target {
+        Target { format: self.format, ..Target::default() }
+    }
+
     fn output(&self) -> PathBuf {
         let other = self.teacher.engine.is_some() || self.tables.tb.is_some();
         let name = if other { "rescored.parquet" } else { "labelled.parquet" };
@@ -113,7 +122,11 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let settings = Settings { method, rescore: args.rescore, evaluation, name };
     let data = AnyReader::open(&args.data, None)?;
     let start = Instant::now();
-    let counts = label_file(data, &output, &settings, &reporter(ui))?;
+    let target = args.target();
+    let counts = label_file(data, &output, &target, &settings, &reporter(ui))?;
+    if let Some(warning) = counts.written.warning(&output, target.format(&output)?) {
+        ui.warn(warning);
+    }
     let seconds = start.elapsed().as_secs_f64();
     let result = LabelResult {
         positions: counts.positions,

@@ -100,9 +100,14 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let (output, start) = (args.output(), Instant::now());
     let Some(mut tables) = args.tables(ui)? else { return Err(Error::internal("no tables")) };
     let data = AnyReader::open(&args.data, None)?;
-    let positions = ui.with_progress("correcting", data.rows().unwrap_or(0), |bar| {
-        correct_file(data, &output, &mut tables, &|n| bar.inc(n))
+    let target = args.target();
+    let written = ui.with_progress("correcting", data.rows().unwrap_or(0), |bar| {
+        correct_file(data, (&output, &target), &mut tables, &|n| bar.inc(n))
     })?;
+    if let Some(warning) = written.warning(&output, target.format(&output)?) {
+        ui.warn(warning);
+    }
+    let positions = written.positions;
     let result =
         TableResult { positions, tables: tables.counts(), seconds: start.elapsed().as_secs_f64(), output };
     ui.result_beside(&result.output, &result)

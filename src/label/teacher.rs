@@ -9,8 +9,8 @@ use super::LabelArgs;
 use super::scale::{Sample, Scale};
 use super::tables::Changed;
 use crate::{Error, Result, Status, Ui, interrupt};
+use patzer_data::AnyReader;
 use patzer_data::format::metadata::Shard;
-use patzer_data::{AnyReader, Metadata};
 use patzer_io::number::grouped;
 use patzer_io::{Printable, check_writable, is_stream};
 use patzer_label::tables::TableCounts;
@@ -159,8 +159,13 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let searched = journal.answered() - before;
     let mut sample = Sample::default();
     let mut see = |records: &[patzer_data::Record]| records.iter().for_each(|record| sample.add(record));
-    let to: (&Path, Metadata) = (&output, metadata);
-    let counts = teacher::write(&args.data, &cut, &journal, given.score_unit, to, tables.as_mut(), &mut see)?;
+    let target = args.target();
+    let to = (output.as_path(), &target, &metadata);
+    let (counts, written) =
+        teacher::write(&args.data, &cut, &journal, given.score_unit, to, tables.as_mut(), &mut see)?;
+    if let Some(warning) = written.warning(&output, target.format(&output)?) {
+        ui.warn(warning);
+    }
     journal.remove()?;
     let scale = sample.fit();
     let result = TeacherResult {
@@ -188,6 +193,7 @@ fn check(args: &LabelArgs, output: &Path) -> Result<()> {
     if !(unit.is_finite() && (1e-6..=1e6).contains(&unit)) {
         return Err(Error::usage(format!("--score-unit {unit}: must be above 0, such as 0.5")));
     }
+    args.target().format(output)?;
     check_writable(output)
 }
 

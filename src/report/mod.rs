@@ -1,6 +1,7 @@
 mod contest;
 mod dataset;
 mod fitted;
+mod live;
 mod positions;
 mod recognise;
 
@@ -34,6 +35,11 @@ pub struct ReportArgs {
     #[arg(short, long, value_name = "FILE", default_value = "report.html")]
     output: PathBuf,
 
+    /// Write the report again every so many seconds while a match is running, as a page that refreshes itself
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, require_equals = true, default_missing_value = "10",
+        value_parser = clap::value_parser!(u64).range(1..=86_400), conflicts_with_all = ["svg", "png"])]
+    live: Option<u64>,
+
     /// Draw every figure as an SVG file into this folder, too
     #[arg(long, value_name = "DIR")]
     svg: Option<PathBuf>,
@@ -61,6 +67,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer report runs/new                        a training: losses, neurons, what the network gets wrong\n  \
     patzer report runs/new.hce --svg plots        a tuning, and its figures as files of their own\n  \
     patzer report sprt.journal -o sprt.html       a match or a test\n  \
+    patzer report sprt.journal --live             a running one, as a page that refreshes itself\n  \
     patzer report runs/a runs/b a.pgn b.pgn       several side by side\n  \
     patzer report new.nnue --data held-out.parquet";
 
@@ -69,6 +76,27 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Status> {
     if args.output != Path::new("-") {
         io::check_writable(&args.output)?;
     }
+    if let Some(seconds) = args.live {
+        return live::run(args, seconds, ui);
+    }
+    let sections = sections(args, ui)?;
+    let page = html::page(&sections, &compare(&sections))?;
+    let mut figures = Vec::new();
+    for (folder, format) in [(&args.svg, Format::Svg), (&args.png, Format::Png)] {
+        if let Some(folder) = folder {
+            figures.extend(draw(folder, format, &sections)?);
+        }
+    }
+    io::write(&args.output, page.as_bytes())?;
+    outcome(args, &sections, figures, ui)
+}
+
+fn outcome(args: &ReportArgs, sections: &[Section], figures: Vec<PathBuf>, ui: &Ui) -> Result<Status> {
+    let runs = sections.iter().map(Run::of).collect();
+    ui.result_beside(&args.output, &Outcome { output: args.output.clone(), runs, figures })
+}
+
+fn sections(args: &ReportArgs, ui: &Ui) -> Result<Vec<Section>> {
     // Unreadable inputs are refused before hours are spent on the others.
     let found: Vec<Found> = args.runs.iter().map(|path| recognise(path)).collect::<Result<_>>()?;
     let mut sections = Vec::new();
@@ -97,16 +125,7 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Status> {
             return Err(Error::Interrupted("nothing was written"));
         }
     }
-    let page = html::page(&sections, &compare(&sections))?;
-    let mut figures = Vec::new();
-    for (folder, format) in [(&args.svg, Format::Svg), (&args.png, Format::Png)] {
-        if let Some(folder) = folder {
-            figures.extend(draw(folder, format, &sections)?);
-        }
-    }
-    io::write(&args.output, page.as_bytes())?;
-    let runs = sections.iter().map(Run::of).collect();
-    ui.result_beside(&args.output, &Outcome { output: args.output.clone(), runs, figures })
+    Ok(sections)
 }
 
 fn draw(folder: &Path, format: Format, sections: &[Section]) -> Result<Vec<PathBuf>> {

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::registry;
 use patzer_data::{AnyReader, Record};
 
@@ -44,7 +45,7 @@ fn refused(folder: &Path, line: &str) -> String {
 fn every_format_comes_back_as_a_dataset() {
     let folder = folder();
     let before = positions(&folder.path().join("positions.parquet"));
-    for format in registry::FORMATS {
+    for format in registry::written() {
         let name = format!("x.{}", format.endings[0]);
         let json = done(folder.path(), &format!("data convert positions.parquet -o {name} --json"));
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -60,6 +61,120 @@ fn every_format_comes_back_as_a_dataset() {
             assert_eq!(scores(&after), scores(&before), "{name}");
         }
     }
+}
+
+/// Every command that moves positions, its input and output of each format that is written.
+#[test]
+fn every_command_reads_and_writes_what_the_names_say() {
+    let folder = folder();
+    let here = folder.path();
+    let count = |json: &str| {
+        let json: serde_json::Value = serde_json::from_str(json).unwrap();
+        let number = |name: &str| json[name].as_u64().unwrap();
+        let dropped: u64 = json["dropped"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
+        assert_eq!(number("positions_written") + dropped, number("positions_read"), "{json}");
+        (number("positions_read"), number("positions_written"))
+    };
+    for format in registry::written() {
+        let ending = format.endings[0];
+        let scored = if format.needs == Capabilities::NONE { "" } else { "--no-score 0" };
+        done(here, &format!("data convert positions.parquet -o in.{ending} {scored}"));
+        let records = positions(&here.join(format!("in.{ending}")));
+        let kept = records.len() as u64;
+        for (line, outputs, positions_read) in [
+            ("data shuffle in.E -o out.E", vec!["out"], kept),
+            ("data merge in.E in.E -o out.E", vec!["out"], 2 * kept),
+            ("data split in.E -o part.E --train 0.5 --test 0.5", vec!["part.train", "part.test"], kept),
+            ("data interleave in.E=2 in.E=1 -o out.E", vec!["out"], 2 * kept),
+            ("label in.E -o out.E", vec!["out"], kept),
+        ] {
+            let json = done(here, &(line.replace(".E", &format!(".{ending}")) + " --json -q"));
+            let mut written = 0;
+            for output in outputs {
+                let path = here.join(format!("{output}.{ending}"));
+                let reader = AnyReader::open(&path, None).unwrap();
+                // The dialects of text are one format to a reader.
+                assert!(format.dialect.is_some() || reader.format().name == format.name, "{line}");
+                written += reader.read_all().unwrap().len() as u64;
+            }
+            if line.starts_with("label") {
+                assert_eq!(written, kept, "{ending}: {line}");
+            } else {
+                assert_eq!(count(&json), (positions_read, written), "{ending}: {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_unknown_ending_is_refused_with_the_known_ones() {
+    let folder = folder();
+    let here = folder.path();
+    for line in [
+        "extract games.pgn -o y.ebd",
+        "data convert positions.parquet -o y.ebd",
+        "data shuffle positions.parquet -o y.ebd",
+        "data merge positions.parquet -o y.ebd.zst",
+        "data interleave positions.parquet -o y.ebd",
+        "label -o y.ebd",
+    ] {
+        let error = refused(here, line);
+        for part in ["y.ebd", ": its ending names no format", ".parquet .csv", ".binpack", "--format"] {
+            assert!(error.contains(part), "{line}: {error}");
+        }
+    }
+    done(here, "data shuffle positions.parquet -o y.ebd --format bullet --no-score 0 -q");
+    assert!(
+        refused(here, "data convert positions.parquet -o y.parquet.zst").contains("compresses its own pages")
+    );
+    assert!(refused(here, "data shuffle -o y.viri --compress 3").contains("viri is not compressed"));
+    assert!(refused(here, "data interleave positions.parquet=0 -o z.parquet").contains("a number above 0"));
+}
+
+/// A shuffle's order depends on the number of positions, which a stream says only at its end.
+#[test]
+fn a_shuffle_is_the_same_whatever_the_format_it_reads() {
+    let folder = folder();
+    let here = folder.path();
+    done(here, "data convert positions.parquet -o x.csv");
+    done(here, "data shuffle positions.parquet --seed 3 -o a.csv -q");
+    done(here, "data shuffle x.csv --seed 3 --memory 100K -o b.csv -q");
+    let [a, b] = ["a.csv", "b.csv"].map(|name| std::fs::read(here.join(name)).unwrap());
+    assert!(a == b);
+    assert!(a != std::fs::read(here.join("x.csv")).unwrap());
+}
+
+#[test]
+fn a_mix_has_the_shares_of_its_weights_and_keeps_games_whole() {
+    let folder = folder();
+    let here = folder.path();
+    done(here, "data convert positions.parquet -o scored.binpack");
+    done(here, "data convert scored.binpack -o scored.parquet");
+    let json = done(here, "data interleave scored.parquet=1 scored.binpack=3 --seed 4 -o mix.parquet --json");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let [first, second] = [0, 1].map(|nth| json["taken"][nth][1].as_f64().unwrap());
+    let all = positions(&here.join("scored.parquet")).len() as f64;
+    // Binomial with 1,300 draws of 3 in 4: four standard deviations are 5 %, and a game more or less 10 %.
+    assert!((0.6..0.9).contains(&(second / (first + second))), "{first} {second}");
+    assert!(second == all, "the mix ends with the file that is used up: {second} of {all}");
+    let mixed = positions(&here.join("mix.parquet"));
+    assert_eq!(mixed.len() as f64, first + second);
+    let mut games: Vec<u32> = mixed.chunk_by(|a, b| a.game == b.game).map(|game| game[0].game).collect();
+    assert!(games.windows(2).filter(|pair| pair[0] % 2 != pair[1] % 2).count() > 3, "{games:?}");
+    games.sort_unstable();
+    assert!(games.windows(2).all(|pair| pair[0] != pair[1]), "a game comes twice");
+    done(here, "data interleave scored.parquet=1 scored.binpack=3 --seed 4 -o again.parquet --threads 1 -q");
+    assert!(positions(&here.join("again.parquet")) == mixed);
+    // Position by position where there are no games, by the seed.
+    done(here, "data convert scored.parquet -o scored.bullet --no-score 0");
+    let mixes = [4, 4, 5].map(|seed| {
+        done(
+            here,
+            &format!("data interleave scored.bullet=1 scored.bullet=3 --seed {seed} -o mix.bullet -q"),
+        );
+        std::fs::read(here.join("mix.bullet")).unwrap()
+    });
+    assert!(mixes[0] == mixes[1] && mixes[1] != mixes[2]);
 }
 
 #[test]
@@ -147,17 +262,22 @@ fn the_fits_take_any_format() {
     assert!(labelled.iter().any(|sample| sample.leaf.is_some()));
 }
 
-/// The tables of the page are those of the registry; `UPDATE=1` writes them.
+/// The tables of the pages are those of the code; `UPDATE=1` writes them.
 #[test]
-fn the_page_has_the_registrys_tables() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/formats.md");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let (begin, end) = ("<!-- from the registry -->\n", "<!-- end -->");
-    let (before, rest) = text.split_once(begin).unwrap();
-    let (_, after) = rest.split_once(end).unwrap();
-    let new = format!("{before}{begin}\n{}\n{end}{after}", registry::markdown());
-    if std::env::var_os("UPDATE").is_some() {
-        std::fs::write(&path, &new).unwrap();
+fn the_pages_have_the_tables_of_the_code() {
+    let description = patzer_data::format::description::markdown();
+    for (page, begin, table) in [
+        ("docs/formats.md", "<!-- from the registry -->\n", registry::markdown()),
+        ("docs/schema.md", "<!-- from the columns -->\n", description),
+    ] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(page);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let (before, rest) = text.split_once(begin).unwrap();
+        let (_, after) = rest.split_once("<!-- end -->").unwrap();
+        let new = format!("{before}{begin}\n{table}\n<!-- end -->{after}");
+        if std::env::var_os("UPDATE").is_some() {
+            std::fs::write(&path, &new).unwrap();
+        }
+        assert!(std::fs::read_to_string(&path).unwrap() == new, "{page} differs: run with UPDATE=1");
     }
-    assert!(std::fs::read_to_string(&path).unwrap() == new, "docs/formats.md differs: run with UPDATE=1");
 }

@@ -30,6 +30,7 @@ mod net;
 mod puzzles;
 mod rate;
 mod report;
+mod rewritten;
 mod scale;
 mod scores;
 mod selfplay;

@@ -12,7 +12,9 @@ use patzer_data::format::metadata::Shard;
 use patzer_data::merge::merge;
 use patzer_data::shuffle::{self, shuffle};
 use patzer_data::split::{SplitPart, part_of, split};
-use patzer_data::{Dataset, Leaf, MeanResult, Metadata, OutputSettings, Record, Wdl, Writer};
+use patzer_data::{
+    Dataset, Leaf, MeanResult, Metadata, OutputSettings, Record, RowGroups, Target, Wdl, Writer,
+};
 use proptest::prelude::*;
 use shakmaty::{CastlingMode, Chess, Color, fen::Fen};
 
@@ -256,14 +258,16 @@ proptest! {
         let whole = Metadata { dedupe: how, ..Metadata::new(vec![], vec![], 0) };
         write(&at("whole"), &unique(&records), whole);
         let choices = OutputSettings { memory, ..OutputSettings::default() };
-        let merged = merge(&parts, &at("merged"), choices, 1, |_| {}).unwrap();
         let rows: u64 = parts.iter().map(Dataset::rows).sum();
+        let paths: Vec<_> = parts.iter().map(|part| part.path().to_path_buf()).collect();
+        let open = |paths: &[std::path::PathBuf]| paths.iter().map(|path| RowGroups::open(path, None).unwrap()).collect();
+        let merged = merge(open(&paths), &at("merged"), choices, &Target::default(), |_| {}).unwrap();
         prop_assert_eq!(merged.done.read, rows);
         prop_assert_eq!(merged.done.written + merged.done.dropped.values().sum::<u64>(), rows);
         prop_assert_eq!(read(&at("merged")), unique(&records));
         prop_assert!(std::fs::read(at("merged")).unwrap() == std::fs::read(at("whole")).unwrap());
         if of > 1 {
-            let error = merge(&parts[1..], &at("part"), OutputSettings::default(), 1, |_| {}).unwrap_err();
+            let error = merge(open(&paths[1..]), &at("part"), OutputSettings::default(), &Target::default(), |_| {}).unwrap_err();
             prop_assert!(error.to_string().contains("is missing"), "{}", error);
         }
     }
@@ -272,8 +276,8 @@ proptest! {
     fn merged_datasets_never_share_a_game(a in extracted(100), b in extracted(100)) {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        let parts = [("a", &a), ("b", &b)].map(|(name, s)| write(&at(name), s, Metadata::new(vec![], vec![], 0)));
-        merge(&parts, &at("merged"), OutputSettings::default(), 1, |_| {}).unwrap();
+        let parts = [("a", &a), ("b", &b)].map(|(name, s)| RowGroups::Dataset(write(&at(name), s, Metadata::new(vec![], vec![], 0))));
+        merge(parts.into(), &at("merged"), OutputSettings::default(), &Target::default(), |_| {}).unwrap();
         let merged = read(&at("merged"));
         let games = |records: &[Record]| records.iter().map(|s| s.game).collect::<HashSet<u32>>();
         let (of_a, of_b) = (games(&merged[..a.len()]), games(&merged[a.len()..]));
@@ -287,10 +291,11 @@ proptest! {
     fn a_shuffle_keeps_every_position_and_spilling_does_not_change_it(records in extracted(2000), seed in any::<u64>()) {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        let dataset = write(&at("x"), &records, Metadata::new(vec![], vec![], 0));
+        write(&at("x"), &records, Metadata::new(vec![], vec![], 0));
         for (name, memory) in [("small", 0), ("large", usize::MAX)] {
-            let settings = shuffle::Settings { seed, memory, level: 1 };
-            shuffle(&dataset, &at(name), settings, |_| {}).unwrap();
+            let settings = shuffle::Settings { seed, memory, target: Target::default() };
+            let (read, written) = shuffle(RowGroups::open(&at("x"), None).unwrap(), &at(name), settings, |_| {}).unwrap();
+            prop_assert_eq!((read, written.positions), (records.len() as u64, records.len() as u64));
         }
         prop_assert!(std::fs::read(at("small")).unwrap() == std::fs::read(at("large")).unwrap());
         let mut shuffled = read(&at("small"));
@@ -309,9 +314,9 @@ proptest! {
         let dataset = write(&folder.path().join("x"), &records, Metadata::new(vec![], vec![], 0));
         let part = |name| SplitPart { name, share, output: folder.path().join(name) };
         let parts = [part("train"), part("test")];
-        let done = split(&dataset, &parts, seed, 1, |_| {}).unwrap();
+        let done = split(RowGroups::Dataset(dataset), &parts, seed, &Target::default(), |_| {}).unwrap();
         prop_assert_eq!(done.read as usize, records.len());
-        prop_assert_eq!(done.written.iter().sum::<u64>() + done.left_out, done.read);
+        prop_assert_eq!(done.written.iter().map(|written| written.positions).sum::<u64>() + done.left_out, done.read);
         for (index, part) in parts.iter().enumerate() {
             let belongs = |s: &&Record| part_of(s.game, &parts, seed) == Some(index);
             let expected: Vec<Record> = records.iter().filter(belongs).copied().collect();

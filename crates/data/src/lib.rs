@@ -4,7 +4,8 @@
 //! [`extract::extract`] makes a dataset from games. [`AnyReader`] and [`AnyWriter`] read and write every format; a
 //! [`Dataset`] is the native one, Parquet. A [`filter::Pipeline`] decides which positions stay; every position that was
 //! read is either written or counted under the reason that dropped it. [`merge::merge`], [`shuffle::shuffle`],
-//! [`split::split`], [`stats::stats`] and [`validate::validate`] work on whole datasets of any size.
+//! [`split::split`],
+//! [`interleave::interleave`], [`stats::stats`] and [`validate::validate`] work on whole datasets of any size.
 
 pub mod dedupe;
 pub mod extract;
@@ -12,10 +13,12 @@ pub mod fast_epd;
 pub mod filter;
 pub mod format;
 pub mod funnel;
+pub mod interleave;
 pub mod key_set;
 pub mod lines;
 pub mod memory;
 pub mod merge;
+pub mod notices;
 mod output_stage;
 mod row_groups;
 mod sampling;
@@ -33,5 +36,5 @@ pub use format::metadata::{Metadata, Source};
 pub use format::parquet::{Dataset, Writer};
 pub use output_stage::{OutputCounts, OutputSettings};
 pub use patzer_pgn::{FAR, Leaf, MeanResult, Record, Wdl, flags};
-pub use row_groups::{RowGroup, RowGroups};
+pub use row_groups::{PositionBlocks, RowGroup, RowGroups};
 pub use sampling::Sampler;

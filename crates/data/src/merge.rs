@@ -5,16 +5,15 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
 use super::dedupe::{Dedupe, Keep};
 use super::format::metadata::{Account, Metadata, Shard};
-use super::format::parquet::Blocks;
 use super::output_stage::{OutputCounts, OutputSettings, OutputStage};
 use super::spill::folder_of;
-use super::{AnyWriter, Dataset, Record, Writer};
+use super::{AnyWriter, PositionBlocks, Record, RowGroups, Target};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
@@ -27,23 +26,24 @@ pub struct Merged {
     pub account: Option<Account>,
 }
 
-/// Merges datasets into a new file. Shards of an extraction that dropped duplicates lose duplicates across shards too,
-/// unless `settings` says otherwise. `progress` gets the number of positions read.
+/// Merges files of any format into a new one. Shards of an extraction that dropped duplicates lose duplicates across
+/// shards too, unless `settings` says otherwise. `progress` gets the number of positions read.
 pub fn merge(
-    parts: &[Dataset],
+    mut parts: Vec<RowGroups>,
     output: &Path,
     settings: OutputSettings,
-    level: i32,
+    target: &Target,
     progress: impl FnMut(u64),
 ) -> Result<Merged> {
     let Some(first) = parts.first() else { return Err(Error::usage("there is nothing to merge")) };
     if let Some(other) = parts.iter().find(|p| p.metadata().resolved != first.metadata().resolved) {
-        let how = |data: &Dataset| data.metadata().resolved.clone().unwrap_or_else(|| "not resolved".into());
+        let how =
+            |data: &RowGroups| data.metadata().resolved.clone().unwrap_or_else(|| "not resolved".into());
         let reason = format!("is {}, but {} is {}", how(other), first.path().display(), how(first));
         return Err(Error::data(other.path(), reason));
     }
-    let (shards, pieces) = (shards(parts)?, pieces(parts)?);
-    let together = shards || pieces.is_some();
+    let (shards, pieces) = (shards(&parts)?, sort_pieces(&mut parts)?);
+    let (first, together) = (&parts[0], shards || pieces);
     let dedupe = match (settings.dedupe, first.metadata().dedupe.filter(|_| together)) {
         (Some(asked), Some(done)) if asked != done => {
             return Err(Error::data(
@@ -53,24 +53,26 @@ pub fn merge(
         }
         (asked, done) => asked.or(done),
     };
-    let mut metadata = metadata(parts, together, &settings);
-    if pieces.is_some() {
+    let mut metadata = metadata(&parts, together, &settings);
+    if pieces {
         metadata.shard = first.metadata().shard;
         metadata.account.clone_from(&first.metadata().account);
     }
-    metadata.dedupe = means(parts, dedupe)?;
+    metadata.dedupe = means(&parts, dedupe)?;
     let mut account = metadata.account.take();
     let folder = folder_of(Some(output));
     let settings = OutputSettings { dedupe, ..settings };
-    let writer = Writer::with_level(output, metadata, level)?;
-    let output = OutputStage::new(Some(AnyWriter::native(output, writer)), &settings, &folder)?;
+    let writer = AnyWriter::create(output, target, &metadata)?;
+    let output = OutputStage::new(Some(writer), &settings, &folder)?;
     let mut batcher = Batcher { output, dedupe, batch: Vec::with_capacity(BATCH), progress };
-    match pieces {
-        Some(pieces) => pieces
-            .into_iter()
-            .try_for_each(|part| part.for_each(|records| batcher.add(records.into_iter())))?,
-        None if shards => interleave(parts, &mut batcher)?,
-        None => concatenate(parts, &mut batcher)?,
+    if pieces {
+        for part in &mut parts {
+            part.for_each(|records| batcher.add(records.into_iter()))?;
+        }
+    } else if shards {
+        interleave(&mut parts, &mut batcher)?
+    } else {
+        concatenate(&mut parts, &mut batcher)?
     }
     batcher.flush()?;
     let done = batcher.output.finish(|metadata, done| {
@@ -81,16 +83,17 @@ pub fn merge(
         }
         metadata.account.clone_from(&account);
     })?;
-    let rows: u64 = parts.iter().map(Dataset::rows).sum();
-    if done.read != rows {
+    if let Some(rows) = parts.iter().map(RowGroups::rows).sum::<Option<u64>>()
+        && done.read != rows
+    {
         return Err(Error::internal(format!("{rows} positions, but {} were read", done.read)));
     }
     Ok(Merged { done, account })
 }
 
-fn shards(parts: &[Dataset]) -> Result<bool> {
+fn shards(parts: &[RowGroups]) -> Result<bool> {
     let Some(first) = parts.iter().find(|part| part.metadata().shard.is_some()) else { return Ok(false) };
-    let alike = |part: &Dataset| {
+    let alike = |part: &RowGroups| {
         let (a, b) = (part.metadata(), first.metadata());
         let of = |shard: Option<Shard>| shard.map(|shard| shard.of);
         of(a.shard) == of(b.shard)
@@ -106,10 +109,10 @@ fn shards(parts: &[Dataset]) -> Result<bool> {
     Ok(true)
 }
 
-/// The pieces of one dataset that `label --shard` wrote, in order; `None` for other datasets.
-fn pieces(parts: &[Dataset]) -> Result<Option<Vec<&Dataset>>> {
-    let Some(first) = parts.iter().find(|part| part.metadata().piece.is_some()) else { return Ok(None) };
-    let whole = |part: &Dataset| {
+/// Sorts the pieces of one dataset that `label --shard` wrote; false for other datasets.
+fn sort_pieces(parts: &mut [RowGroups]) -> Result<bool> {
+    let Some(first) = parts.iter().find(|part| part.metadata().piece.is_some()) else { return Ok(false) };
+    let whole = |part: &RowGroups| {
         let mut metadata = part.metadata().clone();
         metadata.piece.iter_mut().for_each(|piece| piece.index = 0);
         metadata
@@ -118,11 +121,9 @@ fn pieces(parts: &[Dataset]) -> Result<Option<Vec<&Dataset>>> {
         let reason = format!("is not a part of the same labelling as {}", first.path().display());
         return Err(Error::data(other.path(), reason));
     }
-    let mut pieces: Vec<(Shard, &Dataset)> =
-        parts.iter().filter_map(|part| Some((part.metadata().piece?, part))).collect();
-    pieces.sort_by_key(|(piece, _)| piece.index);
-    complete(pieces.iter().map(|(piece, _)| *piece))?;
-    Ok(Some(pieces.into_iter().map(|(_, part)| part).collect()))
+    parts.sort_by_key(|part| part.metadata().piece.map(|piece| piece.index));
+    complete(parts.iter().filter_map(|part| part.metadata().piece))?;
+    Ok(true)
 }
 
 /// Checks that shards, in order, are all there once.
@@ -143,8 +144,8 @@ fn complete(shards: impl Iterator<Item = Shard>) -> Result<()> {
 }
 
 /// The deduplication of the merged dataset. If some rows hold mean results, all have to.
-fn means(parts: &[Dataset], dedupe: Option<Dedupe>) -> Result<Option<Dedupe>> {
-    let has = |part: &&Dataset| part.metadata().layout().means;
+fn means(parts: &[RowGroups], dedupe: Option<Dedupe>) -> Result<Option<Dedupe>> {
+    let has = |part: &&RowGroups| part.metadata().layout().means;
     let Some(with) = parts.iter().find(has) else { return Ok(dedupe) };
     match (dedupe, parts.iter().find(|part| !has(part))) {
         (Some(Dedupe { keep: Keep::Mean, .. }), _) => Ok(dedupe),
@@ -153,11 +154,11 @@ fn means(parts: &[Dataset], dedupe: Option<Dedupe>) -> Result<Option<Dedupe>> {
     }
 }
 
-fn metadata(parts: &[Dataset], together: bool, settings: &OutputSettings) -> Metadata {
+fn metadata(parts: &[RowGroups], together: bool, settings: &OutputSettings) -> Metadata {
     let first = parts[0].metadata();
     let mut merged = Metadata::new(Vec::new(), Vec::new(), first.seed);
     merged.resolved.clone_from(&first.resolved);
-    let all: Vec<&Metadata> = parts.iter().map(Dataset::metadata).collect();
+    let all: Vec<&Metadata> = parts.iter().map(RowGroups::metadata).collect();
     merged.sources = unique(all.iter().flat_map(|m| &m.sources));
     if !together && merged.sources.len() < all.iter().map(|m| m.sources.len()).sum() {
         // Two datasets have games of the same file, so game numbers no longer identify the file.
@@ -211,35 +212,32 @@ impl<P: FnMut(u64)> Batcher<P> {
     }
 }
 
-fn concatenate<P: FnMut(u64)>(parts: &[Dataset], batcher: &mut Batcher<P>) -> Result<()> {
-    let mut offset = 0u32;
+fn concatenate<P: FnMut(u64)>(parts: &mut [RowGroups], batcher: &mut Batcher<P>) -> Result<()> {
+    // One more than the highest game number so far, including games without positions.
+    let mut next = 0u64;
     for part in parts {
-        let too_many = || Error::data(part.path(), "its games cannot be numbered on: there are 2^32 in all");
-        let games = games(part)?;
-        offset.checked_add(games.saturating_sub(1)).ok_or_else(too_many)?;
-        part.for_each(|records| {
-            batcher.add(records.into_iter().map(|s| Record { game: offset + s.game, ..s }))
+        let (first, path) = (next, part.path().to_path_buf());
+        next += part.metadata().account.as_ref().map_or(0, |account| account.games);
+        part.for_each(|mut records| {
+            for record in &mut records {
+                let game = first + u64::from(record.game);
+                next = next.max(game + 1);
+                record.game = u32::try_from(game).map_err(|_| {
+                    Error::data(&path, "its games cannot be numbered on: there are 2^32 in all")
+                })?;
+            }
+            batcher.add(records.into_iter())
         })?;
-        offset = offset.saturating_add(games);
     }
     Ok(())
 }
 
-/// One more than the highest game number, including games without positions.
-fn games(data: &Dataset) -> Result<u32> {
-    let mut most = data.metadata().account.as_ref().map_or(0, |a| a.games.min(u64::from(u32::MAX)) as u32);
-    for group in 0..data.groups() {
-        let records = data.read_columns(group, super::format::columns::Projection::GAME)?;
-        most = records.iter().fold(most, |most, record| most.max(record.game.saturating_add(1)));
-    }
-    Ok(most)
-}
-
-fn interleave<P: FnMut(u64)>(parts: &[Dataset], batcher: &mut Batcher<P>) -> Result<()> {
+fn interleave<P: FnMut(u64)>(parts: &mut [RowGroups], batcher: &mut Batcher<P>) -> Result<()> {
     let mut heads = Vec::with_capacity(parts.len());
     let mut next = BinaryHeap::new();
-    for (index, part) in parts.iter().enumerate() {
-        let mut head = PartCursor { part, blocks: part.blocks(), block: Vec::new(), at: 0 };
+    for (index, part) in parts.iter_mut().enumerate() {
+        let path = part.path().to_path_buf();
+        let mut head = PartCursor { path, blocks: part.blocks(), block: Vec::new(), at: 0 };
         next.extend(head.game()?.map(|game| Reverse((game, index))));
         heads.push(head);
     }
@@ -258,7 +256,7 @@ fn interleave<P: FnMut(u64)>(parts: &[Dataset], batcher: &mut Batcher<P>) -> Res
                 }
                 Some(_) => {
                     let reason = "is not in the order of its games; merge shards first, then shuffle";
-                    return Err(Error::data(head.part.path(), reason));
+                    return Err(Error::data(&head.path, reason));
                 }
                 None => break,
             }
@@ -268,8 +266,8 @@ fn interleave<P: FnMut(u64)>(parts: &[Dataset], batcher: &mut Batcher<P>) -> Res
 }
 
 struct PartCursor<'a> {
-    part: &'a Dataset,
-    blocks: Blocks<'a>,
+    path: PathBuf,
+    blocks: PositionBlocks<'a>,
     block: Vec<Record>,
     at: usize,
 }

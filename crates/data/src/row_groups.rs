@@ -7,7 +7,8 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
-use super::format::registry::{Format, Read};
+use super::format::parquet::Blocks;
+use super::format::registry::{self, Format, Read};
 use super::{AnyReader, Dataset, Metadata, Record};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -67,6 +68,36 @@ impl RowGroups {
         }
     }
 
+    pub fn path(&self) -> &Path {
+        match self {
+            RowGroups::Dataset(dataset) => dataset.path(),
+            RowGroups::Stream(reader) => reader.path(),
+        }
+    }
+
+    pub fn format(&self) -> &'static Format {
+        match self {
+            RowGroups::Dataset(_) => registry::native(),
+            RowGroups::Stream(reader) => reader.format(),
+        }
+    }
+
+    /// Reads positions in order, about a page at a time.
+    pub fn blocks(&mut self) -> PositionBlocks<'_> {
+        match self {
+            RowGroups::Dataset(dataset) => PositionBlocks::Dataset(dataset.blocks()),
+            RowGroups::Stream(reader) => PositionBlocks::Stream(reader),
+        }
+    }
+
+    pub fn for_each(&mut self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<()> {
+        let mut blocks = self.blocks();
+        while let Some(records) = blocks.next_block()? {
+            each(records)?;
+        }
+        Ok(())
+    }
+
     /// Passes every group from the one with position `from` on to `work`, on any thread, and the results to `take` in
     /// order. A group that cannot be read has the error in its place; in a stream it is the last.
     pub fn scan<T: Send>(
@@ -78,6 +109,25 @@ impl RowGroups {
         match self {
             RowGroups::Dataset(dataset) => groups(&dataset, from, work, take),
             RowGroups::Stream(reader) => batches(reader, work, take),
+        }
+    }
+}
+
+/// Positions of a file of any format in order, on one thread and in little memory.
+pub enum PositionBlocks<'a> {
+    Dataset(Blocks<'a>),
+    Stream(&'a mut AnyReader),
+}
+
+impl PositionBlocks<'_> {
+    /// Reads the next block; `None` at the end.
+    pub fn next_block(&mut self) -> Result<Option<Vec<Record>>> {
+        match self {
+            PositionBlocks::Dataset(blocks) => blocks.next_block(),
+            PositionBlocks::Stream(reader) => {
+                let mut records = Vec::new();
+                Ok(reader.next_batch(&mut records)?.then_some(records))
+            }
         }
     }
 }

@@ -9,7 +9,8 @@ use std::path::Path;
 
 use super::format::metadata::Metadata;
 use super::spill::{Buckets, folder_of};
-use super::{Dataset, Record, Writer};
+use super::spill_file::SpillFile;
+use super::{AnyWriter, Record, RowGroups, Target, Written};
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -26,27 +27,45 @@ pub struct Settings {
     pub seed: u64,
     /// Approximate bytes of memory; the rest goes to a temporary file. One bucket always fits.
     pub memory: usize,
-    pub level: i32,
+    pub target: Target,
 }
 
-/// Shuffles a dataset into a new file and returns the number of positions. `progress` gets every position twice: read
-/// and written.
+/// Shuffles a file of any format into a new one. `progress` gets every position twice: read and written. Returns the
+/// number of positions read, and what was written.
 pub fn shuffle(
-    data: &Dataset,
+    mut data: RowGroups,
     output: &Path,
     settings: Settings,
     mut progress: impl FnMut(u64),
-) -> Result<u64> {
+) -> Result<(u64, Written)> {
     let mut metadata = Metadata { piece: None, ..data.metadata().clone() };
     metadata.steps.push(format!("shuffle: seed {}", settings.seed));
-    let mut writer = Writer::with_level(output, metadata, settings.level)?;
-    let mut buckets = Scatter::new(data.rows(), settings, &folder_of(Some(output)));
-    data.for_each(|records| {
+    let mut writer = AnyWriter::create(output, &settings.target, &metadata)?;
+    let folder = folder_of(Some(output));
+    let mut scatter = |buckets: &mut Scatter, records: Vec<Record>| {
         interrupt::check()?;
         records.iter().try_for_each(|record| buckets.push(*record))?;
         progress(records.len() as u64);
         Ok(())
-    })?;
+    };
+    let buckets = match data.rows() {
+        Some(rows) => {
+            let mut buckets = Scatter::new(rows, settings, &folder);
+            data.for_each(|records| scatter(&mut buckets, records))?;
+            if buckets.rows != rows {
+                return Err(Error::internal(format!("{rows} positions, but {} were read", buckets.rows)));
+            }
+            buckets
+        }
+        // The order depends on the number of positions, which a stream shows at its end.
+        None => {
+            let mut spilled = SpillFile::nameless(&folder)?;
+            data.for_each(|records| interrupt::check().and_then(|()| spilled.push(&records)))?;
+            let mut buckets = Scatter::new(spilled.rows(), settings, &folder);
+            spilled.replay(|records| scatter(&mut buckets, records))?;
+            buckets
+        }
+    };
     let read = buckets.rows;
     buckets.in_order(|records| {
         interrupt::check()?;
@@ -54,11 +73,10 @@ pub fn shuffle(
         writer.write(&records)
     })?;
     let written = writer.finish()?;
-    if (read, written) != (data.rows(), data.rows()) {
-        let rows = data.rows();
-        return Err(Error::internal(format!("{rows} positions, but {read} read and {written} written")));
+    if written.positions + written.all_dropped() != read {
+        return Err(Error::internal(format!("{read} positions were read, but {written:?}")));
     }
-    Ok(written)
+    Ok((read, written))
 }
 
 struct Scatter {

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Dataset, Metadata, Record, Writer};
+use super::{AnyWriter, Metadata, Record, RowGroups, Target, Written};
 use patzer_chess::rng::{mix, unit};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -23,7 +23,7 @@ pub struct SplitPart {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SplitCounts {
     pub read: u64,
-    pub written: Vec<u64>,
+    pub written: Vec<Written>,
     pub left_out: u64,
 }
 
@@ -37,20 +37,20 @@ pub fn part_of(game: u32, parts: &[SplitPart], seed: u64) -> Option<usize> {
     })
 }
 
-/// Splits a dataset. `progress` gets the number of positions read.
+/// Splits a file of any format. `progress` gets the number of positions read.
 pub fn split(
-    data: &Dataset,
+    mut data: RowGroups,
     parts: &[SplitPart],
     seed: u64,
-    level: i32,
+    target: &Target,
     mut progress: impl FnMut(u64),
 ) -> Result<SplitCounts> {
     let writer = |part: &SplitPart| {
         let mut metadata = Metadata { piece: None, ..data.metadata().clone() };
         metadata.steps.push(format!("split: {} {}, seed {seed}", part.name, part.share));
-        Writer::with_level(&part.output, metadata, level)
+        AnyWriter::create(&part.output, target, &metadata)
     };
-    let mut writers = parts.iter().map(writer).collect::<Result<Vec<Writer>>>()?;
+    let mut writers = parts.iter().map(writer).collect::<Result<Vec<AnyWriter>>>()?;
     let mut done = SplitCounts { read: 0, written: Vec::new(), left_out: 0 };
     let mut bins: Vec<Vec<Record>> = parts.iter().map(|_| Vec::new()).collect();
     data.for_each(|records| {
@@ -69,9 +69,10 @@ pub fn split(
         progress(records.len() as u64);
         Ok(())
     })?;
-    done.written = writers.into_iter().map(Writer::finish).collect::<Result<_>>()?;
-    if done.written.iter().sum::<u64>() + done.left_out != done.read || done.read != data.rows() {
-        return Err(Error::internal(format!("{} positions are not all counted: {done:?}", data.rows())));
+    done.written = writers.into_iter().map(AnyWriter::finish).collect::<Result<_>>()?;
+    let counted: u64 = done.written.iter().map(|written| written.positions + written.all_dropped()).sum();
+    if counted + done.left_out != done.read || data.rows().is_some_and(|rows| rows != done.read) {
+        return Err(Error::internal(format!("the positions are not all counted: {done:?}")));
     }
     Ok(done)
 }

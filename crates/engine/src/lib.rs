@@ -9,6 +9,7 @@ mod genfens;
 mod history;
 mod history_table;
 mod history_update;
+mod known_draw;
 mod mate;
 mod move_picker;
 mod params;
@@ -30,7 +31,7 @@ pub mod uci;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use shakmaty::{Chess, Move};
 
@@ -81,6 +82,8 @@ pub struct Limits {
     pub movetime: Option<Duration>,
     /// A clock to manage time by.
     pub clock: Option<Clock>,
+    /// When the time began to count; `None` for the start of the search.
+    pub begin: Option<Instant>,
     /// Time reserved for communication, of `movetime` and `clock` alike.
     pub overhead: Duration,
 }
@@ -116,7 +119,7 @@ pub struct Report {
     pub best: Option<Move>,
     /// Centipawns from the side to move, or a mate score.
     pub score: Score,
-    /// The last completed iteration, in plies.
+    /// The last completed iteration, in plies; 1 if none was completed.
     pub depth: i32,
     /// The longest line searched, in plies.
     pub seldepth: i32,
@@ -137,7 +140,8 @@ pub trait Engine: Send {
     /// Clears the transposition table and histories.
     fn new_game(&mut self);
 
-    /// Searches the last position of a line, and calls `info` after each iteration for each of the best lines.
+    /// Searches the last position of a line, and calls `info` for each of the best lines after each
+    /// iteration, the interrupted one too: its last report of the first line is what it returns.
     /// Deterministic with one thread, a node or depth limit and a preceding [`Engine::new_game`]. Returns a
     /// legal move under any limits, if there is one.
     fn search(

@@ -1,14 +1,16 @@
 //! The root: iterative deepening, aspiration windows, MultiPV.
 
-use shakmaty::{Move, Position};
+use shakmaty::{Chess, Move, Position};
 
+use super::history::piece_to;
 use super::mate;
 use super::search::Search;
 use super::stack::Node;
 use super::time_manager::BestMoveStability;
 use super::{Limits, Report};
-use patzer_chess::Line;
-use patzer_chess::score::{INFINITE, MAX_PLY, Score, is_mate, mate_in, mated_in};
+use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, is_mate, mate_in, mated_in};
+use patzer_chess::see::{see_ge, value};
+use patzer_chess::{Line, MoveParts, key, legal, played};
 use patzer_eval::Evaluator;
 
 #[derive(Debug, Clone)]
@@ -56,17 +58,20 @@ impl<E: Evaluator> Search<'_, E> {
                 && self.prove_mate(&root, moves)
             {
                 report.depth = 2 * moves as i32 - 1;
-                self.report(&mut report, 1, true, info);
+                self.report(&root, &mut report, 1, info);
                 break;
             }
             self.iterate(&root, depth, lines);
-            let best = self.moves[0].m;
-            unchanged = if report.best == Some(best) { unchanged + 1 } else { 0 };
             let stopped = self.time.stopped();
             if !stopped {
                 report.depth = depth;
+            } else if report.depth == 0 {
+                self.choose_unsearched(&root);
+                report.depth = 1;
             }
-            self.report(&mut report, lines, !stopped, info);
+            let best = self.moves[0].m;
+            unchanged = if report.best == Some(best) { unchanged + 1 } else { 0 };
+            self.report(&root, &mut report, lines, info);
             let forced = self.moves.len() == 1 && limits.clock.is_some();
             if stopped || forced || mate_found(limits, report.score) {
                 break;
@@ -96,6 +101,7 @@ impl<E: Evaluator> Search<'_, E> {
                 for root_move in self.moves.iter_mut().filter(|root_move| root_move.score == -INFINITE) {
                     root_move.score = root_move.previous;
                 }
+                self.moves[1..lines].sort_by_key(|root_move| -root_move.score);
                 return;
             }
             self.moves[..=rank].sort_by_key(|root_move| -root_move.score);
@@ -165,11 +171,15 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// Reports each line of a complete iteration. An aborted one counts as far as it improved on the best move.
-    fn report(&mut self, report: &mut Report, lines: usize, complete: bool, info: &mut dyn FnMut(&Report)) {
+    /// Reports the best lines, of an interrupted iteration too: its improvements are played.
+    fn report(&mut self, root: &Node, report: &mut Report, lines: usize, info: &mut dyn FnMut(&Report)) {
         report.nodes = self.time.total_nodes(self.nodes);
         report.time = self.time.elapsed();
         report.hashfull = self.tt.hashfull();
+        for rank in 0..lines {
+            let line = std::mem::take(&mut self.moves[rank].line);
+            self.moves[rank].line = self.until_draw(root, &line).to_vec();
+        }
         let best = &self.moves[0];
         report.best = Some(best.m);
         report.pv.clone_from(&best.line);
@@ -177,16 +187,75 @@ impl<E: Evaluator> Search<'_, E> {
         if best.score > -INFINITE {
             report.score = best.score;
         }
-        for (rank, root_move) in self.moves.iter().take(lines).enumerate().filter(|_| complete) {
+        let known = |(rank, root_move): &(usize, &RootMove)| *rank == 0 || root_move.score > -INFINITE;
+        for (rank, root_move) in self.moves.iter().take(lines).enumerate().filter(known) {
             info(&Report {
                 best: Some(root_move.m),
-                score: root_move.score,
+                score: if rank == 0 { report.score } else { root_move.score },
                 seldepth: report.depth.max(root_move.seldepth as i32),
                 rank: rank + 1,
                 pv: root_move.line.clone(),
                 ..report.clone()
             });
         }
+    }
+
+    /// A variation up to the move that draws by rule, which quiescence does not notice.
+    pub(super) fn until_draw<'m>(&mut self, root: &Node, moves: &'m [Move]) -> &'m [Move] {
+        let (mut position, mut key, mut length) = (root.position.clone(), root.key, 0);
+        for &m in moves {
+            let after = played(&position, m);
+            key = key::after(&position, key, m, &after);
+            self.stack.push(length, piece_to(position.turn(), MoveParts::new(m)), key);
+            length += 1;
+            position = after;
+            let in_check = legal::in_check(&position);
+            if self.is_draw(&Node { position: &position, key, ply: length, in_check }) {
+                break;
+            }
+        }
+        (0..length).for_each(|_| self.stack.pop());
+        &moves[..length]
+    }
+
+    /// Puts a move first that was not searched to the end of an iteration: the table's, or else the best by
+    /// its evaluation and the captures that answer it.
+    fn choose_unsearched(&mut self, root: &Node) {
+        if self.moves[0].score >= MATE_IN_MAX {
+            return;
+        }
+        let entry = self.tt.probe(root.key, 0).filter(|entry| entry.depth > 0);
+        let known = entry.and_then(|entry| Some((entry.best.unpack(root.position)?, entry.score)));
+        let known = known
+            .and_then(|(m, score)| Some((self.moves.iter().position(|root_move| root_move.m == m)?, score)));
+        let (at, score) = known.unwrap_or_else(|| {
+            let scores: Vec<Score> =
+                (0..self.moves.len()).map(|at| self.look_at(root, self.moves[at].m)).collect();
+            // The first of equals.
+            let at = (0..scores.len()).rev().max_by_key(|&at| scores[at]).unwrap_or(0);
+            (at, scores[at])
+        });
+        self.moves[..=at].rotate_right(1);
+        (self.moves[0].score, self.moves[0].seldepth) = (score, 1);
+        self.moves[0].line.truncate(1);
+    }
+
+    fn look_at(&mut self, root: &Node, m: Move) -> Score {
+        let after = played(root.position, m);
+        let key = key::after(root.position, root.key, m, &after);
+        let child = root.child(&after, key);
+        let replies = after.legal_moves();
+        if replies.is_empty() {
+            return if child.in_check { mate_in(1) } else { 0 };
+        }
+        self.stack.push(0, piece_to(root.position.turn(), MoveParts::new(m)), key);
+        let draw = self.is_draw(&child);
+        self.stack.pop();
+        if draw {
+            return 0;
+        }
+        let lost = replies.iter().map(|&reply| gain(&after, reply)).max().unwrap_or(0);
+        -self.evaluator.evaluate(&after, 1) - lost
     }
 
     pub(super) fn record_root_move(&mut self, m: Move, score: Score, alpha: Score, nodes: u64) {
@@ -213,6 +282,13 @@ impl<E: Evaluator> Search<'_, E> {
 fn root_moves(root: &Node, only: &[Move]) -> Vec<RootMove> {
     let legal = root.position.legal_moves().into_iter();
     legal.filter(|m| only.is_empty() || only.contains(m)).map(RootMove::new).collect()
+}
+
+/// About what an exchange wins: the piece, or the piece less the one that takes it; at least 0.
+fn gain(position: &Chess, m: Move) -> Score {
+    let Some(victim) = m.capture() else { return 0 };
+    let trade = value(victim) - value(m.role());
+    [value(victim), trade].into_iter().find(|&gain| gain > 0 && see_ge(position, m, gain)).unwrap_or(0)
 }
 
 fn mate_found(limits: &Limits, score: Score) -> bool {

@@ -8,6 +8,7 @@ use shakmaty::{Bitboard, Move, Position};
 use super::correction::{CorrectionHistory, CorrectionIndex};
 use super::extensions::Extension;
 use super::history::{ContinuationContext, History, NO_MOVE, piece_to};
+use super::known_draw::is_known_draw;
 use super::move_picker::{Hints, MovePicker, is_noisy};
 use super::params::Params;
 use super::pruning::LmrTable;
@@ -189,11 +190,13 @@ impl<E: Evaluator> Search<'_, E> {
         if self.selective { self.correction.get(CorrectionIndex::new(node.position), self.params) } else { 0 }
     }
 
-    fn is_draw(&self, node: &Node) -> bool {
+    pub(super) fn is_draw(&self, node: &Node) -> bool {
         let position = node.position;
         (position.halfmoves() >= 100 && (!node.in_check || !position.legal_moves().is_empty()))
             || self.stack.is_repetition(node)
-            || (position.board().occupied().count() <= 4 && position.is_insufficient_material())
+            || (position.board().occupied().count() <= 4
+                && (position.is_insufficient_material()
+                    || self.selective && is_known_draw(position, node.in_check)))
     }
 
     fn move_loop<const PV: bool>(&mut self, node: &Node, mut ctx: NodeContext) -> Score {

@@ -110,13 +110,15 @@ impl<E: Evaluator> Engine for Searcher<E> {
             return search.run(line, limits, 0, info);
         }
         let done = AtomicBool::new(false);
-        let endless = Limits { depth: limits.depth, only: limits.only.clone(), ..Limits::default() };
+        // The main thread may be late to see that the nodes are spent, or even to begin.
+        let Limits { depth, nodes, .. } = *limits;
+        let shared_limits = Limits { depth, nodes, only: limits.only.clone(), ..Limits::default() };
         std::thread::scope(|scope| {
             for (index, helper) in self.helpers.iter_mut().enumerate() {
                 let mut search =
-                    helper.new_search(shared, TimeManager::new(&endless, number, &done, &shared_nodes));
-                let (endless, mut ignore) = (&endless, |_: &Report| {});
-                let work = move || search.run(line, endless, index + 1, &mut ignore);
+                    helper.new_search(shared, TimeManager::new(&shared_limits, number, &done, &shared_nodes));
+                let (shared_limits, mut ignore) = (&shared_limits, |_: &Report| {});
+                let work = move || search.run(line, shared_limits, index + 1, &mut ignore);
                 let _ = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
             }
             let report = search.run(line, limits, 0, info);
@@ -187,7 +189,7 @@ mod tests {
     use super::*;
     use crate::testing::Simple;
     use crate::transposition_table::{Bound, Entry};
-    use patzer_chess::testing::{along_random_games, from_fen};
+    use patzer_chess::testing::{along_random_games, from_fen, line};
     use patzer_chess::{key, score};
 
     #[test]
@@ -216,6 +218,31 @@ mod tests {
         let node = Node::root(&position, key);
         searcher.main.new_search(&searcher.shared, time).node::<false>(&node, alpha, alpha + 1, depth, true);
         searcher.shared.tt.probe(key, 0).expect("an entry")
+    }
+
+    #[test]
+    fn a_variation_ends_with_the_move_that_draws() {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        let shuffle = "g1f3 g8f6 f3g1 f6g8";
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        for (fen, before, variation, length) in [
+            (start, "", "e2e4 e7e5 g1f3", 3),
+            // A position that the variation itself repeats, and one that the game has had twice.
+            (start, "", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6", 5),
+            (start, &*format!("{shuffle} {shuffle}"), "g1f3 g8f6", 1),
+            ("4k3/8/8/8/8/8/4p3/4K2N w - - 0 1", "", "e1e2 e8e7 e2e3", 1),
+            ("4k3/8/8/8/8/8/8/R3K3 w - - 98 80", "", "a1a2 e8e7 a2a3", 2),
+        ] {
+            let mut searcher = Searcher::new(Simple, TranspositionTable::smallest());
+            let game = line(fen, before);
+            let moves = line(fen, &format!("{before} {variation}")).moves()[game.moves().len()..].to_vec();
+            let shared_nodes = AtomicU64::new(0);
+            let time = TimeManager::new(&Limits::default(), 1, &NEVER, &shared_nodes);
+            let mut search = searcher.main.new_search(&searcher.shared, time);
+            search.stack.start(&game);
+            let root = Node::root(game.position(), game.key());
+            assert_eq!(search.until_draw(&root, &moves), &moves[..length], "{fen} {before}: {variation}");
+        }
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use shakmaty::{Chess, Position};
+use shakmaty::{CastlingMode, Chess, Position};
 
 use super::searcher::Searcher;
 use super::testing::{Simple, engine, search};
@@ -175,6 +175,52 @@ fn node_limits_are_exact_and_soft_ones_end_with_an_iteration() {
         last = info.nodes;
     });
     assert!(report.nodes >= 5_000 && report.nodes == last);
+}
+
+#[test]
+fn the_last_report_is_what_is_played_however_the_search_ends() {
+    let mut engine = engine();
+    for (seed, budget, lines) in [(1, 1, 1), (2, 20, 1), (3, 1_000, 1), (4, 5_000, 1), (5, 700, 3)] {
+        along_random_games(seed, 3, 60, |position| {
+            if position.legal_moves().is_empty() {
+                return;
+            }
+            let mut last = Report::default();
+            let limits = Limits { lines, ..nodes(budget) };
+            let played =
+                engine.search(&Line::new(position.clone()), &limits, &AtomicBool::new(false), &mut |info| {
+                    if info.rank == 1 {
+                        last = info.clone();
+                    }
+                });
+            assert_eq!(last.pv.first(), last.best.as_ref());
+            assert_eq!((last.best, last.score, &last.pv), (played.best, played.score, &played.pv));
+            assert_eq!((last.depth, last.nodes), (played.depth, played.nodes));
+        });
+    }
+}
+
+#[test]
+fn a_search_too_short_for_an_iteration_answers_a_sensible_move() {
+    for (text, expected) in [
+        // Takes the queen, mates, promotes, moves the attacked knight away.
+        ("4k3/8/8/3q4/4P3/8/8/4K3 w - - 0 1", "e4d5"),
+        ("6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1", "d1d8"),
+        ("8/P5k1/8/8/8/8/8/4K3 w - - 0 1", "a7a8q"),
+        ("4k3/8/8/8/3p4/2N5/8/K7 w - - 0 1", "c3"),
+    ] {
+        for (threads, budget) in [(1, 0), (1, 1), (1, 5), (16, 1)] {
+            let mut engine = engine();
+            engine.set_threads(threads);
+            let report = search(&mut engine, &line(text, ""), nodes(budget));
+            let best = report.best.unwrap().to_uci(CastlingMode::Standard).to_string();
+            assert!(best.starts_with(expected), "{text}: {best}");
+        }
+    }
+    // The table knows better than a look at the move: Black is mated after Kf6.
+    let (mut engine, line) = (engine(), line("8/5P1k/8/5K2/8/8/8/8 w - - 0 1", ""));
+    let deep = search(&mut engine, &line, depth(12));
+    assert_eq!(search(&mut engine, &line, nodes(1)).best, deep.best);
 }
 
 #[test]

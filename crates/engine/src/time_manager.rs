@@ -75,7 +75,7 @@ impl<'a> TimeManager<'a> {
             shared_nodes,
             published: 0,
             ponder: limits.ponder.clone(),
-            start: Instant::now(),
+            start: limits.begin.unwrap_or_else(Instant::now),
             nodes: limits.nodes.unwrap_or(u64::MAX),
             soft_nodes: limits.soft_nodes.unwrap_or(u64::MAX),
             hard,
@@ -225,6 +225,16 @@ mod tests {
         for (ms, used) in [(5, 4.5), (100, 90.0), (1000, 990.0)] {
             assert_eq!(of(ms), Duration::from_secs_f64(used / 1000.0));
         }
+    }
+
+    #[test]
+    fn time_counts_from_the_arrival_of_the_command() {
+        let begin = Instant::now().checked_sub(Duration::from_secs(2));
+        let stops = |begin: Option<Instant>| {
+            let limits = Limits { movetime: Some(Duration::from_secs(1)), begin, ..Limits::default() };
+            TimeManager::new(&limits, 1, &NEVER, &AtomicU64::new(0)).should_stop(0)
+        };
+        assert!(stops(begin) && !stops(None));
     }
 
     #[test]

@@ -71,8 +71,11 @@ fn a_game_is_played_move_by_move() {
 fn everything_is_heard_while_a_search_runs() {
     let mut gui = Gui::new();
     gui.ask("go infinite\nisready\n", "readyok");
-    // Takes effect after the search, which it ends.
-    gui.ask("setoption name Hash value 4\n", "bestmove");
+    // Takes effect after the search, which goes on.
+    gui.ask("setoption name MultiPV value 2\n", "info depth 9 ");
+    gui.ask("stop\n", "bestmove");
+    gui.ask("go depth 1\n", "info depth 1 seldepth 1 multipv 2");
+    gui.ask("setoption name MultiPV value 1\n", "bestmove");
     gui.ask("go depth 99\nisready\n", "readyok");
     gui.ask("position startpos moves e2e4\nsetoption name Threads value 2\nisready\n", "readyok");
     gui.ask("stop\n", "bestmove");
@@ -126,9 +129,46 @@ fn garbage_does_no_harm() {
     gui.quit();
 }
 
-fn output(arguments: &[&str]) -> String {
+fn run(arguments: &[&str]) -> (String, bool) {
     let output = Command::new(PATZER_UCI).args(arguments).stdin(Stdio::null()).output().unwrap();
-    String::from_utf8(output.stdout).unwrap()
+    (String::from_utf8(output.stdout).unwrap(), output.status.success())
+}
+
+fn output(arguments: &[&str]) -> String {
+    let (text, success) = run(arguments);
+    assert!(success, "{text}");
+    text
+}
+
+#[test]
+fn a_command_line_that_is_refused_fails() {
+    for (command, reason) in [
+        ("genfens 4 seed x book None", "genfens seed: not a number"),
+        ("genfens 4 seed 1 book no-such.epd", "no-such.epd: "),
+        ("genfens", "genfens needs: "),
+        ("setoption name EvalFile value no-such.nnue", "no-such.nnue: no such file"),
+        ("position startpos moves e2e5", "move 1 `e2e5` is not legal"),
+        ("nonsense", "unknown command `nonsense`"),
+    ] {
+        let (text, success) = run(&[command, "quit"]);
+        assert!(!success && text.starts_with(&format!("info string {reason}")), "{command}: {text}");
+        assert_eq!(text.lines().count(), 1, "{text}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_evaluation_that_is_too_large_is_refused_before_it_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let large = folder.path().join("large.nnue");
+    std::fs::write(&large, "PATZNNUE").unwrap();
+    std::fs::File::options().write(true).open(&large).unwrap().set_len(2 << 30).unwrap();
+    let command = format!("setoption name EvalFile value {}", large.display());
+    // Half of what reading up to the limit of 512 MiB takes, in KiB.
+    let script = r#"ulimit -v 262144 && exec "$0" "$1""#;
+    let output = Command::new("sh").args(["-c", script, PATZER_UCI, &command]).output().unwrap();
+    let said = format!("info string {}: is larger than 512 MiB, the limit for its kind\n", large.display());
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), said);
 }
 
 #[test]

@@ -32,6 +32,7 @@ pub enum Evaluation {
 /// Reads a network of up to 512 MiB, or weights of up to 16 MiB.
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
     let mut file = std::fs::File::open(path)?;
+    let size = file.metadata()?.len();
     let mut bytes = Vec::new();
     file.by_ref().take(4096).read_to_end(&mut bytes)?;
     let mib = match nnue::file::has_magic(&bytes) {
@@ -40,11 +41,14 @@ fn read(path: &Path) -> std::io::Result<Vec<u8>> {
         false if bytes.contains(&0) => return Ok(bytes),
         false => 16,
     };
-    file.take(mib << 20).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > mib << 20 {
-        return Err(std::io::Error::other(format!("is larger than {mib} MiB, the limit for its kind")));
+    // The size of a pipe is known at its end only.
+    if size <= mib << 20 {
+        file.take(mib << 20).read_to_end(&mut bytes)?;
+        if bytes.len() as u64 <= mib << 20 {
+            return Ok(bytes);
+        }
     }
-    Ok(bytes)
+    Err(std::io::Error::other(format!("is larger than {mib} MiB, the limit for its kind")))
 }
 
 impl Default for Evaluation {

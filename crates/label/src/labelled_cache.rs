@@ -4,30 +4,33 @@ use std::path::{Path, PathBuf};
 
 use crate::leaf::{Method, Settings, label};
 use crate::prepare::{Event, Report, modified};
-use patzer_data::{AnyReader, Metadata, Writer};
+use patzer_data::{AnyReader, AnyWriter, Metadata, Target, Written};
 use patzer_eval::Evaluation;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct LabelCounts {
+    /// Positions read.
     pub positions: u64,
+    pub written: Written,
     /// Positions that were not quiet: their leaf is another position.
     pub resolved_elsewhere: u64,
 }
 
-/// Labels positions of any format, batch by batch, into a new dataset. On interruption nothing is written.
+/// Labels positions of any format, batch by batch, into a new file. On interruption nothing is written.
 pub fn label_file(
     mut data: AnyReader,
     output: &Path,
+    target: &Target,
     settings: &Settings,
     report: &Report<'_>,
 ) -> Result<LabelCounts> {
     let mut metadata = Metadata::clone(data.metadata());
     metadata.resolved = Some(settings.describe());
-    let mut writer = Writer::create(output, metadata)?;
+    let mut writer = AnyWriter::create(output, target, &metadata)?;
     report(Event::Started("labelling", data.rows().unwrap_or(0)));
-    let (mut resolved_elsewhere, mut records) = (0, Vec::new());
+    let (mut positions, mut resolved_elsewhere, mut records) = (0, 0, Vec::new());
     while data.next_batch(&mut records)? {
         let advance = |n: usize| report(Event::Advanced(n as u64));
         if !label(&mut records, settings, interrupt::flag(), &advance)? {
@@ -35,10 +38,15 @@ pub fn label_file(
         }
         let elsewhere = records.iter().filter(|s| s.leaf.is_some_and(|leaf| leaf.board != s.board));
         resolved_elsewhere += elsewhere.count() as u64;
+        positions += records.len() as u64;
         writer.write(&records)?;
     }
     report(Event::Finished);
-    Ok(LabelCounts { positions: writer.finish()?, resolved_elsewhere })
+    let written = writer.finish()?;
+    if written.positions + written.all_dropped() != positions {
+        return Err(Error::internal(format!("{positions} positions were read, but {written:?}")));
+    }
+    Ok(LabelCounts { positions, written, resolved_elsewhere })
 }
 
 pub(crate) fn qsearch() -> Settings {
@@ -59,7 +67,7 @@ pub fn open(path: &Path, resolve: bool, report: &Report<'_>) -> Result<AnyReader
         return Ok(labelled);
     }
     report(Event::CacheMissing { data: path, cache: &cache });
-    label_file(data, &cache, &qsearch(), report)?;
+    label_file(data, &cache, &Target::default(), &qsearch(), report)?;
     AnyReader::open(&cache, None)
 }
 

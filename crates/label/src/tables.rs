@@ -12,7 +12,7 @@ use serde::Serialize;
 use shakmaty::Color;
 
 use patzer_chess::score::is_mate;
-use patzer_data::{AnyReader, MeanResult, Record, Wdl, flags};
+use patzer_data::{AnyReader, AnyWriter, MeanResult, Record, Target, Wdl, Written, flags};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_match::Syzygy;
@@ -142,13 +142,13 @@ fn correct_score(record: &mut Record, result: i8) -> bool {
 /// Corrects a dataset of any format into a new one. On interruption nothing is written.
 pub fn correct_file(
     mut data: AnyReader,
-    output: &Path,
+    (output, target): (&Path, &Target),
     tables: &mut Tables,
     advance: &dyn Fn(u64),
-) -> Result<u64> {
+) -> Result<Written> {
     let mut metadata = data.metadata().clone();
     metadata.steps.push(tables.describe());
-    let mut writer = patzer_data::Writer::create(output, metadata)?;
+    let mut writer = AnyWriter::create(output, target, &metadata)?;
     let mut records = Vec::new();
     while data.next_batch(&mut records)? {
         interrupt::check()?;

@@ -12,28 +12,27 @@ use super::record::PairEntry;
 use super::tally::{Tally, share};
 use crate::stats::{Pentanomial, Trinomial};
 
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct OpeningTallies {
-    book: usize,
     counts: BTreeMap<usize, Tally>,
 }
 
 impl OpeningTallies {
-    pub fn new(book: usize) -> OpeningTallies {
-        OpeningTallies { book: book.max(1), counts: BTreeMap::new() }
-    }
-
     pub fn add(&mut self, entry: &PairEntry) {
-        self.counts.entry(entry.opening % self.book).or_default().add(entry);
+        self.counts.entry(entry.opening).or_default().add(entry);
     }
 
     pub fn rows(&self, book: &Openings) -> Vec<OpeningResult> {
+        let mut counts = BTreeMap::<usize, Tally>::new();
+        for (opening, tally) in &self.counts {
+            *counts.entry(opening % book.len().max(1)).or_default() += tally;
+        }
         let row = |(&opening, tally): (&usize, &Tally)| {
             let Trinomial { wins, draws, losses } = tally.games;
             let fen = Fen::from_position(&book.get(opening, false), EnPassantMode::Legal).to_string();
             OpeningResult { opening: opening + 1, fen, wins, draws, losses, pentanomial: tally.pairs }
         };
-        self.counts.iter().map(row).collect()
+        counts.iter().map(row).collect()
     }
 }
 
@@ -67,8 +66,8 @@ mod tests {
 
     #[test]
     fn an_opening_that_comes_again_is_the_same_one() {
-        let book = Openings::load(BookOptions::default()).unwrap();
-        let mut counts = OpeningTallies::new(2);
+        let book = Openings::load(BookOptions { most: Some(2), ..BookOptions::default() }).unwrap();
+        let mut counts = OpeningTallies::default();
         for (pair, half_points) in [(1, [2, 1]), (2, [0, 1]), (3, [2, 2])] {
             counts.add(&entry(pair, [0, 1], half_points));
         }

@@ -48,7 +48,7 @@ pub use sequential::SprtState;
 pub use spec::{KEYS, Spec, SpecError};
 pub use syzygy::{Syzygy, SyzygyResults};
 pub use tally::Tally;
-pub use time_use::TimeUse;
+pub use time_use::{TimeSummary, TimeUse};
 pub use tournament::CrossTable;
 pub use uci::{Analysis, Analyst, EngineLog, LinePattern, Listen, PatternError, PvCheck, Timeouts};
 #[doc(hidden)]

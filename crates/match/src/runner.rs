@@ -26,6 +26,11 @@ pub trait Standings {
 
     fn decided(&self) -> bool;
 
+    /// Games until the standings are decided, counting those played, if they go on as they did.
+    fn expected_games(&self) -> Option<f64> {
+        None
+    }
+
     fn summary_line(&self) -> String;
 
     fn games(&self) -> u64;
@@ -78,6 +83,8 @@ impl RunSummary {
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     Verdict,
+    /// The error of Elo is as small as asked for.
+    Precision,
     Games,
     Interrupted,
 }
@@ -109,6 +116,10 @@ pub fn run_match(
             }
             standings.add(&entry);
             pairs += 1;
+            if let Some((last, count)) = config.openings.newly_bad() {
+                let more = if count > 1 { format!(", and {} before it", count - 1) } else { String::new() };
+                observer.incident(&format!("{last}{more}; left out of the book"));
+            }
             incidents(&pair, config.names).iter().for_each(|incident| observer.incident(incident));
             observer.pair(&pair, &entry, &**standings)?;
             Ok(if standings.decided() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })

@@ -46,6 +46,12 @@ impl Standings for SprtState {
         self.verdict() != Verdict::Undecided
     }
 
+    fn expected_games(&self) -> Option<f64> {
+        let llr = self.llr();
+        let bound = if llr < 0.0 { self.sprt.lower() } else { self.sprt.upper() };
+        (llr != 0.0).then(|| self.games() as f64 * (bound / llr).max(1.0))
+    }
+
     fn summary_line(&self) -> String {
         let estimate = Estimate::new(self.tally.pairs);
         format!(
@@ -65,8 +71,8 @@ impl Standings for SprtState {
 }
 
 impl SprtState {
-    pub fn new(sprt: Sprt, book: usize) -> SprtState {
-        SprtState { sprt, openings: OpeningTallies::new(book), by_games: false, tally: Tally::default() }
+    pub fn new(sprt: Sprt) -> SprtState {
+        SprtState { sprt, openings: OpeningTallies::default(), by_games: false, tally: Tally::default() }
     }
 
     /// Counts single games, for games that do not come in pairs of one opening.
@@ -207,7 +213,7 @@ mod tests {
         let Opened { mut record, entries: done, .. } = MatchRecord::open(&path, earlier, &start).unwrap();
         let config = MatchConfig { rules, ..plan(done.len()..1000, concurrency, 2, 30) };
         let stop = AtomicBool::new(stopped);
-        let mut state = SprtState::new(sprt, config.openings.len());
+        let mut state = SprtState::new(sprt);
         let ended =
             runner::run_match(&config, &mut state, &done, &mut record, &hashing, &stop, &mut ()).unwrap();
         record.finish(ended.complete || state.decided()).unwrap();
@@ -244,7 +250,7 @@ mod tests {
             journal::read::<PairEntry>(&folder.path().join("t.journal")).unwrap();
         assert_eq!(complete, Some(true));
         let (last, before) = entries.split_last().unwrap();
-        let mut state = SprtState::new(report.test, 1);
+        let mut state = SprtState::new(report.test);
         for entry in before {
             state.add(entry);
             assert_eq!(state.verdict(), Verdict::Undecided);

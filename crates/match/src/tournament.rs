@@ -9,7 +9,7 @@ use super::by_opening::{OpeningResult, OpeningTallies, write_table};
 use super::openings::Openings;
 use super::record::PairEntry;
 use super::tally::{MatchScore, plus_minus};
-use crate::stats::{Estimate, Pentanomial, Sprt, Trinomial, with_error};
+use crate::stats::{Estimate, Pentanomial, Precision, Sprt, Trinomial, with_error};
 use crate::{Reason, RunSummary, Standings, StopReason, Tally};
 use patzer_io::printable;
 
@@ -19,11 +19,19 @@ pub struct CrossTable {
     names: Vec<String>,
     pairings: BTreeMap<[usize; 2], Tally>,
     openings: OpeningTallies,
+    /// Ends the tournament when all of so many pairings have it.
+    until: Option<(Precision, usize)>,
 }
 
 impl CrossTable {
-    pub fn new(names: &[String], book: usize) -> CrossTable {
-        CrossTable { names: names.to_vec(), pairings: BTreeMap::new(), openings: OpeningTallies::new(book) }
+    pub fn new(names: &[String]) -> CrossTable {
+        let (pairings, openings) = (BTreeMap::new(), OpeningTallies::default());
+        CrossTable { names: names.to_vec(), pairings, openings, until: None }
+    }
+
+    /// Ends when the errors of so many pairings, each from its own pairs of games, are as small as asked for.
+    pub fn until(self, precision: Precision, pairings: usize) -> CrossTable {
+        CrossTable { until: Some((precision, pairings)), ..self }
     }
 
     /// Sum of all pairings, from the side of each first player.
@@ -50,7 +58,11 @@ impl CrossTable {
             games_per_second: ended.speed(),
             mirrored_pairs: all.mirrored,
             reasons: all.reasons,
-            end: if ended.complete { StopReason::Games } else { StopReason::Interrupted },
+            end: match ended.complete {
+                _ if self.decided() => StopReason::Precision,
+                true => StopReason::Games,
+                false => StopReason::Interrupted,
+            },
         }
     }
 }
@@ -82,7 +94,17 @@ impl Standings for CrossTable {
     }
 
     fn decided(&self) -> bool {
-        false
+        self.until.is_some_and(|(precision, pairings)| {
+            self.pairings.len() >= pairings
+                && self.pairings.values().all(|tally| precision.is_reached(tally.pairs))
+        })
+    }
+
+    fn expected_games(&self) -> Option<f64> {
+        let (precision, pairings) = self.until?;
+        let needed = self.pairings.values().map(|tally| precision.pairs_needed(tally.pairs));
+        let most = needed.collect::<Option<Vec<f64>>>()?.into_iter().fold(0.0, f64::max);
+        (most > 0.0).then_some(2.0 * most * pairings as f64)
     }
 
     fn summary_line(&self) -> String {
@@ -239,11 +261,11 @@ mod tests {
     #[test]
     fn a_round_robin_counts_each_player_against_all() {
         let names = ["a", "b", "c"].map(String::from);
-        let mut table = CrossTable::new(&names, 2);
+        let mut table = CrossTable::new(&names);
         table.add(&entry(1, [0, 1], [2, 1]));
         table.add(&entry(2, [0, 2], [0, 1]));
         table.add(&entry(3, [1, 2], [2, 2]));
-        let book = Openings::load(BookOptions::default()).unwrap();
+        let book = Openings::load(BookOptions { most: Some(2), ..BookOptions::default() }).unwrap();
         let report = table.report(&ENDED, Some(&book));
         assert_eq!(report.score, None);
         let row = |name: &str| report.players.iter().find(|row| row.name == name).unwrap().counts.clone();
@@ -258,9 +280,27 @@ mod tests {
     }
 
     #[test]
+    fn a_round_robin_ends_when_every_pairing_is_known_well_enough() {
+        let names = ["a", "b", "c"].map(String::from);
+        let mut table = CrossTable::new(&names).until(Precision::new(60.0).unwrap(), 3);
+        assert_eq!((table.decided(), table.expected_games()), (false, None));
+        let results = [[2, 1], [0, 1], [1, 1], [2, 0]];
+        for pair in 0..3 * 80 {
+            assert!(!table.decided(), "after {pair} pairs");
+            let players = [[0, 1], [0, 2], [1, 2]][pair % 3];
+            table.add(&entry(pair + 1, players, results[pair / 3 % 4]));
+            if table.decided() {
+                break;
+            }
+        }
+        assert_eq!(table.games(), 2 * 3 * 64, "the least number of pairs for each pairing");
+        assert_eq!(table.report(&RunSummary { complete: false, ..ENDED }, None).end, StopReason::Precision);
+    }
+
+    #[test]
     fn a_match_of_two_has_the_keys_of_a_test_and_its_table() {
         let names = ["a", "b"].map(String::from);
-        let mut table = CrossTable::new(&names, 2);
+        let mut table = CrossTable::new(&names);
         table.add(&entry(1, [0, 1], [2, 1]));
         let report = table.report(&ENDED, None);
         let v = serde_json::to_value(&report).unwrap();

@@ -12,6 +12,16 @@ use patzer_io::printable;
 const STYLE: &str = include_str!("page.css");
 
 pub fn page(sections: &[Section], comparison: &[Part]) -> Result<String> {
+    page_of(sections, comparison, "")
+}
+
+/// A page that the browser loads again after so many seconds.
+pub fn live_page(sections: &[Section], comparison: &[Part], seconds: u64) -> Result<String> {
+    let refresh = format!("<meta http-equiv=\"refresh\" content=\"{seconds}\"/>\n");
+    page_of(sections, comparison, &refresh)
+}
+
+fn page_of(sections: &[Section], comparison: &[Part], refresh: &str) -> Result<String> {
     let (title, heading) = match sections {
         [one] => (format!("{}: {}", one.name, one.kind.name()), named(one)),
         _ => (format!("{} runs", sections.len()), format!("{} runs", sections.len())),
@@ -21,7 +31,7 @@ pub fn page(sections: &[Section], comparison: &[Part]) -> Result<String> {
     let _ = write!(
         html,
         "<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n\
-         <meta name=\"generator\" content=\"patzer {}\"/>\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
+         {refresh}<meta name=\"generator\" content=\"patzer {}\"/>\n<title>{}</title>\n<style>\n{}</style>\n</head>\n<body>\n",
         env!("CARGO_PKG_VERSION"),
         escaped(&title),
         STYLE

@@ -17,8 +17,9 @@ impl Cell {
         Cell::Text(text.into())
     }
 
+    /// A number, or a word if it is not finite, as an error without enough observations.
     pub fn number(value: f64, decimals: usize) -> Cell {
-        Cell::Number(value, Some(decimals))
+        if value.is_finite() { Cell::Number(value, Some(decimals)) } else { Cell::text("unknown") }
     }
 
     pub fn exact(value: f64) -> Cell {

@@ -4,13 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::capabilities::{CAPABILITIES, Capabilities};
-use super::columns::Projection;
+use super::columns::{Projection, ReadableColumns};
 use super::epd::Dialect;
-use super::metadata::{Metadata, Source};
+use super::metadata::Metadata;
 use super::parquet::{self, Dataset};
+use super::parquet_table;
 use super::registry::{self, Format, Read};
 use super::stream::Input;
+use super::table::Columns;
 use crate::Record;
+use crate::dedupe::{Dedupe, Keep};
 use patzer_io::error::{Error, Result};
 
 /// Records of a batch; whole games may exceed it.
@@ -25,6 +28,11 @@ pub trait PositionReader: Send {
         let before = records.len();
         while records.len() - before < BATCH && self.read(records)? {}
         Ok(records.len() > before)
+    }
+
+    /// Whether the file has mean results of equal positions.
+    fn means(&self) -> bool {
+        false
     }
 
     /// How the leaves were found, if the file has leaves.
@@ -61,7 +69,16 @@ pub struct AnyReader {
 impl AnyReader {
     /// Opens a file, or standard input for `-`. Without a format, the content decides, then the name.
     pub fn open(path: &Path, format: Option<&'static Format>) -> Result<AnyReader> {
+        AnyReader::open_table(path, format, &Columns::default())
+    }
+
+    /// Opens a file, of whose columns some are named, if it is a table.
+    pub fn open_table(path: &Path, format: Option<&'static Format>, columns: &Columns) -> Result<AnyReader> {
         if is_dataset(path, format)? {
+            if let Some(table) = parquet_table::open(path, columns)? {
+                let (rows, format) = (Some(table.rows()), registry::named("table")?);
+                return Ok(AnyReader::stream(path, format, rows, Box::new(table)));
+            }
             let dataset = Dataset::open(path)?;
             return Ok(AnyReader {
                 path: path.to_path_buf(),
@@ -71,7 +88,8 @@ impl AnyReader {
                 source: RecordSource::Groups(Box::new(dataset), 0, Projection::ALL),
             });
         }
-        let input = Input::open(path)?;
+        let mut input = Input::open(path)?;
+        input.columns = columns.clone();
         if input.head().is_empty() {
             return Err(Error::data(path, "is empty"));
         }
@@ -89,14 +107,19 @@ impl AnyReader {
                 "is not a Parquet file that can be read from its start to its end",
             ));
         };
-        let batches = open(input)?;
-        let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
-        let metadata = Metadata {
-            resolved: batches.resolved(),
-            ..Metadata::new(vec![Source { name, sha256: String::new(), games: None }], Vec::new(), 0)
-        };
+        Ok(AnyReader::stream(path, format, None, open(input)?))
+    }
+
+    fn stream(
+        path: &Path,
+        format: &'static Format,
+        rows: Option<u64>,
+        batches: Box<dyn PositionReader>,
+    ) -> AnyReader {
+        let dedupe = batches.means().then(|| Dedupe { keep: Keep::Mean, ..Dedupe::default() });
+        let metadata = Metadata { resolved: batches.resolved(), dedupe, ..Metadata::of_file(path) };
         let source = RecordSource::Stream(batches);
-        Ok(AnyReader { path: path.to_path_buf(), format, metadata, rows: None, source })
+        AnyReader { path: path.to_path_buf(), format, metadata, rows, source }
     }
 
     pub fn path(&self) -> &Path {
@@ -154,7 +177,7 @@ impl AnyReader {
 /// Whether to read a file as Parquet, which needs random access.
 fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result<bool> {
     if let Some(format) = format {
-        return Ok(matches!(format.read, Read::Dataset));
+        return Ok(matches!(format.read, Read::Dataset | Read::Table));
     }
     // Reading from a pipe consumes its bytes.
     if path == Path::new("-") || patzer_io::is_stream(path) {
@@ -192,12 +215,48 @@ pub struct Target {
     pub dialect: Option<Dialect>,
     /// Score of unscored positions in formats that need one, centipawns from the side to move; by default they are dropped.
     pub no_score: Option<i16>,
+    /// Level of zstd, 1 to 22, for a dataset or a name that ends in `.zst`.
+    pub level: Option<i32>,
+    /// Columns of a dataset for other programs to read.
+    pub with: ReadableColumns,
 }
 
 impl Target {
-    /// Returns the format of a file; a dialect needs a text format.
+    /// Returns the format of a file: that of its ending unless another is given. A name without an ending, a pipe and
+    /// standard output get a dataset; an unknown ending is an error, and so is an option that the format lacks.
     pub fn format(&self, path: &Path) -> Result<&'static Format> {
-        let format = self.format.or_else(|| registry::of_path(path)).unwrap_or_else(registry::native);
+        let format = match self.format.or_else(|| registry::of_path(path)) {
+            Some(format) => format,
+            None if path == Path::new("-") || patzer_io::is_stream(path) || !registry::has_ending(path) => {
+                registry::native()
+            }
+            None => {
+                let reason = format!(
+                    "its ending names no format; known are {}, or give --format",
+                    registry::endings()
+                );
+                return Err(Error::data(path, reason));
+            }
+        };
+        if format.write.is_none() {
+            let reason = format!("{} is read only; known are {}", format.name, registry::endings());
+            return Err(Error::data(path, reason));
+        }
+        let packed = registry::packing(path);
+        if let (Read::Dataset, Some(packed)) = (format.read, packed) {
+            let reason =
+                format!("{} compresses its own pages; leave `.{packed}` out of the name", format.name);
+            return Err(Error::data(path, reason));
+        }
+        if self.level.is_some() && packed != Some("zst") && !matches!(format.read, Read::Dataset) {
+            let (name, ending) = (format.name, format.endings[0]);
+            let reason =
+                format!("--compress: {name} is not compressed; a name that ends in .{ending}.zst is");
+            return Err(Error::usage(reason));
+        }
+        if self.with != ReadableColumns::default() && !matches!(format.read, Read::Dataset) {
+            return Err(Error::usage(format!("--with: {} has no such columns; parquet does", format.name)));
+        }
         match self.dialect {
             None => Ok(format),
             Some(_) if format.dialect.is_none() => {
@@ -232,15 +291,10 @@ pub struct Written {
 impl AnyWriter {
     pub fn create(path: &Path, target: &Target, metadata: &Metadata) -> Result<AnyWriter> {
         let format = target.format(path)?;
-        let writer = (format.write)(path, target, metadata)?;
+        let write = format.write.ok_or_else(|| Error::internal(format!("{} is not written", format.name)))?;
+        let writer = write(path, target, metadata)?;
         let (written, kept) = (Written::default(), Vec::new());
         Ok(AnyWriter { path: path.to_path_buf(), format, no_score: target.no_score, writer, written, kept })
-    }
-
-    pub fn native(path: &Path, writer: parquet::Writer) -> AnyWriter {
-        let (format, writer) = (registry::native(), Box::new(writer));
-        let (written, kept) = (Written::default(), Vec::new());
-        AnyWriter { path: path.to_path_buf(), format, no_score: None, writer, written, kept }
     }
 
     pub fn metadata(&mut self) -> Option<&mut Metadata> {
@@ -309,6 +363,10 @@ impl AnyWriter {
 }
 
 impl Written {
+    pub fn all_dropped(&self) -> u64 {
+        self.dropped.values().sum()
+    }
+
     /// Describes in one line what was dropped or lost; `None` if nothing was.
     pub fn warning(&self, path: &Path, format: &Format) -> Option<String> {
         let mut parts = Vec::new();

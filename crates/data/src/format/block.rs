@@ -7,7 +7,7 @@ use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::Result;
 
-use super::columns::{EMPTY, Layout};
+use super::columns::{EMPTY, Layout, ReadableColumns};
 use super::encode::Encoder;
 use super::page::{Cursor, encoding};
 use crate::Record;
@@ -21,7 +21,8 @@ impl Spillable for Record {
         if records.is_empty() {
             return Ok(Vec::new());
         }
-        let encoded = Encoder::new(LAYOUT, super::writer::LEVEL)?.encode(records)?;
+        let encoded =
+            Encoder::new(LAYOUT, ReadableColumns::default(), super::writer::LEVEL)?.encode(records)?;
         let mut bytes = (records.len() as u32).to_le_bytes().to_vec();
         for (packed, uncompressed) in encoded.columns() {
             bytes.extend((packed.len() as u32).to_le_bytes());

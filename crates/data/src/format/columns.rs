@@ -3,12 +3,15 @@
 //! A column is a field of [`Record`] and one row of [`COLUMNS`]: its name, its type in the file, and how it is written
 //! from and read into records.
 
+use parquet::basic::Type as PhysicalType;
 use parquet::errors::Result;
+use parquet::schema::types::ColumnDescriptor;
 use shakmaty::Color;
 
 use super::page::{Builder, Cursor};
 use crate::{Leaf, MeanResult, Record, Wdl};
 use patzer_chess::{PackedBoard, PackedMove};
+use patzer_io::error::Error;
 
 /// One column. `write` and `read` take slices of records, so that a call costs little per row.
 pub struct Column {
@@ -18,6 +21,61 @@ pub struct Column {
     part: Part,
     pub write: Write,
     pub read: Read,
+}
+
+impl Column {
+    /// Whether a column of a file is as the writer makes it.
+    pub fn is_own(&self, stored: &ColumnDescriptor) -> bool {
+        let form = match self.kind {
+            Board => {
+                stored.physical_type() == PhysicalType::FIXED_LEN_BYTE_ARRAY && stored.type_length() == 24
+            }
+            Bool => stored.physical_type() == PhysicalType::BOOLEAN,
+            Int(_) => stored.physical_type() == PhysicalType::INT32,
+        };
+        form && (stored.max_def_level() == 1) == self.optional
+    }
+}
+
+/// A column that is written for other programs to read, and ignored on reading.
+pub struct Readable {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub text: fn(&mut Vec<u8>, &Record),
+}
+
+/// Columns of `--with`.
+pub static READABLE: [Readable; 2] = [
+    Readable { name: "fen", doc: "the position as a FEN", text: super::fen::six },
+    Readable {
+        name: "uci",
+        doc: "the move played in UCI notation, empty without one",
+        text: super::csv::uci,
+    },
+];
+
+/// The columns of `--with`, a bit for each of [`READABLE`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ReadableColumns(u8);
+
+impl ReadableColumns {
+    pub fn iter(self) -> impl Iterator<Item = &'static Readable> {
+        READABLE.iter().enumerate().filter(move |(bit, _)| self.0 >> bit & 1 == 1).map(|(_, column)| column)
+    }
+}
+
+impl std::str::FromStr for ReadableColumns {
+    type Err = Error;
+
+    fn from_str(text: &str) -> std::result::Result<ReadableColumns, Error> {
+        let mut columns = ReadableColumns::default();
+        for name in text.split(',') {
+            let known = || READABLE.iter().map(|column| column.name).collect::<Vec<_>>().join(", ");
+            let bit = READABLE.iter().position(|column| column.name == name);
+            columns.0 |= 1 << bit.ok_or_else(|| Error::usage(format!("{name}: known are {}", known())))?;
+        }
+        Ok(columns)
+    }
 }
 
 /// Type of a column: 24 bytes, a boolean, or an INT32 with its logical type.
@@ -34,6 +92,22 @@ enum Part {
     Resolved,
     Means,
     Taught,
+}
+
+impl Kind {
+    /// The least and the greatest number of a column.
+    pub fn range(self) -> (i64, i64) {
+        match self {
+            Board => (0, 0),
+            Bool => (0, 1),
+            Int("UINT_8") => (0, u8::MAX.into()),
+            Int("UINT_16") => (0, u16::MAX.into()),
+            Int("UINT_32") => (0, u32::MAX.into()),
+            Int("INT_8") => (i8::MIN.into(), i8::MAX.into()),
+            Int("INT_16") => (i16::MIN.into(), i16::MAX.into()),
+            Int(_) => (i32::MIN.into(), i32::MAX.into()),
+        }
+    }
 }
 
 use Kind::{Board, Bool, Int};
@@ -179,6 +253,12 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// The optional parts of which every column is there.
+    pub fn of(has: impl Fn(&str) -> bool) -> Layout {
+        let all = |part| COLUMNS.iter().filter(|column| column.part == part).all(|column| has(column.name));
+        Layout { resolved: all(Resolved), means: all(Means), taught: all(Taught) }
+    }
+
     pub fn columns(self) -> impl Iterator<Item = &'static Column> {
         COLUMNS.iter().filter(move |column| match column.part {
             All => true,
@@ -189,7 +269,7 @@ impl Layout {
     }
 
     /// The file's schema in Parquet's notation.
-    pub fn schema(self) -> String {
+    pub fn schema(self, readable: ReadableColumns) -> String {
         let lines = self.columns().map(|column| {
             let repetition = if column.optional { "OPTIONAL" } else { "REQUIRED" };
             match (column.kind, column.name) {
@@ -198,7 +278,8 @@ impl Layout {
                 (Int(logical), name) => format!("{repetition} INT32 {name} ({logical});\n"),
             }
         });
-        format!("message positions {{\n{}}}", lines.collect::<String>())
+        let texts = readable.iter().map(|column| format!("REQUIRED BYTE_ARRAY {} (UTF8);\n", column.name));
+        format!("message positions {{\n{}}}", lines.chain(texts).collect::<String>())
     }
 }
 

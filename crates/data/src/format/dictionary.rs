@@ -1,38 +1,30 @@
-//! Decodes dictionary pages, the default of most Parquet writers. Source: apache/parquet-format, `Encodings.md`.
+//! Indices of dictionary pages, the default of most Parquet writers. Source: apache/parquet-format, `Encodings.md`.
 
 use super::rle::{Run, next_run};
 
-/// Returns a page's values plainly encoded. `bytes` are the width of the indices and the indices in RLE; dictionary
-/// values have `size` bytes. `None` if the page ends early or an index is out of range.
-pub fn values(bytes: &[u8], count: usize, dictionary: &[u8], size: usize) -> Option<Vec<u8>> {
+/// Decodes the indices of a page: their width, then runs of them. `None` if the page ends early.
+pub fn indices(bytes: &[u8], count: usize) -> Option<impl Iterator<Item = usize>> {
     let (&width, mut runs) = bytes.split_first()?;
     let width = usize::from(width);
     if width > 32 {
         return None;
     }
-    let value = |index: usize| dictionary.get(index.checked_mul(size)?..)?.get(..size);
-    let mut values = Vec::new();
-    let mut left = count;
-    while left > 0 {
-        left -= match next_run(&mut runs, width, left)? {
+    let mut indices: Vec<u32> = Vec::new();
+    while indices.len() < count {
+        match next_run(&mut runs, width, count - indices.len())? {
             Run::Repeated(number, times) => {
-                let value = value(bits(number, 0, width))?;
-                (0..times).for_each(|_| values.extend_from_slice(value));
-                times
+                indices.resize(indices.len() + times, bits(number, 0, width) as u32);
             }
             Run::Packed(packed, times) => {
-                for index in 0..times {
-                    values.extend_from_slice(value(bits(packed, index * width, width))?);
-                }
-                times
+                indices.extend((0..times).map(|index| bits(packed, index * width, width) as u32));
             }
-        };
+        }
     }
-    Some(values)
+    Some(indices.into_iter().map(|index| index as usize))
 }
 
 /// The number of `width` bits, at most 32, at bit `first`.
-fn bits(bytes: &[u8], first: usize, width: usize) -> usize {
+pub fn bits(bytes: &[u8], first: usize, width: usize) -> usize {
     let mut word = [0; 8];
     for (to, from) in word.iter_mut().zip(&bytes[(first / 8).min(bytes.len())..]) {
         *to = *from;
@@ -44,23 +36,25 @@ fn bits(bytes: &[u8], first: usize, width: usize) -> usize {
 mod tests {
     use super::*;
 
+    fn all(page: &[u8], count: usize) -> Option<Vec<usize>> {
+        indices(page, count).map(Iterator::collect)
+    }
+
     #[test]
     fn runs_and_packed_indices_are_decoded() {
-        let dictionary = b"aabbccdd";
         // Width 3: five times index 1; then, packed, 0 to 3 twice.
         let page = [3, 5 << 1, 1, 1 << 1 | 1, 0b1000_1000, 0b1000_0110, 0b0110_1000];
-        assert_eq!(values(&page, 13, dictionary, 2).unwrap(), b"bbbbbbbbbbaabbccddaabbccdd");
-        assert_eq!(values(&page, 2, dictionary, 2).unwrap(), b"bbbb");
+        assert_eq!(all(&page, 13).unwrap(), [1, 1, 1, 1, 1, 0, 1, 2, 3, 0, 1, 2, 3]);
+        assert_eq!(all(&page, 2).unwrap(), [1, 1]);
         // A dictionary of one value: indices of no bits.
-        assert_eq!(values(&[0, 3 << 1], 3, b"xy", 2).unwrap(), b"xyxyxy");
+        assert_eq!(all(&[0, 3 << 1], 3).unwrap(), [0, 0, 0]);
     }
 
     #[test]
     fn a_damaged_page_is_refused() {
         let page = [3, 5 << 1, 4];
-        assert_eq!(values(&page, 5, b"aabbccdd", 2), None, "no such value");
-        assert_eq!(values(&page, 6, b"aabbccddee", 2), None, "too few");
-        assert_eq!(values(&[33, 2, 0], 1, b"aa", 2), None, "too wide");
-        assert_eq!(values(&[], 1, b"aa", 2), None);
+        assert_eq!(all(&page, 6), None, "too few");
+        assert_eq!(all(&[33, 2, 0], 1), None, "too wide");
+        assert_eq!(all(&[], 1), None);
     }
 }

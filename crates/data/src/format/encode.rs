@@ -10,7 +10,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::schema::types::ColumnDescPtr;
 use rayon::prelude::*;
 
-use super::columns::{Column, Layout};
+use super::columns::{Column, Layout, ReadableColumns};
 use super::page::{Builder, encoding, varint};
 use crate::Record;
 
@@ -35,34 +35,52 @@ struct Packed {
 
 pub struct Encoder {
     columns: Vec<(&'static Column, Builder)>,
+    readable: ReadableColumns,
     page: Vec<u8>,
     compressed: Vec<u8>,
     zstd: zstd::bulk::Compressor<'static>,
 }
 
 impl Encoder {
-    pub fn new(layout: Layout, level: i32) -> io::Result<Encoder> {
+    pub fn new(layout: Layout, readable: ReadableColumns, level: i32) -> io::Result<Encoder> {
         let columns = layout.columns().map(|column| (column, Builder::default())).collect();
         let zstd = zstd::bulk::Compressor::new(level)?;
-        Ok(Encoder { columns, page: Vec::new(), compressed: Vec::new(), zstd })
+        Ok(Encoder { columns, readable, page: Vec::new(), compressed: Vec::new(), zstd })
     }
 
     pub fn encode(&mut self, records: &[Record]) -> io::Result<Encoded> {
         for few in records.chunks(STRIDE) {
             self.columns.iter_mut().for_each(|(column, builder)| (column.write)(builder, few));
         }
-        let mut packed = Vec::with_capacity(self.columns.len());
-        for (column, builder) in &mut self.columns {
+        let mut columns = Vec::with_capacity(self.columns.len());
+        for nth in 0..self.columns.len() {
+            let (column, builder) = &mut self.columns[nth];
             builder.finish(&mut self.page);
-            self.compressed.clear();
-            self.compressed.reserve(zstd::zstd_safe::compress_bound(self.page.len()));
-            self.zstd.compress_to_buffer(&self.page, &mut self.compressed)?;
-            let bytes = Bytes::copy_from_slice(&self.compressed);
             let encoding = encoding(column.kind);
-            let crc = crc32fast::hash(&bytes);
-            packed.push(Packed { bytes, crc, uncompressed: self.page.len(), encoding });
+            columns.push(self.pack(encoding)?);
         }
-        Ok(Encoded { rows: records.len(), columns: packed })
+        for column in self.readable.iter() {
+            self.page.clear();
+            for record in records {
+                let start = self.page.len();
+                self.page.extend([0; 4]);
+                (column.text)(&mut self.page, record);
+                let length = (self.page.len() - start - 4) as u32;
+                self.page[start..start + 4].copy_from_slice(&length.to_le_bytes());
+            }
+            columns.push(self.pack(Encoding::PLAIN)?);
+        }
+        Ok(Encoded { rows: records.len(), columns })
+    }
+
+    /// Compresses the page.
+    fn pack(&mut self, encoding: Encoding) -> io::Result<Packed> {
+        self.compressed.clear();
+        self.compressed.reserve(zstd::zstd_safe::compress_bound(self.page.len()));
+        self.zstd.compress_to_buffer(&self.page, &mut self.compressed)?;
+        let bytes = Bytes::copy_from_slice(&self.compressed);
+        let crc = crc32fast::hash(&bytes);
+        Ok(Packed { bytes, crc, uncompressed: self.page.len(), encoding })
     }
 }
 
@@ -74,11 +92,16 @@ impl Encoded {
 }
 
 /// Encodes pages of [`ROWS_PER_PAGE`] rows, perhaps fewer in the last, in parallel.
-pub fn pages(records: &[Record], layout: Layout, level: i32) -> io::Result<Vec<Encoded>> {
+pub fn pages(
+    records: &[Record],
+    layout: Layout,
+    readable: ReadableColumns,
+    level: i32,
+) -> io::Result<Vec<Encoded>> {
     records
         .par_chunks(ROWS_PER_PAGE)
         .map_init(
-            || Encoder::new(layout, level),
+            || Encoder::new(layout, readable, level),
             |encoder, few| match encoder {
                 Ok(encoder) => encoder.encode(few),
                 Err(e) => Err(io::Error::other(e.to_string())),

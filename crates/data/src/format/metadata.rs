@@ -1,6 +1,7 @@
 //! Provenance of a dataset, stored as JSON in the file's metadata.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +107,12 @@ impl Metadata {
             }
         }
         (!teachers.is_empty()).then(|| teachers.join("; "))
+    }
+
+    /// What is known of a file without metadata.
+    pub fn of_file(path: &Path) -> Metadata {
+        let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
+        Metadata::new(vec![Source { name, sha256: String::new(), games: None }], Vec::new(), 0)
     }
 
     pub fn new(sources: Vec<Source>, filters: Vec<String>, seed: u64) -> Metadata {

@@ -1,11 +1,12 @@
 //! Writes and reads Parquet data pages (version 1) of fixed-size values directly.
 //!
 //! Byte strings and booleans are encoded plainly, integers with BYTE_STREAM_SPLIT, which leaves zstd long runs of zeros:
-//! on real games an eighth less time and size. Plain and dictionary pages are read too.
+//! on real games an eighth less time and size. Plain pages are read too.
 //!
 //! Own pages, because parquet's typed column writers (60.1, same encodings, columns in parallel) take 1.14 times as long
 //! for `extract`, 1.39 for `data convert` from Parquet to Parquet and 1.21 for `data shuffle` (medians of 7 runs, 2.1
-//! million positions, 2 cores). The tests compare with the typed writers. Source: apache/parquet-format, `Encodings.md`.
+//! million positions, 2 cores). The tests compare with the typed writers. Pages of other programs come through
+//! [`super::foreign`]. Source: apache/parquet-format, `Encodings.md`.
 
 use bytes::Bytes;
 use parquet::basic::Encoding;
@@ -13,8 +14,7 @@ use parquet::column::page::{Page, PageReader};
 use parquet::errors::{ParquetError, Result};
 
 use super::columns::Kind;
-use super::dictionary;
-use super::rle::{Run, next_run};
+use super::values::levels;
 use crate::Record;
 
 pub fn encoding(kind: Kind) -> Encoding {
@@ -124,7 +124,6 @@ pub fn varint(mut value: u64, to: &mut Vec<u8>) {
 pub struct Cursor {
     pages: Box<dyn PageReader>,
     optional: bool,
-    dictionary: (Bytes, usize),
     page: Bytes,
     at: usize,
     taken: usize,
@@ -139,7 +138,6 @@ impl Cursor {
         Cursor {
             pages,
             optional,
-            dictionary: (Bytes::new(), 0),
             page: Bytes::new(),
             at: 0,
             taken: 0,
@@ -273,19 +271,13 @@ impl Cursor {
 
     fn next_page(&mut self) -> Result<()> {
         let ended = || ParquetError::EOF("a column ends early".into());
-        let mut page = self.pages.get_next_page()?.ok_or_else(ended)?;
-        if let Page::DictionaryPage { buf, num_values, .. } = page {
-            self.dictionary = (buf, num_values as usize);
-            page = self.pages.get_next_page()?.ok_or_else(ended)?;
-        }
+        let page = self.pages.get_next_page()?.ok_or_else(ended)?;
         let Page::DataPage { buf, num_values, encoding, def_level_encoding, .. } = page else {
             return Err(ParquetError::NYI("a page of another kind".into()));
         };
-        let indexed = matches!(encoding, Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
         self.split = match encoding {
             Encoding::BYTE_STREAM_SPLIT => true,
             Encoding::PLAIN => false,
-            _ if indexed => false,
             other => return Err(ParquetError::NYI(format!("a page that is encoded as {other}"))),
         };
         (self.row, self.rows) = (0, num_values as usize);
@@ -300,30 +292,8 @@ impl Cursor {
             let runs = self.page.get(4..self.at).ok_or_else(too_short)?;
             levels(runs, self.rows, &mut self.levels).ok_or_else(too_short)?;
         }
-        if indexed {
-            let (dictionary, entries) = &self.dictionary;
-            let bytes = self.page.get(self.at..).ok_or_else(too_short)?;
-            let size = dictionary.len() / (*entries).max(1);
-            let values = dictionary::values(bytes, self.present(self.rows), dictionary, size);
-            (self.page, self.at) = (values.ok_or_else(too_short)?.into(), 0);
-        }
         Ok(())
     }
-}
-
-/// Decodes one-bit definition levels; `None` if they end early.
-fn levels(mut runs: &[u8], rows: usize, levels: &mut Vec<u8>) -> Option<()> {
-    levels.clear();
-    while levels.len() < rows {
-        match next_run(&mut runs, 1, rows - levels.len())? {
-            Run::Repeated(value, times) => levels.resize(levels.len() + times, value.first()? & 1),
-            Run::Packed(packed, times) => {
-                let bits = packed.iter().flat_map(|byte| (0..8).map(move |bit| byte >> bit & 1));
-                levels.extend(bits.take(times));
-            }
-        }
-    }
-    Some(())
 }
 
 fn too_short() -> ParquetError {

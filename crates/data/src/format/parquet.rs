@@ -5,85 +5,98 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parquet::basic::{Repetition, Type as PhysicalType};
+use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
-use parquet::file::metadata::ParquetMetaData;
+use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{FileReader, Length, SerializedFileReader};
 use parquet::file::serialized_reader::SerializedPageReader;
-use parquet::schema::parser::parse_message_type;
-use parquet::schema::types::{Type, TypePtr};
 use rayon::prelude::*;
 
-use super::columns::{Column, EMPTY, Layout, Projection};
+use super::columns::{self, Column, EMPTY, Kind, Layout, Projection};
 use super::encode::ROWS_PER_PAGE;
 use super::footer;
+use super::foreign::{BadValue, ForeignColumn};
 use super::legality;
 use super::metadata::Metadata;
+use super::missing::{self, Missing};
 use super::page::Cursor;
 use super::page_header::{self, Pages};
 use super::positioned::Positioned;
-use crate::{Record, unchecked};
+use super::values::Stored;
+use crate::dedupe::{Dedupe, Keep};
+use crate::{Record, notices, unchecked};
 use patzer_io::error::{Error, Result};
 
-pub use super::writer::{ROWS_PER_GROUP, Writer};
+pub use super::writer::{LEVEL, ROWS_PER_GROUP, Writer};
 
 pub(super) const METADATA_KEY: &str = "patzer";
 
-/// A dataset opened for reading; can be shared between threads.
+/// A dataset opened for reading; can be shared between threads. Columns are found by name: those that a file lacks are
+/// filled, those that it has besides are left out.
 pub struct Dataset {
     path: PathBuf,
     reader: SerializedFileReader<Positioned>,
     pages: Arc<Pages>,
     metadata: Metadata,
-    layout: Layout,
+    columns: Vec<FileColumn>,
+    missing: Vec<&'static Column>,
     checksums: bool,
     /// Whether to check every record, since pages have no checksums.
     check_records: bool,
     unchecked: AtomicBool,
 }
 
+/// A column of a dataset in a file.
+struct FileColumn {
+    column: &'static Column,
+    place: usize,
+    /// Type and nullability, unless patzer wrote the column as it writes it now.
+    foreign: Option<(Stored, bool)>,
+}
+
 impl Dataset {
     pub fn open(path: &Path) -> Result<Dataset> {
-        let file = File::open(path).map_err(|e| Error::io(path, e))?;
-        let about = file.metadata().map_err(|e| Error::io(path, e))?;
-        if about.is_dir() {
-            return Err(Error::data(path, "is a folder, not a file"));
-        }
-        if about.len() == 0 {
-            return Err(Error::data(path, "is empty"));
-        }
-        let file = Positioned::new(file).map_err(|e| Error::io(path, e))?;
+        let file = open_file(path)?;
         let sealed = footer::check(&file).map_err(|reason| Error::data(path, reason))?;
         let reader = SerializedFileReader::new(file.clone())
             .map_err(|e| Error::data(path, format!("its footer is damaged: {e}")))?;
-        let pairs = reader.metadata().file_metadata().key_value_metadata();
-        let json =
-            pairs.into_iter().flatten().find(|pair| pair.key == METADATA_KEY).and_then(|p| p.value.as_ref());
-        let Some(json) = json else {
-            return Err(Error::data(
-                path,
-                "is Parquet, but not a patzer dataset (its metadata lacks the key `patzer`)",
-            ));
-        };
-        let metadata: Metadata = serde_json::from_str(json)
-            .map_err(|e| Error::data(path, format!("its `patzer` metadata does not parse: {e}")))?;
-        let layout = metadata.layout();
-        let expected = parse_message_type(&layout.schema()).map_err(internal)?;
-        let actual = reader.metadata().file_metadata().schema();
-        if !actual.get_fields().iter().map(physical).eq(expected.get_fields().iter().map(physical)) {
-            return Err(Error::data(path, "its columns are not those of a patzer dataset of this version"));
+        let names = top_level(reader.metadata());
+        let layout = Layout::of(|name| names.iter().any(|column| column.0 == name));
+        let (mut columns, mut missing) = (Vec::new(), Vec::new());
+        for column in layout.columns() {
+            match names.iter().find(|(name, _)| *name == column.name) {
+                Some(&(_, place)) => {
+                    columns.push(FileColumn::new(column, place, reader.metadata(), sealed, path)?)
+                }
+                None => missing.push(column),
+            }
         }
-        check_chunks(reader.metadata(), file.len()).map_err(|reason| Error::data(path, reason))?;
+        if let Some(column) = missing.iter().find(|column| missing::NEEDED.contains(&column.name)) {
+            let reason = format!(
+                "is Parquet, but not a patzer dataset: it has no column `{}`, nor FENs in one called `fen`",
+                column.name
+            );
+            return Err(Error::data(path, reason));
+        }
+        check_chunks(reader.metadata(), &columns, file.len()).map_err(|reason| Error::data(path, reason))?;
+        let (metadata, lost) = metadata_of(path, reader.metadata(), layout);
+        let unknown = names.iter().filter(|(name, _)| {
+            !layout.columns().any(|column| column.name == *name)
+                && !columns::READABLE.iter().any(|c| c.name == *name)
+        });
+        let unknown: Vec<&str> = unknown.map(|(name, _)| *name).collect();
+        say(path, &unknown, &missing, lost);
         let checksums = sealed || page_checksums(reader.metadata(), &file);
         Ok(Dataset {
             path: path.to_path_buf(),
             reader,
             pages: Arc::new(Pages(file)),
-            layout,
+            columns,
+            missing,
             metadata,
             checksums,
-            check_records: !checksums,
-            unchecked: AtomicBool::new(false),
+            check_records: !checksums || !sealed,
+            unchecked: AtomicBool::new(checksums),
         })
     }
 
@@ -115,6 +128,11 @@ impl Dataset {
 
     pub fn group_rows(&self, index: usize) -> u64 {
         self.reader.metadata().row_group(index).num_rows().max(0) as u64
+    }
+
+    /// Index of a row group's first row in the file.
+    fn first_row(&self, group: usize) -> u64 {
+        (0..group).map(|index| self.group_rows(index)).sum()
     }
 
     pub fn group_offset(&self, index: usize) -> u64 {
@@ -154,17 +172,36 @@ impl Dataset {
         let left = usize::try_from(group.num_rows()).map_err(|_| {
             Error::at(&self.path, format!("row group {index}"), "has no sound number of rows")
         })?;
-        let columns = self.layout.columns().enumerate().filter(|(_, column)| projection.contains(column));
-        let cursor = |(place, column): (usize, &'static Column)| {
-            let pages = SerializedPageReader::new(Arc::clone(&self.pages), group.column(place), left, None)?;
-            Ok((column, Cursor::new(Box::new(pages), column.optional)))
+        let columns = self.columns.iter().filter(|file| projection.contains(file.column));
+        let cursor = |file: &FileColumn| {
+            let (column, chunk) = (file.column, group.column(file.place));
+            let pages = Box::new(SerializedPageReader::new(Arc::clone(&self.pages), chunk, left, None)?);
+            let pages: Box<dyn PageReader> = match file.foreign {
+                None => pages,
+                Some((stored, nullable)) => {
+                    Box::new(ForeignColumn::new(column, pages, stored, nullable, left))
+                }
+            };
+            Ok((column, Cursor::new(pages, column.optional)))
         };
         let cursors = columns.map(cursor).collect::<std::result::Result<_, _>>().map_err(damaged)?;
         let legality = self.check_records && projection.has(Projection::KEY);
         if legality && !self.unchecked.swap(true, Ordering::Relaxed) {
             unchecked::add(&self.path);
         }
-        Ok(Rows { dataset: self, group: index, cursors, next: 0, left, legality })
+        let missing = Missing::new(&self.missing, projection);
+        let base = missing.base();
+        Ok(Rows {
+            dataset: self,
+            group: index,
+            cursors,
+            next: 0,
+            left,
+            legality,
+            missing,
+            base,
+            first: self.first_row(index),
+        })
     }
 
     pub fn blocks(&self) -> Blocks<'_> {
@@ -180,6 +217,12 @@ impl Dataset {
     }
 
     fn damaged(&self, group: usize, error: &ParquetError) -> Error {
+        if let ParquetError::External(cause) = error
+            && let Some(bad) = cause.downcast_ref::<BadValue>()
+        {
+            let row = self.first_row(group) + bad.row;
+            return Error::at(&self.path, format!("row {row}"), bad.reason.clone());
+        }
         Error::at(&self.path, format!("row group {group}"), format!("is damaged: {error}"))
     }
 
@@ -190,27 +233,123 @@ impl Dataset {
     }
 }
 
+/// Opens a file that is not empty.
+pub(super) fn open_file(path: &Path) -> Result<Positioned> {
+    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let about = file.metadata().map_err(|e| Error::io(path, e))?;
+    if about.is_dir() {
+        return Err(Error::data(path, "is a folder, not a file"));
+    }
+    if about.len() == 0 {
+        return Err(Error::data(path, "is empty"));
+    }
+    Positioned::new(file).map_err(|e| Error::io(path, e))
+}
+
+/// Names and places of the columns that are not nested.
+pub(super) fn top_level(metadata: &ParquetMetaData) -> Vec<(&str, usize)> {
+    let columns = metadata.file_metadata().schema_descr().columns().iter().enumerate();
+    let flat = columns.filter(|(_, column)| column.path().parts().len() == 1 && column.max_rep_level() == 0);
+    flat.map(|(place, column)| (column.name(), place)).collect()
+}
+
+impl FileColumn {
+    fn new(
+        column: &'static Column,
+        place: usize,
+        metadata: &ParquetMetaData,
+        sealed: bool,
+        path: &Path,
+    ) -> Result<FileColumn> {
+        let stored = metadata.file_metadata().schema_descr().column(place);
+        if sealed && column.is_own(&stored) {
+            return Ok(FileColumn { column, place, foreign: None });
+        }
+        let fits = |stored: &Stored| match column.kind {
+            Kind::Board => matches!(stored, Stored::Fixed(24) | Stored::Bytes),
+            Kind::Bool | Kind::Int(_) => !matches!(stored, Stored::Fixed(_) | Stored::Bytes),
+        };
+        let Some(kind) = Stored::of(&stored).filter(fits) else {
+            let reason = format!("its column `{}` has another type than a dataset's", column.name);
+            return Err(Error::data(path, reason));
+        };
+        Ok(FileColumn { column, place, foreign: Some((kind, stored.max_def_level() == 1)) })
+    }
+}
+
+/// The metadata that a file has, and why there is none.
+fn metadata_of(path: &Path, file: &ParquetMetaData, layout: Layout) -> (Metadata, Option<String>) {
+    let pairs = file.file_metadata().key_value_metadata();
+    let json =
+        pairs.into_iter().flatten().find(|pair| pair.key == METADATA_KEY).and_then(|p| p.value.as_ref());
+    let (mut metadata, lost) = match json.map(|json| serde_json::from_str::<Metadata>(json)) {
+        Some(Ok(metadata)) => (metadata, None),
+        Some(Err(e)) => {
+            (Metadata::of_file(path), Some(format!("its `patzer` metadata does not parse ({e})")))
+        }
+        None => (Metadata::of_file(path), Some("it has no `patzer` metadata".to_string())),
+    };
+    // The columns that are there count, not those that there were.
+    match (layout.resolved, &metadata.resolved) {
+        (true, None) => metadata.resolved = Some("as the file says".into()),
+        (false, _) => metadata.resolved = None,
+        (true, Some(_)) => {}
+    }
+    if layout.means != metadata.layout().means {
+        metadata.dedupe = layout.means.then(|| Dedupe { keep: Keep::Mean, ..Dedupe::default() });
+    }
+    (metadata, lost)
+}
+
+/// Says in one notice what another program left out, added or lost.
+fn say(path: &Path, unknown: &[&str], missing: &[&'static Column], lost: Option<String>) {
+    let mut parts = Vec::new();
+    if !unknown.is_empty() {
+        parts.push(format!("left out are the columns {}, which patzer does not know", unknown.join(", ")));
+    }
+    if !missing.is_empty() {
+        let names: Vec<&str> = missing.iter().map(|column| column.name).collect();
+        parts.push(format!("it lacks the columns {}, which are empty or computed", names.join(", ")));
+    }
+    parts.extend(lost.map(|lost| format!("{lost}, so its sources and filters are unknown")));
+    if !parts.is_empty() {
+        notices::add(path, parts.join("; "));
+    }
+}
+
 /// Checks the numbers of a footer that decide what is read.
-fn check_chunks(metadata: &ParquetMetaData, length: u64) -> std::result::Result<(), &'static str> {
+fn check_chunks(
+    metadata: &ParquetMetaData,
+    used: &[FileColumn],
+    length: u64,
+) -> std::result::Result<(), &'static str> {
     let (mut rows, columns) = (0i64, metadata.file_metadata().schema_descr().num_columns());
     for group in metadata.row_groups() {
         rows = rows.checked_add(group.num_rows()).filter(|_| group.num_rows() >= 0).ok_or(ROWS)?;
         if group.num_columns() != columns {
             return Err("its footer is damaged: a row group lacks columns");
         }
-        for chunk in group.columns() {
-            let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
-            let end = start.checked_add(chunk.compressed_size());
-            let inside = start >= 0 && end.is_some_and(|end| end >= start && end as u64 <= length);
-            if !inside || chunk.data_page_offset() < start || chunk.file_path().is_some() {
-                return Err("its footer is damaged: the pages of a column are not within the file");
-            }
-            if chunk.num_values() != group.num_rows() {
-                return Err(ROWS);
-            }
+        for file in used {
+            let chunk = group.column(file.place);
+            check_chunk(chunk, group.num_rows(), length)?;
         }
     }
     if rows == metadata.file_metadata().num_rows() { Ok(()) } else { Err(ROWS) }
+}
+
+/// Checks that a column chunk lies within the file and has as many values as its row group has rows.
+pub(super) fn check_chunk(
+    chunk: &ColumnChunkMetaData,
+    rows: i64,
+    length: u64,
+) -> std::result::Result<(), &'static str> {
+    let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
+    let end = start.checked_add(chunk.compressed_size());
+    let inside = start >= 0 && end.is_some_and(|end| end >= start && end as u64 <= length);
+    if !inside || chunk.data_page_offset() < start || chunk.file_path().is_some() {
+        return Err("its footer is damaged: the pages of a column are not within the file");
+    }
+    if chunk.num_values() == rows { Ok(()) } else { Err(ROWS) }
 }
 
 const ROWS: &str = "its footer is damaged: its numbers of rows contradict each other";
@@ -219,16 +358,6 @@ const ROWS: &str = "its footer is damaged: its numbers of rows contradict each o
 fn page_checksums(metadata: &ParquetMetaData, file: &Positioned) -> bool {
     let mut chunks = metadata.row_groups().iter().flat_map(|group| group.columns());
     chunks.all(|chunk| matches!(page_header::has_checksum(file, chunk.byte_range().0), Ok(Some(true))))
-}
-
-/// The parts of a column's type that decide how it is read; field ids and logical types differ between writers.
-fn physical(field: &TypePtr) -> (&str, Option<Repetition>, Option<(PhysicalType, i32)>) {
-    let form = match &**field {
-        Type::PrimitiveType { physical_type, type_length, .. } => Some((*physical_type, *type_length)),
-        Type::GroupType { .. } => None,
-    };
-    let about = field.get_basic_info();
-    (about.name(), about.has_repetition().then(|| about.repetition()), form)
 }
 
 /// Iterator over a dataset's records in blocks; see [`Dataset::blocks`].
@@ -261,6 +390,10 @@ pub struct Rows<'a> {
     next: usize,
     left: usize,
     legality: bool,
+    missing: Missing,
+    base: Record,
+    /// Index of the row group's first row in the file.
+    first: u64,
 }
 
 impl Rows<'_> {
@@ -283,10 +416,11 @@ impl Rows<'_> {
     fn fill(&mut self, records: &mut [Record]) -> Result<()> {
         // Few rows at a time, so that they stay in the cache for every column.
         for few in records.chunks_mut(1 << 10) {
-            few.fill(EMPTY);
+            few.fill(self.base);
             let mut columns = self.cursors.iter_mut();
             let read = columns.try_for_each(|(column, cursor)| (column.read)(cursor, few));
             read.map_err(|e| self.dataset.damaged(self.group, &e))?;
+            self.missing.complete(few, self.first + self.next as u64);
             if self.legality {
                 self.check(few)?;
             }
@@ -324,6 +458,7 @@ pub(super) fn parquet_error(path: &Path, error: ParquetError) -> Error {
 pub(super) mod tests {
     use super::*;
     use crate::Leaf;
+    use parquet::schema::parser::parse_message_type;
     use patzer_chess::{PackedBoard, PackedMove};
     use shakmaty::Color;
 
@@ -397,7 +532,8 @@ pub(super) mod tests {
             .set_write_batch_size(16)
             .build();
         // Other writers declare logical types and field ids differently.
-        let schema = Layout::default().schema().replace(" (UINT_8)", "").replace("(UINT_16)", "= 7");
+        let schema =
+            Layout::default().schema(Default::default()).replace(" (UINT_8)", "").replace("(UINT_16)", "= 7");
         let schema = Arc::new(parse_message_type(&schema).unwrap());
         let mut file =
             SerializedFileWriter::new(File::create(path).unwrap(), schema, properties.into()).unwrap();

@@ -7,12 +7,15 @@ use super::capabilities::{CAPABILITIES, Capabilities};
 use super::epd::Dialect;
 use super::metadata::Metadata;
 use super::stream::{CompressedOutput, Input, RecordWriter};
-use super::{binpack, bullet, csv, epd, parquet, sfplain, viri};
+use super::{binpack, bullet, csv, epd, jsonl, marlin, parquet, sfbin, sfplain, viri};
 use crate::Record;
 use patzer_io::error::{Error, Result};
 
+#[derive(Clone, Copy)]
 pub enum Read {
     Dataset,
+    /// A Parquet file that is no dataset.
+    Table,
     Stream(fn(Input) -> Result<Box<dyn PositionReader>>),
 }
 
@@ -34,8 +37,11 @@ pub struct Format {
     /// Recognises the format by the first bytes, if possible.
     pub recognise: Option<fn(&[u8]) -> bool>,
     pub read: Read,
-    pub write: fn(&Path, &Target, &Metadata) -> Result<Box<dyn PositionWriter>>,
+    /// `None` if the format is read only.
+    pub write: Option<Write>,
 }
+
+pub type Write = fn(&Path, &Target, &Metadata) -> Result<Box<dyn PositionWriter>>;
 
 impl std::fmt::Debug for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -46,6 +52,8 @@ impl std::fmt::Debug for Format {
 const POSITION: Capabilities =
     Capabilities::TURN.and(Capabilities::CASTLING).and(Capabilities::CHESS960).and(Capabilities::EP);
 const CLOCKS: Capabilities = Capabilities::HALFMOVE.and(Capabilities::FULLMOVE);
+/// What a table of positions can say. That of another program has no distances to captures and checks.
+const TABLE: Capabilities = Capabilities::ALL.without(Capabilities::DISTANCES).without(Capabilities::TEACHER);
 const PLAYED: Capabilities = Capabilities::MOVE.and(Capabilities::DISTANCES).and(Capabilities::GAME);
 
 fn each_record(
@@ -56,8 +64,9 @@ fn each_record(
     Ok(Box::new(RecordWriter::new(out, header, encode)))
 }
 
-fn write_epd(path: &Path, dialect: Dialect) -> Result<Box<dyn PositionWriter>> {
-    each_record(CompressedOutput::create(path)?, Vec::new(), move |text, record| {
+fn write_epd(path: &Path, target: &Target, dialect: Dialect) -> Result<Box<dyn PositionWriter>> {
+    let dialect = target.dialect.unwrap_or(dialect);
+    each_record(CompressedOutput::create(path, target.level)?, Vec::new(), move |text, record| {
         epd::encode(text, record, dialect)
     })
 }
@@ -76,7 +85,10 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: Some(|head| head.starts_with(b"PAR1")),
         read: Read::Dataset,
-        write: |path, _, metadata| Ok(Box::new(parquet::Writer::create(path, metadata.clone())?)),
+        write: Some(|path, target, metadata| {
+            let level = target.level.unwrap_or(parquet::LEVEL);
+            Ok(Box::new(parquet::Writer::with_columns(path, metadata.clone(), level, target.with)?))
+        }),
     },
     Format {
         name: "csv",
@@ -85,16 +97,16 @@ pub static FORMATS: &[Format] = &[
         carries: Capabilities::ALL.without(Capabilities::TEACHER),
         needs: Capabilities::NONE,
         refuses: Capabilities::NONE,
-        note: "Reading needs the columns `fen` and `result`; the others may be missing.",
+        note: "Reading needs the column `fen`; `patzer data convert --columns` names the columns of other tables.",
         dialect: None,
         companion: false,
         recognise: Some(csv::recognise),
         read: Read::Stream(|input| Ok(Box::new(csv::Reader::new(input)?))),
-        write: |path, _, metadata| {
-            let resolved = metadata.resolved.is_some();
-            let encode = move |text: &mut Vec<u8>, record: &Record| csv::encode(text, record, resolved);
-            each_record(CompressedOutput::create(path)?, csv::header(resolved), encode)
-        },
+        write: Some(|path, target, metadata| {
+            let layout = metadata.layout();
+            let encode = move |text: &mut Vec<u8>, record: &Record| csv::encode(text, record, layout);
+            each_record(CompressedOutput::create(path, target.level)?, csv::header(layout), encode)
+        }),
     },
     Format {
         name: "epd",
@@ -108,7 +120,7 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: Some(epd::recognise),
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
-        write: |path, target, _| write_epd(path, target.dialect.unwrap_or(Dialect::C9)),
+        write: Some(|path, target, _| write_epd(path, target, Dialect::C9)),
     },
     Format {
         name: "fen",
@@ -122,7 +134,7 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
-        write: |path, target, _| write_epd(path, target.dialect.unwrap_or(Dialect::Bracket)),
+        write: Some(|path, target, _| write_epd(path, target, Dialect::Bracket)),
     },
     Format {
         name: "text",
@@ -136,7 +148,7 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
-        write: |path, target, _| write_epd(path, target.dialect.unwrap_or(Dialect::Pipe)),
+        write: Some(|path, target, _| write_epd(path, target, Dialect::Pipe)),
     },
     Format {
         name: "bullet",
@@ -150,10 +162,27 @@ pub static FORMATS: &[Format] = &[
         companion: true,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(bullet::Reader::new(input)))),
-        write: |path, _, _| {
-            let out = CompressedOutput::with_companion(path)?;
+        write: Some(|path, target, _| {
+            let out = CompressedOutput::with_companion(path, target.level)?;
             each_record(out, Vec::new(), |bytes, record| bytes.extend_from_slice(&bullet::encode(record)))
-        },
+        }),
+    },
+    Format {
+        name: "marlin",
+        doc: "marlinformat: 32 bytes a position, for marlinflow and trainers like it",
+        endings: &["marlin", "marlinformat"],
+        carries: POSITION.and(CLOCKS).and(Capabilities::SCORE),
+        needs: Capabilities::SCORE,
+        refuses: Capabilities::NONE,
+        note: "The byte without meaning is 0.",
+        dialect: None,
+        companion: true,
+        recognise: None,
+        read: Read::Stream(|input| Ok(Box::new(marlin::Reader::new(input)))),
+        write: Some(|path, target, _| {
+            let out = CompressedOutput::with_companion(path, target.level)?;
+            each_record(out, Vec::new(), |bytes, record| bytes.extend_from_slice(&marlin::encode(record)))
+        }),
     },
     Format {
         name: "viri",
@@ -167,7 +196,9 @@ pub static FORMATS: &[Format] = &[
         companion: true,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(viri::Reader::new(input)))),
-        write: |path, _, _| Ok(Box::new(viri::Writer::new(CompressedOutput::with_companion(path)?))),
+        write: Some(|path, target, _| {
+            Ok(Box::new(viri::Writer::new(CompressedOutput::with_companion(path, target.level)?)))
+        }),
     },
     Format {
         name: "binpack",
@@ -186,7 +217,30 @@ pub static FORMATS: &[Format] = &[
         companion: true,
         recognise: Some(|head| head.starts_with(binpack::MAGIC)),
         read: Read::Stream(|input| Ok(Box::new(binpack::Reader::new(input)))),
-        write: |path, _, _| Ok(Box::new(binpack::Writer::new(CompressedOutput::with_companion(path)?))),
+        write: Some(|path, target, _| {
+            Ok(Box::new(binpack::Writer::new(CompressedOutput::with_companion(path, target.level)?)))
+        }),
+    },
+    Format {
+        name: "bin",
+        doc: "Stockfish's .bin: 40 bytes a position (PackedSfen), with its move",
+        endings: &["bin"],
+        carries: POSITION
+            .without(Capabilities::CHESS960)
+            .and(CLOCKS)
+            .and(PLAYED)
+            .and(Capabilities::SCORE)
+            .and(Capabilities::NO_SCORE),
+        needs: Capabilities::NONE,
+        refuses: Capabilities::CHESS960,
+        note: "Its ply comes from the move number. No score is 32002; halfmove clocks end at 127.",
+        dialect: None,
+        companion: true,
+        recognise: None,
+        read: Read::Stream(|input| Ok(Box::new(sfbin::Reader::new(input)))),
+        write: Some(|path, target, _| {
+            Ok(Box::new(sfbin::Writer::new(CompressedOutput::with_companion(path, target.level)?)))
+        }),
     },
     Format {
         name: "plain",
@@ -200,7 +254,37 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: Some(|head| head.starts_with(b"fen ") || head.starts_with(b"\xef\xbb\xbffen ")),
         read: Read::Stream(|input| Ok(Box::new(sfplain::Reader::new(input)))),
-        write: |path, _, _| Ok(Box::new(sfplain::Writer::new(CompressedOutput::create(path)?))),
+        write: Some(|path, target, _| {
+            Ok(Box::new(sfplain::Writer::new(CompressedOutput::create(path, target.level)?)))
+        }),
+    },
+    Format {
+        name: "jsonl",
+        doc: "JSON lines with a FEN each, such as Lichess's evaluations (`lichess_db_eval.jsonl.zst`)",
+        endings: &["jsonl", "ndjson"],
+        carries: TABLE,
+        needs: Capabilities::NONE,
+        refuses: Capabilities::NONE,
+        note: "Read only. Of Lichess's evaluations the deepest counts. Keys are named as the columns of CSV.",
+        dialect: None,
+        companion: false,
+        recognise: Some(jsonl::recognise),
+        read: Read::Stream(|input| Ok(Box::new(jsonl::Reader::new(input)))),
+        write: None,
+    },
+    Format {
+        name: "table",
+        doc: "a Parquet table with a column of FENs, such as Lichess's positions on Hugging Face",
+        endings: &[],
+        carries: TABLE,
+        needs: Capabilities::NONE,
+        refuses: Capabilities::NONE,
+        note: "Read only. Columns are named as those of CSV.",
+        dialect: None,
+        companion: false,
+        recognise: None,
+        read: Read::Table,
+        write: None,
     },
 ];
 
@@ -214,12 +298,37 @@ pub fn named(name: &str) -> Result<&'static Format> {
     named.ok_or_else(|| Error::usage(format!("no format is called {name}; there are {}", known())))
 }
 
+const PACKINGS: [&str; 3] = ["zst", "gz", "bz2"];
+
+/// Returns the compression that a name ends in.
+pub fn packing(path: &Path) -> Option<&'static str> {
+    let ending = path.extension()?.to_str()?;
+    PACKINGS.into_iter().find(|packed| ending.eq_ignore_ascii_case(packed))
+}
+
 /// Finds a format by file name; `.zst`, `.gz` and `.bz2` after the ending are ignored.
 pub fn of_path(path: &Path) -> Option<&'static Format> {
-    let name = path.file_name()?.to_str()?.to_ascii_lowercase();
-    let name = [".zst", ".gz", ".bz2"].iter().find_map(|packed| name.strip_suffix(packed)).unwrap_or(&name);
+    let name = if packing(path).is_some() { path.file_stem()? } else { path.file_name()? };
+    let name = name.to_str()?.to_ascii_lowercase();
     let ending = name.rsplit_once('.')?.1;
     FORMATS.iter().find(|format| format.endings.contains(&ending))
+}
+
+/// Whether a name has an ending that could name a format; that of a compression does not.
+pub fn has_ending(path: &Path) -> bool {
+    let name = if packing(path).is_some() { path.file_stem() } else { path.file_name() };
+    name.is_some_and(|name| Path::new(name).extension().is_some())
+}
+
+/// Every format that is written.
+pub fn written() -> impl Iterator<Item = &'static Format> {
+    FORMATS.iter().filter(|format| format.write.is_some())
+}
+
+/// Lists every ending of an output.
+pub fn endings() -> String {
+    let endings = written().flat_map(|format| format.endings);
+    endings.map(|ending| format!(".{ending}")).collect::<Vec<_>>().join(" ")
 }
 
 pub fn of_dialect(dialect: Dialect) -> Option<&'static Format> {
@@ -234,12 +343,14 @@ pub fn of_content(head: &[u8]) -> Option<&'static Format> {
 pub fn help() -> String {
     let line = |format: &Format| {
         let endings: Vec<String> = format.endings.iter().map(|ending| format!(".{ending}")).collect();
-        format!("  {:<9}{} ({})\n", format.name, format.doc, endings.join(", "))
+        let (endings, read) = (endings.join(", "), if format.write.is_none() { "read only" } else { "" });
+        let about = [endings.as_str(), read].into_iter().filter(|text| !text.is_empty());
+        format!("  {:<9}{} ({})\n", format.name, format.doc, about.collect::<Vec<_>>().join("; "))
     };
     format!("Formats:\n{}", FORMATS.iter().map(line).collect::<String>())
 }
 
-/// Returns the two Markdown tables of docs/formats.md: formats and their capabilities.
+/// Returns the Markdown tables of docs/formats.md: formats, their capabilities, and what each cannot carry.
 pub fn markdown() -> String {
     let mut text = "| format | endings | what it is |\n|---|---|---|\n".to_string();
     for format in FORMATS {
@@ -262,6 +373,13 @@ pub fn markdown() -> String {
             };
         }
         text.push('\n');
+    }
+    text += "\n| format | what it cannot carry |\n|---|---|\n";
+    for format in written() {
+        let lost = Capabilities::ALL.without(format.carries).without(format.refuses);
+        let lost = lost.names().collect::<Vec<_>>().join(", ");
+        text +=
+            &format!("| `{}` | {} |\n", format.name, if lost.is_empty() { "nothing is lost" } else { &lost });
     }
     text
 }

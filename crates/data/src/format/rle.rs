@@ -25,7 +25,7 @@ pub fn next_run<'a>(bytes: &mut &'a [u8], width: usize, left: usize) -> Option<R
     })
 }
 
-fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
+pub fn take_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     for shift in (0..63).step_by(7) {
         let (byte, rest) = bytes.split_first()?;

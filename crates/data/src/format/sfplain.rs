@@ -6,25 +6,23 @@
 use std::io::Write;
 
 use shakmaty::uci::UciMove;
-use shakmaty::{CastlingMode, Chess, Move, Position};
+use shakmaty::{CastlingMode, Chess, Move};
 
 use super::any::{PositionReader, PositionWriter};
 use super::binpack::NO_SCORE;
 use super::capabilities::{self, Capabilities};
 use super::chain::Chain;
+use super::fen;
 use super::fen::LineError;
+use super::joined::{self, JoinedGames};
 use super::stream::{CompressedOutput, Input};
-use super::{fen, replay};
-use crate::{Record, flags};
+use crate::Record;
 use patzer_io::error::Result;
 
 pub struct Reader {
     input: Input,
     line: Vec<u8>,
-    /// The unfinished game, which ends when a position does not follow.
-    open: Vec<Record>,
-    after: Option<Chess>,
-    game: u32,
+    games: JoinedGames,
 }
 
 #[derive(Default)]
@@ -38,7 +36,7 @@ struct Entry {
 
 impl Reader {
     pub fn new(input: Input) -> Reader {
-        Reader { input, line: Vec::new(), open: Vec::new(), after: None, game: 0 }
+        Reader { input, line: Vec::new(), games: JoinedGames::default() }
     }
 
     /// Reads the lines up to the next `e`; `None` at the end of the file.
@@ -58,41 +56,6 @@ impl Reader {
         }
         if begun { Err(self.input.line_error("the file ends within a position")) } else { Ok(None) }
     }
-
-    fn add(&mut self, position: Chess, entry: &Entry, records: &mut Vec<Record>) {
-        let result = entry.result.unwrap_or(0);
-        let result = position.turn().fold_wb(result, -result);
-        let follows = self.after.as_ref().is_some_and(|after| follows(after, &position))
-            && self.open.last().is_some_and(|last| last.result == result);
-        if !follows {
-            self.close(records);
-        }
-        let mut record = replay::still(&position);
-        replay::annotate(&mut record, &position, entry.played, entry.score);
-        if capabilities::castling(&record.board) == Capabilities::CHESS960 {
-            record.flags |= flags::CHESS960;
-        }
-        self.open.push(Record { game: self.game, ply: entry.ply, result, ..record });
-        self.after = entry.played.map(|m| patzer_chess::played(&position, m));
-    }
-
-    fn close(&mut self, records: &mut Vec<Record>) {
-        if self.open.is_empty() {
-            return;
-        }
-        if let Some(after) = &self.after {
-            replay::close(&mut self.open, after.is_checkmate());
-        }
-        records.append(&mut self.open);
-        self.after = None;
-        self.game = self.game.wrapping_add(1);
-    }
-}
-
-fn follows(after: &Chess, position: &Chess) -> bool {
-    after == position
-        && after.halfmoves() == position.halfmoves()
-        && after.fullmoves() == position.fullmoves()
 }
 
 impl Entry {
@@ -128,11 +91,13 @@ impl Entry {
 impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         let Some(mut entry) = self.entry()? else {
-            self.close(records);
+            self.games.close(records);
             return Ok(false);
         };
         if let Some(position) = entry.position.take() {
-            self.add(position, &entry, records);
+            let Entry { played, score, ply, result, .. } = entry;
+            let result = result.unwrap_or(0);
+            self.games.add(joined::Entry { position, played, score, ply, result }, records);
         }
         Ok(true)
     }

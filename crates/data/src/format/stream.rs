@@ -8,11 +8,15 @@ use flate2::write::GzEncoder;
 
 use super::any::PositionWriter;
 use super::companion::Hashed;
+use super::table::Columns;
 use crate::Record;
 use patzer_io::Output;
 use patzer_io::error::{Error, Result};
 
 const HEAD: u64 = 4096;
+
+/// Default level of zstd for `.zst` files, zstd's own.
+const LEVEL: i32 = 3;
 
 /// Longest line of a text format in bytes.
 const LINE: u64 = 1 << 16;
@@ -22,6 +26,8 @@ pub struct Input {
     path: PathBuf,
     reader: Box<dyn BufRead + Send>,
     head: Vec<u8>,
+    /// Columns of a table, where they are not the usual ones.
+    pub columns: Columns,
     /// Decompressed bytes read so far.
     pub offset: u64,
     pub lines: u64,
@@ -36,7 +42,8 @@ impl Input {
         let mut head = Vec::new();
         reader.by_ref().take(HEAD).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
         let reader = Box::new(Cursor::new(head.clone()).chain(reader));
-        Ok(Input { path: path.to_path_buf(), reader, head, offset: 0, lines: 0 })
+        let columns = Columns::default();
+        Ok(Input { path: path.to_path_buf(), reader, head, columns, offset: 0, lines: 0 })
     }
 
     pub fn head(&self) -> &[u8] {
@@ -179,20 +186,20 @@ impl Write for Target {
 
 impl CompressedOutput {
     /// Creates a file, which appears under its name with [`CompressedOutput::commit`].
-    pub fn create(path: &Path) -> Result<CompressedOutput> {
-        CompressedOutput::over(path, Target::Alone(Output::create(path)?))
+    pub fn create(path: &Path, level: Option<i32>) -> Result<CompressedOutput> {
+        CompressedOutput::over(path, level, Target::Alone(Output::create(path)?))
     }
 
     /// Creates a file with a companion, for formats without checksums.
-    pub fn with_companion(path: &Path) -> Result<CompressedOutput> {
-        CompressedOutput::over(path, Target::Hashed(Hashed::create(path)?))
+    pub fn with_companion(path: &Path, level: Option<i32>) -> Result<CompressedOutput> {
+        CompressedOutput::over(path, level, Target::Hashed(Hashed::create(path)?))
     }
 
-    fn over(path: &Path, output: Target) -> Result<CompressedOutput> {
+    fn over(path: &Path, level: Option<i32>, output: Target) -> Result<CompressedOutput> {
         let encoder = match path.extension().and_then(|ending| ending.to_str()) {
             Some("zst") => {
                 let fault = |e| Error::io(path, e);
-                let mut encoder = zstd::Encoder::new(output, 3).map_err(fault)?;
+                let mut encoder = zstd::Encoder::new(output, level.unwrap_or(LEVEL)).map_err(fault)?;
                 encoder.include_checksum(true).map_err(fault)?;
                 Encoder::Zstd(Box::new(encoder))
             }

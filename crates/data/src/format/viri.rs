@@ -12,6 +12,7 @@ use super::stream::{CompressedOutput, Input};
 use crate::Record;
 use crate::spill::field;
 use patzer_chess::packed::NO_EP;
+use patzer_chess::score::MATE;
 use patzer_chess::{PackedBoard, PackedMove};
 use patzer_io::error::Result;
 
@@ -75,7 +76,7 @@ impl PositionReader for Reader {
                 break;
             }
             let score = i16::from_le_bytes([ply[2], ply[3]]);
-            let score = replay.position().turn().fold_wb(score, score.saturating_neg());
+            let score = mate(replay.position().turn().fold_wb(score, score.saturating_neg()));
             let played = decode_move(u16::from_le_bytes([ply[0], ply[1]]), replay.position());
             let Some(record) = played.and_then(|m| replay.play(m, Some(score))) else {
                 let reason = format!("an illegal move, in the game that starts at byte {start}");
@@ -89,7 +90,20 @@ impl PositionReader for Reader {
     }
 }
 
-fn decode_header(header: &[u8; HEADER]) -> Option<(Chess, i8)> {
+/// Converts a mate of Viridithas, whose value lies beyond those of patzer: a mate in `n` plies is 32467 − n, in older
+/// versions 32400 − n. Who mates does so in an odd number of plies, which says the version.
+fn mate(score: i16) -> i16 {
+    let size = i32::from(score).abs();
+    let odd = i32::from(score > 0);
+    let plies =
+        [32_467, 32_400].map(|mate| mate - size).into_iter().find(|plies| *plies >= 0 && plies % 2 == odd);
+    match plies {
+        Some(plies) if size > MATE => score.signum() * (MATE - plies) as i16,
+        _ => score,
+    }
+}
+
+pub fn decode_header(header: &[u8; HEADER]) -> Option<(Chess, i8)> {
     let board = PackedBoard(field(header, 0));
     let turn = Color::from_black(header[24] >> 7 == 1);
     let ep = if header[24] & 127 == NO_SQUARE { NO_EP } else { header[24] & 127 };
@@ -193,7 +207,7 @@ impl PositionWriter for Writer {
     }
 }
 
-fn encode_header(record: &Record) -> [u8; HEADER] {
+pub fn encode_header(record: &Record) -> [u8; HEADER] {
     let mut header = [0; HEADER];
     header[..24].copy_from_slice(&record.board.0);
     let ep = if record.ep == NO_EP { NO_SQUARE } else { record.ep };
@@ -207,6 +221,23 @@ fn encode_header(record: &Record) -> [u8; HEADER] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mates_of_viridithas_are_mates() {
+        for (theirs, ours) in [
+            (32_466, 31_999),
+            (32_464, 31_997),
+            (-32_465, -31_998),
+            (32_399, 31_999),
+            (-32_398, -31_998),
+            (-32_467, -32_000),
+        ] {
+            assert_eq!(mate(theirs), ours, "{theirs}");
+        }
+        for same in [0, 31_999, -32_000, 32_000, 31_467, i16::MAX] {
+            assert_eq!(mate(same), same);
+        }
+    }
 
     #[test]
     fn a_header_is_read_only_if_its_result_exists() {

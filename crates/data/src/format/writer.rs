@@ -13,7 +13,8 @@ use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
 use rayon::prelude::*;
 
-use super::columns::Layout;
+use super::columns::{Layout, ReadableColumns};
+use super::description;
 use super::encode::{self, Encoded, ROWS_PER_PAGE};
 use super::footer::Sealed;
 use super::metadata::Metadata;
@@ -37,6 +38,7 @@ pub struct Writer {
     file: SerializedFileWriter<Sealed>,
     metadata: Metadata,
     layout: Layout,
+    readable: ReadableColumns,
     level: i32,
     /// Fewer than [`PAGES_AT_ONCE`] pages of records.
     pending: Vec<Record>,
@@ -49,13 +51,18 @@ impl Writer {
     /// Creates a dataset, which appears under its name with [`Writer::finish`]. The metadata decides the columns: leaves
     /// if it is resolved, mean results if equal positions were merged.
     pub fn create(path: &Path, metadata: Metadata) -> Result<Writer> {
-        Writer::with_level(path, metadata, LEVEL)
+        Writer::with_columns(path, metadata, LEVEL, ReadableColumns::default())
     }
 
-    /// Creates a dataset compressed with a level of zstd, 1 to 22.
-    pub fn with_level(path: &Path, metadata: Metadata, level: i32) -> Result<Writer> {
+    /// Creates a dataset compressed with a level of zstd, 1 to 22, with columns for other programs.
+    pub fn with_columns(
+        path: &Path,
+        metadata: Metadata,
+        level: i32,
+        readable: ReadableColumns,
+    ) -> Result<Writer> {
         let layout = metadata.layout();
-        let schema = parse_message_type(&layout.schema()).map_err(internal)?;
+        let schema = parse_message_type(&layout.schema(readable)).map_err(internal)?;
         let properties = WriterProperties::builder()
             .set_writer_version(WriterVersion::PARQUET_1_0)
             .set_created_by(format!("patzer {}", metadata.version))
@@ -71,6 +78,7 @@ impl Writer {
             file,
             metadata,
             layout,
+            readable,
             level,
             pending: Vec::new(),
             pages: Vec::new(),
@@ -113,6 +121,8 @@ impl Writer {
         }
         let json = serde_json::to_string(&self.metadata).map_err(internal)?;
         self.file.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_string(), json));
+        let about = description::json(self.layout, self.readable);
+        self.file.append_key_value_metadata(KeyValue::new(description::KEY.to_string(), about));
         let path = self.path;
         self.file.inner_mut().hold();
         let sealed = self.file.into_inner().map_err(|e| parquet_error(&path, e))?;
@@ -123,7 +133,8 @@ impl Writer {
     fn encode(&mut self, records: &[Record]) -> Result<()> {
         // One row group at a time bounds the memory.
         for some in records.chunks(ROWS_PER_GROUP) {
-            let pages = encode::pages(some, self.layout, self.level).map_err(|e| Error::io(&self.path, e))?;
+            let pages = encode::pages(some, self.layout, self.readable, self.level)
+                .map_err(|e| Error::io(&self.path, e))?;
             self.pages.extend(pages);
             while self.pages.len() >= self.pages_per_group {
                 self.write_group(self.pages_per_group)?;

@@ -17,7 +17,8 @@ fn main() -> ExitCode {
         std::process::exit(2);
     }));
     match run() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
         Err(reason) => {
             eprintln!("error: {reason}");
             ExitCode::FAILURE
@@ -25,7 +26,8 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> io::Result<()> {
+/// False if a command was refused, as its `info string` says.
+fn run() -> io::Result<bool> {
     let mut arguments: Vec<String> =
         std::env::args_os().skip(1).map(|text| text.to_string_lossy().into()).collect();
     // The only command commonly typed with separate arguments.
@@ -38,12 +40,9 @@ fn run() -> io::Result<()> {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
     }
     let served = match arguments.as_slice() {
-        [] => uci::serve(Evaluation::default()),
-        [only] if only == "tunable" => uci::serve_tunable(Evaluation::default()),
-        commands => {
-            uci::carry_out(commands, Evaluation::default());
-            Ok(())
-        }
+        [] => uci::serve(Evaluation::default()).map(|()| true),
+        [only] if only == "tunable" => uci::serve_tunable(Evaluation::default()).map(|()| true),
+        commands => Ok(uci::carry_out(commands, Evaluation::default())),
     };
     served.map_err(|error| io::Error::new(error.kind(), format!("standard input: {error}")))
 }

@@ -8,7 +8,8 @@ mod session;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 pub use options::{OptionError, PlayerSettings};
 use patzer_eval::Evaluation;
@@ -25,28 +26,40 @@ pub fn serve_tunable(evaluation: Evaluation) -> std::io::Result<()> {
     serve_on(BufReader::new(input), Out::new(std::io::stdout()), evaluation)
 }
 
-/// Runs these commands up to `quit`, each to its end, without reading standard input.
-pub fn carry_out(commands: &[String], evaluation: Evaluation) {
-    carry_out_to(commands, std::io::stdout(), evaluation);
+/// Runs these commands up to `quit`, each to its end, without reading standard input; false if one was refused.
+pub fn carry_out(commands: &[String], evaluation: Evaluation) -> bool {
+    carry_out_to(commands, std::io::stdout(), evaluation)
 }
 
 /// As [`carry_out`], with the answers written to `output`.
-pub fn carry_out_to(commands: &[String], output: impl Write + Send + 'static, evaluation: Evaluation) {
+pub fn carry_out_to(
+    commands: &[String],
+    output: impl Write + Send + 'static,
+    evaluation: Evaluation,
+) -> bool {
     let (sender, events) = channel();
     let lines = commands.iter().take_while(|command| command.trim() != "quit");
-    let lines = lines.map(|command| Event::Line(command.clone()));
+    let lines = lines.map(|command| Event::line(command.clone()));
     for event in lines.chain([Event::End]) {
         let _ = sender.send(event);
     }
     let out = Out::new(output);
     let _ = respond(&events, Session::new(out.clone(), sender, evaluation), &out);
+    !out.sink().refused
 }
 
 enum Event {
-    Line(String),
+    /// A command and the time of its arrival.
+    Line(String, Instant),
     Done(u64),
     End,
     Broken(std::io::Error),
+}
+
+impl Event {
+    fn line(text: String) -> Event {
+        Event::Line(text, Instant::now())
+    }
 }
 
 fn serve_on(input: impl BufRead + Send + 'static, out: Out, evaluation: Evaluation) -> std::io::Result<()> {
@@ -63,10 +76,10 @@ fn read(mut input: impl BufRead, events: &Sender<Event>) {
         bytes.clear();
         let event = match input.read_until(b'\n', &mut bytes) {
             Ok(0) => Event::End,
-            Ok(_) => Event::Line(String::from_utf8_lossy(&bytes).trim().to_owned()),
+            Ok(_) => Event::line(String::from_utf8_lossy(&bytes).trim().to_owned()),
             Err(error) => Event::Broken(error),
         };
-        let last = !matches!(event, Event::Line(_));
+        let last = !matches!(event, Event::Line(..));
         if events.send(event).is_err() || last {
             return;
         }
@@ -76,8 +89,8 @@ fn read(mut input: impl BufRead, events: &Sender<Event>) {
 fn respond(events: &Receiver<Event>, mut session: Session, out: &Out) -> std::io::Result<()> {
     for event in events {
         match event {
-            Event::Line(text) => {
-                if !session.receive(&text) {
+            Event::Line(text, arrived) => {
+                if !session.receive(&text, arrived) {
                     break;
                 }
             }
@@ -103,15 +116,17 @@ struct Out(Arc<Mutex<Sink>>);
 struct Sink {
     to: Box<dyn Write + Send>,
     closed: bool,
+    /// Some input was invalid.
+    refused: bool,
 }
 
 impl Out {
     fn new(to: impl Write + Send + 'static) -> Out {
-        Out(Arc::new(Mutex::new(Sink { to: Box::new(to), closed: false })))
+        Out(Arc::new(Mutex::new(Sink { to: Box::new(to), closed: false, refused: false })))
     }
 
     fn say(&self, line: impl std::fmt::Display) {
-        let mut sink = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut sink = self.sink();
         let failed = writeln!(sink.to, "{line}").and_then(|()| sink.to.flush()).is_err();
         sink.closed |= failed;
     }
@@ -120,8 +135,18 @@ impl Out {
         self.say(format_args!("info string {text}"));
     }
 
+    /// Explains why a command is not carried out.
+    fn refuse(&self, reason: impl std::fmt::Display) {
+        self.explain(reason);
+        self.sink().refused = true;
+    }
+
     fn closed(&self) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).closed
+        self.sink().closed
+    }
+
+    fn sink(&self) -> MutexGuard<'_, Sink> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

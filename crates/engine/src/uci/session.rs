@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode};
@@ -28,6 +28,9 @@ pub struct Session {
     pub(super) engine: Option<Box<dyn Engine>>,
     running: Option<Running>,
     begun: u64,
+    /// When the present command arrived, or the work before it ended.
+    begin: Instant,
+    idle_since: Instant,
     waiting: VecDeque<String>,
     line: Line,
     hash_mb: usize,
@@ -69,6 +72,8 @@ impl Session {
             engine: None,
             running: None,
             begun: 0,
+            begin: Instant::now(),
+            idle_since: Instant::now(),
             waiting: VecDeque::new(),
             line: Line::new(Chess::default()),
             hash_mb: HASH_MB,
@@ -82,7 +87,8 @@ impl Session {
     }
 
     /// Runs or queues a command; false after `quit`.
-    pub fn receive(&mut self, text: &str) -> bool {
+    pub fn receive(&mut self, text: &str, arrived: Instant) -> bool {
+        self.begin = arrived.max(self.idle_since);
         let (command, _) = split(text);
         match command {
             "" | "debug" | "register" => {}
@@ -110,15 +116,16 @@ impl Session {
                 }
             }
             _ => {
-                // Endless work yields to new work; anything else is waited for.
+                // Endless work yields to new work, not to what prepares it; anything else is waited for.
                 let held = self.running.as_ref().is_some_and(|running| running.hold.holds());
-                if held && !matches!(command, "position" | "d" | "eval") {
+                if held && !matches!(command, "position" | "setoption" | "d" | "eval") {
                     self.halt();
                 }
                 self.waiting.push_back(text.to_owned());
             }
         }
         self.proceed();
+        self.idle_since = Instant::now();
         true
     }
 
@@ -126,13 +133,16 @@ impl Session {
         if self.running.as_ref().is_some_and(|running| running.number == number) {
             self.settle();
         }
+        self.begin = Instant::now();
         self.proceed();
+        self.idle_since = Instant::now();
     }
 
     /// Runs what is queued at the end of the input, without waiting for `stop`.
     pub fn finish(&mut self) {
         self.settle();
         while !self.waiting.is_empty() {
+            self.begin = Instant::now();
             self.proceed();
             self.settle();
         }
@@ -154,12 +164,12 @@ impl Session {
         match command {
             "ucinewgame" => self.engine().new_game(),
             "setoption" => {
-                options::set(self, arguments).unwrap_or_else(|reason| self.out.explain(reason));
+                options::set(self, arguments).unwrap_or_else(|reason| self.out.refuse(reason));
             }
             "position" => {
                 let (line, error) = notation::line(arguments, self.chess960);
                 line.into_iter().for_each(|line| self.line = line);
-                error.into_iter().for_each(|error| self.out.explain(error));
+                error.into_iter().for_each(|error| self.out.refuse(error));
             }
             "go" => self.go(arguments),
             "d" => {
@@ -181,7 +191,7 @@ impl Session {
             }
             "genfens" => self.genfens(arguments),
             "spsa" => ROWS.iter().filter_map(Row::spsa).for_each(|line| self.out.say(line)),
-            _ => self.out.explain(format_args!("unknown command `{command}`")),
+            _ => self.out.refuse(format_args!("unknown command `{command}`")),
         }
     }
 
@@ -212,7 +222,7 @@ impl Session {
     }
 
     fn search(&mut self, limits: Limits, hold: Hold) {
-        let limits = Limits { lines: self.lines, ..limits };
+        let limits = Limits { lines: self.lines, begin: Some(self.begin), ..limits };
         let (out, line, held) = (self.out.clone(), self.line.clone(), hold.clone());
         let mode = notation::mode(line.start(), self.chess960);
         self.start(hold, move |engine, stop| {
@@ -253,12 +263,12 @@ impl Session {
         let out = self.out.clone();
         let request = match Request::parse(arguments) {
             Ok(request) => request,
-            Err(reason) => return self.out.explain(reason),
+            Err(reason) => return self.out.refuse(reason),
         };
         self.start(Hold::No, move |engine, stop| {
             let mut found = |fen: &str| out.explain(format_args!("genfens {fen}"));
             let made = genfens::generate(&request, engine, stop, &mut found);
-            made.unwrap_or_else(|reason| out.explain(reason));
+            made.unwrap_or_else(|reason| out.refuse(reason));
         });
     }
 

@@ -15,7 +15,7 @@ pub use self::pool::{Event, Teacher, search, start};
 use self::blocks::{Blocks, checksum};
 use crate::tables::Tables;
 use patzer_chess::PackedMove;
-use patzer_data::{Metadata, Record, Writer, flags};
+use patzer_data::{AnyWriter, Metadata, Record, Target, Written, flags};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_match::{Control, Time};
@@ -60,13 +60,13 @@ pub fn write(
     cut: &Cut,
     journal: &Journal,
     unit: f64,
-    (output, metadata): (&Path, Metadata),
+    (output, target, metadata): (&Path, &Target, &Metadata),
     mut tables: Option<&mut Tables>,
     see: &mut dyn FnMut(&[Record]),
-) -> Result<Counts> {
+) -> Result<(Counts, Written)> {
     let mut counts = Counts::default();
     let (mut blocks, mut records) = (Blocks::open(data, cut)?, Vec::new());
-    let mut writer = Writer::create(output, metadata)?;
+    let mut writer = AnyWriter::create(output, target, metadata)?;
     while let Some(block) = blocks.next(&mut records)? {
         if interrupt::requested() {
             return Err(Error::Interrupted("the answers are kept; --resume goes on"));
@@ -95,6 +95,5 @@ pub fn write(
         let (now, before) = (counts.positions, cut.positions);
         return Err(Error::data(data, format!("has changed: {now} positions in place of {before}")));
     }
-    writer.finish()?;
-    Ok(counts)
+    Ok((counts, writer.finish()?))
 }

@@ -9,6 +9,7 @@
 
 mod agree;
 mod aside;
+mod follow;
 mod key;
 mod line;
 mod repair;
@@ -30,6 +31,7 @@ use line::{EntryLine, Header};
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
+pub use follow::Follower;
 pub use key::Key;
 
 /// Options that decide which games are played, by name.

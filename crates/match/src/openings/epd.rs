@@ -1,30 +1,12 @@
-//! Opening books of EPD or FEN lines, parsed on all threads.
+//! Lines of EPD or FEN.
 
-use std::path::Path;
-
-use rayon::prelude::*;
 use shakmaty::Chess;
 
-use super::{OpeningError, playable};
+use super::OpeningError;
 use patzer_chess::fen;
-use patzer_io::error::{Error, Result};
-
-pub(super) fn positions(text: &str, path: &Path, chess960: bool) -> Vec<Result<Chess>> {
-    let lines: Vec<(usize, &str)> = text
-        .lines()
-        .map(str::trim)
-        .enumerate()
-        .filter(|(_, line)| !line.is_empty() && !line.starts_with(['#', '%']))
-        .collect();
-    let read = |&(index, line): &(usize, &str)| {
-        let position = position(line, chess960).and_then(playable);
-        position.map_err(|reason| Error::at(path, format!("line {}", index + 1), reason.to_string()))
-    };
-    lines.par_iter().with_min_len(1024).map(read).collect()
-}
 
 /// Parses four EPD fields with the operations `hmvc` and `fmvn`, or six FEN fields.
-fn position(line: &str, chess960: bool) -> std::result::Result<Chess, OpeningError> {
+pub(super) fn position(line: &str, chess960: bool) -> std::result::Result<Chess, OpeningError> {
     let fields: Vec<&str> = line.split_whitespace().take(6).collect();
     let [board, turn, castling, ep, rest @ ..] = &fields[..] else {
         let start: String = line.chars().take(40).collect();

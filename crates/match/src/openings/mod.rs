@@ -2,21 +2,27 @@
 //!
 //! The seed alone decides a random order, so pair `i` of a test always starts from the same opening. After
 //! the last opening the first comes again; for deterministic players, with two random moves added.
+//!
+//! A large book of lines is indexed, and a line is parsed when it is drawn.
 
 mod archive;
 mod epd;
 mod games;
+mod lines;
 mod mersenne;
 mod vary;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use rayon::prelude::*;
 use sha2::{Digest, Sha256};
-use shakmaty::{Chess, Position};
+use shakmaty::Chess;
 
 use super::game::ending;
 use crate::message_error::message_error;
+use lines::Lines;
 use patzer_chess::Line;
 use patzer_chess::rng::{Rng, mix};
 use patzer_io as io;
@@ -28,14 +34,35 @@ const EMBEDDED: &[u8] = include_bytes!("book.epd");
 
 const EMBEDDED_NAME: &str = "built-in book";
 
-#[derive(Debug, Clone)]
+/// Openings up to which a book is parsed when it is loaded, so that bad ones are named at once.
+const SMALL: usize = 4096;
+
+#[derive(Debug)]
 pub struct Openings {
-    positions: Vec<Chess>,
+    book: Book,
+    /// Indices into the book in the order of play.
+    order: Vec<u32>,
+    drawn: Mutex<Drawn>,
     digest: String,
     seed: u64,
-    first: usize,
     as_is: bool,
+}
+
+#[derive(Debug)]
+enum Book {
+    Positions(Vec<Chess>),
+    Lines(Lines),
+}
+
+/// Openings parsed so far.
+#[derive(Debug, Default)]
+struct Drawn {
+    positions: Vec<Chess>,
+    /// Place in the order of the next opening to parse.
+    next: usize,
     bad: Option<BadOpenings>,
+    /// Bad openings that [`Openings::newly_bad`] has returned.
+    reported: usize,
 }
 
 /// Openings of a book that cannot be read and are left out.
@@ -44,6 +71,8 @@ pub struct BadOpenings {
     pub count: usize,
     /// Place and reason.
     pub first: String,
+    /// Place and reason.
+    pub last: String,
 }
 
 /// Order of a book
@@ -83,75 +112,118 @@ impl Default for BookOptions<'_> {
 
 impl Openings {
     pub fn load(options: BookOptions<'_>) -> Result<Openings> {
-        let mut openings = match options.path {
-            Some(path) => Openings::parse(io::read_as(path, limit_of)?, path, options)?,
-            None => Openings::parse(EMBEDDED.to_vec(), Path::new(EMBEDDED_NAME), options)?,
-        };
-        if options.start > openings.len() && !options.as_is {
-            let (start, most) = (options.start, openings.len());
-            return Err(Error::usage(format!("opening {start} does not exist: the book has {most}")));
+        match options.path {
+            Some(path) => Openings::parse(io::read_as(path, limit_of)?, path, options),
+            None => Openings::parse(EMBEDDED.to_vec(), Path::new(EMBEDDED_NAME), options),
         }
-        match options.order {
-            Order::Random => Rng::new(options.seed).shuffle(&mut openings.positions),
-            Order::Fastchess => mersenne::shuffle(&mut openings.positions, options.seed),
-            Order::Sequential => {}
-        }
-        if let Some(most) = options.most {
-            let first = std::mem::take(&mut openings.first) % openings.len();
-            openings.positions.rotate_left(first);
-            openings.positions.truncate(most.max(1));
-        }
-        Ok(openings)
     }
 
     fn parse(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Openings> {
-        let digest = format!("{:x}", Sha256::digest(&bytes));
-        let bytes = if archive::is_zip(&bytes) { archive::only_file(&bytes, path)? } else { bytes };
-        let read = positions(bytes, path, options)?;
-        let (mut positions, mut bad) = (Vec::with_capacity(read.len()), Vec::new());
-        for position in read {
-            match position {
-                Ok(position) => positions.push(position),
-                Err(error) => bad.push(error),
+        let BookOptions { seed, start, as_is, .. } = options;
+        let ReadBook { book, order, bad, digest } = if archive::is_zip(&bytes) {
+            let digest = Sha256::digest(&bytes);
+            ReadBook { digest, ..read_book(archive::only_file(&bytes, path)?, path, options)? }
+        } else {
+            read_book(bytes, path, options)?
+        };
+        let mut order = order;
+        if start > order.len().max(1) && !as_is {
+            let most = order.len();
+            return Err(Error::usage(format!("opening {start} does not exist: the book has {most}")));
+        }
+        match options.order {
+            Order::Random => Rng::new(seed).shuffle(&mut order),
+            Order::Fastchess => mersenne::shuffle(&mut order, seed),
+            Order::Sequential => {}
+        }
+        if !order.is_empty() {
+            let first = start.saturating_sub(1) % order.len();
+            order.rotate_left(first);
+        }
+        order.truncate(options.most.unwrap_or(order.len()).max(1));
+        let drawn = Mutex::new(Drawn { bad, ..Drawn::default() });
+        let openings = Openings { book, order, drawn, digest: format!("{digest:x}"), seed, as_is };
+        let mut drawn = openings.drawn();
+        openings.draw(&mut drawn, if openings.order.len() <= SMALL { usize::MAX } else { 1 });
+        match (&drawn.positions[..], &drawn.bad) {
+            ([], Some(bad)) => Err(Error::input(bad.first.clone())),
+            ([], None) => Err(Error::data(path, "holds no opening")),
+            _ => {
+                drop(drawn);
+                Ok(openings)
             }
         }
-        let count = bad.len();
-        let first = bad.into_iter().next();
-        if positions.is_empty() {
-            return Err(first.unwrap_or_else(|| Error::data(path, "holds no opening")));
-        }
-        let BookOptions { seed, start, as_is, .. } = options;
-        if !as_is {
-            let mut seen = HashSet::with_capacity(positions.len());
-            positions.retain(|position| seen.insert(position.clone()));
-        }
-        let bad = first.map(|first| BadOpenings { count, first: first.to_string() });
-        Ok(Openings { positions, digest, seed, first: start.saturating_sub(1), as_is, bad })
     }
 
     /// A book of the start position alone, for every game.
     pub fn start_position() -> Openings {
         let (positions, digest) = (vec![Chess::default()], "start position".to_string());
-        Openings { positions, digest, seed: 0, first: 0, as_is: true, bad: None }
+        let drawn = Mutex::default();
+        Openings { book: Book::Positions(positions), order: vec![0], drawn, digest, seed: 0, as_is: true }
     }
 
-    /// Openings that were left out because they cannot be read.
-    pub fn bad(&self) -> Option<&BadOpenings> {
-        self.bad.as_ref()
+    fn drawn(&self) -> MutexGuard<'_, Drawn> {
+        self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Parses openings in their order until there are so many, or no more.
+    fn draw(&self, drawn: &mut Drawn, enough: usize) {
+        let read = |&index: &u32| match &self.book {
+            Book::Positions(positions) => Ok(positions[index as usize].clone()),
+            Book::Lines(lines) => lines.position(index as usize),
+        };
+        while drawn.positions.len() < enough && drawn.next < self.order.len() {
+            let missing = enough - drawn.positions.len();
+            let until = drawn.next.saturating_add(missing).min(self.order.len());
+            let next = &self.order[std::mem::replace(&mut drawn.next, until)..until];
+            let positions: Vec<_> = next.par_iter().with_min_len(1024).map(read).collect();
+            for position in positions {
+                match position {
+                    Ok(position) => drawn.positions.push(position),
+                    Err(error) => drawn.add_bad(error.to_string()),
+                }
+            }
+        }
+    }
+
+    /// Parses the whole book, so that its length and its bad openings are known.
+    pub fn read_all(&self) {
+        self.draw(&mut self.drawn(), usize::MAX);
+    }
+
+    /// Openings found so far that are left out because they cannot be read.
+    pub fn bad(&self) -> Option<BadOpenings> {
+        let mut drawn = self.drawn();
+        drawn.reported = drawn.bad.as_ref().map_or(0, |bad| bad.count);
+        drawn.bad.clone()
+    }
+
+    /// The last of the bad openings found since the last call of this or of [`Openings::bad`], and how many they are.
+    pub fn newly_bad(&self) -> Option<(String, usize)> {
+        let mut drawn = self.drawn();
+        let bad = drawn.bad.as_ref().filter(|bad| bad.count > drawn.reported)?;
+        let (last, count) = (bad.last.clone(), bad.count);
+        Some((last, count - std::mem::replace(&mut drawn.reported, count)))
+    }
+
+    /// Number of openings, less those found to be bad.
     pub fn len(&self) -> usize {
-        self.positions.len()
+        let drawn = self.drawn();
+        drawn.positions.len() + self.order.len() - drawn.next
     }
 
     pub fn is_empty(&self) -> bool {
-        self.positions.is_empty()
+        self.len() == 0
     }
 
     /// Opening of a pair; after the last, the first again, with two random moves if `vary`.
     pub fn get(&self, pair: usize, vary: bool) -> Chess {
-        let opening = self.positions[(self.first + pair) % self.positions.len()].clone();
-        if !vary || self.as_is || pair < self.positions.len() {
+        let mut drawn = self.drawn();
+        self.draw(&mut drawn, pair.saturating_add(1));
+        let count = drawn.positions.len();
+        let opening = drawn.positions[pair % count].clone();
+        drop(drawn);
+        if !vary || self.as_is || pair < count {
             return opening;
         }
         let mut rng = Rng::new(mix(self.seed, pair as u64));
@@ -163,32 +235,57 @@ impl Openings {
     }
 }
 
+impl Drawn {
+    fn add_bad(&mut self, text: String) {
+        let bad = self.bad.get_or_insert_with(|| BadOpenings {
+            count: 0,
+            first: text.clone(),
+            last: String::new(),
+        });
+        bad.count += 1;
+        bad.last = text;
+    }
+}
+
 /// Books are text or archives, which do not begin with NUL.
 fn limit_of(head: &[u8]) -> Option<Limit> {
     (head.first() != Some(&0)).then_some(Limit::BOOK)
 }
 
-/// Reads a book; one opening that needs Chess960 castling rules applies them to all.
-fn positions(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Vec<Result<Chess>>> {
-    let bytes = match bytes.strip_prefix("\u{feff}".as_bytes()) {
-        Some(rest) => rest.to_vec(),
-        None => bytes,
-    };
+struct ReadBook {
+    book: Book,
+    /// Openings that repeat none before them, in the order of the file.
+    order: Vec<u32>,
+    bad: Option<BadOpenings>,
+    digest: sha2::digest::Output<Sha256>,
+}
+
+fn read_book(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<ReadBook> {
+    const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+    let start = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     let is_text = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"%");
-    let first = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).find(is_text);
-    Ok(match first {
-        None => Vec::new(),
-        Some(line) if line.starts_with(b"[") || line.starts_with(b"1.") => {
-            games::positions(bytes, path, options.plies)
+    let first = bytes[start..].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).find(is_text);
+    if !first.is_some_and(|line| line.starts_with(b"[") || line.starts_with(b"1.")) {
+        let text = String::from_utf8(bytes).map_err(|e| {
+            Error::at(path, format!("byte {}", e.utf8_error().valid_up_to()), "is not UTF-8 text")
+        })?;
+        let text = Arc::new(text);
+        let index = || Lines::index(text.clone(), start, path, options.chess960, options.as_is);
+        let (digest, (lines, order)) = rayon::join(|| Sha256::digest(text.as_bytes()), index);
+        return Ok(ReadBook { book: Book::Lines(lines), order, bad: None, digest });
+    }
+    let digest = Sha256::digest(&bytes);
+    let (mut positions, mut drawn) = (Vec::new(), Drawn::default());
+    for position in games::positions(bytes[start..].to_vec(), path, options.plies) {
+        match position {
+            Ok(position) => positions.push(position),
+            Err(error) => drawn.add_bad(error.to_string()),
         }
-        Some(_) => {
-            let text = std::str::from_utf8(&bytes)
-                .map_err(|e| Error::at(path, format!("byte {}", e.valid_up_to()), "is not UTF-8 text"))?;
-            let positions = epd::positions(text, path, options.chess960);
-            let needed = positions.iter().flatten().any(|position| position.castles().mode().is_chess960());
-            if needed && !options.chess960 { epd::positions(text, path, true) } else { positions }
-        }
-    })
+    }
+    let mut seen = HashSet::with_capacity(positions.len());
+    let kept = (0..positions.len()).filter(|&at| options.as_is || seen.insert(&positions[at]));
+    let order = kept.map(|at| at as u32).collect();
+    Ok(ReadBook { book: Book::Positions(positions), order, bad: drawn.bad, digest })
 }
 
 message_error!(OpeningError);
@@ -207,10 +304,11 @@ pub fn book_name(path: Option<&PathBuf>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use shakmaty::{EnPassantMode, fen::Fen};
+    use shakmaty::{EnPassantMode, Position, fen::Fen};
 
     fn parse(text: &str) -> Result<Openings> {
-        Openings::parse(text.as_bytes().to_vec(), Path::new("book"), BookOptions::default())
+        let options = BookOptions { order: Order::Sequential, ..BookOptions::default() };
+        Openings::parse(text.as_bytes().to_vec(), Path::new("book"), options)
     }
 
     fn fen_of(position: &Chess) -> String {
@@ -261,13 +359,86 @@ mod tests {
             assert_eq!((book.len(), bad.count), (1, 1));
             assert!(bad.first.contains(place), "{bad:?}");
         }
-        assert!(parse(good).unwrap().bad().is_none());
+        let book = parse(good).unwrap();
+        assert!(book.bad().is_none() && book.newly_bad().is_none());
         for (text, says) in [("", "no opening"), ("# nothing\n", "no opening"), ("\njunk\nmore\n", "line 2")]
         {
             let error = parse(text).unwrap_err();
             assert_eq!(error.exit_code(), 1);
             assert!(error.to_string().contains(says), "{error}");
         }
+    }
+
+    /// A book of this many lines; the bad ones have no kings.
+    fn large(lines: usize, is_bad: impl Fn(usize) -> bool) -> Vec<u8> {
+        let mut text = String::new();
+        for line in 0..lines {
+            let kings = if is_bad(line) { "8" } else { "4k2K" };
+            text += &format!("{kings}/8/8/8/8/8/P7/8 w - - hmvc 0; fmvn {};\n", line + 1);
+        }
+        text.into_bytes()
+    }
+
+    fn number(position: &Chess) -> u32 {
+        position.fullmoves().get()
+    }
+
+    #[test]
+    fn lines_of_a_large_book_are_parsed_when_they_are_drawn_and_bad_ones_are_skipped() {
+        let options =
+            BookOptions { order: Order::Sequential, start: 3, as_is: true, ..BookOptions::default() };
+        let count = SMALL + 100;
+        let text = large(count, |line| line == 4 || line == 6 || line + 1 == count);
+        let book = Openings::parse(text.clone(), Path::new("book"), options).unwrap();
+        assert!(book.bad().is_none(), "line 5 has not been drawn");
+        assert_eq!(book.len(), count);
+        let drawn: Vec<u32> = (0..4).map(|pair| number(&book.get(pair, false))).collect();
+        assert_eq!(drawn, [3, 4, 6, 8]);
+        let (last, new) = book.newly_bad().unwrap();
+        assert!(new == 2 && last.starts_with("book: line 7: "), "{last}");
+        assert_eq!((book.newly_bad(), book.len()), (None, count - 2));
+        assert!(book.bad().unwrap().first.starts_with("book: line 5: "));
+        // After the last comes the first, whether drawn one by one or at once.
+        let whole = Openings::parse(text, Path::new("book"), options).unwrap();
+        whole.read_all();
+        assert_eq!(whole.len(), count - 3);
+        for pair in [count - 4, count - 3, 2 * count, 5, 1] {
+            assert_eq!(book.get(pair, false), whole.get(pair, false), "{pair}");
+        }
+        assert_eq!((number(&book.get(count - 4, false)), number(&book.get(count - 3, false))), (2, 3));
+    }
+
+    #[test]
+    fn a_book_in_the_order_of_a_seed_begins_as_its_parsed_positions_would() {
+        let text = large(SMALL + 1, |_| false);
+        for (order, shuffle) in [
+            (Order::Random, (|items, seed| Rng::new(seed).shuffle(items)) as fn(&mut [u32], u64)),
+            (Order::Fastchess, |items, seed| mersenne::shuffle(items, seed)),
+        ] {
+            let options = BookOptions { order, seed: 9, start: 2, as_is: true, ..BookOptions::default() };
+            let book = Openings::parse(text.clone(), Path::new("book"), options).unwrap();
+            let mut numbers: Vec<u32> = (1..=SMALL as u32 + 1).collect();
+            shuffle(&mut numbers, 9);
+            let drawn: Vec<u32> = (0..50).map(|pair| number(&book.get(pair, false))).collect();
+            assert_eq!(drawn, numbers[1..51]);
+        }
+    }
+
+    #[test]
+    fn repeated_positions_are_dropped_however_they_are_written() {
+        let book = parse(
+            "4k2r/8/8/8/4P3/8/8/4K2R b Kk e3 0 1\n\
+             4k2r/8/8/8/4P3/8/8/4K2R b Kk -\n\
+             4k2r/8/8/8/4P3/8/8/4K2R  b  kK - hmvc 3;\n\
+             4k2r/8/8/8/11P3/8/8/4K2R b Kk -\n\
+             4k2r/8/8/8/4P3/8/8/4K2R b k -\n\
+             4k3/8/8/8/3pP3/8/8/4K3 b - e3 0 1\n\
+             4k3/8/8/8/3pP3/8/8/4K3 b - - 0 1\n",
+        )
+        .unwrap();
+        let fens: Vec<String> = (0..book.len()).map(|pair| fen_of(&book.get(pair, false))).collect();
+        assert_eq!(book.bad().map(|bad| bad.count), Some(1));
+        assert_eq!(fens.len(), 4, "{fens:?}");
     }
 
     #[test]

@@ -108,7 +108,9 @@ fn crossing(worse: &impl Fn(f64) -> f64, value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stats::plan::{self, Conditions, Pairs};
     use crate::stats::{Pentanomial, Trinomial};
+    use patzer_chess::rng::{Rng, mix};
 
     fn adjusted(model: Model, bounds: [f64; 2], counts: impl Into<ResultCounts>) -> Adjusted {
         Adjusted::new(&Sprt::new(model, bounds[0], bounds[1], 0.05, 0.05).unwrap(), counts).unwrap()
@@ -151,6 +153,49 @@ mod tests {
         let plain = crate::stats::Estimate::new(counts);
         let a = adjusted(Model::Normalized, [-1.75, 0.25], counts);
         assert!(a.elo < plain.elo && a.low < a.elo && a.elo < a.high, "{a:?} {plain:?}");
+    }
+
+    #[test]
+    fn simulated_tests_are_estimated_without_bias_and_covered_as_often_as_said() {
+        const RUNS: u64 = 300;
+        let conditions = Conditions { draws: 0.6, bias: 60.0 };
+        for (model, elo0, elo1, elo) in [
+            (Model::Normalized, 0.0, 20.0, -20.0),
+            (Model::Normalized, 0.0, 20.0, 0.0),
+            (Model::Normalized, 0.0, 20.0, 10.0),
+            (Model::Logistic, 0.0, 15.0, 15.0),
+            (Model::Logistic, 0.0, 15.0, 30.0),
+        ] {
+            let test = Sprt::new(model, elo0, elo1, 0.05, 0.05).unwrap();
+            let pairs = Pairs::of_model(model, elo, conditions).unwrap();
+            let (mut above, mut covered, mut plain_above, mut plain_covered) = (0, 0, 0, 0);
+            let (mut sum, mut plain_sum) = (0.0, 0.0);
+            for run in 0..RUNS {
+                let (_, counts) = plan::play(&test, &pairs, 1_000_000, &mut Rng::new(mix(11, run)));
+                let a = Adjusted::new(&test, counts).unwrap();
+                let plain = crate::stats::Estimate::new(counts);
+                above += u64::from(a.elo > pairs.elo);
+                plain_above += u64::from(plain.elo > pairs.elo);
+                covered += u64::from(a.low <= pairs.elo && pairs.elo <= a.high);
+                plain_covered += u64::from((plain.elo - pairs.elo).abs() <= plain.elo_error);
+                (sum, plain_sum) = (sum + a.elo - pairs.elo, plain_sum + plain.elo - pairs.elo);
+            }
+            let share = |count: u64| count as f64 / RUNS as f64;
+            println!(
+                "{model:?} [{elo0}, {elo1}] at {elo}: above {:.1} % (plain {:.1} %), covered {:.1} % ({:.1} %), \
+                 mean error {:+.2} ({:+.2}) Elo",
+                100.0 * share(above),
+                100.0 * share(plain_above),
+                100.0 * share(covered),
+                100.0 * share(plain_covered),
+                sum / RUNS as f64,
+                plain_sum / RUNS as f64,
+            );
+            // Three standard errors, and a percent for the continuous limit.
+            let runs = (RUNS as f64).sqrt();
+            assert!((share(above) - 0.5).abs() < 1.5 / runs + 0.01, "{elo}: {above} of {RUNS} above");
+            assert!((share(covered) - 0.95).abs() < 0.66 / runs + 0.01, "{elo}: {covered} of {RUNS}");
+        }
     }
 
     #[test]

@@ -86,7 +86,7 @@ pub fn with_error(value: f64, error: f64, decimals: usize) -> String {
     }
 }
 
-fn elo_error(mean: f64, standard_error: f64) -> f64 {
+pub(super) fn elo_error(mean: f64, standard_error: f64) -> f64 {
     let (low, high) = (mean - Z95 * standard_error, mean + Z95 * standard_error);
     if low <= 0.0 || high >= 1.0 { f64::INFINITY } else { (elo_of(high) - elo_of(low)) / 2.0 }
 }

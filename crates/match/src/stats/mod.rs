@@ -7,10 +7,12 @@ pub mod interval;
 mod likelihood;
 pub mod pentanomial;
 pub mod plan;
+mod precision;
 pub mod special;
 pub mod sprt;
 
 pub use adjusted::Adjusted;
 pub use elo::{Estimate, with_error};
 pub use pentanomial::{Distribution, Pentanomial, ResultCounts, Trinomial};
+pub use precision::Precision;
 pub use sprt::{Model, Sprt, Verdict};

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::adjusted::scores;
 use super::elo::{NELO, elo_of, expected_score};
-use super::pentanomial::{Distribution, Pentanomial};
+use super::pentanomial::{Distribution, Pentanomial, Trinomial};
 use super::sprt::{Model, Sprt, Verdict};
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
@@ -20,6 +20,19 @@ pub struct Conditions {
     pub draws: f64,
     /// Advantage of one colour from the opening, logistic Elo (root mean square over openings).
     pub bias: f64,
+}
+
+impl Conditions {
+    /// Draw rate and bias that games have shown; `None` without pairs.
+    ///
+    /// The two games of a pair, with scores s ± b from an opening of bias b, differ less in their sum than independent
+    /// games: its variance V is that of the mean of two games less b²/2.
+    pub fn measured(games: Trinomial, pairs: Pentanomial) -> Option<Conditions> {
+        let d = Distribution::raw(pairs.0)?;
+        let (draws, score) = (games.draws as f64 / games.games() as f64, d.mean());
+        let bias = (score - draws / 4.0 - score * score - 2.0 * d.variance()).max(0.0).sqrt();
+        Some(Conditions { draws, bias: elo_of(0.5 + bias.min(0.499)) })
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,7 +96,7 @@ impl Pairs {
     }
 
     #[inline]
-    fn draw(&self, rng: &mut Rng) -> usize {
+    pub(super) fn draw(&self, rng: &mut Rng) -> usize {
         let u = rng.unit();
         let mut sum = 0.0;
         for (outcome, chance) in self.chance[..4].iter().enumerate() {
@@ -137,7 +150,7 @@ pub struct Simulated {
     pub undecided: u64,
 }
 
-pub fn play(test: &Sprt, pairs: &Pairs, most: u64, rng: &mut Rng) -> (Verdict, u64) {
+pub fn play(test: &Sprt, pairs: &Pairs, most: u64, rng: &mut Rng) -> (Verdict, Pentanomial) {
     let mut counts = Pentanomial::default();
     for played in 1..=most {
         counts.0[pairs.draw(rng)] += 1;
@@ -149,10 +162,10 @@ pub fn play(test: &Sprt, pairs: &Pairs, most: u64, rng: &mut Rng) -> (Verdict, u
         }
         let verdict = test.verdict(test.llr(counts));
         if verdict != Verdict::Undecided {
-            return (verdict, played);
+            return (verdict, counts);
         }
     }
-    (Verdict::Undecided, most)
+    (Verdict::Undecided, counts)
 }
 
 fn rough_llr(test: &Sprt, counts: &Pentanomial) -> f64 {
@@ -168,7 +181,10 @@ fn rough_llr(test: &Sprt, counts: &Pentanomial) -> f64 {
 pub fn simulate(test: &Sprt, pairs: &Pairs, tests: u64, most: u64, seed: u64) -> Result<Simulated> {
     let one = |number: u64| match patzer_io::interrupt::requested() {
         true => (Verdict::Undecided, 0),
-        false => play(test, pairs, most, &mut Rng::new(mix(seed, number))),
+        false => {
+            let (verdict, counts) = play(test, pairs, most, &mut Rng::new(mix(seed, number)));
+            (verdict, counts.pairs())
+        }
     };
     let mut ends: Vec<(Verdict, u64)> = (0..tests).into_par_iter().map(one).collect();
     if patzer_io::interrupt::requested() || ends.is_empty() {
@@ -211,6 +227,23 @@ mod tests {
         assert!(Pairs::new(300.0, Conditions { draws: 0.9, bias: 0.0 }).is_err());
         let pairs = Pairs::of_model(Model::Normalized, 5.0, USUAL).unwrap();
         assert!((pairs.nelo() - 5.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn measured_conditions_are_those_that_the_games_were_played_under() {
+        for (elo, draws, bias) in [(0.0, 0.5, 0.0), (12.0, 0.62, 80.0), (-30.0, 0.3, 150.0)] {
+            let pairs = Pairs::new(elo, Conditions { draws, bias }).unwrap();
+            let all = 1e12;
+            let counts = Pentanomial(pairs.chance.map(|chance| (chance * all).round() as u64));
+            let games = |share: f64| (2.0 * all * share).round() as u64;
+            let score = expected_score(elo);
+            let [wins, losses] = [score, 1.0 - score].map(|score| games(score - draws / 2.0));
+            let games = Trinomial { wins, draws: games(draws), losses };
+            let measured = Conditions::measured(games, counts).unwrap();
+            assert!((measured.draws - draws).abs() < 1e-6, "{measured:?}");
+            assert!((measured.bias - bias).abs() < 0.5, "{measured:?} {bias}");
+        }
+        assert_eq!(Conditions::measured(Trinomial::default(), Pentanomial::default()), None);
     }
 
     #[test]
@@ -260,11 +293,10 @@ mod tests {
         let test = test(Model::Normalized, 0.0, 40.0);
         let pairs = Pairs::of_model(Model::Normalized, 20.0, USUAL).unwrap();
         for seed in 0..60 {
-            let (mut rng, mut counts, mut every) =
-                (Rng::new(seed), Pentanomial::default(), (Verdict::Undecided, 0));
+            let (mut rng, mut every) = (Rng::new(seed), (Verdict::Undecided, Pentanomial::default()));
             while every.0 == Verdict::Undecided {
-                counts.0[pairs.draw(&mut rng)] += 1;
-                every = (test.verdict(test.llr(counts)), every.1 + 1);
+                every.1.0[pairs.draw(&mut rng)] += 1;
+                every.0 = test.verdict(test.llr(every.1));
             }
             assert_eq!(play(&test, &pairs, 1_000_000, &mut Rng::new(seed)), every, "{seed}");
         }

@@ -3,11 +3,13 @@
 //! Moves are counted, not played; comments are those of cutechess, fastchess and patzer, `{+0.35/12 0.50s, n=1234}`.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
 
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::{Chunk, Event, Reader, Tags, Token, outline};
+use patzer_pgn::{Event, GameSpan, GameSplitter, Reader, Tags, Token, outline};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Game {
@@ -46,7 +48,7 @@ pub fn read(path: &Path) -> Result<Games> {
     let mut games = Games::default();
     while let Some(event) = reader.next_event() {
         match event {
-            Event::Chunk(chunk) => add(&chunk, &mut games),
+            Event::Chunk(chunk) => add(&chunk.text, &chunk.games, &mut games),
             Event::End { .. } => {}
             Event::Broken { error, .. } | Event::Failed(error) => return Err(error),
         }
@@ -62,16 +64,67 @@ pub fn read(path: &Path) -> Result<Games> {
     Ok(games)
 }
 
-fn add(chunk: &Chunk, games: &mut Games) {
-    for game in &chunk.games {
-        let tags = Tags::new(&chunk.text[game.start..game.movetext]);
-        let text = |name: &str| {
+/// The games of a file that grows.
+pub struct Follow {
+    path: PathBuf,
+    games: Games,
+    /// Bytes read.
+    at: u64,
+}
+
+impl Follow {
+    pub fn new(path: PathBuf) -> Follow {
+        Follow { path, games: Games::default(), at: 0 }
+    }
+
+    pub fn games(&self) -> &Games {
+        &self.games
+    }
+
+    pub fn restart(&mut self) {
+        (self.games, self.at) = (Games::default(), 0);
+    }
+
+    /// Reads the games up to the end of a game; a file that cannot be read has no more games.
+    pub fn update(&mut self, end: u64) {
+        let mut text = Vec::new();
+        let mut read = || -> std::io::Result<u64> {
+            let mut file = File::open(&self.path)?;
+            file.seek(SeekFrom::Start(self.at))?;
+            file.take(end.saturating_sub(self.at)).read_to_end(&mut text).map(|count| count as u64)
+        };
+        if end > self.at && read().is_ok_and(|count| count == end - self.at) {
+            let mut splitter = GameSplitter::new();
+            *splitter.text() = text;
+            splitter.scan(true);
+            let (text, spans) = splitter.take();
+            add(&text, &spans, &mut self.games);
+            self.at = end;
+        }
+    }
+}
+
+impl Took {
+    pub fn plus(self, other: &Took) -> Took {
+        Took {
+            moves: self.moves + other.moves,
+            seconds: self.seconds + other.seconds,
+            nodes: self.nodes + other.nodes,
+            depth: self.depth + other.depth,
+        }
+    }
+}
+
+fn add(text: &[u8], spans: &[GameSpan], games: &mut Games) {
+    for game in spans {
+        let tags = Tags::new(&text[game.start..game.movetext]);
+        let tag = |name: &str| {
             tags.get(name)
                 .map_or_else(String::new, |value| String::from_utf8_lossy(&value).trim().to_string())
         };
-        let (white, black) = (text("White"), text("Black"));
-        let moves = moves(&chunk.text[game.movetext..game.end]);
-        let fen = text("FEN");
+        let (white, black) = (tag("White"), tag("Black"));
+        let moves = moves(&text[game.movetext..game.end]);
+        let fen = tag("FEN");
         let black_begins = fen.split_whitespace().nth(1) == Some("b");
         for (ply, took) in moves.took.iter().enumerate() {
             let Some(took) = took else { continue };
@@ -88,15 +141,15 @@ fn add(chunk: &Chunk, games: &mut Games) {
             sum.nodes += took.nodes;
             sum.depth += took.depth;
         }
-        let result = match text("Result").as_str() {
+        let result = match tag("Result").as_str() {
             "1-0" => Some(1),
             "1/2-1/2" => Some(0),
             "0-1" => Some(-1),
             _ => None,
         };
-        let round = text("Round");
+        let round = tag("Round");
         games.games.push(Game {
-            reason: reason(&moves.last_comment, &text("Termination")),
+            reason: reason(&moves.last_comment, &tag("Termination")),
             plies: moves.took.len() as u32,
             round: round.split('.').next().unwrap_or_default().to_string(),
             opening: fen,
@@ -199,6 +252,24 @@ mod tests {
         let b = &games.took["B"];
         assert_eq!((b[0].seconds, b[1].seconds, b[2].seconds), (1.5, 4.0, 0.1));
         assert_eq!(a.iter().chain(b).map(|took| took.moves).sum::<u64>(), 5);
+    }
+
+    #[test]
+    fn the_games_of_a_growing_file_are_those_of_the_whole() {
+        let game =
+            "[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n1. e4 {+0.1/9 2s, n=7} e5 {-0.1/8 1s} 1-0\n\n";
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.pgn");
+        let mut follow = Follow::new(path.clone());
+        follow.update(10);
+        assert_eq!(follow.games(), &Games::default());
+        for count in 1..=3 {
+            std::fs::write(&path, game.repeat(count) + "[White \"half").unwrap();
+            follow.update((count * game.len()) as u64);
+            assert_eq!(follow.games(), &read(&game.repeat(count)).unwrap(), "{count}");
+        }
+        let a = follow.games().took["A"].iter().fold(Took::default(), Took::plus);
+        assert_eq!(a, Took { moves: 3, seconds: 6.0, nodes: 21, depth: 27 });
     }
 
     #[test]

@@ -17,7 +17,7 @@ use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
 use games::Games;
 pub use pairing::of_games_alone;
-use patzer_match::stats::{Estimate, Model, Pentanomial, Sprt, Trinomial, Verdict};
+use patzer_match::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
 pub use printed::of_result;
 
 /// Two games with colours exchanged.
@@ -81,9 +81,13 @@ impl Counts {
     }
 
     fn llr(&self, test: &Sprt) -> f64 {
+        test.llr(self.of(test))
+    }
+
+    fn of(&self, test: &Sprt) -> ResultCounts {
         match test.model() {
-            Model::Bayesian => test.llr(self.games),
-            _ => test.llr(self.pairs),
+            Model::Bayesian => self.games.into(),
+            _ => self.pairs.into(),
         }
     }
 }
@@ -111,13 +115,18 @@ fn measure_result(section: &mut Section, counts: &Counts, test: Option<&Sprt>) {
     section.measure("losses", "lost", losses);
     let estimate = Estimate::new(counts.pairs);
     let llr = test.map(|test| (test, counts.llr(test)));
+    let adjusted = test.and_then(|test| Adjusted::known(test, counts.of(test)));
     measure_numbers(section, |key| match key {
         "elo" => Some(estimate.elo),
         "elo_error" => Some(estimate.elo_error),
         "nelo" => Some(estimate.nelo),
         "nelo_error" => Some(estimate.nelo_error),
         "los" => Some(estimate.los),
-        _ => llr.map(|(_, llr)| llr),
+        "llr" => llr.map(|(_, llr)| llr),
+        "adjusted.elo" => adjusted.map(|adjusted| adjusted.elo),
+        "adjusted.low" => adjusted.map(|adjusted| adjusted.low),
+        "adjusted.high" => adjusted.map(|adjusted| adjusted.high),
+        _ => None,
     });
     if let Some((test, llr)) = llr {
         let verdict = match test.verdict(llr) {
@@ -137,9 +146,14 @@ fn measure_numbers(section: &mut Section, number: impl Fn(&str) -> Option<f64>) 
         ("nelo_error", "normalised ± (95 %)", 2, 1.0),
         ("los", "likelihood of superiority, %", 2, 100.0),
         ("llr", "LLR", 3, 1.0),
+        ("adjusted.elo", "Elo free of the bias of stopping", 2, 1.0),
+        ("adjusted.low", "from (95 %)", 2, 1.0),
+        ("adjusted.high", "to (95 %)", 2, 1.0),
     ] {
         if let Some(value) = number(key) {
-            section.measure(key, label, Cell::number(factor * value, decimals));
+            let bounded = value.is_finite() || key.ends_with("error");
+            let cell = if bounded { Cell::number(factor * value, decimals) } else { Cell::text("unbounded") };
+            section.measure(key, label, cell);
         }
     }
 }
@@ -214,8 +228,11 @@ fn of_several(section: &mut Section, contest: &Contest) {
         let Trinomial { wins, draws, losses } = of[player].games;
         let estimate = Estimate::new(of[player].pairs);
         let counts = [of[player].games.games(), wins, draws, losses].map(Cell::Count);
-        let numbers = [(100.0 * score(player), 1), (estimate.elo, 1), (estimate.elo_error, 1)];
-        let numbers = numbers.map(|(value, decimals)| Cell::number(value, decimals));
+        let elo = match estimate.elo {
+            elo if elo.is_finite() => Cell::number(elo, 1),
+            _ => Cell::text("unbounded"),
+        };
+        let numbers = [Cell::number(100.0 * score(player), 1), elo, Cell::number(estimate.elo_error, 1)];
         table.row(std::iter::once(Cell::text(&contest.players[player])).chain(counts).chain(numbers));
     }
     if !table.is_empty() {
@@ -267,6 +284,33 @@ fn conditions(contest: &Contest) -> Part {
 mod tests {
     use super::progress::POINTS;
     use super::*;
+    use crate::section::Item;
+
+    #[test]
+    fn elo_without_a_bound_and_errors_that_are_unknown_are_words() {
+        let names = ["A", "B", "C"];
+        // A wins all its games, and the others draw between them.
+        let pairs = [([0, 1], [2, 2]), ([0, 2], [2, 2]), ([1, 2], [1, 1])];
+        let contest = |players: usize| Contest {
+            players: names[..players].iter().map(|name| name.to_string()).collect(),
+            pairs: pairs[..players * (players - 1) / 2]
+                .iter()
+                .map(|&(players, half_points)| Pair { players, half_points, opening: 0 })
+                .collect(),
+            ..Contest::default()
+        };
+        let all = section("x", &contest(3));
+        let items = all.parts.iter().flat_map(|part| &part.items);
+        let mut tables =
+            items.filter_map(|item| if let Item::Table(table) = item { Some(table) } else { None });
+        let table = tables.next().unwrap();
+        let shown = |row: &[Cell]| row[5..].iter().map(Cell::shown).collect::<Vec<_>>();
+        assert_eq!(shown(&table.rows[0]), ["100.0", "unbounded", "unknown"]);
+        assert_eq!(shown(&table.rows[1])[0], "25.0");
+        let two = section("x", &contest(2));
+        let measured = |key: &str| two.measures.iter().find(|one| one.key == key).unwrap().value.shown();
+        assert_eq!([measured("elo"), measured("elo_error")], ["unbounded", "unknown"]);
+    }
 
     #[test]
     fn a_test_is_drawn_up_to_its_verdict() {

@@ -1,6 +1,6 @@
 //! The report section of a match result alone, without its games.
 
-use super::{Contest, colours, endings, measure_numbers, pentanomial};
+use super::{Contest, colours, endings, measure_numbers, pentanomial, time};
 use crate::section::{Kind, Missing, Part, Section};
 use crate::table::Cell;
 use patzer_match::stats::Trinomial;
@@ -16,7 +16,10 @@ pub fn of_result(name: &str, result: &serde_json::Value) -> Option<Section> {
     section.measure("wins", "won", wins);
     section.measure("draws", "drawn", draws);
     section.measure("losses", "lost", losses);
-    measure_numbers(&mut section, number);
+    measure_numbers(&mut section, |key| match key.split_once('.') {
+        Some((object, key)) => result.get(object)?.get(key)?.as_f64(),
+        None => number(key),
+    });
     if let Some(verdict) = result.get("verdict").and_then(serde_json::Value::as_str) {
         section.measure("verdict", "verdict", Cell::text(verdict));
     }
@@ -38,5 +41,6 @@ pub fn of_result(name: &str, result: &serde_json::Value) -> Option<Section> {
         ..Contest::default()
     };
     section.part(endings(&contest));
+    section.part(time::of_result(result));
     Some(section)
 }

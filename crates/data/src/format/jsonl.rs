@@ -1,0 +1,126 @@
+//! JSON lines with a FEN each: tables of positions, and Lichess's evaluations (`lichess_db_eval.jsonl`), of which the
+//! deepest counts: its first line's score, from White's side, and first move.
+
+use std::borrow::Cow;
+
+use serde_json::{Map, Value};
+
+use super::any::PositionReader;
+use super::fen::LineError;
+use super::stream::Input;
+use super::table::{self, Columns, FEN, MATE_IN, RESULT, SCORE, Table};
+use crate::Record;
+use patzer_io::error::Result;
+
+pub fn recognise(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    head.starts_with(b"{") && memchr::memmem::find(head, b"\"fen\"").is_some()
+}
+
+pub struct Reader {
+    input: Input,
+    line: Vec<u8>,
+    columns: Columns,
+    table: Table,
+    announced: bool,
+}
+
+impl Reader {
+    pub fn new(input: Input) -> Reader {
+        let columns = input.columns.clone();
+        Reader { input, line: Vec::new(), columns, table: Table::default(), announced: false }
+    }
+
+    fn record(&mut self) -> std::result::Result<Record, LineError> {
+        let object: Map<String, Value> = serde_json::from_slice(&self.line)
+            .map_err(|e| LineError::Fen(format!("is not a JSON object: {e}")))?;
+        let evaluation = object.get("evals").map(deepest).transpose()?;
+        let value = |role: usize| -> Option<(&str, &Value)> {
+            let cell = |name| Some((name, object.get(name).or_else(|| evaluation.as_ref()?.get(name))?));
+            self.columns.names(role).find_map(cell).filter(|(_, value)| !value.is_null())
+        };
+        let scored = value(SCORE).or_else(|| value(MATE_IN)).is_some();
+        let white = self.columns.white(value(SCORE).map(|(name, _)| name)).map_err(LineError::Fen)? && scored;
+        if !std::mem::replace(&mut self.announced, true) {
+            table::announce(self.input.path(), white, value(RESULT).is_some());
+        }
+        let text = |role: usize| match value(role)?.1 {
+            Value::String(text) => Some(Cow::Borrowed(text.as_str())).filter(|text| !text.is_empty()),
+            other => Some(Cow::Owned(other.to_string())),
+        };
+        if text(FEN).is_none() {
+            return Err(LineError::Structure("no fen; name its key with --columns fen=NAME"));
+        }
+        self.table.record(text, white)
+    }
+}
+
+/// The deepest of Lichess's evaluations with its first line.
+fn deepest(evaluations: &Value) -> std::result::Result<Map<String, Value>, LineError> {
+    let invalid = || LineError::Structure("its evals are not Lichess's");
+    let depth = |evaluation: &&Value| {
+        let number = |name: &str| evaluation.get(name).and_then(Value::as_u64).unwrap_or(0);
+        (number("depth"), number("knodes"))
+    };
+    let best = evaluations.as_array().and_then(|all| all.iter().max_by_key(depth)).ok_or_else(invalid)?;
+    let first =
+        best.get("pvs").and_then(|lines| lines.get(0)).and_then(Value::as_object).ok_or_else(invalid)?;
+    let mut first = first.clone();
+    first.insert("depth".into(), best.get("depth").cloned().unwrap_or(Value::Null));
+    Ok(first)
+}
+
+impl PositionReader for Reader {
+    fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
+        if !self.input.line(&mut self.line)? {
+            return Ok(false);
+        }
+        if !self.line.is_empty() {
+            records.push(self.record().map_err(|reason| self.input.line_error(reason))?);
+        }
+        Ok(true)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    fn read(text: &str) -> Result<Vec<Record>> {
+        let text = std::io::Cursor::new(text.as_bytes().to_vec());
+        let mut reader = Reader::new(Input::of(Path::new("x"), Box::new(text))?);
+        let mut records = Vec::new();
+        while reader.next_batch(&mut records)? {}
+        Ok(records)
+    }
+
+    /// The example of database.lichess.org, shortened.
+    #[test]
+    fn the_deepest_evaluation_of_lichess_counts() {
+        let line = r#"{"fen":"2bq1rk1/pr3ppn/1p2p3/7P/2pP1B1P/2P5/PPQ2PB1/R3R1K1 w - -","evals":[
+            {"pvs":[{"cp":311,"line":"g2e4 f7f5 e4b7"}],"knodes":206765,"depth":36},
+            {"pvs":[{"cp":292,"line":"g2e4 f7f5"},{"cp":277,"line":"f4g3"}],"knodes":92958,"depth":34}]}"#;
+        let records = read(&(line.replace('\n', "") + "\n\n")).unwrap();
+        assert_eq!(records.len(), 1);
+        let record = &records[0];
+        assert_eq!((record.score, record.depth, record.result), (Some(311), Some(36), 0));
+        assert_eq!(record.played.from().to_string() + &record.played.to().to_string(), "g2e4");
+        let mate = r#"{"fen":"6k1/6p1/8/4K3/4NN2/8/8/8 b - -","evals":[{"pvs":[{"mate":15,"line":"g8f8"}],"depth":40}]}"#;
+        assert_eq!(read(mate).unwrap()[0].score, Some(-31_970));
+    }
+
+    #[test]
+    fn objects_are_rows_and_faults_have_their_line() {
+        let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        let records = read(&format!(
+            "{{\"fen\":\"{start}\",\"score\":-12,\"result\":0.5}}\n{{\"fen\":\"{start}\",\"mate\":2}}"
+        ))
+        .unwrap();
+        assert_eq!((records[0].score, records[0].result, records[1].score), (Some(-12), 0, Some(31_997)));
+        for bad in ["[]", "{}", "{\"fen\":1}", "{\"fen\":\"x\",\"evals\":[]}", "{\"fen\":[]}"] {
+            let error = read(&format!("{{\"fen\":\"{start}\"}}\n{bad}")).unwrap_err().to_string();
+            assert!(error.starts_with("x: line 2: "), "{error}");
+        }
+    }
+}

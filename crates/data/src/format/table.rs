@@ -1,0 +1,321 @@
+//! Tables of positions with a column of FENs: what their columns mean, and the record of a row.
+//!
+//! CSV, JSON lines and Parquet share this. Columns are found by name, the dataset's own first; `--columns` names others.
+
+use std::borrow::Cow;
+use std::path::Path;
+use std::str::FromStr;
+
+use shakmaty::uci::UciMove;
+use shakmaty::{Chess, Position};
+
+use super::fen::LineError;
+use super::{fen, replay};
+use crate::{Leaf, MeanResult, Record, notices};
+use patzer_chess::score::MATE;
+use patzer_chess::{PackedBoard, PackedMove};
+use patzer_io::error::{Error, Result};
+
+/// What a column of a table means: its name in files of patzer, and a name in files of others.
+pub struct Role {
+    pub name: &'static str,
+    other: Option<&'static str>,
+}
+
+const fn role(name: &'static str, other: Option<&'static str>) -> Role {
+    Role { name, other }
+}
+
+/// Every role, in the order of a CSV file; `mate` is read only.
+pub static ROLES: [Role; 16] = [
+    role("fen", None),
+    role("ply", None),
+    role("game", None),
+    role("result", None),
+    role("score", Some("cp")),
+    role("depth", None),
+    role("move", Some("line")),
+    role("flags", None),
+    role("to_capture", None),
+    role("to_check", None),
+    role("to_end", None),
+    role("leaf", None),
+    role("leaf_score", None),
+    role("mean_count", None),
+    role("mean_sum", None),
+    role("mate", None),
+];
+pub const FEN: usize = 0;
+pub const RESULT: usize = 3;
+pub const SCORE: usize = 4;
+pub const LEAF: usize = 11;
+pub const MEAN: usize = 13;
+pub const MATE_IN: usize = 15;
+
+/// Columns of a table by role, as `--columns` gives them, and the side that scores and mates speak for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Columns {
+    names: Vec<(usize, String)>,
+    /// Whether scores speak for White; `None` to decide by the names.
+    white: Option<bool>,
+}
+
+impl FromStr for Columns {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Columns> {
+        let mut columns = Columns::default();
+        for part in text.split(',') {
+            let invalid = || Error::usage(format!("{part}: write it as fen=NAME,score=NAME,side=white"));
+            let (key, name) =
+                part.split_once('=').filter(|(_, name)| !name.is_empty()).ok_or_else(invalid)?;
+            match (key, name) {
+                ("side", "white") => columns.white = Some(true),
+                ("side", "mover") => columns.white = Some(false),
+                ("side", _) => {
+                    return Err(Error::usage(format!("side={name}: scores speak for white or mover")));
+                }
+                _ => {
+                    let known = || ROLES.iter().map(|role| role.name).collect::<Vec<_>>().join(", ");
+                    let role = ROLES.iter().position(|role| role.name == key);
+                    let role =
+                        role.ok_or_else(|| Error::usage(format!("{key}: known are {}, side", known())))?;
+                    columns.names.push((role, name.to_string()));
+                }
+            }
+        }
+        Ok(columns)
+    }
+}
+
+impl Columns {
+    /// Names that a role's column may have, the likeliest first.
+    pub fn names(&self, role: usize) -> impl Iterator<Item = &str> {
+        let given = self.names.iter().find(|(given, _)| *given == role).map(|(_, name)| name.as_str());
+        let usual = [Some(ROLES[role].name), ROLES[role].other].into_iter().flatten();
+        given.into_iter().chain(usual.filter(move |_| given.is_none()))
+    }
+
+    /// Whether scores of a column speak for White: the dataset's `score` speaks for the side to move, `cp` and `mate`
+    /// of Lichess for White; of another column `--columns` has to say it.
+    pub fn white(&self, score: Option<&str>) -> std::result::Result<bool, String> {
+        match (self.white, score) {
+            (Some(white), _) => Ok(white),
+            (None, Some("score")) => Ok(false),
+            (None, Some("cp") | None) => Ok(true),
+            (None, Some(other)) => Err(format!(
+                "whose side do the scores of the column `{other}` take? add side=white or side=mover to --columns"
+            )),
+        }
+    }
+}
+
+/// The scale of results, by what was seen: 0 is a loss on the scale from 0 to 1, a draw on that from −1 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scale {
+    Signed,
+    Unit,
+}
+
+/// Makes records of a table's rows.
+#[derive(Debug, Default)]
+pub struct Table {
+    scale: Option<Scale>,
+    rows: u32,
+}
+
+/// Text of the column of a role in a row; `None` if it is empty or missing.
+pub trait Row<'a>: Fn(usize) -> Option<Cow<'a, str>> {}
+impl<'a, T: Fn(usize) -> Option<Cow<'a, str>>> Row<'a> for T {}
+
+/// Finds the place of each role among the names of a table's columns, and whether scores speak for White.
+pub fn find<S: AsRef<str>>(
+    path: &Path,
+    names: &[S],
+    columns: &Columns,
+) -> std::result::Result<([Option<usize>; ROLES.len()], bool), String> {
+    let mut places = [None; ROLES.len()];
+    for (role, place) in places.iter_mut().enumerate() {
+        let known = |name: &str| names.iter().position(|column| column.as_ref() == name);
+        *place = columns.names(role).find_map(known);
+        let asked = columns.names.iter().find(|(given, _)| *given == role);
+        if let (None, Some((_, name))) = (*place, asked) {
+            let all: Vec<&str> = names.iter().map(S::as_ref).collect();
+            return Err(format!("has no column `{name}`; it has {}", all.join(", ")));
+        }
+    }
+    if places[FEN].is_none() {
+        return Err("has no column `fen`; name it with --columns fen=NAME".into());
+    }
+    let scored = places[SCORE].or(places[MATE_IN]).is_some();
+    let white = scored && columns.white(places[SCORE].map(|place| names[place].as_ref()))?;
+    announce(path, white, places[RESULT].is_some());
+    Ok((places, white))
+}
+
+/// Says what a table leaves open.
+pub fn announce(path: &Path, white: bool, results: bool) {
+    if white {
+        notices::add(path, "scores are read as White's".into());
+    }
+    if !results {
+        notices::add(path, "it has no results, so every game counts as drawn: train on scores alone".into());
+    }
+}
+
+impl Table {
+    /// Makes the record of the next row. `white`: whether scores speak for White.
+    pub fn record<'a>(&mut self, row: impl Row<'a>, white: bool) -> std::result::Result<Record, LineError> {
+        let position = fen::parse(&row(FEN).ok_or(LineError::Structure("no fen"))?)?;
+        let mut record = replay::still(&position);
+        let played = row(6).map(|text| played(&position, &text)).transpose()?;
+        let m = played.and_then(|packed| packed.unpack(&position));
+        replay::annotate(&mut record, &position, m, score(&row, &position, white)?);
+        record.ply = whole(&row, 1)?.unwrap_or(record.ply);
+        record.game = whole(&row, 2)?.unwrap_or(self.rows);
+        record.depth = whole(&row, 5)?;
+        record.flags = whole(&row, 7)?.unwrap_or(record.flags);
+        record.to_capture = whole(&row, 8)?.unwrap_or(record.to_capture);
+        record.to_check = whole(&row, 9)?.unwrap_or(record.to_check);
+        record.to_end = whole(&row, 10)?.unwrap_or(record.to_end);
+        record.leaf = match (row(LEAF), whole(&row, LEAF + 1)?) {
+            (Some(text), Some(score)) => {
+                let leaf = fen::parse(&text)?;
+                Some(Leaf { board: PackedBoard::pack(&leaf), turn: leaf.turn(), score })
+            }
+            _ => None,
+        };
+        record.mean = match (whole(&row, MEAN)?, whole(&row, MEAN + 1)?) {
+            (Some(count), Some(sum)) => Some(MeanResult { count, sum }),
+            _ => None,
+        };
+        if let Some(text) = row(RESULT) {
+            record.result = self.result(&text)?;
+        }
+        self.rows = self.rows.wrapping_add(1);
+        Ok(record)
+    }
+
+    fn result(&mut self, text: &str) -> std::result::Result<i8, LineError> {
+        let (result, scale) = match text {
+            "1-0" => (1, None),
+            "0-1" => (-1, None),
+            "1/2-1/2" | "1/2" => (0, None),
+            "1" | "1.0" => (1, None),
+            "0.5" => (0, Some(Scale::Unit)),
+            "0.0" => (-1, Some(Scale::Unit)),
+            "0" => (0, Some(Scale::Signed)),
+            "-1" => (-1, Some(Scale::Signed)),
+            _ => {
+                return Err(LineError::Column(
+                    "result",
+                    "is none of 1, 0, -1 (or 1.0, 0.5, 0.0; or 1-0, 1/2-1/2, 0-1)",
+                ));
+            }
+        };
+        match (self.scale, scale) {
+            (Some(before), Some(now)) if before != now => Err(LineError::Column(
+                "result",
+                "is on another scale than those before: write 1, 0, -1 or 1.0, 0.5, 0.0",
+            )),
+            _ => {
+                self.scale = self.scale.or(scale);
+                Ok(result)
+            }
+        }
+    }
+}
+
+/// A number, also as a floating-point number without a fraction.
+fn whole<'a, T: FromStr>(row: &impl Row<'a>, role: usize) -> std::result::Result<Option<T>, LineError> {
+    let Some(text) = row(role) else { return Ok(None) };
+    let number = text.parse().ok().or_else(|| {
+        let number =
+            text.parse::<f64>().ok().filter(|number| number.fract() == 0.0 && number.abs() < 1e15)?;
+        (number as i64).to_string().parse().ok()
+    });
+    number.map(Some).ok_or(LineError::Column(ROLES[role].name, "is not a number in range"))
+}
+
+/// The score from the side to move. A mate counts in moves: the side that mates makes an odd number of plies.
+fn score<'a>(
+    row: &impl Row<'a>,
+    position: &Chess,
+    white: bool,
+) -> std::result::Result<Option<i16>, LineError> {
+    let turned = white && position.turn().is_black();
+    if let Some(moves) = whole::<i16>(row, MATE_IN)? {
+        let moves = i32::from(if turned { -moves } else { moves });
+        let plies = if moves > 0 { 2 * moves - 1 } else { 2 * -moves };
+        if plies >= 1000 {
+            return Err(LineError::Column("mate", "is not a number in range"));
+        }
+        return Ok(Some((if moves > 0 { MATE - plies } else { plies - MATE }) as i16));
+    }
+    let score = whole::<i16>(row, SCORE)?;
+    Ok(score.map(|score| if turned { score.saturating_neg() } else { score }))
+}
+
+/// The first move of a text in UCI notation.
+fn played(position: &Chess, text: &str) -> std::result::Result<PackedMove, LineError> {
+    let first = text.split_ascii_whitespace().next().unwrap_or(text);
+    let m = first.parse::<UciMove>().ok().and_then(|m| m.to_move(position).ok());
+    m.map(PackedMove::pack).ok_or_else(|| LineError::text(text, "not a legal move"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row<'a>(cells: &'a [(usize, &'a str)]) -> impl Row<'a> {
+        move |role| cells.iter().find(|cell| cell.0 == role).map(|cell| Cow::Borrowed(cell.1))
+    }
+
+    const BLACK: &str = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+
+    #[test]
+    fn scores_and_mates_are_turned_to_the_side_to_move() {
+        for (role, text, white, score) in [
+            (SCORE, "30", true, -30),
+            (SCORE, "30", false, 30),
+            (SCORE, "-30.0", true, 30),
+            (MATE_IN, "3", true, -31_994),
+            (MATE_IN, "-3", true, 31_995),
+            (MATE_IN, "1", false, 31_999),
+            (MATE_IN, "0", false, -32_000),
+        ] {
+            let record = Table::default().record(row(&[(FEN, BLACK), (role, text)]), white).unwrap();
+            assert_eq!(record.score, Some(score), "{text} {white}");
+        }
+        let error = Table::default().record(row(&[(FEN, BLACK), (SCORE, "30.5")]), false).unwrap_err();
+        assert_eq!(error.to_string(), "score is not a number in range");
+    }
+
+    #[test]
+    fn results_of_both_scales_are_read_but_not_mixed() {
+        let read = |texts: &[&str]| {
+            let mut table = Table::default();
+            texts.iter().map(|text| table.result(text)).collect::<std::result::Result<Vec<_>, _>>()
+        };
+        assert_eq!(read(&["1", "0", "-1"]).unwrap(), [1, 0, -1]);
+        assert_eq!(read(&["1.0", "0.5", "0.0"]).unwrap(), [1, 0, -1]);
+        assert_eq!(read(&["1-0", "1/2-1/2", "0-1"]).unwrap(), [1, 0, -1]);
+        assert!(read(&["1", "0.5", "0"]).is_err());
+        assert!(read(&["2"]).is_err());
+    }
+
+    #[test]
+    fn the_side_of_scores_is_known_or_asked_for() {
+        let path = Path::new("x");
+        let usual = Columns::default();
+        assert!(find(path, &["fen", "cp", "mate"], &usual).unwrap().1);
+        assert!(!find(path, &["fen", "score"], &usual).unwrap().1);
+        let named: Columns = "fen=board,score=eval".parse().unwrap();
+        assert!(find(path, &["board", "eval"], &named).unwrap_err().contains("side=white"));
+        let named: Columns = "fen=board,score=eval,side=white".parse().unwrap();
+        let (places, white) = find(path, &["eval", "board", "result"], &named).unwrap();
+        assert_eq!((places[FEN], places[SCORE], places[RESULT], white), (Some(1), Some(0), Some(2), true));
+        assert!(find(path, &["eval"], &named).unwrap_err().contains("no column `board`; it has eval"));
+        assert!("fen".parse::<Columns>().is_err() && "nonsense=x".parse::<Columns>().is_err());
+    }
+}

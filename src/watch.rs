@@ -1,0 +1,194 @@
+//! The state of a match that another process plays, read from its journal and its games. Starts no program and takes
+//! no lock.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant, SystemTime};
+
+use indicatif::HumanDuration;
+
+use crate::match_display::{Pace, state};
+use crate::{Error, Result, Status, Ui, interrupt};
+use patzer_io::printable_lines;
+use patzer_match::journal::Follower;
+use patzer_match::record::{PairEntry, journal_path};
+use patzer_match::stats::{Precision, Sprt, Verdict};
+use patzer_match::{CrossTable, Pairings, RunSummary, SprtState, Standings};
+use patzer_report::contest::games::{Follow, Games, Took};
+
+/// Time between two looks at the journal.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// Time between two lines where there is no terminal.
+const LINES: Duration = Duration::from_secs(10);
+
+struct Watch {
+    journal: Follower<PairEntry>,
+    names: Vec<String>,
+    /// Games at most.
+    games: u64,
+    standings: Box<dyn WatchedStandings>,
+    counted: usize,
+    pgn: Follow,
+    begin: Instant,
+    /// Games at the first look.
+    before: u64,
+}
+
+/// Standings with the report that the run itself ends with.
+trait WatchedStandings: Standings {
+    fn end(&self, ended: &RunSummary, ui: &Ui) -> Result<Status>;
+}
+
+impl WatchedStandings for SprtState {
+    fn end(&self, ended: &RunSummary, ui: &Ui) -> Result<Status> {
+        let report = self.report(ended, None);
+        ui.result(&report)?;
+        Ok(match report.verdict {
+            Verdict::H1 => Status::Done,
+            Verdict::H0 => Status::H0,
+            Verdict::Undecided => Status::Undecided,
+        })
+    }
+}
+
+impl WatchedStandings for CrossTable {
+    fn end(&self, ended: &RunSummary, ui: &Ui) -> Result<Status> {
+        ui.result(&self.report(ended, None))
+    }
+}
+
+/// Shows a match until it ends; `file` is its journal or its file of games.
+pub fn run(file: &Path, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    let is_journal = file.extension().is_some_and(|extension| extension == "journal");
+    let journal = if is_journal { file.to_path_buf() } else { journal_path(file) };
+    let pgn = if is_journal { file.with_extension("pgn") } else { file.to_path_buf() };
+    let mut watch = Watch::open(&journal, pgn)?;
+    let bar = ui.progress("watch", 0);
+    let mut said = None::<Instant>;
+    while !watch.journal.is_complete() {
+        if bar.is_hidden() {
+            if said.is_none_or(|said| said.elapsed() >= LINES) {
+                said = Some(Instant::now());
+                ui.note(watch.standings.summary_line());
+            }
+        } else {
+            bar.set_position(watch.standings.games());
+            bar.set_message(printable_lines(&watch.text()).into_owned());
+        }
+        std::thread::sleep(LOOK);
+        interrupt::check()?;
+        watch.update()?;
+    }
+    bar.finish_and_clear();
+    let games = watch.standings.games() - watch.before;
+    let seconds = if games > 0 { watch.begin.elapsed().as_secs_f64() } else { 0.0 };
+    let ended = RunSummary { games, seconds, discarded: 0, complete: true };
+    watch.time_use().iter().for_each(|line| ui.note(line));
+    watch.standings.end(&ended, ui)
+}
+
+impl Watch {
+    fn open(journal: &Path, pgn: PathBuf) -> Result<Watch> {
+        let journal = Follower::<PairEntry>::open(journal)?;
+        let name = |number: usize| journal.options().get(&format!("player {number}")).cloned();
+        let names: Vec<String> = (1..).map_while(name).collect();
+        let (standings, games) = standings(&journal, &names)?;
+        let (pgn, begin) = (Follow::new(pgn), Instant::now());
+        let mut watch = Watch { journal, names, games, standings, counted: 0, pgn, begin, before: 0 };
+        watch.count()?;
+        watch.before = watch.standings.games();
+        Ok(watch)
+    }
+
+    fn update(&mut self) -> Result<()> {
+        if self.journal.update()? {
+            self.standings = standings(&self.journal, &self.names)?.0;
+            self.counted = 0;
+            self.pgn.restart();
+            self.count()?;
+            (self.begin, self.before) = (Instant::now(), self.standings.games());
+            return Ok(());
+        }
+        self.count()
+    }
+
+    fn count(&mut self) -> Result<()> {
+        for entry in &self.journal.entries()[self.counted..] {
+            if entry.players.iter().any(|player| *player >= self.names.len()) {
+                return Err(Error::input(format!("pair {} is not of the journal's players", entry.pair)));
+            }
+            self.standings.add(entry);
+        }
+        self.counted = self.journal.entries().len();
+        self.pgn.update(self.journal.games());
+        Ok(())
+    }
+
+    fn text(&self) -> String {
+        let pace = Pace {
+            played: self.standings.games() - self.before,
+            seconds: self.begin.elapsed().as_secs_f64(),
+            games: self.games,
+        };
+        let mut text = state(&*self.standings, self.names.len() == 2, pace);
+        let reasons = self.reasons();
+        if !reasons.is_empty() {
+            text += &format!("\n  endings: {reasons}");
+        }
+        for line in self.time_use() {
+            text += &format!("\n  {line}");
+        }
+        let age = self.journal.changed().and_then(|changed| SystemTime::now().duration_since(changed).ok());
+        if let Some(age) = age.filter(|age| age.as_secs() >= 10) {
+            text += &format!("\n  last pair {} ago", HumanDuration(Duration::from_secs(age.as_secs())));
+        }
+        text
+    }
+
+    fn reasons(&self) -> String {
+        let mut all = std::collections::BTreeMap::<String, u64>::new();
+        for reason in self.journal.entries().iter().flat_map(|entry| &entry.reasons) {
+            *all.entry(reason.name()).or_default() += 1;
+        }
+        let words: Vec<String> = all.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+        words.join(", ")
+    }
+
+    /// Time, depth and speed of each player, from the comments of its moves.
+    fn time_use(&self) -> Vec<String> {
+        let Games { took, .. } = self.pgn.games();
+        let line = |(name, moves): (&String, &Vec<Took>)| {
+            let sum = moves.iter().fold(Took::default(), |sum, took| sum.plus(took));
+            let each = |value: f64| value / sum.moves.max(1) as f64;
+            let mut line = format!(
+                "{name}: {:.1} ms a move, depth {:.1}",
+                1000.0 * each(sum.seconds),
+                each(sum.depth as f64)
+            );
+            if sum.nodes > 0 && sum.seconds > 0.0 {
+                line += &format!(", {:.0} knps", sum.nodes as f64 / sum.seconds / 1000.0);
+            }
+            line
+        };
+        took.iter().map(line).collect()
+    }
+}
+
+/// Empty standings of a journal's run, and its games at most.
+fn standings(journal: &Follower<PairEntry>, names: &[String]) -> Result<(Box<dyn WatchedStandings>, u64)> {
+    let argument = |name: &str| journal.arguments().get(name).and_then(|values| values.first());
+    let games: Option<u64> = argument("games").and_then(|games| games.parse().ok());
+    if let Some(words) = journal.options().get("test") {
+        let sprt: Sprt = words.parse()?;
+        return Ok((Box::new(SprtState::new(sprt)), games.unwrap_or(crate::sprt::GAMES)));
+    }
+    let round_robin = journal.options().get("tournament").is_some_and(|kind| kind == "round robin");
+    let round = Pairings::new(names.len(), if round_robin { names.len() } else { 1 }).round();
+    let until = argument("until_error").and_then(|error| error.parse().ok());
+    let precision = until.map(Precision::new).transpose()?;
+    let games = games.unwrap_or_else(|| crate::match_::games(precision.is_some()));
+    let table = CrossTable::new(names);
+    let table = precision.map_or(table.clone(), |precision| table.until(precision, round));
+    Ok((Box::new(table), games * round as u64))
+}

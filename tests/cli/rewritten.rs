@@ -1,0 +1,205 @@
+//! Datasets that other programs rewrote (`fixtures/parquet/make.py`), and tables of other programs.
+
+use std::path::{Path, PathBuf};
+
+use patzer_data::{AnyReader, Record, flags};
+
+use crate::{done, patzer};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/parquet").join(name)
+}
+
+fn positions(path: &Path) -> Vec<Record> {
+    AnyReader::open(path, None).unwrap().read_all().unwrap()
+}
+
+/// Converts a file and returns its positions and what stderr says.
+fn converted(file: &Path, options: &str) -> (Vec<Record>, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut line = vec!["data", "convert", file.to_str().unwrap(), "-o", "x.parquet"];
+    line.extend(options.split_whitespace());
+    let output = patzer(folder.path(), &line);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{stderr}");
+    (positions(&folder.path().join("x.parquet")), stderr)
+}
+
+#[test]
+fn a_dataset_that_another_program_rewrote_is_the_same_dataset() {
+    let source = positions(&fixture("source.parquet"));
+    assert!(source.len() > 50);
+    for (name, said) in [
+        ("pyarrow.parquet", vec![]),
+        ("pyarrow_v2.parquet", vec![]),
+        ("pandas.parquet", vec!["it has no `patzer` metadata, so its sources and filters are unknown"]),
+        (
+            "polars.parquet",
+            vec!["left out are the columns opening, which patzer does not know", "no `patzer` metadata"],
+        ),
+        ("duckdb_v2.parquet", vec!["no `patzer` metadata"]),
+    ] {
+        let (read, stderr) = converted(&fixture(name), "");
+        let mut expected = source.clone();
+        if name == "pandas.parquet" {
+            expected.iter_mut().step_by(3).for_each(|record| record.score = None);
+        }
+        assert!(read == expected, "{name}");
+        for text in said {
+            assert!(stderr.contains(text), "{name}: {stderr}");
+        }
+    }
+}
+
+#[test]
+fn missing_columns_are_empty_or_computed_and_named() {
+    let (read, stderr) = converted(&fixture("duckdb.parquet"), "");
+    let mut expected = positions(&fixture("source.parquet"));
+    expected.reverse();
+    for (row, record) in expected.iter_mut().enumerate() {
+        // What a single position does not say.
+        record.flags &= !(flags::BOOK | flags::MATE_END);
+        record.to_capture = if record.has(flags::CAPTURE) { 0 } else { 255 };
+        record.to_check = if record.has(flags::GIVES_CHECK) { 0 } else { 255 };
+        (record.to_end, record.depth, record.game) = (255, None, row as u32);
+        record.ply = record.game_ply() as u16;
+    }
+    assert!(expected.iter().any(|record| record.flags != 0));
+    assert!(read == expected);
+    let said = "it lacks the columns ply, game, depth, flags, to_capture, to_check, to_end, which are empty or computed";
+    assert!(stderr.contains(said), "{stderr}");
+}
+
+#[test]
+fn a_value_beyond_its_column_is_an_error_with_its_row() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = patzer(
+        folder.path(),
+        &["data", "convert", fixture("ep300.parquet").to_str().unwrap(), "-o", "x.csv"],
+    );
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        stderr.contains("ep300.parquet: row 17: ep is 300, not a whole number from 0 to 255"),
+        "{stderr}"
+    );
+    assert!(!folder.path().join("x.csv").exists());
+}
+
+/// A rewritten dataset goes through every command, also with a row group read by several threads.
+#[test]
+fn other_commands_take_rewritten_datasets() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = fixture("polars.parquet");
+    let file = file.to_str().unwrap();
+    for line in ["data stats", "data validate", "data show", "label"] {
+        done(folder.path(), &format!("{line} {file}"));
+    }
+    done(folder.path(), &format!("data shuffle {file} -o x.bullet --no-score 0"));
+    done(folder.path(), &format!("data merge {file} {file} -o y.parquet --threads 3"));
+}
+
+/// A table as Lichess publishes it on Hugging Face: White's scores, the best line, no results.
+#[test]
+fn a_parquet_table_with_fens_is_read() {
+    let (read, stderr) = converted(&fixture("lichess.parquet"), "");
+    let facts: Vec<_> = read.iter().map(|r| (r.score.unwrap(), r.depth.unwrap(), r.result)).collect();
+    assert_eq!(facts, [(-69, 46, 0), (4, 38, 0), (31_971, 40, 0)]);
+    assert_eq!(read[0].played.to(), shakmaty::Square::G7);
+    assert!(stderr.contains("scores are read as White's"), "{stderr}");
+    assert!(stderr.contains("it has no results, so every game counts as drawn"), "{stderr}");
+    let (turned, _) = converted(&fixture("lichess.parquet"), "--columns score=cp,side=mover");
+    assert_eq!(turned[0].score, Some(69));
+}
+
+#[test]
+fn the_columns_of_a_table_can_be_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let csv = "id,board,eval,wdl\n1,8/8/8/4k3/8/8/4P3/4K3 b - - 0 1,55,1.0\n2,8/8/8/4k3/8/8/4P3/4K3 w - - 0 1,,0.5\n";
+    std::fs::write(here.join("x.csv"), csv).unwrap();
+    done(here, "data convert x.csv --columns fen=board,score=eval,result=wdl,side=white -o x.parquet");
+    let read = positions(&here.join("x.parquet"));
+    let facts: Vec<_> = read.iter().map(|r| (r.score, r.result)).collect();
+    assert_eq!(facts, [(Some(-55), 1), (None, 0)]);
+    let json = csv.lines().skip(1).map(|line| {
+        let cells: Vec<&str> = line.split(',').collect();
+        format!(
+            "{{\"board\":\"{}\",\"eval\":{},\"wdl\":{}}}\n",
+            cells[1],
+            if cells[2].is_empty() { "null" } else { cells[2] },
+            cells[3]
+        )
+    });
+    std::fs::write(here.join("x.jsonl"), json.collect::<String>()).unwrap();
+    let error = |line: &str| {
+        let output = patzer(here, &line.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(1));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    done(
+        here,
+        "data convert x.jsonl --input-format jsonl --columns fen=board,score=eval,result=wdl,side=white -o y.parquet",
+    );
+    assert!(positions(&here.join("y.parquet")) == read);
+    assert!(
+        error("data convert x.csv --input-format csv -o z.csv")
+            .contains("no column `fen`; name it with --columns")
+    );
+    assert!(
+        error("data convert x.csv --columns fen=board,score=eval -o z.csv")
+            .contains("add side=white or side=mover")
+    );
+    assert!(
+        error("data convert x.csv --columns fen=board,score=none -o z.csv").contains("has no column `none`")
+    );
+    assert!(error("data convert x.parquet -o z.jsonl").contains("jsonl is read only"));
+}
+
+/// The columns for other programs are in the file, and no part of the dataset.
+#[test]
+fn readable_columns_are_added_and_ignored_on_reading() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let source = fixture("source.parquet");
+    done(here, &format!("data convert {} --with fen,uci -o x.parquet", source.display()));
+    let output = patzer(here, &["data", "convert", "x.parquet", "-o", "y.parquet"]);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    assert!(positions(&here.join("y.parquet")) == positions(&source));
+    done(here, &format!("data convert {} -o plain.parquet", source.display()));
+    let size = |name: &str| std::fs::metadata(here.join(name)).unwrap().len();
+    assert_eq!(size("y.parquet"), size("plain.parquet"));
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::RowAccessor;
+    let file = SerializedFileReader::new(std::fs::File::open(here.join("x.parquet")).unwrap()).unwrap();
+    let names: Vec<&str> =
+        file.metadata().file_metadata().schema_descr().columns().iter().map(|c| c.name()).collect();
+    assert_eq!(names[names.len() - 2..], ["fen", "uci"]);
+    let row = file.get_row_iter(None).unwrap().next().unwrap().unwrap();
+    assert_eq!(
+        row.get_string(names.len() - 2).unwrap(),
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+    );
+    assert_eq!(row.get_string(names.len() - 1).unwrap().len(), 4);
+    let pairs = file.metadata().file_metadata().key_value_metadata().unwrap();
+    let about = pairs.iter().find(|pair| pair.key == "patzer.columns").unwrap().value.as_ref().unwrap();
+    let about: serde_json::Value = serde_json::from_str(about).unwrap();
+    assert_eq!((&about["score"]["side"], &about["ep"]["empty"]), (&"side to move".into(), &"255".into()));
+    let output = patzer(here, &["data", "convert", "x.parquet", "-o", "x.csv", "--with", "fen"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("--with: csv has no such columns"));
+}
+
+#[test]
+fn csv_carries_mean_results() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let pgn: String =
+        ["1-0", "0-1", "1-0"].map(|end| format!("[Result \"{end}\"]\n\n1. e4 e5 2. Nf3 {end}\n\n")).concat();
+    std::fs::write(here.join("g.pgn"), pgn).unwrap();
+    done(here, "extract g.pgn --duplicates mean -o means.parquet");
+    done(here, "data convert means.parquet -o means.csv");
+    done(here, "data convert means.csv -o back.parquet");
+    let before = positions(&here.join("means.parquet"));
+    assert_eq!(before[0].mean.map(|mean| (mean.count, mean.sum)), Some((3, 1)));
+    assert!(positions(&here.join("back.parquet")) == before);
+}
