@@ -127,7 +127,7 @@ pub fn jsonl(bytes: &[u8]) {
 
 pub fn csv(bytes: &[u8]) {
     let records = sound("csv", bytes);
-    let layout = Layout { resolved: true, means: true };
+    let layout = Layout { resolved: true, means: true, taught: true };
     let mut text = csv::header(layout);
     records.iter().for_each(|record| csv::encode(&mut text, record, layout));
     let (again, result) = read("csv", &text);

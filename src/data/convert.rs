@@ -183,6 +183,7 @@ fn together(readers: &[AnyReader], pipeline: &Pipeline, ui: &Ui) -> Metadata {
     let dedupe = all().find(|metadata| metadata.layout().means).and_then(|metadata| metadata.dedupe);
     Metadata {
         resolved: complete.then(|| resolved.join("; ")),
+        teacher: Metadata::teachers(all()),
         dedupe,
         ..Metadata::new(sources, filters, seed)
     }

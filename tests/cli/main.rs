@@ -36,6 +36,7 @@ mod scores;
 mod selfplay;
 mod sprt;
 mod studies;
+mod teacher;
 mod tune;
 mod tune_net;
 mod uci_players;

@@ -3,7 +3,11 @@
 //! The engine is the ignored test [`engine`] of this test program: patzer starts it with the arguments of [`command`].
 //! What libtest prints first is garbage that patzer has to tolerate. The engine plays a legal move that depends on its
 //! option `Seed` and the position alone, or the moves of its option `Moves`. Its option `Mode` is `fault@go`: what to
-//! do wrong, and at which `go`, counted from 1 through all games. Its option `Score` is the score it always reports.
+//! do wrong, and at which `go`, counted from 1 through all games; `fault@0` does it at every position of which
+//! [`is_hard`] is true. Its option `Score` is the score it always reports.
+//!
+//! Started as `teacher`, it shows wins, draws and losses if `UCI_ShowWDL` says so, and its scores depend on the
+//! searches since `ucinewgame`, as those of an engine with a transposition table do: [`taught`].
 
 use std::io::{BufRead, Write};
 
@@ -35,6 +39,19 @@ fn engine() {
     std::process::exit(0);
 }
 
+/// Positions of which a fault that is `@0` happens: about one in sixteen.
+pub fn is_hard(key: u64) -> bool {
+    mix(99, key).is_multiple_of(16)
+}
+
+/// What the teacher says of a position after so many searches since `ucinewgame`: score, depth, wins and draws.
+pub fn taught(key: u64, searches: u64) -> (i32, usize, [u32; 2]) {
+    let value = mix(key, searches);
+    let win = (value >> 20) as u32 % 1001;
+    let draw = (value >> 40) as u32 % (1001 - win);
+    ((value % 1999) as i32 - 999, 1 + (value >> 60) as usize, [win, draw])
+}
+
 #[derive(Default)]
 struct Engine {
     start: String,
@@ -46,6 +63,8 @@ struct Engine {
     chess960: bool,
     line: Option<Line>,
     gone: usize,
+    searches: u64,
+    shows_wdl: bool,
     /// The last move that it answered.
     last: String,
 }
@@ -96,6 +115,9 @@ impl Engine {
                     say(
                         "option name Move Overhead type spin default 0 min 0 max 9\noption name Clear type button",
                     );
+                    if self.start == "teacher" {
+                        say("option name UCI_ShowWDL type check default false");
+                    }
                     if self.start != "classical" {
                         say("option name UCI_Chess960 type check default false");
                     }
@@ -103,6 +125,7 @@ impl Engine {
                 }
             },
             "isready" => say("readyok"),
+            "ucinewgame" => self.searches = 0,
             "setoption" => self.set(rest),
             "position" => self.position(rest),
             "go" => {
@@ -126,6 +149,7 @@ impl Engine {
                 (self.mode, self.at) = (mode.to_string(), at.parse().unwrap());
             }
             "Score" => self.score = Some(value.parse().unwrap()),
+            "UCI_ShowWDL" => self.shows_wdl = value == "true",
             "UCI_Chess960" => self.chess960 = value == "true",
             "Move Overhead" | "Clear" => eprintln!("{name} is {value}"),
             _ => panic!("no option {name}"),
@@ -158,7 +182,9 @@ impl Engine {
 
     fn go(&mut self, limits: &str) {
         let best = self.best();
-        let mode = if self.gone == self.at { self.mode.as_str() } else { "" };
+        let key = self.line.as_ref().unwrap().key();
+        let hard = self.at == 0 && is_hard(key);
+        let mode = if hard || self.gone == self.at { self.mode.as_str() } else { "" };
         // The report depends on the position alone, so that it is the same in every run.
         let ply = self.line.as_ref().unwrap().moves().len();
         let (depth, score) = (1 + ply % 7, self.score.unwrap_or(ply as i32 % 90));
@@ -201,6 +227,15 @@ impl Engine {
                 std::process::exit(4);
             }
             _ => {}
+        }
+        if self.start == "teacher" {
+            let (score, depth, [win, draw]) = taught(key, self.searches);
+            let wdl = format!(" wdl {win} {draw} {}", 1000 - win - draw);
+            let wdl = if self.shows_wdl { wdl.as_str() } else { "" };
+            self.searches += 1;
+            say(&format!("info depth {depth} score cp {score}{wdl} nodes 9 pv {best}"));
+            let best = if mode == "illegal" { "e2e5" } else { &best };
+            return say(&format!("bestmove {best}"));
         }
         if mode == "stale" {
             say(&format!("bestmove {}", self.last));

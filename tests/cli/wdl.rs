@@ -34,6 +34,8 @@ fn sample(position: &Chess, game: u32) -> Record {
         to_end: 255,
         leaf: None,
         mean: None,
+        best: PackedMove::NONE,
+        wdl: None,
     }
 }
 

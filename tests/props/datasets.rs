@@ -12,7 +12,9 @@ use patzer_data::format::metadata::Shard;
 use patzer_data::merge::merge;
 use patzer_data::shuffle::{self, shuffle};
 use patzer_data::split::{SplitPart, part_of, split};
-use patzer_data::{Dataset, Leaf, MeanResult, Metadata, OutputSettings, Record, RowGroups, Target, Writer};
+use patzer_data::{
+    Dataset, Leaf, MeanResult, Metadata, OutputSettings, Record, RowGroups, Target, Wdl, Writer,
+};
 use proptest::prelude::*;
 use shakmaty::{CastlingMode, Chess, Color, fen::Fen};
 
@@ -42,7 +44,9 @@ fn record() -> impl Strategy<Value = Record> {
     let facts = (-1i8..=1, any::<Option<i16>>(), any::<Option<u8>>(), any::<u16>(), any::<[u8; 3]>());
     let leaf = prop::option::of((board(), any::<bool>(), any::<i16>()));
     let mean = prop::option::of((1u32..1000, -900i32..900));
-    (board(), any::<bool>(), place, facts, leaf, mean).prop_map(|(board, black, place, facts, leaf, mean)| {
+    let taught = (any::<u16>(), prop::option::of((0u16..=1000, any::<u16>())));
+    let all = (board(), any::<bool>(), place, facts, leaf, mean, taught);
+    all.prop_map(|(board, black, place, facts, leaf, mean, (best, wdl))| {
         let (ep, halfmove, fullmove, ply, played) = place;
         let (result, score, depth, flags, [to_capture, to_check, to_end]) = facts;
         Record {
@@ -64,6 +68,8 @@ fn record() -> impl Strategy<Value = Record> {
             to_end,
             leaf: leaf.map(|(board, black, score)| Leaf { board, turn: Color::from_black(black), score }),
             mean: mean.map(|(count, sum)| MeanResult { count, sum }),
+            best: PackedMove(best),
+            wdl: wdl.map(|(win, draw)| Wdl { win, draw: draw % (1001 - win) }),
         }
     })
 }
@@ -74,7 +80,7 @@ fn extracted(most: usize) -> impl Strategy<Value = Vec<Record>> {
         let mut game = 0;
         let number = |(record, step): (Record, u32)| {
             game += step / 2;
-            Record { game, leaf: None, mean: None, ep: 255, ..record }
+            Record { game, leaf: None, mean: None, best: PackedMove::NONE, wdl: None, ep: 255, ..record }
         };
         records.into_iter().map(number).collect()
     })
@@ -145,17 +151,21 @@ proptest! {
         records in prop::collection::vec(record(), 0..200),
         resolved in any::<bool>(),
         means in any::<bool>(),
+        taught in any::<bool>(),
     ) {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x");
         let plain = |s: &Record| Record {
             leaf: s.leaf.filter(|_| resolved),
             mean: s.mean.filter(|_| means),
+            best: if taught { s.best } else { PackedMove::NONE },
+            wdl: s.wdl.filter(|_| taught),
             ..*s
         };
         let records: Vec<Record> = records.iter().map(plain).collect();
         let metadata = Metadata {
             resolved: resolved.then(|| "qsearch".into()),
+            teacher: taught.then(|| "an engine".into()),
             dedupe: means.then_some(Dedupe { keep: Keep::Mean, mirror: false }),
             ..Metadata::new(vec![], vec![], 0)
         };
@@ -175,6 +185,12 @@ proptest! {
             if resolved {
                 prop_assert_eq!(row.get_bool(16).ok(), record.leaf.map(|leaf| leaf.turn.is_black()));
                 prop_assert_eq!(row.get_short(17).ok(), record.leaf.map(|leaf| leaf.score));
+            }
+            if taught {
+                let first = 15 + 3 * usize::from(resolved) + 2 * usize::from(means);
+                prop_assert_eq!(row.get_ushort(first).unwrap_or(0), record.best.0);
+                prop_assert_eq!(row.get_ushort(first + 1).ok(), record.wdl.map(|wdl| wdl.win));
+                prop_assert_eq!(row.get_ushort(first + 2).ok(), record.wdl.map(|wdl| wdl.draw));
             }
             rows += 1;
         }

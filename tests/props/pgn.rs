@@ -50,6 +50,8 @@ fn plainly(start: &Chess, moves: &[Move], game: u32, result: i8) -> Vec<Record> 
             to_end: distance(ply, &|at| at + 1 == moves.len()),
             leaf: None,
             mean: None,
+            best: PackedMove::NONE,
+            wdl: None,
         }
     };
     (0..moves.len()).map(record).collect()

@@ -35,6 +35,6 @@ pub use format::any::{AnyReader, AnyWriter, Target, Written};
 pub use format::metadata::{Metadata, Source};
 pub use format::parquet::{Dataset, Writer};
 pub use output_stage::{OutputCounts, OutputSettings};
-pub use patzer_pgn::{FAR, Leaf, MeanResult, Record, flags};
+pub use patzer_pgn::{FAR, Leaf, MeanResult, Record, Wdl, flags};
 pub use row_groups::{PositionBlocks, RowGroup, RowGroups};
 pub use sampling::Sampler;

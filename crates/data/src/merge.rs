@@ -1,7 +1,7 @@
 //! Merges datasets into one.
 //!
-//! Shards of one extraction are interleaved by game number, which gives the bytes of a single run; other datasets are
-//! concatenated and their games renumbered. Then come the same stages as in `extract` ([`OutputStage`]).
+//! Shards of one extraction are interleaved by game number, and the pieces of one labelling follow one another; both
+//! give the bytes of a single run. Other datasets are concatenated and their games renumbered. Then come the same stages as in `extract` ([`OutputStage`]).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -42,8 +42,9 @@ pub fn merge(
         let reason = format!("is {}, but {} is {}", how(other), first.path().display(), how(first));
         return Err(Error::data(other.path(), reason));
     }
-    let shards = shards(&parts)?;
-    let dedupe = match (settings.dedupe, first.metadata().dedupe.filter(|_| shards)) {
+    let (shards, pieces) = (shards(&parts)?, sort_pieces(&mut parts)?);
+    let (first, together) = (&parts[0], shards || pieces);
+    let dedupe = match (settings.dedupe, first.metadata().dedupe.filter(|_| together)) {
         (Some(asked), Some(done)) if asked != done => {
             return Err(Error::data(
                 first.path(),
@@ -52,7 +53,11 @@ pub fn merge(
         }
         (asked, done) => asked.or(done),
     };
-    let mut metadata = metadata(&parts, shards, &settings);
+    let mut metadata = metadata(&parts, together, &settings);
+    if pieces {
+        metadata.shard = first.metadata().shard;
+        metadata.account.clone_from(&first.metadata().account);
+    }
     metadata.dedupe = means(&parts, dedupe)?;
     let mut account = metadata.account.take();
     let folder = folder_of(Some(output));
@@ -60,7 +65,11 @@ pub fn merge(
     let writer = AnyWriter::create(output, target, &metadata)?;
     let output = OutputStage::new(Some(writer), &settings, &folder)?;
     let mut batcher = Batcher { output, dedupe, batch: Vec::with_capacity(BATCH), progress };
-    if shards {
+    if pieces {
+        for part in &mut parts {
+            part.for_each(|records| batcher.add(records.into_iter()))?;
+        }
+    } else if shards {
         interleave(&mut parts, &mut batcher)?
     } else {
         concatenate(&mut parts, &mut batcher)?
@@ -96,14 +105,42 @@ fn shards(parts: &[RowGroups]) -> Result<bool> {
     }
     let mut there: Vec<Shard> = parts.iter().filter_map(|part| part.metadata().shard).collect();
     there.sort_unstable_by_key(|shard| shard.index);
-    if let Some(pair) = there.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(Error::input(format!("shard {} is there twice", pair[0])));
-    }
-    let of = there[0].of;
-    if let Some(index) = (0..of).find(|index| there.iter().all(|shard| shard.index != *index)) {
-        return Err(Error::input(format!("shard {} is missing", Shard { index, of })));
-    }
+    complete(there.into_iter())?;
     Ok(true)
+}
+
+/// Sorts the pieces of one dataset that `label --shard` wrote; false for other datasets.
+fn sort_pieces(parts: &mut [RowGroups]) -> Result<bool> {
+    let Some(first) = parts.iter().find(|part| part.metadata().piece.is_some()) else { return Ok(false) };
+    let whole = |part: &RowGroups| {
+        let mut metadata = part.metadata().clone();
+        metadata.piece.iter_mut().for_each(|piece| piece.index = 0);
+        metadata
+    };
+    if let Some(other) = parts.iter().find(|part| whole(part) != whole(first)) {
+        let reason = format!("is not a part of the same labelling as {}", first.path().display());
+        return Err(Error::data(other.path(), reason));
+    }
+    parts.sort_by_key(|part| part.metadata().piece.map(|piece| piece.index));
+    complete(parts.iter().filter_map(|part| part.metadata().piece))?;
+    Ok(true)
+}
+
+/// Checks that shards, in order, are all there once.
+fn complete(shards: impl Iterator<Item = Shard>) -> Result<()> {
+    let (mut next, mut of) = (0, 0);
+    for shard in shards {
+        if shard.index < next {
+            return Err(Error::input(format!("shard {shard} is there twice")));
+        }
+        if shard.index > next {
+            let missing = Shard { index: next, of: shard.of };
+            return Err(Error::input(format!("shard {missing} is missing")));
+        }
+        (next, of) = (next + 1, shard.of);
+    }
+    let missing = Shard { index: next, of };
+    if next < of { Err(Error::input(format!("shard {missing} is missing"))) } else { Ok(()) }
 }
 
 /// The deduplication of the merged dataset. If some rows hold mean results, all have to.
@@ -117,16 +154,17 @@ fn means(parts: &[RowGroups], dedupe: Option<Dedupe>) -> Result<Option<Dedupe>> 
     }
 }
 
-fn metadata(parts: &[RowGroups], shards: bool, settings: &OutputSettings) -> Metadata {
+fn metadata(parts: &[RowGroups], together: bool, settings: &OutputSettings) -> Metadata {
     let first = parts[0].metadata();
     let mut merged = Metadata::new(Vec::new(), Vec::new(), first.seed);
     merged.resolved.clone_from(&first.resolved);
     let all: Vec<&Metadata> = parts.iter().map(RowGroups::metadata).collect();
     merged.sources = unique(all.iter().flat_map(|m| &m.sources));
-    if !shards && merged.sources.len() < all.iter().map(|m| m.sources.len()).sum() {
+    if !together && merged.sources.len() < all.iter().map(|m| m.sources.len()).sum() {
         // Two datasets have games of the same file, so game numbers no longer identify the file.
         merged.sources.iter_mut().for_each(|source| source.games = None);
     }
+    merged.teacher = Metadata::teachers(all.iter().copied());
     merged.filters = unique(all.iter().flat_map(|m| &m.filters));
     merged.filters.extend(settings.describe());
     merged.steps = unique(all.iter().flat_map(|m| &m.steps));

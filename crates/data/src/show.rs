@@ -5,8 +5,8 @@ use shakmaty::{CastlingMode, Chess, Color, Square, san::SanPlus};
 
 use super::format::fen;
 use super::{FAR, Record, flags};
-use patzer_chess::PackedBoard;
 use patzer_chess::packed::NO_EP;
+use patzer_chess::{PackedBoard, PackedMove};
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug)]
@@ -53,6 +53,10 @@ pub static COLUMNS: &[Column] = &[
     column("leaf_score", "static evaluation of that, centipawns for its side to move", |s| {
         s.record.leaf.map(|leaf| leaf.score).into()
     }),
+    column("best", "the teacher's best move, as UCI has it", |s| best(s).into()),
+    column("wdl", "the teacher's wins, draws and losses in a thousand, for the side to move", |s| {
+        s.record.wdl.map(|wdl| format!("{} {} {}", wdl.win, wdl.draw, wdl.loss())).into()
+    }),
 ];
 
 pub fn named(name: &str) -> Result<&'static Column> {
@@ -98,7 +102,15 @@ fn distance(plies: u8) -> Value {
 }
 
 fn uci(shown: &Shown<'_>) -> Option<String> {
-    let m = shown.record.played.unpack(shown.position?)?;
+    move_text(shown, shown.record.played)
+}
+
+fn best(shown: &Shown<'_>) -> Option<String> {
+    move_text(shown, shown.record.best)
+}
+
+fn move_text(shown: &Shown<'_>, m: PackedMove) -> Option<String> {
+    let m = m.unpack(shown.position?)?;
     let mode = CastlingMode::from_chess960(shown.record.has(flags::CHESS960));
     Some(m.to_uci(mode).to_string())
 }

@@ -38,7 +38,7 @@ pub fn shuffle(
     settings: Settings,
     mut progress: impl FnMut(u64),
 ) -> Result<(u64, Written)> {
-    let mut metadata: Metadata = data.metadata().clone();
+    let mut metadata = Metadata { piece: None, ..data.metadata().clone() };
     metadata.steps.push(format!("shuffle: seed {}", settings.seed));
     let mut writer = AnyWriter::create(output, &settings.target, &metadata)?;
     let folder = folder_of(Some(output));

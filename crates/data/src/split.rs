@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{AnyWriter, Record, RowGroups, Target, Written};
+use super::{AnyWriter, Metadata, Record, RowGroups, Target, Written};
 use patzer_chess::rng::{mix, unit};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -46,7 +46,7 @@ pub fn split(
     mut progress: impl FnMut(u64),
 ) -> Result<SplitCounts> {
     let writer = |part: &SplitPart| {
-        let mut metadata = data.metadata().clone();
+        let mut metadata = Metadata { piece: None, ..data.metadata().clone() };
         metadata.steps.push(format!("split: {} {}, seed {seed}", part.name, part.share));
         AnyWriter::create(&part.output, target, &metadata)
     };

@@ -171,6 +171,10 @@ impl Timer {
         Limits { nodes, depth, movetime, clock: self.clock(), overhead, ..Limits::default() }
     }
 
+    pub fn control(&self) -> Control {
+        self.control
+    }
+
     pub fn clock(&self) -> Option<Clock> {
         match self.control.time {
             Some(Time::Clock(TimeControl { increment, .. })) => {

@@ -50,6 +50,6 @@ pub use syzygy::{Syzygy, SyzygyResults};
 pub use tally::Tally;
 pub use time_use::{TimeSummary, TimeUse};
 pub use tournament::CrossTable;
-pub use uci::{EngineLog, LinePattern, Listen, PatternError, PvCheck, Timeouts};
+pub use uci::{Analysis, Analyst, EngineLog, LinePattern, Listen, PatternError, PvCheck, Timeouts};
 #[doc(hidden)]
 pub use uci::{EngineOutput, read_output};

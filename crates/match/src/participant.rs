@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
-use super::uci::{Program, UciPlayer};
+use super::uci::{Analyst, Program, UciPlayer};
 use crate::{Control, InProcess, Listen, Player, PlayerError, Spec, TimeSettings, Timeouts};
 use patzer_engine::{self as engine, PlayerSettings};
 use patzer_eval::Evaluation;
@@ -164,6 +164,14 @@ impl Participant {
         let mut player = UciPlayer::launch(program.clone())?;
         player.handshake(stop)?;
         Ok(Box::new(player))
+    }
+
+    /// Starts the program to search single positions; `None` for an evaluation in this process.
+    pub fn analyst(&self, stop: &AtomicBool) -> Option<std::result::Result<Analyst, PlayerError>> {
+        match &self.kind {
+            Kind::Program(program) => Some(Analyst::start(program.clone(), stop)),
+            Kind::InProcess(..) => None,
+        }
     }
 
     pub fn in_process(&self) -> Option<InProcess> {

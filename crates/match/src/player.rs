@@ -42,6 +42,8 @@ pub struct SearchInfo {
     pub tbhits: u64,
     /// Time of the search as the player reports it.
     pub time: Option<Duration>,
+    /// Expected wins, draws and losses in a thousand, from the mover's side, if reported.
+    pub wdl: Option<[u16; 3]>,
 }
 
 /// Text that a player sent while it chose a move, as [`Listen`](crate::Listen) asks.

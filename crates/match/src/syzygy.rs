@@ -57,6 +57,11 @@ impl Syzygy {
         Ok(Syzygy { tables, files, pieces, ignore_fifty, results: SyzygyResults::All })
     }
 
+    /// Most pieces of a position that is probed, kings included.
+    pub fn pieces(&self) -> usize {
+        self.pieces
+    }
+
     /// The winner, or `Some(None)` for a draw; `None` if the tables do not decide.
     pub fn winner(&self, position: &Chess) -> Option<Option<Color>> {
         if position.board().occupied().count() > self.pieces {

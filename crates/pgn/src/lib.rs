@@ -30,7 +30,7 @@ pub use folders::expand_folders;
 pub use game::{Game, GameError, Parser, ResultConflict};
 pub use outline::{Token, outline};
 pub use pattern::Pattern;
-pub use record::{FAR, Leaf, MeanResult, Record, flags};
+pub use record::{FAR, Leaf, MeanResult, Record, Wdl, flags};
 pub use scoring::{EvalSide, Factor, PerSource, ScoreOptions, Scoring};
 pub use source::{Chunk, Event, Reader};
 pub use split::{GameSpan, GameSplitter};

@@ -58,6 +58,23 @@ pub struct Record {
     pub leaf: Option<Leaf>,
     /// Results of all equal positions, if `--keep mean` merged them into this one.
     pub mean: Option<MeanResult>,
+    /// Best move of the engine that gave the score, if a teacher did; else [`PackedMove::NONE`].
+    pub best: PackedMove,
+    /// Expected shares of that engine, if it shows them.
+    pub wdl: Option<Wdl>,
+}
+
+/// An engine's expected shares of wins and draws for the side to move, per mille; the rest are losses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wdl {
+    pub win: u16,
+    pub draw: u16,
+}
+
+impl Wdl {
+    pub fn loss(self) -> u16 {
+        1000u16.saturating_sub(self.win).saturating_sub(self.draw)
+    }
 }
 
 /// Results of equal positions merged into one. Sum and count instead of the mean, so that merging datasets gives exactly

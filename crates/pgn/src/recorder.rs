@@ -172,6 +172,8 @@ impl Visitor for Recorder<'_> {
             to_end: FAR,
             leaf: None,
             mean: None,
+            best: PackedMove::NONE,
+            wdl: None,
         });
         self.board.play(step);
         if self.board.in_check

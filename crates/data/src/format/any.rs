@@ -307,7 +307,7 @@ impl AnyWriter {
             return self.writer.write(records).map(drop);
         }
         self.kept.clear();
-        let mut lost = [0u64; 16];
+        let mut lost = [0u64; 32];
         for record in records {
             let mut record = *record;
             let needs_score = self.format.needs.contains(Capabilities::SCORE);

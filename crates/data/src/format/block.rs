@@ -14,7 +14,7 @@ use crate::Record;
 use crate::spill::{Spillable, field};
 
 /// Every column; those without values take next to no space.
-const LAYOUT: Layout = Layout { resolved: true, means: true };
+const LAYOUT: Layout = Layout { resolved: true, means: true, taught: true };
 
 impl Spillable for Record {
     fn encode(records: &[Record]) -> io::Result<Vec<u8>> {

@@ -6,7 +6,7 @@ use patzer_chess::packed::NO_EP;
 use patzer_chess::{PackedBoard, PackedMove};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub struct Capabilities(u16);
+pub struct Capabilities(u32);
 
 pub struct Capability {
     pub set: Capabilities,
@@ -20,7 +20,7 @@ macro_rules! capabilities {
         enum Bit { $($set),* }
 
         impl Capabilities {
-            $(#[doc = $doc] pub const $set: Capabilities = Capabilities(1 << Bit::$set as u16);)*
+            $(#[doc = $doc] pub const $set: Capabilities = Capabilities(1 << Bit::$set as u32);)*
         }
 
         /// Every property except pieces and result, which all formats carry.
@@ -46,11 +46,12 @@ capabilities! {
     MARKS: "marks", "moves from a book, games of Chess960";
     LEAF: "leaf", "the quiet position that `label` resolved to";
     MEAN: "mean result", "the results of all equal positions";
+    TEACHER: "teacher's answer", "the best move, and wins and draws in a thousand, of `label --engine`";
 }
 
 impl Capabilities {
     pub const NONE: Capabilities = Capabilities(0);
-    pub const ALL: Capabilities = Capabilities(u16::MAX);
+    pub const ALL: Capabilities = Capabilities(u32::MAX);
 
     pub const fn and(self, other: Capabilities) -> Capabilities {
         Capabilities(self.0 | other.0)
@@ -64,7 +65,7 @@ impl Capabilities {
         self.0 & other.0 == other.0
     }
 
-    /// Iterates over the bit indices, below 16.
+    /// Iterates over the bit indices, below 32.
     pub fn bits(self) -> impl Iterator<Item = usize> {
         let mut left = self.0;
         std::iter::from_fn(move || {
@@ -96,7 +97,8 @@ impl Capabilities {
                 | when(moved, Capabilities::DISTANCES)
                 | when(record.flags & (flags::BOOK | flags::CHESS960) != 0, Capabilities::MARKS)
                 | when(record.leaf.is_some(), Capabilities::LEAF)
-                | when(record.mean.is_some(), Capabilities::MEAN),
+                | when(record.mean.is_some(), Capabilities::MEAN)
+                | when(record.best != PackedMove::NONE || record.wdl.is_some(), Capabilities::TEACHER),
         )
     }
 }

@@ -9,7 +9,7 @@ use parquet::schema::types::ColumnDescriptor;
 use shakmaty::Color;
 
 use super::page::{Builder, Cursor};
-use crate::{Leaf, MeanResult, Record};
+use crate::{Leaf, MeanResult, Record, Wdl};
 use patzer_chess::{PackedBoard, PackedMove};
 use patzer_io::error::Error;
 
@@ -91,6 +91,7 @@ enum Part {
     All,
     Resolved,
     Means,
+    Taught,
 }
 
 impl Kind {
@@ -110,7 +111,7 @@ impl Kind {
 }
 
 use Kind::{Board, Bool, Int};
-use Part::{All, Means, Resolved};
+use Part::{All, Means, Resolved, Taught};
 
 macro_rules! int {
     ($name:literal, $logical:literal, $field:ident: $type:ty) => {
@@ -124,8 +125,8 @@ macro_rules! int {
 }
 
 /// Every column in file order. `leaf_stm` and `leaf_score` complete the leaf that `leaf` has started, `mean_sum` the mean
-/// of `mean_count`.
-pub static COLUMNS: [Column; 20] = [
+/// of `mean_count`, `wdl_draw` the shares of `wdl_win`.
+pub static COLUMNS: [Column; 23] = [
     required(
         "board",
         Board,
@@ -205,6 +206,27 @@ pub static COLUMNS: [Column; 20] = [
         |to, s| to.some_ints(s, |s| Some(s.mean?.sum)),
         |from, s| from.ints(s, |s, v| s.mean.iter_mut().for_each(|mean| mean.sum = v)),
     ),
+    optional(
+        Taught,
+        "best",
+        Int("UINT_16"),
+        |to, s| to.some_ints(s, |s| (s.best != PackedMove::NONE).then_some(s.best.0.into())),
+        |from, s| from.ints(s, |s, v| s.best = PackedMove(v as u16)),
+    ),
+    optional(
+        Taught,
+        "wdl_win",
+        Int("UINT_16"),
+        |to, s| to.some_ints(s, |s| Some(s.wdl?.win.into())),
+        |from, s| from.ints(s, |s, v| s.wdl = Some(Wdl { win: v as u16, draw: 0 })),
+    ),
+    optional(
+        Taught,
+        "wdl_draw",
+        Int("UINT_16"),
+        |to, s| to.some_ints(s, |s| Some(s.wdl?.draw.into())),
+        |from, s| from.ints(s, |s, v| s.wdl.iter_mut().for_each(|wdl| wdl.draw = v as u16)),
+    ),
 ];
 
 fn leaf_board(record: &Record) -> Option<&[u8; 24]> {
@@ -227,13 +249,14 @@ const fn optional(part: Part, name: &'static str, kind: Kind, write: Write, read
 pub struct Layout {
     pub resolved: bool,
     pub means: bool,
+    pub taught: bool,
 }
 
 impl Layout {
     /// The optional parts of which every column is there.
     pub fn of(has: impl Fn(&str) -> bool) -> Layout {
         let all = |part| COLUMNS.iter().filter(|column| column.part == part).all(|column| has(column.name));
-        Layout { resolved: all(Resolved), means: all(Means) }
+        Layout { resolved: all(Resolved), means: all(Means), taught: all(Taught) }
     }
 
     pub fn columns(self) -> impl Iterator<Item = &'static Column> {
@@ -241,6 +264,7 @@ impl Layout {
             All => true,
             Resolved => self.resolved,
             Means => self.means,
+            Taught => self.taught,
         })
     }
 
@@ -341,6 +365,8 @@ pub const EMPTY: Record = Record {
     to_end: 0,
     leaf: None,
     mean: None,
+    best: PackedMove::NONE,
+    wdl: None,
 };
 
 #[cfg(test)]
@@ -369,6 +395,8 @@ mod tests {
             to_end: 5,
             leaf: (!n.is_multiple_of(7)).then_some(Leaf { board, turn: Color::Black, score: -31_999 }),
             mean: Some(MeanResult { count: 2 + n as u32, sum: -1 - n as i32 }),
+            best: PackedMove(if n.is_multiple_of(11) { 0 } else { 7 + n as u16 }),
+            wdl: (!n.is_multiple_of(13)).then_some(Wdl { win: 10 + n as u16 % 900, draw: 90 }),
         };
         (0..count).map(record).collect()
     }
@@ -385,15 +413,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.parquet");
         let records = filled(1000);
-        // Where `leaf` and `mean_count` are read, the rest of the leaf and the mean has default values.
+        // Where `leaf`, `mean_count` and `wdl_win` are read, the rest of the fact has default values.
         let default = |s: &Record| Record {
             leaf: s.leaf.map(|leaf| Leaf { turn: Color::White, score: 0, ..leaf }),
             mean: s.mean.map(|mean| MeanResult { sum: 0, ..mean }),
+            wdl: s.wdl.map(|wdl| Wdl { draw: 0, ..wdl }),
             ..EMPTY
         };
         let (defaults, empty) = (records.iter().map(default).collect::<Vec<_>>(), vec![EMPTY; 1000]);
         let mut metadata = Metadata { resolved: Some("qsearch".into()), ..Metadata::default() };
         metadata.dedupe = Some(Dedupe { keep: Keep::Mean, mirror: false });
+        metadata.teacher = Some("an engine".into());
         let write = |metadata| {
             let mut writer = Writer::create(&path, metadata).unwrap();
             writer.write(&records).unwrap();
@@ -403,7 +433,8 @@ mod tests {
         let dataset = Dataset::open(&path).unwrap();
         assert_eq!(dataset.read_group(0).unwrap(), records);
         for column in &COLUMNS {
-            let absent = if matches!(column.name, "leaf" | "mean_count") { &empty } else { &defaults };
+            let absent =
+                if matches!(column.name, "leaf" | "mean_count" | "wdl_win") { &empty } else { &defaults };
             assert_ne!(page(column, &records), page(column, absent), "{}", column.name);
             let others = Projection(!(1 << index(column.name)));
             let read = dataset.read_columns(0, others).unwrap();
@@ -411,7 +442,8 @@ mod tests {
         }
         // A file without the optional parts.
         write(Metadata::default());
-        let plain: Vec<Record> = records.iter().map(|s| Record { leaf: None, mean: None, ..*s }).collect();
+        let Record { leaf, mean, best, wdl, .. } = EMPTY;
+        let plain: Vec<Record> = records.iter().map(|s| Record { leaf, mean, best, wdl, ..*s }).collect();
         assert_eq!(Dataset::open(&path).unwrap().read_group(0).unwrap(), plain);
     }
 }

@@ -89,6 +89,9 @@ pub static DESCRIPTIONS: [Description; COLUMNS.len()] = [
     about("mean_sum", "sum of the results of equal positions: mean_sum / mean_count is the mean result")
         .side("White")
         .empty("null"),
+    about("best", "best move of the engine of `patzer label --engine`, as `move`").empty("null"),
+    about("wdl_win", "wins that this engine expects in 1000 games").side(MOVER).empty("null"),
+    about("wdl_draw", "draws that this engine expects in 1000 games; the rest are losses").empty("null"),
 ];
 
 /// The metadata of a file with these columns, as JSON.

@@ -19,6 +19,12 @@ pub struct Metadata {
     pub seed: u64,
     /// How the leaves were found (`qsearch`, `depth 4`, …); `None` for an unlabelled dataset.
     pub resolved: Option<String>,
+    /// The engine that gave the scores, with its limit, if `label --engine` did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub teacher: Option<String>,
+    /// The piece of the dataset that `label --shard` wrote: its rows in order, cut into equal pieces.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub piece: Option<Shard>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dedupe: Option<Dedupe>,
     /// The shard of the games; `None` for all.
@@ -89,7 +95,18 @@ pub struct Source {
 impl Metadata {
     pub fn layout(&self) -> Layout {
         let means = self.dedupe.is_some_and(|dedupe| dedupe.keep == Keep::Mean);
-        Layout { resolved: self.resolved.is_some(), means }
+        Layout { resolved: self.resolved.is_some(), means, taught: self.teacher.is_some() }
+    }
+
+    /// The teachers of several datasets, each named once; `None` without any.
+    pub fn teachers<'a>(all: impl Iterator<Item = &'a Metadata>) -> Option<String> {
+        let mut teachers: Vec<&str> = Vec::new();
+        for teacher in all.filter_map(|metadata| metadata.teacher.as_deref()) {
+            if !teachers.contains(&teacher) {
+                teachers.push(teacher);
+            }
+        }
+        (!teachers.is_empty()).then(|| teachers.join("; "))
     }
 
     /// What is known of a file without metadata.

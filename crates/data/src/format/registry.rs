@@ -53,7 +53,7 @@ const POSITION: Capabilities =
     Capabilities::TURN.and(Capabilities::CASTLING).and(Capabilities::CHESS960).and(Capabilities::EP);
 const CLOCKS: Capabilities = Capabilities::HALFMOVE.and(Capabilities::FULLMOVE);
 /// What a table of positions can say. That of another program has no distances to captures and checks.
-const TABLE: Capabilities = Capabilities::ALL.without(Capabilities::DISTANCES);
+const TABLE: Capabilities = Capabilities::ALL.without(Capabilities::DISTANCES).without(Capabilities::TEACHER);
 const PLAYED: Capabilities = Capabilities::MOVE.and(Capabilities::DISTANCES).and(Capabilities::GAME);
 
 fn each_record(
@@ -94,7 +94,7 @@ pub static FORMATS: &[Format] = &[
         name: "csv",
         doc: "text with commas, a column a fact",
         endings: &["csv"],
-        carries: Capabilities::ALL,
+        carries: Capabilities::ALL.without(Capabilities::TEACHER),
         needs: Capabilities::NONE,
         refuses: Capabilities::NONE,
         note: "Reading needs the column `fen`; `patzer data convert --columns` names the columns of other tables.",

@@ -5,6 +5,7 @@
 //!
 //! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
 
+mod analysis;
 mod line_buffer;
 mod listen;
 mod option;
@@ -38,6 +39,7 @@ use self::parse::{InfoKind, find_move, joined, shown, words};
 use self::position::PositionCommand;
 use self::process::Process;
 use self::wait::{ProcessError, Wait};
+use super::control::{Control, Time};
 use super::player::{MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Turn};
 
 /// Time limits for a program's answers.
@@ -72,6 +74,8 @@ pub struct Program {
     /// Answers without a question, which were dropped.
     pub strays: Arc<AtomicU64>,
 }
+
+pub use self::analysis::{Analysis, Analyst};
 
 pub struct UciPlayer {
     program: Arc<Program>,
@@ -428,13 +432,18 @@ fn write_limits(out: &mut Vec<u8>, turn: &Turn) {
             let _ = write!(out, " movestogo {moves}");
         }
     }
-    if let Some(time) = limits.movetime {
+    write_control(out, &turn.own.control());
+}
+
+/// Writes the limits of a single move: all but a clock.
+fn write_control(out: &mut Vec<u8>, control: &Control) {
+    if let Some(Time::Move(time)) = control.time {
         let _ = write!(out, " movetime {}", time.as_millis().max(1));
     }
-    if let Some(nodes) = limits.nodes {
+    if let Some(nodes) = control.nodes {
         let _ = write!(out, " nodes {nodes}");
     }
-    if let Some(depth) = limits.depth {
+    if let Some(depth) = control.depth {
         let _ = write!(out, " depth {depth}");
     }
 }

@@ -92,6 +92,7 @@ pub fn info(line: &[u8]) -> (InfoKind, SearchInfo) {
             b"tbhits" => info.tbhits = number(words.next()).max(0) as u64,
             b"time" => info.time = Some(Duration::from_millis(number(words.next()).max(0) as u64)),
             b"score" => info.score = score(words.next(), words.next()),
+            b"wdl" => info.wdl = wdl([words.next(), words.next(), words.next()]),
             b"lowerbound" | b"upperbound" => worth = InfoKind::Bound,
             b"multipv" if words.next() != Some(b"1") => return (InfoKind::NoScore, info),
             // A few engines write fields after the variation.
@@ -116,6 +117,15 @@ fn score(kind: Option<&[u8]>, value: Option<&[u8]>) -> Option<Score> {
         }
         _ => None,
     }
+}
+
+/// Wins, draws and losses that sum to 1000.
+fn wdl(words: [Option<&[u8]>; 3]) -> Option<[u16; 3]> {
+    let mut shares = [0; 3];
+    for (share, word) in shares.iter_mut().zip(words) {
+        *share = number_of(word?)?.try_into().ok()?;
+    }
+    (shares.iter().map(|&share| u32::from(share)).sum::<u32>() == 1000).then_some(shares)
 }
 
 fn number(word: Option<&[u8]>) -> i64 {
@@ -194,9 +204,15 @@ mod tests {
             hashfull,
             tbhits,
             time,
+            wdl: None,
         };
         assert_eq!(info(line), (InfoKind::Exact, read));
         assert_eq!(info(b"pv e2e4 e7e5 nodes 5 score cp 7").1.score, Some(7));
+        let wdl = |text: &str| info(format!("depth 9 score cp 5 wdl {text} nodes 5").as_bytes()).1.wdl;
+        assert_eq!(wdl("30 950 20"), Some([30, 950, 20]));
+        for wrong in ["30 950 21", "-1 1000 1", "a b c", "500 500", "70000 -69000 0"] {
+            assert_eq!(wdl(wrong), None, "{wrong}");
+        }
         let score = |text: &str| info(format!("depth 1 score {text} nodes 5").as_bytes()).1.score;
         assert_eq!(score("mate 1"), Some(31_999));
         assert_eq!(score("mate 3"), Some(31_995));

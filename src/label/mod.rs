@@ -1,3 +1,7 @@
+mod scale;
+mod tables;
+mod teacher;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;
@@ -13,30 +17,38 @@ use patzer_io::Printable;
 use patzer_label::labelled_cache::label_file;
 use patzer_label::leaf::{Method, Settings};
 
-/// Resolve positions to the quiet leaf of a search
+/// Resolve positions to the quiet leaf of a search, or give them the scores of another engine
 ///
 /// The leaf is the end of the principal variation of the engine's own quiescence search: a position that a static
 /// evaluation can judge.
+///
+/// With --engine, a UCI engine searches each position; its score and depth replace those of the dataset, and its best
+/// move and win/draw/loss are added. With --tb, endgame tables correct results and scores. Neither looks for leaves.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer label                           positions.parquet → labelled.parquet, by quiescence search\n  \
     patzer label --depth 4 --rescore       by a search of 4 plies, whose score replaces the game's\n  \
-    patzer label --eval new.nnue -o relabelled.parquet")]
+    patzer label --eval new.nnue -o relabelled.parquet\n  \
+    patzer label --engine \"cmd=stockfish option.Hash=16\" --nodes 1000    by another engine → rescored.parquet\n  \
+    patzer label --engine cmd=./lc0 --movetime 50 --concurrency 2 --resume  go on after an interruption\n  \
+    patzer label --tb syzygy/ --tb-game    results and scores by endgame tables\n\n\
+    docs/teachers.md says what is stored, what a resumed run repeats, and what it costs.")]
 pub struct LabelArgs {
     /// Positions to label, in any format
     #[arg(default_value = "positions.parquet")]
     data: PathBuf,
 
-    /// File to write; its ending says the format; `-` is standard output
-    #[arg(short, long, default_value = "labelled.parquet", value_name = "FILE")]
-    output: PathBuf,
+    /// File to write; its ending says the format; `-` is standard output [default: labelled.parquet, or rescored.parquet
+    /// with --engine or --tb]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
 
     /// Format to write; `patzer data convert --help` lists them [default: by the output's ending]
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
     format: Option<&'static Format>,
 
     /// Evaluation: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
-    #[arg(long, default_value = "default-hce", value_name = "EVAL")]
+    #[arg(long, default_value = "default-hce", value_name = "EVAL", conflicts_with_all = ["engine", "tb"])]
     eval: PathBuf,
 
     /// Search this many plies instead, and resolve the end of the principal variation
@@ -48,8 +60,26 @@ pub struct LabelArgs {
     nodes: Option<u64>,
 
     /// Replace each position's score by that of the search (with --depth or --nodes)
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["engine", "tb"])]
     rescore: bool,
+
+    #[command(flatten)]
+    teacher: teacher::TeacherArgs,
+
+    #[command(flatten)]
+    tables: tables::TableArgs,
+}
+
+impl LabelArgs {
+    fn target(&self) -> Target {
+        Target { format: self.format, ..Target::default() }
+    }
+
+    fn output(&self) -> PathBuf {
+        let other = self.teacher.engine.is_some() || self.tables.tb.is_some();
+        let name = if other { "rescored.parquet" } else { "labelled.parquet" };
+        self.output.clone().unwrap_or_else(|| name.into())
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -72,6 +102,13 @@ impl fmt::Display for LabelResult {
 
 pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
+    if args.teacher.engine.is_some() {
+        return teacher::run(args, ui);
+    }
+    if args.tables.tb.is_some() {
+        return tables::run(args, ui);
+    }
+    let output = args.output();
     let method = match (args.depth, args.nodes) {
         (Some(depth), _) => Method::Depth(depth),
         (_, Some(nodes)) => Method::Nodes(nodes),
@@ -85,9 +122,9 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let settings = Settings { method, rescore: args.rescore, evaluation, name };
     let data = AnyReader::open(&args.data, None)?;
     let start = Instant::now();
-    let target = Target { format: args.format, ..Target::default() };
-    let counts = label_file(data, &args.output, &target, &settings, &reporter(ui))?;
-    if let Some(warning) = counts.written.warning(&args.output, target.format(&args.output)?) {
+    let target = args.target();
+    let counts = label_file(data, &output, &target, &settings, &reporter(ui))?;
+    if let Some(warning) = counts.written.warning(&output, target.format(&output)?) {
         ui.warn(warning);
     }
     let seconds = start.elapsed().as_secs_f64();
@@ -96,7 +133,7 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
         resolved_elsewhere: counts.resolved_elsewhere,
         seconds,
         positions_per_second: counts.positions as f64 / seconds,
-        output: args.output.clone(),
+        output: output.clone(),
     };
-    ui.result_beside(&args.output, &result)
+    ui.result_beside(&output, &result)
 }

@@ -1,0 +1,99 @@
+//! Labels positions by a UCI engine: searches that a pool of engines does, a journal from which a killed run resumes, and
+//! the dataset with the answers.
+
+mod answer;
+mod blocks;
+mod journal;
+mod pool;
+
+use std::path::Path;
+
+pub use self::blocks::{Cut, rows};
+pub use self::journal::{Earlier, Journal, Settings};
+pub use self::pool::{Event, Teacher, search, start};
+
+use self::blocks::{Blocks, checksum};
+use crate::tables::Tables;
+use patzer_chess::PackedMove;
+use patzer_data::{AnyWriter, Metadata, Record, Target, Written, flags};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
+use patzer_match::{Control, Time};
+
+/// Positions between two `ucinewgame`: those that an engine searches in about 64,000 nodes or milliseconds, at most 64. So
+/// clearing its tables costs little, and a killed run loses little.
+pub fn default_block(control: &Control) -> usize {
+    let nodes = control.nodes.map_or(64, |nodes| 64_000 / nodes.max(1));
+    let time = match control.time {
+        Some(Time::Move(time)) => 64 / time.as_millis().max(1) as u64,
+        _ => 64,
+    };
+    // An engine's nodes to a depth are unknown; these are usual ones.
+    let depth = match control.depth {
+        None | Some(..=8) => 64,
+        Some(9..=12) => 8,
+        Some(_) => 1,
+    };
+    nodes.min(time).min(depth).clamp(1, 64) as usize
+}
+
+/// Positions by what the teacher said of them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+pub struct Counts {
+    pub positions: u64,
+    pub scored: u64,
+    /// Scored as a forced mate.
+    pub mates: u64,
+    /// The engine answered without a score.
+    pub no_score: u64,
+    /// The engine crashed or hung twice.
+    pub failed: u64,
+    /// The engine answered without a legal move.
+    pub no_move: u64,
+    pub restarts: u64,
+}
+
+/// Writes the positions of a cut with the answers of a complete journal. `see` gets every block before `tables` correct
+/// it. On interruption nothing is written.
+pub fn write(
+    data: &Path,
+    cut: &Cut,
+    journal: &Journal,
+    unit: f64,
+    (output, target, metadata): (&Path, &Target, &Metadata),
+    mut tables: Option<&mut Tables>,
+    see: &mut dyn FnMut(&[Record]),
+) -> Result<(Counts, Written)> {
+    let mut counts = Counts::default();
+    let (mut blocks, mut records) = (Blocks::open(data, cut)?, Vec::new());
+    let mut writer = AnyWriter::create(output, target, metadata)?;
+    while let Some(block) = blocks.next(&mut records)? {
+        if interrupt::requested() {
+            return Err(Error::Interrupted("the answers are kept; --resume goes on"));
+        }
+        let finished = journal.read(block)?;
+        if finished.positions != checksum(&records) || finished.answers.len() != records.len() {
+            return Err(pool::other_positions(data));
+        }
+        counts.restarts += u64::from(finished.restarts);
+        for (record, answer) in records.iter_mut().zip(&finished.answers) {
+            answer.apply(record, unit);
+            counts.positions += 1;
+            counts.scored += u64::from(record.score.is_some());
+            counts.mates += u64::from(record.has(flags::MATE_SCORE));
+            counts.failed += u64::from(answer.failed);
+            counts.no_score += u64::from(record.score.is_none() && !answer.failed);
+            counts.no_move += u64::from(record.best == PackedMove::NONE && !answer.failed);
+        }
+        see(&records);
+        if let Some(tables) = &mut tables {
+            tables.correct(&mut records)?;
+        }
+        writer.write(&records)?;
+    }
+    if counts.positions != cut.positions {
+        let (now, before) = (counts.positions, cut.positions);
+        return Err(Error::data(data, format!("has changed: {now} positions in place of {before}")));
+    }
+    Ok((counts, writer.finish()?))
+}

@@ -1,0 +1,127 @@
+//! UCI engines that search single positions, one after another.
+//!
+//! The commands of a search go out in one write, `ucinewgame` and `isready` included, and one line ends it: `bestmove`.
+//! A second `go` before that line is not sent: the protocol has no queue, and engines that read while they search take
+//! it for an order to stop.
+
+use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
+
+use super::parse::InfoKind;
+use super::wait::Wait;
+use super::{Program, UciPlayer, answer, move_text, not_running, write_control};
+use crate::{Control, NoMove, PlayerError, SearchInfo, Time};
+
+/// A search's last report and its move.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Analysis {
+    pub info: SearchInfo,
+    pub best: Result<Move, NoMove>,
+}
+
+/// A running engine. After an error it is useless: start another.
+pub struct Analyst {
+    player: UciPlayer,
+    commands: Vec<u8>,
+}
+
+/// Lets an engine show wins, draws and losses.
+const SHOW_WDL: &str = "UCI_ShowWDL";
+
+impl Analyst {
+    /// Starts a program, sets its options, and lets it show wins, draws and losses where it can.
+    pub(crate) fn start(program: Arc<Program>, stop: &AtomicBool) -> Result<Analyst, PlayerError> {
+        let mut player = UciPlayer::launch(program)?;
+        player.handshake(stop)?;
+        let mut commands = Vec::new();
+        let chosen = player.program.options.iter().any(|(name, _)| name.eq_ignore_ascii_case(SHOW_WDL));
+        if !chosen && player.declared.iter().any(|option| option.name == SHOW_WDL) {
+            let _ = writeln!(commands, "setoption name {SHOW_WDL} value true");
+        }
+        Ok(Analyst { player, commands })
+    }
+
+    pub fn name(&self) -> Option<&str> {
+        self.player.name()
+    }
+
+    /// Searches a position; `new_game` lets the engine forget earlier ones first.
+    pub fn search(
+        &mut self,
+        position: &Chess,
+        control: &Control,
+        new_game: bool,
+        stop: &AtomicBool,
+    ) -> Result<Analysis, PlayerError> {
+        let castling = position.castles().mode();
+        self.set_castling(castling)?;
+        let text = &mut self.commands;
+        if new_game {
+            text.extend_from_slice(b"ucinewgame\nisready\n");
+        }
+        let _ = write!(text, "position fen {}\ngo", Fen::from_position(position, EnPassantMode::Legal));
+        write_control(text, control);
+        text.push(b'\n');
+        let timeout = self.timeout(control);
+        let process = self.player.process.as_mut().ok_or_else(not_running)?;
+        let wait = Wait { deadline: timeout.map(|timeout| Instant::now() + timeout), stop };
+        let mut strays = process.discard_lines();
+        let mut last = std::mem::take(&mut self.player.last_answer);
+        let (mut info, mut held) = (SearchInfo::default(), InfoKind::NoScore);
+        let answered = process.send(&self.commands, &wait).and_then(|()| {
+            let legal = position.legal_moves();
+            let mut silent = true;
+            process.read(&wait, |line| {
+                silent &= !line.trim_ascii_start().starts_with(b"info ");
+                let said = answer(line, &legal, castling, &mut held, &mut info)?;
+                let word = move_text(line);
+                if silent && said.is_err() && !word.is_empty() && word == last {
+                    // The last answer once more: it may come after the next question. A search says more before it.
+                    strays += 1;
+                    last.clear();
+                    return None;
+                }
+                self.player.last_answer = word.to_vec();
+                Some(said)
+            })
+        });
+        if strays > 0 {
+            self.player.program.strays.fetch_add(strays, Ordering::Relaxed);
+        }
+        if self.player.program.white_pov && position.turn().is_black() {
+            info.score = info.score.map(|score| -score);
+            info.wdl = info.wdl.map(|[win, draw, loss]| [loss, draw, win]);
+        }
+        self.commands.clear();
+        match answered {
+            Ok(best) => Ok(Analysis { info, best }),
+            Err(error) => Err(self.player.player_error(error, "`go`", timeout.unwrap_or_default())),
+        }
+    }
+
+    fn set_castling(&mut self, castling: CastlingMode) -> Result<(), PlayerError> {
+        let chess960 = castling == CastlingMode::Chess960;
+        if chess960 != self.player.chess960 {
+            let name = "UCI_Chess960";
+            if !self.player.declared.iter().any(|option| option.name == name) {
+                return Err(PlayerError::Unable(format!("has no option {name}, which this position needs")));
+            }
+            let _ = writeln!(self.commands, "setoption name {name} value {chess960}");
+            self.player.chess960 = chess960;
+        }
+        Ok(())
+    }
+
+    fn timeout(&self, control: &Control) -> Option<Duration> {
+        let stall = self.player.program.timeouts.stall?;
+        match control.time {
+            Some(Time::Move(time)) => Some(time + stall),
+            _ => Some(stall),
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The scale of a teacher's centipawns: K, fitted to the results of the games.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use patzer_chess::score::expected_score;
+use patzer_data::Record;
+use patzer_fit::wdl::fit_k_by_game;
+use patzer_fit::wdl::source::Scored;
+use patzer_io::number::grouped;
+
+/// Positions that the fit takes at most; of more it takes every second, every fourth, …
+const MOST: usize = 1 << 22;
+
+/// Scored positions, thinned evenly.
+#[derive(Default)]
+pub struct Sample {
+    pairs: Vec<(f32, f32)>,
+    games: Vec<u32>,
+    seen: u64,
+    /// Takes one position in 2 to the power of `thinned`.
+    thinned: u32,
+}
+
+#[derive(Debug, Serialize)]
+pub struct Scale {
+    pub k: f64,
+    pub k_error: f64,
+    pub positions: u64,
+}
+
+impl Sample {
+    pub fn add(&mut self, record: &Record) {
+        let Some(scored) = Scored::stored(record) else { return };
+        let taken = self.seen.trailing_zeros() >= self.thinned;
+        self.seen += 1;
+        if !taken {
+            return;
+        }
+        self.pairs.push((scored.cp, scored.result));
+        self.games.push(scored.game);
+        if self.pairs.len() == MOST {
+            halve(&mut self.pairs);
+            halve(&mut self.games);
+            self.thinned += 1;
+        }
+    }
+
+    /// Fits K; an error says why the scores and results do not have one.
+    pub fn fit(&self) -> Result<Scale, String> {
+        let fit = fit_k_by_game(&self.pairs, &self.games).map_err(|error| error.to_string())?;
+        Ok(Scale { k: fit.k, k_error: fit.k_error, positions: self.pairs.len() as u64 })
+    }
+}
+
+fn halve<T: Copy>(items: &mut Vec<T>) {
+    *items = items.iter().copied().step_by(2).collect();
+}
+
+impl fmt::Display for Scale {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Scale { k, k_error, positions } = self;
+        let expected = expected_score(100.0, *k);
+        write!(f, "K {k:.3} ± {k_error:.3} over {} positions: ", grouped(*positions))?;
+        write!(f, "100 centipawns are an expected score of {expected:.3}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use patzer_chess::rng::{mix, unit};
+    use patzer_data::format::EMPTY;
+
+    fn record(number: u64, score: i16) -> Record {
+        let wins = unit(mix(1, number)) < expected_score(f64::from(score), 1.5);
+        Record { score: Some(score), result: if wins { 1 } else { -1 }, game: number as u32, ..EMPTY }
+    }
+
+    #[test]
+    fn k_is_that_of_the_results() {
+        let mut sample = Sample::default();
+        (0..40_000).for_each(|number| sample.add(&record(number, (number % 800) as i16 - 400)));
+        sample.add(&Record { score: Some(31_990), ..EMPTY });
+        let scale = sample.fit().unwrap();
+        assert!((scale.k - 1.5).abs() < 3.0 * scale.k_error && scale.k_error < 0.05, "{scale}");
+        assert_eq!(scale.positions, 40_000, "mates have no centipawns");
+    }
+
+    #[test]
+    fn more_positions_than_fit_are_thinned_evenly() {
+        let mut sample = Sample::default();
+        (0..MOST as u64 + 100).for_each(|number| sample.add(&record(number, 7)));
+        let expected: Vec<u32> = (0..MOST as u32 + 100).step_by(2).collect();
+        assert!(sample.games == expected && sample.pairs.len() == expected.len());
+    }
+}

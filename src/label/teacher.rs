@@ -1,0 +1,366 @@
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use indicatif::ProgressBar;
+use serde::Serialize;
+
+use super::LabelArgs;
+use super::scale::{Sample, Scale};
+use super::tables::Changed;
+use crate::{Error, Result, Status, Ui, interrupt};
+use patzer_data::AnyReader;
+use patzer_data::format::metadata::Shard;
+use patzer_io::number::grouped;
+use patzer_io::{Printable, check_writable, is_stream};
+use patzer_label::tables::TableCounts;
+use patzer_label::teacher::{self, Counts, Cut, Earlier, Event, Journal, Settings, Teacher, default_block};
+use patzer_match::participant::{Defaults, Participant};
+use patzer_match::{Analyst, Control, Listen, Spec, SpecError, Time, Timeouts};
+
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Teacher")]
+pub struct TeacherArgs {
+    /// A UCI engine that searches each position: "cmd=stockfish option.Hash=16", with the keys of `match --engine`
+    #[arg(long, value_name = "SPEC")]
+    pub engine: Option<String>,
+
+    /// Milliseconds a position
+    #[arg(long, value_name = "MS", requires = "engine", conflicts_with_all = ["depth", "nodes"], value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
+    movetime: Option<u64>,
+
+    /// Engines at the same time; the result does not depend on it unless time limits the searches [default: --threads]
+    #[arg(long, value_name = "N", requires = "engine", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    concurrency: Option<u32>,
+
+    /// Centipawns of one unit of the engine's scores
+    #[arg(long, value_name = "CP", requires = "engine", default_value_t = 1.0)]
+    score_unit: f64,
+
+    /// Positions that an engine searches before it forgets them (ucinewgame) [default: 64, fewer with long searches]
+    #[arg(long, value_name = "N", requires = "engine", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    block: Option<u32>,
+
+    /// Label the i-th of n pieces; `data merge` joins them to the bytes of the whole
+    #[arg(long, value_name = "i/n", requires = "engine")]
+    shard: Option<Shard>,
+
+    /// Seconds for a search beyond --movetime; an engine that takes longer is started again
+    #[arg(long, value_name = "S", requires = "engine", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    stall_timeout: u64,
+
+    /// Go on with the unfinished run of the journal beside the output
+    #[arg(long, requires = "engine")]
+    resume: bool,
+
+    /// Start again in place of an unfinished run
+    #[arg(long, requires = "engine", conflicts_with = "resume")]
+    overwrite: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct TeacherResult {
+    teacher: String,
+    #[serde(flatten)]
+    counts: Counts,
+    scale: Option<Scale>,
+    /// Why the scores and results have no K.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    no_scale: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tables: Option<TableCounts>,
+    /// Positions that this run searched.
+    searched: u64,
+    seconds: f64,
+    positions_per_hour: f64,
+    output: PathBuf,
+}
+
+impl fmt::Display for TeacherResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counts { positions, scored, mates, no_score, failed, no_move, restarts } = self.counts;
+        let output = Printable(self.output.display());
+        writeln!(f, "labelled   {} positions → {output}", grouped(positions))?;
+        writeln!(f, "teacher    {}", Printable(&self.teacher))?;
+        writeln!(f, "scored     {}, {} of them mates", grouped(scored), grouped(mates))?;
+        for (count, what) in [
+            (no_score, "without a score: the engine said none"),
+            (failed, "without a score: the engine crashed or hung twice"),
+            (no_move, "without a best move: the engine said no legal one"),
+        ] {
+            if count > 0 {
+                writeln!(f, "           {} {what}", grouped(count))?;
+            }
+        }
+        if restarts > 0 {
+            writeln!(f, "restarts   {} after crashes and hangs", grouped(restarts))?;
+        }
+        match (&self.scale, &self.no_scale) {
+            (Some(scale), _) => writeln!(f, "scale      {scale}")?,
+            (None, reason) => writeln!(f, "scale      none: {}", reason.as_deref().unwrap_or_default())?,
+        }
+        if let Some(tables) = &self.tables {
+            write!(f, "{}", Changed(tables))?;
+        }
+        let (searched, speed) = (grouped(self.searched), grouped(self.positions_per_hour as u64));
+        writeln!(f, "searched   {searched} in {:.1} s, {speed} an hour", self.seconds)
+    }
+}
+
+pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
+    let (given, output) = (&args.teacher, args.output());
+    check(args, &output)?;
+    let spec = spec(given.engine.as_deref().unwrap_or_default())?;
+    let participant = participant(args, &spec)?;
+    let control = participant.time_settings.control;
+    let size = given.block.map_or_else(|| default_block(&control), |block| block as usize);
+    let first = teacher::start(&participant, interrupt::flag());
+    let first = first.map_err(|e| Error::input(format!("{}: {e}", participant.name)))?;
+    let rows = teacher::rows(&args.data)?;
+    let cut = Cut::new(rows, size, given.shard);
+    let settings = settings(given, &participant, &first, rows, size);
+    let described = describe(given, &spec, &participant, &first, size);
+    let mut tables = args.tables(ui)?;
+    let mut metadata = AnyReader::open(&args.data, None)?.metadata().clone();
+    (metadata.teacher, metadata.piece) = (Some(described.clone()), given.shard);
+    metadata.steps.extend(tables.iter().map(|tables| tables.describe()));
+    let earlier = match (given.resume, given.overwrite) {
+        (true, _) => Earlier::Resume,
+        (_, true) => Earlier::Overwrite,
+        _ => Earlier::Refuse,
+    };
+    let mut journal = Journal::open(&output, &settings, cut.blocks.clone(), earlier)?;
+    let teacher = Teacher {
+        concurrency: concurrency(given, &participant),
+        restart: spec.restart.unwrap_or(false),
+        participant: &participant,
+        control,
+    };
+    let (before, start) = (journal.answered(), Instant::now());
+    ui.note(format!("{described}, {} at the same time", teacher.concurrency));
+    if before > 0 {
+        ui.note(format!("{}: resuming after {} positions", output.display(), grouped(before)));
+    }
+    let mut show = Show::new(before, cut.positions, ui);
+    let flag = interrupt::flag();
+    let searched =
+        teacher::search(&teacher, &args.data, &cut, first, &mut journal, flag, &mut |e| show.see(&e));
+    show.finish();
+    if let Err(error) = searched {
+        // Without an answer there is nothing to go on with.
+        if journal.answered() == 0 {
+            journal.remove()?
+        } else {
+            journal.finish()?
+        }
+        return Err(error);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    let searched = journal.answered() - before;
+    let mut sample = Sample::default();
+    let mut see = |records: &[patzer_data::Record]| records.iter().for_each(|record| sample.add(record));
+    let target = args.target();
+    let to = (output.as_path(), &target, &metadata);
+    let (counts, written) =
+        teacher::write(&args.data, &cut, &journal, given.score_unit, to, tables.as_mut(), &mut see)?;
+    if let Some(warning) = written.warning(&output, target.format(&output)?) {
+        ui.warn(warning);
+    }
+    journal.remove()?;
+    let scale = sample.fit();
+    let result = TeacherResult {
+        teacher: described,
+        counts,
+        no_scale: scale.as_ref().err().cloned(),
+        scale: scale.ok(),
+        tables: tables.map(|tables| tables.counts()),
+        searched,
+        seconds,
+        positions_per_hour: per_hour(searched, seconds),
+        output,
+    };
+    ui.result_beside(&result.output, &result)
+}
+
+fn check(args: &LabelArgs, output: &Path) -> Result<()> {
+    if args.data == Path::new("-") || is_stream(&args.data) {
+        return Err(Error::data(&args.data, "cannot be read twice, as --engine does; name a file"));
+    }
+    if output == Path::new("-") || is_stream(output) {
+        return Err(Error::usage("--engine needs a file as its output: name one with -o"));
+    }
+    let unit = args.teacher.score_unit;
+    if !(unit.is_finite() && (1e-6..=1e6).contains(&unit)) {
+        return Err(Error::usage(format!("--score-unit {unit}: must be above 0, such as 0.5")));
+    }
+    args.target().format(output)?;
+    check_writable(output)
+}
+
+fn spec(text: &str) -> Result<Spec> {
+    let spec: Spec = text.parse().map_err(|e: SpecError| Error::usage(format!("--engine: {e}")))?;
+    for (key, given) in [
+        ("timemargin", spec.margin.is_some()),
+        ("timeodds", spec.odds.is_some()),
+        ("history", spec.short_history.is_some()),
+        ("tc", matches!(spec.control.time, Some(Time::Clock(_)))),
+    ] {
+        if given {
+            return Err(Error::usage(format!(
+                "--engine: {key}= is for games; a teacher takes nodes, depth or st"
+            )));
+        }
+    }
+    Ok(spec)
+}
+
+fn participant(args: &LabelArgs, spec: &Spec) -> Result<Participant> {
+    let time = args.teacher.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
+    let defaults = Defaults {
+        control: Control { time, nodes: args.nodes, depth: args.depth },
+        margin: Duration::ZERO,
+        hash: 16,
+        overhead: Duration::ZERO,
+        timeouts: Timeouts {
+            start: Duration::from_secs(10),
+            ready: Duration::from_secs(60),
+            stall: Some(Duration::from_secs(args.teacher.stall_timeout)),
+        },
+        lenient: false,
+        listen: Listen::default(),
+    };
+    let participant = Participant::load(spec, &defaults)?;
+    if !participant.is_program() {
+        let reason =
+            "is an evaluation, not a program; `label --eval` with --nodes and --rescore searches with it";
+        return Err(Error::data(&spec.cmd, reason));
+    }
+    if participant.time_settings.control.is_unlimited() {
+        return Err(Error::usage("--engine needs a limit: add --nodes, --depth or --movetime"));
+    }
+    Ok(participant)
+}
+
+fn concurrency(given: &TeacherArgs, participant: &Participant) -> usize {
+    let threads = || (rayon::current_num_threads() / participant.threads()).max(1);
+    given.concurrency.map_or_else(threads, |n| n as usize)
+}
+
+fn name(participant: &Participant, engine: &Analyst) -> String {
+    engine.name().unwrap_or(&participant.name).to_string()
+}
+
+/// Settings stored in the journal: all that decides the answers.
+fn settings(
+    given: &TeacherArgs,
+    participant: &Participant,
+    engine: &Analyst,
+    rows: u64,
+    size: usize,
+) -> Settings {
+    let mut settings = Settings::new();
+    let mut set = |name: &str, value: String| drop(settings.insert(name.to_string(), value));
+    set("patzer", env!("CARGO_PKG_VERSION").to_string());
+    set("engine", name(participant, engine));
+    set("file of the engine", participant.digest.clone());
+    set("settings of the engine", participant.settings());
+    set("limit", participant.time_settings.control.to_string());
+    set("block", format!("{size} positions"));
+    set("number of positions", rows.to_string());
+    set("shard", given.shard.map_or_else(|| "none".to_string(), |shard| shard.to_string()));
+    settings
+}
+
+/// Description for the dataset's metadata: `Stockfish 17 (Hash=16), 1000 nodes a move, ucinewgame every 64 positions`.
+fn describe(
+    given: &TeacherArgs,
+    spec: &Spec,
+    participant: &Participant,
+    engine: &Analyst,
+    size: usize,
+) -> String {
+    let options: Vec<String> = spec.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    let options = if options.is_empty() { String::new() } else { format!(" ({})", options.join(" ")) };
+    let positions = if size == 1 { "position".to_string() } else { format!("{size} positions") };
+    let unit = match given.score_unit {
+        1.0 => String::new(),
+        unit => format!(", {unit} centipawns a unit"),
+    };
+    let (name, control) = (name(participant, engine), participant.time_settings.control);
+    format!("{name}{options}, {control}, ucinewgame every {positions}{unit}")
+}
+
+fn per_hour(positions: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { 3600.0 * positions as f64 / seconds } else { 0.0 }
+}
+
+/// Hours, minutes and seconds.
+fn clock(seconds: f64) -> String {
+    let seconds = seconds as u64;
+    format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
+}
+
+const LINES: Duration = Duration::from_secs(10);
+
+/// Troubles shown one by one.
+const SHOWN: u64 = 10;
+
+/// Progress with positions an hour and the remaining time, and the first troubles.
+struct Show<'a> {
+    ui: &'a Ui,
+    bar: ProgressBar,
+    before: u64,
+    all: u64,
+    start: Instant,
+    line: Instant,
+    troubles: u64,
+}
+
+impl Show<'_> {
+    fn new(before: u64, all: u64, ui: &Ui) -> Show<'_> {
+        let (bar, now) = (ui.progress("searching", all), Instant::now());
+        bar.set_position(before);
+        bar.reset_eta();
+        Show { ui, bar, before, all, start: now, line: now, troubles: 0 }
+    }
+
+    fn see(&mut self, event: &Event) {
+        match event {
+            Event::Answered(answered) => self.answered(*answered),
+            Event::Trouble(text) => {
+                self.troubles += 1;
+                if self.troubles <= SHOWN {
+                    self.bar.suspend(|| self.ui.warn(text));
+                }
+            }
+        }
+    }
+
+    fn answered(&mut self, answered: u64) {
+        if self.bar.position() != answered {
+            self.bar.set_position(answered);
+        }
+        if self.line.elapsed() < if self.bar.is_hidden() { LINES } else { LINES / 50 } {
+            return;
+        }
+        self.line = Instant::now();
+        let (new, seconds) = (answered - self.before, self.start.elapsed().as_secs_f64());
+        let speed = grouped(per_hour(new, seconds) as u64);
+        if !self.bar.is_hidden() {
+            return self.bar.set_message(format!("{speed} an hour"));
+        }
+        let left = match new {
+            0 => String::new(),
+            new => format!(", {} left", clock(seconds / new as f64 * (self.all - answered) as f64)),
+        };
+        let (answered, all) = (grouped(answered), grouped(self.all));
+        self.ui.note(format!("{answered} of {all} positions, {speed} an hour{left}"));
+    }
+
+    fn finish(&self) {
+        self.bar.finish_and_clear();
+        if self.troubles > SHOWN {
+            self.ui.warn(format!("{} more such positions", grouped(self.troubles - SHOWN)));
+        }
+    }
+}
