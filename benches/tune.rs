@@ -29,7 +29,7 @@ fn items() -> Vec<TuneItem> {
         position.play_unchecked(moves[rng.below(moves.len())]);
         ply += 1;
         let (board, turn) = (PackedBoard::pack(&position), position.turn());
-        items.push(TuneItem { board, turn, target: rng.below(3) as f32 / 2.0, weight: 1.0, group: 0 });
+        items.push(TuneItem { board, turn, target: rng.below(3) as f32 / 2.0, weight: 1.0, game: 0 });
     }
     items
 }
@@ -45,7 +45,7 @@ fn passes(criterion: &mut Criterion) {
     };
     let mut traces = gather(&space);
     arrange(&model, &mut space, &mut traces, &mut Traces::default());
-    let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.7, l2: 0.0 };
+    let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.7, l2: 0.0, prior: &[] };
     let start = space.parameters_of(&model.start());
     let mut group = criterion.benchmark_group("tune");
     group.throughput(Throughput::Elements(POSITIONS as u64)).sample_size(20);

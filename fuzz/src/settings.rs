@@ -6,6 +6,7 @@ use patzer_data::filter::{Pipeline, Preset};
 use patzer_data::format::epd;
 use patzer_eval::Evaluator;
 use patzer_eval::hce::{Hce, LARGEST, Weights};
+use patzer_fit::tune::phase::Phase;
 use patzer_fit::tune::terms::Terms;
 use patzer_fit::tune::text;
 use patzer_train::Settings;
@@ -88,15 +89,22 @@ pub fn traces(bytes: &[u8]) {
     let terms = Terms::parse(TERMS, Path::new("fuzz")).expect("terms");
     let model = terms.model(&[]).expect("a model");
     for line in bytes.split(|byte| *byte == b'\n') {
-        let Ok(position) = text::parse(line, &model, 1.0) else { continue };
+        let Ok(position) = text::parse(line, &model, &Phase::of(1.0)) else { continue };
         assert!((0.0..=1.0).contains(&position.info.target));
         let info = &position.info;
-        for value in [info.phase, info.scale, info.constant, info.weight, position.score.unwrap_or(0.0)] {
+        for value in [
+            info.phase,
+            info.scale,
+            info.constant,
+            info.weight,
+            position.score.unwrap_or(0.0),
+            position.eval.unwrap_or(0.0),
+        ] {
             assert!(value.is_finite());
         }
         let mut written = Vec::new();
         text::write(&mut written, &position, info.phase).expect("a vector");
-        let again = text::parse(written.trim_ascii_end(), &model, 1.0).expect("our own line");
+        let again = text::parse(written.trim_ascii_end(), &model, &Phase::of(1.0)).expect("our own line");
         assert_eq!(again, position);
     }
 }

@@ -52,7 +52,7 @@ pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     let (mut scratch, mut written) = (Trace::default(), 0);
     let account = stream(&args, Split::default(), ui, &mut |offer| {
         let item =
-            TuneItem { board: offer.board, turn: offer.turn, target: offer.result, weight: 1.0, group: 0 };
+            TuneItem { board: offer.board, turn: offer.turn, target: offer.result, weight: 1.0, game: 0 };
         let score = white_score(offer);
         // 53 bits: exact as a double in every language.
         let game = offer.group & ((1 << 53) - 1);

@@ -6,10 +6,12 @@ use patzer_fit::optim::Decay;
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::traces::SplitTraces;
 use patzer_fit::tune::{
-    FittedRuns, LabelSettings, Labels, Optimizer, RunEvent, RunSettings, Settings, Unlabelled, fit_seeds,
+    FittedRuns, LabelSettings, Labels, Optimizer, RunEvent, RunSettings, Scale, Settings, Unlabelled,
+    fit_seeds,
 };
 use patzer_io as io;
 use patzer_io::run_folder::{Log, RunFolder};
+use std::time::Duration;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Fitting of weights (with --hce or --traces)")]
@@ -22,10 +24,20 @@ pub(super) struct FitArgs {
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub(super) fix: Vec<String>,
 
-    /// Pull towards the initial weights: the loss added for a weight 100 centipawns away from its start [default: 0.4 /
-    /// games, too little to matter where many games speak; 0 with --traces or --plain-taper]
+    /// L2 prior: the loss added for a weight 100 centipawns away from its start; 0 for none [default: by evidence: the
+    /// weights of a term that few games speak about stay as near to their start as its other weights do; 0 with
+    /// --plain-taper]
     #[arg(long, value_name = "LOSS", allow_negative_numbers = true)]
     l2: Option<f64>,
+
+    /// Rescale the weights to the mean absolute evaluation of the initial ones, so that the margins of a search still
+    /// fit; K follows and no loss changes [default with --traces]
+    #[arg(long, overrides_with = "no_keep_scale")]
+    keep_scale: bool,
+
+    /// Keep the scale that suits the results under the K of the initial weights
+    #[arg(long)]
+    no_keep_scale: bool,
 
     /// Stop after N epochs without a lower validation loss
     #[arg(long, value_name = "N", default_value_t = Settings::default().patience)]
@@ -52,12 +64,6 @@ pub(super) struct FitArgs {
     no_errors: bool,
 }
 
-/// L2 prior of the bundled evaluation: a standard deviation of 50 centipawns for residuals of the usual size (a mean
-/// square near 0.1). Without it, weights that few positions count run off to their bounds. On the bundled games 0.4
-/// gave the lowest validation loss of 0.1 to 2. Comparisons with other tuners want the optimum of the data alone, and
-/// the units of other engines are unknown: neither has a prior.
-const PRIOR: f64 = 0.4;
-
 impl FitArgs {
     pub(super) fn settings(&self, args: &TuneArgs) -> Settings {
         let default = Settings::default();
@@ -69,11 +75,9 @@ impl FitArgs {
             decay: self.schedule,
             patience: self.patience,
             l2: self.l2.unwrap_or(default.l2),
-            prior: if self.l2.is_none() && args.hce && !args.hce_args.plain_taper {
-                PRIOR
-            } else {
-                default.prior
-            },
+            // Comparisons with other tuners want the optimum of the data alone.
+            evidence: self.l2.is_none() && !args.hce_args.plain_taper,
+            keep_scale: !self.no_keep_scale && (self.keep_scale || !args.hce),
             k: args.k,
             seed: args.seed.unwrap_or(default.seed),
             ..default
@@ -104,6 +108,9 @@ pub(super) fn labels(
     Ok(labels)
 }
 
+/// Change of scale that is worth a note.
+const NOTICED: f64 = 0.005;
+
 pub(super) fn fit(
     args: &TuneArgs,
     model: &Model,
@@ -120,7 +127,9 @@ pub(super) fn fit(
             if seed == settings.seed {
                 note_size(model, traces, settings.optimizer, ui);
             }
-            bar = Some(ui.progress("tuning", 0));
+            let spinner = ui.progress("tuning", 0);
+            spinner.enable_steady_tick(Duration::from_millis(200));
+            bar = Some(spinner);
         }
         RunEvent::Epoch { seed, epoch } => {
             if let Some(bar) = &bar {
@@ -140,6 +149,12 @@ pub(super) fn fit(
             }
         }
     })?;
+    if let Some(warning) = &fitted.warning {
+        ui.warn(warning);
+    }
+    if matches!(fitted.outcome.scale, Scale::Kept(factor) if (factor - 1.0).abs() > NOTICED) {
+        ui.note("the weights were rescaled to the initial ones; --no-keep-scale leaves them as fitted");
+    }
     run.begin()?.iter().for_each(|note| ui.note(note));
     log.finish()?;
     io::write(&run.path().join("weights.csv"), fitted.values.csv(model).as_bytes())?;

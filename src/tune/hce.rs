@@ -5,13 +5,12 @@ use super::{TuneArgs, TuneResult};
 use crate::evaluation::load;
 use crate::prepare::{Account, Offer, Split, stream, white_score};
 use crate::{Error, Result, Ui};
-use patzer_chess::rng;
 use patzer_eval::Evaluation;
 use patzer_eval::hce::TERMS;
 use patzer_fit::tune::hce::{HceTracer, Selection, model, terms, weights};
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::output::{Format, Tuned};
-use patzer_fit::tune::traces::SplitTraces;
+use patzer_fit::tune::traces::{Games, SplitTraces};
 use patzer_fit::tune::{Labels, TuneItem, Unlabelled};
 use patzer_io::run_folder;
 
@@ -88,7 +87,9 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     patzer_io::write(&output, weights.to_toml().as_bytes())?;
     let terms = terms(&weights);
     let values = terms.model(&[])?;
-    let tuned = Tuned { terms: &terms, model: &values, values: &values.start(), k: fitted.outcome.k };
+    let support = fitted.values.by_feature(&model);
+    let (start, k) = (values.start(), fitted.outcome.k);
+    let tuned = Tuned { terms: &terms, model: &values, values: &start, k, support: &support };
     tuned.save_beside(&output, &hce.export)?;
     run_folder::write_settings(run.path(), &settings, &args.data.selection().inputs(split, &sources))?;
     Ok(TuneResult::of_fit(fitted, &model, output, run))
@@ -107,24 +108,20 @@ fn gather(
     ui: &Ui,
 ) -> Result<(SplitTraces, Account)> {
     let chunk = args.fit.settings(args).chunk();
-    // The positions of a game lie together; shuffled ones are taken for more games than there are.
-    let (mut games, mut last) = (0, None);
+    let mut games = [Games::default(), Games::default()];
     let (mut traces, account) = SplitTraces::collect(tracer, model, chunk, split.seed, |push| {
         stream(&args.data, split, ui, &mut |offer| {
             let (target, weight) = match labels.of(unlabelled(offer)) {
                 Ok(label) => label,
                 Err(reason) => return Ok(Some(reason)),
             };
-            let group = rng::mix(0, offer.group) as u8;
-            if !offer.held_out {
-                games += usize::from(last.replace(offer.group) != Some(offer.group));
-            }
-            let item = TuneItem { board: offer.board, turn: offer.turn, target, weight, group };
+            let game = games[usize::from(offer.held_out)].number(Some(offer.group));
+            let item = TuneItem { board: offer.board, turn: offer.turn, target, weight, game };
             push(item, offer.held_out)?;
             Ok(None)
         })
     })?;
-    traces.train.games = games;
+    [traces.train.games, traces.validation.games] = games.map(|games| games.known());
     if traces.train.positions == 0 {
         let summary = account.summary(0, traces.validation.positions);
         return Err(Error::input(format!("no positions are left to learn from: {summary}")));

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::prepare::DataArgs;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::tune::model::Model;
-use patzer_fit::tune::{FittedRuns, Settings};
+use patzer_fit::tune::{FittedRuns, Scale, Settings, TunedWeight};
 use patzer_io as io;
 use patzer_io::run_folder::{self, Earlier, RunFolder};
 use patzer_train::Quantisation;
@@ -111,6 +111,14 @@ struct TuneResult {
     /// A signal came before the end.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     interrupted: bool,
+    /// With --hce and --traces.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    weights: Vec<TunedWeight>,
+    /// What the weights were multiplied by to keep the scale of the initial ones.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scale_factor: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warning: Option<String>,
     #[serde(skip)]
     run: Option<RunFolder>,
     #[serde(skip)]
@@ -128,6 +136,7 @@ impl TuneResult {
             format!("{name} in {passes} passes, {seconds:.2} s: train loss {exact:.7} before rounding"),
             format!("rounding to whole centipawns cost {cost:+.1e} of train loss"),
         ];
+        let scale_factor = if let Scale::Kept(factor) = outcome.scale { Some(factor) } else { None };
         remarks.extend(fitted.remarks);
         TuneResult {
             positions: fitted.positions,
@@ -146,6 +155,9 @@ impl TuneResult {
             output,
             run: Some(run),
             remarks,
+            weights: fitted.values.weights(model),
+            scale_factor,
+            warning: fitted.warning,
             table: fitted.values.text(model),
             ..TuneResult::default()
         }

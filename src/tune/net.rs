@@ -7,7 +7,7 @@ use patzer_eval::nnue::features::{FEATURE_BLOCKS, Features};
 use patzer_io::Limit;
 use patzer_io::run_folder::{self, CHECKPOINT, Log};
 use patzer_train::{
-    Compute, Device, Epoch, FittedK, Settings, TrainingCallbacks, TrainingData, is_checkpoint,
+    Compute, Device, Epoch, FittedK, Outcome, Settings, TrainingCallbacks, TrainingData, is_checkpoint,
 };
 
 #[derive(Debug, clap::Args)]
@@ -97,6 +97,10 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         patzer_io::write_with_companion(path, &outcome.safetensors())?;
     }
     run.log.finish()?;
+    let warning = few_data(&data, &outcome);
+    if let Some(warning) = &warning {
+        ui.warn(warning);
+    }
     let best = outcome.best();
     let rates = outcome.epochs.iter().map(|epoch| epoch.positions_per_second);
     Ok(TuneResult {
@@ -113,6 +117,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         positions_per_second: rates.sum::<f64>() / outcome.epochs.len() as f64,
         quantisation: Some(outcome.quantisation),
         device: Some(outcome.device),
+        warning,
         output,
         run: Some(folder),
         remarks: vec![
@@ -176,6 +181,29 @@ impl TrainingCallbacks for Run {
 
 /// Fewer positions than this train a smaller network better.
 const FEW: usize = 1_000_000;
+
+/// What the held-out games say about a network of more weights than there are positions.
+fn few_data(data: &TrainingData, outcome: &Outcome) -> Option<String> {
+    let (weights, positions) = (outcome.parameters, data.positions());
+    if positions >= weights {
+        return None;
+    }
+    let best = outcome.best();
+    let evidence = match (
+        outcome.epochs.first().and_then(|first| first.validation_loss),
+        best.validation_loss,
+    ) {
+        (Some(first), Some(last)) => format!(
+            "on {} held-out positions the loss is {last:.6} ({first:.6} after the first epoch), in training {:.6}",
+            data.validation_positions(),
+            best.train_loss
+        ),
+        _ => "no games are held out that could show what it is worth".to_string(),
+    };
+    Some(format!(
+        "{weights} weights are trained on {positions} positions; {evidence}; test it with patzer sprt"
+    ))
+}
 
 fn features_help() -> String {
     let names: Vec<&str> = FEATURE_BLOCKS.iter().map(|block| block.name).collect();

@@ -6,6 +6,7 @@ use crate::prepare::{Split, warn_of_bad_lines};
 use crate::{Error, Result, Ui};
 use patzer_data::{Metadata, Source};
 use patzer_fit::tune::TraceFiles;
+use patzer_fit::tune::eval_check::EvalCheck;
 use patzer_fit::tune::output::Tuned;
 use patzer_fit::tune::terms::Terms;
 use patzer_io::run_folder;
@@ -17,6 +18,11 @@ pub(super) struct TraceArgs {
     /// writes them. Needs --terms
     #[arg(long, value_name = "FILES", num_args = 1.., conflicts_with = "hce", requires = "terms")]
     pub(super) traces: Vec<PathBuf>,
+
+    /// Largest deviation of the weights and counts from the engine's own evaluation (eval= in traces), in centipawns, at
+    /// which the fit still goes on
+    #[arg(long, value_name = "CP", default_value_t = 2.0, requires = "traces")]
+    max_deviation: f64,
 }
 
 pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
@@ -37,7 +43,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         TraceFiles { paths: &args.traces.traces, terms: &terms, model: &model, strict: args.data.strict };
     let labels = labels(args, ui, |visit| {
         files
-            .each(&mut |position| {
+            .each(&mut |_, position| {
                 visit(position.unlabelled());
                 Ok(())
             })
@@ -45,7 +51,24 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     })?;
     let mut reported = false;
     let mut load = |seed: u64| {
-        let (traces, counts) = files.load(&labels, split.validation, seed, settings.chunk())?;
+        let mut check = (!reported).then(|| EvalCheck::new(&model));
+        let bar = ui.progress("reading traces", 0);
+        bar.enable_steady_tick(std::time::Duration::from_millis(200));
+        let loaded = files.load(&labels, split.validation, seed, settings.chunk(), check.as_mut());
+        bar.finish_and_clear();
+        let (traces, counts) = loaded?;
+        if let Some(check) = check.filter(|check| check.positions() > 0) {
+            ui.note(&check);
+            let most = args.traces.max_deviation;
+            let wrong = check.worst.first().filter(|worst| most.is_nan() || worst.size() > most);
+            if let Some(worst) = wrong {
+                return Err(Error::input(format!(
+                    "{worst}: a deviation of {:.1} centipawns; --max-deviation {:.0} goes on",
+                    worst.size(),
+                    worst.size().ceil()
+                )));
+            }
+        }
         if !std::mem::replace(&mut reported, true) {
             for (path, counts) in &counts {
                 warn_of_bad_lines(path, counts.read, counts.bad, &counts.first_bad, ui);
@@ -60,7 +83,9 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         Ok(traces)
     };
     let fitted = fit(args, &model, &settings, &mut run, ui, &mut load)?;
-    let tuned = Tuned { terms: &terms, model: &model, values: &fitted.outcome.values, k: fitted.outcome.k };
+    let (values, k) = (&fitted.outcome.values, fitted.outcome.k);
+    let support = fitted.values.by_feature(&model);
+    let tuned = Tuned { terms: &terms, model: &model, values, k, support: &support };
     tuned.save(&output, &args.hce_args.export)?;
     let source = |path: &PathBuf| (path.clone(), Metadata::new(vec![named(path)], Vec::new(), 0));
     let sources: Vec<_> = args.traces.traces.iter().map(source).collect();

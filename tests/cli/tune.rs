@@ -258,6 +258,7 @@ fn traces_of_another_engine_become_its_source_code() {
     let cpp = read("weights.hpp");
     assert!(cpp.contains("inline constexpr Score MATERIAL[5] = {S("), "{cpp}");
     assert!(read("weights.h").contains("static const Score PSQT[6][64] = {"));
+    assert!(cpp.contains("// Seen in 0 to ") && cpp.contains(" positions of 0 to "), "{cpp}");
     let rust = read("weights.rs");
     assert!(
         rust.contains("pub const PSQT: [[[i32; 2]; 64]; 6] = [") && rust.contains("pub const TEMPO: i32 = ")
@@ -270,7 +271,65 @@ fn traces_of_another_engine_become_its_source_code() {
     // One can go on from what came out.
     done(folder.path(), &format!("{} -o again.toml", TRACES.replace("terms.toml", "weights.toml")));
     let table = fs::read_to_string(folder.path().join("runs/weights/weights.csv")).unwrap();
-    assert!(table.starts_with("name,before,after,rounded,standard_error,spread,positions,fixed\n"));
+    assert!(
+        table.starts_with(
+            "name,before,after,rounded,standard_error,spread,positions,games,prior,bound,fixed\n"
+        )
+    );
+}
+
+#[test]
+fn wrong_counts_stop_a_fit_before_it_begins() {
+    let folder = traced();
+    let path = folder.path().join("traces.txt");
+    let text = fs::read_to_string(&path).unwrap();
+    // The first position: two rooks against none, and the move.
+    let first = text.lines().next().unwrap().to_string();
+    fs::write(&path, text.replacen(&first, &format!("{first} eval=5000"), 1)).unwrap();
+    let run = |line: &str| patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+    let refused = run(&format!("{TRACES} -o x.toml"));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    let error = said.lines().last().unwrap();
+    assert!(
+        error.starts_with("error: traces.txt: line 1: the engine says 5000, weights and counts "),
+        "{said}"
+    );
+    assert!(error.contains("--max-deviation "), "{said}");
+    assert!(said.contains("the engine's evaluation of 1 positions: off by "), "{said}");
+    assert!(!folder.path().join("x.toml").exists());
+    let allowed = run(&format!("{TRACES} -o x.toml --max-deviation 1e6"));
+    assert!(allowed.status.success(), "{allowed:?}");
+}
+
+#[test]
+fn values_that_a_type_does_not_hold_are_refused_and_weak_ones_are_marked() {
+    let folder = traced();
+    let path = folder.path().join("terms.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("format = 1", "format = 1\ntype = \"i8\"", 1)).unwrap();
+    let run = |line: &str| {
+        let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+        (output.status.code(), String::from_utf8(output.stderr).unwrap(), output.stdout)
+    };
+    let (code, said, _) = run(TRACES);
+    assert_eq!(code, Some(1));
+    assert_eq!(said, "error: terms.toml: `material`: `initial` has 300, which does not fit `i8`\n");
+    fs::write(&path, text.replacen("format = 1", "format = 1\ntype = \"i16\"", 1)).unwrap();
+    let (code, said, stdout) = run("tune --traces traces.txt --terms terms.toml --json -o x.hpp");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("weights are tuned on ") && said.contains(" that were held out: validation loss "),
+        "{said}"
+    );
+    let result: serde_json::Value = serde_json::from_slice(&stdout).unwrap();
+    let weights = result["weights"].as_array().unwrap();
+    let rook = weights.iter().find(|weight| weight["name"] == "material[3] midgame").unwrap();
+    assert!(
+        rook["games"].as_u64().unwrap() > 0 && rook["positions"].as_u64() >= rook["games"].as_u64(),
+        "{rook}"
+    );
+    assert!(result["scale_factor"].as_f64().unwrap() > 0.0 && result["warning"].is_string(), "{result}");
 }
 
 #[test]
@@ -330,7 +389,7 @@ fn exported_traces_tune_to_the_same_weights_as_the_bundled_evaluation() {
     };
     done(folder.path(), "data convert labelled.parquet --traces -o traces.txt");
     let bundled = json("tune --hce labelled.parquet");
-    let traced = json("tune --traces traces.txt --terms traces.toml --export csv");
+    let traced = json("tune --traces traces.txt --terms traces.toml --export csv --no-keep-scale");
     assert_eq!(bundled["positions"], traced["positions"]);
     for key in ["train_loss_before", "train_loss_exact", "train_loss"] {
         let [a, b] = [&bundled, &traced].map(|result| result[key].as_f64().unwrap());

@@ -38,6 +38,16 @@ pub fn each<T: Send, E: Display + Send>(
     parse: impl Fn(&[u8]) -> std::result::Result<T, E> + Sync,
     mut take: impl FnMut(T) -> Result<()>,
 ) -> Result<LineCounts> {
+    each_numbered(path, strict, parse, |_, item| take(item))
+}
+
+/// [`each`] with the number of the line, from 1.
+pub fn each_numbered<T: Send, E: Display + Send>(
+    path: &Path,
+    strict: bool,
+    parse: impl Fn(&[u8]) -> std::result::Result<T, E> + Sync,
+    mut take: impl FnMut(u64, T) -> Result<()>,
+) -> Result<LineCounts> {
     let mut input = io::open(path)?;
     let (mut counts, mut lines) = (LineCounts::default(), 0u64);
     loop {
@@ -50,7 +60,7 @@ pub fn each<T: Send, E: Display + Send>(
             for (number, item) in block.items {
                 counts.read += 1;
                 match item {
-                    Ok(item) => take(item)?,
+                    Ok(item) => take(lines + number, item)?,
                     Err(reason) => {
                         let number = lines + number;
                         if strict {

@@ -3,6 +3,7 @@
 //! Rows are factored in blocks, the rows below a block in parallel. Source: Golub and Van Loan, "Matrix
 //! Computations" (4th edition, 2013), section 4.2.
 
+use patzer_io::interrupt;
 use rayon::prelude::*;
 
 #[derive(Debug, Clone)]
@@ -14,7 +15,7 @@ pub struct Cholesky {
 const BLOCK: usize = 64;
 
 impl Cholesky {
-    /// Factors a matrix given by its lower triangle; `None` if it is not positive definite.
+    /// Factors a matrix given by its lower triangle; `None` if it is not positive definite, or after an interrupt.
     pub fn new(matrix: Vec<f64>, size: usize) -> Option<Cholesky> {
         let (factor, passed) = Cholesky::factor(matrix, size, 0.0, false)?;
         passed.is_empty().then_some(factor)
@@ -29,6 +30,9 @@ impl Cholesky {
     fn factor(matrix: Vec<f64>, size: usize, tolerance: f64, pass: bool) -> Option<(Cholesky, Vec<usize>)> {
         let (mut lower, mut passed) = (matrix, Vec::new());
         for start in (0..size).step_by(BLOCK) {
+            if interrupt::requested() {
+                return None;
+            }
             let end = (start + BLOCK).min(size);
             let (above, below) = lower.split_at_mut(end * size);
             for i in start..end {
@@ -71,6 +75,17 @@ impl Cholesky {
         let mut x = self.forward(b);
         self.back(&mut x);
         x
+    }
+
+    /// Diagonal entry of A⁻¹: the squared length of column `i` of L⁻¹.
+    pub fn inverse_diagonal(&self, i: usize) -> f64 {
+        let mut column = vec![0.0; self.size - i];
+        column[0] = 1.0 / self.lower[i * self.size + i];
+        for j in i + 1..self.size {
+            let row = &self.lower[j * self.size + i..][..=j - i];
+            column[j - i] = -dot(&row[..j - i], &column[..j - i]) / row[j - i];
+        }
+        dot(&column, &column)
     }
 
     /// Solves Lᵀ x = y in place, for the leading rows if `x` is shorter.
@@ -147,6 +162,18 @@ mod tests {
             [lower[0], lower[3], lower[4], lower[6], lower[7], lower[8]],
             [2.0, 6.0, 1.0, -8.0, 5.0, 3.0]
         );
+    }
+
+    #[test]
+    fn the_inverse_has_its_diagonal() {
+        let size = 70;
+        let factor = Cholesky::new(random(size), size).unwrap();
+        for i in 0..size {
+            let mut unit = vec![0.0; size];
+            unit[i] = 1.0;
+            let (found, truth) = (factor.inverse_diagonal(i), factor.solve(&unit)[i]);
+            assert!((found - truth).abs() < 1e-9 * truth, "{i}: {found} and {truth}");
+        }
     }
 
     #[test]

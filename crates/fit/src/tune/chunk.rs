@@ -23,13 +23,13 @@ pub struct TraceInfo {
     /// Centipawns from White's side that no weight changes.
     pub constant: f32,
     pub weight: f32,
-    /// Cluster for standard errors: positions of one game share it.
-    pub group: u8,
+    /// Number of its game, from 0; standard errors take a game for one observation.
+    pub game: u32,
 }
 
 impl Default for TraceInfo {
     fn default() -> TraceInfo {
-        TraceInfo { target: 0.5, phase: 0.0, scale: 1.0, constant: 0.0, weight: 1.0, group: 0 }
+        TraceInfo { target: 0.5, phase: 0.0, scale: 1.0, constant: 0.0, weight: 1.0, game: 0 }
     }
 }
 
@@ -95,7 +95,7 @@ pub struct TraceChunk {
     pub constants: Vec<f32>,
     pub scales: Vec<f32>,
     pub weights: Vec<f32>,
-    pub groups: Vec<u8>,
+    pub games: Vec<u32>,
     pub nonlinear: Option<Box<NonlinearCounts>>,
 }
 
@@ -238,7 +238,7 @@ impl TraceChunk {
             + size_of_val(&self.rows[..])
             + size_of_val(&self.entries[..])
             + 4 * floats
-            + self.groups.len()
+            + size_of_val(&self.games[..])
             + nonlinear
     }
 }
@@ -301,7 +301,7 @@ impl ChunkBuilder {
             scales: column(|info| info.scale, 1.0),
             weights: column(|info| info.weight, 1.0),
             rows: Vec::with_capacity(order.len()),
-            groups: order.iter().map(|&i| self.rows[i].info.group).collect(),
+            games: order.iter().map(|&i| self.rows[i].info.game).collect(),
             entries: Vec::with_capacity(self.entries.len()),
             coefficients: Vec::with_capacity(self.coefficients.len()),
             ..TraceChunk::default()
@@ -347,14 +347,14 @@ mod tests {
     fn rows_come_back_with_their_own_entries() {
         let mut builder = ChunkBuilder::default();
         builder.push(
-            TraceInfo { target: 1.0, constant: 5.0, group: 7, ..TraceInfo::default() },
+            TraceInfo { target: 1.0, constant: 5.0, game: 7, ..TraceInfo::default() },
             &counts(&[(3, 2.0), (9, -1.0), (11, 12.0), (12, -0.5)]),
         );
         builder.push(TraceInfo { target: 0.0, ..TraceInfo::default() }, &counts(&[(1, -3.0)]));
         let chunk = builder.finish();
         // The row without plus entries comes first.
         assert_eq!(chunk.rows.iter().map(|row| row.target).collect::<Vec<_>>(), [0.0, 1.0]);
-        assert_eq!((&chunk.constants[..], &chunk.groups[..]), (&[0.0, 5.0][..], &[0, 7][..]));
+        assert_eq!((&chunk.constants[..], &chunk.games[..]), (&[0.0, 5.0][..], &[0, 7][..]));
         assert!(chunk.scales.is_empty() && chunk.weights.is_empty());
         let mut seen = Vec::new();
         chunk.each(|row, e| {
@@ -373,7 +373,7 @@ mod tests {
         }
         let chunk = builder.finish();
         assert_eq!(chunk.runs.iter().map(|run| (run.rows, run.plus)).collect::<Vec<_>>(), [(5, 1), (5, 2)]);
-        assert_eq!(chunk.bytes(), 2 * size_of::<Run>() + 10 * 8 + 20 * 2 + 10);
+        assert_eq!(chunk.bytes(), 2 * size_of::<Run>() + 10 * 8 + 20 * 2 + 10 * 4);
     }
 
     #[test]

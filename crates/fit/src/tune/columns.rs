@@ -1,6 +1,6 @@
 //! Traces as Parquet with the columns `result`, `phase`, `index`, `coefficient` (the last two lists of equal
 //! lengths), optionally `black` (Black's coefficients; `coefficient` then holds White's) and `scale`,
-//! `constant`, `weight`, `game`, `score` as in the text form. Numbers may have any width.
+//! `constant`, `weight`, `game`, `score`, `eval` as in the text form. Numbers may have any width.
 
 use std::fs::File;
 use std::io::Read;
@@ -14,6 +14,7 @@ use rayon::prelude::*;
 
 use super::chunk::{FeatureCounts, TraceInfo};
 use super::model::{EvalPart, Model};
+use super::phase::Phase;
 use super::text::{NEGATIVE_WEIGHT, TracePosition, checked, not_an_entry, tidy};
 use patzer_data::lines::{BadLine, LineCounts};
 use patzer_io as io;
@@ -47,18 +48,29 @@ impl Column {
 struct Group {
     rows: usize,
     /// By [`NAMES`].
-    columns: [Option<Column>; 10],
+    columns: [Option<Column>; 11],
 }
 
 /// The first four are needed.
-const NAMES: [&str; 10] =
-    ["result", "phase", "index", "coefficient", "black", "scale", "constant", "weight", "game", "score"];
+const NAMES: [&str; 11] = [
+    "result",
+    "phase",
+    "index",
+    "coefficient",
+    "black",
+    "scale",
+    "constant",
+    "weight",
+    "game",
+    "score",
+    "eval",
+];
 
 /// Reads every row and counts bad ones; with `strict` fails at the first.
 pub fn each(
     path: &Path,
     model: &Model,
-    full_phase: f64,
+    formula: &Phase,
     strict: bool,
     take: &mut dyn FnMut(TracePosition) -> Result<()>,
 ) -> Result<LineCounts> {
@@ -70,12 +82,12 @@ pub fn each(
         let group = reader.get_row_group(number).map_err(fault)?;
         let group = Group::read(&*group, path)?;
         let rows: Vec<Result<TracePosition>> =
-            (0..group.rows).into_par_iter().map(|row| group.position(row, model, full_phase)).collect();
+            (0..group.rows).into_par_iter().map(|row| group.position(row, model, formula)).collect();
         for (row, position) in rows.into_iter().enumerate() {
             counts.read += 1;
             let number = before + row as u64 + 1;
             match position {
-                Ok(position) => take(position)?,
+                Ok(position) => take(TracePosition { line: number, ..position })?,
                 Err(reason) if strict => {
                     return Err(Error::at(path, format!("row {number}"), reason.to_string()));
                 }
@@ -95,7 +107,7 @@ pub fn each(
 impl Group {
     fn read(group: &dyn RowGroupReader, path: &Path) -> Result<Group> {
         let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
-        let mut columns = [const { None }; 10];
+        let mut columns = [const { None }; 11];
         for (i, (found, name)) in columns.iter_mut().zip(NAMES).enumerate() {
             let at = group.metadata().columns().iter().position(|column| {
                 column.column_path().parts().first().is_some_and(|part| part.eq_ignore_ascii_case(name))
@@ -109,7 +121,7 @@ impl Group {
         Ok(Group { rows, columns })
     }
 
-    fn position(&self, row: usize, model: &Model, full_phase: f64) -> Result<TracePosition> {
+    fn position(&self, row: usize, model: &Model, formula: &Phase) -> Result<TracePosition> {
         let [Some(result), Some(phase), Some(index), Some(white), black, info @ ..] = &self.columns else {
             return Err(Error::internal("a needed column is missing"));
         };
@@ -117,18 +129,18 @@ impl Group {
         let target = one(result).filter(|value| (0.0..=1.0).contains(value));
         let target = target.ok_or_else(|| Error::input("`result` is not from 0 to 1"))? as f32;
         let phase = one(phase).ok_or_else(|| Error::input("`phase` is not a number"))?;
-        let [scale, constant, weight, game, score] =
+        let [scale, constant, weight, game, score, eval] =
             info.each_ref().map(|column| column.as_ref().and_then(one));
         if weight.is_some_and(|weight| weight < 0.0) {
             return Err(Error::input(NEGATIVE_WEIGHT));
         }
         let info = TraceInfo {
             target,
-            phase: (phase / full_phase) as f32,
+            phase: formula.share(phase),
             scale: scale.unwrap_or(1.0) as f32,
             constant: constant.unwrap_or(0.0) as f32,
             weight: weight.unwrap_or(1.0) as f32,
-            group: 0,
+            game: 0,
         };
         let (index, white) = (index.row(row), white.row(row));
         let black = black.as_ref().map(|black| black.row(row));
@@ -147,7 +159,8 @@ impl Group {
         }
         tidy(&mut counts.linear);
         let game = game.filter(|game| *game >= 0.0).map(|game| game as u64);
-        Ok(TracePosition { info, counts, game, score: score.map(|score| score as f32) })
+        let [score, eval] = [score, eval].map(|value| value.map(|value| value as f32));
+        Ok(TracePosition { info, counts, game, score, eval, line: 0 })
     }
 }
 

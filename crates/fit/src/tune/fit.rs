@@ -3,9 +3,11 @@
 
 use std::time::Instant;
 
-use super::model::{Model, Space};
+use super::evidence::{self, Evidence};
+use super::model::{EvalPart, Model, Space};
 use super::objective::Objective;
-use super::settings::{Optimizer, Settings};
+use super::settings::{LARGEST_MATRIX, Optimizer, Settings};
+use super::support::{Support, support};
 use super::traces::Traces;
 use super::{first_order, lbfgs, second_order};
 use crate::wdl;
@@ -30,6 +32,17 @@ pub struct Losses {
     pub validation: Option<f64>,
 }
 
+/// Whether the values were rescaled to the mean absolute evaluation of the start.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Scale {
+    /// Nobody asked.
+    Fitted,
+    /// Values times this factor, K divided by it.
+    Kept(f64),
+    /// The reason.
+    Impossible(&'static str),
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
     pub values: Vec<f64>,
@@ -46,6 +59,13 @@ pub struct Outcome {
     pub passes: usize,
     pub parameters: usize,
     pub seconds: f64,
+    /// By parameter.
+    pub support: Vec<Support>,
+    /// The L2 prior that the data set.
+    pub evidence: Option<Evidence>,
+    pub scale: Scale,
+    /// Change of the validation loss by the rounded values, and its standard error over games.
+    pub validation_change: Option<[f64; 2]>,
     /// Training positions per second over all passes.
     pub positions_per_second: f64,
 }
@@ -60,6 +80,8 @@ pub struct Tracker<'a> {
     best_loss: f64,
     best_epoch: usize,
     epochs: usize,
+    /// Epochs before the L2 prior was last changed.
+    earlier: usize,
     pub passes: usize,
 }
 
@@ -75,7 +97,18 @@ impl Tracker<'_> {
         }
         let number = self.epochs;
         (self.progress)(&Epoch { number, train_loss, validation_loss, learning_rate, best });
-        self.epochs < self.limit && self.epochs - self.best_epoch < self.patience && !interrupt::requested()
+        let vain = self.epochs - self.best_epoch.max(self.earlier);
+        self.epochs < self.limit && vain < self.patience && !interrupt::requested()
+    }
+
+    /// Forgets the best values, since another L2 prior judges those to come.
+    fn restart(&mut self, start: &[f64], loss: f64) {
+        (self.best, self.best_loss, self.best_epoch) = (start.to_vec(), loss, 0);
+        self.earlier = self.epochs;
+    }
+
+    fn is_done(&self) -> bool {
+        self.epochs >= self.limit || interrupt::requested()
     }
 }
 
@@ -102,7 +135,7 @@ pub fn fit(
         return Err(Error::usage("lbfgs cannot hold bounds; take gauss-newton or adam"));
     }
     let start = space.parameters_of(&model.start());
-    let mut objective = Objective { traces: train, model, space, k: 1.0, l2: settings.l2_prior(train) };
+    let mut objective = Objective { traces: train, model, space, k: 1.0, l2: settings.l2, prior: &[] };
     objective.k = match settings.k {
         Some(k) => k,
         None => {
@@ -112,11 +145,11 @@ pub fn fit(
     };
     let validation =
         (validation.positions > 0).then_some(Objective { traces: validation, l2: 0.0, ..objective });
-    let losses = |parameters: &[f64]| Losses {
-        train: objective.loss(parameters),
-        validation: validation.map(|objective| objective.loss(parameters)),
+    let losses = |k: f64, parameters: &[f64]| Losses {
+        train: Objective { k, ..objective }.loss(parameters),
+        validation: validation.map(|validation| Objective { k, ..validation }.loss(parameters)),
     };
-    let before = losses(&start);
+    let before = losses(objective.k, &start);
     let mut tracker = Tracker {
         validation,
         progress,
@@ -126,27 +159,35 @@ pub fn fit(
         best_loss: before.validation.unwrap_or(before.train),
         best_epoch: 0,
         epochs: 0,
+        earlier: 0,
         passes: 0,
     };
     let begun = Instant::now();
-    match optimizer {
-        Optimizer::Auto | Optimizer::GaussNewton | Optimizer::Newton => {
-            second_order::run(&objective, start, optimizer == Optimizer::Newton, &mut tracker)
-        }
-        Optimizer::Lbfgs => lbfgs::run(&objective, start, &mut tracker)?,
-        Optimizer::Adam | Optimizer::Adagrad | Optimizer::Sgd => {
-            first_order::run(&objective, start, optimizer, settings, &mut tracker)?;
-        }
-    }
+    let support = support(train, model, space);
+    let evidence = if settings.evidence {
+        let first = evidence::first(&objective, &support, before.train);
+        Some(descend_by_evidence(&objective, &start, first, &support, optimizer, settings, &mut tracker)?)
+    } else {
+        descend(&objective, start.clone(), optimizer, settings, &mut tracker)?;
+        None
+    };
     let seconds = begun.elapsed().as_secs_f64();
-    let best = tracker.best;
+    let (mut best, mut k) = (std::mem::take(&mut tracker.best), objective.k);
+    let exact = losses(k, &best);
+    let scale = if settings.keep_scale { kept_scale(&objective, &start, &best) } else { Scale::Fitted };
+    if let Scale::Kept(factor) = scale {
+        best.iter_mut().for_each(|value| *value *= factor);
+        k /= factor;
+    }
     let rounded: Vec<f64> = best.iter().map(|value| value.round()).collect();
     Ok(Outcome {
-        k: objective.k,
+        k,
         optimizer,
         before,
-        exact: losses(&best),
-        rounded: losses(&rounded),
+        exact,
+        rounded: losses(k, &rounded),
+        validation_change: validation
+            .map(|validation| change(&validation, &start, &Objective { k, ..validation }, &rounded)),
         values: space.values(model, &best),
         epochs: tracker.epochs,
         best_epoch: tracker.best_epoch,
@@ -154,5 +195,112 @@ pub fn fit(
         parameters: space.parameters(),
         seconds,
         positions_per_second: (tracker.passes * train.positions) as f64 / seconds.max(1e-9),
+        support,
+        evidence,
+        scale,
     })
+}
+
+fn descend(
+    objective: &Objective<'_>,
+    start: Vec<f64>,
+    optimizer: Optimizer,
+    settings: &Settings,
+    tracker: &mut Tracker<'_>,
+) -> Result<Vec<f64>> {
+    match optimizer {
+        Optimizer::Auto | Optimizer::GaussNewton | Optimizer::Newton => {
+            return Ok(second_order::run(objective, start, optimizer == Optimizer::Newton, tracker));
+        }
+        Optimizer::Lbfgs => lbfgs::run(objective, start, tracker)?,
+        Optimizer::Adam | Optimizer::Adagrad | Optimizer::Sgd => {
+            first_order::run(objective, start, optimizer, settings, tracker)?;
+        }
+    }
+    Ok(tracker.best.clone())
+}
+
+/// Fits with a first L2 prior, estimates the one that suits the values, and fits with it. An estimate needs an optimum, so that a matrix
+/// method finds it for first-order ones too; these then go on from the start.
+fn descend_by_evidence(
+    objective: &Objective<'_>,
+    start: &[f64],
+    first: Evidence,
+    support: &[Support],
+    optimizer: Optimizer,
+    settings: &Settings,
+    tracker: &mut Tracker<'_>,
+) -> Result<Evidence> {
+    let (mut evidence, mut here) = (first, start.to_vec());
+    let start_loss = tracker.best_loss;
+    let small = start.len() <= LARGEST_MATRIX;
+    let method = match optimizer {
+        Optimizer::Newton => Optimizer::Newton,
+        _ if small => Optimizer::GaussNewton,
+        other => other,
+    };
+    let limit = tracker.limit;
+    if method != optimizer {
+        tracker.limit = method.epochs();
+    }
+    if !method.first_order() {
+        let with_prior = Objective { prior: &evidence.prior, ..*objective };
+        tracker.restart(start, start_loss);
+        here = descend(&with_prior, here, method, settings, tracker)?;
+        if tracker.is_done() {
+            return Ok(evidence);
+        }
+        let found = evidence::estimate(&with_prior, &here, support);
+        if interrupt::requested() {
+            return Ok(evidence);
+        }
+        evidence = found;
+    }
+    if method != optimizer {
+        (tracker.limit, tracker.epochs, here) = (limit, 0, start.to_vec());
+    }
+    let with_prior = Objective { prior: &evidence.prior, ..*objective };
+    tracker.restart(start, start_loss);
+    here = descend(&with_prior, here, optimizer, settings, tracker)?;
+    if tracker.epochs == tracker.earlier {
+        // The last fit was at the optimum of this prior already.
+        tracker.epoch(&here, with_prior.gradient(&here).0, 0.0);
+    }
+    Ok(evidence)
+}
+
+/// The factor to the mean absolute evaluation of the start, if it changes no loss.
+fn kept_scale(objective: &Objective<'_>, start: &[f64], best: &[f64]) -> Scale {
+    let (model, space) = (objective.model, objective.space);
+    let halves = space.kept.iter().flat_map(|&feature| model.features[feature].slots);
+    let fixed = halves.map(|slot| &model.slots[slot]).any(|slot| slot.fixed && slot.start != 0.0);
+    if model.features.iter().any(|feature| feature.part == EvalPart::Safety) {
+        return Scale::Impossible("the danger to a king is not linear");
+    }
+    if fixed || objective.traces.chunks.iter().any(|chunk| !chunk.constants.is_empty()) {
+        return Scale::Impossible("fixed terms and constants do not scale");
+    }
+    let [before, after] = [start, best].map(|parameters| objective.mean_absolute_score(parameters));
+    let factor = before / after;
+    if !(factor.is_finite() && factor > 0.0) {
+        return Scale::Impossible("the evaluation before or after is 0 everywhere");
+    }
+    let within = |(&slot, value): (&usize, &f64)| {
+        let [low, high] = model.slots[slot].bounds;
+        (low..=high).contains(&(value * factor))
+    };
+    if !space.free.iter().zip(best).all(within) {
+        return Scale::Impossible("a weight would pass its bound");
+    }
+    Scale::Kept(factor)
+}
+
+/// Change of the loss between two sets of values, and its standard error over clusters of games.
+fn change(before: &Objective<'_>, start: &[f64], after: &Objective<'_>, values: &[f64]) -> [f64; 2] {
+    let total = before.traces.total_weight().max(f64::MIN_POSITIVE);
+    let (a, b) = (before.group_losses(start), after.group_losses(values));
+    let changes: Vec<f64> = a.iter().zip(&b).map(|(a, b)| (b - a) / total).collect();
+    let (sum, clusters) = (changes.iter().sum::<f64>(), before.traces.clusters() as f64);
+    let squares = changes.iter().map(|change| change * change).sum::<f64>() - sum * sum / clusters;
+    [sum, (squares.max(0.0) * clusters / (clusters - 1.0).max(1.0)).sqrt()]
 }

@@ -19,8 +19,8 @@ pub struct TuneItem {
     /// Expected result from White's side, 0 (lost) to 1 (won).
     pub target: f32,
     pub weight: f32,
-    /// Cluster of its game, see [`TraceInfo::group`].
-    pub group: u8,
+    /// See [`TraceInfo::game`].
+    pub game: u32,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
@@ -109,6 +109,8 @@ pub fn terms(start: &Weights) -> Terms {
             initial: toml::Value::Array(pairs.collect()),
             fixed: false,
             bounds: None,
+            number: None,
+            scaled: true,
             mirror: false,
             same_as: String::new(),
         }
@@ -116,7 +118,9 @@ pub fn terms(start: &Weights) -> Terms {
     Terms {
         format: 1,
         k: None,
-        full_phase: FULL_PHASE.into(),
+        full_phase: Some(FULL_PHASE.into()),
+        phase: None,
+        number: None,
         safety_divisors: None,
         output: Style::default(),
         terms: entries.collect(),
@@ -131,7 +135,7 @@ pub fn position(
 ) -> Result<TracePosition> {
     let mut counts = FeatureCounts::default();
     let info = HceTracer::default().count(item, scratch, &mut counts)?;
-    Ok(TracePosition { info, counts, game: Some(game), score })
+    Ok(TracePosition { info, counts, game: Some(game), score, eval: None, line: 0 })
 }
 
 /// Weights of tuned values, rounded to whole centipawns.
@@ -172,7 +176,7 @@ impl Tracer for HceTracer {
             item.board.board().ok_or_else(|| Error::input("a position of the dataset holds no board"))?;
         hce::trace(&board, item.turn, scratch);
         scratch.drain(|weight, count| counts.linear.push((weight, count.into())));
-        let ([phase, scale], TuneItem { target, weight, group, .. }) = (self.factors(&board), *item);
-        Ok(TraceInfo { target, phase, scale, weight, group, constant: 0.0 })
+        let ([phase, scale], TuneItem { target, weight, game, .. }) = (self.factors(&board), *item);
+        Ok(TraceInfo { target, phase, scale, weight, game, constant: 0.0 })
     }
 }

@@ -5,6 +5,8 @@
 
 mod chunk;
 mod columns;
+pub mod eval_check;
+mod evidence;
 mod first_order;
 mod fit;
 pub mod hce;
@@ -15,12 +17,16 @@ pub mod model;
 mod normal;
 pub mod objective;
 pub mod output;
+mod outside;
 mod pair;
+pub mod phase;
 mod reference;
+mod remarks;
 mod runs;
 mod second_order;
 mod settings;
 mod standard_errors;
+mod support;
 mod term;
 pub mod terms;
 pub mod text;
@@ -28,15 +34,17 @@ mod trace_files;
 pub mod traces;
 mod values;
 
-pub use fit::{Epoch, Losses, Outcome, fit};
+pub use evidence::Evidence;
+pub use fit::{Epoch, Losses, Outcome, Scale, fit};
 pub use hce::TuneItem;
 pub use labels::{LabelSettings, Labels, Unlabelled};
 pub use normal::Curvature;
 pub use runs::{FittedRuns, RunEvent, RunSettings, fit_seeds};
 pub use settings::{Optimizer, Settings};
+pub use support::Support;
 
 pub use trace_files::TraceFiles;
-pub use values::TunedValues;
+pub use values::{TunedValues, TunedWeight};
 
 #[cfg(test)]
 mod tests;

@@ -26,6 +26,19 @@ pub struct Slot {
     pub bounds: [f64; 2],
 }
 
+impl Slot {
+    /// The bound that a value is at, of a slot that is not fixed.
+    pub fn at_bound(&self, value: f64) -> Option<&'static str> {
+        let [low, high] = self.bounds;
+        match value {
+            _ if self.fixed => None,
+            value if value <= low => Some("lower"),
+            value if value >= high => Some("upper"),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feature {
     pub part: EvalPart,
@@ -37,11 +50,18 @@ pub struct Model {
     pub features: Vec<Feature>,
     pub slots: Vec<Slot>,
     pub nonlinear: NonlinearForm,
+    /// Entries outside the endgame scale; empty if there are none, see [`outside`](super::outside).
+    pub outside: Vec<bool>,
 }
 
 impl Model {
     pub fn is_linear(&self) -> bool {
         self.features.iter().all(|feature| feature.part == EvalPart::Linear)
+    }
+
+    /// Number of entries that traces may name.
+    pub fn entries(&self) -> usize {
+        if self.outside.is_empty() { self.features.len() } else { self.outside.len() }
     }
 
     pub fn start(&self) -> Vec<f64> {

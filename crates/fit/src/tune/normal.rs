@@ -2,7 +2,8 @@
 //! For linear evaluations a row adds the same four numbers to every pair of its entries, one vector addition
 //! per pair. A matrix over thousands of weights exceeds every cache but one row of it does not, so large
 //! matrices are filled weight by weight instead of position by position; both give each sum the same order.
-//! Chunks are summed in stripes that do not depend on the number of threads.
+//! Chunks are summed in stripes that do not depend on the number of threads. After an interrupt a matrix lacks chunks,
+//! so whoever asked for it leaves it.
 
 use rayon::prelude::*;
 
@@ -10,6 +11,7 @@ use super::chunk::{Cursor, Entries, TraceChunk};
 use super::kernel::{WeightTable, scores};
 use super::reference::{self, NonlinearForm, RowLoss, row_loss};
 use patzer_chess::huge_pages::prefaulted;
+use patzer_io::interrupt;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Curvature {
@@ -53,7 +55,7 @@ pub fn linear(chunks: &[TraceChunk], weights: &[[f64; 2]], k: f64, curvature: Cu
         .map(|stripe| {
             let mut sum = prefaulted(cells, [0.0; 4]);
             let mut occurrences = Occurrences::new(count);
-            for chunk in stripe {
+            for chunk in stripe.iter().take_while(|_| !interrupt::requested()) {
                 let scores = scores(chunk, &table);
                 let of_row =
                     |(row, &score): (usize, &f32)| curvature.of(&row_loss(chunk, row, score.into(), k));
@@ -221,7 +223,7 @@ pub fn general(
         .par_chunks(stripes)
         .map(|stripe| {
             let mut sum = vec![0.0; size * size];
-            for chunk in stripe {
+            for chunk in stripe.iter().take_while(|_| !interrupt::requested()) {
                 reference::each(chunk, weights, form, |row, score, slopes| {
                     let h = curvature.of(&row_loss(chunk, row, score, k));
                     for &(a, [a_mg, a_eg]) in slopes {

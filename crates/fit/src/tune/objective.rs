@@ -9,6 +9,7 @@ use super::model::{Model, Space};
 use super::normal::{self, Curvature, NormalMatrix};
 use super::reference;
 use super::traces::Traces;
+use patzer_io::interrupt;
 
 /// Clusters of games for standard errors.
 pub const GROUPS: usize = 256;
@@ -21,6 +22,8 @@ pub struct Objective<'a> {
     pub k: f64,
     /// L2 prior: loss added for a parameter 100 centipawns from its start.
     pub l2: f64,
+    /// Further L2 prior of each parameter, in the same unit; empty for none.
+    pub prior: &'a [f64],
 }
 
 impl Objective<'_> {
@@ -54,6 +57,28 @@ impl Objective<'_> {
             of_chunk(chunk).into_iter().zip(&chunk.rows).map(|(s, row)| (s, row.target)).collect::<Vec<_>>()
         };
         self.traces.chunks.par_iter().flat_map_iter(with_targets).collect()
+    }
+
+    /// Losses of the [`GROUPS`] clusters, not divided by the total weight.
+    pub fn group_losses(&self, parameters: &[f64]) -> Vec<f64> {
+        let mut sums = vec![0.0; GROUPS];
+        let rows =
+            self.traces.chunks.iter().flat_map(|chunk| (0..chunk.rows.len()).map(move |row| (chunk, row)));
+        for ((chunk, row), (score, _)) in rows.zip(self.scored(parameters)) {
+            let loss = reference::row_loss(chunk, row, score.into(), self.k).loss;
+            sums[chunk.games[row] as usize % GROUPS] += loss;
+        }
+        sums
+    }
+
+    /// Mean distance of the scores from 0, in centipawns.
+    pub fn mean_absolute_score(&self, parameters: &[f64]) -> f64 {
+        let weights =
+            self.traces.chunks.iter().flat_map(|chunk| (0..chunk.rows.len()).map(|row| chunk.weight(row)));
+        let scored = self.scored(parameters);
+        let sum: f64 =
+            weights.zip(&scored).map(|(w, (score, _))| f64::from(w) * f64::from(score.abs())).sum();
+        sum / self.traces.total_weight().max(f64::MIN_POSITIVE)
     }
 
     /// Loss and gradient over some chunks, with the L2 prior.
@@ -94,14 +119,24 @@ impl Objective<'_> {
     }
 
     fn add_l2_prior(&self, parameters: &[f64], gradient: &mut [f64]) -> f64 {
-        let strength = self.l2 / 1e4;
         let mut loss = 0.0;
-        for ((&slot, parameter), gradient) in self.space.free.iter().zip(parameters).zip(gradient) {
+        let free = self.space.free.iter().zip(parameters).zip(gradient).enumerate();
+        for (i, ((&slot, parameter), gradient)) in free {
+            let strength = self.strength(i);
             let away = parameter - self.model.slots[slot].start;
             *gradient += 2.0 * strength * away;
             loss += strength * away * away;
         }
         loss
+    }
+
+    /// L2 prior of a parameter: loss added for the square of its distance in centipawns.
+    pub fn strength(&self, parameter: usize) -> f64 {
+        (self.l2 + self.prior.get(parameter).copied().unwrap_or(0.0)) / 1e4
+    }
+
+    pub fn without_prior(&self) -> Self {
+        Objective { l2: 0.0, prior: &[], ..*self }
     }
 
     /// Row-major second derivatives of the loss with the L2 prior.
@@ -115,8 +150,42 @@ impl Objective<'_> {
         };
         let mut matrix = self.gathered(&normal, 1.0 / self.traces.total_weight().max(f64::MIN_POSITIVE));
         let size = self.space.parameters();
-        (0..size).for_each(|i| matrix[i * size + i] += 2.0 * self.l2 / 1e4);
+        (0..size).for_each(|i| matrix[i * size + i] += 2.0 * self.strength(i));
         matrix
+    }
+
+    /// Diagonal of the Gauss-Newton matrix without the L2 prior.
+    pub fn curvatures(&self, parameters: &[f64]) -> Vec<f64> {
+        let pairs = self.space.pairs(self.model, parameters);
+        let (owners, size) = (self.space.owners(self.model), self.space.parameters());
+        let of_chunk = |chunk: &TraceChunk| {
+            let (mut sums, mut by) = (vec![0.0; size], vec![0.0; size]);
+            if interrupt::requested() {
+                return sums;
+            }
+            let mut touched = Vec::new();
+            reference::each(chunk, &pairs, &self.model.nonlinear, |row, score, slopes| {
+                for &(index, slope) in slopes {
+                    for half in 0..2 {
+                        if let Some(owner) = owners[2 * usize::from(index) + half] {
+                            by[owner] += slope[half];
+                            touched.push(owner);
+                        }
+                    }
+                }
+                let curvature = reference::row_loss(chunk, row, score, self.k).curvature;
+                for owner in touched.drain(..) {
+                    // An entry that is listed twice has been taken by its first visit.
+                    sums[owner] += curvature * std::mem::take(&mut by[owner]).powi(2);
+                }
+            });
+            sums
+        };
+        let parts: Vec<Vec<f64>> = self.traces.chunks.par_iter().map(of_chunk).collect();
+        let mean = 1.0 / self.traces.total_weight().max(f64::MIN_POSITIVE);
+        let mut sums = vec![0.0; size];
+        parts.iter().for_each(|part| sums.iter_mut().zip(part).for_each(|(sum, part)| *sum += mean * part));
+        sums
     }
 
     fn gathered(&self, normal: &NormalMatrix, factor: f64) -> Vec<f64> {
@@ -141,9 +210,12 @@ impl Objective<'_> {
         let size = self.space.parameters();
         let of_chunk = |chunk: &TraceChunk| {
             let mut sums = vec![vec![0.0; size]; GROUPS];
+            if interrupt::requested() {
+                return sums;
+            }
             reference::each(chunk, &pairs, &self.model.nonlinear, |row, score, slopes| {
                 let slope = reference::row_loss(chunk, row, score, self.k).slope;
-                let sums = &mut sums[usize::from(chunk.groups[row]) % GROUPS];
+                let sums = &mut sums[chunk.games[row] as usize % GROUPS];
                 for &(index, by) in slopes {
                     for half in 0..2 {
                         if let Some(owner) = owners[2 * usize::from(index) + half] {
@@ -156,7 +228,7 @@ impl Objective<'_> {
         };
         let mut total = vec![vec![0.0; size]; GROUPS];
         // A few chunks at a time: their sums are large.
-        for chunks in self.traces.chunks.chunks(32) {
+        for chunks in self.traces.chunks.chunks(32).take_while(|_| !interrupt::requested()) {
             let parts: Vec<_> = chunks.par_iter().map(of_chunk).collect();
             for part in &parts {
                 let pairs = total.iter_mut().flatten().zip(part.iter().flatten());

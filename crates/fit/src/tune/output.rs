@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::model::Model;
+use super::support::Support;
 use super::term::{Kind, Shape, Term};
 use super::terms::Terms;
 use patzer_io::error::{Error, Result};
@@ -58,6 +59,8 @@ pub struct Tuned<'a> {
     /// By slot, in centipawns.
     pub values: &'a [f64],
     pub k: f64,
+    /// By entry; empty if unknown.
+    pub support: &'a [Support],
 }
 
 impl Tuned<'_> {
@@ -164,7 +167,21 @@ impl Tuned<'_> {
             Shape::Board(_) => "[64]".to_string(),
         };
         let body = body(term.shape, pairs, ["{", "}"], entry);
-        format!("{}\n{storage} {kind} {name}{dimensions}{pair_dimension} = {body};\n", about("//", term))
+        format!("{}\n{storage} {kind} {name}{dimensions}{pair_dimension} = {body};\n", self.about("//", term))
+    }
+
+    /// What a term is, and the least and largest support of its entries.
+    fn about(&self, comment: &str, term: &Term) -> String {
+        let about = about(comment, term);
+        let range = self.terms.tables().find(|(other, _)| std::ptr::eq(*other, term)).map(|(_, range)| range);
+        let Some(support) = range.and_then(|range| self.support.get(range)) else { return about };
+        let extremes = |of: fn(&Support) -> u64| {
+            let [least, most] =
+                [support.iter().map(of).min(), support.iter().map(of).max()].map(Option::unwrap_or_default);
+            if least == most { least.to_string() } else { format!("{least} to {most}") }
+        };
+        let (positions, games) = (extremes(|s| s.positions), extremes(|s| s.games));
+        format!("{about}\n{comment} Seen in {positions} positions of {games} games.")
     }
 
     fn rust(&self) -> String {
@@ -181,20 +198,30 @@ impl Tuned<'_> {
                 Shape::Board(_) => format!("[{element}; 64]"),
             };
             let body = body(term.shape, pairs, ["[", "]"], entry);
-            format!("{}\npub const {}: {kind} = {body};\n", about("///", term), upper(&term.name))
+            format!("{}\npub const {}: {kind} = {body};\n", self.about("///", term), upper(&term.name))
         };
         let open = |group: &str| format!("\n/// Terms of {group}.\npub mod {} {{\n", lower(group));
         self.heading("//!") + &self.grouped(open, |_| "}\n".into(), item)
     }
 
     fn json(&self) -> Result<String> {
+        let pairs = self.model.pairs(self.values);
+        let terms = self.tree(|term, entry| {
+            let pair = pairs[entry].map(|value| value.round() as i64);
+            if term.kind == Kind::Pair { json!(pair) } else { json!(single(term.kind, &pair)) }
+        })?;
+        let mut whole = json!({ "k": self.k, "terms": terms });
+        if !self.support.is_empty() {
+            whole["support"] = Value::Object(self.tree(|_, entry| json!(self.support[entry]))?);
+        }
+        Ok(format!("{whole:#}\n"))
+    }
+
+    /// Values of all entries, in the groups and layouts of their terms.
+    fn tree(&self, value: impl Fn(&Term, usize) -> Value) -> Result<Map<String, Value>> {
         let mut root = Map::new();
-        for (term, pairs) in self.tables() {
-            let entry = |pair: &[i64; 2]| match term.kind {
-                Kind::Pair => json!(pair),
-                kind => json!(single(kind, pair)),
-            };
-            let all: Vec<Value> = pairs.iter().map(entry).collect();
+        for (term, range) in self.terms.tables() {
+            let all: Vec<Value> = range.map(|entry| value(term, entry)).collect();
             let [_, columns] = term.shape.grid();
             let value = match term.shape {
                 Shape::List(1) => all.into_iter().next().unwrap_or(Value::Null),
@@ -211,19 +238,26 @@ impl Tuned<'_> {
             };
             place.insert(term.name.clone(), value);
         }
-        let whole = json!({ "k": self.k, "terms": root });
-        Ok(format!("{whole:#}\n"))
+        Ok(root)
     }
 
     fn csv(&self) -> String {
-        let mut text = String::from("index,group,term,entry,midgame,endgame,exact_midgame,exact_endgame\n");
+        let mut text = String::from(
+            "index,group,term,entry,midgame,endgame,exact_midgame,exact_endgame,positions,games\n",
+        );
         let pairs = self.model.pairs(self.values);
         for (term, range) in self.terms.tables() {
             for (entry, index) in range.enumerate() {
                 let [mg, eg] = pairs[index];
                 let (group, name) = (&term.group, &term.name);
-                let _ =
-                    writeln!(text, "{index},{group},{name},{entry},{},{},{mg},{eg}", mg.round(), eg.round());
+                let support = self.support.get(index);
+                let [positions, games] = [support.map(|s| s.positions), support.map(|s| s.games)]
+                    .map(|count| count.map_or(String::new(), |count| count.to_string()));
+                let (mg_rounded, eg_rounded) = (mg.round(), eg.round());
+                let _ = writeln!(
+                    text,
+                    "{index},{group},{name},{entry},{mg_rounded},{eg_rounded},{mg},{eg},{positions},{games}"
+                );
             }
         }
         text

@@ -1,13 +1,16 @@
 //! Fits over several seeds, with standard errors, spreads and remarks on what the data cannot identify.
 
-use super::fit::{Epoch, Outcome, fit};
-use super::model::Model;
+use super::fit::{Epoch, Outcome, Scale, fit};
+use super::model::{Model, Slot};
 use super::objective::Objective;
+use super::remarks;
 use super::settings::{LARGEST_MATRIX, Settings};
-use super::standard_errors::{StandardErrors, describe, seen, standard_errors};
+use super::standard_errors::{standard_errors, table};
+use super::support::Support;
 use super::traces::SplitTraces;
 use super::values::TunedValues;
 use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSettings {
@@ -30,6 +33,8 @@ pub struct FittedRuns {
     pub validation_positions: usize,
     pub values: TunedValues,
     pub remarks: Vec<String>,
+    /// What speaks against a result from few data.
+    pub warning: Option<String>,
 }
 
 pub fn fit_seeds(
@@ -61,7 +66,8 @@ pub fn fit_seeds(
     Ok(fitted)
 }
 
-/// Positions per parameter below which standard errors are meaningless, unless the parameters are few.
+/// Positions per parameter below which a fit needs a warning, and standard errors are meaningless unless the
+/// parameters are few.
 const ENOUGH: usize = 10;
 
 /// Parameters that are few enough for their errors to cost nothing.
@@ -75,53 +81,44 @@ fn examine(
     outcome: Outcome,
 ) -> FittedRuns {
     let SplitTraces { space, train, validation } = traces;
-    let counts = seen(model, space, &train.seen(space.kept.len()));
     let parameters = space.parameters();
     let enough = parameters <= FEW || train.positions >= ENOUGH * parameters;
     let errors = (with_errors && enough && parameters <= LARGEST_MATRIX).then(|| {
-        let objective = Objective { traces: train, model, space, k: outcome.k, l2: settings.l2_prior(train) };
+        let factor = if let Scale::Kept(factor) = outcome.scale { factor } else { 1.0 };
+        let strengths = outcome.evidence.iter().flat_map(|evidence| &evidence.prior);
+        let prior: Vec<f64> = strengths.map(|strength| strength / (factor * factor)).collect();
+        let l2 = settings.l2 / (factor * factor);
+        let objective = Objective { traces: train, model, space, k: outcome.k, l2, prior: &prior };
         standard_errors(&objective, &space.parameters_of(&outcome.values))
     });
-    let mut remarks = remarks(model, &counts, errors.as_ref());
+    let errors = errors.filter(|_| !interrupt::requested());
+    let mut support = vec![Support::default(); model.slots.len()];
+    space.free.iter().zip(&outcome.support).for_each(|(&slot, found)| support[slot] = *found);
+    let deviation = |slot: &Slot| outcome.evidence.as_ref()?.deviations.get(&table(&slot.name)).copied();
+    let values = TunedValues {
+        before: model.start(),
+        after: outcome.values.clone(),
+        errors: errors.as_ref().map(|found| found.errors.clone()),
+        spread: None,
+        prior: model.slots.iter().map(deviation).collect(),
+        support,
+    };
+    let mut remarks = remarks::of(model, &values, &outcome, errors.as_ref());
     if with_errors && errors.is_none() {
-        remarks.push("no standard errors: too many weights, or too few positions for them".to_string());
+        remarks.push(match interrupt::requested() {
+            true => "no standard errors: interrupted".to_string(),
+            false => "no standard errors: too many weights, or too few positions for them".to_string(),
+        });
     }
+    let warning = (train.positions < ENOUGH * parameters).then(|| remarks::few_data(traces, &outcome));
     FittedRuns {
         positions: train.positions,
         validation_positions: validation.positions,
-        values: TunedValues {
-            before: model.start(),
-            after: outcome.values.clone(),
-            errors: errors.map(|found| found.errors),
-            spread: None,
-            seen: counts,
-        },
+        values,
         outcome,
         remarks,
+        warning,
     }
-}
-
-const NAMED: usize = 8;
-
-fn remarks(model: &Model, counts: &[u64], errors: Option<&StandardErrors>) -> Vec<String> {
-    let mut remarks = Vec::new();
-    let dead: Vec<&str> = (model.slots.iter().zip(counts))
-        .filter(|(slot, count)| !slot.fixed && **count == 0)
-        .map(|(slot, _)| slot.name.as_str())
-        .collect();
-    if !dead.is_empty() {
-        let more = if dead.len() > NAMED { ", …" } else { "" };
-        let names = dead[..dead.len().min(NAMED)].join(", ");
-        remarks.push(format!("{} weights are never counted and keep their start: {names}{more}", dead.len()));
-    }
-    let Some(errors) = errors else { return remarks };
-    for combination in errors.nullspace.iter().take(NAMED) {
-        remarks.push(format!("the data cannot tell: {}", describe(model, combination)));
-    }
-    if errors.nullspace.len() > NAMED {
-        remarks.push(format!("and {} more combinations", errors.nullspace.len() - NAMED));
-    }
-    remarks
 }
 
 fn spread(runs: &[Vec<f64>]) -> Vec<f64> {

@@ -8,6 +8,7 @@ use super::fit::Tracker;
 use super::normal::Curvature;
 use super::objective::Objective;
 use crate::optim::{Cholesky, dot};
+use patzer_io::interrupt;
 
 /// Least damping, as a share of each diagonal entry: below what data resolve, above rounding.
 const DAMPING: f64 = 1e-9;
@@ -20,7 +21,13 @@ const HALVINGS: i32 = 8;
 /// A step that gains less than this share of the loss reuses the matrix for the next.
 const KEEP: f64 = 1e-3;
 
-pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, newton: bool, tracker: &mut Tracker<'_>) {
+/// Returns the values of the last step.
+pub(super) fn run(
+    objective: &Objective<'_>,
+    start: Vec<f64>,
+    newton: bool,
+    tracker: &mut Tracker<'_>,
+) -> Vec<f64> {
     let mut here = start;
     let (mut loss, mut gradient) = objective.gradient(&here);
     tracker.passes += 1;
@@ -31,11 +38,11 @@ pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, newton: bool, trac
         let reused = kept.take().filter(|factored| factored.held == held);
         let is_reused = reused.is_some();
         let factored = reused.or_else(|| Factored::new(objective, &here, held, newton, damping, tracker));
-        let Some(factored) = factored else { return };
+        let Some(factored) = factored else { return here };
         let step = factored.step(&gradient);
         let promise = -dot(&gradient, &step);
         if promise.is_nan() || promise < 2.0 * TOLERANCE * loss {
-            return;
+            return here;
         }
         match descend(objective, &here, loss, promise, &step, tracker) {
             Some((parameters, reached, slopes, share)) => {
@@ -43,7 +50,7 @@ pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, newton: bool, trac
                 (here, loss, gradient) = (parameters, reached, slopes);
                 damping = (damping / 10.0).max(DAMPING);
                 if !tracker.epoch(&here, loss, share) || gain < TOLERANCE * loss {
-                    return;
+                    return here;
                 }
                 // Near the optimum the matrix hardly changes, and a gradient alone is much cheaper.
                 let as_promised = share == 1.0 && gain > 0.25 * promise;
@@ -51,7 +58,7 @@ pub(super) fn run(objective: &Objective<'_>, start: Vec<f64>, newton: bool, trac
             }
             // The old matrix no longer fits; build a new one.
             None if is_reused => {}
-            None if damping > 1.0 => return,
+            None if damping > 1.0 => return here,
             None => damping = (damping * 1e3).max(1e-6),
         }
     }
@@ -105,6 +112,9 @@ impl Factored {
         kinds.iter().find_map(|&kind| {
             let mut matrix = objective.normal(here, kind);
             tracker.passes += 1;
+            if interrupt::requested() {
+                return None;
+            }
             for i in 0..size {
                 if held[i] {
                     (0..size).for_each(|j| (matrix[i * size + j], matrix[j * size + i]) = (0.0, 0.0));

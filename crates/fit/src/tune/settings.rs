@@ -1,7 +1,6 @@
 use serde::Serialize;
 
 use super::chunk::CHUNK_POSITIONS;
-use super::traces::Traces;
 use crate::optim::{Decay, Schedule};
 use patzer_io::error::{Error, Result};
 
@@ -95,8 +94,10 @@ pub struct Settings {
     pub patience: usize,
     /// L2 prior: loss added for a value 100 centipawns from its start.
     pub l2: f64,
-    /// L2 prior times the number of games (or positions), whose results are shared; it matters where data are few.
-    pub prior: f64,
+    /// Whether the data set an L2 prior besides, see [`evidence`](super::evidence).
+    pub evidence: bool,
+    /// Rescale the values to the mean absolute evaluation of the start; K follows.
+    pub keep_scale: bool,
     pub k: Option<f64>,
     pub seed: u64,
 }
@@ -112,7 +113,8 @@ impl Default for Settings {
             decay: Decay::Cosine,
             patience: 15,
             l2: 0.0,
-            prior: 0.0,
+            evidence: false,
+            keep_scale: false,
             k: None,
             seed: 0,
         }
@@ -130,18 +132,10 @@ impl Settings {
         above_zero("the learning rate", self.learning_rate.unwrap_or(1.0).into())?;
         above_zero("the share of the learning rate that is left", self.final_share.into())?;
         above_zero("K", self.k.unwrap_or(1.0))?;
-        if let Some(wrong) =
-            [self.l2, self.prior].into_iter().find(|prior| !prior.is_finite() || *prior < 0.0)
-        {
-            return Err(Error::usage(format!("the L2 prior cannot be {wrong}")));
+        if !self.l2.is_finite() || self.l2 < 0.0 {
+            return Err(Error::usage(format!("the L2 prior cannot be {}", self.l2)));
         }
         Ok(())
-    }
-
-    /// L2 prior of a fit to these traces, as [`Objective::l2`](super::objective::Objective::l2).
-    pub fn l2_prior(&self, traces: &Traces) -> f64 {
-        let games = if traces.games > 0 { traces.games } else { traces.positions };
-        self.l2 + self.prior / games.max(1) as f64
     }
 
     /// Positions per chunk, a thread's work: batches consist of several chunks where that pays.
@@ -188,7 +182,6 @@ mod tests {
             Settings { final_share: f32::NAN, ..default() },
             Settings { k: Some(-1.0), ..default() },
             Settings { l2: -1.0, ..default() },
-            Settings { prior: -1.0, ..default() },
         ] {
             assert!(wrong.validate().is_err(), "{wrong:?}");
         }

@@ -6,9 +6,11 @@
 
 use std::collections::BTreeMap;
 
-use super::model::{Model, Space};
+use rayon::prelude::*;
+
+use super::model::Model;
 use super::normal::Curvature;
-use super::objective::{GROUPS, Objective};
+use super::objective::Objective;
 use crate::optim::{Cholesky, nullspace};
 
 /// Damping of the nullspace, as a share of the diagonal.
@@ -26,24 +28,30 @@ pub struct StandardErrors {
 
 pub fn standard_errors(objective: &Objective<'_>, parameters: &[f64]) -> StandardErrors {
     let (space, size) = (objective.space, objective.space.parameters());
-    let without_prior = Objective { l2: 0.0, ..*objective };
-    let mut matrix = without_prior.normal(parameters, Curvature::GaussNewton);
+    let mut matrix = objective.without_prior().normal(parameters, Curvature::GaussNewton);
     let (null_vectors, unknown) = nullspace(&matrix, size);
     for i in 0..size {
         let diagonal = &mut matrix[i * size + i];
         *diagonal =
-            if *diagonal > 0.0 { *diagonal * (1.0 + DAMPING) + 2.0 * objective.l2 / 1e4 } else { 1.0 };
+            if *diagonal > 0.0 { *diagonal * (1.0 + DAMPING) + 2.0 * objective.strength(i) } else { 1.0 };
     }
-    let mut variances = vec![0.0; size];
+    let (mut variances, mut means) = (vec![0.0; size], vec![0.0; size]);
     let total = objective.traces.total_weight();
+    let clusters = objective.traces.clusters() as f64;
     if let Some(factor) = Cholesky::new(matrix, size) {
-        for group in objective.group_gradients(parameters) {
-            let influence = factor.solve(&group);
-            variances.iter_mut().zip(influence).for_each(|(sum, x)| *sum += (x / total).powi(2));
+        // With a prior the slopes of all games do not sum to 0, and their mean is no part of their spread.
+        let influences: Vec<Vec<f64>> =
+            objective.group_gradients(parameters).par_iter().map(|group| factor.solve(group)).collect();
+        for influence in &influences {
+            means.iter_mut().zip(influence).for_each(|(sum, x)| *sum += x / clusters);
+        }
+        for influence in &influences {
+            let off = influence.iter().zip(&means);
+            variances.iter_mut().zip(off).for_each(|(sum, (x, mean))| *sum += ((x - mean) / total).powi(2));
         }
     }
     let mut errors = vec![None; objective.model.slots.len()];
-    let correction = GROUPS as f64 / (GROUPS - 1) as f64;
+    let correction = clusters / (clusters - 1.0).max(1.0);
     for (i, &slot) in space.free.iter().enumerate() {
         errors[slot] = (!unknown.contains(&i)).then(|| (variances[i] * correction).sqrt());
     }
@@ -76,22 +84,9 @@ pub fn describe(model: &Model, direction: &[(usize, f64)]) -> String {
 }
 
 /// `psqt.king[e1] midgame` → `psqt.king midgame`.
-fn table(name: &str) -> String {
+pub(super) fn table(name: &str) -> String {
     match (name.find('['), name.rfind(']')) {
         (Some(from), Some(to)) => format!("{}{}", &name[..from], &name[to + 1..]),
         _ => name.to_string(),
     }
-}
-
-/// Number of positions in which each slot counts.
-pub fn seen(model: &Model, space: &Space, by_feature: &[u64]) -> Vec<u64> {
-    let mut seen = vec![0; model.slots.len()];
-    for (&feature, &count) in space.kept.iter().zip(by_feature) {
-        let [mg, eg] = model.features[feature].slots;
-        seen[mg] += count;
-        if eg != mg {
-            seen[eg] += count;
-        }
-    }
-    seen
 }

@@ -66,6 +66,36 @@ impl Shape {
     }
 }
 
+/// Type that an engine stores a weight in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum NumberType {
+    I8,
+    I16,
+    I32,
+}
+
+impl NumberType {
+    /// Least and largest value. Halves of a pair avoid the least of the type: packed into one number, a negative
+    /// midgame half borrows 1 from the endgame half.
+    fn bounds(self, kind: Kind) -> [f64; 2] {
+        let largest = match self {
+            NumberType::I8 => f64::from(i8::MAX),
+            NumberType::I16 => f64::from(i16::MAX),
+            NumberType::I32 => f64::from(i32::MAX),
+        };
+        [if kind == Kind::Pair { -largest } else { -largest - 1.0 }, largest]
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            NumberType::I8 => "i8",
+            NumberType::I16 => "i16",
+            NumberType::I32 => "i32",
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Term {
@@ -87,6 +117,12 @@ pub struct Term {
     pub fixed: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bounds: Option<[f64; 2]>,
+    /// Type of its values, instead of the file's.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<NumberType>,
+    /// Whether the endgame scale multiplies it.
+    #[serde(default = "yes", skip_serializing_if = "is_yes")]
+    pub scaled: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub mirror: bool,
     /// Earlier term of the same shape and kind whose values it shares.
@@ -100,6 +136,15 @@ fn one() -> Shape {
 
 fn is_one(shape: &Shape) -> bool {
     *shape == one()
+}
+
+fn yes() -> bool {
+    true
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)]
+fn is_yes(scaled: &bool) -> bool {
+    *scaled
 }
 
 fn zero() -> toml::Value {
@@ -133,10 +178,33 @@ impl Term {
         Ok(all.chunks_exact(width).map(pair).collect())
     }
 
+    /// Bounds of the values, by the term's own and by their type, which the start values have to fit.
+    pub(super) fn within(&self, number: Option<NumberType>) -> Result<[f64; 2]> {
+        let own = self.bounds.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+        let Some(number) = self.number.or(number) else { return Ok(own) };
+        let [low, high] = number.bounds(self.kind);
+        let fits = |value: f64| (low..=high).contains(&value);
+        if let Some(wrong) = self.values()?.into_iter().flatten().find(|&value| !fits(value)) {
+            return self.fault(format!("has {wrong}, which does not fit `{}`", number.name()));
+        }
+        let both = [own[0].max(low), own[1].min(high)];
+        if both[0] > both[1] {
+            return Err(Error::input(format!("`{}`: its bounds do not fit `{}`", self.name, number.name())));
+        }
+        Ok(both)
+    }
+
     /// Adds a feature per entry; `start` is the term's first feature number.
-    pub(super) fn add_to(&self, model: &mut Model, start: usize, fixed: bool) -> Result<()> {
+    pub(super) fn add_to(
+        &self,
+        model: &mut Model,
+        start: usize,
+        fixed: bool,
+        number: Option<NumberType>,
+    ) -> Result<()> {
         let [_, columns] = self.shape.grid();
         let prefix = if self.group.is_empty() { String::new() } else { format!("{}.", self.group) };
+        let bounds = self.within(number)?;
         for (entry, [mg, eg]) in self.values()?.into_iter().enumerate() {
             let (column, row) = (entry % columns, entry / columns * columns);
             let twin = columns - 1 - column;
@@ -145,7 +213,6 @@ impl Term {
                 continue;
             }
             let name = format!("{prefix}{}{}", self.name, self.shape.suffix(entry));
-            let bounds = self.bounds.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
             let mut slot = |half: &str, start: f64, fixed: bool| {
                 model.slots.push(Slot { name: format!("{name}{half}"), start, fixed, bounds });
                 model.slots.len() - 1

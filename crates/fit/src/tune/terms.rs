@@ -7,8 +7,10 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::model::{Feature, Model};
+use super::outside;
+use super::phase::Phase;
 use super::reference;
-use super::term::{Kind, Shape, Term, is_default};
+use super::term::{Kind, NumberType, Shape, Term, is_default};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
@@ -39,9 +41,15 @@ pub struct Terms {
     pub format: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub k: Option<f64>,
-    /// Phase of a full midgame in the traces; phases are divided by it.
-    #[serde(default = "full")]
-    pub full_phase: f64,
+    /// Phase of a full midgame in the traces; phases are divided by it [default: 1].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub full_phase: Option<f64>,
+    /// Instead of `full_phase`: weights of pieces, their sum in a full midgame, and limits of the share.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phase: Option<Phase>,
+    /// Type of all values, which bounds them.
+    #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
+    pub number: Option<NumberType>,
     /// Divisors of the squared midgame danger and of the endgame danger.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safety_divisors: Option<[f64; 2]>,
@@ -49,10 +57,6 @@ pub struct Terms {
     pub output: Style,
     #[serde(rename = "term")]
     pub terms: Vec<Term>,
-}
-
-fn full() -> f64 {
-    1.0
 }
 
 impl Terms {
@@ -79,7 +83,14 @@ impl Terms {
         if self.format != VERSION {
             return fault(format!("`format` has to be {VERSION}"));
         }
-        if !(self.full_phase.is_finite() && self.full_phase > 0.0) {
+        match self.phase {
+            Some(_) if self.full_phase.is_some() => {
+                return fault("`full_phase` and `phase` exclude each other".into());
+            }
+            Some(phase) => phase.check()?,
+            None => {}
+        }
+        if self.full_phase.is_some_and(|full| !(full.is_finite() && full > 0.0)) {
             return fault("`full_phase` has to be above 0".into());
         }
         if self.safety_divisors.is_some_and(|d| d.iter().any(|d| !(d.is_finite() && *d > 0.0))) {
@@ -101,6 +112,7 @@ impl Terms {
             }
             count += term.shape.len();
             term.values()?;
+            term.within(self.number)?;
             if term.bounds.is_some_and(|[low, high]| low.is_nan() || high.is_nan() || low > high) {
                 return fault(format!("`{name}`: the lower bound is above the upper one"));
             }
@@ -118,6 +130,10 @@ impl Terms {
             1..=MOST => Ok(()),
             _ => fault(format!("{count} entries are more than the {MOST} that traces can number")),
         }
+    }
+
+    pub fn phase_formula(&self) -> Phase {
+        self.phase.unwrap_or(Phase::of(self.full_phase.unwrap_or(1.0)))
     }
 
     pub fn tables(&self) -> impl Iterator<Item = (&Term, Range<usize>)> {
@@ -146,8 +162,10 @@ impl Terms {
                 continue;
             }
             let fixed = term.fixed || fixed.iter().any(|name| *name == term.name || *name == term.group);
-            term.add_to(&mut model, range.start, fixed)?;
+            term.add_to(&mut model, range.start, fixed, self.number)?;
         }
+        let outside = self.terms.iter().flat_map(|term| std::iter::repeat_n(!term.scaled, term.shape.len()));
+        outside::add_halves(&mut model, outside.collect())?;
         Ok(model)
     }
 
@@ -275,6 +293,10 @@ fixed = true
             ("full_phase = 24", "full_phase = 0", "above 0"),
             ("shape = 5", "shape = 0", "1 to 65536"),
             ("initial = 20", "initial = \"x\"", "not a number"),
+            ("full_phase = 24", "full_phase = 24\nphase = { total = 24 }", "exclude each other"),
+            ("full_phase = 24", "phase = { q = 4, total = 0 }", "`total` has to be above 0"),
+            ("full_phase = 24", "type = \"i8\"", "`material`: `initial` has 337, which does not fit `i8`"),
+            ("bounds = [0, 50]", "type = \"i8\"\nbounds = [128, 500]", "`tempo`: its bounds do not fit `i8`"),
         ] {
             let text = FILE.replacen(from, to, 1);
             assert!(fault(&text).contains(reason), "{to}: {}", fault(&text));

@@ -15,6 +15,8 @@ use patzer_eval::hce::{COUNT, Hce, Weights};
 use shakmaty::{Chess, Position};
 use std::sync::Arc;
 
+mod safe;
+
 type Item = (TraceInfo, FeatureCounts);
 
 fn collector(items: &[Item], model: &Model, space: &Space, chunk: usize) -> Traces {
@@ -41,7 +43,7 @@ impl Fixture {
     }
 
     fn objective(&self, k: f64, l2: f64) -> Objective<'_> {
-        Objective { traces: &self.traces, model: &self.model, space: &self.space, k, l2 }
+        Objective { traces: &self.traces, model: &self.model, space: &self.space, k, l2, prior: &[] }
     }
 }
 
@@ -66,6 +68,7 @@ fn model(parts: &[EvalPart]) -> Model {
             .map(|(i, &part)| Feature { part, slots: [2 * i, 2 * i + 1] })
             .collect(),
         nonlinear: NonlinearForm { safety_divisors: [300.0, 10.0] },
+        ..Model::default()
     }
 }
 
@@ -91,7 +94,7 @@ fn positions(parts: &[EvalPart], count: usize, seed: u64, rich: bool) -> Vec<Ite
         let mut info = TraceInfo {
             phase: rng.unit() as f32 * 1.2,
             target: rng.below(3) as f32 / 2.0,
-            group: rng.next_u64() as u8,
+            game: rng.below(256) as u32,
             ..TraceInfo::default()
         };
         if rich {
@@ -123,6 +126,10 @@ fn the_fast_passes_give_what_the_plain_ones_give() {
     let fixture = Fixture::rich(&LINEAR, 3_000, 1);
     let (Fixture { model, space, traces }, at) = (&fixture, values(24, 2));
     let objective = fixture.objective(1.4, 0.0);
+    let matrix = objective.normal(&at, Curvature::GaussNewton);
+    for (i, curvature) in objective.curvatures(&at).iter().enumerate() {
+        assert!((curvature / matrix[i * 24 + i] - 1.0).abs() < 1e-5, "{i}: {curvature}");
+    }
     let (loss, gradient) = objective.gradient(&at);
     let pairs = space.pairs(model, &at);
     let (mut plain_loss, mut plain_gradient) = (0.0, vec![0.0; 24]);
@@ -386,7 +393,7 @@ fn boards(count: usize, seed: u64) -> Vec<Chess> {
 }
 
 fn tune_item(position: &Chess, target: f32) -> TuneItem {
-    TuneItem { board: PackedBoard::pack(position), turn: position.turn(), target, weight: 1.0, group: 0 }
+    TuneItem { board: PackedBoard::pack(position), turn: position.turn(), target, weight: 1.0, game: 0 }
 }
 
 #[test]
@@ -404,7 +411,8 @@ fn traces_times_weights_are_the_evaluation() {
             let mut collector = TraceCollector::new(&tracer, &model, &space, 1, 0);
             collector.push(tune_item(position, 0.5)).unwrap();
             let traces = collector.finish().unwrap();
-            let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.0, l2: 0.0 };
+            let objective =
+                Objective { traces: &traces, model: &model, space: &space, k: 1.0, l2: 0.0, prior: &[] };
             let (score, _) = objective.scored(&space.parameters_of(&model.start()))[0];
             let truth = hce.white(position.board(), position.turn()) as f32;
             // The evaluation rounds towards 0.

@@ -2,9 +2,10 @@
 //! blanks.
 //!
 //! - result: `1-0`, `1/2-1/2`, `0-1`, or a number from 0 to 1, from White's side
-//! - phase: in units of the terms file's `full_phase`
+//! - phase: in units of the terms file's `full_phase`, or the pieces of both sides, such as `n4b4r4q2`
 //! - keys, all optional: `scale` (endgame factor), `constant` (centipawns for White that no term changes),
-//!   `weight` (in the loss), `game` (positions of one game stay together), `score` (centipawns for White)
+//!   `weight` (in the loss), `game` (positions of one game stay together), `score` (centipawns for White),
+//!   `eval` (the engine's evaluation in centipawns for White, to check the counts)
 //! - index: entry number; coefficient: White's count minus Black's, or `white/black`. Safety terms need both
 //!   counts; complexity terms have one.
 
@@ -14,6 +15,7 @@ use std::io::Write;
 
 use super::chunk::{BothSides, FeatureCounts, TraceInfo};
 use super::model::{EvalPart, Model};
+use super::phase::Phase;
 use super::traces::add;
 use patzer_io::error::{Error, Result};
 
@@ -23,6 +25,10 @@ pub struct TracePosition {
     pub counts: FeatureCounts,
     pub game: Option<u64>,
     pub score: Option<f32>,
+    /// The engine's evaluation, centipawns from White's side.
+    pub eval: Option<f32>,
+    /// Line of a text or row of a Parquet file, from 1; 0 if unknown.
+    pub line: u64,
 }
 
 impl TracePosition {
@@ -36,6 +42,8 @@ impl TracePosition {
         })
     }
 }
+
+const KEYS: &str = "scale, constant, weight, game, score, eval";
 
 pub(super) const NEGATIVE_WEIGHT: &str = "a weight is below 0";
 
@@ -51,7 +59,7 @@ fn lossy(text: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(text)
 }
 
-pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<TracePosition> {
+pub fn parse(line: &[u8], model: &Model, formula: &Phase) -> Result<TracePosition> {
     let mut fields = line.split(|byte| byte.is_ascii_whitespace()).filter(|field| !field.is_empty());
     let target = fields
         .next()
@@ -59,10 +67,13 @@ pub fn parse(line: &[u8], model: &Model, full_phase: f64) -> Result<TracePositio
         .ok_or_else(|| Error::input("the first field has to be a result from 0 to 1"))?;
     let phase = fields
         .next()
-        .and_then(number)
-        .ok_or_else(|| Error::input("the second field has to be the phase, a number"))?;
-    let info = TraceInfo { target, phase: (f64::from(phase) / full_phase) as f32, ..TraceInfo::default() };
-    let mut position = TracePosition { info, counts: FeatureCounts::default(), game: None, score: None };
+        .and_then(|field| number(field).map(f64::from).or_else(|| formula.of_pieces(field)))
+        .ok_or_else(|| {
+            Error::input("the second field has to be the phase: a number, or pieces such as n4b4r4q2")
+        })?;
+    let info = TraceInfo { target, phase: formula.share(phase), ..TraceInfo::default() };
+    let counts = FeatureCounts::default();
+    let mut position = TracePosition { info, counts, game: None, score: None, eval: None, line: 0 };
     for field in fields {
         if let Some(at) = field.iter().position(|&byte| byte == b':') {
             count(&field[..at], &field[at + 1..], model, &mut position.counts)?;
@@ -96,8 +107,8 @@ pub(super) fn checked(
     black: Option<f32>,
     counts: &mut FeatureCounts,
 ) -> Result<()> {
-    let Some(feature) = model.features.get(index) else {
-        let entries = model.features.len();
+    let entries = model.entries();
+    let Some(feature) = model.features[..entries].get(index) else {
         return fault(format!("index {index} is beyond the {entries} entries of the terms"));
     };
     match (feature.part, black) {
@@ -126,8 +137,9 @@ fn fact(key: &[u8], value: &[u8], position: &mut TracePosition) -> Result<()> {
         b"weight" if value < 0.0 => return fault(NEGATIVE_WEIGHT),
         b"weight" => position.info.weight = value,
         b"score" => position.score = Some(value),
+        b"eval" => position.eval = Some(value),
         _ => {
-            return fault(format!("`{}` is not one of scale, constant, weight, game, score", lossy(key)));
+            return fault(format!("`{}` is not one of {KEYS}", lossy(key)));
         }
     }
     Ok(())
@@ -184,8 +196,10 @@ pub fn write(out: &mut impl Write, position: &TracePosition, phase: f32) -> std:
     if let Some(game) = position.game {
         write!(out, " game={game}")?;
     }
-    if let Some(score) = position.score {
-        write!(out, " score={score}")?;
+    for (key, value) in [("score", position.score), ("eval", position.eval)] {
+        if let Some(value) = value {
+            write!(out, " {key}={value}")?;
+        }
     }
     for (index, count) in position.counts.linear.iter().chain(&position.counts.complexity) {
         write!(out, " {index}:{count}")?;
@@ -214,8 +228,8 @@ mod tests {
 
     #[test]
     fn a_line_says_what_it_says() {
-        let line = b"1/2-1/2 12 scale=0.5 game=77 score=-35 2:-3 0:1.5 1:4/2 3:2/1 4:6 constant=10 weight=2";
-        let position = parse(line, &model(), 24.0).unwrap();
+        let line = b"1/2-1/2 12 scale=0.5 game=77 score=-35 eval=-31 2:-3 0:1.5 1:4/2 3:2/1 4:6 constant=10 weight=2";
+        let position = parse(line, &model(), &Phase::of(24.0)).unwrap();
         let info = TraceInfo {
             target: 0.5,
             phase: 0.5,
@@ -225,17 +239,18 @@ mod tests {
             ..TraceInfo::default()
         };
         assert_eq!((position.info, position.game, position.score), (info, Some(77), Some(-35.0)));
+        assert_eq!(position.eval, Some(-31.0));
         assert_eq!(position.counts.linear, [(0, 1.5), (1, 2.0), (2, -3.0)]);
         assert_eq!(position.counts.safety, [BothSides { index: 3, white: 2.0, black: 1.0 }]);
         assert_eq!(position.counts.complexity, [(4, 6.0)]);
         let mut text = Vec::new();
         write(&mut text, &position, 12.0).unwrap();
-        assert_eq!(parse(text.trim_ascii(), &model(), 24.0).unwrap(), position);
+        assert_eq!(parse(text.trim_ascii(), &model(), &Phase::of(24.0)).unwrap(), position);
     }
 
     #[test]
     fn an_index_that_comes_twice_counts_twice() {
-        let position = parse(b"1 0 1:1 0:2 1:1 2:1 2:-1", &model(), 1.0).unwrap();
+        let position = parse(b"1 0 1:1 0:2 1:1 2:1 2:-1", &model(), &Phase::of(1.0)).unwrap();
         assert_eq!(position.counts.linear, [(0, 2.0), (1, 2.0)]);
     }
 
@@ -247,6 +262,7 @@ mod tests {
             ("won 0", "a result"),
             ("1", "the phase"),
             ("1 x", "the phase"),
+            ("1 n4k2", "the phase"),
             ("1 0 5:1", "index 5 is beyond the 5 entries"),
             ("1 0 a:1", "`a:1` is not index:coefficient"),
             ("1 0 0:", "`0:` is not index:coefficient"),
@@ -259,7 +275,7 @@ mod tests {
             ("1 0 weight=-1", "below 0"),
             ("1 0 99999999999999999999:1", "not index:coefficient"),
         ] {
-            let found = parse(line.as_bytes(), &model(), 1.0).unwrap_err().to_string();
+            let found = parse(line.as_bytes(), &model(), &Phase::of(1.0)).unwrap_err().to_string();
             assert!(found.contains(reason), "{line}: {found}");
         }
     }

@@ -2,16 +2,19 @@
 
 use std::path::{Path, PathBuf};
 
+use super::eval_check::EvalCheck;
 use super::labels::{Labels, Unlabelled};
 use super::model::Model;
+use super::outside::unscale;
 use super::terms::Terms;
 use super::text::TracePosition;
-use super::traces::{ExternalTracer, SplitTraces};
+use super::traces::{ExternalTracer, Games, SplitTraces};
 use super::{columns, text};
 use patzer_chess::rng;
 use patzer_data::lines;
 use patzer_data::lines::LineCounts;
 use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
 pub struct TraceFiles<'a> {
     pub paths: &'a [PathBuf],
@@ -23,40 +26,55 @@ pub struct TraceFiles<'a> {
 impl TraceFiles<'_> {
     pub fn each(
         &self,
-        take: &mut dyn FnMut(TracePosition) -> Result<()>,
+        take: &mut dyn FnMut(&Path, TracePosition) -> Result<()>,
     ) -> Result<Vec<(&Path, LineCounts)>> {
+        let formula = self.terms.phase_formula();
         let mut counts = Vec::new();
         for path in self.paths {
+            let mut take = |position: TracePosition| {
+                if interrupt::requested() {
+                    return Err(Error::Interrupted("nothing was written"));
+                }
+                take(path, position)
+            };
             let of_file = if columns::recognise(path)? {
-                columns::each(path, self.model, self.terms.full_phase, self.strict, take)?
+                columns::each(path, self.model, &formula, self.strict, &mut take)?
             } else {
-                let parse = |line: &[u8]| text::parse(line, self.model, self.terms.full_phase);
-                lines::each(path, self.strict, parse, &mut *take)?
+                let parse = |line: &[u8]| text::parse(line, self.model, &formula);
+                let take = |line, position: TracePosition| take(TracePosition { line, ..position });
+                lines::each_numbered(path, self.strict, parse, take)?
             };
             counts.push((path.as_path(), of_file));
         }
         Ok(counts)
     }
 
-    /// Labels and splits all positions by game; `chunk`: see [`Settings::chunk`](super::Settings::chunk).
+    /// Labels and splits all positions by game, and checks the evaluations of the engine; `chunk`: see [`Settings::chunk`](super::Settings::chunk).
     pub fn load(
         &self,
         labels: &Labels,
         validation: f64,
         seed: u64,
         chunk: usize,
+        mut check: Option<&mut EvalCheck<'_>>,
     ) -> Result<(SplitTraces, Vec<(&Path, LineCounts)>)> {
-        let (traces, counts) = SplitTraces::collect(&ExternalTracer, self.model, chunk, seed, |push| {
-            self.each(&mut |mut position| {
+        let mut games = [Games::default(), Games::default()];
+        let (mut traces, counts) = SplitTraces::collect(&ExternalTracer, self.model, chunk, seed, |push| {
+            self.each(&mut |path, mut position| {
+                if let Some(check) = &mut check {
+                    check.see(path, &position);
+                }
                 let Ok((target, weight)) = labels.of(position.unlabelled()) else { return Ok(()) };
                 let group = position.group();
                 position.info.target = target;
                 position.info.weight *= weight;
-                position.info.group = rng::mix(0, group) as u8;
                 let held_out = rng::unit(rng::mix(seed, group)) < validation;
+                position.info.game = games[usize::from(held_out)].number(position.game);
+                unscale(self.model, &mut position.info, &mut position.counts);
                 push((position.info, position.counts), held_out)
             })
         })?;
+        [traces.train.games, traces.validation.games] = games.map(|games| games.known());
         if traces.train.positions == 0 {
             return Err(Error::input("no positions are left to learn from"));
         }

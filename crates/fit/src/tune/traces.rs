@@ -1,14 +1,38 @@
 //! Collecting positions into traces. Positions are shuffled within slabs before they are cut into chunks, so
 //! that a mini-batch does not come from a few games; only one slab at a time is held in its source form.
 
+use std::collections::HashMap;
+
 use rayon::prelude::*;
 
 use super::chunk::{CHUNK_POSITIONS, ChunkBuilder, FeatureCounts, TraceChunk, TraceInfo};
 use super::model::{EvalPart, Model, Space};
+use super::objective::GROUPS;
 use patzer_chess::rng::{self, Rng};
 use patzer_io::error::Result;
 
 const SLAB: usize = 1 << 18;
+
+/// Games in the order in which they come; a position without a game is one by itself.
+#[derive(Debug, Default)]
+pub struct Games {
+    numbers: HashMap<u64, u32>,
+    next: u32,
+}
+
+impl Games {
+    pub fn number(&mut self, game: Option<u64>) -> u32 {
+        let fresh = self.next;
+        let number = game.map_or(fresh, |game| *self.numbers.entry(game).or_insert(fresh));
+        self.next += u32::from(number == fresh);
+        number
+    }
+
+    /// Number of games, or 0 if no position has one.
+    pub fn known(&self) -> usize {
+        if self.numbers.is_empty() { 0 } else { self.next as usize }
+    }
+}
 
 pub trait Tracer: Sync {
     type Item: Send + Sync;
@@ -34,6 +58,16 @@ pub struct Traces {
 impl Traces {
     pub fn total_weight(&self) -> f64 {
         self.chunks.iter().map(TraceChunk::total_weight).sum()
+    }
+
+    /// Number of clusters that hold a position, see [`GROUPS`].
+    pub fn clusters(&self) -> usize {
+        let mut seen = [false; GROUPS];
+        self.chunks
+            .iter()
+            .flat_map(|chunk| &chunk.games)
+            .for_each(|&game| seen[game as usize % GROUPS] = true);
+        seen.iter().filter(|seen| **seen).count()
     }
 
     pub fn bytes(&self) -> usize {

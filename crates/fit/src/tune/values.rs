@@ -2,7 +2,10 @@
 
 use std::fmt::Write;
 
+use serde::Serialize;
+
 use super::model::Model;
+use super::support::Support;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct TunedValues {
@@ -10,7 +13,23 @@ pub struct TunedValues {
     pub after: Vec<f64>,
     pub errors: Option<Vec<Option<f64>>>,
     pub spread: Option<Vec<f64>>,
-    pub seen: Vec<u64>,
+    /// Standard deviation of the prior around the start.
+    pub prior: Vec<Option<f64>>,
+    pub support: Vec<Support>,
+}
+
+/// A tuned weight, for machines.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct TunedWeight {
+    pub name: String,
+    pub before: f64,
+    pub after: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub standard_error: Option<f64>,
+    #[serde(flatten)]
+    pub support: Support,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound: Option<&'static str>,
 }
 
 /// Terms of one name: `psqt.knight` for its 64 midgame and 64 endgame values.
@@ -22,16 +41,19 @@ struct Group<'a> {
 
 impl TunedValues {
     pub fn csv(&self, model: &Model) -> String {
-        let mut text = String::from("name,before,after,rounded,standard_error,spread,positions,fixed\n");
-        for (i, slot) in model.slots.iter().enumerate() {
+        let mut text = String::from(
+            "name,before,after,rounded,standard_error,spread,positions,games,prior,bound,fixed\n",
+        );
+        for (i, slot) in model.slots.iter().enumerate().filter(|(_, slot)| !slot.name.is_empty()) {
             let error = self.errors.as_ref().and_then(|errors| errors[i]);
-            let [error, spread] = [error, self.spread.as_ref().map(|spread| spread[i])]
+            let [error, spread, prior] = [error, self.spread.as_ref().map(|spread| spread[i]), self.prior[i]]
                 .map(|value| value.map_or(String::new(), |value| format!("{value:.3}")));
             let (before, after) = (self.before[i], self.after[i]);
-            let (name, seen, fixed) = (&slot.name, self.seen[i], slot.fixed);
+            let (name, fixed, bound) = (&slot.name, slot.fixed, slot.at_bound(after).unwrap_or_default());
+            let Support { positions, games, .. } = self.support[i];
             let _ = writeln!(
                 text,
-                "{name},{before},{after:.4},{},{error},{spread},{seen},{fixed}",
+                "{name},{before},{after:.4},{},{error},{spread},{positions},{games},{prior},{bound},{fixed}",
                 after.round()
             );
         }
@@ -40,17 +62,46 @@ impl TunedValues {
 
     /// One row per tuned term: mean values before and after, and the median standard error.
     pub fn text(&self, model: &Model) -> String {
-        let mut text =
-            format!("{:<28} {:>5}  {:>22}  {:>22}\n", "mean of", "", "midgame ± error", "endgame ± error");
+        let mut text = format!(
+            "{:<28} {:>5}  {:>22}  {:>22}  {:>9}\n",
+            "mean of", "", "midgame ± error", "endgame ± error", "games ≥"
+        );
         for group in groups(model) {
             let free = |half: &[usize]| half.iter().any(|&slot| !model.slots[slot].fixed);
             if !group.halves.iter().any(|half| free(half)) {
                 continue;
             }
             let [mg, eg] = [0, 1].map(|half| self.half(&group.halves[half]));
-            let _ = writeln!(text, "{:<28} {:>5}  {mg:>22}  {eg:>22}", group.name, group.halves[0].len());
+            let slots = group.halves.iter().flatten().filter(|&&slot| !model.slots[slot].fixed);
+            let least = slots.map(|&slot| self.support[slot].games).min().unwrap_or(0);
+            let _ = writeln!(
+                text,
+                "{:<28} {:>5}  {mg:>22}  {eg:>22}  {least:>9}",
+                group.name,
+                group.halves[0].len()
+            );
         }
         text
+    }
+
+    /// All weights that are not fixed.
+    pub fn weights(&self, model: &Model) -> Vec<TunedWeight> {
+        let weight = |i: usize| TunedWeight {
+            name: model.slots[i].name.clone(),
+            before: self.before[i],
+            after: self.after[i],
+            standard_error: self.errors.as_ref().and_then(|errors| errors[i]),
+            support: self.support[i],
+            bound: model.slots[i].at_bound(self.after[i]),
+        };
+        (0..model.slots.len()).filter(|&i| !model.slots[i].fixed).map(weight).collect()
+    }
+
+    /// Support of each feature of the model: the larger of its halves'.
+    pub fn by_feature(&self, model: &Model) -> Vec<Support> {
+        let of_slot = |slot: usize| self.support[slot];
+        let larger = |[a, b]: [Support; 2]| if a.positions < b.positions { b } else { a };
+        model.features.iter().map(|feature| larger(feature.slots.map(of_slot))).collect()
     }
 
     fn half(&self, slots: &[usize]) -> String {

@@ -1,0 +1,117 @@
+//! Remarks on a fit: its prior, its scale, and the weights that its data do not determine.
+
+use super::evidence::Evidence;
+use super::fit::{Outcome, Scale};
+use super::model::{Model, Slot};
+use super::standard_errors::{StandardErrors, describe};
+use super::support::Support;
+use super::traces::SplitTraces;
+use super::values::TunedValues;
+
+/// Weights named in a remark.
+const NAMED: usize = 8;
+
+/// Games below which a weight is weakly seen.
+const WEAK: u64 = 10;
+
+pub fn of(
+    model: &Model,
+    values: &TunedValues,
+    outcome: &Outcome,
+    errors: Option<&StandardErrors>,
+) -> Vec<String> {
+    let mut remarks = Vec::new();
+    remarks.extend(outcome.evidence.as_ref().map(|evidence| prior(evidence, outcome.parameters)));
+    match outcome.scale {
+        Scale::Fitted => {}
+        Scale::Kept(factor) => remarks.push(format!(
+            "scale kept: the tuned weights times {factor:.4} have the mean absolute evaluation of the initial ones"
+        )),
+        Scale::Impossible(reason) => remarks.push(format!("scale not kept: {reason}")),
+    }
+    let free = |of: &dyn Fn(usize, &Slot) -> bool| -> Vec<usize> {
+        let slots = model.slots.iter().enumerate();
+        slots.filter(|(i, slot)| !slot.fixed && of(*i, slot)).map(|(i, _)| i).collect()
+    };
+    let name = |i: usize| model.slots[i].name.clone();
+    let seen = |i: usize| values.support[i].positions;
+    let dead = free(&|i, _| seen(i) == 0);
+    if !dead.is_empty() {
+        let names = named(&dead, name);
+        remarks.push(format!("{} weights are never counted and keep their start: {names}", dead.len()));
+    }
+    let weak = free(&|i, _| seen(i) > 0 && values.support[i].games < WEAK);
+    if !weak.is_empty() {
+        let names = named(&weak, |i| {
+            let Support { positions, games, .. } = values.support[i];
+            format!("{} ({})", name(i), seen_in(positions, games))
+        });
+        remarks.push(format!("{} weights are seen in fewer than {WEAK} games: {names}", weak.len()));
+    }
+    let bound = free(&|i, slot| slot.at_bound(values.after[i]).is_some());
+    if !bound.is_empty() {
+        let names = named(&bound, |i| format!("{} = {:.0}", name(i), values.after[i]));
+        remarks.push(format!("{} weights are at a bound: {names}", bound.len()));
+    }
+    let Some(errors) = errors else { return remarks };
+    for combination in errors.nullspace.iter().take(NAMED) {
+        remarks.push(format!("the data cannot tell: {}", describe(model, combination)));
+    }
+    if errors.nullspace.len() > NAMED {
+        remarks.push(format!("and {} more combinations", errors.nullspace.len() - NAMED));
+    }
+    remarks
+}
+
+fn prior(evidence: &Evidence, parameters: usize) -> String {
+    let mut deviations: Vec<f64> = evidence.deviations.values().copied().collect();
+    deviations.sort_by(f64::total_cmp);
+    let [first, middle, last] = [0, deviations.len() / 2, deviations.len() - 1].map(|i| deviations[i]);
+    if evidence.effective == 0.0 {
+        return format!(
+            "L2 prior: a standard deviation of {first:.0} centipawns for every weight, as the fit ended before its data \
+             could set it"
+        );
+    }
+    let effective = evidence.effective;
+    format!(
+        "L2 prior by evidence: standard deviations of {first:.1} to {last:.1} centipawns by term, the median \
+         {middle:.1}; the data determine {effective:.0} of {parameters} weights"
+    )
+}
+
+fn named(slots: &[usize], name: impl Fn(usize) -> String) -> String {
+    let names: Vec<String> = slots.iter().take(NAMED).map(|&i| name(i)).collect();
+    names.join(", ") + if slots.len() > NAMED { ", …" } else { "" }
+}
+
+/// `1 position of 1 game`.
+fn seen_in(positions: u64, games: u64) -> String {
+    let plural = |count: u64| if count == 1 { "" } else { "s" };
+    format!("{positions} position{} of {games} game{}", plural(positions), plural(games))
+}
+
+/// What the held-out games say about a fit of many weights to few positions.
+pub fn few_data(traces: &SplitTraces, outcome: &Outcome) -> String {
+    let SplitTraces { train, validation, .. } = traces;
+    let games = |games: usize| if games > 0 { format!(" of {games} games") } else { String::new() };
+    let evidence = match outcome.validation_change {
+        None => "no games are held out that could show what the weights are worth".to_string(),
+        Some([change, error]) => format!(
+            "{} positions{} that were held out: validation loss {change:+.5} ± {error:.5}, {}",
+            validation.positions,
+            games(validation.games),
+            if change + 2.0 * error < 0.0 {
+                "better than before"
+            } else {
+                "no better than before beyond doubt"
+            }
+        ),
+    };
+    let positions = train.positions;
+    format!(
+        "{} weights are tuned on {positions} positions{}; {evidence}",
+        outcome.parameters,
+        games(train.games)
+    )
+}
