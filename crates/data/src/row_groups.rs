@@ -85,7 +85,7 @@ impl RowGroups {
     /// Reads positions in order, about a page at a time.
     pub fn blocks(&mut self) -> PositionBlocks<'_> {
         match self {
-            RowGroups::Dataset(dataset) => PositionBlocks::Dataset(dataset.blocks()),
+            RowGroups::Dataset(dataset) => PositionBlocks::Dataset(Box::new(dataset.blocks())),
             RowGroups::Stream(reader) => PositionBlocks::Stream(reader),
         }
     }
@@ -115,7 +115,7 @@ impl RowGroups {
 
 /// Positions of a file of any format in order, on one thread and in little memory.
 pub enum PositionBlocks<'a> {
-    Dataset(Blocks<'a>),
+    Dataset(Box<Blocks<'a>>),
     Stream(&'a mut AnyReader),
 }
 
