@@ -9,10 +9,12 @@
 
 mod agree;
 mod aside;
+mod earlier;
 mod follow;
 mod key;
 mod line;
 mod repair;
+mod rescue;
 #[cfg(test)]
 mod tests;
 
@@ -27,6 +29,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use agree::Survey;
+use earlier::{check_options, check_path, clear, is_finished};
 use line::{EntryLine, Header};
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
@@ -373,65 +376,6 @@ impl<E: JournalEntry> JournaledFile<E> {
         self.sync()
     }
 
-    /// The files are under their names, so that `--resume` finds them.
-    pub fn is_in_place(&self) -> bool {
-        !self.lost
-    }
-
-    /// Fails if somebody removed, replaced or shortened a file; removed games are saved under another name.
-    fn check_names(&mut self) -> Result<()> {
-        let files = [(&self.file, &self.path), (&self.journal, &self.journal_path)];
-        let changed = files.iter().zip(self.lengths).find(|((file, path), length)| {
-            !aside::is_at(file, path) || file.metadata().is_ok_and(|about| about.len() != *length)
-        });
-        let Some(((_, path), _)) = changed else { return Ok(()) };
-        let path = path.to_path_buf();
-        self.lost = true;
-        let reason = match self.rescue() {
-            Some(saved) => {
-                let (saved, option) = (saved.display(), E::OPTION);
-                format!(
-                    "was removed, replaced or changed during the {}; the games are in {saved}, and \
-                     {option} {saved} --resume goes on",
-                    E::OF
-                )
-            }
-            None => format!(
-                "was removed, replaced or changed during the {}, and its games could not be saved",
-                E::OF
-            ),
-        };
-        Err(Error::data(path, reason))
-    }
-
-    /// Copies both files to free names beside them, for what a cut would lose.
-    pub fn copy_aside(&mut self) -> Result<PathBuf> {
-        let path = self.path.clone();
-        self.rescue_to(&path).map_err(|e| Error::io(&path, e))
-    }
-
-    /// Copies both files from their open descriptors to the first place that takes them.
-    fn rescue(&mut self) -> Option<PathBuf> {
-        let name = PathBuf::from(self.path.file_name()?);
-        let places = [self.path.clone(), name.clone(), std::env::temp_dir().join(name)];
-        places.iter().find_map(|place| self.rescue_to(place).ok())
-    }
-
-    fn rescue_to(&mut self, place: &Path) -> std::io::Result<PathBuf> {
-        let [games, journal] = aside::free_names::<E>(place);
-        let copy = |from: &mut File, to: &Path, rest: &[u8]| {
-            let mut out = OpenOptions::new().write(true).create_new(true).open(to)?;
-            from.rewind()?;
-            std::io::copy(from, &mut out)?;
-            out.write_all(rest)?;
-            out.sync_all()
-        };
-        copy(&mut self.file, &games, &[])?;
-        copy(&mut self.journal, &journal, &self.pending)?;
-        patzer_io::sync_folder(&games);
-        Ok(games)
-    }
-
     /// Goes on after this many entries of those that a resumed run found.
     pub fn keep(&mut self, entries: usize) {
         if let Some(ends) = self.ends.get(entries) {
@@ -451,71 +395,4 @@ impl<E: JournalEntry> JournaledFile<E> {
 fn cut(file: &mut File, length: u64) -> std::io::Result<()> {
     file.set_len(length)?;
     file.seek(SeekFrom::End(0)).map(drop)
-}
-
-fn check_path<E: JournalEntry>(path: &Path) -> Result<()> {
-    let option = E::OPTION;
-    if path == Path::new("-") || path.extension().is_some_and(|e| e == "journal") {
-        return Err(Error::usage(format!("{option} {}: name a file for the games", path.display())));
-    }
-    if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
-        // Not even /dev/null: a resumed run reads the file back.
-        return Err(Error::data(path, format!("is not a regular file; name another with {option}")));
-    }
-    Ok(())
-}
-
-/// Makes the names free for a new run.
-fn clear<E: JournalEntry>(path: &Path, journal: &[u8], overwrite: bool) -> Result<Option<String>> {
-    if !overwrite && is_finished::<E>(path, journal)? {
-        return aside::move_aside::<E>(path).map(Some);
-    }
-    for path in [path, &E::journal(path)] {
-        match std::fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(path, error)),
-            _ => {}
-        }
-    }
-    Ok(None)
-}
-
-/// Tells a finished run from one without games.
-///
-/// # Errors
-/// The run is unfinished, so that its files are not to be replaced.
-fn is_finished<E: JournalEntry>(path: &Path, journal: &[u8]) -> Result<bool> {
-    let first = journal.iter().position(|&byte| byte == b'\n');
-    let header = first.and_then(|end| line::header(&journal[..end]).ok());
-    let survey =
-        header.as_ref().zip(first).map(|(header, end)| agree::entries::<E>(journal, end + 1, header));
-    let empty = survey.as_ref().is_none_or(|survey| survey.entries.is_empty() && survey.fault.is_none())
-        && std::fs::metadata(path).map_or(0, |about| about.len()) == 0;
-    let complete = survey.as_ref().is_some_and(|survey| survey.complete && survey.fault.is_none());
-    if complete || empty && (header.is_some() || first.is_none()) {
-        return Ok(complete);
-    }
-    let done = survey.map_or(0, |survey| survey.entries.len());
-    let reason = format!(
-        "is of an unfinished {} of {done} {}; --resume goes on, --overwrite starts over, {} names another file",
-        E::OF,
-        E::UNITS[usize::from(done != 1)],
-        E::OPTION
-    );
-    Err(Error::data(path, reason))
-}
-
-fn check_options<E: JournalEntry>(path: &Path, then: &Options, now: &Options) -> Result<()> {
-    let value =
-        |options: &Options, name: &str| options.get(name).cloned().unwrap_or_else(|| "nothing".into());
-    for name in now.keys().chain(then.keys()) {
-        let (now, then) = (value(now, name), value(then, name));
-        if now != then {
-            let reason = format!(
-                "is of a {} with other options: {name} was {then} and is now {now}; --overwrite starts over",
-                E::OF
-            );
-            return Err(Error::data(path, reason));
-        }
-    }
-    Ok(())
 }

@@ -1,0 +1,73 @@
+//! What an earlier run of the same name allows: a free name, a resumed run, or neither.
+
+use std::path::Path;
+
+use super::{JournalEntry, Options, agree, aside, line};
+use patzer_io::error::{Error, Result};
+
+pub(super) fn check_path<E: JournalEntry>(path: &Path) -> Result<()> {
+    let option = E::OPTION;
+    if path == Path::new("-") || path.extension().is_some_and(|e| e == "journal") {
+        return Err(Error::usage(format!("{option} {}: name a file for the games", path.display())));
+    }
+    if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
+        // Not even /dev/null: a resumed run reads the file back.
+        return Err(Error::data(path, format!("is not a regular file; name another with {option}")));
+    }
+    Ok(())
+}
+
+/// Makes the names free for a new run.
+pub(super) fn clear<E: JournalEntry>(path: &Path, journal: &[u8], overwrite: bool) -> Result<Option<String>> {
+    if !overwrite && is_finished::<E>(path, journal)? {
+        return aside::move_aside::<E>(path).map(Some);
+    }
+    for path in [path, &E::journal(path)] {
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(path, error)),
+            _ => {}
+        }
+    }
+    Ok(None)
+}
+
+/// Tells a finished run from one without games.
+///
+/// # Errors
+/// The run is unfinished, so that its files are not to be replaced.
+pub(super) fn is_finished<E: JournalEntry>(path: &Path, journal: &[u8]) -> Result<bool> {
+    let first = journal.iter().position(|&byte| byte == b'\n');
+    let header = first.and_then(|end| line::header(&journal[..end]).ok());
+    let survey =
+        header.as_ref().zip(first).map(|(header, end)| agree::entries::<E>(journal, end + 1, header));
+    let empty = survey.as_ref().is_none_or(|survey| survey.entries.is_empty() && survey.fault.is_none())
+        && std::fs::metadata(path).map_or(0, |about| about.len()) == 0;
+    let complete = survey.as_ref().is_some_and(|survey| survey.complete && survey.fault.is_none());
+    if complete || empty && (header.is_some() || first.is_none()) {
+        return Ok(complete);
+    }
+    let done = survey.map_or(0, |survey| survey.entries.len());
+    let reason = format!(
+        "is of an unfinished {} of {done} {}; --resume goes on, --overwrite starts over, {} names another file",
+        E::OF,
+        E::UNITS[usize::from(done != 1)],
+        E::OPTION
+    );
+    Err(Error::data(path, reason))
+}
+
+pub(super) fn check_options<E: JournalEntry>(path: &Path, then: &Options, now: &Options) -> Result<()> {
+    let value =
+        |options: &Options, name: &str| options.get(name).cloned().unwrap_or_else(|| "nothing".into());
+    for name in now.keys().chain(then.keys()) {
+        let (now, then) = (value(now, name), value(then, name));
+        if now != then {
+            let reason = format!(
+                "is of a {} with other options: {name} was {then} and is now {now}; --overwrite starts over",
+                E::OF
+            );
+            return Err(Error::data(path, reason));
+        }
+    }
+    Ok(())
+}
