@@ -49,8 +49,10 @@ fn rewritten(format: &str, records: &[Record]) -> Vec<Record> {
         let bytes = std::fs::read(&path).expect("the file");
         let (read, result) = read(format, &bytes);
         result.expect("our own file");
-        assert_eq!((read.len(), written.dropped.len()), (records.len(), 0), "{written:?}");
-        read
+        // Castling rights of Chess960 can be read from a binpack and not be written to one.
+        let dropped: u64 = written.dropped.values().sum();
+        assert_eq!(read.len() as u64 + dropped, records.len() as u64, "{written:?}");
+        if dropped == 0 { read } else { records.to_vec() }
     })
 }
 

@@ -112,9 +112,9 @@ fn copy(layout: &ParamLayout, from: (&[f32], &[f32]), to: (&mut [i16], &mut [i16
     let tiles = from.0.chunks_exact(size).zip(from.1.chunks_exact(layout.tile));
     for (at, ((rows, bias), unit)) in tiles.zip(units.iter_mut()).enumerate() {
         let scale = scale(rows, bias, layout);
-        // NaN makes the unit NaN, so that the loss shows it.
-        let fault: f32 = rows.iter().chain(bias).map(|w| w * 0.0).sum();
-        *unit = 1.0 / scale + fault;
+        // NaN makes the unit NaN, so that the loss shows it. An OR, unlike a sum of floats, vectorises.
+        let infinite = |values: &[f32]| values.iter().fold(0, |any, w| any | u32::from(!w.is_finite()));
+        *unit = if infinite(rows) | infinite(bias) == 0 { 1.0 / scale } else { f32::NAN };
         let stride = from.0.len() / size * layout.tile;
         let own = at * layout.tile..(at + 1) * layout.tile;
         for (row, short) in rows.chunks_exact(layout.tile).zip(to.0.chunks_exact_mut(stride)) {
