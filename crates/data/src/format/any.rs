@@ -291,8 +291,8 @@ pub struct Written {
 impl AnyWriter {
     pub fn create(path: &Path, target: &Target, metadata: &Metadata) -> Result<AnyWriter> {
         let format = target.format(path)?;
-        let write = format.write.ok_or_else(|| Error::internal(format!("{} is not written", format.name)))?;
-        let writer = write(path, target, metadata)?;
+        let writer = format.create(path, target, metadata)?;
+        let writer = writer.ok_or_else(|| Error::internal(format!("{} is not written", format.name)))?;
         let (written, kept) = (Written::default(), Vec::new());
         Ok(AnyWriter { path: path.to_path_buf(), format, no_score: target.no_score, writer, written, kept })
     }

@@ -10,7 +10,7 @@ use shakmaty::{Bitboard, Color, Square, attacks};
 use super::any::{BATCH, PositionReader};
 use super::nibbles::{self, ONES};
 use super::replay::UNKNOWN;
-use super::stream::Input;
+use super::stream::{FixedRecords, Input};
 use crate::spill::field;
 use crate::{Record, flags};
 use patzer_chess::PackedBoard;
@@ -35,9 +35,7 @@ const CHUNK: usize = 1 << 10;
 
 impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let start = self.input.offset;
-        let filled = self.input.fill(&mut self.buffer)?;
-        let (encoded, rest) = self.buffer[..filled].as_chunks::<RECORD>();
+        let FixedRecords { offset, records: encoded, cut } = self.input.fixed::<RECORD>(&mut self.buffer)?;
         let before = records.len();
         records.resize(before + encoded.len(), UNKNOWN);
         let chunks = records[before..].par_chunks_mut(CHUNK).zip(encoded.par_chunks(CHUNK)).enumerate();
@@ -55,14 +53,10 @@ impl PositionReader for Reader {
         // Report the first error in file order.
         if let Some((at, reason)) = errors.min() {
             records.truncate(before + at);
-            return Err(self.input.byte_error(start + (at * RECORD) as u64, reason));
-        }
-        if !rest.is_empty() {
-            let at = start + (encoded.len() * RECORD) as u64;
-            return Err(self.input.byte_error(at, "the file ends within a record of 32 bytes"));
+            return Err(self.input.byte_error(offset + (at * RECORD) as u64, reason));
         }
         self.game = self.game.wrapping_add(encoded.len() as u32);
-        Ok(filled > 0)
+        cut.map_or(Ok(!encoded.is_empty()), Err)
     }
 }
 

@@ -15,7 +15,7 @@ const BLOCK: usize = 1 << 18;
 /// Blocks that may wait for it.
 const WAITING: usize = 8;
 
-/// Output that gets a companion if it is a file. A thread computes the hash while more is written.
+/// Output that may get a companion, if it is a file. A thread computes the hash while more is written.
 pub struct Hashed {
     path: PathBuf,
     out: Output,
@@ -57,10 +57,10 @@ impl Hash {
 }
 
 impl Hashed {
-    pub fn create(path: &Path) -> Result<Hashed> {
+    pub fn create(path: &Path, companion: bool) -> Result<Hashed> {
         let out = Output::create(path)?;
-        let file = path != Path::new("-") && !patzer_io::is_stream(path);
-        Ok(Hashed { path: path.to_path_buf(), out, hash: file.then(Hash::start) })
+        let hashed = companion && path != Path::new("-") && !patzer_io::is_stream(path);
+        Ok(Hashed { path: path.to_path_buf(), out, hash: hashed.then(Hash::start) })
     }
 
     /// Renames the finished file to its final name, then writes the companion. If the process ends in between, the file
@@ -98,7 +98,7 @@ mod tests {
         let path = folder.path().join("x.bullet");
         let bytes = b"patzer ".repeat(BLOCK / 3);
         for size in [1000, bytes.len()] {
-            let mut out = Hashed::create(&path).unwrap();
+            let mut out = Hashed::create(&path, true).unwrap();
             bytes.chunks(size).for_each(|some| out.write_all(some).unwrap());
             out.commit().unwrap();
             assert_eq!(patzer_io::companion(&path).unwrap(), Some(patzer_io::sha256(&bytes)));

@@ -27,20 +27,14 @@ impl Reader {
 
 impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let start = self.input.offset;
-        let filled = self.input.fill(&mut self.buffer)?;
-        let (encoded, rest) = self.buffer[..filled].as_chunks::<RECORD>();
-        for (packed, at) in encoded.iter().zip((start..).step_by(RECORD)) {
+        let read = self.input.fixed::<RECORD>(&mut self.buffer)?;
+        for (packed, at) in read.records.iter().zip((read.offset..).step_by(RECORD)) {
             let record = decode(packed)
                 .ok_or_else(|| self.input.byte_error(at, "its position or its result is not legal"))?;
             records.push(Record { game: self.game, ..record });
             self.game = self.game.wrapping_add(1);
         }
-        if !rest.is_empty() {
-            let at = start + (filled - rest.len()) as u64;
-            return Err(self.input.byte_error(at, "the file ends within a record of 32 bytes"));
-        }
-        Ok(filled > 0)
+        read.cut.map_or(Ok(!read.records.is_empty()), Err)
     }
 }
 

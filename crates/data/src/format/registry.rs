@@ -41,7 +41,33 @@ pub struct Format {
     pub write: Option<Write>,
 }
 
-pub type Write = fn(&Path, &Target, &Metadata) -> Result<Box<dyn PositionWriter>>;
+#[derive(Clone, Copy)]
+pub enum Write {
+    Dataset,
+    Stream(fn(CompressedOutput, &Target, &Metadata) -> Result<Box<dyn PositionWriter>>),
+}
+
+impl Format {
+    /// Creates a file; `None` if the format is read only.
+    pub fn create(
+        &self,
+        path: &Path,
+        target: &Target,
+        metadata: &Metadata,
+    ) -> Result<Option<Box<dyn PositionWriter>>> {
+        Ok(match self.write {
+            None => None,
+            Some(Write::Dataset) => {
+                let level = target.level.unwrap_or(parquet::LEVEL);
+                Some(Box::new(parquet::Writer::with_columns(path, metadata.clone(), level, target.with)?))
+            }
+            Some(Write::Stream(write)) => {
+                let out = CompressedOutput::create(path, target.level, self.companion)?;
+                Some(write(out, target, metadata)?)
+            }
+        })
+    }
+}
 
 impl std::fmt::Debug for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -64,11 +90,9 @@ fn each_record(
     Ok(Box::new(RecordWriter::new(out, header, encode)))
 }
 
-fn write_epd(path: &Path, target: &Target, dialect: Dialect) -> Result<Box<dyn PositionWriter>> {
+fn write_epd(out: CompressedOutput, target: &Target, dialect: Dialect) -> Result<Box<dyn PositionWriter>> {
     let dialect = target.dialect.unwrap_or(dialect);
-    each_record(CompressedOutput::create(path, target.level)?, Vec::new(), move |text, record| {
-        epd::encode(text, record, dialect)
-    })
+    each_record(out, Vec::new(), move |text, record| epd::encode(text, record, dialect))
 }
 
 /// Every format. The native one is first.
@@ -85,10 +109,7 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: Some(|head| head.starts_with(b"PAR1")),
         read: Read::Dataset,
-        write: Some(|path, target, metadata| {
-            let level = target.level.unwrap_or(parquet::LEVEL);
-            Ok(Box::new(parquet::Writer::with_columns(path, metadata.clone(), level, target.with)?))
-        }),
+        write: Some(Write::Dataset),
     },
     Format {
         name: "csv",
@@ -102,11 +123,10 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: Some(csv::recognise),
         read: Read::Stream(|input| Ok(Box::new(csv::Reader::new(input)?))),
-        write: Some(|path, target, metadata| {
+        write: Some(Write::Stream(|out, _, metadata| {
             let layout = metadata.layout();
-            let encode = move |text: &mut Vec<u8>, record: &Record| csv::encode(text, record, layout);
-            each_record(CompressedOutput::create(path, target.level)?, csv::header(layout), encode)
-        }),
+            each_record(out, csv::header(layout), move |text, record| csv::encode(text, record, layout))
+        })),
     },
     Format {
         name: "epd",
@@ -120,7 +140,7 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: Some(epd::recognise),
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
-        write: Some(|path, target, _| write_epd(path, target, Dialect::C9)),
+        write: Some(Write::Stream(|out, target, _| write_epd(out, target, Dialect::C9))),
     },
     Format {
         name: "fen",
@@ -134,7 +154,7 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
-        write: Some(|path, target, _| write_epd(path, target, Dialect::Bracket)),
+        write: Some(Write::Stream(|out, target, _| write_epd(out, target, Dialect::Bracket))),
     },
     Format {
         name: "text",
@@ -148,7 +168,7 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
-        write: Some(|path, target, _| write_epd(path, target, Dialect::Pipe)),
+        write: Some(Write::Stream(|out, target, _| write_epd(out, target, Dialect::Pipe))),
     },
     Format {
         name: "bullet",
@@ -162,10 +182,9 @@ pub static FORMATS: &[Format] = &[
         companion: true,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(bullet::Reader::new(input)))),
-        write: Some(|path, target, _| {
-            let out = CompressedOutput::with_companion(path, target.level)?;
+        write: Some(Write::Stream(|out, _, _| {
             each_record(out, Vec::new(), |bytes, record| bytes.extend_from_slice(&bullet::encode(record)))
-        }),
+        })),
     },
     Format {
         name: "marlin",
@@ -179,10 +198,9 @@ pub static FORMATS: &[Format] = &[
         companion: true,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(marlin::Reader::new(input)))),
-        write: Some(|path, target, _| {
-            let out = CompressedOutput::with_companion(path, target.level)?;
+        write: Some(Write::Stream(|out, _, _| {
             each_record(out, Vec::new(), |bytes, record| bytes.extend_from_slice(&marlin::encode(record)))
-        }),
+        })),
     },
     Format {
         name: "viri",
@@ -196,9 +214,7 @@ pub static FORMATS: &[Format] = &[
         companion: true,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(viri::Reader::new(input)))),
-        write: Some(|path, target, _| {
-            Ok(Box::new(viri::Writer::new(CompressedOutput::with_companion(path, target.level)?)))
-        }),
+        write: Some(Write::Stream(|out, _, _| Ok(Box::new(viri::Writer::new(out))))),
     },
     Format {
         name: "binpack",
@@ -217,9 +233,7 @@ pub static FORMATS: &[Format] = &[
         companion: true,
         recognise: Some(|head| head.starts_with(binpack::MAGIC)),
         read: Read::Stream(|input| Ok(Box::new(binpack::Reader::new(input)))),
-        write: Some(|path, target, _| {
-            Ok(Box::new(binpack::Writer::new(CompressedOutput::with_companion(path, target.level)?)))
-        }),
+        write: Some(Write::Stream(|out, _, _| Ok(Box::new(binpack::Writer::new(out))))),
     },
     Format {
         name: "bin",
@@ -238,9 +252,7 @@ pub static FORMATS: &[Format] = &[
         companion: true,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(sfbin::Reader::new(input)))),
-        write: Some(|path, target, _| {
-            Ok(Box::new(sfbin::Writer::new(CompressedOutput::with_companion(path, target.level)?)))
-        }),
+        write: Some(Write::Stream(|out, _, _| Ok(Box::new(sfbin::Writer::new(out))))),
     },
     Format {
         name: "plain",
@@ -254,9 +266,7 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: Some(|head| head.starts_with(b"fen ") || head.starts_with(b"\xef\xbb\xbffen ")),
         read: Read::Stream(|input| Ok(Box::new(sfplain::Reader::new(input)))),
-        write: Some(|path, target, _| {
-            Ok(Box::new(sfplain::Writer::new(CompressedOutput::create(path, target.level)?)))
-        }),
+        write: Some(Write::Stream(|out, _, _| Ok(Box::new(sfplain::Writer::new(out))))),
     },
     Format {
         name: "jsonl",

@@ -150,6 +150,45 @@ pub fn close(game: &mut [Record], mate: bool) {
     }
 }
 
+/// Codes of the kinds of moves in the highest two bits of a 16-bit move; the two bits below are the promotion's role.
+pub struct MoveKinds {
+    pub promotion: u16,
+    pub en_passant: u16,
+    pub castle: u16,
+}
+
+impl MoveKinds {
+    const MASK: u16 = 3 << 14;
+
+    #[inline]
+    pub fn is_promotion(&self, code: u16) -> bool {
+        code & MoveKinds::MASK == self.promotion
+    }
+
+    /// Decodes a pseudo-legal move, of which `squares` has origin and target as in a [`PackedMove`].
+    #[inline]
+    pub fn decode(&self, code: u16, squares: u16, position: &Chess) -> Option<Move> {
+        let kind = code & MoveKinds::MASK;
+        let promotion = if kind == self.promotion { (code >> 12 & 3) + 1 } else { 0 };
+        let castle = if kind == self.castle { 1 << 15 } else { 0 };
+        let m = PackedMove(squares | promotion << 12 | castle).unpack(position)?;
+        let ep = matches!(m, Move::EnPassant { .. });
+        (ep == (kind == self.en_passant) && pseudo_legal(position, m)).then_some(m)
+    }
+
+    /// Adds a move's kind and promotion to its squares.
+    pub fn encode(&self, m: Move, squares: u16) -> u16 {
+        match m {
+            Move::EnPassant { .. } => squares | self.en_passant,
+            Move::Castle { .. } => squares | self.castle,
+            _ => match m.promotion() {
+                Some(role) => squares | self.promotion | (role as u16 - Role::Knight as u16) << 12,
+                None => squares,
+            },
+        }
+    }
+}
+
 /// Whether a move is legal except that it may leave the king in check.
 #[inline]
 pub fn pseudo_legal(position: &Chess, m: Move) -> bool {

@@ -7,14 +7,14 @@
 //! the side to move, and one byte of padding. The score 32002 means none. Source: official-stockfish/Stockfish, branch
 //! `tools`, `src/tools/sfen_packer.cpp`, and `nnue_training_data_formats.h` of nnue-pytorch.
 
-use shakmaty::{Chess, Color, Move, Position, Role, Square};
+use shakmaty::{Chess, Color, Move, Position, Square};
 
 use super::any::{BATCH, PositionReader, PositionWriter};
 use super::binpack::NO_SCORE;
 use super::chain::Chain;
 use super::joined::{Entry, JoinedGames};
 use super::nibbles::{self, CASTLING_ROOK};
-use super::replay::pseudo_legal;
+use super::replay::MoveKinds;
 use super::stream::{CompressedOutput, Input};
 use crate::Record;
 use crate::spill::field;
@@ -23,9 +23,7 @@ use patzer_chess::packed::NO_EP;
 use patzer_io::error::Result;
 
 const RECORD: usize = 40;
-const PROMOTION: u16 = 1 << 14;
-const EN_PASSANT: u16 = 2 << 14;
-const CASTLE: u16 = 3 << 14;
+const KINDS: MoveKinds = MoveKinds { promotion: 1 << 14, en_passant: 2 << 14, castle: 3 << 14 };
 /// The byte that nnue-pytorch's converter puts at the end.
 const PADDING: u8 = 0xff;
 /// Squares of the castling rooks, in the order of the bits, and of their kings.
@@ -45,21 +43,18 @@ impl Reader {
 
 impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let start = self.input.offset;
-        let filled = self.input.fill(&mut self.buffer)?;
-        let (encoded, rest) = self.buffer[..filled].as_chunks::<RECORD>();
-        for (packed, at) in encoded.iter().zip((start..).step_by(RECORD)) {
+        let read = self.input.fixed::<RECORD>(&mut self.buffer)?;
+        for (packed, at) in read.records.iter().zip((read.offset..).step_by(RECORD)) {
             let entry = decode(packed).map_err(|reason| self.input.byte_error(at, reason))?;
             self.games.add(entry, records);
         }
-        if !rest.is_empty() {
-            let at = start + (filled - rest.len()) as u64;
-            return Err(self.input.byte_error(at, "the file ends within a record of 40 bytes"));
+        if let Some(cut) = read.cut {
+            return Err(cut);
         }
-        if filled == 0 {
+        if read.records.is_empty() {
             self.games.close(records);
         }
-        Ok(filled > 0)
+        Ok(!read.records.is_empty())
     }
 }
 
@@ -150,25 +145,13 @@ fn position(bits: &mut Bits) -> std::result::Result<Chess, &'static str> {
 
 /// Decodes a legal move: target square, then origin, promotion and kind. Castling is the king taking its rook.
 fn decode_move(code: u16, position: &Chess) -> Option<Move> {
-    let (to, from, kind) = (code & 63, code >> 6 & 63, code & CASTLE);
-    let promotion = if kind == PROMOTION { (code >> 12 & 3) + 1 } else { 0 };
-    let castle = if kind == CASTLE { 1 << 15 } else { 0 };
-    let m = PackedMove(from | to << 6 | promotion << 12 | castle).unpack(position)?;
-    let ep = matches!(m, Move::EnPassant { .. });
-    (ep == (kind == EN_PASSANT) && pseudo_legal(position, m) && position.is_legal(m)).then_some(m)
+    let (to, from) = (code & 63, code >> 6 & 63);
+    KINDS.decode(code, from | to << 6, position).filter(|m| position.is_legal(*m))
 }
 
 fn encode_move(m: Move) -> u16 {
     let packed = PackedMove::pack(m);
-    let squares = packed.to() as u16 | (packed.from() as u16) << 6;
-    match m {
-        Move::EnPassant { .. } => squares | EN_PASSANT,
-        Move::Castle { .. } => squares | CASTLE,
-        _ => match m.promotion() {
-            Some(role) => squares | PROMOTION | (role as u16 - Role::Knight as u16) << 12,
-            None => squares,
-        },
-    }
+    KINDS.encode(m, packed.to() as u16 | (packed.from() as u16) << 6)
 }
 
 pub fn encode(record: &Record, played: Option<Move>) -> [u8; RECORD] {

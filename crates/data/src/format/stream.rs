@@ -10,7 +10,6 @@ use super::any::PositionWriter;
 use super::companion::Hashed;
 use super::table::Columns;
 use crate::Record;
-use patzer_io::Output;
 use patzer_io::error::{Error, Result};
 
 const HEAD: u64 = 4096;
@@ -67,6 +66,18 @@ impl Input {
         }
         self.offset += filled as u64;
         Ok(filled)
+    }
+
+    /// Fills a buffer with records of `N` bytes, less at the end of the file.
+    pub fn fixed<'b, const N: usize>(&mut self, buffer: &'b mut [u8]) -> Result<FixedRecords<'b, N>> {
+        let offset = self.offset;
+        let filled = self.fill(buffer)?;
+        let (records, rest) = buffer[..filled].as_chunks::<N>();
+        let cut = (!rest.is_empty()).then(|| {
+            let reason = format!("the file ends within a record of {N} bytes");
+            self.byte_error(offset + (filled - rest.len()) as u64, reason)
+        });
+        Ok(FixedRecords { offset, records, cut })
     }
 
     /// Appends up to `bytes` bytes; returns their number.
@@ -133,6 +144,14 @@ impl Input {
     }
 }
 
+/// Records of `N` bytes from a place of a file on.
+pub struct FixedRecords<'b, const N: usize> {
+    pub offset: u64,
+    pub records: &'b [[u8; N]],
+    /// The fault of a last record that is incomplete; to be reported after those before it.
+    pub cut: Option<Error>,
+}
+
 impl Read for Input {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.reader.read(buffer)?;
@@ -148,54 +167,16 @@ pub struct CompressedOutput {
 }
 
 enum Encoder {
-    Plain(Target),
-    Zstd(Box<zstd::Encoder<'static, Target>>),
-    Gzip(Box<GzEncoder<Target>>),
-    Bzip2(Box<BzEncoder<Target>>),
-}
-
-enum Target {
-    Alone(Output),
-    Hashed(Hashed),
-}
-
-impl Target {
-    fn commit(self) -> Result<()> {
-        match self {
-            Target::Alone(out) => out.commit(),
-            Target::Hashed(out) => out.commit(),
-        }
-    }
-}
-
-impl Write for Target {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Target::Alone(out) => out.write(bytes),
-            Target::Hashed(out) => out.write(bytes),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        match self {
-            Target::Alone(out) => out.flush(),
-            Target::Hashed(out) => out.flush(),
-        }
-    }
+    Plain(Hashed),
+    Zstd(Box<zstd::Encoder<'static, Hashed>>),
+    Gzip(Box<GzEncoder<Hashed>>),
+    Bzip2(Box<BzEncoder<Hashed>>),
 }
 
 impl CompressedOutput {
-    /// Creates a file, which appears under its name with [`CompressedOutput::commit`].
-    pub fn create(path: &Path, level: Option<i32>) -> Result<CompressedOutput> {
-        CompressedOutput::over(path, level, Target::Alone(Output::create(path)?))
-    }
-
-    /// Creates a file with a companion, for formats without checksums.
-    pub fn with_companion(path: &Path, level: Option<i32>) -> Result<CompressedOutput> {
-        CompressedOutput::over(path, level, Target::Hashed(Hashed::create(path)?))
-    }
-
-    fn over(path: &Path, level: Option<i32>, output: Target) -> Result<CompressedOutput> {
+    /// Creates a file, which appears under its name with [`CompressedOutput::commit`], and then perhaps its companion.
+    pub fn create(path: &Path, level: Option<i32>, companion: bool) -> Result<CompressedOutput> {
+        let output = Hashed::create(path, companion)?;
         let encoder = match path.extension().and_then(|ending| ending.to_str()) {
             Some("zst") => {
                 let fault = |e| Error::io(path, e);

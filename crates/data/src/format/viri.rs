@@ -3,11 +3,11 @@
 //! Per game a start position in 32 bytes, then 4 bytes per ply (move u16, score i16 from White's side, little-endian),
 //! then 4 zeros. Source: the crate `viriformat`, which the tests compare with.
 
-use shakmaty::{Chess, Color, Move, Position, Role};
+use shakmaty::{Chess, Color, Move, Position};
 
 use super::any::{BATCH, PositionReader, PositionWriter};
 use super::chain::Chain;
-use super::replay::{self, Replay, pseudo_legal};
+use super::replay::{self, MoveKinds, Replay};
 use super::stream::{CompressedOutput, Input};
 use crate::Record;
 use crate::spill::field;
@@ -20,9 +20,7 @@ const HEADER: usize = 32;
 const PLY: usize = 4;
 /// The value for no en passant square.
 const NO_SQUARE: u8 = 64;
-const PROMOTION: u16 = 3 << 14;
-const EN_PASSANT: u16 = 1 << 14;
-const CASTLE: u16 = 2 << 14;
+const KINDS: MoveKinds = MoveKinds { promotion: 3 << 14, en_passant: 1 << 14, castle: 2 << 14 };
 
 pub struct Reader {
     input: Input,
@@ -90,7 +88,7 @@ impl PositionReader for Reader {
     }
 }
 
-/// Converts a mate of Viridithas, whose value lies beyond those of patzer: a mate in `n` plies is 32467 − n, in older
+/// Converts a mate of Viridithas, whose value lies beyond patzer's: a mate in `n` plies is 32467 − n, in older
 /// versions 32400 − n. Who mates does so in an odd number of plies, which says the version.
 fn mate(score: i16) -> i16 {
     let size = i32::from(score).abs();
@@ -115,27 +113,14 @@ pub fn decode_header(header: &[u8; HEADER]) -> Option<(Chess, i8)> {
 /// Decodes a move that is pseudo-legal in the position.
 #[inline]
 fn decode_move(bits: u16, position: &Chess) -> Option<Move> {
-    let kind = bits & PROMOTION;
-    let promotion = if kind == PROMOTION { (bits >> 12 & 3) + 1 } else { 0 };
-    let castle = if kind == CASTLE { 1 << 15 } else { 0 };
-    if kind != PROMOTION && bits >> 12 & 3 != 0 {
+    if !KINDS.is_promotion(bits) && bits >> 12 & 3 != 0 {
         return None;
     }
-    let m = PackedMove(bits & 0xfff | promotion << 12 | castle).unpack(position)?;
-    let ep = matches!(m, Move::EnPassant { .. });
-    (ep == (kind == EN_PASSANT) && pseudo_legal(position, m)).then_some(m)
+    KINDS.decode(bits, bits & 0xfff, position)
 }
 
 fn encode_move(m: Move) -> u16 {
-    let squares = PackedMove::pack(m).0 & 0xfff;
-    match m {
-        Move::EnPassant { .. } => squares | EN_PASSANT,
-        Move::Castle { .. } => squares | CASTLE,
-        _ => match m.promotion() {
-            Some(role) => squares | PROMOTION | (role as u16 - Role::Knight as u16) << 12,
-            None => squares,
-        },
-    }
+    KINDS.encode(m, PackedMove::pack(m).0 & 0xfff)
 }
 
 /// Encodes a game with its result from White's side and each move's score in centipawns from the mover's side.
