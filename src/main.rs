@@ -73,7 +73,12 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(code) => return ExitCode::from(code),
     };
-    let code = match run(&cli) {
+    ExitCode::from(exit_code(run(&cli)))
+}
+
+/// Reports an error and returns the process exit code.
+fn exit_code(outcome: Result<Status>) -> u8 {
+    let code = match outcome {
         Ok(status) => status.code(),
         // A closed pipe is not an error.
         Err(error) if error.is_broken_pipe() => 0,
@@ -83,7 +88,7 @@ fn main() -> ExitCode {
         }
     };
     // Half a result is no success, so that `make` and `&&` do not go on with it.
-    ExitCode::from(interrupt::exit_code().unwrap_or(code))
+    interrupt::exit_code().unwrap_or(code)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,13 +196,8 @@ pub fn run(cli: &Cli) -> Result<Status> {
         .build_global()
         .map_err(|e| Error::input(format!("cannot start the threads ({e}); try fewer --threads")))?;
     let outcome = cli.command.run(&ui);
-    for path in patzer_data::unchecked::take() {
-        let path = path.display().to_string();
-        let path = patzer_io::printable(&path);
-        ui.note(format_args!("{path}: pages have no checksums, so positions were only checked to be legal"));
-    }
     for (path, text) in patzer_data::notices::take() {
-        ui.note(format_args!("{}: {text}", patzer_io::Printable(path.display())));
+        ui.note(format_args!("{}: {text}", path.display()));
     }
     outcome
 }

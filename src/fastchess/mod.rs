@@ -16,8 +16,7 @@ mod table;
 
 use std::path::Path;
 
-use crate::ui::print_err;
-use crate::{Error, Result, Status, Ui, interrupt};
+use crate::{Error, Result, Status, Ui};
 
 /// Program whose command line is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,15 +87,7 @@ pub fn called(mut words: impl Iterator<Item = std::ffi::OsString>) -> Option<Cal
 impl Called {
     /// Runs to the end and returns the exit code.
     pub fn run(&self) -> u8 {
-        let code = match command(self.0, &self.1) {
-            Ok(status) => status.code(),
-            Err(error) if error.is_broken_pipe() => 0,
-            Err(error) => {
-                print_err(format_args!("error: {error}"));
-                error.exit_code()
-            }
-        };
-        interrupt::exit_code().unwrap_or(code)
+        crate::exit_code(command(self.0, &self.1))
     }
 }
 

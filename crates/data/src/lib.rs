@@ -28,7 +28,6 @@ mod spill;
 mod spill_file;
 pub mod split;
 pub mod stats;
-pub mod unchecked;
 pub mod validate;
 
 pub use format::any::{AnyReader, AnyWriter, Target, Written};

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
@@ -22,12 +21,14 @@ use super::missing::{self, Missing};
 use super::page::Cursor;
 use super::page_header::{self, Pages};
 use super::positioned::Positioned;
-use crate::{Record, unchecked};
+use crate::{Record, notices};
 use patzer_io::error::{Error, Result};
 
 pub use super::writer::{LEVEL, ROWS_PER_GROUP, Writer};
 
 pub(super) const METADATA_KEY: &str = "patzer";
+
+const UNCHECKED: &str = "pages have no checksums, so positions were only checked to be legal";
 
 /// A dataset opened for reading; can be shared between threads. Columns are found by name: those that a file lacks are
 /// filled, those that it has besides are left out.
@@ -39,9 +40,8 @@ pub struct Dataset {
     columns: Vec<FileColumn>,
     missing: Vec<&'static Column>,
     checksums: bool,
-    /// Whether to check every record, since pages have no checksums.
+    /// Whether to check every record, since the file has no checksum of its footer.
     check_records: bool,
-    unchecked: AtomicBool,
 }
 
 impl Dataset {
@@ -85,8 +85,7 @@ impl Dataset {
             missing,
             metadata,
             checksums,
-            check_records: !checksums || !sealed,
-            unchecked: AtomicBool::new(checksums),
+            check_records: !sealed,
         })
     }
 
@@ -176,8 +175,8 @@ impl Dataset {
         };
         let cursors = columns.map(cursor).collect::<std::result::Result<_, _>>().map_err(damaged)?;
         let legality = self.check_records && projection.has(Projection::KEY);
-        if legality && !self.unchecked.swap(true, Ordering::Relaxed) {
-            unchecked::add(&self.path);
+        if legality && !self.checksums {
+            notices::add(&self.path, UNCHECKED.into());
         }
         let missing = Missing::new(&self.missing, projection);
         let base = missing.base();

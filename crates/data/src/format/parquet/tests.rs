@@ -126,14 +126,15 @@ fn a_file_without_checksums_is_said_to_be_unchecked_and_its_records_are_checked(
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.parquet");
     let mut written = records(3000);
+    let notice = (path.clone(), UNCHECKED.to_string());
     for dictionary in [false, true] {
         write_plainly(&path, &written, dictionary);
         let dataset = Dataset::open(&path).unwrap();
         assert!(!dataset.has_checksums());
         dataset.read_columns(0, Projection::GAME).unwrap();
-        assert!(!crate::unchecked::take().contains(&path));
+        assert!(!notices::take().contains(&notice));
         assert!(dataset.read_all().unwrap() == written);
-        assert!(crate::unchecked::take().contains(&path));
+        assert!(notices::take().contains(&notice));
     }
     // White's king is gone.
     written[2500].board.0[10] ^= 1;
