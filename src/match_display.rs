@@ -3,6 +3,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
+use crate::ui::LINES;
 use crate::{Error, Result, Ui};
 use patzer_io::printable_lines;
 use patzer_match::openings::Openings;
@@ -58,8 +59,6 @@ pub struct MatchDisplay {
     last: Instant,
     times: Vec<TimeUse>,
 }
-
-const LINES: Duration = Duration::from_secs(10);
 
 impl MatchDisplay {
     pub fn new(args: &DisplayArgs, label: &'static str, info: MatchInfo, ui: &Ui) -> Result<MatchDisplay> {

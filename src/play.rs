@@ -203,17 +203,7 @@ impl PlayArgs {
             "all" => affinity::CpuShares::new(games, threads),
             list => list.parse().and_then(|list| affinity::CpuShares::from_list(&list, games, threads)),
         };
-        match shares {
-            Ok(shares) => {
-                // Programs that run already are not pinned.
-                lineup.participants.iter().for_each(Participant::drop_spares);
-                Some(shares)
-            }
-            Err(reason) => {
-                ui.warn(format!("--affinity: {reason}; boards share cores"));
-                None
-            }
-        }
+        pinned(shares, lineup, |reason| ui.warn(format!("--affinity: {reason}; boards share cores")))
     }
 
     pub fn announce(&self, specs: &[Spec], lineup: &Lineup, openings: &Openings, ui: &Ui) {
@@ -259,6 +249,18 @@ impl PlayArgs {
         set("adjudication", self.adjudication.rules().to_string());
         options
     }
+}
+
+/// Makes programs start pinned to their CPUs; reports why they cannot be.
+pub fn pinned<E>(
+    shares: std::result::Result<affinity::CpuShares, E>,
+    lineup: &Lineup,
+    refused: impl FnOnce(E),
+) -> Option<affinity::CpuShares> {
+    let shares = shares.map_err(refused).ok()?;
+    // Programs that run already are not pinned.
+    lineup.participants.iter().for_each(Participant::drop_spares);
+    Some(shares)
 }
 
 /// Names the first opening that a book could not give.

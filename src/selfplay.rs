@@ -10,7 +10,9 @@ use super::earlier::EarlierArgs;
 use super::play::{DEFAULT_HASH, DEFAULT_NODES, warn_of_bad_openings};
 use super::typed;
 use crate::evaluation::warn_missing;
+use crate::ui::LINES;
 use crate::{Error, Result, Status, Ui, interrupt};
+use patzer_io::number::per_hour;
 use patzer_label::selfplay::batch::{Batch, GameTotals};
 use patzer_label::selfplay::sampler::Temperature;
 use patzer_label::selfplay::start::{Rejection, Starts};
@@ -159,10 +161,6 @@ impl SelfplayResult {
     }
 }
 
-fn per_hour(positions: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 { 3600.0 * positions as f64 / seconds } else { 0.0 }
-}
-
 impl fmt::Display for SelfplayResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let SelfplayResult { games, positions, white_wins, draws, black_wins, .. } = self;
@@ -278,8 +276,6 @@ impl SelfplayArgs {
         options
     }
 }
-
-const LINES: Duration = Duration::from_secs(10);
 
 pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();

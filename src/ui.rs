@@ -4,6 +4,7 @@
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
 use std::path::Path;
+use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
@@ -15,6 +16,9 @@ use patzer_io::{Printable, printable_json, printable_lines};
 pub fn print_err(text: impl Display) {
     let _ = writeln!(std::io::stderr().lock(), "{}", Printable(text));
 }
+
+/// Time between two lines of progress where there is no terminal.
+pub const LINES: Duration = Duration::from_secs(10);
 
 #[derive(Debug, Clone, Copy)]
 pub struct Ui {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant, SystemTime};
 use indicatif::HumanDuration;
 
 use crate::match_display::{Pace, state};
+use crate::ui::LINES;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_io::printable_lines;
 use patzer_match::journal::Follower;
@@ -17,9 +18,6 @@ use patzer_report::contest::games::{Follow, Games, Took};
 
 /// Time between two looks at the journal.
 const LOOK: Duration = Duration::from_millis(500);
-
-/// Time between two lines where there is no terminal.
-const LINES: Duration = Duration::from_secs(10);
 
 struct Watch {
     journal: Follower<PairEntry>,

@@ -9,6 +9,7 @@ use super::display::Display;
 use super::engines;
 use super::output_files::OutputFiles;
 use super::settings::Settings;
+use crate::play::{pinned, warn_of_bad_openings};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_match::affinity::{self, CpuShares};
 use patzer_match::openings::{BookOptions, Openings, Order};
@@ -187,7 +188,7 @@ fn openings(settings: &Settings, games: &Games, ui: &Ui) -> Result<Openings> {
         // Fastchess drops what one pairing does not need, and the others use the same openings.
         most: (settings.program == Program::Fastchess).then_some(games.openings),
     })?;
-    crate::play::warn_of_bad_openings(&openings, ui);
+    warn_of_bad_openings(&openings, ui);
     Ok(openings)
 }
 
@@ -259,15 +260,5 @@ fn cpu_shares(settings: &Settings, games: usize, lineup: &Lineup, ui: &Ui) -> Op
         Some(list) => CpuShares::from_list(list, games, lineup.threads()),
         None => CpuShares::new(games, lineup.threads()),
     };
-    match shares {
-        Ok(shares) => {
-            // Programs that run already are not pinned.
-            lineup.participants.iter().for_each(Participant::drop_spares);
-            Some(shares)
-        }
-        Err(reason) => {
-            ui.warn(format!("-use-affinity: {reason}; games share CPUs"));
-            None
-        }
-    }
+    pinned(shares, lineup, |reason| ui.warn(format!("-use-affinity: {reason}; games share CPUs")))
 }

@@ -8,13 +8,15 @@ use serde::Serialize;
 use super::LabelArgs;
 use super::scale::{Sample, Scale};
 use super::tables::Changed;
+use crate::ui::LINES;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::AnyReader;
 use patzer_data::format::metadata::Shard;
-use patzer_io::number::grouped;
+use patzer_io::number::{grouped, per_hour};
+use patzer_io::run_folder::Earlier;
 use patzer_io::{Printable, check_writable, is_stream};
 use patzer_label::tables::TableCounts;
-use patzer_label::teacher::{self, Counts, Cut, Earlier, Event, Journal, Settings, Teacher, default_block};
+use patzer_label::teacher::{self, Counts, Cut, Event, Journal, Settings, Teacher, default_block};
 use patzer_match::participant::{Defaults, Participant};
 use patzer_match::{Analyst, Control, Listen, Spec, SpecError, Time, Timeouts};
 
@@ -127,7 +129,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let earlier = match (given.resume, given.overwrite) {
         (true, _) => Earlier::Resume,
         (_, true) => Earlier::Overwrite,
-        _ => Earlier::Refuse,
+        _ => Earlier::Protect,
     };
     let mut journal = Journal::open(&output, &settings, cut.blocks.clone(), earlier)?;
     let teacher = Teacher {
@@ -290,17 +292,11 @@ fn describe(
     format!("{name}{options}, {control}, ucinewgame every {positions}{unit}")
 }
 
-fn per_hour(positions: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 { 3600.0 * positions as f64 / seconds } else { 0.0 }
-}
-
 /// Hours, minutes and seconds.
 fn clock(seconds: f64) -> String {
     let seconds = seconds as u64;
     format!("{}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60)
 }
-
-const LINES: Duration = Duration::from_secs(10);
 
 /// Troubles shown one by one.
 const SHOWN: u64 = 10;

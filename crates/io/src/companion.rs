@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::files::{Output, is_stream, raw, write};
+use crate::files::{Output, is_stream, raw, remove_if_exists, write};
 
 /// The most bytes of a companion that are read: a digest and any file name.
 const LIMIT: u64 = 1 << 14;
@@ -52,11 +52,7 @@ pub fn remove_companion(path: &Path) -> Result<()> {
     if has_none(path) {
         return Ok(());
     }
-    let beside = companion_path(path);
-    match std::fs::remove_file(&beside) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(beside, error)),
-        _ => Ok(()),
-    }
+    remove_if_exists(&companion_path(path))
 }
 
 /// Reads the digest that the companion of a file records, in lowercase; `None` without a companion.
@@ -102,13 +98,8 @@ fn parse(line: &[u8]) -> Option<(&[u8], &[u8])> {
 /// They differ, or one of them cannot be read.
 pub fn verify_companion(path: &Path) -> Result<bool> {
     let Some(recorded) = companion(path)? else { return Ok(false) };
-    let (mut file, mut hash, mut buffer) = (raw(path)?, Sha256::new(), vec![0; 1 << 16]);
-    loop {
-        match file.read(&mut buffer).map_err(|e| Error::io(path, e))? {
-            0 => break,
-            count => hash.update(&buffer[..count]),
-        }
-    }
+    let mut hash = Sha256::new();
+    std::io::copy(&mut raw(path)?, &mut hash).map_err(|e| Error::io(path, e))?;
     if format!("{:x}", hash.finalize()) == recorded {
         return Ok(true);
     }

@@ -11,7 +11,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use crate::error::{Error, Result};
-pub use output::{Output, check_writable, is_stream, sync_folder, write};
+pub use output::{Output, check_writable, is_stream, remove_if_exists, sync_folder, write};
 pub use whole::{LONGEST_LINE, Limit, ShortLines, expand, parse, read, read_as, read_text};
 
 /// Compression of an input.

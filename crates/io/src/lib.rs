@@ -17,7 +17,7 @@ pub use companion::{
 };
 pub use files::{
     Compression, LONGEST_LINE, Limit, Output, ShortLines, check_writable, decompressed, expand, is_stream,
-    open, parse, raw, read, read_as, read_text, sync_folder, write,
+    open, parse, raw, read, read_as, read_text, remove_if_exists, sync_folder, write,
 };
 pub use lock::{Lock, try_lock};
 pub use printable::{Printable, printable, printable_json, printable_lines};

@@ -13,6 +13,11 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
+/// Rate of a count in `seconds`, per hour; 0 before any time has passed.
+pub fn per_hour(count: u64, seconds: f64) -> f64 {
+    if seconds > 0.0 { 3600.0 * count as f64 / seconds } else { 0.0 }
+}
+
 #[cfg(test)]
 mod tests {
     use super::grouped;

@@ -74,14 +74,7 @@ impl RunFolder {
             self.lock = Lock::take(path)?;
         }
         if self.earlier == Earlier::Overwrite {
-            for name in [CHECKPOINT, RESULT] {
-                match std::fs::remove_file(path.join(name)) {
-                    Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                        return Err(Error::io(path.join(name), e));
-                    }
-                    _ => {}
-                }
-            }
+            [CHECKPOINT, RESULT].iter().try_for_each(|name| io::remove_if_exists(&path.join(name)))?;
         }
         Ok(note)
     }

@@ -6,8 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use sha2::{Digest, Sha256};
-
 use super::uci::{Analyst, Program, UciPlayer};
 use crate::{Control, InProcess, Listen, Player, PlayerError, Spec, TimeSettings, Timeouts};
 use patzer_engine::{self as engine, PlayerSettings};
@@ -63,7 +61,7 @@ impl Participant {
         let embedded = Evaluation::EMBEDDED.contains(&spec.cmd.as_str());
         let path = if embedded { PathBuf::from(&spec.cmd) } else { find(&spec.cmd, spec.dir.as_deref())? };
         let bytes = if embedded { Vec::new() } else { io::read_as(&path, limit_of)? };
-        let digest = if embedded { spec.cmd.clone() } else { format!("{:x}", Sha256::digest(&bytes)) };
+        let digest = if embedded { spec.cmd.clone() } else { io::sha256(&bytes) };
         let kind = if !embedded && is_program(&path, &bytes) {
             Kind::Program(Arc::new(program(spec, path, defaults)?))
         } else {

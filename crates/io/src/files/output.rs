@@ -132,6 +132,14 @@ pub fn check_writable(path: &Path) -> Result<()> {
     if is_stream(path) { Ok(()) } else { Output::create(path).map(drop) }
 }
 
+/// Removes a file; one that does not exist is no error.
+pub fn remove_if_exists(path: &Path) -> Result<()> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(Error::io(path, e)),
+        _ => Ok(()),
+    }
+}
+
 /// Writes a whole file atomically.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<()> {
     let mut out = Output::create(path)?;

@@ -106,7 +106,7 @@ pub fn read_text(path: &Path, limit: Limit) -> Result<String> {
 /// Reads, decompresses and parses a file; a parser's error becomes an [`Error::Data`].
 ///
 /// # Errors
-/// As [`read_as`], and those of the parser.
+/// As [`read_as`], and the parser's errors.
 pub fn parse<T, E: std::fmt::Display>(
     path: &Path,
     kind: impl FnOnce(&[u8]) -> Option<Limit>,

@@ -14,6 +14,8 @@ use serde::{Deserialize, Serialize};
 
 use super::answer::{self, Answer};
 use patzer_io::error::{Error, Result};
+use patzer_io::run_folder::Earlier;
+use patzer_match::journal::difference;
 
 /// What decides the answers, by name.
 pub type Settings = BTreeMap<String, String>;
@@ -41,14 +43,6 @@ pub struct Finished {
     pub positions: u32,
     pub restarts: u32,
     pub answers: Vec<Answer>,
-}
-
-/// How to treat the journal of an unfinished run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Earlier {
-    Refuse,
-    Resume,
-    Overwrite,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -99,7 +93,7 @@ impl Journal {
         let mut journal = Journal { path, file, end: 0, entries, first, answered: 0, synced, dirty: false };
         let header = journal.header()?;
         match (header, earlier) {
-            (Some(_), Earlier::Refuse) => {
+            (Some(_), Earlier::Protect) => {
                 let reason = "is of an unfinished run; --resume goes on with it, --overwrite starts again";
                 return Err(Error::data(&journal.path, reason));
             }
@@ -142,17 +136,9 @@ impl Journal {
         if header.patzer_teacher != FORMAT {
             return Err(Error::data(&self.path, "is a journal of another version of patzer"));
         }
-        let value = |of: &Settings, name: &str| of.get(name).cloned().unwrap_or_else(|| "nothing".into());
-        for name in settings.keys().chain(header.settings.keys()) {
-            let (now, then) = (value(settings, name), value(&header.settings, name));
-            if now != then {
-                let reason = format!(
-                    "is of a run with other settings: {name} was {then} and is now {now}; --overwrite starts again"
-                );
-                return Err(Error::data(&self.path, reason));
-            }
-        }
-        Ok(())
+        let Some(difference) = difference(&header.settings, settings) else { return Ok(()) };
+        let reason = format!("is of a run with other settings: {difference}; --overwrite starts again");
+        Err(Error::data(&self.path, reason))
     }
 
     /// Finds the whole records, and cuts off the rest.
@@ -303,7 +289,7 @@ mod tests {
         let path = Journal::path_of(&output);
         let mut ends = Vec::new();
         {
-            let mut journal = Journal::open(&output, &settings("5"), 10..14, Earlier::Refuse).unwrap();
+            let mut journal = Journal::open(&output, &settings("5"), 10..14, Earlier::Protect).unwrap();
             for block in [11, 10, 13] {
                 ends.push(journal.end);
                 journal.append(&finished(block)).unwrap();
@@ -332,7 +318,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("x.parquet");
         let start = {
-            let mut journal = Journal::open(&output, &settings("5"), 0..2, Earlier::Refuse).unwrap();
+            let mut journal = Journal::open(&output, &settings("5"), 0..2, Earlier::Protect).unwrap();
             let start = journal.end as usize;
             journal.append(&finished(0)).unwrap();
             start
@@ -353,9 +339,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("x.parquet");
         let open = |nodes: &str, earlier| Journal::open(&output, &settings(nodes), 0..2, earlier);
-        open("5", Earlier::Refuse).unwrap().append(&finished(0)).unwrap();
+        open("5", Earlier::Protect).unwrap().append(&finished(0)).unwrap();
         for (nodes, earlier, says) in [
-            ("5", Earlier::Refuse, "--resume goes on with it, --overwrite starts again"),
+            ("5", Earlier::Protect, "--resume goes on with it, --overwrite starts again"),
             ("6", Earlier::Resume, "limit was 5 and is now 6"),
         ] {
             let error = open(nodes, earlier).err().unwrap().to_string();

@@ -31,7 +31,7 @@ pub struct Teacher<'a> {
 
 /// What happened in the search of a block.
 pub enum Event<'a> {
-    /// This many positions have answers, those of earlier runs included.
+    /// This many positions have answers, including those from earlier runs.
     Answered(u64),
     /// A position of which the engine crashed, hung or said no legal move, and the reason.
     Trouble(&'a str),

@@ -22,12 +22,7 @@ pub(super) fn clear<E: JournalEntry>(path: &Path, journal: &[u8], overwrite: boo
     if !overwrite && is_finished::<E>(path, journal)? {
         return aside::move_aside::<E>(path).map(Some);
     }
-    for path in [path, &E::journal(path)] {
-        match std::fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(path, error)),
-            _ => {}
-        }
-    }
+    [path, &E::journal(path)].into_iter().try_for_each(patzer_io::remove_if_exists)?;
     Ok(None)
 }
 
@@ -57,17 +52,16 @@ pub(super) fn is_finished<E: JournalEntry>(path: &Path, journal: &[u8]) -> Resul
 }
 
 pub(super) fn check_options<E: JournalEntry>(path: &Path, then: &Options, now: &Options) -> Result<()> {
+    let Some(difference) = difference(then, now) else { return Ok(()) };
+    let reason = format!("is of a {} with other options: {difference}; --overwrite starts over", E::OF);
+    Err(Error::data(path, reason))
+}
+
+/// Names the first option that differs between two runs: `seed was 1 and is now 2`.
+pub fn difference(then: &Options, now: &Options) -> Option<String> {
     let value =
         |options: &Options, name: &str| options.get(name).cloned().unwrap_or_else(|| "nothing".into());
-    for name in now.keys().chain(then.keys()) {
-        let (now, then) = (value(now, name), value(then, name));
-        if now != then {
-            let reason = format!(
-                "is of a {} with other options: {name} was {then} and is now {now}; --overwrite starts over",
-                E::OF
-            );
-            return Err(Error::data(path, reason));
-        }
-    }
-    Ok(())
+    let values = |name: &String| (name.clone(), value(then, name), value(now, name));
+    let (name, then, now) = now.keys().chain(then.keys()).map(values).find(|(_, then, now)| then != now)?;
+    Some(format!("{name} was {then} and is now {now}"))
 }

@@ -1,7 +1,6 @@
 //! Lines of a journal: JSON objects whose last member is a checksum of the text before it.
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 
 use super::{Arguments, JournalEntry, Options};
 use patzer_io::error::{Error, Result};
@@ -43,7 +42,9 @@ enum End {
 
 /// First 16 hexadecimal digits of the SHA-256.
 pub(super) fn hash(text: &[u8]) -> String {
-    format!("{:x}", Sha256::digest(text)).chars().take(16).collect()
+    let mut digest = patzer_io::sha256(text);
+    digest.truncate(16);
+    digest
 }
 
 const CHECK: &[u8] = b",\"check\":\"";

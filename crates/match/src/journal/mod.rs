@@ -34,6 +34,7 @@ use line::{EntryLine, Header};
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
+pub use earlier::difference;
 pub use follow::Follower;
 pub use key::Key;
 
@@ -182,7 +183,7 @@ pub fn read<E: JournalEntry>(path: &Path) -> Result<Contents<E>> {
 }
 
 impl<E: JournalEntry> JournaledFile<E> {
-    /// Creates the files, or goes on with those of an earlier run.
+    /// Creates the files, or resumes an earlier run's.
     ///
     /// # Errors
     /// The files are in use, of another program, of an unfinished run, of other options, or disagree.

@@ -33,7 +33,7 @@ fn text(pair: usize) -> String {
     format!("games of pair {pair}\n").repeat(pair)
 }
 
-/// A record of so many pairs in a new folder.
+/// A record of `pairs` pairs in a new folder.
 fn written(pairs: usize, complete: bool) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.pgn");
