@@ -19,7 +19,7 @@ pub struct CrossTable {
     names: Vec<String>,
     pairings: BTreeMap<[usize; 2], Tally>,
     openings: OpeningTallies,
-    /// Ends the tournament when all of so many pairings have it.
+    /// Precision at which the tournament ends, and the number of pairings that must reach it.
     until: Option<(Precision, usize)>,
 }
 
@@ -29,7 +29,7 @@ impl CrossTable {
         CrossTable { names: names.to_vec(), pairings, openings, until: None }
     }
 
-    /// Ends when the errors of so many pairings, each from its own pairs of games, are as small as asked for.
+    /// Ends when the error of each of `pairings` pairings, from its own pairs of games, is as small as asked for.
     pub fn until(self, precision: Precision, pairings: usize) -> CrossTable {
         CrossTable { until: Some((precision, pairings)), ..self }
     }

@@ -25,20 +25,20 @@ pub enum Unit {
 
 /// A fact of a dialect: what its programs always do, or what is assumed unless the file shows otherwise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Known<T> {
+pub enum Declared<T> {
     Fixed(T),
     Open(T),
 }
 
-impl<T: Copy> Known<T> {
+impl<T: Copy> Declared<T> {
     pub fn value(self) -> T {
         match self {
-            Known::Fixed(value) | Known::Open(value) => value,
+            Declared::Fixed(value) | Declared::Open(value) => value,
         }
     }
 
     pub fn is_open(self) -> bool {
-        matches!(self, Known::Open(_))
+        matches!(self, Declared::Open(_))
     }
 }
 
@@ -60,8 +60,8 @@ pub struct Dialect {
     /// Programs that write it.
     pub programs: &'static str,
     pub sample: &'static str,
-    pub side: Known<Side>,
-    pub unit: Known<Unit>,
+    pub side: Declared<Side>,
+    pub unit: Declared<Unit>,
     pub(crate) place: Place,
     /// `M5` counts full moves, not plies. `#5` always counts moves.
     pub(crate) mates_in_moves: bool,
@@ -87,7 +87,7 @@ pub const BARE: DialectId = 13;
 
 /// All dialects, by [`DialectId`].
 pub const DIALECTS: [Dialect; 14] = {
-    use Known::{Fixed, Open};
+    use Declared::{Fixed, Open};
     use Place::{After, AfterIfWhite, Before};
     use Side::{Mover, White};
     use Unit::{Cp, Pawn};
@@ -95,8 +95,8 @@ pub const DIALECTS: [Dialect; 14] = {
         name: &'static str,
         programs: &'static str,
         sample: &'static str,
-        side: Known<Side>,
-        unit: Known<Unit>,
+        side: Declared<Side>,
+        unit: Declared<Unit>,
         place: Place,
     ) -> Dialect {
         Dialect { name, programs, sample, side, unit, place, mates_in_moves: false }

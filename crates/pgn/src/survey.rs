@@ -254,11 +254,11 @@ fn unit_of(dialect: &Dialect, count: &Count) -> (Unit, Basis) {
     }
     match count.whole + count.decimal {
         0 => (dialect.unit.value(), Basis::Default),
-        numbers if 100 * count.whole >= 99 * numbers => match () {
+        numbers if 100 * count.whole >= 99 * numbers => {
             // 30 pawns are more than a board holds.
-            () if count.whole >= ENOUGH_SCORES || count.largest > 3000 => (Unit::Cp, Basis::Data),
-            () => (dialect.unit.value(), Basis::Default),
-        },
+            let clear = count.whole >= ENOUGH_SCORES || count.largest > 3000;
+            if clear { (Unit::Cp, Basis::Data) } else { (dialect.unit.value(), Basis::Default) }
+        }
         numbers if numbers >= ENOUGH_SCORES => (Unit::Pawn, Basis::Data),
         _ => (Unit::Pawn, Basis::Default),
     }

@@ -15,7 +15,7 @@ pub fn page(sections: &[Section], comparison: &[Part]) -> Result<String> {
     page_of(sections, comparison, "")
 }
 
-/// A page that the browser loads again after so many seconds.
+/// A page that the browser reloads every `seconds` seconds.
 pub fn live_page(sections: &[Section], comparison: &[Part], seconds: u64) -> Result<String> {
     let refresh = format!("<meta http-equiv=\"refresh\" content=\"{seconds}\"/>\n");
     page_of(sections, comparison, &refresh)

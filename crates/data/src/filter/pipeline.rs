@@ -78,7 +78,7 @@ impl FilterSet {
         self.games.iter().map(|named| (named.keeps)(tags))
     }
 
-    /// Whether each filter of positions keeps a position, in the order of [`FilterSet::names`] after those of [`Self::in_game`].
+    /// Whether each filter of positions keeps a position, in the order of [`FilterSet::names`]; they follow the filters of [`Self::in_game`].
     pub fn each_of_positions(&self, record: &Record) -> impl Iterator<Item = bool> {
         self.positions.iter().map(|named| (named.keeps)(record))
     }

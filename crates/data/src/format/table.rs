@@ -46,8 +46,16 @@ pub static ROLES: [Role; 16] = [
     role("mate", None),
 ];
 pub const FEN: usize = 0;
+const PLY: usize = 1;
+const GAME: usize = 2;
 pub const RESULT: usize = 3;
 pub const SCORE: usize = 4;
+const DEPTH: usize = 5;
+const MOVE: usize = 6;
+const FLAGS: usize = 7;
+const TO_CAPTURE: usize = 8;
+const TO_CHECK: usize = 9;
+const TO_END: usize = 10;
 pub const LEAF: usize = 11;
 pub const MEAN: usize = 13;
 pub const MATE_IN: usize = 15;
@@ -168,16 +176,16 @@ impl Table {
     pub fn record<'a>(&mut self, row: impl Row<'a>, white: bool) -> std::result::Result<Record, LineError> {
         let position = fen::parse(&row(FEN).ok_or(LineError::Structure("no fen"))?)?;
         let mut record = replay::still(&position);
-        let played = row(6).map(|text| played(&position, &text)).transpose()?;
+        let played = row(MOVE).map(|text| played(&position, &text)).transpose()?;
         let m = played.and_then(|packed| packed.unpack(&position));
         replay::annotate(&mut record, &position, m, score(&row, &position, white)?);
-        record.ply = whole(&row, 1)?.unwrap_or(record.ply);
-        record.game = whole(&row, 2)?.unwrap_or(self.rows);
-        record.depth = whole(&row, 5)?;
-        record.flags = whole(&row, 7)?.unwrap_or(record.flags);
-        record.to_capture = whole(&row, 8)?.unwrap_or(record.to_capture);
-        record.to_check = whole(&row, 9)?.unwrap_or(record.to_check);
-        record.to_end = whole(&row, 10)?.unwrap_or(record.to_end);
+        record.ply = whole(&row, PLY)?.unwrap_or(record.ply);
+        record.game = whole(&row, GAME)?.unwrap_or(self.rows);
+        record.depth = whole(&row, DEPTH)?;
+        record.flags = whole(&row, FLAGS)?.unwrap_or(record.flags);
+        record.to_capture = whole(&row, TO_CAPTURE)?.unwrap_or(record.to_capture);
+        record.to_check = whole(&row, TO_CHECK)?.unwrap_or(record.to_check);
+        record.to_end = whole(&row, TO_END)?.unwrap_or(record.to_end);
         record.leaf = match (row(LEAF), whole(&row, LEAF + 1)?) {
             (Some(text), Some(score)) => {
                 let leaf = fen::parse(&text)?;

@@ -124,7 +124,7 @@ impl Tuned<'_> {
         format!("{heading}#pragma once\n\nnamespace weights {{\n{items}\n}}  // namespace weights\n")
     }
 
-    /// All terms, those of each named group between `open` and `close`.
+    /// All terms; `open` and `close` enclose each named group.
     fn grouped(
         &self,
         open: impl Fn(&str) -> String,

@@ -19,7 +19,7 @@ pub struct Support {
 }
 
 impl Support {
-    /// Positions that count as one observation: those of one game share its result.
+    /// Positions that count as one observation, since positions of a game share its result.
     pub fn per_game(&self) -> f64 {
         self.weight / self.games.max(1) as f64
     }

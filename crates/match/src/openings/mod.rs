@@ -99,7 +99,7 @@ pub struct BookOptions<'a> {
     pub chess960: bool,
     /// Keep repeated openings, and begin again after the last without random moves, as fastchess does.
     pub as_is: bool,
-    /// Use so many openings alone, from the first on.
+    /// Use only the first `most` openings.
     pub most: Option<usize>,
 }
 
@@ -166,7 +166,7 @@ impl Openings {
         self.drawn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Parses openings in their order until there are so many, or no more.
+    /// Parses openings in their order until the wanted number is reached or the book ends.
     fn draw(&self, drawn: &mut Drawn, enough: usize) {
         let read = |&index: &u32| match &self.book {
             Book::Positions(positions) => Ok(positions[index as usize].clone()),
