@@ -45,7 +45,13 @@ fn records() -> Vec<Record> {
 
 fn item(record: &Record) -> TrainItem {
     let result = i16::from(record.result) * WIN;
-    TrainItem { board: record.board, turn: record.turn, score: record.score, result }
+    TrainItem {
+        board: record.board,
+        turn: record.turn,
+        halfmoves: record.halfmove,
+        score: record.score,
+        result,
+    }
 }
 
 /// Loads a file in superbatches, as a run does.

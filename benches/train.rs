@@ -73,6 +73,7 @@ fn items() -> Vec<TrainItem> {
     let item = |position: &Chess| TrainItem {
         board: PackedBoard::pack(position),
         turn: position.turn(),
+        halfmoves: 0,
         score: Some(0),
         result: 0,
     };

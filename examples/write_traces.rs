@@ -1,6 +1,6 @@
 //! Writes the traces of a small evaluation: material, piece-square tables, bishop pair, tempo.
 //!
-//! In: lines of `FEN [result]`, the result from 0 to 1 from White's side. Out: lines of traces.
+//! In: positions with results, in any notation that patzer writes. Out: lines of traces.
 //!
 //! ```text
 //! cargo run --example write_traces < positions.epd > traces.txt
@@ -10,21 +10,20 @@
 //! The evaluation is written once, generic over what takes its counts: in play a sink that sums weights, here one that
 //! keeps them.
 
-use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
 
-/// What an evaluation tells: this entry counts so often for this side (1 White, −1 Black).
+#[path = "traces/patzer_trace.rs"]
+mod patzer_trace;
+use patzer_trace::{Position, Trace};
+
+/// Takes the counts of an evaluation: an entry counts so often for a side (0 White, 1 Black).
 trait Sink {
-    fn add(&mut self, index: usize, side: i32, count: i32);
+    fn add(&mut self, index: usize, side: usize, count: i32);
 }
 
-/// Keeps White's counts minus Black's.
-#[derive(Default)]
-struct Trace(BTreeMap<usize, i32>);
-
 impl Sink for Trace {
-    fn add(&mut self, index: usize, side: i32, count: i32) {
-        *self.0.entry(index).or_default() += side * count;
+    fn add(&mut self, index: usize, side: usize, count: i32) {
+        self.0.entry(index).or_default()[side] += count as f32;
     }
 }
 
@@ -48,7 +47,7 @@ fn evaluate(fen: &str, sink: &mut impl Sink) -> u32 {
             }
             let Some(piece) = "PNBRQK".find(letter.to_ascii_uppercase()) else { continue };
             let white = letter.is_ascii_uppercase();
-            let side = if white { 1 } else { -1 };
+            let side = usize::from(!white);
             // a1 is 0. Black's squares are seen from Black's side.
             let square = (if white { 7 - row } else { row }) * 8 + file;
             if piece < 5 {
@@ -60,29 +59,32 @@ fn evaluate(fen: &str, sink: &mut impl Sink) -> u32 {
             file += 1;
         }
     }
-    for (side, count) in [(1, bishops[1]), (-1, bishops[0])] {
+    for (side, count) in [(0, bishops[1]), (1, bishops[0])] {
         sink.add(BISHOP_PAIR, side, i32::from(count >= 2));
     }
-    sink.add(TEMPO, if turn == Some("w") { 1 } else { -1 }, 1);
+    sink.add(TEMPO, usize::from(turn != Some("w")), 1);
     phase
 }
 
-/// The line of traces of a line of positions; `None` if it holds none.
-pub fn line(text: &str) -> Option<String> {
-    let (fen, result) = text.trim().rsplit_once(' ')?;
+/// The line of traces of a line of positions; `None` of an empty line or a comment.
+pub fn line(text: &str) -> Result<Option<String>, &'static str> {
+    let Some(position) = Position::read(text)? else { return Ok(None) };
     let mut trace = Trace::default();
-    let phase = evaluate(fen, &mut trace);
-    let counts = trace.0.iter().filter(|(_, count)| **count != 0);
-    let pairs: String = counts.map(|(index, count)| format!(" {index}:{count}")).collect();
-    Some(format!("{} {phase}{pairs}", result.trim_matches(['[', ']'])))
+    let phase = evaluate(&position.fen, &mut trace);
+    Ok(Some(trace.line(&position, phase as f32, "", |_| false)))
 }
 
 /// From standard input to standard output.
 pub fn main() -> std::io::Result<()> {
     let mut out = std::io::BufWriter::new(std::io::stdout());
-    for text in std::io::stdin().lock().lines() {
-        if let Some(line) = line(&text?) {
-            writeln!(out, "{line}")?;
+    for (number, text) in std::io::stdin().lock().lines().enumerate() {
+        match line(&text?) {
+            Ok(Some(line)) => writeln!(out, "{line}")?,
+            Ok(None) => {}
+            Err(reason) => {
+                eprintln!("line {}: {reason}", number + 1);
+                std::process::exit(1);
+            }
         }
     }
     out.flush()

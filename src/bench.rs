@@ -12,9 +12,14 @@ use patzer_engine::{bench, engine};
     patzer bench                   ends with a line `N nodes M nps`\n  \
     patzer bench --depth 6 --json")]
 pub struct BenchArgs {
-    /// Weights (.hce.toml) or network (.nnue) to search with [default: the embedded network]
-    #[arg(value_name = "EVALFILE")]
+    /// Evaluation: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
+    /// [default: default]
+    #[arg(value_name = "EVAL")]
     evaluation: Option<PathBuf>,
+
+    /// The same, as `eval` and `puzzles` name it
+    #[arg(long, value_name = "EVAL", conflicts_with = "evaluation")]
+    eval: Option<PathBuf>,
 
     /// Depth of each search in plies
     #[arg(long, value_name = "N", default_value_t = bench::DEPTH, value_parser = clap::value_parser!(i32).range(1..=100))]
@@ -26,7 +31,7 @@ pub struct BenchArgs {
 }
 
 pub fn run(args: &BenchArgs, ui: &Ui) -> Result<Status> {
-    let evaluation = crate::evaluation::load(args.evaluation.as_deref(), ui)?;
+    let evaluation = crate::evaluation::load(args.evaluation.as_deref().or(args.eval.as_deref()), ui)?;
     let mut engine = engine(&evaluation, args.hash as usize);
     ui.result(&ui.with_progress("searching", bench::positions().count() as u64, |bar| {
         let mut progress = |done| bar.set_position(done as u64);

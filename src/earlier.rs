@@ -7,10 +7,9 @@ use crate::{Error, Result, Ui, typed};
 use patzer_io::printable;
 use patzer_match::Spec;
 use patzer_match::journal::{
-    self, Arguments, Earlier, JournalEntry, JournaledFile, Key, Opened, Options, Start,
+    self, Arguments, Earlier, JournalEntry, JournaledFile, Key, Opened, Options, Start, StoredStart,
 };
 use patzer_match::participant;
-use patzer_match::record::PairEntry;
 
 /// What to do with the files of an earlier run.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -26,6 +25,10 @@ pub struct EarlierArgs {
     /// Start over where an unfinished run lies; without this it stops, and a finished run is moved aside
     #[arg(long, help_heading = "Games", conflicts_with_all = ["resume", "repair"])]
     overwrite: bool,
+
+    /// Resume also a journal that this user did not write on this machine; prints the programs that it runs
+    #[arg(long, help_heading = "Games")]
+    trust: bool,
 }
 
 /// Arguments that are of one start of the program and are not stored in the journal.
@@ -53,8 +56,7 @@ impl EarlierArgs {
         for here in OF_THIS_START.iter().chain(&NOT_KEPT) {
             typed.remove(*here);
         }
-        let stored = if self.choice().resumes() { journal::stored::<E>(games)? } else { None };
-        let Some(stored) = stored else { return Ok(None) };
+        let Some(stored) = self.stored::<E>(games)? else { return Ok(None) };
         let mut all = stored.arguments().clone();
         if players.iter().any(|player| typed.contains_key(*player)) {
             all.retain(|name, _| !players.contains(&name.as_str()));
@@ -63,34 +65,38 @@ impl EarlierArgs {
         *typed = all;
         Ok(Some(typed::parse(command, typed)?))
     }
-}
 
-/// Refuses to start programs for a journal that this user did not start, unless told to; prints them first.
-pub fn check_trust(pgn: &Path, specs: &[Spec], trust: bool, ui: &Ui) -> Result<()> {
-    let Some(stored) = journal::stored::<PairEntry>(pgn)? else { return Ok(()) };
-    if Key::of_user().is_ok_and(|key| stored.is_signed_by(&key)) {
-        return Ok(());
+    fn stored<E: JournalEntry>(self, games: &Path) -> Result<Option<StoredStart>> {
+        if self.choice().resumes() { journal::stored::<E>(games) } else { Ok(None) }
     }
-    let mut commands = Vec::new();
-    for spec in specs {
-        if let Some(path) = participant::program_path(spec)? {
-            commands.push(printable(&command_line(spec, &path)).into_owned());
+
+    /// Refuses to start programs for a resumed journal that this user did not start, unless told to; prints them first.
+    pub fn check_trust<E: JournalEntry>(self, games: &Path, specs: &[Spec], ui: &Ui) -> Result<()> {
+        let Some(stored) = self.stored::<E>(games)? else { return Ok(()) };
+        if Key::of_user().is_ok_and(|key| stored.is_signed_by(&key)) {
+            return Ok(());
         }
+        let mut commands = Vec::new();
+        for spec in specs {
+            if let Some(path) = participant::program_path(spec)? {
+                commands.push(printable(&command_line(spec, &path)).into_owned());
+            }
+        }
+        let journal = E::journal(games);
+        if commands.is_empty() {
+            return Ok(());
+        }
+        if !self.trust {
+            let reason = format!(
+                "was not written by this user on this machine, and resuming it would run: {}; --trust allows it",
+                commands.join("; ")
+            );
+            return Err(Error::data(journal, reason));
+        }
+        ui.warn(format!("{}: not written by this user on this machine, runs:", journal.display()));
+        commands.iter().for_each(|command| ui.warn(format!("    {command}")));
+        Ok(())
     }
-    let journal = PairEntry::journal(pgn);
-    if commands.is_empty() {
-        return Ok(());
-    }
-    if !trust {
-        let reason = format!(
-            "was not written by this user on this machine, and resuming it would run: {}; --trust allows it",
-            commands.join("; ")
-        );
-        return Err(Error::data(journal, reason));
-    }
-    ui.warn(format!("{}: not written by this user on this machine, runs:", journal.display()));
-    commands.iter().for_each(|command| ui.warn(format!("    {command}")));
-    Ok(())
 }
 
 fn command_line(spec: &Spec, path: &Path) -> String {
@@ -108,6 +114,14 @@ fn command_line(spec: &Spec, path: &Path) -> String {
     text
 }
 
+/// Returns the user's key for the journal of a run of programs; a run without programs needs no trust.
+pub fn signing_key(runs_programs: bool, ui: &Ui) -> Option<Key> {
+    let unsigned = |reason: &Error| {
+        ui.note(format!("the journal is not signed ({reason}): --resume will need --trust"));
+    };
+    runs_programs.then(|| Key::of_user().inspect_err(unsigned).ok()).flatten()
+}
+
 /// Opens a record, signed by the user's key, and says what became of earlier files.
 pub fn open<E: JournalEntry>(
     path: &Path,
@@ -117,11 +131,8 @@ pub fn open<E: JournalEntry>(
     runs_programs: bool,
     ui: &Ui,
 ) -> Result<Opened<E>> {
-    let key = if runs_programs { Key::of_user() } else { Err(Error::input("")) };
-    if let (true, Err(reason)) = (runs_programs, &key) {
-        ui.note(format!("the journal is not signed ({reason}): --resume will need --trust"));
-    }
-    let start = Start { arguments, options, key: key.as_ref().ok() };
+    let key = signing_key(runs_programs, ui);
+    let start = Start { arguments, options, key: key.as_ref() };
     let opened = JournaledFile::<E>::open(path, earlier, &start)?;
     for note in &opened.notes {
         if matches!(earlier, Earlier::Repair) { ui.warn(note) } else { ui.note(note) }

@@ -9,7 +9,7 @@ use crate::{Error, Result, Status, Ui};
 use patzer_chess::fen;
 use patzer_chess::score::Score;
 use patzer_eval::hce::{self, Hce};
-use patzer_eval::nnue::Nnue;
+use patzer_eval::nnue::{Nnue, halfmoves};
 use patzer_eval::{Evaluation, Evaluator};
 
 /// Show the evaluation of a position with its parts
@@ -104,9 +104,9 @@ pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
 
 /// Worth of each piece but the kings: the change of the score without it.
 fn pieces(nnue: &mut Nnue, position: &Chess) -> Vec<Piece> {
-    let (board, turn) = (position.board(), position.turn());
+    let (board, clock, turn) = (position.board(), halfmoves(position), position.turn());
     let mut white = |board: &Board| {
-        let score = nnue.evaluate_board(board, turn, 0);
+        let score = nnue.evaluate_board(board, clock, turn, 0);
         turn.fold_wb(score, -score)
     };
     let whole = white(board);
@@ -128,7 +128,7 @@ fn pieces(nnue: &mut Nnue, position: &Chess) -> Vec<Piece> {
 fn buckets(nnue: &mut Nnue, position: &Chess) -> Vec<Bucket> {
     let (board, turn) = (position.board(), position.turn());
     let used = nnue.bucket(board);
-    let scores = nnue.buckets(board, turn).into_iter().enumerate();
+    let scores = nnue.buckets(board, halfmoves(position), turn).into_iter().enumerate();
     scores
         .map(|(bucket, score)| Bucket { bucket, white: turn.fold_wb(score, -score), used: bucket == used })
         .collect()

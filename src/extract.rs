@@ -103,6 +103,10 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
     memory: Option<usize>,
 
+    /// Licence of the games, for the dataset's metadata; `patzer data card` prints it
+    #[arg(long, value_name = "TEXT")]
+    licence: Option<String>,
+
     /// Write every game that gives no position to a PGN file, its reason in the tag Rejected
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "dry_run"])]
     rejects: Option<PathBuf>,
@@ -152,6 +156,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         resume: args.resume,
         funnel: args.dry_run,
         rejects: args.rejects.clone(),
+        licence: args.licence.clone(),
     };
     let output = (!args.dry_run).then_some(args.output.as_path());
     if let Some(output) = output {
@@ -262,9 +267,13 @@ impl fmt::Display for Outcome {
             None => "  (dry run)".into(),
         };
         line("positions written", s.positions_written, &place)?;
-        let speed = grouped(s.positions_per_second as u64);
-        write!(f, "{:<24}{:>14.2}  ({speed} positions a second)", "seconds", s.seconds)
+        write!(f, "{:<24}{:>14.2}  ({})", "seconds", s.seconds, speed(s))
     }
+}
+
+fn speed(summary: &Summary) -> String {
+    let positions = grouped(summary.positions_per_second as u64);
+    format!("{positions} positions, {:.1} MB a second", summary.bytes_per_second / 1e6)
 }
 
 const LABEL: usize = 44;
@@ -281,7 +290,6 @@ fn write_funnel(f: &mut fmt::Formatter<'_>, s: &Summary, steps: &[FunnelStep]) -
         };
         writeln!(f, "{label:<width$}{alone:>14}{sequence:>14}{left:>14}")?;
     }
-    let speed = grouped(s.positions_per_second as u64);
     writeln!(f, "{:<width$}{:>42}  (dry run)", "positions to write", grouped(s.positions_written))?;
-    write!(f, "{:<width$}{:>42.2}  ({speed} positions a second)", "seconds", s.seconds)
+    write!(f, "{:<width$}{:>42.2}  ({})", "seconds", s.seconds, speed(s))
 }

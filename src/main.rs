@@ -22,6 +22,7 @@ macro_rules! commands {
 
 mod adjudication;
 mod bench;
+mod book;
 mod cutechess;
 mod data;
 mod earlier;
@@ -41,12 +42,15 @@ mod net;
 mod out_of_memory;
 mod perft;
 mod play;
+mod players;
 mod prepare;
 mod puzzles;
+mod race;
 mod rate;
 mod report;
 mod selfplay;
 mod sprt;
+mod spsa;
 mod tune;
 mod typed;
 mod uci;
@@ -144,11 +148,14 @@ commands! {
     Tune(tune::TuneArgs),
     Sprt(sprt::SprtArgs),
     Match(match_::MatchArgs),
+    Race(race::RaceArgs),
+    Spsa(spsa::SpsaArgs),
     Fastchess(fastchess::FastchessArgs),
     Cutechess(cutechess::CutechessArgs),
     Selfplay(selfplay::SelfplayArgs),
     Elo(elo::EloArgs),
     Rate(rate::RateArgs),
+    Book(book::BookArgs),
     Net(net::NetArgs),
     Puzzles(puzzles::PuzzlesArgs),
     Moves(moves::MovesArgs),

@@ -59,10 +59,6 @@ pub struct MatchArgs {
     #[command(flatten)]
     earlier: EarlierArgs,
 
-    /// Resume also a journal that this user did not write on this machine; prints the programs that it runs
-    #[arg(long, help_heading = "Games")]
-    trust: bool,
-
     /// Show a running match from its journal or games, until it ends; starts no program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["players", "engine", "resume", "repair", "overwrite"], help_heading = "Output")]
     watch: Option<PathBuf>,
@@ -84,8 +80,8 @@ impl MatchArgs {
     fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<MatchArgs> {
         let players = ["players", "engine"];
         let all = self.earlier.resumed::<PairEntry, _>("match", &players, &self.pgn, typed)?;
-        let MatchArgs { pgn, earlier, trust, show, .. } = self.clone();
-        Ok(all.map_or_else(|| self.clone(), |all: MatchArgs| MatchArgs { pgn, earlier, trust, show, ..all }))
+        let MatchArgs { pgn, earlier, show, .. } = self.clone();
+        Ok(all.map_or_else(|| self.clone(), |all: MatchArgs| MatchArgs { pgn, earlier, show, ..all }))
     }
 }
 
@@ -130,9 +126,10 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         kind: ("tournament", tournament.to_string()),
         pgn: &args.pgn,
         earlier: args.earlier,
-        trust: args.trust,
         typed: &typed,
-        pairings,
+        tuner: None,
+        pairings: &pairings,
+        colours: pairings.colours,
     };
     let standings = |lineup: &Lineup| {
         let table = CrossTable::new(&lineup.names);

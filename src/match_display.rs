@@ -165,7 +165,7 @@ pub struct Pace {
 
 /// Standings in several lines, for a terminal.
 pub fn state(standings: &dyn Standings, two: bool, pace: Pace) -> String {
-    let mut text = format!("\n  {}", standings.summary_line());
+    let mut text = format!("\n  {}", standings.live_lines());
     if two {
         let tally = standings.between([0, 1]);
         let Estimate { nelo, nelo_error, los, .. } = Estimate::new(tally.pairs);

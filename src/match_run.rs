@@ -1,4 +1,5 @@
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use super::earlier::{self, EarlierArgs};
 use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo};
@@ -8,8 +9,11 @@ use patzer_io::printable;
 use patzer_match::journal::{Arguments, Opened};
 use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
+use patzer_match::record::PairEntry;
+use patzer_match::spsa::Tuner;
 use patzer_match::{
-    Lineup, MatchConfig, Pairings, Reason, RunSummary, SWAPPED, Spec, Standings, Tally, run_match,
+    Colours, Lineup, MatchConfig, PairOptions, Reason, RunSummary, SWAPPED, Schedule, Spec, Standings, Tally,
+    run_match,
 };
 
 pub struct MatchRun<'a> {
@@ -17,14 +21,16 @@ pub struct MatchRun<'a> {
     pub play: &'a PlayArgs,
     pub show: &'a DisplayArgs,
     pub specs: &'a [Spec],
-    pub pairings: Pairings,
+    pub pairings: &'a dyn Schedule,
+    pub colours: Colours,
     pub pairs: usize,
     /// Name and value of the option that tells matches apart on `--resume`.
     pub kind: (&'static str, String),
     pub pgn: &'a Path,
     pub earlier: EarlierArgs,
-    pub trust: bool,
     pub typed: &'a Arguments,
+    /// Sets the options of each pair, of both players the same program.
+    pub tuner: Option<&'a Tuner>,
 }
 
 pub struct FinishedMatch<S> {
@@ -43,34 +49,38 @@ pub fn play_match<S: Standings>(
     interrupt::listen();
     let stop = interrupt::flag();
     let openings = play.openings(ui)?;
-    let rules = play.rules()?;
+    let mut rules = play.rules()?;
+    // A tuning plays on with values of which the engine crashes: they lose.
+    rules.recover |= run.tuner.is_some();
     let choice = run.earlier.choice();
-    if choice.resumes() {
-        earlier::check_trust(pgn, run.specs, run.trust, ui)?;
-    }
+    run.earlier.check_trust::<PairEntry>(pgn, run.specs, ui)?;
     let listen = play.records.listen(choice.resumes())?;
     let log = listen.log.clone();
     let lineup = Lineup::load(run.specs, &play.defaults(listen), stop)?;
+    if let Some(tuner) = run.tuner {
+        tuner.tuning.check(&lineup.participants[0], stop)?;
+    }
     let mut options = play.options(&lineup, &openings);
     if let Some(syzygy) = &rules.syzygy {
         options.insert("endgame tables".to_string(), syzygy.to_string());
     }
     options.insert(run.kind.0.to_string(), run.kind.1.clone());
-    if run.pairings.colours != SWAPPED {
-        options.insert("colours".to_string(), format!("{:?}", run.pairings.colours));
+    if run.colours != SWAPPED {
+        options.insert("colours".to_string(), format!("{:?}", run.colours));
     }
     let programs = lineup.participants.iter().any(Participant::is_program);
     let Opened { mut record, entries: done, .. } =
         earlier::open(pgn, choice, run.typed, &options, programs, ui)?;
     play.announce(run.specs, &lineup, &openings, ui);
-    if lineup.identical() {
+    if run.tuner.is_none() && lineup.identical() {
         ui.note("A and B are the same: this tests the test");
     }
     let shares = play.cpu_shares(&lineup, ui);
+    let pair_options = run.tuner.map(|tuner| |pair: usize, halt: &AtomicBool| tuner.options(pair, halt));
     let config = MatchConfig {
         pairs: done.len()..run.pairs,
         concurrency: play.concurrency(),
-        pairings: &run.pairings,
+        pairings: run.pairings,
         time_settings: &lineup.time_settings,
         names: &lineup.names,
         openings: &openings,
@@ -78,9 +88,9 @@ pub fn play_match<S: Standings>(
         header: play.records.apply(lineup.header(&format!("patzer {}", run.command))),
         wait: play.wait(),
         prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
+        pair_options: pair_options.as_ref().map(|options| options as PairOptions),
     };
-    let players =
-        |number: usize, stop: &std::sync::atomic::AtomicBool| lineup.participants[number].player(stop);
+    let players = |number: usize, stop: &AtomicBool| lineup.participants[number].player(stop);
     let info = MatchInfo {
         names: lineup.names.clone(),
         conditions: lineup.conditions(&play.book_name()),

@@ -1,13 +1,19 @@
+mod check;
+mod convert;
+mod emit;
 mod features;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use crate::{Error, Result, Status, Ui};
-use patzer_eval::nnue::network::{MAX_HIDDEN, QA, QB, SCALE, body_size};
+use patzer_eval::Evaluation;
+use patzer_eval::nnue::features::FeatureBlock;
+use patzer_eval::nnue::layout::{Dtype, Layout};
+use patzer_eval::nnue::network::{MAX_HIDDEN, QA, QB, SCALE};
 use patzer_eval::nnue::{About, Architecture, Network, file, material};
 use patzer_io::Printable;
 use patzer_train as train;
@@ -31,13 +37,18 @@ enum NetCommand {
         patzer net info base.nnue\n  \
         patzer net info base.nnue --json")]
     Info(InfoArgs),
-    /// Convert between .nnue and the raw layout without a header that other engines read
+    /// Convert between .nnue and the raw layouts without a header that other programs read
+    #[command(after_help = convert::HELP)]
+    Convert(convert::ConvertArgs),
+    /// Compare the static evaluation of a UCI engine with a network's
+    #[command(after_help = check::HELP)]
+    Check(check::CheckArgs),
+    /// Write inference of a network as C, C++ or Rust, for an engine that has none
     #[command(after_help = "Examples:\n  \
-        patzer net convert new.nnue new.bin                    for an engine that embeds raw weights\n  \
-        patzer net convert quantised.bin theirs.nnue           from a trainer such as bullet\n  \
-        patzer net convert quantised.bin theirs.nnue --hidden 256\n  \
-        patzer net convert quantised.bin theirs.nnue --recipe bucketed --set hidden=512")]
-    Convert(ConvertArgs),
+        patzer net emit new.nnue --language c -o nnue.h\n  \
+        patzer net emit new.nnue -o src/nnue.rs\n  \
+        patzer net emit new.nnue -o nnue.hpp --weights load     for any network of this architecture")]
+    Emit(emit::EmitArgs),
     /// Count active, added and removed features of each feature block
     #[command(after_help = "Examples:\n  \
         patzer net features                            the newest dataset\n  \
@@ -66,40 +77,16 @@ struct InitArgs {
 
 #[derive(Debug, Args)]
 struct InfoArgs {
-    /// A .nnue file, or raw weights without a header
+    /// A .nnue file, raw weights without a header, or built in: default
+    #[arg(value_name = "EVAL")]
     file: PathBuf,
 }
 
-#[derive(Debug, Args)]
-struct ConvertArgs {
-    /// A .nnue file, or raw weights without a header
-    input: PathBuf,
-
-    /// File to write, `-` for stdout
-    output: PathBuf,
-
-    /// Format to write [default: nnue if OUTPUT ends in .nnue, else raw]
-    #[arg(long, value_name = "FORMAT")]
-    to: Option<Format>,
-
-    /// Neurons that raw weights must have [default: what their size says]
-    #[arg(long, value_name = "N")]
-    hidden: Option<usize>,
-
-    /// Raw weights are of this recipe's architecture [default: (768 → N) × 2 → 1]
-    #[arg(long, value_name = "NAME|FILE")]
-    recipe: Option<String>,
-
-    /// Another value for a key of that recipe, such as output_buckets=4; may be given several times
-    #[arg(long, value_name = "KEY=VALUE", requires = "recipe")]
-    set: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     /// With patzer's header
     Nnue,
-    /// The body alone: i16 little-endian, padded to 64 bytes; its SHA-256 goes to NAME.sha256 beside it
+    /// Numbers alone, in a layout; their SHA-256 goes to NAME.sha256 beside them
     Raw,
 }
 
@@ -107,8 +94,16 @@ enum Format {
 struct Info {
     file: String,
     format: &'static str,
+    /// Layout of raw weights, if it is not patzer's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    layout: Option<&'static str>,
+    /// Numbers rounded to the units of a layout.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rounded: Option<usize>,
     architecture: String,
     features: String,
+    #[serde(skip)]
+    blocks: Vec<&'static FeatureBlock>,
     hidden: usize,
     parameters: usize,
     qa: i32,
@@ -129,6 +124,13 @@ enum Checksum {
     Unchecked,
 }
 
+impl Checksum {
+    /// Of raw weights, by whether a companion file has it.
+    fn raw(companion: bool) -> Checksum {
+        if companion { Checksum::Companion } else { Checksum::Unchecked }
+    }
+}
+
 /// A network and how it was read.
 struct Read {
     network: Network,
@@ -143,8 +145,11 @@ impl Info {
         Info {
             file: path.display().to_string(),
             format: if *format == Format::Nnue { "nnue" } else { "raw" },
+            layout: None,
+            rounded: None,
             architecture: network.architecture().to_string(),
             features: network.architecture().features.to_string(),
+            blocks: network.architecture().features.blocks().to_vec(),
             hidden: network.hidden(),
             parameters: network.parameters(),
             qa: QA,
@@ -156,14 +161,31 @@ impl Info {
             checksum: *checksum,
         }
     }
+
+    /// Says the units of a layout instead of a network's.
+    fn units(&mut self, layout: &Layout) {
+        let quantised = if layout.dtype == Dtype::F32 { (1, 1) } else { (layout.qa, layout.qb) };
+        ((self.qa, self.qb), self.scale) = (quantised, layout.scale);
+    }
 }
 
 impl fmt::Display for Info {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}: {} network, {} bytes", Printable(&self.file), self.format, self.bytes)?;
         writeln!(f, "  architecture  {}, features `{}`", self.architecture, self.features)?;
+        for block in &self.blocks {
+            let FeatureBlock { name, count, about, bucketed, .. } = block;
+            let rows = if *bucketed { "" } else { "; all king buckets share their rows" };
+            writeln!(f, "  {name:12}  {count} features: {about}{rows}")?;
+        }
         writeln!(f, "  parameters    {}", self.parameters)?;
         writeln!(f, "  scales        QA {}, QB {}, {} centipawns", self.qa, self.qb, self.scale)?;
+        if let Some(layout) = self.layout {
+            writeln!(f, "  layout        {layout}")?;
+        }
+        if let Some(rounded) = self.rounded {
+            writeln!(f, "  rounded       {rounded} numbers, to the units of the layout")?;
+        }
         if !self.description.is_empty() {
             writeln!(f, "  description   {}", Printable(&self.description))?;
         }
@@ -182,7 +204,9 @@ pub fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
     match &args.command {
         NetCommand::Init(args) => init(args, ui),
         NetCommand::Info(InfoArgs { file }) => ui.result(&Info::new(file, &read(file, None, None)?)),
-        NetCommand::Convert(args) => convert(args, ui),
+        NetCommand::Convert(args) => convert::run(args, ui),
+        NetCommand::Check(args) => check::run(args, ui),
+        NetCommand::Emit(args) => emit::run(args, ui),
         NetCommand::Features(args) => features::run(args, ui),
     }
 }
@@ -205,21 +229,19 @@ fn init(args: &InitArgs, ui: &Ui) -> Result<Status> {
             ))
         })?
     };
-    write(&args.output, Format::Nnue, network, ui)
-}
-
-fn convert(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
-    let shape = match &args.recipe {
-        Some(recipe) => Some(train::Settings::load(recipe)?.with(&args.set)?.architecture()),
-        None => None,
-    };
-    let Read { network, .. } = read(&args.input, args.hidden, shape)?;
-    let by_name =
-        if args.output.extension().is_some_and(|e| e == "nnue") { Format::Nnue } else { Format::Raw };
-    write(&args.output, args.to.unwrap_or(by_name), network, ui)
+    write(&args.output, network, ui)
 }
 
 fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Result<Read> {
+    match path.to_str().and_then(Evaluation::embedded) {
+        Some(Evaluation::Nnue(network)) => {
+            let bytes = network.to_bytes().len();
+            let network = (*network).clone();
+            return Ok(Read { network, format: Format::Nnue, bytes, checksum: Checksum::Header });
+        }
+        Some(_) => return Err(Error::data(path, "is no network")),
+        None => (),
+    }
     let companion = patzer_io::verify_companion(path)?;
     let bytes = patzer_io::read(path, patzer_io::Limit::NETWORK)?;
     let (network, format) = if file::has_magic(&bytes) {
@@ -227,8 +249,7 @@ fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Resu
     } else if bytes.is_empty() {
         (Err("is empty".to_string()), Format::Raw)
     } else {
-        let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy());
-        let about = About { description: format!("converted from {name}"), training: String::new() };
+        let about = converted_from(path);
         let network = match shape {
             Some(shape) => Network::of_body(shape, &bytes, about),
             None => Network::from_body(&bytes, about),
@@ -243,31 +264,22 @@ fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Resu
         _ => {
             let checksum = match format {
                 Format::Nnue => Checksum::Header,
-                Format::Raw if companion => Checksum::Companion,
-                Format::Raw => Checksum::Unchecked,
+                Format::Raw => Checksum::raw(companion),
             };
             Ok(Read { network, format, bytes: bytes.len(), checksum })
         }
     }
 }
 
-fn write(path: &Path, format: Format, network: Network, ui: &Ui) -> Result<Status> {
-    let (bytes, checksum) = match format {
-        Format::Nnue => {
-            let bytes = network.to_bytes();
-            patzer_io::remove_companion(path)?;
-            patzer_io::write(path, &bytes)?;
-            (bytes, Checksum::Header)
-        }
-        Format::Raw => {
-            let bytes = network.body();
-            debug_assert!(bytes.len() == body_size(network.architecture()));
-            patzer_io::write_with_companion(path, &bytes)?;
-            // Standard output and devices get none.
-            let written = patzer_io::companion(path)?.is_some();
-            (bytes, if written { Checksum::Companion } else { Checksum::Unchecked })
-        }
-    };
-    let info = Info::new(path, &Read { network, format, bytes: bytes.len(), checksum });
-    ui.result_beside(path, &info)
+fn converted_from(path: &Path) -> About {
+    let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy());
+    About { description: format!("converted from {name}"), training: String::new() }
+}
+
+fn write(path: &Path, network: Network, ui: &Ui) -> Result<Status> {
+    let bytes = network.to_bytes();
+    patzer_io::remove_companion(path)?;
+    patzer_io::write(path, &bytes)?;
+    let read = Read { network, format: Format::Nnue, bytes: bytes.len(), checksum: Checksum::Header };
+    ui.result_beside(path, &Info::new(path, &read))
 }

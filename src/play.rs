@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use super::adjudication::AdjudicationArgs;
 use super::match_files::RecordArgs;
+use super::players::{DAY_MS, LimitArgs, PlayerArgs};
 use crate::evaluation::warn_missing;
 use crate::{Error, Result, Ui};
 use patzer_match::affinity;
 use patzer_match::journal::Options;
 use patzer_match::openings::{self, Openings, Order};
 use patzer_match::participant::{Defaults, Participant};
-use patzer_match::{Control, KEYS, Lineup, Listen, Rules, Spec, SpecError, Time, TimeControl, Timeouts};
+use patzer_match::{KEYS, Lineup, Listen, Rules, Spec};
 
 /// Default nodes a move: quick and reproducible.
 pub const DEFAULT_NODES: u64 = 5_000;
@@ -19,66 +20,18 @@ pub const DEFAULT_NODES: u64 = 5_000;
 /// Default transposition table of in-process players, MiB.
 pub const DEFAULT_HASH: usize = 16;
 
-/// Time reserve of in-process players, which have no GUI latency.
-const OVERHEAD: Duration = Duration::from_millis(5);
-
-/// Largest time argument: a day.
-const DAY_MS: u64 = 86_400_000;
-
 /// Players, limits, games and adjudication.
 #[derive(Debug, Clone, clap::Args)]
 pub struct PlayArgs {
-    /// A player with its own settings, after the positional ones: "cmd=./new option.Hash=64 tc=8+0.08"; keys below
-    #[arg(long, value_name = "SPEC", help_heading = "Players")]
-    engine: Vec<String>,
-
-    /// Defaults for each player, with the keys of --engine
-    #[arg(long, value_name = "SPEC", help_heading = "Players")]
-    each: Vec<String>,
-
-    /// A UCI option of each player
-    #[arg(long, value_name = "NAME=VALUE", help_heading = "Players")]
-    option: Vec<String>,
-
-    /// Transposition table of each player, in MiB: its option Hash [default: 16 in this process, else the engine's own]
-    #[arg(long, value_name = "MIB", help_heading = "Players", value_parser = clap::value_parser!(u32).range(1..=65_536))]
-    hash: Option<u32>,
+    #[command(flatten)]
+    players: PlayerArgs,
 
     /// Restart a crashed or hanging engine and go on; its game is lost
     #[arg(long, help_heading = "Players")]
     recover: bool,
 
-    /// Seconds for an engine to answer `uci` and `isready` after its start
-    #[arg(long, value_name = "S", default_value_t = 10, help_heading = "Players", value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    start_timeout: u64,
-
-    /// Seconds for an engine to answer `isready` before a game
-    #[arg(long, value_name = "S", default_value_t = 60, help_heading = "Players", value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    ready_timeout: u64,
-
-    /// Seconds for a move that only nodes or depth limit; an engine that takes longer hangs; 0 = for ever
-    #[arg(long, value_name = "S", default_value_t = 60, help_heading = "Players", value_parser = clap::value_parser!(u64).range(..=86_400))]
-    stall_timeout: u64,
-
-    /// Nodes a move [default: 5000, unless another limit is given]
-    #[arg(long, value_name = "N", help_heading = "Limits", value_parser = clap::value_parser!(u64).range(1..))]
-    nodes: Option<u64>,
-
-    /// Plies a move
-    #[arg(long, value_name = "N", help_heading = "Limits", value_parser = clap::value_parser!(i32).range(1..=127))]
-    depth: Option<i32>,
-
-    /// Milliseconds a move
-    #[arg(long, value_name = "MS", help_heading = "Limits", value_parser = clap::value_parser!(u64).range(1..=DAY_MS))]
-    movetime: Option<u64>,
-
-    /// Clock: moves/seconds+increment in seconds, such as 10+0.1 or 40/60+0.6
-    #[arg(long, value_name = "M/T+I", help_heading = "Limits", conflicts_with = "movetime")]
-    tc: Option<TimeControl>,
-
-    /// Milliseconds by which a player may overstep its time
-    #[arg(long, value_name = "MS", default_value_t = 20, help_heading = "Limits", value_parser = clap::value_parser!(u64).range(..=DAY_MS))]
-    time_margin: u64,
+    #[command(flatten)]
+    limits: LimitArgs,
 
     /// Book of openings, EPD or PGN, plain, .gz, .bz2, .zst or .zip [default: a built-in book]
     #[arg(long, value_name = "FILE", help_heading = "Games")]
@@ -125,29 +78,21 @@ pub struct PlayArgs {
 
 impl PlayArgs {
     pub fn specs(&self, files: &[&str]) -> Result<Vec<Spec>> {
-        let wrong = |flag: &'static str| move |error: SpecError| Error::usage(format!("{flag}: {error}"));
-        let mut each = Spec::default();
-        for text in &self.each {
-            let spec: Spec = text.parse().map_err(wrong("--each"))?;
-            if !spec.cmd.is_empty() || spec.name.is_some() {
-                return Err(Error::usage("--each: cmd= and name= are for one player; use --engine"));
-            }
-            each = spec.with_defaults(&each);
-        }
-        if let Some(hash) = self.hash {
-            each.option("Hash", &hash.to_string());
-        }
-        for text in &self.option {
-            set_option(&mut each, "--option", text)?;
-        }
-        let engines = self.engine.iter().map(|text| text.parse().map_err(wrong("--engine")));
-        let files = files.iter().map(|file| Ok(Spec::command(file)));
-        files.chain(engines).map(|spec: Result<Spec>| Ok(spec?.with_defaults(&each))).collect()
+        self.players.specs(files)
     }
 
-    fn control(&self) -> Control {
-        let movetime = self.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
-        Control { time: movetime.or(self.tc.map(Time::Clock)), nodes: self.nodes, depth: self.depth }
+    /// A player of an option: a file, a program, a name, or KEY=VALUE words with a `cmd=`.
+    pub fn spec(&self, flag: &'static str, text: &str) -> Result<Spec> {
+        self.players.spec(flag, text)
+    }
+
+    /// Texts of `--engine`.
+    pub fn engines(&self) -> &[String] {
+        self.players.engines()
+    }
+
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     pub fn wait(&self) -> Duration {
@@ -155,21 +100,7 @@ impl PlayArgs {
     }
 
     pub fn defaults(&self, listen: Listen) -> Defaults {
-        let control = self.control();
-        let seconds = Duration::from_secs;
-        Defaults {
-            control: if control.is_unlimited() { Control::nodes(DEFAULT_NODES) } else { control },
-            margin: Duration::from_millis(self.time_margin),
-            hash: DEFAULT_HASH,
-            overhead: OVERHEAD,
-            timeouts: Timeouts {
-                start: seconds(self.start_timeout),
-                ready: seconds(self.ready_timeout),
-                stall: (self.stall_timeout > 0).then(|| seconds(self.stall_timeout)),
-            },
-            lenient: false,
-            listen,
-        }
+        self.limits.defaults(&self.players, listen)
     }
 
     pub fn rules(&self) -> Result<Rules> {
@@ -215,7 +146,7 @@ impl PlayArgs {
             openings.len(),
             self.book_name()
         ));
-        if self.control().is_unlimited() && specs.iter().any(|spec| spec.control.is_unlimited()) {
+        if self.limits.control().is_unlimited() && specs.iter().any(|spec| spec.control.is_unlimited()) {
             ui.note("no limit was given, so each move gets 5,000 nodes, which is quick and reproducible; --tc 8+0.08 plays by the clock");
         }
         for participant in &lineup.participants {

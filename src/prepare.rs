@@ -102,6 +102,13 @@ pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
                 let path = path.display();
                 ui.note(format!("{path}: resolving by qsearch; --no-resolve takes positions as they are"));
             }
+            Event::NoGames(path) => {
+                let path = path.display();
+                ui.warn(format!(
+                    "{path} does not say which positions are of one game, so those held out are no strangers: the \
+                     validation loss is too low; hold out other games with --validation-data, or --validation 0"
+                ));
+            }
             Event::BadLines { path, read, bad, first } => warn_of_bad_lines(path, read, bad, first, &ui),
             Event::Started(label, total) => *bar = ui.progress(label, total),
             Event::Advanced(count) => bar.inc(count),

@@ -8,7 +8,7 @@ use super::{typed, watch};
 use crate::{Error, Result, Status, Ui};
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::stats::{Model, Sprt, Verdict};
-use patzer_match::{Pairings, Spec, SprtState, StopReason};
+use patzer_match::{Pairings, SWAPPED, Spec, SprtState, StopReason};
 
 /// Games at most, unless told otherwise.
 pub const GAMES: u64 = 40_000;
@@ -61,10 +61,6 @@ pub struct SprtArgs {
 
     #[command(flatten)]
     earlier: EarlierArgs,
-
-    /// Resume also a journal that this user did not write on this machine; prints the programs that it runs
-    #[arg(long, help_heading = "Games")]
-    trust: bool,
 
     /// Show a running test from its journal or games, until it ends; starts no program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["a", "b", "engine", "resume", "repair", "overwrite"], help_heading = "Output")]
@@ -123,8 +119,8 @@ impl SprtArgs {
 
     fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<SprtArgs> {
         let all = self.earlier.resumed::<PairEntry, _>("sprt", &["a", "b", "engine"], &self.pgn, typed)?;
-        let SprtArgs { pgn, earlier, trust, show, .. } = self.clone();
-        Ok(all.map_or_else(|| self.clone(), |all: SprtArgs| SprtArgs { pgn, earlier, trust, show, ..all }))
+        let SprtArgs { pgn, earlier, show, .. } = self.clone();
+        Ok(all.map_or_else(|| self.clone(), |all: SprtArgs| SprtArgs { pgn, earlier, show, ..all }))
     }
 }
 
@@ -144,13 +140,14 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         play: &args.play,
         show: &args.show,
         specs: &specs,
-        pairings: Pairings::new(2, 1),
+        pairings: &Pairings::new(2, 1),
+        colours: SWAPPED,
         pairs: args.games.div_ceil(2) as usize,
         kind: ("test", sprt.to_string()),
         pgn: &args.pgn,
         earlier: args.earlier,
-        trust: args.trust,
         typed: &typed,
+        tuner: None,
     };
     let held = match_run::play_match(&run, |_| SprtState::new(sprt), ui)?;
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));

@@ -29,6 +29,35 @@ pub fn given(command: &str) -> Arguments {
     given
 }
 
+/// Writes the options that command `A` has too, all but `except`, as words for a shell, each after a space.
+pub fn shared_with<A: clap::Args>(typed: &Arguments, except: &[&str]) -> String {
+    let command = A::augment_args(clap::Command::new("shared"));
+    let mut line = String::new();
+    for (name, values) in typed.iter().filter(|(name, _)| !except.contains(&name.as_str())) {
+        let argument = command.get_arguments().find(|argument| argument.get_id() == name.as_str());
+        let Some(long) = argument.and_then(|argument| argument.get_long()) else { continue };
+        line += &format!(" --{long}").repeat(usize::from(values.is_empty()));
+        values.iter().for_each(|value| line += &format!(" --{long} {}", quoted(value)));
+    }
+    line
+}
+
+/// Quotes a word for a shell where it needs to be.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=+:,@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_string()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// Quotes a word of a player's description (`--engine`) where it needs to be.
+pub fn spec_word(word: &str) -> String {
+    let plain = |c: char| !c.is_whitespace() && !"\"'\\$`&|;<>*?()".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.to_string() } else { format!("'{word}'") }
+}
+
 pub fn parse<A: clap::Args>(command: &'static str, typed: &Arguments) -> Result<A> {
     let parser = A::augment_args(clap::Command::new(command).no_binary_name(true));
     let mut line: Vec<String> = Vec::new();

@@ -2,6 +2,7 @@
 //! no lock.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use indicatif::HumanDuration;
@@ -11,7 +12,9 @@ use crate::ui::LINES;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_io::printable_lines;
 use patzer_match::journal::Follower;
+use patzer_match::race::{Planner, RaceState};
 use patzer_match::record::{PairEntry, journal_path};
+use patzer_match::spsa::{Form, SpsaState, Tuner, Tuning};
 use patzer_match::stats::{Precision, Sprt, Verdict};
 use patzer_match::{CrossTable, Pairings, RunSummary, SprtState, Standings};
 use patzer_report::contest::games::{Follow, Games, Took};
@@ -49,9 +52,21 @@ impl WatchedStandings for SprtState {
     }
 }
 
+impl WatchedStandings for RaceState {
+    fn end(&self, ended: &RunSummary, ui: &Ui) -> Result<Status> {
+        ui.result(&self.report(ended))
+    }
+}
+
 impl WatchedStandings for CrossTable {
     fn end(&self, ended: &RunSummary, ui: &Ui) -> Result<Status> {
         ui.result(&self.report(ended, None))
+    }
+}
+
+impl WatchedStandings for SpsaState {
+    fn end(&self, _: &RunSummary, ui: &Ui) -> Result<Status> {
+        ui.line(&Form::Setoption.write(&self.now())).map(|()| Status::Done)
     }
 }
 
@@ -180,6 +195,16 @@ fn standings(journal: &Follower<PairEntry>, names: &[String]) -> Result<(Box<dyn
     if let Some(words) = journal.options().get("test") {
         let sprt: Sprt = words.parse()?;
         return Ok((Box::new(SprtState::new(sprt)), games.unwrap_or(crate::sprt::GAMES)));
+    }
+    if let Some(tuning) = journal.options().get("spsa") {
+        let tuning: Tuning = serde_json::from_str(tuning).map_err(|e| Error::input(e.to_string()))?;
+        let games = 2 * tuning.schedule.iterations * tuning.schedule.pairs;
+        return Ok((Box::new(SpsaState::new(Arc::new(Tuner::new(tuning)))), games as u64));
+    }
+    if journal.options().contains_key("race") {
+        let settings = crate::race::settings_of(journal.arguments(), names.len())?;
+        let race = RaceState::new(settings, Planner::new(settings), names);
+        return Ok((Box::new(race), 2 * settings.budget));
     }
     let round_robin = journal.options().get("tournament").is_some_and(|kind| kind == "round robin");
     let round = Pairings::new(names.len(), if round_robin { names.len() } else { 1 }).round();

@@ -9,7 +9,7 @@
 #   NODES  of each move of self-play [1000; 50]      GAMES of each match and at most of a test [1000; 4]
 #   LIMIT  of each move of matches [--nodes 1000; 50]  HIDDEN neurons [32; 16]    EPOCHS [20; 1]
 #   WDL    share of results in what is learnt, after the first generation, whose scores say nothing new [0.3]
-#   TRAINING  recipe [small, mirrored: every position teaches twice]
+#   TRAINING  recipe [small steps, mirrored: every position teaches twice]
 
 . "$(dirname "$0")/common.sh"
 study generations
@@ -22,7 +22,7 @@ default LIMIT "--nodes 1000" "--nodes 50 --max-moves 10 --hash 1"
 default HIDDEN 32 16
 default EPOCHS 20 1
 default WDL 0.3 0.3
-default TRAINING "--recipe small --set mirror=true" "--recipe small --set mirror=true"
+default TRAINING "$small --set mirror=true" "$small --set mirror=true"
 default QUICKLY "" "--max-moves 20 --hash 1"
 default ANCHORS "untuned-hce default-hce" "untuned-hce"
 

@@ -7,7 +7,7 @@ default LIMIT "--nodes 1000" "--nodes 50 --max-moves 10 --hash 1"
 default EPOCHS 20 1
 default SAMPLE "" "--sample 3000"
 # Whatever all trainings share, the study's recipe first.
-default TRAINING "--recipe small" "--recipe small"
+default TRAINING "$small" "$small"
 default FILTER "unique" "unique"
 
 # positions: the games' positions with scores, resolved by quiescence search.

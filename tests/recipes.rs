@@ -183,7 +183,7 @@ fn a_feature_block_is_a_function_and_a_row() {
 fn a_uci_option_is_one_row() {
     let change = |workspace: &Path| {
         let row = "    UciOption::spin(\"Contempt\", 7, 0, 50, |_, _| Ok(()))
-        .in_process(50, |player, mb| player.hash_mb = mb as usize),\n";
+        .in_process(InProcess::Number { max: 50, set: |player, mb| player.hash_mb = mb as usize }),\n";
         insert(workspace.join("crates/engine/src/uci/options.rs"), "    UciOption::new(\"EvalFile\",", row);
         // What `bench` searches is compiled in.
         let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/bench.epd");
@@ -193,7 +193,11 @@ fn a_uci_option_is_one_row() {
     let program = r#"
         use patzer_engine::{PlayerSettings, uci};
         fn main() {
-            let mut player = PlayerSettings { hash_mb: 1, overhead: std::time::Duration::ZERO };
+            let mut player = PlayerSettings {
+                hash_mb: 1,
+                overhead: std::time::Duration::ZERO,
+                search: patzer_engine::SearchKind::default(),
+            };
             player.set("contempt", "9").unwrap();
             assert_eq!(player.hash_mb, 9);
             let commands = ["uci", "setoption name Contempt value 50", "setoption name Contempt value 51"];

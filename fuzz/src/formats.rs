@@ -98,6 +98,15 @@ pub fn viri(bytes: &[u8]) {
     same_after_rewriting("viri", sound("viri", bytes));
 }
 
+/// Games with visits, which are not written; else as [`viri`].
+pub fn monty(bytes: &[u8]) {
+    same_after_rewriting("monty", sound("monty", bytes));
+}
+
+pub fn montyvalue(bytes: &[u8]) {
+    same_after_rewriting("montyvalue", sound("montyvalue", bytes));
+}
+
 pub fn binpack(bytes: &[u8]) {
     same_after_rewriting("binpack", sound("binpack", bytes));
 }

@@ -20,6 +20,8 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("parquet", formats::parquet),
     ("bullet", formats::bullet),
     ("viri", formats::viri),
+    ("monty", formats::monty),
+    ("montyvalue", formats::montyvalue),
     ("binpack", formats::binpack),
     ("sfbin", formats::sfbin),
     ("marlin", formats::marlin),

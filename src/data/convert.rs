@@ -11,6 +11,7 @@ use patzer_data::filter::Pipeline;
 use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::columns::ReadableColumns;
 use patzer_data::format::epd::Dialect;
+use patzer_data::format::extra::ExtraRows;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::format::table::Columns;
 use patzer_data::{AnyReader, AnyWriter, Metadata, Target};
@@ -69,6 +70,10 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "KEY=VALUE")]
     pub(super) filter_set: Vec<String>,
 
+    /// Licence of inputs that name none, for the dataset's metadata; `patzer data card` prints it
+    #[arg(long, value_name = "TEXT")]
+    licence: Option<String>,
+
     /// Write traces of the bundled evaluation as text, and the terms file beside them, for
     /// `patzer tune --traces`
     #[arg(long, conflicts_with_all = ["format", "dialect", "no_score"])]
@@ -102,9 +107,9 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     let started = Instant::now();
     let mut pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
     let readers =
-        args.inputs.iter().map(|path| AnyReader::open_table(path, args.input_format, &args.columns));
+        args.inputs.iter().map(|path| AnyReader::open_source(path, args.input_format, &args.columns));
     let readers = readers.collect::<Result<Vec<_>>>()?;
-    let metadata = together(&readers, &pipeline, ui);
+    let metadata = together(&readers, &pipeline, &args.licence, ui);
     let target = Target {
         format: args.format,
         dialect: args.dialect,
@@ -120,8 +125,10 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     let bar = ui.progress("converting", rows);
     let mut outcome = Outcome { inputs: readers.len(), ..Outcome::default() };
     let (mut games, mut batch) = (0u32, Vec::new());
+    let wanted = writer.extra();
     for mut reader in readers {
         let first = games;
+        let mut extra = ExtraRows::of(reader.path(), reader.metadata(), &wanted)?;
         while reader.next_batch(&mut batch)? {
             if interrupt::requested() {
                 return Err(Error::Interrupted("nothing was written"));
@@ -132,15 +139,28 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
                 sample.game = sample.game.wrapping_add(first);
                 games = games.max(sample.game.wrapping_add(1));
             }
-            batch.retain(|sample| match pipeline.keep(sample) {
-                Ok(()) => true,
-                Err(reason) => {
+            let mut rows = extra.as_mut().map(|extra| extra.take(batch.len())).transpose()?;
+            let mut kept = Vec::new();
+            batch.retain(|sample| {
+                let verdict = pipeline.keep(sample);
+                if let Err(reason) = verdict {
                     *outcome.dropped.entry(reason).or_default() += 1;
-                    false
                 }
+                if rows.is_some() {
+                    kept.push(verdict.is_ok());
+                }
+                verdict.is_ok()
             });
-            writer.write(&batch)?;
+            if let Some(rows) = &mut rows {
+                let mut kept = kept.into_iter();
+                rows.retain(|_| kept.next() == Some(true));
+            }
+            writer.write_with(&batch, rows)?;
         }
+        writer.add_digests(reader.metadata());
+    }
+    if let Some(account) = writer.metadata().and_then(|metadata| metadata.account.as_mut()) {
+        account.add_dropped(&outcome.dropped);
     }
     bar.finish_and_clear();
     let format = writer.format();
@@ -164,13 +184,12 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     ui.result_beside(&args.output, &outcome)
 }
 
-fn together(readers: &[AnyReader], pipeline: &Pipeline, ui: &Ui) -> Metadata {
+fn together(readers: &[AnyReader], pipeline: &Pipeline, licence: &Option<String>, ui: &Ui) -> Metadata {
     let all = || readers.iter().map(AnyReader::metadata);
-    let sources = all().flat_map(|metadata| metadata.sources.clone()).collect();
-    let mut filters: Vec<String> = Vec::new();
-    for filter in all().flat_map(|metadata| metadata.filters.clone()).chain(pipeline.describe()) {
-        if !filters.contains(&filter) {
-            filters.push(filter);
+    let mut metadata = Metadata::joined(all());
+    for filter in pipeline.describe() {
+        if !metadata.filters.contains(&filter) {
+            metadata.filters.push(filter);
         }
     }
     let mut resolved: Vec<&str> = all().filter_map(|metadata| metadata.resolved.as_deref()).collect();
@@ -179,14 +198,10 @@ fn together(readers: &[AnyReader], pipeline: &Pipeline, ui: &Ui) -> Metadata {
         ui.warn("some inputs are resolved and some are not, so the leaves are left out");
     }
     resolved.dedup();
-    let seed = all().next().map_or(0, |metadata| metadata.seed);
-    let dedupe = all().find(|metadata| metadata.layout().means).and_then(|metadata| metadata.dedupe);
-    Metadata {
-        resolved: complete.then(|| resolved.join("; ")),
-        teacher: Metadata::teachers(all()),
-        dedupe,
-        ..Metadata::new(sources, filters, seed)
-    }
+    metadata.resolved = complete.then(|| resolved.join("; "));
+    let unlicensed = metadata.sources.iter_mut().filter(|source| source.licence.is_none());
+    unlicensed.for_each(|source| source.licence = licence.clone());
+    metadata
 }
 
 fn warn_of_distances(readers: &[AnyReader], ui: &Ui) {

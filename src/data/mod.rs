@@ -1,3 +1,4 @@
+mod card;
 pub mod convert;
 mod interleave;
 mod merge;
@@ -11,7 +12,7 @@ mod validate;
 
 use crate::{Result, Status, Ui};
 
-/// Convert, shuffle, split, merge, mix, show, check and count datasets
+/// Convert, shuffle, split, merge, mix, show, check, count and describe datasets
 #[derive(Debug, clap::Args)]
 pub struct DataArgs {
     #[command(subcommand)]
@@ -27,6 +28,7 @@ commands! {
     Show(show::ShowArgs),
     Validate(validate::ValidateArgs),
     Stats(stats::StatsArgs),
+    Card(card::CardArgs),
 }
 
 pub fn run(args: &DataArgs, ui: &Ui) -> Result<Status> {

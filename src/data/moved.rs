@@ -42,7 +42,7 @@ impl FormatArgs {
     }
 
     pub fn open(&self, path: &Path) -> Result<RowGroups> {
-        RowGroups::open(path, self.input_format)
+        RowGroups::open_source(path, self.input_format)
     }
 
     /// Warns of what a file lost, and returns its counts.

@@ -51,6 +51,7 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
         header,
         wait: settings.wait,
         prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
+        pair_options: None,
     };
     let mut files = OutputFiles::open(settings, ui)?;
     let book = settings.book.file.as_deref().and_then(Path::file_name);

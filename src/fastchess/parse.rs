@@ -42,28 +42,10 @@ fn find(program: Program, word: &str) -> Result<&'static Flag> {
     let name = word.strip_prefix('-').map(|name| name.strip_prefix('-').unwrap_or(name));
     let found = name.and_then(|name| flags(program).find(|flag| flag.name == name));
     found.ok_or_else(|| {
-        let near = name.and_then(|name| {
-            flags(program).map(|flag| (distance(name, flag.name), flag.name)).min().filter(|near| near.0 <= 2)
-        });
-        let near = near.map(|(_, near)| format!("; did you mean -{near}?")).unwrap_or_default();
+        let near = name.and_then(|name| patzer_io::nearest(name, flags(program).map(|flag| flag.name)));
+        let near = near.map(|near| format!("; did you mean -{near}?")).unwrap_or_default();
         Error::usage(format!("`{word}` is not an option of {}{near}", program.name()))
     })
-}
-
-/// Levenshtein distance.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut corner = i;
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let changed = corner + usize::from(x != *y);
-            corner = row[j + 1];
-            row[j + 1] = changed.min(corner + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 fn apply(settings: &mut Settings, flag: &Flag, values: &[String]) -> Result<()> {
@@ -124,6 +106,5 @@ mod tests {
     fn a_misspelt_option_is_named_with_the_nearest() {
         let error = parse(Program::Fastchess, &["-round".into(), "5".into()]).unwrap_err().to_string();
         assert!(error.contains("did you mean -rounds?"), "{error}");
-        assert_eq!((distance("tb", "tb"), distance("kitten", "sitting")), (0, 3));
     }
 }

@@ -12,6 +12,7 @@ use crate::evaluation::load;
 use crate::prepare::reporter;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
+use patzer_data::format::table::Columns;
 use patzer_data::{AnyReader, Target};
 use patzer_io::Printable;
 use patzer_label::labelled_cache::label_file;
@@ -120,7 +121,7 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let evaluation = load(Some(&args.eval), ui)?;
     let name = args.eval.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let settings = Settings { method, rescore: args.rescore, evaluation, name };
-    let data = AnyReader::open(&args.data, None)?;
+    let data = AnyReader::open_source(&args.data, None, &Columns::default())?;
     let start = Instant::now();
     let target = args.target();
     let counts = label_file(data, &output, &target, &settings, &reporter(ui))?;

@@ -125,6 +125,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let mut tables = args.tables(ui)?;
     let mut metadata = AnyReader::open(&args.data, None)?.metadata().clone();
     (metadata.teacher, metadata.piece) = (Some(described.clone()), given.shard);
+    metadata.leave_extra(&args.data, "label --engine does not carry");
     metadata.steps.extend(tables.iter().map(|tables| tables.describe()));
     let earlier = match (given.resume, given.overwrite) {
         (true, _) => Earlier::Resume,
@@ -205,6 +206,7 @@ fn spec(text: &str) -> Result<Spec> {
         ("timemargin", spec.margin.is_some()),
         ("timeodds", spec.odds.is_some()),
         ("history", spec.short_history.is_some()),
+        ("softnodes", spec.control.soft_nodes.is_some()),
         ("tc", matches!(spec.control.time, Some(Time::Clock(_)))),
     ] {
         if given {
@@ -219,7 +221,7 @@ fn spec(text: &str) -> Result<Spec> {
 fn participant(args: &LabelArgs, spec: &Spec) -> Result<Participant> {
     let time = args.teacher.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
     let defaults = Defaults {
-        control: Control { time, nodes: args.nodes, depth: args.depth },
+        control: Control { time, nodes: args.nodes, soft_nodes: None, depth: args.depth },
         margin: Duration::ZERO,
         hash: 16,
         overhead: Duration::ZERO,

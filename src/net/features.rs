@@ -11,6 +11,7 @@ use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_chess::played;
 use patzer_data::{AnyReader, Record};
 use patzer_eval::nnue::features::{FEATURE_BLOCKS, FeatureBlock, Features, Perspective};
+use patzer_eval::nnue::halfmoves;
 
 #[derive(Debug, Args)]
 pub(super) struct FeaturesArgs {
@@ -73,13 +74,13 @@ impl fmt::Display for Table {
         writeln!(f, "{positions} positions, {moves} with their move; means over the views of both sides")?;
         writeln!(
             f,
-            "{:5} {:>8} {:>8} {:>5} {:>8} {:>8}   what",
+            "{:7} {:>8} {:>8} {:>5} {:>8} {:>8}   what",
             "block", "features", "active", "most", "added", "removed"
         )?;
         for row in &self.blocks {
             writeln!(
                 f,
-                "{:5} {:>8} {:>8.2} {:>5} {:>8.2} {:>8.2}   {}",
+                "{:7} {:>8} {:>8.2} {:>5} {:>8.2} {:>8.2}   {}",
                 row.block, row.features, row.active, row.most_active, row.added, row.removed, row.about
             )?;
         }
@@ -149,7 +150,7 @@ fn count_all(samples: &[Record], blocks: &[(&'static FeatureBlock, Features)]) -
 fn count_view(features: &Features, before: &Chess, after: Option<&Chess>, side: Color) -> Count {
     let words = |position: &Chess| {
         let mut words = vec![0; features.words()];
-        features.write(&Perspective::new(position.board(), side), &mut words);
+        features.write(&Perspective::new(position.board(), halfmoves(position), side), &mut words);
         words
     };
     let here = words(before);

@@ -9,12 +9,20 @@ use patzer_match::record::PairEntry;
 use patzer_match::stats::Sprt;
 use patzer_report::contest::{self, Contest, Pair, games};
 use patzer_report::section::{Missing, Section};
+use patzer_report::spsa;
 
 pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) -> Result<Section> {
     let Contents { start, entries, complete } = journal::read::<PairEntry>(journal)?;
     let options = start.options().clone();
+    if let Some(tuning) = options.get("spsa") {
+        let tuning = serde_json::from_str(tuning).map_err(|e| Error::at(journal, "line 1", e.to_string()))?;
+        return Ok(spsa::section(name, tuning, &entries));
+    }
     let mut contest = Contest { players: players(&options), ..Contest::default() };
     contest.test = options.get("test").and_then(|words| words.parse::<Sprt>().ok());
+    if options.contains_key("race") {
+        contest.race = Some(crate::race::settings_of(start.arguments(), contest.players.len())?);
+    }
     for (at, entry) in entries.into_iter().enumerate() {
         if entry.players.iter().any(|player| *player >= contest.players.len()) {
             let reason = "is not the next pair of the journal's players";
@@ -40,7 +48,11 @@ pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) 
     contest.conditions = options.into_iter().filter_map(short).collect();
     let mut section = contest::section(name, &contest);
     if complete == Some(false) {
-        section.summary = format!("Cut short, or still running. {}", section.summary);
+        let state = match patzer_io::locked_by(journal) {
+            Some(process) => format!("Running in {process}."),
+            None => "Cut short, or running where this system does not show it.".to_string(),
+        };
+        section.summary = format!("{state} {}", section.summary);
     }
     Ok(section)
 }

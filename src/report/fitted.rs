@@ -176,9 +176,13 @@ fn shown(
     Ok(network::section(name, &Trained { network, epochs, quantisation, evaluation, boards, neurons }))
 }
 
-fn boards(cases: &[Case]) -> Vec<(Board, Color)> {
+fn boards(cases: &[Case]) -> Vec<(Board, u8, Color)> {
     let step = cases.len().div_ceil(ACTIVITY).max(1);
-    cases.iter().step_by(step).filter_map(|case| Some((case.board.board()?, case.turn))).collect()
+    cases
+        .iter()
+        .step_by(step)
+        .filter_map(|case| Some((case.board.board()?, case.halfmoves, case.turn)))
+        .collect()
 }
 
 fn judged(

@@ -8,6 +8,7 @@ use crate::prepare::{DataArgs, Split, stream};
 use crate::{Error, Result, Ui};
 use patzer_data::AnyReader;
 use patzer_io as io;
+use patzer_label::prepare::halfmoves_at;
 use patzer_report::evaluation::Case;
 use patzer_report::section::{Known, Missing};
 
@@ -93,6 +94,7 @@ fn load(source: &Source, limit: u64, ui: &Ui) -> Result<Positions> {
         cases.push(Case {
             board: offer.board,
             turn: offer.turn,
+            halfmoves: halfmoves_at(offer.record, &offer.board),
             result: offer.result,
             score: score.map(|score| offer.record.turn.fold_wb(score, -score)),
             game: offer.group,

@@ -140,6 +140,11 @@ pub(super) fn fit(
                 log.row(epoch.number, epoch.train_loss, epoch.validation_loss, epoch.learning_rate as f32);
             }
         }
+        RunEvent::Stage(name) => {
+            if let Some(bar) = &bar {
+                bar.set_message(name);
+            }
+        }
         RunEvent::Fitted { seed, outcome } => {
             if let Some(bar) = bar.take() {
                 bar.finish_and_clear();

@@ -6,8 +6,8 @@ use crate::evaluation::load;
 use crate::prepare::{Account, Offer, Split, stream, white_score};
 use crate::{Error, Result, Ui};
 use patzer_eval::Evaluation;
-use patzer_eval::hce::TERMS;
-use patzer_fit::tune::hce::{HceTracer, Selection, model, terms, weights};
+use patzer_eval::hce::{TERMS, Weights};
+use patzer_fit::tune::hce::{EMBEDDED_POSITIONS, HceTracer, Selection, model, terms, weights};
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::output::{Format, Tuned};
 use patzer_fit::tune::traces::{Games, SplitTraces};
@@ -54,7 +54,8 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
             return Err(Error::data(&hce.start, "is a network; --hce starts from weights"));
         }
     };
-    let settings = args.fit.settings(args);
+    let mut settings = args.fit.settings(args);
+    settings.start_positions = if *start == Weights::default() { EMBEDDED_POSITIONS } else { 0 };
     settings.validate()?;
     let selection =
         Selection { terms: hce.terms.clone(), fixed: args.fit.fix.clone(), mirrored: hce.mirror.clone() };
@@ -91,7 +92,12 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let (start, k) = (values.start(), fitted.outcome.k);
     let tuned = Tuned { terms: &terms, model: &values, values: &start, k, support: &support };
     tuned.save_beside(&output, &hce.export)?;
-    run_folder::write_settings(run.path(), &settings, &args.data.selection().inputs(split, &sources))?;
+    run_folder::write_settings(
+        run.path(),
+        1,
+        &settings,
+        &args.data.selection().inputs(split, &sources, &[]),
+    )?;
     Ok(TuneResult::of_fit(fitted, &model, output, run))
 }
 

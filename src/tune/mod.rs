@@ -26,7 +26,8 @@ use patzer_train::Quantisation;
     patzer tune --hce --filter unique                hand-crafted evaluation → new.hce.toml\n  \
     patzer tune --hce --terms material,psqt          only these terms; the others keep their weights\n  \
     patzer tune --hce games.epd --no-resolve         lines of FEN and result, as they are\n  \
-    patzer tune --traces mine.txt --terms mine.toml -o mine.hpp   another engine's evaluation")]
+    patzer tune --traces mine.txt --terms mine.toml -o mine.hpp   another engine's evaluation\n  \
+    patzer tune --terms tuned.toml --patch evaluate.c --in-place   its values into the source")]
 pub struct TuneArgs {
     #[command(flatten)]
     data: DataArgs,
@@ -119,6 +120,9 @@ struct TuneResult {
     scale_factor: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
+    /// With --patch.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    patch: Option<traces::Patch>,
     #[serde(skip)]
     run: Option<RunFolder>,
     #[serde(skip)]
@@ -168,7 +172,11 @@ impl fmt::Display for TuneResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (train, validation) = (self.positions, self.validation_positions);
         writeln!(f, "tuned     {} parameters on {train} positions, {validation} held out", self.parameters)?;
-        writeln!(f, "          {} epochs, the best was {}; K = {:.4}", self.epochs, self.best_epoch, self.k)?;
+        let best = match self.best_epoch {
+            0 => "none better than the start".to_string(),
+            epoch => format!("the best was {epoch}"),
+        };
+        writeln!(f, "          {} epochs, {best}; K = {:.4}", self.epochs, self.k)?;
         writeln!(f, "          train loss {}", change(self.train_loss_before, self.train_loss))?;
         if let Some(loss) = self.validation_loss {
             writeln!(f, "          validation loss {}", change(self.validation_loss_before, loss))?;
@@ -178,7 +186,10 @@ impl fmt::Display for TuneResult {
         }
         let output = patzer_io::Printable(self.output.display());
         writeln!(f, "          {:.0} positions/s → {output}", self.positions_per_second)?;
-        if self.table.is_empty() { Ok(()) } else { write!(f, "\n{}", self.table) }
+        if !self.table.is_empty() {
+            write!(f, "\n{}", self.table)?;
+        }
+        self.patch.as_ref().map_or(Ok(()), |patch| write!(f, "\n{patch}"))
     }
 }
 
@@ -191,6 +202,9 @@ fn change(before: Option<f64>, after: f64) -> String {
 
 pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
+    if args.traces.traces.is_empty() && !args.traces.patch.is_empty() {
+        return traces::patch(args, ui);
+    }
     let mut result = if !args.traces.traces.is_empty() {
         traces::tune(args, ui)?
     } else if args.hce {

@@ -2,12 +2,14 @@ use std::path::PathBuf;
 
 use super::{TuneArgs, TuneResult};
 use crate::prepare::{Split, reporter};
-use crate::{Error, Result, Ui};
+use crate::{Error, Result, Ui, interrupt};
 use patzer_eval::nnue::features::{FEATURE_BLOCKS, Features};
 use patzer_io::Limit;
-use patzer_io::run_folder::{self, CHECKPOINT, Log};
+use patzer_io::run_folder::{self, CHECKPOINT, Log, RunFolder};
+use patzer_label::prepare::{self, DataSelection};
 use patzer_train::{
-    Compute, Device, Epoch, FittedK, Outcome, Settings, TrainingCallbacks, TrainingData, is_checkpoint,
+    Compute, Device, Earlier, Epoch, FittedK, Outcome, Settings, TrainingCallbacks, TrainingData,
+    is_checkpoint, resume_point,
 };
 
 #[derive(Debug, clap::Args)]
@@ -24,6 +26,11 @@ pub(super) struct NetArgs {
 
     #[arg(long, value_name = "BLOCKS", conflicts_with = "hce", help = features_help())]
     features: Option<String>,
+
+    /// Positions of other games to validate with, filtered and resolved as the data; nothing of the data is held out
+    /// then. May be given several times [default: --validation of the games]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["hce", "traces", "validation"])]
+    validation_data: Vec<PathBuf>,
 
     /// Another value for any key of the recipe, such as king_buckets=five; may be given several times
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "hce")]
@@ -51,57 +58,51 @@ pub(super) struct NetArgs {
 
 pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     // A bad recipe fails before the data is read; the default recipe depends on the data.
-    let named = args.net_args.recipe.as_deref();
-    let mut settings = settings(args, named.unwrap_or("default"))?;
-    settings.start()?;
+    let mut recipe = settings(args, args.net_args.recipe.as_deref().unwrap_or("default"))?;
+    recipe.start()?;
+    if !args.data.data.is_empty() && recipe.stage.iter().any(|stage| stage.contains_key("data")) {
+        return Err(Error::usage("the stages of the recipe name their data; leave out DATA"));
+    }
     let (output, mut folder) = args.places("new.nnue")?;
     args.net_args.floats.as_deref().map_or(Ok(()), patzer_io::check_writable)?;
-    let compute = Compute::open(args.net_args.device.unwrap_or_default())?;
-    let split = Split { validation: settings.validation, seed: settings.seed };
-    let data = TrainingData::read(&args.data.selection(), split, &mut settings, &reporter(ui))?;
-    if let Some(FittedK { k, positions }) = data.fitted_k() {
-        ui.note(format!("K = {k:.4}, fitted to {positions} scores and results"));
+    let mut run = Run::new(args, &folder, ui)?;
+    // The number before filters is often known at once; filters may still leave fewer.
+    if args.net_args.recipe.is_none()
+        && prepare::known_count(&selection(args, &recipe))?.is_some_and(|rows| rows < FEW as u64)
+    {
+        recipe = small(args, &recipe, ui)?;
+        run.small = true;
     }
-    ui.note(data.summary());
-    ui.note(format_args!("training on {}", compute.about()));
-    if named.is_none() && data.positions() < FEW {
-        ui.note("fewer than a million positions: recipe `small`");
-        settings = Settings { k: settings.k, ..self::settings(args, "small")? };
+    let mut earlier = run.resume.as_deref().map(resume_point).unwrap_or_default();
+    if earlier.stages > 0 {
+        recipe.k = recipe.k.or(Some(earlier.k));
     }
-    let k = settings.k.unwrap_or(1.0);
-    folder.begin()?.iter().for_each(|note| ui.note(note));
-    let selection = args.data.selection();
-    let inputs = selection.inputs(split, data.sources());
-    let checkpoint = folder.path().join(CHECKPOINT);
-    // The settings beside a checkpoint that turns out to be of another run are that run's.
-    let resumes = args.net_args.resume && checkpoint.exists();
-    if !resumes {
-        run_folder::write_settings(folder.path(), &settings, &inputs)?;
+    let stages =
+        recipe.stages().map_err(|(stage, reason)| Error::usage(format!("stage {stage}: {reason}")))?;
+    earlier.epochs.iter().for_each(|epoch| run.row(epoch));
+    let mut trained = None;
+    for (number, mut stage) in (1..).zip(stages.iter().cloned()).skip(earlier.stages as usize) {
+        if stages.len() > 1 {
+            ui.note(format!("stage {number} of {}", stages.len()));
+            stage.k = stage.k.or(recipe.k);
+        }
+        let (data, outcome) = train(args, &mut stage, &mut recipe, &earlier, &mut run, &mut folder, ui)?;
+        earlier = outcome.handover(earlier, stage.k.unwrap_or(1.0));
+        trained = Some((stage, data, outcome));
+        if interrupt::requested() {
+            break;
+        }
     }
-    let an_epoch = if settings.superbatch > 0 { settings.superbatch } else { data.positions() };
-    let mut run = Run {
-        bar: ui.progress("training", (settings.epochs * an_epoch) as u64),
-        positions: an_epoch as u64,
-        log: Log::new(folder.path()),
-        checkpoint,
-        resume: resumes,
-        ui: *ui,
+    let Some((stage, data, outcome)) = trained else {
+        return Err(Error::input("the checkpoint is of a run with more stages"));
     };
-    let outcome = data.fit(&settings, compute, &mut run)?;
-    if resumes {
-        run_folder::write_settings(folder.path(), &settings, &inputs)?;
-    }
-    run.bar.finish_and_clear();
     patzer_io::write(&output, &outcome.network.to_bytes())?;
     if let Some(path) = &args.net_args.floats {
         patzer_io::write_with_companion(path, &outcome.safetensors())?;
     }
     run.log.finish()?;
-    let warning = few_data(&data, &outcome);
-    if let Some(warning) = &warning {
-        ui.warn(warning);
-    }
-    let best = outcome.best();
+    let warnings = warnings(&data, &outcome);
+    warnings.iter().for_each(|warning| ui.warn(warning));
     let rates = outcome.epochs.iter().map(|epoch| epoch.positions_per_second);
     Ok(TuneResult {
         positions: data.positions(),
@@ -109,19 +110,20 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         parameters: outcome.parameters,
         epochs: outcome.epochs.len(),
         best_epoch: outcome.best_epoch,
-        k: k.into(),
+        k: stage.k.unwrap_or(1.0).into(),
         train_loss_before: outcome.epochs.first().map(|epoch| epoch.train_loss),
-        validation_loss_before: outcome.epochs.first().and_then(|epoch| epoch.validation_loss),
-        train_loss: best.train_loss,
-        validation_loss: best.validation_loss,
+        validation_loss_before: outcome.losses.start,
+        train_loss: outcome.losses.train,
+        validation_loss: outcome.losses.validation,
         positions_per_second: rates.sum::<f64>() / outcome.epochs.len() as f64,
         quantisation: Some(outcome.quantisation),
         device: Some(outcome.device),
-        warning,
+        warning: (!warnings.is_empty()).then(|| warnings.join("; ")),
         output,
         run: Some(folder),
         remarks: vec![
-            "(losses: of the first epoch → of the best)".to_string(),
+            "(train loss: over the first epoch → of the network kept; validation loss: of the start → of it)"
+                .to_string(),
             format!(
                 "{}, quantised: off by {:.2} centipawns in the mean, {:.1} at most",
                 outcome.network.architecture(),
@@ -133,13 +135,107 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     })
 }
 
+/// Reads a stage's data and trains on them. The recipe takes the K that the first stage fits, and the other recipe
+/// where filters leave few positions.
+fn train(
+    args: &TuneArgs,
+    stage: &mut Settings,
+    recipe: &mut Settings,
+    earlier: &Earlier,
+    run: &mut Run,
+    folder: &mut RunFolder,
+    ui: &Ui,
+) -> Result<(TrainingData, Outcome)> {
+    let compute = run.compute.take().map_or_else(|| Compute::open(device(args)), Ok)?;
+    let split = Split { validation: stage.validation, seed: stage.seed };
+    let mut validation = args.net_args.validation_data.clone();
+    if validation.is_empty() {
+        validation.clone_from(&stage.validation_data);
+    }
+    let data = TrainingData::read(&selection(args, stage), &validation, split, stage, &reporter(ui))?;
+    if let Some(FittedK { k, positions }) = data.fitted_k() {
+        ui.note(format!("K = {k:.4}, fitted to {positions} scores and results"));
+    }
+    ui.note(data.summary());
+    ui.note(format_args!("training on {}", compute.about()));
+    if args.net_args.recipe.is_none() && !run.small && data.positions() < FEW {
+        *stage = small(args, stage, ui)?;
+    }
+    if recipe.stage.is_empty() {
+        recipe.clone_from(stage);
+    } else {
+        recipe.k = recipe.k.or(stage.k);
+    }
+    folder.begin()?.iter().for_each(|note| ui.note(note));
+    let number = earlier.stages + 1;
+    // The settings beside a checkpoint that turns out to be of another run are that run's.
+    let resumes = run.resume.is_some();
+    if !resumes {
+        run_folder::write_settings(folder.path(), number, recipe, &data.inputs())?;
+    }
+    let epoch = data.epoch(stage)? as u64;
+    run.bar = ui.progress("training", stage.epochs as u64 * epoch);
+    run.positions = epoch;
+    let outcome = data.fit(stage, earlier, compute, run)?;
+    if resumes {
+        run_folder::write_settings(folder.path(), number, recipe, &data.inputs())?;
+    }
+    run.bar.finish_and_clear();
+    Ok((data, outcome))
+}
+
+fn device(args: &TuneArgs) -> Device {
+    args.net_args.device.unwrap_or_default()
+}
+
+/// The data of a stage; the command line goes before the recipe.
+fn selection(args: &TuneArgs, stage: &Settings) -> DataSelection {
+    let mut selection = args.data.selection();
+    let or = |given: &mut Vec<String>, of_recipe: &[String]| {
+        if given.is_empty() {
+            *given = of_recipe.to_vec();
+        }
+    };
+    or(&mut selection.filters, &stage.filter);
+    or(&mut selection.filter_set, &stage.filter_set);
+    if selection.files.is_empty() {
+        selection.files.clone_from(&stage.data);
+    }
+    selection
+}
+
 struct Run {
     bar: indicatif::ProgressBar,
+    /// Positions of an epoch.
     positions: u64,
     log: Log,
+    /// Rows of the log, over all stages.
+    rows: usize,
     checkpoint: PathBuf,
-    resume: bool,
+    /// The checkpoint to go on from, until a stage has taken it.
+    resume: Option<Vec<u8>>,
+    /// Opened before the data are read, until the first stage takes it.
+    compute: Option<Compute>,
+    /// The recipe for few positions is taken.
+    small: bool,
     ui: Ui,
+}
+
+impl Run {
+    fn new(args: &TuneArgs, folder: &RunFolder, ui: &Ui) -> Result<Run> {
+        let compute = Some(Compute::open(device(args))?);
+        let checkpoint = folder.path().join(CHECKPOINT);
+        let kind = |head: &[u8]| is_checkpoint(head).then_some(Limit::CHECKPOINT);
+        let resumes = args.net_args.resume && checkpoint.exists();
+        let resume = resumes.then(|| patzer_io::read_as(&checkpoint, kind)).transpose()?;
+        let (bar, log) = (indicatif::ProgressBar::hidden(), Log::new(folder.path()));
+        Ok(Run { bar, positions: 0, log, rows: 0, checkpoint, resume, compute, small: false, ui: *ui })
+    }
+
+    fn row(&mut self, epoch: &Epoch) {
+        self.rows += 1;
+        self.log.row(self.rows, epoch.train_loss, epoch.validation_loss, epoch.learning_rate);
+    }
 }
 
 impl TrainingCallbacks for Run {
@@ -151,15 +247,11 @@ impl TrainingCallbacks for Run {
             epoch.validation_loss.map_or(String::new(), |_| format!(", train {:.6}", epoch.train_loss));
         let rate = epoch.positions_per_second / 1e6;
         self.bar.set_message(format!("epoch {}: loss {loss:.6}{train}, {rate:.2} M/s", epoch.epoch));
-        self.log.row(epoch.epoch, epoch.train_loss, epoch.validation_loss, epoch.learning_rate);
+        self.row(epoch);
     }
 
     fn resume(&mut self) -> Result<Option<Vec<u8>>> {
-        if !self.resume {
-            return Ok(None);
-        }
-        let kind = |head: &[u8]| is_checkpoint(head).then_some(Limit::CHECKPOINT);
-        patzer_io::read_as(&self.checkpoint, kind).map(Some)
+        Ok(self.resume.take())
     }
 
     fn gpu_rejected(&mut self, reason: &Error) {
@@ -182,27 +274,47 @@ impl TrainingCallbacks for Run {
 /// Fewer positions than this train a smaller network better.
 const FEW: usize = 1_000_000;
 
-/// What the held-out games say about a network of more weights than there are positions.
-fn few_data(data: &TrainingData, outcome: &Outcome) -> Option<String> {
-    let (weights, positions) = (outcome.parameters, data.positions());
-    if positions >= weights {
-        return None;
+/// The recipe for few positions, with the K and the epochs for `positions` found so far.
+fn small(args: &TuneArgs, default: &Settings, ui: &Ui) -> Result<Settings> {
+    let small = settings(args, "small")?;
+    let epochs = if small.positions > 0 { default.epochs } else { small.epochs };
+    let small = Settings { k: small.k.or(default.k), epochs, ..small };
+    let changes = small.difference(default).join(", ");
+    ui.note(format!(
+        "fewer than a million positions: recipe `small` ({changes}); --recipe default trains the other"
+    ));
+    Ok(small)
+}
+
+/// What the losses say against the network.
+fn warnings(data: &TrainingData, outcome: &Outcome) -> Vec<String> {
+    let (weights, positions, losses) = (outcome.parameters, data.positions(), &outcome.losses);
+    let mut warnings = Vec::new();
+    if losses.kept() >= losses.constant {
+        warnings.push(format!(
+            "the network has learnt nothing: its loss {:.6} is not below {:.6}, that of the same value for every \
+             position; try a lower learning rate, and see that the scores have the right side and unit",
+            losses.kept(),
+            losses.constant
+        ));
     }
-    let best = outcome.best();
-    let evidence = match (
-        outcome.epochs.first().and_then(|first| first.validation_loss),
-        best.validation_loss,
-    ) {
-        (Some(first), Some(last)) => format!(
-            "on {} held-out positions the loss is {last:.6} ({first:.6} after the first epoch), in training {:.6}",
-            data.validation_positions(),
-            best.train_loss
-        ),
-        _ => "no games are held out that could show what it is worth".to_string(),
-    };
-    Some(format!(
-        "{weights} weights are trained on {positions} positions; {evidence}; test it with patzer sprt"
-    ))
+    if let (0, Some(start)) = (outcome.best_epoch, losses.start) {
+        warnings.push(format!("the start is kept: no epoch's validation loss is below its {start:.6}"));
+    }
+    match (losses.validation, losses.needed(positions)) {
+        (Some(validation), Some(needed)) => warnings.push(format!(
+            "{positions} positions are few for {weights} weights: the loss is {validation:.6} on held-out positions, \
+             {:.6} on those trained on; as this gap falls with their number, about {needed} would bring it below a \
+             tenth; test the network with patzer sprt",
+            losses.train
+        )),
+        (None, _) if positions < weights => warnings.push(format!(
+            "{weights} weights are trained on {positions} positions; no games are held out that could show what it is \
+             worth; test it with patzer sprt"
+        )),
+        _ => (),
+    }
+    warnings
 }
 
 fn features_help() -> String {

@@ -1,14 +1,19 @@
+use std::fmt;
 use std::path::{Path, PathBuf};
+
+use serde::Serialize;
 
 use super::fitting::{fit, labels};
 use super::{TuneArgs, TuneResult};
 use crate::prepare::{Split, warn_of_bad_lines};
-use crate::{Error, Result, Ui};
-use patzer_data::{Metadata, Source};
+use crate::{Error, Result, Status, Ui};
+use patzer_data::Metadata;
 use patzer_fit::tune::TraceFiles;
 use patzer_fit::tune::eval_check::EvalCheck;
 use patzer_fit::tune::output::Tuned;
+use patzer_fit::tune::source::Patched;
 use patzer_fit::tune::terms::Terms;
+use patzer_io as io;
 use patzer_io::run_folder;
 
 #[derive(Debug, clap::Args)]
@@ -23,19 +28,31 @@ pub(super) struct TraceArgs {
     /// which the fit still goes on
     #[arg(long, value_name = "CP", default_value_t = 2.0, requires = "traces")]
     max_deviation: f64,
+
+    /// Show the tuned values as a change of these source files in C, C++, Rust, Java or Python, which declare the terms by
+    /// name; without --traces, the start values of --terms. The diff is also in the run's folder
+    #[arg(long, value_name = "FILES", num_args = 1.., conflicts_with = "hce", requires = "terms")]
+    pub(super) patch: Vec<PathBuf>,
+
+    /// Write the files of --patch, once the values are known to fit all of them
+    #[arg(long, requires = "patch")]
+    in_place: bool,
 }
 
 pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
-    let [terms] = &args.hce_args.terms[..] else {
-        return Err(Error::usage("--traces needs one file of terms: --terms FILE"));
-    };
     if !args.data.data.is_empty() {
         return Err(Error::usage("--traces takes the place of datasets; name all trace files behind it"));
     }
-    let terms = Terms::load(Path::new(terms))?;
+    let terms = Terms::load(terms_file(args)?)?;
     let settings = args.fit.settings(args);
     settings.validate()?;
     let model = terms.model(&args.fit.fix)?;
+    if !args.traces.patch.is_empty() {
+        // That the terms are in the source is known before the fit.
+        let start = model.start();
+        Tuned { terms: &terms, model: &model, values: &start, k: 1.0, support: &[] }
+            .patch(&args.traces.patch)?;
+    }
     let (output, mut run) = args.places("new.toml")?;
     let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
     split.check()?;
@@ -58,7 +75,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         bar.finish_and_clear();
         let (traces, counts) = loaded?;
         if let Some(check) = check.filter(|check| check.positions() > 0) {
-            ui.note(&check);
+            check.to_string().lines().for_each(|line| ui.note(line));
             let most = args.traces.max_deviation;
             let wrong = check.worst.first().filter(|worst| most.is_nan() || worst.size() > most);
             if let Some(worst) = wrong {
@@ -87,13 +104,68 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let support = fitted.values.by_feature(&model);
     let tuned = Tuned { terms: &terms, model: &model, values, k, support: &support };
     tuned.save(&output, &args.hce_args.export)?;
-    let source = |path: &PathBuf| (path.clone(), Metadata::new(vec![named(path)], Vec::new(), 0));
+    let patch = args.traces.patch(&tuned)?;
+    if let Some(patch) = &patch {
+        io::write(&run.path().join("weights.diff"), patch.diff.as_bytes())?;
+    }
+    let source = |path: &PathBuf| (path.clone(), Metadata::of_file(path));
     let sources: Vec<_> = args.traces.traces.iter().map(source).collect();
-    run_folder::write_settings(run.path(), &settings, &args.data.selection().inputs(split, &sources))?;
-    Ok(TuneResult::of_fit(fitted, &model, output, run))
+    let selection = args.data.selection();
+    run_folder::write_settings(run.path(), 1, &settings, &selection.inputs(split, &sources, &[]))?;
+    Ok(TuneResult { patch, ..TuneResult::of_fit(fitted, &model, output, run) })
 }
 
-fn named(path: &Path) -> Source {
-    let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
-    Source { name, sha256: String::new(), games: None }
+/// Puts the start values of a terms file into the source, without a fit.
+pub(super) fn patch(args: &TuneArgs, ui: &Ui) -> Result<Status> {
+    let terms = Terms::load(terms_file(args)?)?;
+    let model = terms.model(&args.fit.fix)?;
+    let values = model.start();
+    let tuned = Tuned { terms: &terms, model: &model, values: &values, k: 1.0, support: &[] };
+    ui.result(&args.traces.patch(&tuned)?.unwrap_or_default())
+}
+
+fn terms_file(args: &TuneArgs) -> Result<&Path> {
+    match &args.hce_args.terms[..] {
+        [terms] => Ok(Path::new(terms)),
+        _ => Err(Error::usage("--traces and --patch need one file of terms: --terms FILE")),
+    }
+}
+
+/// The change of an engine's source.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Patch {
+    /// Numbers that changed.
+    changed: usize,
+    files: Vec<PathBuf>,
+    written: bool,
+    diff: String,
+}
+
+impl fmt::Display for Patch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.diff)?;
+        let files: Vec<String> = self.files.iter().map(|path| path.display().to_string()).collect();
+        let (changed, names) = (self.changed, files.join(", "));
+        let state = if self.written { "written" } else { "not written; --in-place does" };
+        writeln!(f, "patch     {changed} numbers in {}: {state}", io::printable(&names))
+    }
+}
+
+impl TraceArgs {
+    /// Computes the change of the source files; writes them with --in-place.
+    fn patch(&self, tuned: &Tuned<'_>) -> Result<Option<Patch>> {
+        if self.patch.is_empty() {
+            return Ok(None);
+        }
+        let patched = tuned.patch(&self.patch)?;
+        if self.in_place {
+            patched.iter().filter(|file| file.changed > 0).try_for_each(Patched::write)?;
+        }
+        Ok(Some(Patch {
+            changed: patched.iter().map(|file| file.changed).sum(),
+            files: self.patch.clone(),
+            written: self.in_place,
+            diff: patched.iter().map(Patched::diff).collect(),
+        }))
+    }
 }

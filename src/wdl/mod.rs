@@ -1,3 +1,4 @@
+mod check;
 mod k;
 mod model;
 
@@ -95,6 +96,11 @@ struct ModelArgs {
     #[arg(long, value_name = "A", requires = "model", value_delimiter = ',', allow_hyphen_values = true)]
     normalized_by: Vec<f64>,
 
+    /// Compare the model with the chances that this engine shows (UCI_ShowWDL) on 1,000 positions of the data:
+    /// stockfish, or "cmd=stockfish nodes=5000" with the keys of `match --engine` [default limit: 1000 nodes]
+    #[arg(long, value_name = "SPEC", requires = "model")]
+    check: Option<String>,
+
     /// Write the counts to this file, in the JSON of Stockfish's scoreWDLstat
     #[arg(long, value_name = "FILE", requires = "model")]
     histogram: Option<PathBuf>,
@@ -113,7 +119,8 @@ const EXAMPLES: &str = "Expected result = 1 / (1 + exp(-K * cp / 400)). Position
     patzer wdl --model games.pgn            win, draw and loss by score and material\n  \
     patzer wdl --model --by move games.pgn --svg plots\n  \
     patzer wdl --model games.pgn --histogram 1.json    count a part; fit the sum of the parts later:\n  \
-    patzer wdl --model --merge 1.json";
+    patzer wdl --model --merge 1.json\n  \
+    patzer wdl --model games.pgn --check stockfish     does the engine show what its games say?";
 
 /// What rows of the model are.
 #[derive(Debug, Clone, Copy, ValueEnum)]

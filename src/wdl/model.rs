@@ -3,6 +3,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::check::{Check, Sample};
 use super::{Inputs, WdlArgs, read_games};
 use crate::{Error, Result, Status, Ui};
 use patzer_data::Record;
@@ -16,7 +17,7 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
     if let Some(path) = &args.bounds.histogram {
         patzer_io::check_writable(path)?;
     }
-    let (histogram, counts) = count(args, inputs, ui)?;
+    let (histogram, counts, sample) = count(args, inputs, ui)?;
     if let Some(path) = &args.bounds.histogram {
         histogram.save(path)?;
     }
@@ -34,7 +35,9 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
             ui.note(format_args!("drawn: {}", path.display()));
         }
     }
-    ui.result(&Report::new(&fitted, &table, counts))
+    let check = args.bounds.check.as_ref();
+    let check = check.map(|engine| Check::new(engine, &sample, &fitted.model, &table, ui)).transpose()?;
+    ui.result(&Report { check, ..Report::new(&fitted, &table, counts) })
 }
 
 fn bounds(args: &WdlArgs) -> Result<Bounds> {
@@ -59,19 +62,33 @@ fn bounds(args: &WdlArgs) -> Result<Bounds> {
     })
 }
 
-fn count(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<(Histogram, ReadCounts)> {
-    let mut histogram = Histogram::default();
+fn count(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<(Histogram, ReadCounts, Sample)> {
+    let (mut histogram, mut sample) = (Histogram::default(), Sample::default());
+    let checked = args.bounds.check.is_some();
     let bin = Bin { width: args.bounds.bin, single_precision: args.bounds.single_precision };
-    let see = |seen: &mut Vec<Observation>, record: &Record| seen.extend(observe(record, bin));
-    let absorb = |seen: Vec<Observation>| seen.into_iter().for_each(|o| histogram.add(o, 1));
+    let see = |(seen, sample): &mut (Vec<Observation>, Sample), record: &Record| {
+        let Some(observation) = observe(record, bin) else { return };
+        seen.push(observation);
+        if checked {
+            sample.see(record, observation);
+        }
+    };
+    let absorb = |(seen, part): (Vec<Observation>, Sample)| {
+        seen.into_iter().for_each(|o| histogram.add(o, 1));
+        sample.merge(part);
+    };
     let mut counts = read_games(args, &inputs.games, ui, see, absorb)?;
     for path in &inputs.datasets {
-        count_dataset(path, bin, &mut histogram, &mut counts)?;
+        count_dataset(path, bin, &mut histogram, &mut counts, |record, observation| {
+            if checked {
+                sample.see(record, observation);
+            }
+        })?;
     }
     for path in &args.bounds.merge {
         histogram.merge_file(path)?;
     }
-    Ok((histogram, counts))
+    Ok((histogram, counts, sample))
 }
 
 #[derive(Debug, Serialize)]
@@ -92,6 +109,8 @@ struct Report {
     draws: u64,
     losses: u64,
     passes: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    check: Option<Check>,
     #[serde(flatten)]
     counts: ReadCounts,
     #[serde(skip)]
@@ -110,7 +129,7 @@ impl Report {
         let model = fitted.model;
         let [wins, draws, losses] = table.counts;
         let by = table.bounds.by;
-        let (low, high) = (*table.bounds.rows().start(), *table.bounds.rows().end());
+        let (low, high) = table.seen_rows().into_inner();
         let target = Some(model.target);
         Report {
             a: model.a,
@@ -126,6 +145,7 @@ impl Report {
             draws,
             losses,
             passes: fitted.passes,
+            check: None,
             counts,
             model,
             rows: (0..=4).map(|i| low + ((high - low) * i + 2) / 4).collect(),
@@ -171,6 +191,9 @@ impl fmt::Display for Report {
             let (a, b) = self.model.at(f64::from(row));
             let [_, draw, _] = self.model.chances(f64::from(row), 0.0);
             writeln!(f, "{row:>10}  {a:>8.2}  {b:>8.2}  {draw:>12.4}")?;
+        }
+        if let Some(check) = &self.check {
+            write!(f, "{check}")?;
         }
         let (a, b) = (list(&self.a), list(&self.b));
         writeln!(f, "\nCoefficients in {what} / {target}, highest power first:")?;

@@ -219,19 +219,22 @@ fn a_journal_is_resumed_by_the_user_who_wrote_it_and_by_others_with_trust() {
         command.output().unwrap()
     };
     let [own, other] = [0, 1].map(|at| Some(states[at].path()));
-    let line = "match --nodes 5 --max-moves 3";
-    assert_eq!(play(own, &format!("{line} --games 2"), true).status.code(), Some(0));
-    let output = play(own, "match --resume --games 4", false);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    for state in [other, None] {
-        let output = play(state, "match --resume --games 6", false);
-        assert_eq!(output.status.code(), Some(1), "{output:?}");
-        assert!(stderr(&output).contains("--trust"), "{output:?}");
+    for command in ["match", "selfplay"] {
+        let line = format!("{command} --nodes 5 --max-moves 3 --games 2");
+        assert_eq!(play(own, &line, true).status.code(), Some(0));
+        let output = play(own, &format!("{command} --resume --games 4"), false);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        for state in [other, None] {
+            let output = play(state, &format!("{command} --resume --games 6"), false);
+            assert_eq!(output.status.code(), Some(1), "{output:?}");
+            assert!(stderr(&output).contains("--trust"), "{output:?}");
+        }
+        let output = play(other, &format!("{command} --resume --trust --games 6"), false);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        assert!(stderr(&output).contains("option Seed=1"), "{output:?}");
     }
-    let output = play(other, "match --resume --trust --games 6", false);
-    assert_eq!(output.status.code(), Some(0), "{output:?}");
-    assert!(stderr(&output).contains("option Seed=1"), "{output:?}");
 
+    let line = "match --nodes 5 --max-moves 3";
     let output = play(None, &format!("{line} --games 2 --pgn unsigned.pgn"), true);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(stderr(&output).contains("not signed"), "{output:?}");

@@ -7,14 +7,18 @@
 //! [`is_hard`] is true. Its option `Score` is the score it always reports.
 //!
 //! Started as `teacher`, it shows wins, draws and losses if `UCI_ShowWDL` says so, and its scores depend on the
-//! searches since `ucinewgame`, as those of an engine with a transposition table do: [`taught`].
+//! searches since `ucinewgame`, as those of an engine with a transposition table do: [`taught`]. Started as `iterates`, it
+//! reports five iterations of 100 nodes each and waits for `stop`.
+//!
+//! It knows `genfens` of OpenBench, where each eighth opening is no position; started as `few`, it ends halfway.
 
 use std::io::{BufRead, Write};
 
 use patzer_chess::rng::mix;
 use patzer_chess::{Line, fen};
+use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
-use shakmaty::{Chess, Position};
+use shakmaty::{Chess, EnPassantMode, Position};
 
 /// Environment variable that selects the engine; its value is the fault at the start.
 pub const VARIABLE: &str = "PATZER_TEST_ENGINE";
@@ -29,6 +33,10 @@ pub fn command(rest: &str) -> String {
 #[ignore = "a mock engine, started by other tests"]
 fn engine() {
     let Ok(start) = std::env::var(VARIABLE) else { return };
+    if let Some(request) = std::env::args().find(|argument| argument.starts_with("genfens ")) {
+        genfens(&request, &start);
+        std::process::exit(0);
+    }
     let mut engine = Engine { start, ..Engine::default() };
     for line in std::io::stdin().lock().lines() {
         if !engine.hear(&line.unwrap()) {
@@ -52,6 +60,23 @@ pub fn taught(key: u64, searches: u64) -> (i32, usize, [u32; 2]) {
     ((value % 1999) as i32 - 999, 1 + (value >> 60) as usize, [win, draw])
 }
 
+/// Answers `genfens N seed S book …`: positions after four plies that the seed draws.
+fn genfens(request: &str, start: &str) {
+    let words: Vec<&str> = request.split(' ').collect();
+    let number = |at: usize| words[at].parse::<u64>().unwrap();
+    let (count, seed) = (number(1), number(3));
+    eprintln!("{}", words[4..].join(" "));
+    for index in 0..if start == "few" { count / 2 } else { count } {
+        let mut position = Chess::default();
+        for ply in 0..4 {
+            let moves = position.legal_moves();
+            position.play_unchecked(moves[mix(seed, 4 * index + ply) as usize % moves.len()]);
+        }
+        let fen = Fen::from_position(&position, EnPassantMode::Legal).to_string();
+        say(&format!("info string genfens {}", if index % 8 == 7 { "8/8/8/8 w - -" } else { &fen }));
+    }
+}
+
 #[derive(Default)]
 struct Engine {
     start: String,
@@ -67,6 +92,11 @@ struct Engine {
     shows_wdl: bool,
     /// The last move that it answered.
     last: String,
+    /// The move of a search that waits for `stop`.
+    searching: Option<String>,
+    /// A network's file and the fault with which `eval` reads it.
+    network: String,
+    reading: String,
 }
 
 fn say(text: &str) {
@@ -111,6 +141,7 @@ impl Engine {
                     say(
                         "option name Moves type string default <empty>\noption name Mode type string default",
                     );
+                    say("option name EvalFile type string default\noption name Reading type string default");
                     say("option name Score type spin default 0 min -9999 max 9999");
                     say(
                         "option name Move Overhead type spin default 0 min 0 max 9\noption name Clear type button",
@@ -132,6 +163,12 @@ impl Engine {
                 self.gone += 1;
                 self.go(rest);
             }
+            "stop" => {
+                if let Some(best) = self.searching.take() {
+                    say(&format!("bestmove {best}"));
+                }
+            }
+            "eval" => self.say_evaluation(),
             "quit" => return false,
             _ => {}
         }
@@ -148,6 +185,8 @@ impl Engine {
                 let (mode, at) = value.split_once('@').unwrap_or((value, "1"));
                 (self.mode, self.at) = (mode.to_string(), at.parse().unwrap());
             }
+            "EvalFile" => self.network = value.to_string(),
+            "Reading" => self.reading = value.to_string(),
             "Score" => self.score = Some(value.parse().unwrap()),
             "UCI_ShowWDL" => self.shows_wdl = value == "true",
             "UCI_Chess960" => self.chess960 = value == "true",
@@ -168,6 +207,31 @@ impl Engine {
             line.play(m.unwrap_or_else(|_| panic!("{text} in {rest}")));
         }
         self.line = Some(line);
+    }
+
+    fn say_evaluation(&self) {
+        use patzer_eval::nnue::plain::{KingSquare, Mirroring, OutputBucket, PlainNnue, Reading};
+        let position = self.line.as_ref().unwrap().position();
+        let reading = match self.reading.as_str() {
+            "swapped" => Reading { swapped: true, ..Reading::default() },
+            "unmirrored" => Reading { mirroring: Mirroring::Never, ..Reading::default() },
+            "one king bucket" => Reading { king: KingSquare::First, ..Reading::default() },
+            "reversed" => Reading { output: OutputBucket::Reversed, ..Reading::default() },
+            _ => Reading::default(),
+        };
+        let network = patzer_eval::nnue::Network::parse(&std::fs::read(&self.network).unwrap()).unwrap();
+        let plain = PlainNnue::new(&network);
+        let value = plain.evaluate(position, &reading);
+        let white = if position.turn().is_white() { value } else { -value };
+        match self.reading.as_str() {
+            "white" => say(&format!("evaluation: {white}")),
+            "pawns" => say(&format!("NNUE evaluation   {:+.2} (white side)", f64::from(white) / 100.0)),
+            "other scale" => say(&format!("eval {}", value * 3 / 2)),
+            "noise" => say(&format!("eval {}", value + (self.line.as_ref().unwrap().key() % 64) as i32)),
+            "words" => say("I think that White is better"),
+            "nothing" => {}
+            _ => say(&format!("info string evaluation {value} cp from the side to move")),
+        }
     }
 
     fn best(&self) -> String {
@@ -227,6 +291,13 @@ impl Engine {
                 std::process::exit(4);
             }
             _ => {}
+        }
+        if self.start == "iterates" {
+            for depth in 1..=5 {
+                say(&format!("info depth {depth} score cp {depth} nodes {} pv {best}", 100 * depth));
+            }
+            self.searching = Some(best);
+            return;
         }
         if self.start == "teacher" {
             let (score, depth, [win, draw]) = taught(key, self.searches);

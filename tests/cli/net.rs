@@ -159,3 +159,30 @@ fn features_are_counted_for_both_sides_of_every_move() {
     let few = json(dir, &["net", "features", "positions.parquet", "--limit", "3"]);
     assert_eq!(few["positions"], 3);
 }
+
+#[test]
+fn a_recipe_with_other_neurons_is_obeyed_and_a_guess_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    json(dir, &["net", "init", "--random", "--hidden", "128", "-o", "a.nnue"]);
+    json(dir, &["net", "convert", "a.nnue", "a.bin"]);
+    let args = ["net", "convert", "a.bin", "b.nnue", "--recipe", "mirrored", "--hidden", "128"];
+    assert_eq!(json(dir, &args)["architecture"], "(768hm->128)x2->1 screlu");
+    assert!(patzer(dir, &args).stderr.is_empty());
+    let guessed = String::from_utf8(patzer(dir, &["net", "convert", "a.bin", "c.nnue"]).stderr).unwrap();
+    assert!(guessed.contains("a.bin: taken as (768->128)x2->1 screlu by its size"), "{guessed}");
+}
+
+#[test]
+fn commands_name_an_evaluation_the_same_way() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    assert_eq!(json(dir, &["net", "info", "default"])["format"], "nnue");
+    json(dir, &["net", "convert", "default", "default.nnue"]);
+    assert!(fault(dir, &["net", "info", "default-hce"]).contains("is no network"));
+    let nodes = |args: &[&str]| json(dir, &[&["bench", "--depth", "1"], args].concat())["nodes"].clone();
+    let by_file = nodes(&["--eval", "default.nnue"]);
+    for args in [&["default.nnue"] as &[&str], &["default"], &["--eval", "default"], &[]] {
+        assert_eq!(nodes(args), by_file, "{args:?}");
+    }
+}

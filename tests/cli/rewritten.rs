@@ -1,7 +1,9 @@
 //! Datasets that other programs rewrote (`fixtures/parquet/make.py`), and tables of other programs.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use parquet::file::reader::{FileReader, SerializedFileReader};
 use patzer_data::{AnyReader, Record, flags};
 
 use crate::{done, patzer};
@@ -33,10 +35,7 @@ fn a_dataset_that_another_program_rewrote_is_the_same_dataset() {
         ("pyarrow.parquet", vec![]),
         ("pyarrow_v2.parquet", vec![]),
         ("pandas.parquet", vec!["it has no `patzer` metadata, so its sources and filters are unknown"]),
-        (
-            "polars.parquet",
-            vec!["left out are the columns opening, which patzer does not know", "no `patzer` metadata"],
-        ),
+        ("polars.parquet", vec!["no `patzer` metadata"]),
         ("duckdb_v2.parquet", vec!["no `patzer` metadata"]),
     ] {
         let (read, stderr) = converted(&fixture(name), "");
@@ -48,6 +47,61 @@ fn a_dataset_that_another_program_rewrote_is_the_same_dataset() {
         for text in said {
             assert!(stderr.contains(text), "{name}: {stderr}");
         }
+    }
+}
+
+/// The unknown columns of each position, by game and ply.
+fn extra(path: &Path) -> BTreeMap<[String; 2], [String; 5]> {
+    let file = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
+    let rows = file.get_row_iter(None).unwrap().map(|row| {
+        let row = row.unwrap();
+        let cell = |name: &str| {
+            let found = row.get_column_iter().find(|(column, _)| *column == name);
+            found.unwrap_or_else(|| panic!("{name} in {}", path.display())).1.to_string()
+        };
+        (["game", "ply"].map(cell), ["opening", "weight", "wide", "checked", "day"].map(cell))
+    });
+    rows.collect()
+}
+
+#[test]
+fn unknown_columns_are_carried_along_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let (here, file) = (folder.path(), fixture("extra.parquet"));
+    let source = extra(&file);
+    let known: Vec<_> = source.values().filter(|cells| cells.iter().all(|cell| cell != "null")).collect();
+    assert!(known.len() > 20 && known[0] != known[1] && source.len() > known.len());
+    for (line, output, all) in [
+        ("data convert FILE -o a.parquet", "a.parquet", true),
+        ("data convert FILE --filter capture -o b.parquet", "b.parquet", false),
+        ("data shuffle FILE -o c.parquet", "c.parquet", true),
+        ("data shuffle c.parquet --memory 10K -o d.parquet", "d.parquet", true),
+        ("data split FILE --train 1 --validation 0 --test 0 -o e.parquet", "e.train.parquet", true),
+        ("label FILE -o f.parquet", "f.parquet", true),
+    ] {
+        done(here, &line.replace("FILE", file.to_str().unwrap()));
+        let carried = extra(&here.join(output));
+        assert!(!carried.is_empty() && (carried.len() == source.len()) == all, "{line}");
+        assert!(carried.iter().all(|(position, cells)| source[position] == *cells), "{line}");
+        done(here, &format!("data validate {output}"));
+    }
+    // An input without these columns gives empty cells.
+    let (plain, file) = (fixture("source.parquet"), file.display());
+    done(here, &format!("data convert {} {file} -o g.parquet", plain.display()));
+    let empty = extra(&here.join("g.parquet")).into_values().filter(|cells| cells[1] == "null");
+    assert_eq!(empty.count(), source.len());
+    for (line, said) in [
+        (
+            "data convert FILE -o h.csv",
+            "columns opening, weight, wide, checked, day, which csv does not carry",
+        ),
+        ("data merge FILE -o i.parquet", "checked, day, which data merge does not carry"),
+        ("data convert FILE -o j.parquet", "left out are the columns tags, which are nested"),
+    ] {
+        let line = line.replace("FILE", &file.to_string());
+        let output = patzer(here, &line.split_whitespace().collect::<Vec<_>>());
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && stderr.contains(said), "{line}: {stderr}");
     }
 }
 
@@ -169,7 +223,6 @@ fn readable_columns_are_added_and_ignored_on_reading() {
     done(here, &format!("data convert {} -o plain.parquet", source.display()));
     let size = |name: &str| std::fs::metadata(here.join(name)).unwrap().len();
     assert_eq!(size("y.parquet"), size("plain.parquet"));
-    use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::RowAccessor;
     let file = SerializedFileReader::new(std::fs::File::open(here.join("x.parquet")).unwrap()).unwrap();
     let names: Vec<&str> =

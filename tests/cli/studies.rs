@@ -80,6 +80,9 @@ fn features_and_labels_compare_what_is_learnt() {
     let rows_of = rows(&study("features", &out, &few));
     assert_eq!(rows_of, ["`all`", "`all+h+v`", "`all`, 8 neurons", "PQR from the start", "PQR behind `all`"]);
     let (_folder, out) = place();
+    let table = study("threats", &out, &[("SAMPLE", "--sample 800"), ("SETS", "all all+pp+threats")]);
+    assert_eq!(rows(&table), ["`all`", "`all+pp+threats`"]);
+    let (_folder, out) = place();
     let table = study("labels", &out, &few);
     assert_eq!(rows(&table).len(), 6, "{table}");
 }
@@ -92,13 +95,32 @@ fn generations_play_train_and_test() {
     assert!(table.lines().last().unwrap().contains("undecided"), "{table}");
 }
 
-#[test]
-fn search_switches_techniques_off() {
-    let (_folder, out) = place();
+/// The bundled engine as a program.
+fn engine() -> PathBuf {
     // `make test` has built it beside the program; a test of this package alone has not.
     let engine = Path::new(env!("CARGO_BIN_EXE_patzer")).with_file_name("patzer-uci");
     let build = ["build", "--locked", "--quiet", "--package", "patzer-engine", "--bin", "patzer-uci"];
     assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
+    engine
+}
+
+#[test]
+fn teachers_compare_scores_of_another_engine() {
+    let (_folder, out) = place();
+    let teacher = format!("cmd={} option.Hash=1", engine().display());
+    let few = [("SAMPLE", "--sample 800"), ("GAMES", "2"), ("TEACHER", &teacher)];
+    let table = study("teachers", &out, &few);
+    let first =
+        ["result of the game", "own score", "the teacher's score", "the teacher's score against the own"];
+    assert_eq!(rows(&table), first);
+    let taught = patzer_data::Dataset::open(&out.join("taught.parquet")).unwrap();
+    assert!(taught.metadata().teacher.as_deref().is_some_and(|teacher| teacher.contains("100 nodes")));
+}
+
+#[test]
+fn search_switches_techniques_off() {
+    let (_folder, out) = place();
+    let engine = engine();
     let table = study("search", &out, &[("ENGINE", engine.to_str().unwrap())]);
     assert_eq!(rows(&table), ["null move", "killers"]);
     let games = fs::read_to_string(out.join("match-null-move.pgn")).unwrap();

@@ -1,17 +1,20 @@
 //! `patzer tune` with networks: what recipes need of the data. The tests of patzer-train cover learning.
 
 use std::fs;
+use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::{done, patzer};
+use crate::{done, kill, patzer, program};
 
 /// Positions of real games with scores.
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let games = format!("{}/fixtures/engine.pgn.zst", env!("CARGO_MANIFEST_DIR"));
     done(folder.path(), &format!("extract {games} --sample 3000"));
+    done(folder.path(), "net init");
     folder
 }
 
@@ -91,7 +94,9 @@ fn other_formats_are_read_without_conversion() {
         let result = tuned(&folder, &format!("{name} --no-resolve --k 1 --epochs 1 --validation 0"));
         losses.push((result["positions"].as_u64().unwrap(), result["train_loss"].as_f64().unwrap()));
     }
-    assert!(losses[0].0 > 1000 && losses.iter().all(|loss| *loss == losses[0]), "{losses:?}");
+    // A format that turns boards to the side to move sums in another order.
+    let same = |loss: &(u64, f64)| loss.0 == losses[0].0 && (loss.1 - losses[0].1).abs() < 1e-6 * losses[0].1;
+    assert!(losses[0].0 > 1000 && losses.iter().all(same), "{losses:?}");
 }
 
 #[test]
@@ -102,4 +107,170 @@ fn the_device_is_named_and_one_that_is_not_there_is_an_error() {
     assert!(fault(&folder, "--device gpu:999").starts_with("error: --device gpu:999: "));
     assert!(fault(&folder, "--device cuda").contains("has to be auto, cpu, gpu or gpu:N"));
     assert!(fault(&folder, "--hce --device cpu").contains("--hce"));
+}
+
+/// What a command that succeeds says on stderr.
+fn said(folder: &TempDir, args: &str) -> String {
+    let line = format!("tune --hidden 16 --epochs 1 {args}");
+    let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn other_games_can_validate_and_positions_without_games_leak() {
+    let folder = folder();
+    done(folder.path(), "data convert positions.parquet -o all.bullet");
+    let leak = "all.bullet does not say which positions are of one game";
+    assert!(said(&folder, "all.bullet --no-resolve").contains(leak));
+    assert!(!said(&folder, "all.bullet --no-resolve --validation 0").contains(leak));
+    assert!(!said(&folder, "positions.parquet").contains(leak));
+    let games = format!("{}/fixtures/games.pgn.zst", env!("CARGO_MANIFEST_DIR"));
+    done(folder.path(), &format!("extract {games} --sample 500 -o other.parquet"));
+    let other = tuned(&folder, "all.bullet --no-resolve --epochs 1 --validation-data other.parquet");
+    let whole = tuned(&folder, "all.bullet --no-resolve --epochs 1 --validation 0");
+    assert_eq!((&other["positions"], &other["validation_positions"]), (&whole["positions"], &500.into()));
+    assert!(!said(&folder, "all.bullet --no-resolve --validation-data other.parquet").contains(leak));
+    let run = fs::read_to_string(folder.path().join("runs/new/run.json")).unwrap();
+    let run: Value = serde_json::from_str(&run).unwrap();
+    assert_eq!(run["validation_data"][0]["path"], "other.parquet");
+    assert_eq!(run["data"].as_array().unwrap().len(), 1);
+    let error = fault(&folder, "positions.parquet --validation-data ./positions.parquet");
+    assert!(error.contains("is among the training data"), "{error}");
+    // Another choice of the best epoch is another run.
+    let line = "all.bullet --no-resolve --hidden 16 --epochs 2 -o a.nnue --validation-data";
+    done(folder.path(), &format!("tune {line} other.parquet"));
+    done(folder.path(), &format!("extract {games} --sample 400 --seed 1 -o third.parquet"));
+    assert!(
+        fault(&folder, &format!("{line} third.parquet --resume")).contains("other settings or positions")
+    );
+}
+
+#[test]
+fn a_network_that_learnt_nothing_or_has_few_positions_is_warned_of() {
+    let folder = folder();
+    let nothing = "the network has learnt nothing";
+    // Without validation the start cannot be kept.
+    let output = said(&folder, "--recipe default --set learning_rate=10 --validation 0");
+    assert!(output.contains(nothing), "{output}");
+    assert!(!said(&folder, "--recipe default --batch 100 --validation 0").contains(nothing));
+    let kept = said(&folder, "--recipe default --batch 100 --set learning_rate=10");
+    assert!(kept.contains("the start is kept"), "{kept}");
+    let line = "tune --hidden 16 --epochs 30 --recipe default --batch 100 --set learning_rate=0.002";
+    let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+    let few = String::from_utf8(output.stderr).unwrap();
+    assert!(few.contains("about ") && few.contains(" would bring it below a tenth"), "{few}");
+}
+
+#[test]
+fn the_recipe_for_few_positions_is_named_before_they_are_read_with_its_changes() {
+    let folder = folder();
+    let text = said(&folder, "");
+    let (recipe, read) = (text.find("recipe `small` (").unwrap(), text.find("positions read").unwrap());
+    assert!(recipe < read, "{text}");
+    assert!(text.contains("batch 512 for 8192"), "{text}");
+    assert!(!text.contains("hidden 16 for"), "--hidden says otherwise: {text}");
+    assert!(!said(&folder, "--recipe default").contains("recipe `small`"));
+    // The number of lines of text is known once they are read.
+    done(folder.path(), "data convert positions.parquet -o x.epd");
+    assert_eq!(said(&folder, "x.epd --no-resolve").matches("recipe `small` (").count(), 1);
+    let positions = "x.epd --no-resolve --validation 0 --set positions=10000";
+    let result = tuned(&folder, positions);
+    assert_eq!(result["epochs"], 10_000u64.div_ceil(result["positions"].as_u64().unwrap()), "{result}");
+    let error = fault(&folder, "--set hiden=16");
+    assert!(error.contains("unknown field `hiden`; did you mean `hidden`?"), "{error}");
+    assert!(fault(&folder, "--recipe smal").contains("did you mean small?"));
+}
+
+/// Two files of different weights, another filter and λ in the second stage.
+const STAGES: &str = r#"
+hidden = 64
+batch = 100
+validation = 0.2
+
+[[stage]]
+data = ["positions.parquet", "human.parquet"]
+weights = [1.0, 3.0]
+positions = 12_000
+wdl = 0.5
+
+[[stage]]
+data = ["positions.parquet"]
+filter = ["quiet"]
+epochs = 4
+learning_rate = 0.0002
+final_learning_rate = 0.00001
+pull = 1.0
+"#;
+
+fn staged() -> TempDir {
+    let folder = folder();
+    let games = format!("{}/fixtures/games.pgn.zst", env!("CARGO_MANIFEST_DIR"));
+    done(folder.path(), &format!("extract {games} --sample 2000 -o human.parquet"));
+    fs::write(folder.path().join("staged.toml"), STAGES).unwrap();
+    folder
+}
+
+#[test]
+fn stages_train_one_after_another_with_their_own_data() {
+    let folder = staged();
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    done(folder.path(), "tune --recipe staged.toml -o one.nnue --threads 1");
+    let output =
+        patzer(folder.path(), &["tune", "--recipe", "staged.toml", "-o", "three.nnue", "--threads", "3"]);
+    assert!(read("one.nnue") == read("three.nnue"));
+    let text = String::from_utf8(output.stderr).unwrap();
+    assert!(text.contains("stage 1 of 2") && text.contains("stage 2 of 2"), "{text}");
+    let run: Value = serde_json::from_slice(&read("runs/one/run.2.json")).unwrap();
+    assert_eq!((&run["filters"][0], run["data"].as_array().unwrap().len()), (&"quiet".into(), 1));
+    // K is fitted once, and the recipe that was written gives the same network.
+    let written = String::from_utf8(read("runs/one/recipe.toml")).unwrap();
+    assert!(written.contains("\nk = ") && written.matches("[[stage]]").count() == 2, "{written}");
+    done(folder.path(), "tune --recipe runs/one/recipe.toml -o again.nnue");
+    assert!(read("one.nnue") == read("again.nnue"));
+    let weighted = "data = [\"positions.parquet\", \"human.parquet\"]\nweights = [1.0, 3.0]\n";
+    fs::write(folder.path().join("weighted.toml"), weighted).unwrap();
+    for (data, files) in [("human.parquet", 1), ("human.parquet positions.parquet human.parquet", 3)] {
+        let error = fault(&folder, &format!("--recipe weighted.toml {data}"));
+        assert!(error.contains(&format!("weights: 2 of them for {files} files of `data`")), "{error}");
+    }
+    let error = fault(&folder, "--recipe staged.toml positions.parquet");
+    assert!(error.contains("leave out DATA"), "{error}");
+    // A third of 1 for the first file: the second is passed whole in each epoch.
+    let log = String::from_utf8(read("runs/one/log.csv")).unwrap();
+    assert!(log.lines().count() > 1 + 4, "{log}");
+}
+
+#[test]
+fn a_staged_run_that_is_killed_anywhere_goes_on_to_the_same_bytes() {
+    let folder = staged();
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    done(folder.path(), "tune --recipe staged.toml -o whole.nnue");
+    let rows = |run: &str| {
+        let text =
+            fs::read_to_string(folder.path().join("runs").join(run).join("log.csv")).unwrap_or_default();
+        text.lines().count().saturating_sub(1)
+    };
+    let all = rows("whole");
+    let mut killed = 0;
+    for at in 1..all {
+        let name = format!("cut{at}");
+        let line = format!("tune --recipe staged.toml -o {name}.nnue");
+        let mut child = program()
+            .args(line.split_whitespace())
+            .current_dir(folder.path())
+            .stderr(Stdio::null())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        while rows(&name) < at && child.try_wait().unwrap().is_none() {}
+        killed += usize::from(kill(&mut child));
+        let checkpoint = Path::new("runs").join(&name).join("checkpoint.bin");
+        assert!(folder.path().join(checkpoint).exists() || at == 1);
+        fs::remove_file(folder.path().join("runs").join(&name).join("result.json")).ok();
+        done(folder.path(), &format!("{line} --resume"));
+        assert!(read(&format!("{name}.nnue")) == read("whole.nnue"), "killed after epoch {at}");
+        assert_eq!(rows(&name), all, "the log has every stage's epochs");
+    }
+    assert!(killed > 0, "no run was cut short");
 }

@@ -266,7 +266,7 @@ fn an_engine_that_does_not_start_is_named_before_any_game() {
         ("option.UCI_Chess960=yes", "option `UCI_Chess960` takes true or false, not `yes`"),
         (
             "option.Speed=3",
-            "has no option `Speed`; it offers: Seed, Moves, Mode, Score, Move Overhead, Clear, UCI_Chess960",
+            "has no option `Speed`; it offers: Seed, Moves, Mode, EvalFile, Reading, Score, Move Overhead, Clear, UCI_Chess960",
         ),
         ("dir=nowhere", "nowhere: is not a folder"),
     ] {

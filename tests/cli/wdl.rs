@@ -4,12 +4,14 @@ use std::path::Path;
 use std::process::Output;
 
 use patzer_chess::rng::Rng;
-use patzer_chess::{PackedBoard, PackedMove};
+use patzer_chess::{Line, PackedBoard, PackedMove};
 use patzer_data::{Leaf, Metadata, Record, Writer};
 use patzer_eval::hce::{Hce, Weights};
+use patzer_fit::wdl::WdlModel;
+use shakmaty::san::San;
 use shakmaty::{Chess, Color, Position};
 
-use crate::patzer;
+use crate::{mock, patzer};
 
 fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
@@ -205,6 +207,51 @@ fn the_model_is_found_from_the_comments_of_games() {
     let k = json(&patzer(folder, &["wdl", "--json", "games.pgn", "--svg", "plots"]));
     assert_eq!((k["positions"].as_u64(), k["source"].as_str()), (Some(32_000), Some("scores of the games")));
     assert!(folder.join("plots/k.svg").exists());
+}
+
+#[test]
+fn an_engines_own_chances_are_compared_with_the_model() {
+    let folder = tempfile::tempdir().unwrap();
+    games(folder.path(), "games.pgn", 4_000, 1);
+    // The mock's scores reach further than those of the games, so one game does too.
+    let path = folder.path().join("games.pgn");
+    let far = "[Result \"1-0\"]\n\nNf3 {+9.95/9 1s} Nf6 {-9.95/9 1s} 1-0\n\n";
+    std::fs::write(&path, std::fs::read_to_string(&path).unwrap() + far).unwrap();
+    let run = |engine: &str, start: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_patzer"));
+        command.current_dir(folder.path()).env(mock::VARIABLE, start);
+        command.args(["wdl", "--model", "--json", "games.pgn", "--max-score", "1000", "--check", engine]);
+        command.output().unwrap()
+    };
+    let v = json(&run(&mock::command(""), "teacher"));
+    let list = |key: &str| -> [f64; 4] { std::array::from_fn(|i| v[key][i].as_f64().unwrap()) };
+    let model = WdlModel { a: list("a"), b: list("b"), target: 58.0 };
+    // The four positions of the knights' shuffle, as the mock scores them.
+    let (mut position, mut off, mut left_out) = (Chess::default(), Vec::new(), 0);
+    for san in ["Nf3", "Nf6", "Ng1", "Ng8"] {
+        let (score, _, [win, draw]) = mock::taught(Line::new(position.clone()).key(), 0);
+        if score.abs() <= 995 {
+            let [w, d, _] = model.chances(78.0, f64::from(score));
+            off.push([f64::from(win) / 10.0 - 100.0 * w, f64::from(draw) / 10.0 - 100.0 * d]);
+        } else {
+            left_out += 1;
+        }
+        let played = san.parse::<San>().unwrap().to_move(&position).unwrap();
+        position.play_unchecked(played);
+    }
+    let check = &v["check"];
+    assert_eq!(
+        (check["positions"].as_u64(), check["left_out"].as_u64()),
+        (Some(off.len() as u64), Some(left_out))
+    );
+    assert!(!off.is_empty());
+    for i in 0..2 {
+        let mean = off.iter().map(|off| off[i]).sum::<f64>() / off.len() as f64;
+        assert!((check["mean"][i].as_f64().unwrap() - mean).abs() < 1e-6, "{check} {mean}");
+    }
+    let silent = stderr(&run(&mock::command(""), "player"));
+    assert!(silent.contains("shows no wins, draws and losses (UCI_ShowWDL)"), "{silent}");
+    assert!(stderr(&run("default-hce", "")).contains("is an evaluation, not a program"));
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn record() -> impl Strategy<Value = Record> {
                 score,
                 depth,
                 played: PackedMove(played),
-                flags: bits & (flags::CHESS960 * 2 - 1),
+                flags: bits & (flags::PLACEHOLDER * 2 - 1),
                 to_capture: distances[0],
                 to_check: distances[1],
                 to_end: distances[2],

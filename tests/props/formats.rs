@@ -132,7 +132,7 @@ fn carried(records: &[Record], facts: Capabilities) -> Vec<Record> {
         let mut gone = 0;
         if lacks(Capabilities::SCORE) {
             s.score = None;
-            gone |= flags::MATE_SCORE;
+            gone |= flags::MATE_SCORE | flags::PLACEHOLDER;
         }
         s.depth = s.depth.filter(|_| !lacks(Capabilities::DEPTH));
         if lacks(Capabilities::MOVE) {
@@ -141,7 +141,7 @@ fn carried(records: &[Record], facts: Capabilities) -> Vec<Record> {
         }
         if lacks(Capabilities::DISTANCES) {
             (s.to_capture, s.to_check, s.to_end) = (FAR, FAR, FAR);
-            gone |= flags::MATE_END;
+            gone |= flags::MATE_END | flags::PLACEHOLDER;
         }
         if lacks(Capabilities::MARKS) {
             gone |= flags::BOOK | flags::CHESS960;

@@ -11,7 +11,7 @@ use shakmaty::{Chess, Position};
 
 /// Any network of those that a recipe can ask for.
 fn architectures() -> impl Strategy<Value = Architecture> {
-    let blocks = ["all", "all", "h+v", "all+d1+d2", "all+ph+pv", "all+mb", "all+mc"];
+    let blocks = ["all", "all", "h+v", "all+d1+d2", "all+ph+pv", "all+mb", "all+mc", "all+pp+threats"];
     let buckets = ["none", "none", "five", "halfka"];
     let activations = [Activation::Relu, Activation::Crelu, Activation::Screlu, Activation::Pairwise];
     let layers = [vec![], vec![], vec![8], vec![16, 8]];

@@ -137,7 +137,7 @@ fn every_fixture_is_read_as_pgn_reader_and_shakmaty_read_it() {
                     result: 0,
                     score: None,
                     depth: None,
-                    flags: s.flags & !(flags::BOOK | flags::MATE_SCORE),
+                    flags: s.flags & !(flags::BOOK | flags::MATE_SCORE | flags::PLACEHOLDER),
                     ..*s
                 })
                 .collect();

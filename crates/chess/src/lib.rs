@@ -9,6 +9,7 @@ pub mod game_line;
 pub mod huge_pages;
 pub mod key;
 pub mod legal;
+pub mod move_features;
 pub mod move_parts;
 pub mod null_move;
 pub mod packed;
@@ -44,7 +45,18 @@ pub fn copy_position(position: &Chess) -> Chess {
 }
 
 pub fn chess960(number: u32) -> Chess {
-    let board = Board::chess960(number);
+    double_chess960([number; 2])
+}
+
+/// Start position of double Chess960: White's number, and Black's.
+pub fn double_chess960(numbers: [u32; 2]) -> Chess {
+    let [white, black] = numbers.map(Board::chess960);
+    let mut board = white;
+    for square in black.black() {
+        if let Some(piece) = black.piece_at(square) {
+            board.set_piece_at(square, piece);
+        }
+    }
     let castling_rights = board.rooks();
     let setup = Setup { board, castling_rights, ..Setup::initial() };
     Chess::from_setup(setup, CastlingMode::Chess960).unwrap_or_default()

@@ -82,6 +82,8 @@ pub fn interleave(
         counts.not_drawn += left;
         counts.read += source.taken + left;
     }
+    drop(sources);
+    parts.iter().for_each(|part| writer.add_digests(part.data.metadata()));
     counts.written = writer.finish()?;
     if counts.written.positions + counts.written.all_dropped() + counts.not_drawn != counts.read {
         return Err(Error::internal(format!("the positions are not all counted: {counts:?}")));
@@ -111,24 +113,12 @@ fn metadata(parts: &[Weighted], seed: u64) -> Result<Metadata> {
         let reason = format!("is {}, but {} is {}", how(&other.data), first.path().display(), how(first));
         return Err(Error::data(other.data.path(), reason));
     }
-    let mut mixed = Metadata::new(Vec::new(), Vec::new(), seed);
+    let mut mixed = Metadata::joined(all());
+    mixed.seed = seed;
+    mixed.leave_extra(first.data.path(), "data interleave does not carry");
     mixed.resolved.clone_from(&first.data.metadata().resolved);
-    mixed.dedupe = all().find(|metadata| metadata.layout().means).and_then(|metadata| metadata.dedupe);
-    for metadata in all() {
-        for source in &metadata.sources {
-            // Games of several files alternate, so their numbers no longer say the file.
-            let source = crate::Source { games: None, ..source.clone() };
-            if !mixed.sources.contains(&source) {
-                mixed.sources.push(source);
-            }
-        }
-        mixed.filters.extend(
-            metadata.filters.iter().filter(|f| !mixed.filters.contains(f)).cloned().collect::<Vec<_>>(),
-        );
-        mixed
-            .steps
-            .extend(metadata.steps.iter().filter(|s| !mixed.steps.contains(s)).cloned().collect::<Vec<_>>());
-    }
+    // Games of several files alternate, so their numbers no longer say the file.
+    mixed.sources.iter_mut().for_each(|source| source.games = None);
     let name = |part: &Weighted| {
         let name = part.data.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
         format!("{name}={}", part.weight)

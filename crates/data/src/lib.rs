@@ -7,6 +7,7 @@
 //! [`split::split`],
 //! [`interleave::interleave`], [`stats::stats`] and [`validate::validate`] work on whole datasets of any size.
 
+pub mod card;
 pub mod dedupe;
 pub mod extract;
 pub mod fast_epd;

@@ -77,11 +77,10 @@ pub fn merge(
     batcher.flush()?;
     let done = batcher.output.finish(|metadata, done| {
         if let Some(account) = &mut account {
-            for (reason, count) in &done.dropped {
-                *account.dropped.entry(reason.to_string()).or_default() += count;
-            }
+            account.add_dropped(&done.dropped);
         }
         metadata.account.clone_from(&account);
+        parts.iter().for_each(|part| metadata.add_digests(part.metadata()));
     })?;
     if let Some(rows) = parts.iter().map(RowGroups::rows).sum::<Option<u64>>()
         && done.read != rows
@@ -155,38 +154,19 @@ fn means(parts: &[RowGroups], dedupe: Option<Dedupe>) -> Result<Option<Dedupe>> 
 }
 
 fn metadata(parts: &[RowGroups], together: bool, settings: &OutputSettings) -> Metadata {
-    let first = parts[0].metadata();
-    let mut merged = Metadata::new(Vec::new(), Vec::new(), first.seed);
-    merged.resolved.clone_from(&first.resolved);
-    let all: Vec<&Metadata> = parts.iter().map(RowGroups::metadata).collect();
-    merged.sources = unique(all.iter().flat_map(|m| &m.sources));
-    if !together && merged.sources.len() < all.iter().map(|m| m.sources.len()).sum() {
+    let all = || parts.iter().map(RowGroups::metadata);
+    let mut merged = Metadata::joined(all());
+    merged.resolved.clone_from(&parts[0].metadata().resolved);
+    if !together && merged.sources.len() < all().map(|m| m.sources.len()).sum() {
         // Two datasets have games of the same file, so game numbers no longer identify the file.
         merged.sources.iter_mut().for_each(|source| source.games = None);
     }
-    merged.teacher = Metadata::teachers(all.iter().copied());
-    merged.filters = unique(all.iter().flat_map(|m| &m.filters));
+    merged.leave_extra(parts[0].path(), "data merge does not carry");
     merged.filters.extend(settings.describe());
-    merged.steps = unique(all.iter().flat_map(|m| &m.steps));
     if !settings.describe().is_empty() {
         merged.seed = settings.seed;
     }
-    let accounts: Option<Vec<&Account>> = all.iter().map(|m| m.account.as_ref()).collect();
-    merged.account = accounts.map(|accounts| {
-        let mut sum = Account::default();
-        accounts.into_iter().for_each(|account| sum.add(account));
-        sum
-    });
     merged
-}
-
-fn unique<'a, T: PartialEq + Clone + 'a>(all: impl Iterator<Item = &'a T>) -> Vec<T> {
-    all.fold(Vec::new(), |mut seen, item| {
-        if !seen.contains(item) {
-            seen.push(item.clone());
-        }
-        seen
-    })
 }
 
 struct Batcher<P> {

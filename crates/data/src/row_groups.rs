@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::format::parquet::Blocks;
 use super::format::registry::{self, Format, Read};
+use super::format::table::Columns;
 use super::{AnyReader, Dataset, Metadata, Record};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -35,8 +36,16 @@ pub struct RowGroup<'a> {
 
 impl RowGroups {
     pub fn open(path: &Path, format: Option<&'static Format>) -> Result<RowGroups> {
+        RowGroups::of(path, format, AnyReader::open(path, format)?)
+    }
+
+    /// Opens a file to make another of it; see [`AnyReader::open_source`].
+    pub fn open_source(path: &Path, format: Option<&'static Format>) -> Result<RowGroups> {
+        RowGroups::of(path, format, AnyReader::open_source(path, format, &Columns::default())?)
+    }
+
+    fn of(path: &Path, format: Option<&'static Format>, reader: AnyReader) -> Result<RowGroups> {
         let native = format.is_none_or(|format| matches!(format.read, Read::Dataset));
-        let reader = AnyReader::open(path, format)?;
         if native && matches!(reader.format().read, Read::Dataset) && path != Path::new("-") {
             return Ok(RowGroups::Dataset(Dataset::open(path)?));
         }

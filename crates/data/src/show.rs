@@ -132,6 +132,7 @@ fn flag_names(record: &Record) -> String {
         (flags::BOOK, "book"),
         (flags::MATE_SCORE, "mate_score"),
         (flags::CHESS960, "chess960"),
+        (flags::PLACEHOLDER, "placeholder"),
     ];
     let names: Vec<&str> = all.iter().filter(|(bit, _)| record.has(*bit)).map(|(_, name)| *name).collect();
     names.join(" ")

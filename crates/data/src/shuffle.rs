@@ -7,8 +7,9 @@
 
 use std::path::Path;
 
+use super::format::extra::{ExtraColumn, ExtraRow, ExtraRows};
 use super::format::metadata::Metadata;
-use super::spill::{Buckets, folder_of};
+use super::spill::{Buckets, Spillable, folder_of};
 use super::spill_file::SpillFile;
 use super::{AnyWriter, Record, RowGroups, Target, Written};
 use patzer_chess::rng::{Rng, mix};
@@ -17,6 +18,9 @@ use patzer_io::interrupt;
 
 /// Mean positions of a bucket. Fixed, since the order must not depend on the available memory.
 const BUCKET: u64 = 1 << 19;
+
+/// Rows of unknown columns that are read at a time.
+const EXTRA_ROWS: usize = 1 << 14;
 
 /// Random streams, so that the two steps are independent.
 const BUCKETS: u64 = 3;
@@ -42,7 +46,7 @@ pub fn shuffle(
     metadata.steps.push(format!("shuffle: seed {}", settings.seed));
     let mut writer = AnyWriter::create(output, &settings.target, &metadata)?;
     let folder = folder_of(Some(output));
-    let mut scatter = |buckets: &mut Scatter, records: Vec<Record>| {
+    let mut scatter = |buckets: &mut Scatter<Record>, records: Vec<Record>| {
         interrupt::check()?;
         records.iter().try_for_each(|record| buckets.push(*record))?;
         progress(records.len() as u64);
@@ -66,12 +70,17 @@ pub fn shuffle(
             buckets
         }
     };
+    let mut buckets = buckets;
     let read = buckets.rows;
-    buckets.in_order(|records| {
+    let mut extra = scattered_extra(&data, &writer.extra(), read, settings, &folder)?;
+    for bucket in 0..buckets.buckets.count() {
         interrupt::check()?;
+        let records = buckets.take(bucket)?;
         progress(records.len() as u64);
-        writer.write(&records)
-    })?;
+        let rows = extra.as_mut().map(|extra| extra.take(bucket)).transpose()?;
+        writer.write_with(&records, rows)?;
+    }
+    writer.add_digests(data.metadata());
     let written = writer.finish()?;
     if written.positions + written.all_dropped() != read {
         return Err(Error::internal(format!("{read} positions were read, but {written:?}")));
@@ -79,31 +88,48 @@ pub fn shuffle(
     Ok((read, written))
 }
 
-struct Scatter {
-    buckets: Buckets<Record>,
+/// The unknown columns of a file in the same order as its positions.
+fn scattered_extra(
+    data: &RowGroups,
+    wanted: &[ExtraColumn],
+    rows: u64,
+    settings: Settings,
+    folder: &Path,
+) -> Result<Option<Scatter<ExtraRow>>> {
+    let Some(mut extra) = ExtraRows::of(data.path(), data.metadata(), wanted)? else { return Ok(None) };
+    let mut scatter = Scatter::new(rows, settings, folder);
+    loop {
+        interrupt::check()?;
+        let some = extra.take(EXTRA_ROWS)?;
+        if some.is_empty() {
+            return Ok(Some(scatter));
+        }
+        some.into_iter().try_for_each(|row| scatter.push(row))?;
+    }
+}
+
+struct Scatter<T> {
+    buckets: Buckets<T>,
     seed: u64,
     rows: u64,
 }
 
-impl Scatter {
-    fn new(rows: u64, settings: Settings, folder: &Path) -> Scatter {
+impl<T: Spillable> Scatter<T> {
+    fn new(rows: u64, settings: Settings, folder: &Path) -> Scatter<T> {
         let count = rows.div_ceil(BUCKET).max(1) as usize;
         Scatter { buckets: Buckets::new(count, settings.memory, folder), seed: settings.seed, rows: 0 }
     }
 
-    fn push(&mut self, record: Record) -> Result<()> {
+    fn push(&mut self, record: T) -> Result<()> {
         let drawn = mix(mix(self.seed, BUCKETS), self.rows);
         self.rows += 1;
         self.buckets.push(below(drawn, self.buckets.count()), record)
     }
 
-    fn in_order(mut self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<()> {
-        for bucket in 0..self.buckets.count() {
-            let mut records = self.buckets.take(bucket)?;
-            Rng::new(mix(mix(self.seed, ORDERS), bucket as u64)).shuffle(&mut records);
-            each(records)?;
-        }
-        Ok(())
+    fn take(&mut self, bucket: usize) -> Result<Vec<T>> {
+        let mut records = self.buckets.take(bucket)?;
+        Rng::new(mix(mix(self.seed, ORDERS), bucket as u64)).shuffle(&mut records);
+        Ok(records)
     }
 }
 
@@ -121,14 +147,8 @@ mod tests {
         let folder = std::env::temp_dir();
         let mut scatter = Scatter { buckets: Buckets::new(buckets, usize::MAX, &folder), seed, rows: 0 };
         (0..count).for_each(|game| scatter.push(Record { game, ..EMPTY }).unwrap());
-        let mut order = Vec::new();
-        scatter
-            .in_order(|some| {
-                order.extend(some.iter().map(|s| s.game));
-                Ok(())
-            })
-            .unwrap();
-        order
+        let games = (0..buckets).flat_map(|bucket| scatter.take(bucket).unwrap()).map(|record| record.game);
+        games.collect()
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::format::extra::{ExtraRow, ExtraRows};
 use super::{AnyWriter, Metadata, Record, RowGroups, Target, Written};
 use patzer_chess::rng::{mix, unit};
 use patzer_io::error::{Error, Result};
@@ -52,23 +53,30 @@ pub fn split(
     };
     let mut writers = parts.iter().map(writer).collect::<Result<Vec<AnyWriter>>>()?;
     let mut done = SplitCounts { read: 0, written: Vec::new(), left_out: 0 };
-    let mut bins: Vec<Vec<Record>> = parts.iter().map(|_| Vec::new()).collect();
+    let mut bins: Vec<(Vec<Record>, Vec<ExtraRow>)> = parts.iter().map(|_| Default::default()).collect();
+    let wanted = writers.first_mut().map(AnyWriter::extra).unwrap_or_default();
+    let mut extra = ExtraRows::of(data.path(), data.metadata(), &wanted)?;
     data.for_each(|records| {
         interrupt::check()?;
         done.read += records.len() as u64;
         for game in records.chunk_by(|a, b| a.game == b.game) {
+            let rows = extra.as_mut().map(|extra| extra.take(game.len())).transpose()?;
             match part_of(game[0].game, parts, seed) {
-                Some(part) => bins[part].extend_from_slice(game),
+                Some(part) => {
+                    bins[part].0.extend_from_slice(game);
+                    bins[part].1.extend(rows.into_iter().flatten());
+                }
                 None => done.left_out += game.len() as u64,
             }
         }
-        for (writer, bin) in writers.iter_mut().zip(&mut bins) {
-            writer.write(bin)?;
+        for (writer, (bin, rows)) in writers.iter_mut().zip(&mut bins) {
+            writer.write_with(bin, extra.is_some().then(|| std::mem::take(rows)))?;
             bin.clear();
         }
         progress(records.len() as u64);
         Ok(())
     })?;
+    writers.iter_mut().for_each(|writer| writer.add_digests(data.metadata()));
     done.written = writers.into_iter().map(AnyWriter::finish).collect::<Result<_>>()?;
     let counted: u64 = done.written.iter().map(|written| written.positions + written.all_dropped()).sum();
     if counted + done.left_out != done.read || data.rows().is_some_and(|rows| rows != done.read) {

@@ -11,6 +11,7 @@ mod history_table;
 mod history_update;
 mod known_draw;
 mod mate;
+mod mcts;
 mod move_picker;
 mod params;
 mod pruning;
@@ -35,6 +36,8 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{Chess, Move};
 
+use self::mcts::PlayoutSearcher;
+pub use self::mcts::SearchKind;
 use self::searcher::Searcher;
 use self::transposition_table::TranspositionTable;
 pub use params::Params;
@@ -172,6 +175,19 @@ pub trait Engine: Send {
 pub fn engine(evaluation: &Evaluation, hash_mb: usize) -> Box<dyn Engine> {
     let table = TranspositionTable::new(hash_mb).unwrap_or_else(|_| TranspositionTable::smallest());
     with_table(evaluation, table)
+}
+
+/// Creates an engine with this search.
+pub fn engine_with(search: SearchKind, evaluation: &Evaluation, hash_mb: usize) -> Box<dyn Engine> {
+    match (search, evaluation) {
+        (SearchKind::AlphaBeta, _) => engine(evaluation, hash_mb),
+        (_, Evaluation::Hce(weights)) => {
+            Box::new(PlayoutSearcher::new(Hce::new(weights.clone()), search, hash_mb))
+        }
+        (_, Evaluation::Nnue(network)) => {
+            Box::new(PlayoutSearcher::new(Nnue::new(network.clone()), search, hash_mb))
+        }
+    }
 }
 
 /// Creates an engine for searches of at most this many nodes, whose table is cheap to clear.

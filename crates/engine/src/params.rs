@@ -145,6 +145,20 @@ impl Params {
         *(row.field)(self) = number;
         Ok(())
     }
+
+    /// Names and values of the parameters that differ from their defaults.
+    pub fn changed(&self) -> impl Iterator<Item = (&'static str, i32)> {
+        let mut own = self.clone();
+        ROWS.iter().filter_map(move |row| {
+            let value = *(row.field)(&mut own);
+            (value != row.default).then_some((row.name, value))
+        })
+    }
+
+    /// Lines for an SPSA tuner, in OpenBench's form.
+    pub fn spsa_lines() -> impl Iterator<Item = String> {
+        ROWS.iter().filter_map(Row::spsa)
+    }
 }
 
 impl Row {

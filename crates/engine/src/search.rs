@@ -3,7 +3,7 @@
 //! Pruning" (1975); Marsland and Campbell, "Parallel Search of Strongly Ordered Game Trees" (1982).
 
 use arrayvec::ArrayVec;
-use shakmaty::{Bitboard, Move, Position};
+use shakmaty::{Bitboard, Chess, Move, Position};
 
 use super::correction::{CorrectionHistory, CorrectionIndex};
 use super::extensions::Extension;
@@ -194,9 +194,13 @@ impl<E: Evaluator> Search<'_, E> {
         let position = node.position;
         (position.halfmoves() >= 100 && (!node.in_check || !position.legal_moves().is_empty()))
             || self.stack.is_repetition(node)
-            || (position.board().occupied().count() <= 4
-                && (position.is_insufficient_material()
-                    || self.selective && is_known_draw(position, node.in_check)))
+            || self.is_drawn_ending(position, node.in_check)
+    }
+
+    /// Draws by material or by knowledge of an ending.
+    pub(super) fn is_drawn_ending(&self, position: &Chess, in_check: bool) -> bool {
+        position.board().occupied().count() <= 4
+            && (position.is_insufficient_material() || self.selective && is_known_draw(position, in_check))
     }
 
     fn move_loop<const PV: bool>(&mut self, node: &Node, mut ctx: NodeContext) -> Score {

@@ -77,6 +77,11 @@ impl<E: Evaluator> Searcher<E> {
         Searcher { shared, main: Worker::new(evaluator), helpers: Vec::new() }
     }
 
+    /// The main thread's search, for a search of another kind.
+    pub(super) fn single<'a>(&'a mut self, time: TimeManager<'a>) -> Search<'a, E> {
+        self.main.new_search(&self.shared, time)
+    }
+
     #[cfg(test)]
     pub(super) fn exhaustive(evaluator: E) -> Searcher<E> {
         let mut searcher = Searcher::new(evaluator, TranspositionTable::smallest());

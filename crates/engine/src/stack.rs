@@ -125,21 +125,11 @@ impl Stack {
         self.keys.pop();
     }
 
-    /// Once before within the search, where whoever can repeat once can do so again, or twice before in all.
+    /// Tests for a draw by repetition, see [`repeats`]; a null move ends what can be repeated.
     pub fn is_repetition(&self, node: &Node) -> bool {
         let plies_since_null =
             (node.position.halfmoves() as usize).min(self.frames[node.ply].plies_since_null);
-        let now = self.keys.len() - 1;
-        let mut earlier = 0;
-        for back in (4..=plies_since_null).step_by(2) {
-            if self.keys[now - back] == node.key {
-                earlier += 1;
-                if back < node.ply || earlier == 2 {
-                    return true;
-                }
-            }
-        }
-        false
+        repeats(&self.keys, plies_since_null, node.ply)
     }
 
     pub fn line(&self, ply: usize) -> &[Move] {
@@ -166,4 +156,21 @@ impl Stack {
             *killers = [Some(m), killers[0]];
         }
     }
+}
+
+/// Whether the last of `keys` occurs once before within the last `ply` plies, the search, where whoever can repeat once can
+/// do so again, or twice before in all. At most `reversible` plies can be taken back.
+#[inline]
+pub fn repeats(keys: &[u64], reversible: usize, ply: usize) -> bool {
+    let now = keys.len() - 1;
+    let mut earlier = 0;
+    for back in (4..=reversible).step_by(2) {
+        if keys[now - back] == keys[now] {
+            earlier += 1;
+            if back < ply || earlier == 2 {
+                return true;
+            }
+        }
+    }
+    false
 }

@@ -3,10 +3,12 @@
 #![warn(missing_docs)]
 
 mod companion;
+mod digest;
 pub mod error;
 mod files;
 pub mod interrupt;
 mod lock;
+mod nearest;
 pub mod number;
 mod printable;
 pub mod run_folder;
@@ -15,9 +17,11 @@ pub use companion::{
     companion, companion_path, remove_companion, sha256, verify_companion, write_companion,
     write_with_companion,
 };
+pub use digest::Digest;
 pub use files::{
     Compression, LONGEST_LINE, Limit, Output, ShortLines, check_writable, decompressed, expand, is_stream,
     open, parse, raw, read, read_as, read_text, remove_if_exists, sync_folder, write,
 };
-pub use lock::{Lock, try_lock};
+pub use lock::{Lock, locked_by, try_lock};
+pub use nearest::nearest;
 pub use printable::{Printable, printable, printable_json, printable_lines};

@@ -44,6 +44,11 @@ pub fn try_lock(file: &File, path: &Path) -> Result<bool> {
     }
 }
 
+/// Names the process that holds the lock on a file, where the system tells; takes no lock.
+pub fn locked_by(path: &Path) -> Option<String> {
+    holder(&File::open(path).ok()?)
+}
+
 /// Names the process that holds the lock on a file, from Linux's table of locks.
 #[cfg(target_os = "linux")]
 fn holder(file: &File) -> Option<String> {
@@ -86,9 +91,12 @@ mod tests {
             let error = Lock::take(path).unwrap_err().to_string();
             assert!(error.contains("in use by"), "{error}");
             if cfg!(target_os = "linux") {
-                assert!(error.contains(&format!("process {}", std::process::id())), "{error}");
+                let own = format!("process {}", std::process::id());
+                assert!(error.contains(&own), "{error}");
+                assert!(locked_by(path).unwrap().starts_with(&own));
             }
             drop(first);
+            assert_eq!(locked_by(path), None);
             assert!(Lock::take(path).unwrap().is_some());
         }
     }

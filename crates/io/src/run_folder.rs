@@ -97,15 +97,21 @@ fn free_name(folder: &Path) -> Result<PathBuf> {
     free.next().ok_or_else(|| Error::internal("no free number"))
 }
 
-/// Writes `recipe.toml` and `run.json`.
-pub fn write_settings(folder: &Path, settings: &impl Serialize, inputs: &impl Serialize) -> Result<()> {
+/// Writes `recipe.toml`, and `run.json` or, from the second stage on, `run.2.json` and so on.
+pub fn write_settings(
+    folder: &Path,
+    stage: u64,
+    settings: &impl Serialize,
+    inputs: &impl Serialize,
+) -> Result<()> {
     let internal = |e: &dyn std::fmt::Display| Error::internal(e.to_string());
     std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
     let recipe = toml::to_string(settings).map_err(|e| internal(&e))?;
     io::write(&folder.join("recipe.toml"), recipe.as_bytes())?;
     // By way of a value, whose keys are sorted.
     let inputs = serde_json::to_value(inputs).map_err(|e| internal(&e))?;
-    io::write(&folder.join("run.json"), format!("{inputs:#}\n").as_bytes())
+    let name = if stage > 1 { format!("run.{stage}.json") } else { "run.json".to_string() };
+    io::write(&folder.join(name), format!("{inputs:#}\n").as_bytes())
 }
 
 /// Writes the result of a run as `result.json`, as `--json` prints it.

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::leaf::{Method, Settings, label};
 use crate::prepare::{Event, Report, modified};
+use patzer_data::format::extra::ExtraRows;
 use patzer_data::{AnyReader, AnyWriter, Metadata, Target, Written};
 use patzer_eval::Evaluation;
 use patzer_io::error::{Error, Result};
@@ -29,6 +30,7 @@ pub fn label_file(
     let mut metadata = Metadata::clone(data.metadata());
     metadata.resolved = Some(settings.describe());
     let mut writer = AnyWriter::create(output, target, &metadata)?;
+    let mut extra = ExtraRows::of(data.path(), data.metadata(), &writer.extra())?;
     report(Event::Started("labelling", data.rows().unwrap_or(0)));
     let (mut positions, mut resolved_elsewhere, mut records) = (0, 0, Vec::new());
     while data.next_batch(&mut records)? {
@@ -39,9 +41,11 @@ pub fn label_file(
         let elsewhere = records.iter().filter(|s| s.leaf.is_some_and(|leaf| leaf.board != s.board));
         resolved_elsewhere += elsewhere.count() as u64;
         positions += records.len() as u64;
-        writer.write(&records)?;
+        let rows = extra.as_mut().map(|extra| extra.take(records.len())).transpose()?;
+        writer.write_with(&records, rows)?;
     }
     report(Event::Finished);
+    writer.add_digests(data.metadata());
     let written = writer.finish()?;
     if written.positions + written.all_dropped() != positions {
         return Err(Error::internal(format!("{positions} positions were read, but {written:?}")));

@@ -140,7 +140,7 @@ fn searched(
     if rescore {
         record.score = Some(clamp(report.score));
         record.depth = Some(report.depth.clamp(0, 254) as u8);
-        record.flags &= !flags::MATE_SCORE;
+        record.flags &= !(flags::MATE_SCORE | flags::PLACEHOLDER);
         if score::is_mate(report.score) {
             record.flags |= flags::MATE_SCORE;
         }

@@ -12,6 +12,7 @@ use serde::Serialize;
 use shakmaty::Color;
 
 use patzer_chess::score::is_mate;
+use patzer_data::format::extra::ExtraRows;
 use patzer_data::{AnyReader, AnyWriter, MeanResult, Record, Target, Wdl, Written, flags};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -135,7 +136,7 @@ fn correct_score(record: &mut Record, result: i8) -> bool {
         return false;
     }
     (record.score, record.depth) = (Some(right), None);
-    record.flags &= !flags::MATE_SCORE;
+    record.flags &= !(flags::MATE_SCORE | flags::PLACEHOLDER);
     true
 }
 
@@ -149,13 +150,16 @@ pub fn correct_file(
     let mut metadata = data.metadata().clone();
     metadata.steps.push(tables.describe());
     let mut writer = AnyWriter::create(output, target, &metadata)?;
+    let mut extra = ExtraRows::of(data.path(), data.metadata(), &writer.extra())?;
     let mut records = Vec::new();
     while data.next_batch(&mut records)? {
         interrupt::check()?;
         tables.correct(&mut records)?;
-        writer.write(&records)?;
+        let rows = extra.as_mut().map(|extra| extra.take(records.len())).transpose()?;
+        writer.write_with(&records, rows)?;
         advance(records.len() as u64);
     }
+    writer.add_digests(data.metadata());
     writer.finish()
 }
 

@@ -12,8 +12,13 @@ use patzer_engine::{Clock, Limits};
 pub struct Control {
     pub time: Option<Time>,
     pub nodes: Option<u64>,
+    /// Nodes after which the present iteration is the last.
+    pub soft_nodes: Option<u64>,
     pub depth: Option<i32>,
 }
+
+/// Hard limit of a search with a soft one alone, in multiples of it.
+const HARD_NODES: u64 = 10;
 
 /// Time a move, or a clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,6 +107,11 @@ impl Control {
         *self == Control::default()
     }
 
+    /// Nodes that a search never exceeds: a soft limit has a hard one.
+    pub fn most_nodes(&self) -> Option<u64> {
+        self.nodes.or(self.soft_nodes.map(|nodes| nodes.saturating_mul(HARD_NODES)))
+    }
+
     /// Whether a player in the same position always plays the same move.
     pub fn deterministic(&self) -> bool {
         self.time.is_none()
@@ -115,8 +125,9 @@ impl Control {
                 Time::Clock(TimeControl { moves, time: scaled(time), increment: scaled(increment) })
             }
         });
-        let nodes = self.nodes.map(|nodes| ((nodes as f64 * factor).round() as u64).max(1));
-        Control { time, nodes, depth: self.depth }
+        let multiple = |nodes| ((nodes as f64 * factor).round() as u64).max(1);
+        let (nodes, soft_nodes) = (self.nodes.map(multiple), self.soft_nodes.map(multiple));
+        Control { time, nodes, soft_nodes, depth: self.depth }
     }
 
     /// Value of PGN's `TimeControl` tag as fastchess writes it: `40/60+0.6`, `0.1/move`, or `-`.
@@ -135,9 +146,11 @@ impl fmt::Display for Control {
             Time::Move(time) => format!("{} ms a move", time.as_secs_f64() * 1000.0),
             Time::Clock(clock) => format!("{clock} seconds"),
         });
-        let nodes = self.nodes.map(|nodes| format!("{nodes} nodes a move"));
+        let soft = self.soft_nodes.map(|nodes| format!("{nodes} soft nodes a move"));
+        let most = if soft.is_some() { "at most " } else { "" };
+        let nodes = self.most_nodes().map(|nodes| format!("{most}{nodes} nodes a move"));
         let depth = self.depth.map(|depth| format!("depth {depth}"));
-        let parts: Vec<String> = [time, nodes, depth].into_iter().flatten().collect();
+        let parts: Vec<String> = [time, soft, nodes, depth].into_iter().flatten().collect();
         f.write_str(if parts.is_empty() { "no limit" } else { "" })?;
         f.write_str(&parts.join(", "))
     }
@@ -163,12 +176,13 @@ impl Timer {
 
     /// Search limits of the next move. `overhead` is the reserve the player keeps.
     pub fn limits(&self, overhead: Duration) -> Limits {
-        let Control { nodes, depth, .. } = self.control;
+        let Control { soft_nodes, depth, .. } = self.control;
+        let nodes = self.control.most_nodes();
         let movetime = match self.control.time {
             Some(Time::Move(time)) => Some(time),
             _ => None,
         };
-        Limits { nodes, depth, movetime, clock: self.clock(), overhead, ..Limits::default() }
+        Limits { nodes, soft_nodes, depth, movetime, clock: self.clock(), overhead, ..Limits::default() }
     }
 
     pub fn control(&self) -> Control {
@@ -272,5 +286,14 @@ mod tests {
         let limits = Timer::new(both, MS(0)).limits(MS(5));
         assert_eq!((limits.depth, limits.nodes, limits.clock.is_some()), (Some(9), None, true));
         assert_eq!(both.to_string(), "10 seconds, depth 9");
+    }
+
+    #[test]
+    fn a_soft_limit_has_a_hard_one() {
+        let soft = Control { soft_nodes: Some(500), ..Control::default() };
+        assert_eq!(soft.to_string(), "500 soft nodes a move, at most 5000 nodes a move");
+        let limits = Timer::new(Control { nodes: Some(700), ..soft }, MS(0)).limits(MS(0));
+        assert_eq!((limits.soft_nodes, limits.nodes), (Some(500), Some(700)));
+        assert_eq!(soft.scaled(2.0).most_nodes(), Some(10_000));
     }
 }

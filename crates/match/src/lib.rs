@@ -3,10 +3,12 @@
 //! A [`Spec`] describes a player; [`participant`] turns it into the bundled engine with an evaluation, or a UCI
 //! program. [`play`] plays one game between two [`Player`]s, and [`run_match`] plays the pairs of a [`MatchConfig`]
 //! on all threads, writes them to a [`record`], and counts them in [`Standings`] until a sequential test
-//! ([`SprtState`]) has a verdict or a tournament ([`CrossTable`]) is complete.
+//! ([`SprtState`]) has a verdict, a tournament ([`CrossTable`]) is complete, or a tuning ([`spsa`]) has come to its end.
+//! [`book`] makes and scores opening books.
 
 mod adjudication;
 pub mod affinity;
+pub mod book;
 mod by_opening;
 mod children;
 mod control;
@@ -25,10 +27,12 @@ pub mod participant;
 pub mod pgn;
 mod player;
 pub mod puzzles;
+pub mod race;
 pub mod record;
 mod runner;
 mod sequential;
 mod spec;
+pub mod spsa;
 pub mod stats;
 mod syzygy;
 mod tally;
@@ -40,9 +44,11 @@ pub use adjudication::{Adjudication, DrawRule, ResignRule};
 pub use control::{Control, Time, TimeControl, Timer};
 pub use game::{Game, GameError, PlayedMove, Reason, Rules, TimeSettings, ending, play};
 pub use lineup::Lineup;
-pub use pairings::{Colours, OpeningChange, Pair, Pairing, Pairings, SWAPPED};
-pub use pairs::MatchConfig;
-pub use player::{InProcess, MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Turn};
+pub use pairings::{Colours, OpeningChange, Pair, Pairing, Pairings, SWAPPED, Schedule};
+pub use pairs::{MatchConfig, PairOptions};
+pub use player::{
+    InProcess, MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Turn, score_position,
+};
 pub use runner::{Observer, RunSummary, Standings, StopReason, run_match};
 pub use sequential::SprtState;
 pub use spec::{KEYS, Spec, SpecError};
@@ -50,6 +56,6 @@ pub use syzygy::{Syzygy, SyzygyResults};
 pub use tally::Tally;
 pub use time_use::{TimeSummary, TimeUse};
 pub use tournament::CrossTable;
-pub use uci::{Analysis, Analyst, EngineLog, LinePattern, Listen, PatternError, PvCheck, Timeouts};
+pub use uci::{Analysis, Analyst, EngineLog, Genfens, LinePattern, Listen, PatternError, PvCheck, Timeouts};
 #[doc(hidden)]
 pub use uci::{EngineOutput, read_output};

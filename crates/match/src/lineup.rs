@@ -68,7 +68,7 @@ impl Lineup {
             values.join(" - ")
         };
         let limit = all(|participant| {
-            let Control { time, nodes, depth } = participant.time_settings.control;
+            let Control { time, nodes, depth, .. } = participant.time_settings.control;
             match (time, depth, nodes) {
                 (None, Some(depth), _) => format!("{depth} plies"),
                 (None, None, Some(nodes)) => format!("{nodes} nodes"),

@@ -10,8 +10,10 @@ use crate::{Control, MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo
 use patzer_chess::rng::mix;
 use patzer_chess::score::Score;
 
-pub const TIME: TimeSettings =
-    TimeSettings { control: Control { time: None, nodes: Some(1), depth: None }, margin: Duration::ZERO };
+pub const TIME: TimeSettings = TimeSettings {
+    control: Control { time: None, nodes: Some(1), soft_nodes: None, depth: None },
+    margin: Duration::ZERO,
+};
 
 /// Plays a list of UCI moves, both colours' moves in one list, with a constant score and time.
 pub struct Scripted {

@@ -1,5 +1,7 @@
 //! Pairings of a match, gauntlet or round robin: who meets whom, with which colours, from which opening.
 
+use std::sync::atomic::AtomicBool;
+
 use shakmaty::Color;
 
 use super::game::Game;
@@ -37,6 +39,18 @@ pub struct Pairing {
     pub colours: Colours,
     /// Opening of each game.
     pub openings: [usize; 2],
+}
+
+/// Says who meets in each pair.
+pub trait Schedule: Sync {
+    /// The pairing of a pair, by its index from 0; `None` if it is not known by the time `halt` is set.
+    fn pairing(&self, pair: usize, halt: &AtomicBool) -> Option<Pairing>;
+}
+
+impl Schedule for Pairings {
+    fn pairing(&self, pair: usize, _: &AtomicBool) -> Option<Pairing> {
+        Some(Pairings::pairing(self, pair))
+    }
 }
 
 impl Pairings {

@@ -7,18 +7,21 @@ use std::time::{Duration, SystemTime};
 use super::openings::Openings;
 use super::ordered_map::{self, Jobs};
 use super::pgn::Header;
-use crate::{Game, GameError, Pair, Pairing, Pairings, Player, PlayerError, Rules, TimeSettings, play};
+use crate::{Game, GameError, Pair, Pairing, Player, PlayerError, Rules, Schedule, TimeSettings, play};
 use patzer_io::error::{Error, Result};
 
 /// Creates a player, by its index, for the games of one thread.
 pub type PlayerFactory<'a> =
     &'a (dyn Fn(usize, &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> + Sync);
 
+/// Options of both players in a pair of games, by its index; `None` if halted.
+pub type PairOptions<'a> = &'a (dyn Fn(usize, &AtomicBool) -> Option<[Vec<(String, String)>; 2]> + Sync);
+
 /// Match configuration: pairs, openings, limits, tags.
 pub struct MatchConfig<'a> {
     pub pairs: Range<usize>,
     pub concurrency: usize,
-    pub pairings: &'a Pairings,
+    pub pairings: &'a dyn Schedule,
     pub time_settings: &'a [TimeSettings],
     pub names: &'a [String],
     pub openings: &'a Openings,
@@ -28,6 +31,7 @@ pub struct MatchConfig<'a> {
     pub wait: Duration,
     /// Called by each thread, with its number, before it plays.
     pub prepare: &'a (dyn Fn(usize) + Sync),
+    pub pair_options: Option<PairOptions<'a>>,
 }
 
 impl MatchConfig<'_> {
@@ -61,7 +65,7 @@ fn play_number(
     index: usize,
     halt: &AtomicBool,
 ) -> Result<Option<Pair>> {
-    let pairing = config.pairings.pairing(index);
+    let Some(pairing) = config.pairings.pairing(index, halt) else { return Ok(None) };
     for number in pairing.players {
         if seats[number].is_none() {
             match make(number, halt) {
@@ -74,6 +78,15 @@ fn play_number(
     let Ok([Some(first), Some(second)]) = seats.get_disjoint_mut(pairing.players) else {
         return Err(Error::internal("a player was to meet itself"));
     };
+    if let Some(options) = config.pair_options {
+        let Some(options) = options(index, halt) else { return Ok(None) };
+        for ((player, number), options) in
+            [&mut *first, second].into_iter().zip(pairing.players).zip(&options)
+        {
+            let set = player.set_options(options);
+            set.map_err(|error| Error::input(format!("{}: {error}", config.names[number])))?;
+        }
+    }
     let played = play_pair(config, index, pairing, [first.as_mut(), second.as_mut()], halt);
     played.map(Some).or_else(|error| error.map_or(Ok(None), Err))
 }
@@ -129,6 +142,7 @@ pub mod tests {
     use super::super::mock::{Hashing, TIME};
     use super::super::openings::BookOptions;
     use super::*;
+    use crate::Pairings;
     use std::sync::LazyLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -153,6 +167,7 @@ pub mod tests {
             header: Header::new("", &*NAMES, &[TIME; 4]),
             wait: Duration::ZERO,
             prepare: &|_| {},
+            pair_options: None,
         }
     }
 

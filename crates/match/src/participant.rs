@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::uci::{Analyst, Program, UciPlayer};
+use super::uci::{Analyst, Genfens, Program, UciPlayer};
 use crate::{Control, InProcess, Listen, Player, PlayerError, Spec, TimeSettings, Timeouts};
-use patzer_engine::{self as engine, PlayerSettings};
+use patzer_engine::{OptionError, Params, PlayerSettings, SearchKind};
 use patzer_eval::Evaluation;
 use patzer_eval::nnue::file::has_magic;
 use patzer_io as io;
@@ -38,17 +38,15 @@ pub struct Participant {
     engine_name: Option<String>,
     /// The program's own threads and transposition table, as it declares them.
     declared: [Option<String>; 2],
+    /// The program declares `UCI_Chess960`.
+    declares_chess960: bool,
     /// Warnings of the program's first start.
     pub warnings: Vec<String>,
 }
 
 enum Kind {
-    InProcess(Evaluation, PlayerSettings),
+    InProcess(Evaluation, PlayerSettings, Box<Params>),
     Program(Arc<Program>),
-}
-
-fn bundled(evaluation: &Evaluation, settings: &PlayerSettings) -> InProcess {
-    InProcess::new(engine::engine(evaluation, settings.hash_mb), settings.overhead)
 }
 
 impl Participant {
@@ -76,12 +74,18 @@ impl Participant {
             spares: Mutex::default(),
             engine_name: None,
             declared: [None, None],
+            declares_chess960: false,
             warnings: Vec::new(),
         })
     }
 
     pub fn is_program(&self) -> bool {
         matches!(self.kind, Kind::Program(_))
+    }
+
+    /// Whether it plays Chess960, as far as it has been started.
+    pub fn plays_chess960(&self) -> bool {
+        !self.is_program() || self.declares_chess960
     }
 
     /// Lines `bestmove` of a program that answered no question.
@@ -95,7 +99,7 @@ impl Participant {
     /// Terms that the weights file of an in-process player lacks; see [`Evaluation::missing`].
     pub fn missing(&self) -> &[String] {
         match &self.kind {
-            Kind::InProcess(evaluation, _) => evaluation.missing(),
+            Kind::InProcess(evaluation, ..) => evaluation.missing(),
             Kind::Program(_) => &[],
         }
     }
@@ -115,7 +119,7 @@ impl Participant {
     /// Transposition table in MiB; `None` if the program does not say.
     pub fn hash(&self) -> Option<usize> {
         match &self.kind {
-            Kind::InProcess(_, settings) => Some(settings.hash_mb),
+            Kind::InProcess(_, settings, _) => Some(settings.hash_mb),
             Kind::Program(_) => {
                 let value = self.option("Hash").or(self.declared[1].as_deref());
                 value.and_then(|value| value.parse().ok())
@@ -136,7 +140,15 @@ impl Participant {
     /// Settings that affect play, apart from file and limits, in one line for the journal.
     pub fn settings(&self) -> String {
         match &self.kind {
-            Kind::InProcess(_, settings) => format!("in process, Hash {}", settings.hash_mb),
+            Kind::InProcess(_, settings, params) => {
+                let search = match settings.search {
+                    SearchKind::AlphaBeta => String::new(),
+                    other => format!(", Search {}", other.name()),
+                };
+                let changed: Vec<String> =
+                    params.changed().map(|(name, value)| format!(", {name} {value}")).collect();
+                format!("in process, Hash {}{search}{}", settings.hash_mb, changed.concat())
+            }
             Kind::Program(program) => {
                 let options: Vec<String> =
                     program.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
@@ -153,7 +165,9 @@ impl Participant {
     pub fn player(&self, stop: &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> {
         let program = match &self.kind {
             Kind::Program(program) => program,
-            Kind::InProcess(evaluation, settings) => return Ok(Box::new(bundled(evaluation, settings))),
+            Kind::InProcess(evaluation, settings, params) => {
+                return Ok(Box::new(InProcess::new(evaluation, *settings, params)));
+            }
         };
         let spare = self.spares.lock().unwrap_or_else(PoisonError::into_inner).pop();
         if let Some(spare) = spare {
@@ -172,9 +186,23 @@ impl Participant {
         }
     }
 
+    /// Lets the program make openings; `None` for an evaluation in this process.
+    pub fn genfens(
+        &self,
+        request: &Genfens,
+        stop: &AtomicBool,
+    ) -> Option<std::result::Result<Vec<String>, PlayerError>> {
+        match &self.kind {
+            Kind::Program(program) => Some(request.run(program, stop)),
+            Kind::InProcess(..) => None,
+        }
+    }
+
     pub fn in_process(&self) -> Option<InProcess> {
         match &self.kind {
-            Kind::InProcess(evaluation, settings) => Some(bundled(evaluation, settings)),
+            Kind::InProcess(evaluation, settings, params) => {
+                Some(InProcess::new(evaluation, *settings, params))
+            }
             Kind::Program(_) => None,
         }
     }
@@ -211,6 +239,7 @@ pub(crate) fn start_programs(participants: &mut [Participant], stop: &AtomicBool
         }
         participant.engine_name = player.name().map(str::to_string);
         participant.warnings = player.take_warnings();
+        participant.declares_chess960 = player.default_of("UCI_Chess960").is_some();
         participant.declared = ["Threads", "Hash"].map(|name| player.default_of(name).map(str::to_string));
         participant.spares.get_mut().unwrap_or_else(PoisonError::into_inner).push(player);
     }
@@ -327,9 +356,15 @@ fn in_process(spec: &Spec, path: &Path, defaults: &Defaults) -> Result<Kind> {
             return Err(Error::usage(format!("{}: {key} is for programs only", spec.cmd)));
         }
     }
-    let mut settings = PlayerSettings { hash_mb: defaults.hash, overhead: defaults.overhead };
+    let (hash_mb, overhead, search) = (defaults.hash, defaults.overhead, SearchKind::default());
+    let mut settings = PlayerSettings { hash_mb, overhead, search };
+    let mut params = Params::default();
     for (name, value) in &spec.options {
-        settings.set(name, value).map_err(|error| Error::usage(format!("{}: {error}", spec.cmd)))?;
+        let set = settings.set(name, value).or_else(|refused| match params.set(name, value) {
+            Err(OptionError::Unknown(_)) => Err(refused),
+            set => set,
+        });
+        set.map_err(|error| Error::usage(format!("{}: {error}", spec.cmd)))?;
     }
-    Ok(Kind::InProcess(load_evaluation(path)?, settings))
+    Ok(Kind::InProcess(load_evaluation(path)?, settings, Box::new(params)))
 }

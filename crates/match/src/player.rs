@@ -7,9 +7,12 @@ use std::time::{Duration, Instant};
 use shakmaty::{CastlingMode, Chess, Move, MoveList, Position};
 
 use super::control::Timer;
+use super::game::TimeSettings;
+use super::spsa;
 use patzer_chess::Line;
 use patzer_chess::score::Score;
-use patzer_engine::{Engine, Limits, Report};
+use patzer_engine::{Engine, Limits, Params, PlayerSettings, Report};
+use patzer_eval::Evaluation;
 
 /// The position, limits and clocks of a move to choose.
 pub struct Turn<'a> {
@@ -104,19 +107,47 @@ pub trait Player: Send {
     /// Chooses a move. A player that exceeds its clock may be abandoned; the reply then has a time beyond it.
     fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError>;
 
+    /// Sets options for the games to come, from the next [`Player::new_game`] on.
+    fn set_options(&mut self, _options: &[(String, String)]) -> Result<(), PlayerError> {
+        Err(PlayerError::Unable("has no options to tune".into()))
+    }
+
     /// Ends a search that has exceeded its time and may hang, so that it costs no other game.
     fn abandon(&mut self) {}
+}
+
+/// Scores a position from the side to move by the search of one move, as a game of its own.
+pub fn score_position(
+    player: &mut dyn Player,
+    position: &Chess,
+    settings: &TimeSettings,
+    stop: &AtomicBool,
+) -> Result<Option<Score>, PlayerError> {
+    player.new_game(position, stop)?;
+    let timer = Timer::new(settings.control, settings.margin);
+    let (line, legal) = (Line::new(position.clone()), position.legal_moves());
+    let turn = Turn { line: &line, legal: &legal, own: &timer, other: &timer, stop };
+    player.choose(&turn).map(|reply| reply.info.score)
 }
 
 /// The bundled engine as a player in this process.
 pub struct InProcess {
     engine: Box<dyn Engine>,
-    overhead: Duration,
+    settings: PlayerSettings,
+    evaluation: Evaluation,
+    params: Params,
 }
 
 impl InProcess {
-    pub fn new(engine: Box<dyn Engine>, overhead: Duration) -> InProcess {
-        InProcess { engine, overhead }
+    pub fn new(evaluation: &Evaluation, settings: PlayerSettings, params: &Params) -> InProcess {
+        let mut engine = patzer_engine::engine_with(settings.search, evaluation, settings.hash_mb);
+        engine.set_params(params);
+        InProcess { engine, settings, evaluation: evaluation.clone(), params: params.clone() }
+    }
+
+    /// The static evaluation in centipawns from the side to move.
+    pub fn evaluate(&mut self, position: &Chess) -> Score {
+        self.engine.evaluate(position)
     }
 
     /// [`Player::choose`] with MultiPV: searches the best `lines` lines and reports each.
@@ -126,7 +157,7 @@ impl InProcess {
         lines: usize,
         info: &mut dyn FnMut(&Report),
     ) -> Result<MoveReply, PlayerError> {
-        let limits = Limits { lines, ..turn.own.limits(self.overhead) };
+        let limits = Limits { lines, ..turn.own.limits(self.settings.overhead) };
         let begin = Instant::now();
         let report = self.engine.search(turn.line, &limits, turn.stop, info);
         let time = begin.elapsed();
@@ -150,6 +181,23 @@ impl InProcess {
 impl Player for InProcess {
     fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), PlayerError> {
         self.engine.new_game();
+        Ok(())
+    }
+
+    /// Sets search parameters by name, and weights, whose names have a dot.
+    fn set_options(&mut self, options: &[(String, String)]) -> Result<(), PlayerError> {
+        let (weights, params): (Vec<_>, Vec<_>) =
+            options.iter().cloned().partition(|(name, _)| spsa::weights::is_weight(name));
+        let mut next = self.params.clone();
+        for (name, value) in &params {
+            next.set(name, value).map_err(|error| PlayerError::Unable(error.to_string()))?;
+        }
+        if !weights.is_empty() {
+            let changed = spsa::weights::with(&self.evaluation, &weights);
+            let changed = changed.map_err(|error| PlayerError::Unable(error.to_string()))?;
+            self.engine = patzer_engine::engine_with(self.settings.search, &changed, self.settings.hash_mb);
+        }
+        self.engine.set_params(&next);
         Ok(())
     }
 

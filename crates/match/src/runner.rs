@@ -33,6 +33,11 @@ pub trait Standings {
 
     fn summary_line(&self) -> String;
 
+    /// The summary for a terminal, in one line or several.
+    fn live_lines(&self) -> String {
+        self.summary_line()
+    }
+
     fn games(&self) -> u64;
 
     /// Players by score percentage, ties in command-line order.

@@ -38,6 +38,10 @@ pub const KEYS: &[(&str, &str)] = &[
     ("tc", "clock: [moves/]seconds[+increment], or inf"),
     ("st", "seconds a move"),
     ("nodes", "nodes a move"),
+    (
+        "softnodes",
+        "nodes a move after which the present iteration is the last; nodes= is the hard limit [ten times]",
+    ),
     ("depth", "plies a move; also plies="),
     ("timemargin", "milliseconds by which the time may be overstepped"),
     ("timeodds", "factor for this player's times and nodes"),
@@ -118,6 +122,7 @@ impl Spec {
                 self.control.time = Some(Time::Move(time.ok_or_else(|| write("seconds, such as 0.1"))?));
             }
             "nodes" => self.control.nodes = Some(number()?),
+            "softnodes" => self.control.soft_nodes = Some(number()?),
             "depth" | "plies" => {
                 let depth = number()?.try_into().ok().filter(|depth| *depth <= 1000);
                 self.control.depth = Some(depth.ok_or_else(|| write("plies up to 1000"))?);

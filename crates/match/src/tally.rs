@@ -50,10 +50,9 @@ impl Tally {
     pub fn reversed(&self) -> Tally {
         let [first, second] = self.colours;
         let [ours, theirs] = self.time_losses;
-        let Pentanomial([ll, ld, even, wd, ww]) = self.pairs;
         Tally {
             games: reverse(self.games),
-            pairs: Pentanomial([ww, wd, even, ld, ll]),
+            pairs: self.pairs.reversed(),
             // The second player had the other colour.
             colours: [reverse(second), reverse(first)],
             reasons: self.reasons.clone(),

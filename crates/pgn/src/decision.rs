@@ -48,10 +48,16 @@ pub struct Evidence {
     pub neighbours: Option<f64>,
 }
 
-/// The decisions for one file.
+/// How the scores of one file are read.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Survey {
     pub decisions: Vec<Decision>,
+    /// Factor of every score that is no mate, if the user gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<f64>,
+    /// Patterns of the players whose scores are kept; all if empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub of: Vec<String>,
 }
 
 impl Decision {

@@ -265,8 +265,8 @@ fn rule_tags(tags: Tags<'_>) -> RuleTags<'_> {
     rules
 }
 
-/// Whether a Variant tag names Chess960 (true) or standard chess (false); `None` for other variants.
-fn variant(name: &[u8]) -> Option<bool> {
+/// Tells whether a tag Variant names Chess960 (true) or standard chess (false); `None` for other variants.
+pub fn variant(name: &[u8]) -> Option<bool> {
     let letters: Vec<u8> =
         name.iter().filter(|b| b.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();
     match &letters[..] {

@@ -23,6 +23,8 @@ pub mod flags {
     pub const BOOK: u16 = 1 << 5;
     pub const MATE_SCORE: u16 = 1 << 6;
     pub const CHESS960: u16 = 1 << 7;
+    /// See [`Placeholders`](super::Placeholders).
+    pub const PLACEHOLDER: u16 = 1 << 8;
 }
 
 /// One position of one game.
@@ -62,6 +64,32 @@ pub struct Record {
     pub best: PackedMove,
     /// Expected shares of that engine, if it shows them.
     pub wdl: Option<Wdl>,
+}
+
+/// Marks scores of 0 that stand for none: those after a score beyond 100 centipawns in a decided game. Source:
+/// nnue-pytorch, `cpp/training_data_loader.cpp`, which leaves them out of Stockfish's binpacks.
+#[derive(Debug, Default)]
+pub struct Placeholders {
+    /// Ply and score of the game before, which a later ply goes on.
+    ply: Option<u32>,
+    score: i16,
+}
+
+impl Placeholders {
+    /// Marks the records of a game, or of the next part of one.
+    pub fn mark(&mut self, game: &mut [Record]) {
+        for record in game {
+            let ply = Some(record.game_ply());
+            let goes_on = ply > self.ply && self.ply.is_some();
+            self.ply = ply;
+            let Some(score) = record.score else { continue };
+            if score == 0 && goes_on && record.result != 0 && self.score.unsigned_abs() > 100 {
+                record.flags |= flags::PLACEHOLDER;
+            } else {
+                self.score = score;
+            }
+        }
+    }
 }
 
 /// An engine's expected shares of wins and draws for the side to move, per mille; the rest are losses.

@@ -10,7 +10,7 @@ use super::movetext::{MoveError, TokenSpan, Visitor};
 use super::resolve::ParsedMove;
 use super::scoring::Scoring;
 use super::tally::ScoreTally;
-use crate::{FAR, Record, flags};
+use crate::{FAR, Placeholders, Record, flags};
 use patzer_chess::PackedMove;
 
 pub(super) struct Recorder<'a> {
@@ -102,7 +102,11 @@ impl Recorder<'_> {
             record.result = result.unwrap_or(0);
             record.flags |= mate;
         }
-        if let Some(result) = result.filter(|_| sound && self.tally.positions != self.before) {
+        let scored = self.tally.positions != self.before;
+        if scored && result.is_some_and(|result| result != 0) {
+            Placeholders::default().mark(&mut self.records[self.first..]);
+        }
+        if let Some(result) = result.filter(|_| sound && scored) {
             self.tally.add_game(&self.records[self.first..], result);
         }
     }

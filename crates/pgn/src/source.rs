@@ -2,15 +2,14 @@
 //!
 //! Chunks do not depend on the number of threads that parse them; the channel bounds how many wait.
 
-use std::io::{BufRead, Read};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex};
-
-use sha2::{Digest, Sha256};
 
 use super::split::{GameSpan, GameSplitter};
+use patzer_io::Digest;
 use patzer_io::error::{Error, Result};
 
 /// Chunk size in bytes: small enough that a chunk's records fit the second-level cache and that allocators reuse the
@@ -44,6 +43,7 @@ pub enum Event {
     End {
         file: usize,
         sha256: String,
+        bytes: u64,
         grew: bool,
     },
     Failed(Error),
@@ -51,6 +51,7 @@ pub enum Event {
         file: usize,
         error: Error,
         sha256: String,
+        bytes: u64,
     },
 }
 
@@ -106,21 +107,18 @@ fn read_file(
     sender: &SyncSender<Event>,
 ) -> std::result::Result<(), Disconnected> {
     let send = |event| sender.send(event).map_err(|_| Disconnected);
-    let hash = Arc::new(Mutex::new(Sha256::new()));
+    let digest = Digest::counting(Arc::clone(bytes));
     let about = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
-    let (size, before) = (about.map_or(0, |about| about.len()), bytes.load(Ordering::Relaxed));
-    let text = match open(path, Arc::clone(&hash), Arc::clone(bytes)) {
+    let size = about.map_or(0, |about| about.len());
+    let text = match open(path, &digest) {
         Ok(text) => text,
         Err(error) => return send(Event::Failed(error)),
     };
     let outcome = split_file(file, path, games, text, sender)?;
-    let sha256 = hash.lock().map(|hash| hex(&hash.clone().finalize())).unwrap_or_default();
+    let (sha256, bytes) = digest.so_far();
     send(match outcome {
-        Ok(()) => {
-            let grew = size > 0 && bytes.load(Ordering::Relaxed) - before > size;
-            Event::End { file, sha256, grew }
-        }
-        Err(error) => Event::Broken { file, error, sha256 },
+        Ok(()) => Event::End { file, sha256, bytes, grew: size > 0 && bytes > size },
+        Err(error) => Event::Broken { file, error, sha256, bytes },
     })
 }
 
@@ -190,36 +188,15 @@ fn ends_early(path: &Path, error: &std::io::Error, read: u64, games: u64, splitt
 }
 
 /// Opens a file, or standard input for `-`; hashes and counts its bytes on disk.
-fn open(path: &Path, hash: Arc<Mutex<Sha256>>, bytes: Arc<AtomicU64>) -> Result<Box<dyn BufRead + Send>> {
-    let hashed = Hashed { inner: patzer_io::raw(path)?, hash, bytes };
-    let mut text = patzer_io::decompressed(Box::new(hashed)).map_err(|e| Error::io(path, e))?;
+fn open(path: &Path, digest: &Digest) -> Result<Box<dyn BufRead + Send>> {
+    let mut text =
+        patzer_io::decompressed(digest.of(patzer_io::raw(path)?)).map_err(|e| Error::io(path, e))?;
     match text.fill_buf() {
         Ok([]) => Err(Error::data(path, "is empty")),
         Ok(_) => Ok(text),
         // Report now: after an error, a decoder may claim the end of the text.
         Err(e) => Err(ends_early(path, &e, 0, 0, &GameSplitter::new())),
     }
-}
-
-struct Hashed {
-    inner: Box<dyn Read + Send>,
-    hash: Arc<Mutex<Sha256>>,
-    bytes: Arc<AtomicU64>,
-}
-
-impl Read for Hashed {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let length = self.inner.read(buffer)?;
-        if let Ok(mut hash) = self.hash.lock() {
-            hash.update(&buffer[..length]);
-        }
-        self.bytes.fetch_add(length as u64, Ordering::Relaxed);
-        Ok(length)
-    }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -98,8 +98,10 @@ impl SurveyedReader {
             chunks[looked..].iter().for_each(|chunk| counts.look(chunk));
         }
         let path = &self.files[file];
-        let (conventions, survey) = decide(&counts, &chunks, side, self.options.unit_of(path));
+        let (conventions, mut survey) = decide(&counts, &chunks, side, self.options.unit_of(path));
         let scale = self.options.scale_of(path);
+        survey.scale = Some(scale).filter(|scale| *scale != 1.0);
+        survey.of = self.options.of.iter().map(|pattern| pattern.text().to_string()).collect();
         self.scoring = Arc::new(Scoring { conventions, scale, of: self.options.of.clone() });
         let mut survey = Some(survey);
         self.waiting.extend(chunks.into_iter().map(|chunk| Surveyed {
@@ -291,8 +293,11 @@ fn study(
     let tally = &parser.tally;
     evidence.games = tally.games;
     let [black, white] = &tally.by_turn;
-    (evidence.white_to_move, evidence.black_to_move) = (white.correlation(), black.correlation());
-    evidence.neighbours = neighbours.correlation();
+    // Few digits, so that JSON gives them back exactly.
+    let rounded = |r: Option<f64>| r.map(|r| (r * 1e6).round() / 1e6);
+    evidence.white_to_move = rounded(white.correlation());
+    evidence.black_to_move = rounded(black.correlation());
+    evidence.neighbours = rounded(neighbours.correlation());
     let by_results = side_by_results(tally);
     let by_neighbours = evidence.neighbours.filter(|r| neighbours.n >= 100 && r.abs() >= 0.3);
     let by_neighbours = by_neighbours.map(|r| if r > 0.0 { Side::White } else { Side::Mover });

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::plot::{Axes, Chart, FILE, Tile, chart, tile};
 use super::style::{Canvas, Drawn, FONT, Format, INK, Look, PAPER, drawn, picture, shade};
@@ -25,7 +26,7 @@ impl Contours {
 
     fn draw(&self, canvas: &Canvas<'_>, function: &impl Fn(f64, f64) -> f64, look: Look) -> Drawn {
         const GRID: (usize, usize) = (240, 120);
-        let mut chart = chart(canvas, &self.axes, false, look)?;
+        let mut chart = chart(canvas, &self.axes, false, false, look)?;
         if self.tiles.is_empty() {
             chart.draw_series(bands(&self.axes, GRID, function, &self.levels))?;
         }
@@ -34,7 +35,7 @@ impl Contours {
             let segments = contour(&self.axes, GRID, function, level);
             let path = |s: &[(f64, f64); 2]| PathElement::new(*s, INK.mix(0.8).stroke_width(1));
             chart.draw_series(segments.iter().map(path))?;
-            write_level(&mut chart, level, &segments)?;
+            write_level(&mut chart, &self.axes, level, &segments)?;
         }
         Ok(())
     }
@@ -117,11 +118,16 @@ fn contour(
     segments
 }
 
-fn write_level(chart: &mut Chart<'_, '_>, level: f64, segments: &[[(f64, f64); 2]]) -> Drawn {
+fn write_level(chart: &mut Chart<'_, '_>, axes: &Axes, level: f64, segments: &[[(f64, f64); 2]]) -> Drawn {
     let Some(&[at, _]) = segments.get(segments.len() / 2) else { return Ok(()) };
+    // A label begins left of its place where it would leave the plot.
+    let share = |value: f64, range: &Range<f64>| (value - range.start) / (range.end - range.start);
+    let across = if share(at.0, &axes.x_range) > 0.85 { HPos::Right } else { HPos::Left };
+    let down = if share(at.1, &axes.y_range) < 0.15 { VPos::Bottom } else { VPos::Top };
     // Tiles under a high level are dark.
     let colour = if level < 0.6 { INK } else { PAPER };
-    let text = Text::new(format!("{level}"), at, (FONT, 15).into_font().color(&colour));
+    let style = (FONT, 15).into_font().color(&colour).pos(Pos::new(across, down));
+    let text = Text::new(format!("{level}"), at, style);
     chart.draw_series(std::iter::once(text))?;
     Ok(())
 }

@@ -32,6 +32,8 @@ const SCORE_REACH: i32 = 800;
 pub struct Case {
     pub board: PackedBoard,
     pub turn: Color,
+    /// The halfmove clock.
+    pub halfmoves: u8,
     /// From White's side, 0 to 1.
     pub result: f32,
     /// An engine's score in centipawns from White's side.
@@ -55,7 +57,7 @@ impl Evaluated {
     }
 
     fn fen(&self) -> String {
-        let position = self.case.board.unpack(self.case.turn, NO_EP, 0, 1);
+        let position = self.case.board.unpack(self.case.turn, NO_EP, self.case.halfmoves.into(), 1);
         position.map_or_else(String::new, |p| Fen::from_position(&p, EnPassantMode::Legal).to_string())
     }
 }
@@ -101,7 +103,7 @@ fn scores<E: Evaluator + Sync>(cases: &[Case], evaluator: &E) -> Vec<(Case, Boar
     let of_chunk = |chunk: &[Case]| -> Vec<(Case, Board, i32)> {
         let mut evaluator = evaluator.clone();
         let one = |case: &Case| {
-            let position = case.board.unpack(case.turn, NO_EP, 0, 1)?;
+            let position = case.board.unpack(case.turn, NO_EP, case.halfmoves.into(), 1)?;
             let eval = evaluator.evaluate(&position, 0);
             Some((*case, position.board().clone(), case.turn.fold_wb(eval, -eval)))
         };
@@ -337,7 +339,7 @@ mod tests {
 
     fn case(text: &str, result: f32, score: Option<i32>, game: u64) -> Case {
         let position = fen::position(text, false).unwrap();
-        Case { board: PackedBoard::pack(&position), turn: position.turn(), result, score, game }
+        Case { board: PackedBoard::pack(&position), turn: position.turn(), halfmoves: 0, result, score, game }
     }
 
     /// Material alone, K = 1: a rook is 500 centipawns.

@@ -65,7 +65,8 @@ impl Histogram {
             .label_style(look.letters())
             .axis_desc_style(look.letters())
             .x_labels(look.size.0 as usize / 80)
-            .y_labels(8)
+            // Counts are whole, and so are their ticks.
+            .y_labels(8.min(highest as usize + 1))
             .x_desc(&self.values)
             .y_desc(&self.counted)
             .x_label_formatter(&|value| tick(*value, decimals))
@@ -78,10 +79,11 @@ impl Histogram {
         Ok(())
     }
 
-    /// Joins neighbouring bars until at most 160 are left: from, to, count.
+    /// Joins neighbouring bars until 40 to 160 are left, fewer where little was counted: from, to, count.
     fn joined(&self) -> Vec<(f64, f64, u64)> {
-        const MOST: usize = 160;
-        let together = self.bars.len().div_ceil(MOST).max(1);
+        let counted = self.bars.iter().sum::<u64>() as f64;
+        let most = (4.0 * counted.sqrt()).clamp(40.0, 160.0) as usize;
+        let together = self.bars.len().div_ceil(most).max(1);
         let bar = |(index, bars): (usize, &[u64])| {
             let from = self.start + (index * together) as f64 * self.width;
             (from, from + bars.len() as f64 * self.width, bars.iter().sum())
@@ -103,6 +105,20 @@ mod tests {
         assert!(joined.len() <= 160);
         assert_eq!(joined.iter().map(|bar| bar.2).sum::<u64>(), counts.iter().sum::<u64>());
         assert_eq!((joined[0].0, joined.last().unwrap().1), (9.5, 999.5));
+    }
+
+    #[test]
+    fn few_values_have_wide_bars_and_whole_ticks() {
+        let mut counts = vec![0; 200];
+        [20, 57, 58, 58, 58, 120, 199].into_iter().for_each(|value: usize| counts[value] += 1);
+        let histogram = Histogram::of_values("", "plies", "games", &counts);
+        assert_eq!(histogram.joined().len(), 36, "180 values in bars of 5");
+        let svg = String::from_utf8(histogram.drawn(Format::Svg, Look::PAGE).unwrap()).unwrap();
+        let ticks = svg.split("<text").skip(1).filter_map(|text| text.split(['>', '<']).nth(1));
+        let ticks: Vec<&str> = ticks.map(str::trim).collect();
+        for tick in ["0", "1", "2", "3"] {
+            assert_eq!(ticks.iter().filter(|text| **text == tick).count(), 1, "{ticks:?}");
+        }
     }
 
     #[test]

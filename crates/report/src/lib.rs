@@ -20,6 +20,7 @@ pub mod network;
 mod plot;
 mod png;
 pub mod section;
+pub mod spsa;
 mod squares;
 pub mod stats;
 pub mod style;

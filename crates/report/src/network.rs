@@ -29,7 +29,7 @@ pub struct Trained {
     pub quantisation: Option<Quantisation>,
     pub evaluation: Known<EvaluationReport>,
     /// Boards for the activity of neurons; may be empty.
-    pub boards: Vec<(Board, Color)>,
+    pub boards: Vec<(Board, u8, Color)>,
     /// Neurons to draw; those with the largest weights if empty.
     pub neurons: Vec<usize>,
 }
@@ -102,7 +102,7 @@ fn of_network(section: &mut Section, network: &Network, data: &Trained) {
 }
 
 /// The share of boards on which each neuron is above 0 for the side to move; `None` without boards.
-fn activity(network: &Network, boards: &[(Board, Color)]) -> Option<Vec<f64>> {
+fn activity(network: &Network, boards: &[(Board, u8, Color)]) -> Option<Vec<f64>> {
     if boards.is_empty() {
         return None;
     }
@@ -111,13 +111,13 @@ fn activity(network: &Network, boards: &[(Board, Color)]) -> Option<Vec<f64>> {
     let mut active = vec![0u64; hidden];
     let mut words = vec![0; shape.features.words()];
     let mut accumulator = vec![0i32; hidden];
-    for (board, turn) in boards {
-        let (perspective, bucket) = oriented(shape, board, *turn);
+    let numbers = shape.row_numbers();
+    for (board, halfmoves, turn) in boards {
+        let (perspective, bucket) = oriented(shape, board, *halfmoves, *turn);
         shape.features.write(&perspective, &mut words);
-        let base = bucket * shape.features.count();
         accumulator.iter_mut().zip(&weights.bias).for_each(|(sum, bias)| *sum = i32::from(*bias));
         for feature in ones(&words) {
-            let row = &weights.features[(base + feature) * hidden..][..hidden];
+            let row = &weights.features[numbers.row(bucket, feature) * hidden..][..hidden];
             accumulator.iter_mut().zip(row).for_each(|(sum, weight)| *sum += i32::from(*weight));
         }
         active.iter_mut().zip(&accumulator).for_each(|(active, sum)| *active += u64::from(*sum > 0));
@@ -229,7 +229,7 @@ mod tests {
 
     fn trained() -> Trained {
         let network = material::network(16).unwrap();
-        let boards = vec![(Board::default(), Color::White), (Board::empty(), Color::Black)];
+        let boards = vec![(Board::default(), 0, Color::White), (Board::empty(), 0, Color::Black)];
         Trained {
             network: Ok(network.into()),
             epochs: Vec::new(),
@@ -245,7 +245,7 @@ mod tests {
         let data = trained();
         let network = data.network.as_ref().unwrap();
         let (weights, hidden) = (network.weights(), network.hidden());
-        let view = patzer_eval::nnue::features::Perspective::new(&Board::default(), Color::White);
+        let view = patzer_eval::nnue::features::Perspective::new(&Board::default(), 0, Color::White);
         let start: Vec<usize> = ones(&view.pieces).collect();
         assert_eq!(start.len(), 32);
         let activity = activity(network, &data.boards).unwrap();

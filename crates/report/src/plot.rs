@@ -5,6 +5,7 @@ use std::path::Path;
 
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::style::{Canvas, Drawn, FONT, Format, GRID, INK, Look, PAPER, drawn, shade};
 use patzer_io::error::Result;
@@ -38,6 +39,8 @@ pub struct Series {
     pub mark: Mark,
     /// Points outside the axes are not drawn.
     pub points: Vec<(f64, f64)>,
+    /// Number of observations of each dot, whose area grows with it; empty for equal dots.
+    pub counts: Vec<u64>,
 }
 
 #[derive(Debug, Clone)]
@@ -70,7 +73,16 @@ pub struct Curves {
     pub bands: Vec<Band>,
     pub levels: Vec<Level>,
     pub series: Vec<Series>,
-    pub legend: SeriesLabelPosition,
+    pub legend: Legend,
+    /// Another unit of x, along the top: its name, and how many of x it is.
+    pub top: Option<(String, f64)>,
+}
+
+#[derive(Debug, Clone)]
+pub enum Legend {
+    Within(SeriesLabelPosition),
+    /// Right of the plot, where it covers no point.
+    Beside,
 }
 
 impl Curves {
@@ -82,7 +94,7 @@ impl Curves {
             y_range.add(y);
         }
         let axes = Axes::new("", x, y, x_range.padded(0.02), y_range.padded(0.08));
-        Curves { legend: SeriesLabelPosition::UpperRight, ..Curves::within(axes) }
+        Curves { legend: Legend::Within(SeriesLabelPosition::UpperRight), ..Curves::within(axes) }
     }
 
     pub fn within(axes: Axes) -> Curves {
@@ -92,7 +104,8 @@ impl Curves {
             bands: Vec::new(),
             levels: Vec::new(),
             series: Vec::new(),
-            legend: SeriesLabelPosition::UpperLeft,
+            legend: Legend::Within(SeriesLabelPosition::UpperLeft),
+            top: None,
         }
     }
 
@@ -115,7 +128,7 @@ impl Curves {
     }
 
     fn with(mut self, label: &str, colour: RGBColor, mark: Mark, points: Vec<(f64, f64)>) -> Curves {
-        self.series.push(Series { label: label.into(), colour, mark, points });
+        self.series.push(Series { label: label.into(), colour, mark, points, counts: Vec::new() });
         self
     }
 
@@ -125,7 +138,16 @@ impl Curves {
 
     fn draw(&self, canvas: &Canvas<'_>, look: Look) -> Drawn {
         let axes = &self.axes;
-        let mut chart = chart(canvas, axes, true, look)?;
+        let named: Vec<&Series> = self.series.iter().filter(|series| !series.label.is_empty()).collect();
+        let beside = matches!(self.legend, Legend::Beside) && !named.is_empty();
+        let (area, strip) = match beside {
+            true => canvas.split_horizontally(look.size.0 - legend_width(&named, look)),
+            false => (canvas.clone(), canvas.clone()),
+        };
+        let mut chart = chart(&area, axes, self.top.is_some(), true, look)?;
+        if let Some(top) = &self.top {
+            top_axis(&area, &chart, axes, top, look)?;
+        }
         chart.draw_series(self.tiles.iter().map(tile))?;
         for band in &self.bands {
             let low = band.points.iter().map(|&(x, low, _)| (x, low));
@@ -142,28 +164,64 @@ impl Curves {
             let style = (FONT, look.text).into_font().color(&level.colour);
             chart.draw_series(std::iter::once(Text::new(level.label.clone(), place, style)))?;
         }
-        let labelled = self.series.iter().any(|series| !series.label.is_empty());
         for one in &self.series {
             draw_series(&mut chart, axes, one)?;
         }
-        if !labelled {
-            return Ok(());
-        }
+        let position = match &self.legend {
+            Legend::Beside => return draw_legend(&strip, &named, look),
+            _ if named.is_empty() => return Ok(()),
+            Legend::Within(position) => position.clone(),
+        };
         let mut labels = chart.configure_series_labels();
         labels.label_font(look.letters()).background_style(PAPER.mix(0.85)).border_style(GRID);
-        labels.position(self.legend.clone()).draw()
+        labels.position(position).draw()
     }
+}
+
+const LEGEND_MARK: i32 = 18;
+
+fn legend_width(named: &[&Series], look: Look) -> u32 {
+    let letters = named.iter().map(|one| one.label.chars().count()).max().unwrap_or(0) as u32;
+    letters * look.text as u32 * 6 / 10 + LEGEND_MARK as u32 + 14
+}
+
+fn draw_legend(strip: &Canvas<'_>, named: &[&Series], look: Look) -> Drawn {
+    for (row, one) in named.iter().enumerate() {
+        let y = 3 * look.text + row as i32 * (look.text * 3 / 2);
+        let colour = one.colour;
+        match one.mark {
+            Mark::Line => {
+                strip.draw(&PathElement::new([(0, y), (LEGEND_MARK, y)], colour.stroke_width(2)))?
+            }
+            Mark::Dots => strip.draw(&Circle::new((LEGEND_MARK / 2, y), 3, colour.mix(0.55).filled()))?,
+        }
+        let style = look.letters().pos(Pos::new(HPos::Left, VPos::Center));
+        strip.draw(&Text::new(one.label.clone(), (LEGEND_MARK + 6, y), style))?;
+    }
+    Ok(())
+}
+
+/// Radius of a dot: its area is the share of its count, never too small to see.
+fn radius(count: u64, most: u64) -> u32 {
+    (7.0 * (count as f64 / most.max(1) as f64).sqrt()).round().max(1.0) as u32
 }
 
 fn draw_series<'a, 'b: 'a>(chart: &mut Chart<'a, 'b>, axes: &Axes, one: &Series) -> Drawn {
     // The end of the range counts as inside.
     let inside =
         |p: &&(f64, f64)| (axes.x_range.contains(&p.0) || p.0 == axes.x_range.end) && p.1.is_finite();
-    let points = one.points.iter().filter(inside).copied();
     let (colour, mark) = (one.colour, one.mark);
     let drawn = match mark {
-        Mark::Line => chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?,
-        Mark::Dots => chart.draw_series(points.map(|p| Circle::new(p, 3, colour.mix(0.55).filled())))?,
+        Mark::Line => {
+            let points = one.points.iter().filter(inside).copied();
+            chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?
+        }
+        Mark::Dots => {
+            let most = one.counts.iter().copied().max().unwrap_or(0);
+            let size = |i: usize| one.counts.get(i).map_or(3, |count| radius(*count, most));
+            let points = one.points.iter().enumerate().filter(|(_, point)| inside(point));
+            chart.draw_series(points.map(|(i, p)| Circle::new(*p, size(i), colour.mix(0.55).filled())))?
+        }
     };
     if !one.label.is_empty() {
         drawn.label(one.label.clone()).legend(move |(x, y)| match mark {
@@ -195,8 +253,9 @@ pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Ran
 
 pub(super) const FILE: Look = Look { size: (860, 560), text: 14, title: 18 };
 
-pub fn curves(path: &Path, axes: &Axes, series: &[Series], legend: SeriesLabelPosition) -> Result<()> {
-    let curves = Curves { series: series.to_vec(), legend, ..Curves::within(axes.clone()) };
+pub fn curves(path: &Path, axes: &Axes, series: &[Series], top: Option<(String, f64)>) -> Result<()> {
+    let curves =
+        Curves { series: series.to_vec(), legend: Legend::Beside, top, ..Curves::within(axes.clone()) };
     patzer_io::write(path, &curves.drawn(Format::Svg, FILE)?)
 }
 
@@ -208,11 +267,12 @@ pub(super) fn tile(tile: &Tile) -> Rectangle<(f64, f64)> {
 pub(super) fn chart<'a, 'b>(
     canvas: &'a Canvas<'b>,
     axes: &Axes,
+    top: bool,
     grid: bool,
     look: Look,
 ) -> Drawn<Chart<'a, 'b>> {
     let mut builder = ChartBuilder::on(canvas);
-    if !axes.title.is_empty() {
+    if !axes.title.is_empty() && !top {
         builder.caption(&axes.title, (FONT, look.title, &INK));
     }
     let digits = [&axes.x_range, &axes.y_range].map(digits);
@@ -224,6 +284,10 @@ pub(super) fn chart<'a, 'b>(
         .margin_right(2 * look.text)
         .x_label_area_size(3 * look.text as u32 + 4)
         .y_label_area_size(wide.max(18) + 2 * look.text as u32);
+    if top {
+        // A label area would repeat the labels of x.
+        builder.margin_top(look.title + 3 * look.text + 14);
+    }
     let mut chart = builder.build_cartesian_2d(axes.x_range.clone(), axes.y_range.clone())?;
     let mut mesh = chart.configure_mesh();
     mesh.x_desc(&axes.x).y_desc(&axes.y).axis_style(INK).label_style(look.letters());
@@ -236,6 +300,39 @@ pub(super) fn chart<'a, 'b>(
     }
     mesh.draw()?;
     Ok(chart)
+}
+
+/// Labels the top of a plot in another unit of x.
+fn top_axis(
+    canvas: &Canvas<'_>,
+    chart: &Chart<'_, '_>,
+    axes: &Axes,
+    (name, unit): &(String, f64),
+    look: Look,
+) -> Drawn {
+    let (from, to) = (axes.x_range.start / unit, axes.x_range.end / unit);
+    let step = round_step((to - from) / 8.0);
+    let digits = digits(&(from..to));
+    let style = look.letters().pos(Pos::new(HPos::Center, VPos::Bottom));
+    for i in (from / step).ceil() as i64..=(to / step).floor() as i64 {
+        let value = i as f64 * step;
+        let (x, y) = chart.backend_coord(&(value * unit, axes.y_range.end));
+        canvas.draw(&PathElement::new([(x, y - 4), (x, y)], INK))?;
+        canvas.draw(&Text::new(tick(value, digits), (x, y - 6), style.clone()))?;
+    }
+    let (left, y) = chart.backend_coord(&(axes.x_range.start, axes.y_range.end));
+    let (right, _) = chart.backend_coord(&(axes.x_range.end, axes.y_range.end));
+    let place = ((left + right) / 2, y - 8 - look.text);
+    canvas.draw(&Text::new(name.clone(), place, style.clone()))?;
+    let title = (FONT, look.title).into_font().color(&INK).pos(Pos::new(HPos::Center, VPos::Top));
+    canvas.draw(&Text::new(axes.title.clone(), ((left + right) / 2, 14), title))?;
+    Ok(())
+}
+
+/// The least of 1, 2, 5, 10, … that is no smaller.
+fn round_step(least: f64) -> f64 {
+    let power = 10f64.powf(least.abs().max(1e-12).log10().floor());
+    [1.0, 2.0, 5.0].into_iter().map(|step| step * power).find(|step| *step >= least).unwrap_or(10.0 * power)
 }
 
 pub(super) fn digits(range: &Range<f64>) -> usize {
@@ -270,13 +367,43 @@ mod tests {
     }
 
     #[test]
+    fn dots_grow_with_their_counts_and_the_legend_and_the_top_axis_are_outside_the_plot() {
+        let dots = Series {
+            label: "counted".into(),
+            colour: BLUE,
+            mark: Mark::Dots,
+            points: vec![(0.0, 0.0), (1.0, 1.0), (1.5, 1.0)],
+            counts: vec![400, 100, 1],
+        };
+        let top = Some(("pawns".to_string(), 0.5));
+        let curves = Curves { series: vec![dots], legend: Legend::Beside, top, ..Curves::within(axes()) };
+        let svg = String::from_utf8(curves.drawn(Format::Svg, FILE).unwrap()).unwrap();
+        let number = |circle: &str, name: &str| -> f64 {
+            let (_, value) = circle.split_once(&format!(" {name}=\"")).unwrap();
+            value.split('"').next().unwrap().parse().unwrap()
+        };
+        let circles: Vec<&str> = svg.split("<circle").skip(1).collect();
+        let radii: Vec<f64> = circles.iter().map(|circle| number(circle, "r")).collect();
+        // The last one is the legend's.
+        assert_eq!(radii, [7.0, 4.0, 1.0, 3.0]);
+        assert!(number(circles[3], "cx") > number(circles[2], "cx"));
+        let texts: Vec<&str> =
+            svg.split('>').filter_map(|part| part.split('<').next()).map(str::trim).collect();
+        for text in ["counted", "pawns", "-4", "4"] {
+            assert!(texts.contains(&text), "{text}: {texts:?}");
+        }
+        assert_eq!([1.2, 3.0, 7.0, 0.04].map(round_step), [2.0, 5.0, 10.0, 0.05]);
+    }
+
+    #[test]
     fn plots_are_complete_files_with_their_labels() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.svg");
-        let series = |mark, points| Series { label: "seen".into(), colour: BLUE, mark, points };
+        let series =
+            |mark, points| Series { label: "seen".into(), colour: BLUE, mark, points, counts: Vec::new() };
         let all =
             [series(Mark::Line, vec![(0.0, 0.0), (1.0, 1.0)]), series(Mark::Dots, vec![(9.0, f64::NAN)])];
-        curves(&path, &axes(), &all, SeriesLabelPosition::UpperLeft).unwrap();
+        curves(&path, &axes(), &all, None).unwrap();
         let svg = std::fs::read_to_string(&path).unwrap();
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>") && svg.contains("seen"));
     }

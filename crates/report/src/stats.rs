@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use plotters::chart::SeriesLabelPosition;
-
 use super::heatmap::{self, Board};
 use super::histogram::Histogram;
 use super::plot::{self, Axes, Mark, Series};
@@ -85,7 +83,8 @@ fn agreement(folder: &Path, buckets: &[Bucket]) -> Result<PathBuf> {
         colour: BLUE,
         mark: Mark::Dots,
         points,
+        counts: Vec::new(),
     };
-    plot::curves(&path, &axes, &[series], SeriesLabelPosition::UpperLeft)?;
+    plot::curves(&path, &axes, &[series], None)?;
     Ok(path)
 }

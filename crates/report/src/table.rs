@@ -22,8 +22,13 @@ impl Cell {
         if value.is_finite() { Cell::Number(value, Some(decimals)) } else { Cell::text("unknown") }
     }
 
+    /// A number with all its digits, or a word if it is not finite.
     pub fn exact(value: f64) -> Cell {
-        Cell::Number(value, None)
+        match value {
+            _ if value.is_finite() => Cell::Number(value, None),
+            _ if value.is_nan() => Cell::text("unknown"),
+            _ => Cell::text("unbounded"),
+        }
     }
 
     pub fn known(value: Option<f64>) -> Cell {

@@ -4,8 +4,6 @@ use std::path::{Path, PathBuf};
 
 use super::contours::{Contours, contours};
 use super::plot::{Axes, Mark, Series, Tile, curves};
-use plotters::chart::SeriesLabelPosition::{MiddleLeft, UpperLeft, UpperRight};
-
 use super::style::{BLUE, GREEN, ORANGE, PURPLE};
 use patzer_chess::score::expected_score;
 use patzer_fit::wdl::{By, FittedModel, Row, WdlModel, WdlTable};
@@ -28,19 +26,22 @@ pub fn draw_k(folder: &Path, k: f64, pairs: &[(f32, f32)]) -> Result<PathBuf> {
     let reach = WIDTH * REACH as f64;
     let mean = |(n, cp, result): &(u32, f64, f64)| (cp / f64::from(*n), result / f64::from(*n));
     let expected = (-200..=200).map(|i| f64::from(i) * reach / 200.0).map(|cp| (cp, expected_score(cp, k)));
-    let series = [
-        line(&format!("1 / (1 + exp(-{k:.4} cp / 400))"), ORANGE, expected.collect()),
-        dots("mean result", BLUE, sums.iter().filter(|sum| sum.0 >= 10).map(mean).collect()),
-    ];
+    let enough = || sums.iter().filter(|sum| sum.0 >= 10);
+    let seen: Vec<(f64, f64)> = enough().map(mean).collect();
+    let (least, most) = (seen.first().map_or(0.0, |p| p.0), seen.last().map_or(0.0, |p| p.0));
+    let expected = expected.filter(|(cp, _)| (least..=most).contains(cp));
+    let counts = enough().map(|sum| sum.0.into()).collect();
+    let series =
+        [line(&format!("K = {k:.4}"), ORANGE, expected.collect()), dots("mean result", BLUE, seen, counts)];
     let axes = Axes::new(
-        &format!("K = {k:.4}"),
+        &format!("1 / (1 + exp(-{k:.4} cp / 400))"),
         "score, centipawns from White's side",
         "result",
         -reach..reach,
         0.0..1.0,
     );
     let path = folder.join("k.svg");
-    curves(&path, &axes, &series, UpperLeft).map(|()| path)
+    curves(&path, &axes, &series, None).map(|()| path)
 }
 
 /// Draws a model against its table: a and b by row, probabilities at the target, contours of win and draw.
@@ -55,15 +56,15 @@ pub fn draw_model(folder: &Path, fitted: &FittedModel, table: &WdlTable) -> Resu
 }
 
 fn line(label: &str, colour: plotters::style::RGBColor, points: Vec<(f64, f64)>) -> Series {
-    Series { label: label.into(), colour, mark: Mark::Line, points }
+    Series { label: label.into(), colour, mark: Mark::Line, points, counts: Vec::new() }
 }
 
-fn dots(label: &str, colour: plotters::style::RGBColor, points: Vec<(f64, f64)>) -> Series {
-    Series { mark: Mark::Dots, ..line(label, colour, points) }
+fn dots(label: &str, colour: plotters::style::RGBColor, points: Vec<(f64, f64)>, counts: Vec<u64>) -> Series {
+    Series { mark: Mark::Dots, counts, ..line(label, colour, points) }
 }
 
 fn reach(table: &WdlTable) -> f64 {
-    f64::from(table.rows.iter().flat_map(|row| &row.cells).map(|c| c.score.abs()).max().unwrap_or(1).max(1))
+    f64::from(table.largest_score().max(1))
 }
 
 fn row_name(table: &WdlTable) -> &'static str {
@@ -74,7 +75,7 @@ fn row_name(table: &WdlTable) -> &'static str {
 }
 
 fn parameters(path: &Path, fitted: &FittedModel, table: &WdlTable) -> Result<()> {
-    let rows = table.bounds.rows();
+    let rows = table.seen_rows();
     let model = &fitted.model;
     let curve = |part: fn((f64, f64)) -> f64| -> Vec<(f64, f64)> {
         rows.clone().map(|row| (f64::from(row), part(model.at(f64::from(row))))).collect()
@@ -84,12 +85,20 @@ fn parameters(path: &Path, fitted: &FittedModel, table: &WdlTable) -> Result<()>
         fitted.local.iter().map(|row| (f64::from(row.0), part(row))).collect()
     };
     let top = a.iter().chain(&b).map(|p| p.1).fold(1.0, f64::max) * 1.25;
-    let below = |points: Vec<(f64, f64)>| points.into_iter().filter(|p| p.1 < top).collect();
+    let count = |at: f64| {
+        let row = table.rows.iter().find(|row| f64::from(row.at) == at);
+        row.map_or(0, |row| row.counts().iter().sum())
+    };
+    let alone = |name: &str, colour, points: Vec<(f64, f64)>| {
+        let points: Vec<(f64, f64)> = points.into_iter().filter(|p| p.1 < top).collect();
+        let counts = points.iter().map(|p| count(p.0)).collect();
+        dots(name, colour, points, counts)
+    };
     let series = [
         line("a", BLUE, a),
-        dots("a of each row alone", BLUE, below(local(|row| row.1))),
+        alone("a of a row alone", BLUE, local(|row| row.1)),
         line("b", ORANGE, b),
-        dots("b of each row alone", ORANGE, below(local(|row| row.2))),
+        alone("b of a row alone", ORANGE, local(|row| row.2)),
     ];
     let (low, high) = (f64::from(*rows.start()), f64::from(*rows.end()));
     let axes = Axes::new(
@@ -99,7 +108,7 @@ fn parameters(path: &Path, fitted: &FittedModel, table: &WdlTable) -> Result<()>
         low..high + 0.5,
         0.0..top,
     );
-    curves(path, &axes, &series, UpperRight)
+    curves(path, &axes, &series, None)
 }
 
 /// Draws the probabilities at the target's row, or the nearest row with data.
@@ -109,7 +118,8 @@ fn at_target(path: &Path, model: &WdlModel, table: &WdlTable) -> Result<()> {
         return Ok(());
     };
     let at = f64::from(row.at);
-    let reach = reach(table);
+    let reach = f64::from(row.cells.iter().map(|c| c.score.abs()).max().unwrap_or(1).max(1));
+    let counts: Vec<u64> = row.cells.iter().map(|c| c.wins + c.draws + c.losses).collect();
     let share = |outcome: usize| -> Vec<(f64, f64)> {
         let share = |counts: [u64; 3]| counts[outcome] as f64 / counts.iter().sum::<u64>().max(1) as f64;
         row.cells.iter().map(|c| (f64::from(c.score), share([c.wins, c.draws, c.losses]))).collect()
@@ -122,7 +132,7 @@ fn at_target(path: &Path, model: &WdlModel, table: &WdlTable) -> Result<()> {
     for (outcome, (name, colour)) in
         [("win", BLUE), ("draw", GREEN), ("loss", ORANGE)].into_iter().enumerate()
     {
-        series.push(dots(&format!("{name}, counted"), colour, share(outcome)));
+        series.push(dots(&format!("{name}, counted"), colour, share(outcome), counts.clone()));
         series.push(line("", colour, curve(outcome)));
     }
     let expected = |cp| {
@@ -139,7 +149,9 @@ fn at_target(path: &Path, model: &WdlModel, table: &WdlTable) -> Result<()> {
         -reach..reach,
         0.0..1.0,
     );
-    curves(path, &axes, &series, MiddleLeft)
+    let pawn = model.normalize_to_pawn_value();
+    let top = (pawn > 0.0).then(|| ("normalised pawns".to_string(), pawn));
+    curves(path, &axes, &series, top)
 }
 
 /// Draws contours of the win (`outcome` 0) or draw (1) probability over score and row.
@@ -151,7 +163,7 @@ fn surface(path: &Path, model: &WdlModel, table: &WdlTable, outcome: usize) -> R
 /// The counted shares of wins (`outcome` 0) or draws (1) over score and row, with contour levels.
 pub fn counted(table: &WdlTable, outcome: usize) -> Contours {
     const LEVELS: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
-    let rows = table.bounds.rows();
+    let rows = table.seen_rows();
     let reach = reach(table);
     let axes = Axes::new(
         if outcome == 0 { "Wins" } else { "Draws" },
@@ -167,7 +179,7 @@ pub fn counted(table: &WdlTable, outcome: usize) -> Contours {
 fn tiles(table: &WdlTable, reach: f64, outcome: usize) -> Vec<Tile> {
     const ACROSS: usize = 40;
     const LEAST: u64 = 10;
-    let (low, high) = (*table.bounds.rows().start(), *table.bounds.rows().end());
+    let (low, high) = table.seen_rows().into_inner();
     let height = (high - low) / 30 + 1;
     let width = 2.0 * reach / ACROSS as f64;
     let mut sums = std::collections::BTreeMap::<(u16, usize), [u64; 3]>::new();

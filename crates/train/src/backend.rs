@@ -47,3 +47,8 @@ pub trait Backend {
 pub fn average_decay(keep: f32, step: u64) -> f32 {
     keep.min(step as f32 / (10 + step) as f32)
 }
+
+/// Share of a weight that stays its own at a step of this rate; the rest is its start's.
+pub fn pull_keep(pull: f32, rate: f32) -> f32 {
+    (1.0 - rate * pull).max(0.0)
+}

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use rayon::prelude::*;
 
-use super::backend::{Backend, StepParams, TrainingState, average_decay};
+use super::backend::{Backend, StepParams, TrainingState, average_decay, pull_keep};
 use super::cpu_gradient::CpuGradient;
 use super::loss::{Loss, Target};
 use super::model::Model;
@@ -21,6 +21,9 @@ pub struct CpuBackend {
     /// Decay of the weight average, and the average.
     keep: f32,
     average: Option<Model>,
+    /// Pull towards the start, and the start.
+    pull: f32,
+    start: Vec<f32>,
     losses: VecDeque<f64>,
 }
 
@@ -31,10 +34,21 @@ impl CpuBackend {
             cpu: CpuGradient::new(&model, batch, settings.forward == Forward::I16),
             keep: settings.average,
             average: (settings.average > 0.0).then(|| model.clone()),
+            pull: settings.pull,
+            start: if settings.pull > 0.0 { model.parameters.clone() } else { Vec::new() },
             model,
             losses: VecDeque::new(),
         }
     }
+}
+
+/// Keeps a share of `vector` and takes the rest from `other`.
+pub fn mix(keep: f32, vector: &mut [f32], other: &[f32]) {
+    vector.par_chunks_mut(CHUNK).zip(other.par_chunks(CHUNK)).for_each(|(vector, other)| {
+        for (x, other) in vector.iter_mut().zip(other) {
+            *x = keep * *x + (1.0 - keep) * other;
+        }
+    });
 }
 
 impl Backend for CpuBackend {
@@ -46,14 +60,12 @@ impl Backend for CpuBackend {
         let (loss, gradient) = self.cpu.gradient(&self.model, step.loss, step.target, items, batch);
         self.losses.push_back(loss);
         self.optimiser.step(&mut self.model.parameters, gradient, step.rate);
+        if self.pull > 0.0 {
+            mix(pull_keep(self.pull, step.rate), &mut self.model.parameters, &self.start);
+        }
         if let Some(average) = &mut self.average {
             let keep = average_decay(self.keep, step.number);
-            let weights = self.model.parameters.par_chunks(CHUNK);
-            average.parameters.par_chunks_mut(CHUNK).zip(weights).for_each(|(average, weights)| {
-                for (average, weight) in average.iter_mut().zip(weights) {
-                    *average = keep * *average + (1.0 - keep) * weight;
-                }
-            });
+            mix(keep, &mut average.parameters, &self.model.parameters);
         }
         Ok(())
     }

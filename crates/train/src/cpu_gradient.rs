@@ -77,7 +77,7 @@ impl CpuGradient {
         let factor = &mut rest[..layout.output_start - layout.factor];
         factor.par_chunks_mut(size).zip(table[..layout.bias].par_chunks(all)).for_each(|(factor, table)| {
             factor.fill(0.0);
-            for bucket in table.chunks_exact(size) {
+            for bucket in table[..layout.numbers.bucketed_rows() * layout.tile].chunks_exact(size) {
                 factor.iter_mut().zip(bucket).for_each(|(sum, value)| *sum += value);
             }
         });

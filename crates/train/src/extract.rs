@@ -5,7 +5,28 @@ use shakmaty::{Color, Role};
 use super::TrainItem;
 use patzer_chess::PackedBoard;
 use patzer_eval::nnue::features::{self, all};
-use patzer_eval::nnue::{Architecture, oriented};
+use patzer_eval::nnue::{Architecture, Pieces, RowChanges, RowNumbers, oriented};
+
+/// Lists the rows of a position; a board that cannot be unpacked has none.
+fn listed(
+    changes: &mut RowChanges,
+    views: usize,
+    item: &TrainItem,
+    rows: &mut Vec<u16>,
+    ends: &mut Vec<u32>,
+) {
+    let board = item.board.board();
+    if let Some(board) = &board {
+        let keys = changes.keys(board);
+        changes.list(&Pieces::NONE, &Pieces::of(board, item.halfmoves), keys);
+    }
+    for side in [item.turn, item.turn.other()].into_iter().take(views) {
+        if board.is_some() {
+            rows.extend_from_slice(changes.added(side));
+        }
+        ends.push(rows.len() as u32);
+    }
+}
 
 /// First feature of each piece code, from White's perspective and from Black's.
 const PLANES: [[u16; 16]; 2] = {
@@ -39,17 +60,29 @@ fn is_sound(board: &PackedBoard) -> bool {
 #[derive(Debug, Clone)]
 pub struct Extractor {
     architecture: Architecture,
+    numbers: RowNumbers,
+    /// For blocks beside `all` that list their rows.
+    changes: Option<RowChanges>,
     words: Vec<u64>,
 }
 
 impl Extractor {
     pub fn new(architecture: &Architecture) -> Extractor {
-        Extractor { architecture: architecture.clone(), words: vec![0; architecture.features.words()] }
+        let is_all = architecture.features.is_all();
+        Extractor {
+            architecture: architecture.clone(),
+            numbers: architecture.row_numbers(),
+            changes: if is_all { None } else { RowChanges::new(architecture) },
+            words: vec![0; architecture.features.words()],
+        }
     }
 
     /// Appends a position's rows, one perspective after another, and the end of each perspective's rows.
     #[inline]
     pub fn rows(&mut self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
+        if let Some(changes) = &mut self.changes {
+            return listed(changes, self.architecture.views, item, rows, ends);
+        }
         if !self.architecture.features.is_all() || !is_sound(&item.board) {
             return self.sets(item, rows, ends);
         }
@@ -109,10 +142,10 @@ impl Extractor {
         let board = item.board.board();
         for side in [item.turn, item.turn.other()].into_iter().take(self.architecture.views) {
             if let Some(board) = &board {
-                let (view, bucket) = oriented(&self.architecture, board, side);
+                let (view, bucket) = oriented(&self.architecture, board, item.halfmoves, side);
                 self.architecture.features.write(&view, &mut self.words);
-                let base = bucket * self.architecture.features.count();
-                rows.extend(features::ones(&self.words).map(|feature| (base + feature) as u16));
+                let numbers = self.numbers;
+                rows.extend(features::ones(&self.words).map(|feature| numbers.row(bucket, feature) as u16));
             }
             ends.push(rows.len() as u32);
         }
@@ -153,6 +186,7 @@ mod tests {
                 extractor.sets(&item, &mut slow, &mut expected);
                 assert_eq!(ends, expected);
                 let mut start = 0;
+                assert!(!slow.is_empty());
                 for end in ends.into_iter().map(|end| end as usize) {
                     quick[start..end].sort_unstable();
                     assert_eq!(quick[start..end], slow[start..end], "{architecture}");

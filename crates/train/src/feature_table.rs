@@ -4,6 +4,8 @@
 //! possible accumulator exceeds 16 bits: 1/512 with weights at their limit and mostly finer, against 1/255 in
 //! the quantised network. Gradients and steps stay in f32, so steps below the copy's resolution are not lost.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::micro_batch::add;
@@ -126,15 +128,12 @@ fn copy(layout: &ParamLayout, from: (&[f32], &[f32]), to: (&mut [i16], &mut [i16
 
 /// Largest power of two at which no possible sum exceeds 16 bits, rounding included.
 fn scale(rows: &[f32], bias: &[f32], layout: &ParamLayout) -> f32 {
-    let features = &layout.architecture.features;
-    let (mut sum, mut terms, mut start) = (largest(bias), 1, 0);
-    for set in features.blocks() {
-        let own = start * layout.tile..(start + set.count) * layout.tile;
-        let of_bucket = |bucket: &[f32]| largest(&bucket[own.clone()]);
-        let buckets = rows.chunks_exact(features.count() * layout.tile);
-        sum += set.most as f32 * buckets.map(of_bucket).fold(0.0, f32::max);
+    let (mut sum, mut terms) = (largest(bias), 1);
+    for (set, ranges) in layout.architecture.block_rows() {
+        let of_bucket =
+            |range: Range<usize>| largest(&rows[range.start * layout.tile..range.end * layout.tile]);
+        sum += set.most as f32 * ranges.map(of_bucket).fold(0.0, f32::max);
         terms += set.most;
-        start += set.count;
     }
     let room = f32::from(i16::MAX) - terms as f32;
     let mut scale = FINEST;
@@ -198,7 +197,9 @@ mod tests {
 
     #[test]
     fn no_sum_leaves_sixteen_bits_and_each_is_near_that_of_floats() {
-        for (text, size) in [("all", 0.01), ("all", 1.9), ("all+h+v", 0.7), ("all+mb", 0.1)] {
+        for (text, size) in
+            [("all", 0.01), ("all", 1.9), ("all+h+v", 0.7), ("all+mb", 0.1), ("all+threats", 0.2)]
+        {
             let features = Features::parse(text).unwrap();
             let architecture = Architecture { features, ..Architecture::plain(96) };
             let mut model = Model::zero(&architecture, false);

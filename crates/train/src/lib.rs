@@ -25,6 +25,8 @@ mod pqr;
 mod run;
 mod safetensors;
 mod settings;
+mod settings_check;
+mod stages;
 mod streaming;
 mod td_lambda;
 #[cfg(test)]
@@ -37,7 +39,7 @@ use serde::Serialize;
 use sha2::{Digest, Sha256};
 use shakmaty::Color;
 
-pub use checkpoint::is_checkpoint;
+pub use checkpoint::{is_checkpoint, resume_point};
 pub use device::{Compute, Device, ParseDeviceError};
 pub use learning_rate::Phase;
 pub use loader::{DataLoader, MemoryLoader, StreamLoader, StreamSender, Superbatch};
@@ -47,6 +49,7 @@ pub use permutation::permutation;
 pub use settings::{Forward, RECIPES, Settings};
 pub use training_data::{FittedK, TrainingData};
 
+use self::cpu_gradient::CpuGradient;
 use self::model::Model;
 use self::run::Run;
 use patzer_chess::PackedBoard;
@@ -57,6 +60,8 @@ use patzer_io::error::{Error, Result};
 pub struct TrainItem {
     pub board: PackedBoard,
     pub turn: Color,
+    /// The halfmove clock.
+    pub halfmoves: u8,
     /// Score in centipawns from the side to move.
     pub score: Option<i16>,
     /// Result from White's side, ±[`WIN`]: of the game, or the mean of several.
@@ -82,12 +87,23 @@ pub struct Epoch {
     pub positions_per_second: f64,
 }
 
+/// What the stages before have left.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Earlier {
+    pub stages: u64,
+    /// K of the first stage.
+    pub k: f32,
+    pub weights: Vec<f32>,
+    pub epochs: Vec<Epoch>,
+}
+
 #[derive(Debug, Clone)]
 pub struct Outcome {
     pub network: Network,
     pub epochs: Vec<Epoch>,
-    /// Epoch with the lowest validation loss (else training loss), counted from 1.
+    /// Epoch with the lowest validation loss (else training loss), counted from 1; 0 if the start was better.
     pub best_epoch: usize,
+    pub losses: Losses,
     pub quantisation: Quantisation,
     pub parameters: usize,
     pub device: String,
@@ -99,10 +115,45 @@ impl Outcome {
         safetensors::safetensors(&self.model, &self.network.about().description)
     }
 
-    pub fn best(&self) -> &Epoch {
-        &self.epochs[self.best_epoch - 1]
+    /// What this stage and those before leave to the next.
+    pub fn handover(&self, earlier: Earlier, k: f32) -> Earlier {
+        let mut epochs = earlier.epochs;
+        epochs.extend(&self.epochs);
+        Earlier { stages: earlier.stages + 1, k, weights: self.model.parameters.clone(), epochs }
     }
 }
+
+/// Mean losses of the network that was kept, and what they compare with.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Losses {
+    /// On positions trained on: at most [`SAMPLE`] of them.
+    pub train: f64,
+    pub validation: Option<f64>,
+    pub start: Option<f64>,
+    /// Loss of the mean target for every position, on the held-out positions if there are any.
+    pub constant: f64,
+}
+
+/// Share of the validation loss by which the training loss may be lower before data count as few.
+const GAP: f64 = 0.1;
+
+impl Losses {
+    /// Number of positions that would suffice, if these do not: the gap between validation and training loss falls
+    /// about as 1 / positions, and has to be below a tenth.
+    pub fn needed(&self, positions: usize) -> Option<usize> {
+        let validation = self.validation?;
+        let (gap, middle) = (validation - self.train, (validation + self.train) / 2.0);
+        (gap > GAP * validation).then(|| (positions as f64 * gap / (GAP * middle)) as usize)
+    }
+
+    /// The kept network's loss, on held-out positions if there are any.
+    pub fn kept(&self) -> f64 {
+        self.validation.unwrap_or(self.train)
+    }
+}
+
+/// Positions that a loss or an error after the run is measured on.
+const SAMPLE: usize = 1 << 16;
 
 /// Absolute difference of the quantised from the float network in centipawns, over validation positions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -110,8 +161,6 @@ pub struct Quantisation {
     pub mean_error: f64,
     pub max_error: f64,
 }
-
-const QUANTISATION_SAMPLE: usize = 1 << 15;
 
 /// Callbacks of a training run. A closure that takes an [`Epoch`] is one.
 pub trait TrainingCallbacks {
@@ -158,10 +207,23 @@ pub fn fit_from(
     compute: Compute,
     callbacks: &mut dyn TrainingCallbacks,
 ) -> Result<Outcome> {
+    fit_stage(loader, validation, settings, &Earlier::default(), compute, callbacks)
+}
+
+/// Trains on from the weights of the stages before; see [`fit_from`].
+fn fit_stage(
+    loader: &mut dyn DataLoader,
+    validation: &[TrainItem],
+    settings: &Settings,
+    earlier: &Earlier,
+    compute: Compute,
+    callbacks: &mut dyn TrainingCallbacks,
+) -> Result<Outcome> {
     settings.validate()?;
-    let start = settings.start()?;
-    let about = about(loader, settings, start.as_ref());
-    let mut run = Run::new(loader, settings, start.as_ref(), compute, callbacks)?;
+    let start = if earlier.stages == 0 { settings.start()? } else { None };
+    let about = about(loader, validation, settings, start.as_ref(), earlier);
+    let mut run = Run::new(loader, settings, start.as_ref(), earlier, compute, callbacks)?;
+    let start_loss = run.begin(validation)?;
     if let Some(bytes) = callbacks.resume()? {
         let device = run.restore(&bytes, &about.training)?;
         if device != run.backend.device() {
@@ -190,17 +252,25 @@ pub fn fit_from(
         callbacks.epoch(&done);
         callbacks.save_checkpoint(&mut || Ok(run.checkpoint(&about.training)?.to_bytes()))?;
     }
-    let Some((_, best_epoch, parameters)) = run.best.take() else {
+    let (Some((best_loss, best_epoch, parameters)), Some(_)) = (run.best.take(), run.epochs.first()) else {
         return Err(Error::input("stopped before the first epoch was done; there is no network to keep"));
     };
     let model = Model { parameters, layout: run.layout.clone() };
     let network = model.quantise(about)?;
-    let record = if validation.is_empty() { loader.sample() } else { validation };
-    let record = &record[..record.len().min(QUANTISATION_SAMPLE)];
-    let quantisation = compare(&cpu_gradient::centipawns(&model, record), &network, record);
+    let trained = loader.sample();
+    let judged = if validation.is_empty() { trained } else { validation };
+    let trained = &trained[..trained.len().min(SAMPLE - SAMPLE % run.loss.group())];
+    let losses = Losses {
+        train: CpuGradient::new(&model, 1, false).mean_loss(&model, run.loss, target, trained),
+        validation: start_loss.map(|_| best_loss),
+        start: start_loss,
+        constant: run.loss.of_constant(target, judged),
+    };
+    let judged = &judged[..judged.len().min(SAMPLE / 2)];
+    let quantisation = compare(&cpu_gradient::centipawns(&model, judged), &network, judged);
     let parameters = network.parameters();
     let device = run.backend.device().to_string();
-    Ok(Outcome { network, epochs: run.epochs, best_epoch, quantisation, parameters, device, model })
+    Ok(Outcome { network, epochs: run.epochs, best_epoch, losses, quantisation, parameters, device, model })
 }
 
 pub fn random_network(hidden: usize, seed: u64) -> Result<Network> {
@@ -214,17 +284,35 @@ pub fn random_network_of(architecture: &Architecture, seed: u64) -> Result<Netwo
 }
 
 /// Description of a trained network, and a hash of everything that determines it.
-fn about(loader: &dyn DataLoader, settings: &Settings, start: Option<&Network>) -> About {
+fn about(
+    loader: &dyn DataLoader,
+    validation: &[TrainItem],
+    settings: &Settings,
+    start: Option<&Network>,
+    earlier: &Earlier,
+) -> About {
     let mut hash = Sha256::new();
+    // The positions count, not where they come from.
+    let settings = &Settings {
+        data: Vec::new(),
+        filter: Vec::new(),
+        filter_set: Vec::new(),
+        validation_data: Vec::new(),
+        ..settings.clone()
+    };
     hash.update(toml::to_string(settings).unwrap_or_default());
     if let Some(network) = start {
         hash.update(network.body());
     }
+    earlier.weights.iter().for_each(|weight| hash.update(weight.to_le_bytes()));
     loader.hash(&mut hash);
+    // They choose the epoch that is kept.
+    loader::hash_items(&mut hash, validation);
     let (version, positions) = (env!("CARGO_PKG_VERSION"), loader.positions());
     let Settings { epochs, seed, .. } = settings;
+    let stage = if earlier.stages > 0 { format!(", stage {}", earlier.stages + 1) } else { String::new() };
     let description =
-        format!("trained by patzer {version} on {positions} positions, {epochs} epochs, seed {seed}");
+        format!("trained by patzer {version} on {positions} positions, {epochs} epochs, seed {seed}{stage}");
     About { description, training: file::hex(&hash.finalize()) }
 }
 
@@ -233,7 +321,8 @@ fn compare(floats: &[f32], network: &Network, items: &[TrainItem]) -> Quantisati
     let (mut sum, mut max, mut count) = (0.0, 0.0f64, 0);
     for (item, float) in items.iter().zip(floats) {
         let Some(board) = item.board.board() else { continue };
-        let error = (f64::from(nnue.evaluate_board(&board, item.turn, 0)) - f64::from(*float)).abs();
+        let error =
+            (f64::from(nnue.evaluate_board(&board, item.halfmoves, item.turn, 0)) - f64::from(*float)).abs();
         (sum, max, count) = (sum + error, max.max(error), count + 1);
     }
     Quantisation { mean_error: sum / f64::from(count.max(1)), max_error: max }

@@ -28,14 +28,27 @@ pub trait DataLoader {
     fn sample(&self) -> &[TrainItem];
 }
 
+pub fn hash_items(hash: &mut Sha256, items: &[TrainItem]) {
+    for item in items {
+        hash.update(item.board.0);
+        hash.update([item.turn.is_black().into(), item.score.is_some().into()]);
+        hash.update(item.result.to_le_bytes());
+        hash.update(item.score.unwrap_or(0).to_le_bytes());
+    }
+}
+
 pub struct MemoryLoader<'a> {
     items: &'a [TrainItem],
+    /// Files with weights: their number of positions, and how many of them an epoch draws.
+    files: Vec<[usize; 2]>,
     /// Order of groups, group size, and the expanded indices of a batch of groups.
     order: Vec<u32>,
     group: usize,
     expanded: Vec<u32>,
     batch: usize,
     seed: u64,
+    /// The features include the halfmove clock; other networks keep their hash.
+    sees_clock: bool,
 }
 
 impl<'a> MemoryLoader<'a> {
@@ -51,13 +64,57 @@ impl<'a> MemoryLoader<'a> {
         }
         let order = vec![0; count as usize / group];
         let batch = (settings.batch / group).max(1);
-        Ok(MemoryLoader { items, order, group, expanded: Vec::new(), batch, seed: settings.seed })
+        let (files, expanded, seed) = (Vec::new(), Vec::new(), settings.seed);
+        let sees_clock = settings.features.blocks().iter().any(|block| block.name == "clock");
+        Ok(MemoryLoader { items, files, order, group, expanded, batch, seed, sees_clock })
+    }
+
+    /// Draws files by their weights; `by_file` are their numbers of positions, in order.
+    pub fn weighted(
+        items: &'a [TrainItem],
+        by_file: &[usize],
+        settings: &Settings,
+    ) -> Result<MemoryLoader<'a>> {
+        let mut loader = MemoryLoader::new(items, settings)?;
+        if settings.weights.is_empty() {
+            return Ok(loader);
+        }
+        let most = settings.weights.iter().copied().fold(0.0, f32::max);
+        let draws = |(count, weight): (&usize, &f32)| {
+            [*count, (*count as f64 * f64::from(*weight) / f64::from(most)).ceil() as usize]
+        };
+        loader.files = by_file.iter().zip(&settings.weights).map(draws).collect();
+        loader.order = vec![0; loader.files.iter().map(|[_, draws]| draws).sum()];
+        Ok(loader)
+    }
+
+    /// Orders the positions of an epoch. Each file is passed again and again, in another order each time.
+    fn shuffle(&mut self, epoch: usize) {
+        let seed = mix(self.seed, epoch as u64);
+        permutation(seed, &mut self.order);
+        if self.files.is_empty() {
+            return;
+        }
+        let (mut drawn, mut first) = (Vec::with_capacity(self.order.len()), 0);
+        for (file, [count, draws]) in self.files.iter().enumerate() {
+            let mut order = vec![0; *count];
+            let mut passed = None;
+            for number in (epoch - 1) * draws..epoch * draws {
+                let pass = number / count;
+                if passed.replace(pass) != Some(pass) {
+                    permutation(mix(mix(self.seed, file as u64), pass as u64), &mut order);
+                }
+                drawn.push(first + order[number % count]);
+            }
+            first += *count as u32;
+        }
+        self.order.iter_mut().for_each(|at| *at = drawn[*at as usize]);
     }
 }
 
 impl DataLoader for MemoryLoader<'_> {
     fn positions(&self) -> usize {
-        self.items.len()
+        self.order.len() * self.group
     }
 
     fn batches(&self) -> usize {
@@ -69,16 +126,15 @@ impl DataLoader for MemoryLoader<'_> {
     }
 
     fn hash(&self, hash: &mut Sha256) {
-        for item in self.items {
-            hash.update(item.board.0);
-            hash.update([item.turn.is_black().into(), item.score.is_some().into()]);
-            hash.update(item.result.to_le_bytes());
-            hash.update(item.score.unwrap_or(0).to_le_bytes());
+        self.files.iter().flatten().for_each(|count| hash.update(count.to_le_bytes()));
+        hash_items(hash, self.items);
+        if self.sees_clock {
+            self.items.iter().for_each(|item| hash.update([item.halfmoves]));
         }
     }
 
     fn epoch(&mut self, epoch: usize, take: &mut TakeBatch<'_>) -> Result<()> {
-        permutation(mix(self.seed, epoch as u64), &mut self.order);
+        self.shuffle(epoch);
         let (batches, count) = (self.batches(), self.order.len());
         for i in 0..batches {
             // Equal batches: a short last one would move the weights as far as a full one.
@@ -221,6 +277,41 @@ impl DataLoader for StreamLoader {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn weighted_files_are_drawn_as_often_as_they_weigh() {
+        let items = crate::tests::items(100, 1);
+        let data = vec!["a".into(), "b".into()];
+        let settings = Settings { data, weights: vec![1.0, 4.0], batch: 7, ..Settings::default() };
+        let mut loader = MemoryLoader::weighted(&items, &[60, 40], &settings).unwrap();
+        assert_eq!((loader.positions(), loader.batches()), (15 + 40, 8));
+        let mut seen = vec![0; 100];
+        let mut orders = Vec::new();
+        for epoch in 1..=4 {
+            let mut order = Vec::new();
+            loader
+                .epoch(epoch, &mut |_, batch| {
+                    order.extend_from_slice(batch);
+                    Ok(true)
+                })
+                .unwrap();
+            order.iter().for_each(|at| seen[*at as usize] += 1);
+            orders.push(order);
+        }
+        // Four epochs are one pass of the first file and four of the second.
+        assert!(seen[..60].iter().all(|n| *n == 1) && seen[60..].iter().all(|n| *n == 4), "{seen:?}");
+        assert_ne!(orders[0], orders[1]);
+        // A run that goes on at an epoch has its order.
+        let mut again = MemoryLoader::weighted(&items, &[60, 40], &settings).unwrap();
+        let mut order = Vec::new();
+        again
+            .epoch(3, &mut |_, batch| {
+                order.extend_from_slice(batch);
+                Ok(true)
+            })
+            .unwrap();
+        assert_eq!(order, orders[2]);
+    }
 
     #[test]
     fn epochs_are_cut_into_whole_batches() {

@@ -24,6 +24,9 @@ pub struct Loss {
     pub power: f32,
     pub kappa: f32,
     pub k: f32,
+    /// Half the width of draws, and the further share of the loss above the target; see the recipe's keys.
+    pub offset: f32,
+    pub asymmetry: f32,
     /// Factor of the derivative: 1 / groups of the batch.
     pub scale: f32,
 }
@@ -31,7 +34,7 @@ pub struct Loss {
 impl Loss {
     #[cfg(test)]
     pub fn squared(k: f32, scale: f32) -> Loss {
-        Loss { kind: LossKind::Power, power: 2.0, kappa: 1.0, k, scale }
+        Loss { kind: LossKind::Power, power: 2.0, kappa: 1.0, k, offset: 0.0, asymmetry: 0.0, scale }
     }
 
     pub fn group(&self) -> usize {
@@ -72,23 +75,53 @@ impl Loss {
         (value, by.map(|slope| slope as f32 * self.scale))
     }
 
+    /// Mean loss of a network that says the same of every position: the mean target, or nothing with `pqr`.
+    pub fn of_constant(&self, target: Target, items: &[TrainItem]) -> f64 {
+        if self.kind == LossKind::Pqr {
+            return self.pqr([0.0; GROUP]).0;
+        }
+        let targets = || items.iter().map(|item| target.of(item));
+        let count = items.len().max(1) as f64;
+        let mean = (targets().map(f64::from).sum::<f64>() / count).clamp(1e-6, 1.0 - 1e-6);
+        let output = ((mean / (1.0 - mean)).ln() / f64::from(self.k)) as f32;
+        let plain = Loss { offset: 0.0, ..*self };
+        targets().map(|target| plain.of(output, target).0).sum::<f64>() / count
+    }
+
+    /// Expected score of an output, and its derivative.
+    #[inline]
+    fn expected(&self, output: f32) -> (f32, f32) {
+        let x = self.k * output;
+        if self.offset == 0.0 {
+            let p = logistic_f32(x);
+            return (p, self.k * p * (1.0 - p));
+        }
+        let (win, loss) = (logistic_f32(x - self.offset), logistic_f32(-x - self.offset));
+        ((1.0 + win - loss) / 2.0, self.k * (win * (1.0 - win) + loss * (1.0 - loss)) / 2.0)
+    }
+
     /// Loss of one position and its scaled derivative; NaN for losses of groups.
     #[inline]
     pub fn of(&self, output: f32, target: f32) -> (f64, f32) {
-        let predicted = logistic_f32(self.k * output);
+        let (predicted, by_output) = self.expected(output);
         let error = predicted - target;
         match self.kind {
             LossKind::Power => {
-                let slope = self.k * predicted * (1.0 - predicted) * self.scale;
-                if self.power == 2.0 {
-                    return (f64::from(error) * f64::from(error), 2.0 * error * slope);
+                let slope = by_output * self.scale;
+                let (value, slope) = if self.power == 2.0 {
+                    (f64::from(error) * f64::from(error), 2.0 * error * slope)
+                } else if error == 0.0 {
+                    (0.0, 0.0)
+                } else {
+                    let size = error.abs();
+                    let below = size.powf(self.power - 1.0);
+                    (f64::from(below) * f64::from(size), (self.power * below * slope).copysign(error))
+                };
+                if self.asymmetry == 0.0 || error <= 0.0 {
+                    return (value, slope);
                 }
-                let size = error.abs();
-                if size == 0.0 {
-                    return (0.0, 0.0);
-                }
-                let below = size.powf(self.power - 1.0);
-                (f64::from(below) * f64::from(size), (self.power * below * slope).copysign(error))
+                let weight = 1.0 + self.asymmetry;
+                (f64::from(weight) * value, weight * slope)
             }
             LossKind::Pqr => (f64::NAN, f32::NAN),
             LossKind::CrossEntropy => {
@@ -106,6 +139,8 @@ impl Loss {
 pub struct Target {
     pub wdl: f32,
     pub k: f32,
+    /// Half the width of draws, times K / 400.
+    pub offset: f32,
 }
 
 impl Target {
@@ -115,7 +150,12 @@ impl Target {
         let white = item.expected();
         let result = if item.turn.is_white() { white } else { 1.0 - white };
         item.score.map_or(result, |score| {
-            let expected = expected_score_f32(f32::from(score), self.k);
+            let expected = if self.offset == 0.0 {
+                expected_score_f32(f32::from(score), self.k)
+            } else {
+                let x = self.k * f32::from(score) / 400.0;
+                (1.0 + logistic_f32(x - self.offset) - logistic_f32(-x - self.offset)) / 2.0
+            };
             self.wdl * result + (1.0 - self.wdl) * expected
         })
     }
@@ -150,15 +190,20 @@ mod tests {
             Loss { power: 2.6, ..Loss::squared(0.8, 1.0) },
             Loss { power: 1.5, ..Loss::squared(1.0, 1.0) },
             Loss { kind: LossKind::CrossEntropy, ..Loss::squared(1.3, 1.0) },
+            Loss { offset: 0.7, asymmetry: 0.5, ..Loss::squared(1.1, 1.0) },
+            Loss { power: 2.5, offset: 0.4, asymmetry: -0.3, ..Loss::squared(0.9, 1.0) },
         ];
         for loss in losses {
             for (output, target) in [(0.3, 0.9), (-1.5, 0.2), (2.0, 1.0), (0.0, 0.0)] {
                 // The loss again, in 64 bits.
                 let value = |x: f64| {
-                    let p = patzer_chess::score::logistic(f64::from(loss.k) * x);
+                    let (logistic, offset) = (patzer_chess::score::logistic, f64::from(loss.offset));
+                    let x = f64::from(loss.k) * x;
+                    let p = (1.0 + logistic(x - offset) - logistic(-x - offset)) / 2.0;
                     let t = f64::from(target as f32);
+                    let weight = if p > t { 1.0 + f64::from(loss.asymmetry) } else { 1.0 };
                     match loss.kind {
-                        LossKind::Power => (p - t).abs().powf(loss.power.into()),
+                        LossKind::Power => weight * (p - t).abs().powf(loss.power.into()),
                         _ => -t * p.ln() - (1.0 - t) * (1.0 - p).ln() - entropy(t),
                     }
                 };
@@ -202,5 +247,19 @@ mod tests {
         }
         let certain = Loss { kind: LossKind::CrossEntropy, ..Loss::squared(1.0, 1.0) }.of(-200.0, 1.0);
         assert!(certain.0 > 199.0 && certain.0.is_finite());
+    }
+
+    #[test]
+    fn the_constant_loss_is_the_variance_of_the_targets() {
+        let items = crate::tests::items(100, 2);
+        let target = Target { wdl: 0.3, k: 1.2, offset: 0.0 };
+        let targets: Vec<f64> = items.iter().map(|item| target.of(item).into()).collect();
+        let mean = targets.iter().sum::<f64>() / 100.0;
+        let variance = targets.iter().map(|t| (t - mean).powi(2)).sum::<f64>() / 100.0;
+        let found = Loss::squared(0.7, 1.0).of_constant(target, &items);
+        assert!((found - variance).abs() < 1e-6, "{found} {variance}");
+        let loss = Loss { kind: LossKind::CrossEntropy, ..Loss::squared(0.7, 1.0) };
+        let zero = items.iter().map(|item| loss.of(0.0, target.of(item)).0).sum::<f64>() / 100.0;
+        assert!(loss.of_constant(target, &items) < zero);
     }
 }

@@ -1,10 +1,14 @@
 //! The network in 32-bit floats: initialisation, import and quantisation.
 
+use std::ops::Range;
+
 use super::param_layout::ParamLayout;
 use patzer_chess::rng::Rng;
 use patzer_eval::nnue::network::{Dense, QA, QB, Weights};
 use patzer_eval::nnue::{About, Activation, Architecture, Network, material};
 use patzer_io::error::{Error, Result};
+
+type PlaceOf = fn(&ParamLayout, usize, usize) -> usize;
 
 /// Initial piece-square values in centipawns, pawn to king.
 const MATERIAL: [f32; 6] = [100.0, 320.0, 330.0, 500.0, 900.0, 0.0];
@@ -27,18 +31,23 @@ impl Model {
     /// noise: on 300,000 positions of TCEC games with results alone, 32 neurons, the best validation loss was
     /// 0.0777 with half of 1/√32 and 0.0762 with a tenth.
     pub fn random(architecture: &Architecture, factoriser: bool, seed: u64) -> Model {
+        Model::noisy(architecture, factoriser, seed, 1.0)
+    }
+
+    /// As [`Model::random`], with a factor for the feature weights.
+    fn noisy(architecture: &Architecture, factoriser: bool, seed: u64, noise: f32) -> Model {
         let mut model = Model::zero(architecture, factoriser);
         let layout = &model.layout;
         let mut rng = Rng::new(seed);
         let active = architecture.features.blocks().iter().map(|set| set.most.min(64)).sum::<usize>();
-        let spread = 0.1 * (1.0 / active as f64).sqrt();
+        let spread = f64::from(noise) * 0.1 * (1.0 / active as f64).sqrt();
         let limits = layout.limits();
         let mut fill = |at: usize, spread: f64| {
             model.parameters[at] = ((rng.normal() * spread) as f32).clamp(-limits[at], limits[at]);
         };
-        let rows = if factoriser { layout.factor_rows } else { layout.rows };
-        let place = if factoriser { ParamLayout::factor_at } else { ParamLayout::feature_at };
-        for row in 0..rows {
+        let rows = if factoriser { layout.numbers.bucketed_rows() } else { 0 }..layout.rows;
+        let shared = (0..layout.factor_rows).map(|row| (ParamLayout::factor_at as PlaceOf, row));
+        for (place, row) in shared.chain(rows.map(|row| (ParamLayout::feature_at as PlaceOf, row))) {
             (0..architecture.hidden).for_each(|neuron| fill(place(layout, row, neuron), spread));
         }
         for bucket in 0..architecture.output_buckets {
@@ -61,8 +70,8 @@ impl Model {
     ///
     /// Few training positions have a side a rook up, but searches reach them all the time, and a network
     /// started from noise never learns their value.
-    pub fn start(architecture: &Architecture, factoriser: bool, seed: u64) -> Model {
-        let mut model = Model::random(architecture, factoriser, seed);
+    pub fn start(architecture: &Architecture, factoriser: bool, seed: u64, noise: f32) -> Model {
+        let mut model = Model::noisy(architecture, factoriser, seed, noise);
         if architecture.features.blocks()[0].name != "all" {
             return model;
         }
@@ -102,7 +111,7 @@ impl Model {
             for (shared, first) in neurons.chain(values) {
                 let half = parameters[first] / 2.0;
                 parameters[shared] = half;
-                for row in (0..layout.rows).step_by(layout.factor_rows) {
+                for row in (0..layout.numbers.bucketed_rows()).step_by(layout.factor_rows) {
                     parameters[first + row * layout.tile] -= half;
                 }
             }
@@ -133,7 +142,9 @@ impl Model {
             let is_shared = layout.factor_rows > 0;
             let part = if is_shared { value / 2.0 } else { value };
             for bucket in 0..layout.architecture.output_buckets {
-                for row in (feature..layout.rows).step_by(layout.architecture.features.count()) {
+                for row in
+                    (feature..layout.numbers.bucketed_rows()).step_by(layout.architecture.features.bucketed())
+                {
                     self.parameters[layout.psqt_at(row, bucket)] = part;
                 }
                 if is_shared {
@@ -151,9 +162,9 @@ impl Model {
         let hidden = architecture.outputs_per_perspective();
         let Some(network) = material::network(hidden) else { return };
         let weights = network.weights();
-        let (shared, features) = (layout.factor_rows > 0, architecture.features.count());
+        let (shared, features) = (layout.factor_rows > 0, architecture.features.bucketed());
         let place = if shared { ParamLayout::factor_at } else { ParamLayout::feature_at };
-        let rows = if shared { features } else { layout.rows };
+        let rows = if shared { features } else { layout.numbers.bucketed_rows() };
         for neuron in 0..material::MIN_HIDDEN {
             for feature in 0..768 {
                 for row in (feature..rows).step_by(features) {
@@ -183,14 +194,21 @@ impl Model {
             return;
         }
         table.resize(layout.bias, 0.0);
-        let size = layout.factor_rows * layout.tile;
-        table.par_chunks_mut(size).enumerate().for_each(|(i, part)| {
-            let own = &self.parameters[i * size..];
-            let tile = i * size / (layout.rows * layout.tile);
-            let shared = &self.parameters[layout.factor + tile * size..];
-            for ((sum, own), shared) in part.iter_mut().zip(own).zip(shared) {
-                *sum = own + shared;
-            }
+        let (size, all) = (layout.factor_rows * layout.tile, layout.rows * layout.tile);
+        let buckets = layout.numbers.bucketed_rows() / layout.factor_rows;
+        let own = self.parameters[..layout.bias].par_chunks(all);
+        let shared = self.parameters[layout.factor..layout.output_start].par_chunks(size);
+        table.par_chunks_mut(all).zip(own).zip(shared).for_each(|((table, own), shared)| {
+            table.par_chunks_mut(size).zip(own.par_chunks(size)).enumerate().for_each(
+                |(at, (table, own))| {
+                    if at >= buckets {
+                        return table.copy_from_slice(own);
+                    }
+                    for ((sum, own), shared) in table.iter_mut().zip(own).zip(shared) {
+                        *sum = own + shared;
+                    }
+                },
+            );
         });
     }
 
@@ -206,9 +224,9 @@ impl Model {
 
     /// Adds the factoriser's weight.
     fn sum(&self, own: usize, row: usize, shared: impl Fn(usize) -> usize) -> f32 {
-        match self.layout.factor_rows {
-            0 => self.parameters[own],
-            rows => self.parameters[own] + self.parameters[shared(row % rows)],
+        match self.layout.factor_row(row) {
+            None => self.parameters[own],
+            Some(feature) => self.parameters[own] + self.parameters[shared(feature)],
         }
     }
 
@@ -242,19 +260,12 @@ impl Model {
 }
 
 fn check_sums(architecture: &Architecture, weights: &Weights) -> Result<()> {
-    let features = architecture.features.count();
     let sums = |table: &[i16], columns: usize, column: usize| -> i32 {
-        let bucket = |bucket: usize| -> i32 {
-            let mut from = bucket * features;
-            let block = |set: &&'static patzer_eval::nnue::features::FeatureBlock| {
-                let rows = from..from + set.count;
-                from = rows.end;
-                let values = rows.map(|row| i32::from(table[row * columns + column]).abs());
-                values.max().unwrap_or(0) * set.most as i32
-            };
-            architecture.features.blocks().iter().map(block).sum()
+        let largest = |rows: Range<usize>| {
+            rows.map(|row| i32::from(table[row * columns + column]).abs()).max().unwrap_or(0)
         };
-        (0..architecture.king_bucket_count()).map(bucket).max().unwrap_or(0)
+        let blocks = architecture.block_rows();
+        blocks.map(|(block, ranges)| ranges.map(largest).max().unwrap_or(0) * block.most as i32).sum()
     };
     let fits = |what: std::fmt::Arguments<'_>, sum: i32| match i16::try_from(sum) {
         Ok(_) => Ok(()),
@@ -309,6 +320,23 @@ mod tests {
     }
 
     #[test]
+    fn a_start_without_noise_is_the_material_network() {
+        use patzer_chess::fen;
+        use patzer_eval::{Evaluator, nnue::Nnue};
+
+        let start = Model::start(&plain(16), false, 5, 0.0).quantise(About::default()).unwrap();
+        let mut start = Nnue::new(start.into());
+        let mut material = Nnue::new(material::network(16).unwrap().into());
+        for text in [
+            "r1bqkbnr/pppp1ppp/2n5/4p3/4P3/8/PPPP1PPP/RNBQK2R w KQkq - 0 1",
+            "8/8/1k6/8/3q4/8/1P6/KR6 b - - 0 1",
+        ] {
+            let position = fen::position(text, false).unwrap();
+            assert_eq!(start.evaluate(&position, 0), material.evaluate(&position, 0), "{text}");
+        }
+    }
+
+    #[test]
     fn training_starts_from_material() {
         use patzer_chess::fen;
         use patzer_eval::{Evaluator, nnue::KingBuckets, nnue::Nnue};
@@ -321,7 +349,7 @@ mod tests {
             (Architecture { king_buckets: five(), ..plain(32) }, true),
             (Architecture { king_buckets: five(), psqt: true, layers: vec![8], ..plain(32) }, true),
         ] {
-            let network = Model::start(&architecture, factoriser, 7).quantise(About::default()).unwrap();
+            let network = Model::start(&architecture, factoriser, 7, 1.0).quantise(About::default()).unwrap();
             let mut nnue = Nnue::new(network.into());
             for (text, expected) in [
                 ("rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", 900),
@@ -332,13 +360,13 @@ mod tests {
             }
         }
         let few = plain(8);
-        assert_eq!(Model::start(&few, false, 1), Model::random(&few, false, 1), "too few to count with");
+        assert_eq!(Model::start(&few, false, 1, 1.0), Model::random(&few, false, 1), "too few to count with");
     }
 
     #[test]
     fn weights_in_floats_give_the_same_network_again() {
         for architecture in shapes() {
-            let network = Model::start(&architecture, false, 3).quantise(About::default()).unwrap();
+            let network = Model::start(&architecture, false, 3, 1.0).quantise(About::default()).unwrap();
             for factoriser in [false, true] {
                 let again = Model::of(&network, factoriser).quantise(About::default()).unwrap();
                 let differs = again.body().iter().zip(network.body()).position(|(a, b)| *a != b);

@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use patzer_eval::nnue::network::{QA, QB};
-use patzer_eval::nnue::{Activation, Architecture};
+use patzer_eval::nnue::{Activation, Architecture, RowNumbers};
 
 /// Bound of output weights and biases: at most 127/64, and a bias fits 16 bits in units of 1/(QA·QB).
 pub const LIMIT: f32 = 1.98;
@@ -25,6 +25,7 @@ pub struct ParamLayout {
     pub tiles: usize,
     pub rows: usize,
     pub factor_rows: usize,
+    pub numbers: RowNumbers,
     pub bias: usize,
     pub factor: usize,
     pub output_start: usize,
@@ -42,7 +43,7 @@ impl ParamLayout {
         let psqt = if architecture.psqt { architecture.output_buckets.div_ceil(tile) } else { 0 };
         let tiles = hidden_tiles + psqt;
         let rows = architecture.rows();
-        let factor_rows = if factoriser { architecture.features.count() } else { 0 };
+        let factor_rows = if factoriser { architecture.features.bucketed() } else { 0 };
         let mut dense = architecture.dense();
         dense[0][0] = architecture.views * hidden_tiles * tile;
         let output_size = dense.iter().map(|[inputs, outputs]| (inputs + 1) * outputs).sum::<usize>();
@@ -57,6 +58,7 @@ impl ParamLayout {
             tiles,
             rows,
             factor_rows,
+            numbers: architecture.row_numbers(),
             bias,
             factor,
             output_start,
@@ -147,11 +149,16 @@ impl ParamLayout {
         ]
     }
 
+    /// The row of the factoriser that is added to a row; rows that all king buckets share have none.
+    pub fn factor_row(&self, row: usize) -> Option<usize> {
+        let feature = self.numbers.feature(row);
+        (feature < self.factor_rows).then_some(feature)
+    }
+
     /// Largest magnitudes such that all features active together, and the bias, sum to less than 2^15/QA.
     pub fn limits(&self) -> Vec<f32> {
         let features = &self.architecture.features;
         let share = (LARGEST - LIMIT) * 0.99 / features.blocks().len() as f32;
-        let parts = if self.factor_rows > 0 { 2.0 } else { 1.0 };
         let blocks = features.blocks().iter();
         let row: Vec<f32> =
             blocks.flat_map(|set| std::iter::repeat_n(share / set.most as f32, set.count)).collect();
@@ -162,7 +169,9 @@ impl ParamLayout {
                 at if at >= self.factor && at < self.output_start => (at - self.factor, self.factor_rows),
                 _ => continue,
             };
-            let (tile, feature) = (within / self.tile / rows, within / self.tile % rows % features.count());
+            let (tile, row_of) = (within / self.tile / rows, within / self.tile % rows);
+            let feature = if at < self.bias { self.numbers.feature(row_of) } else { row_of };
+            let parts = if feature < self.factor_rows { 2.0 } else { 1.0 };
             // Feature weights have the usual clip; a piece-square value may exceed a queen's.
             let most = if tile < self.hidden_tiles { LIMIT } else { f32::INFINITY };
             *limit = row[feature].min(most) / parts;

@@ -10,6 +10,7 @@ use shakmaty::{Chess, Move, Position};
 use super::TrainItem;
 use patzer_chess::rng::Rng;
 use patzer_chess::{PackedBoard, played};
+use patzer_eval::nnue::halfmoves;
 
 pub const GROUP: usize = 3;
 
@@ -32,7 +33,7 @@ impl PqrGroup {
         let other = others[Rng::new(seed).below(others.len())];
         let item = |position: &Chess| {
             let (board, turn) = (PackedBoard::pack(position), position.turn());
-            TrainItem { board, turn, score: None, result: 0 }
+            TrainItem { board, turn, halfmoves: halfmoves(position), score: None, result: 0 }
         };
         let after = |m: Move| item(&played(position, m));
         let number = u16::try_from(position.fullmoves().get()).unwrap_or(u16::MAX);

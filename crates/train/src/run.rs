@@ -9,7 +9,7 @@ use super::learning_rate::LearningRate;
 use super::loss::{Loss, Target};
 use super::model::Model;
 use super::param_layout::ParamLayout;
-use super::{DataLoader, Epoch, Settings, TrainingCallbacks};
+use super::{DataLoader, Earlier, Epoch, Settings, TrainItem, TrainingCallbacks};
 use patzer_eval::nnue::Network;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -30,7 +30,8 @@ pub struct Run {
     shape: RunShape,
     pub epochs: Vec<Epoch>,
     averaged: bool,
-    /// Loss, epoch and parameters of the best epoch.
+    earlier: Earlier,
+    /// Loss, epoch and parameters of the best epoch; epoch 0 is the start.
     pub best: Option<(f64, usize, Vec<f32>)>,
 }
 
@@ -39,15 +40,30 @@ impl Run {
         loader: &dyn DataLoader,
         settings: &Settings,
         start: Option<&Network>,
+        earlier: &Earlier,
         compute: Compute,
         callbacks: &mut dyn TrainingCallbacks,
     ) -> Result<Run> {
         let model = match start {
             Some(network) => Model::of(network, settings.factorised()),
-            None => Model::start(&settings.architecture(), settings.factorised(), settings.seed),
+            None => {
+                Model::start(&settings.architecture(), settings.factorised(), settings.seed, settings.noise)
+            }
+        };
+        let model = match earlier.stages {
+            0 => model,
+            _ if earlier.weights.len() == model.layout.len => {
+                Model { parameters: earlier.weights.clone(), ..model }
+            }
+            _ => return Err(Error::input("the checkpoint is of another network; delete it to start over")),
         };
         let (batches, layout) = (loader.batches(), model.layout.clone());
-        let shape = RunShape { parameters: layout.len, batches: batches as u64, epochs: settings.epochs };
+        let shape = RunShape {
+            parameters: layout.len,
+            batches: batches as u64,
+            epochs: settings.epochs,
+            start: None,
+        };
         let (backend, gpu_rejected) = compute.backend(model, settings, loader.largest(), loader.sample())?;
         if let Some(reason) = gpu_rejected {
             callbacks.gpu_rejected(&reason);
@@ -58,14 +74,26 @@ impl Run {
             rate: LearningRate::new(settings, batches),
             loss: settings.loss(),
             targets: [settings.wdl, settings.final_wdl.unwrap_or(settings.wdl)]
-                .map(|wdl| Target { wdl, k: settings.k.unwrap_or(1.0) }),
+                .map(|wdl| settings.target(wdl)),
             step: 0,
             steps: (batches * settings.epochs) as u64,
             shape,
             epochs: Vec::new(),
             averaged: settings.average > 0.0,
             best: None,
+            earlier: earlier.clone(),
         })
+    }
+
+    /// Validates the start, which is kept if no epoch is better.
+    pub fn begin(&mut self, validation: &[TrainItem]) -> Result<Option<f64>> {
+        if validation.is_empty() {
+            return Ok(None);
+        }
+        let loss = self.backend.mean_loss(self.loss, self.target(self.steps), validation)?;
+        self.shape.start = Some(loss);
+        self.best = Some((loss, 0, self.backend.validated_weights()?));
+        Ok(Some(loss))
     }
 
     pub fn finish(&mut self, epoch: Epoch) -> Result<()> {
@@ -97,6 +125,7 @@ impl Run {
             best_loss,
             vectors,
             device: self.backend.device().to_string(),
+            earlier: self.earlier.clone(),
         })
     }
 
@@ -104,7 +133,7 @@ impl Run {
         let damaged = || Error::input("the checkpoint is damaged; delete it to start over");
         let saved = Checkpoint::parse(bytes).ok_or_else(damaged)?;
         let other = || Error::input("the checkpoint is of a run with other settings or positions");
-        if saved.hash != hash {
+        if saved.hash != hash || saved.earlier != self.earlier {
             return Err(other());
         }
         if let Some(field) = saved.fault(&self.shape) {

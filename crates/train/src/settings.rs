@@ -5,17 +5,14 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::learning_rate::Phase;
-use super::loss::{Loss, LossKind};
+use super::loss::{Loss, LossKind, Target};
 use super::optimiser::OptimiserKind;
 use patzer_eval::nnue::features::Features;
 use patzer_eval::nnue::file::has_magic;
-use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Network, OutputBy};
+use patzer_eval::nnue::{About, Activation, Architecture, KingBuckets, Network, OutputBy, layout};
 use patzer_fit::optim::Decay;
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
-
-/// Key and reason of the first bad value.
-type Checked = std::result::Result<(), (&'static str, String)>;
 
 /// Built-in recipes: the name and text of every file in `recipes/`.
 pub const RECIPES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
@@ -70,6 +67,12 @@ pub struct Settings {
     pub loss: LossKind,
     pub power: f32,
     pub kappa: f32,
+    /// Half the width of the draws in scores and in the output, centipawns: the expected score of s is then
+    /// (1 + σ(K·(s − offset)/400) − σ(K·(−s − offset)/400)) / 2. On the CPU alone, with `power`.
+    pub score_offset: f32,
+    pub output_offset: f32,
+    /// Further share of the loss where the output is above the target. On the CPU alone, with `power`.
+    pub asymmetry: f32,
     /// With `pqr`, drop positions below this quantile of legal moves for their side and move number.
     pub legal_quantile: f64,
     /// λ of TD(λ): results become λ-returns along the game, from the result (1) to the scores (0).
@@ -97,14 +100,36 @@ pub struct Settings {
     pub average: f32,
     /// Decoupled weight decay, in units of the learning rate; helps more the fewer the positions.
     pub weight_decay: f32,
+    /// Factor of the random feature weights at the start. At 0 neurons that count no material stay silent.
+    pub noise: f32,
+    /// Decoupled pull of every weight towards its start, in units of the learning rate.
+    pub pull: f32,
     pub beta1: f32,
     pub beta2: f32,
     pub seed: u64,
     /// Share of games held out for validation, 0 to 0.5.
     pub validation: f64,
+    /// Files to train on, as on the command line.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub data: Vec<PathBuf>,
+    /// Frequency of each file's positions, relative to one another; an epoch is a pass of the most frequent.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub weights: Vec<f32>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filter: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub filter_set: Vec<String>,
+    /// Files of other games to validate with, instead of `validation`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub validation_data: Vec<PathBuf>,
+    /// Positions to train on in all, rounded up to whole epochs; 0 leaves it to `epochs`.
+    pub positions: u64,
     /// Piecewise learning rate, instead of `learning_rate`, `schedule` and `warmup`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
+    /// Stages that follow one another, each with the keys that it changes.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stage: Vec<toml::Table>,
 }
 
 impl Default for Settings {
@@ -141,6 +166,9 @@ impl Settings {
             loss: LossKind::Power,
             power: 2.0,
             kappa: 10.0,
+            score_offset: 0.0,
+            output_offset: 0.0,
+            asymmetry: 0.0,
             legal_quantile: 0.0,
             td_lambda: None,
             wdl: 0.2,
@@ -155,11 +183,20 @@ impl Settings {
             patience: 0,
             average: 0.0,
             weight_decay: 0.1,
+            noise: 1.0,
+            pull: 0.0,
             beta1: 0.9,
             beta2: 0.999,
             seed: 0,
             validation: 0.05,
+            data: Vec::new(),
+            weights: Vec::new(),
+            filter: Vec::new(),
+            filter_set: Vec::new(),
+            validation_data: Vec::new(),
+            positions: 0,
             phases: Vec::new(),
+            stage: Vec::new(),
         }
     }
 
@@ -170,7 +207,9 @@ impl Settings {
         let path = Path::new(name_or_path);
         if !path.exists() && path.extension().is_none() {
             let names = RECIPES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-            let reason = format!("{name_or_path}: no recipe of this name ({names}) and no such file");
+            let near = patzer_io::nearest(name_or_path, RECIPES.iter().map(|(name, _)| *name));
+            let near = near.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
+            let reason = format!("{name_or_path}: no recipe of this name ({names}) and no such file{near}");
             return Err(Error::usage(reason));
         }
         Settings::parse(&patzer_io::read_text(path, Limit::RECIPE)?, path)
@@ -179,7 +218,7 @@ impl Settings {
     pub fn parse(text: &str, path: &Path) -> Result<Settings> {
         let settings: Settings = toml::from_str(text).map_err(|e| {
             let line = text[..e.span().map_or(0, |span| span.start)].matches('\n').count() + 1;
-            Error::at(path, format!("line {line}"), e.message().replace('\n', " "))
+            Error::at(path, format!("line {line}"), suggested(e.message()))
         })?;
         settings.check().map_err(|(key, reason)| {
             let line = text.lines().position(|line| {
@@ -190,6 +229,7 @@ impl Settings {
                 None => Error::data(path, reason),
             }
         })?;
+        settings.stages().map_err(|(stage, reason)| Error::at(path, format!("stage {stage}"), reason))?;
         Ok(settings)
     }
 
@@ -208,7 +248,7 @@ impl Settings {
             let value = read(text).unwrap_or_else(|| toml::Value::String(text.to_string()));
             table.insert(key.to_string(), value);
             let changed: std::result::Result<Settings, _> = table.clone().try_into();
-            changed.map_err(|e| fault(e.message().replace('\n', " ").trim().to_string()))?;
+            changed.map_err(|e| fault(suggested(e.message())))?;
         }
         let settings: Settings = table.try_into().map_err(|e| Error::internal(e.to_string()))?;
         settings.validate()?;
@@ -234,72 +274,60 @@ impl Settings {
         self.factoriser && self.architecture().king_bucket_count() > 1
     }
 
-    /// Loads the `start` network. A single input or output bucket is copied to all of the recipe's.
+    /// Loads the `start` network: a `.nnue` file, or raw weights as bullet writes them. A single input or output bucket is
+    /// copied to all of the recipe's.
     pub fn start(&self) -> Result<Option<Network>> {
         let Some(path) = &self.start else { return Ok(None) };
-        let network =
-            patzer_io::parse(path, |head| has_magic(head).then_some(Limit::NETWORK), Network::parse)?;
         let expected = self.architecture();
+        let read = |bytes: &[u8]| {
+            let description = format!("raw weights of {}", path.display());
+            let about = About { description, training: String::new() };
+            let raw = if has_magic(bytes) { None } else { layout::guess(&expected, bytes, &about) };
+            raw.map_or_else(|| Network::parse(bytes), Ok)
+        };
+        let network = patzer_io::parse(path, |_| Some(Limit::NETWORK), read)?;
         let reason = || format!("is {}, not {expected}, as the recipe says", network.architecture());
         network.with_buckets(&expected).map(Some).ok_or_else(|| Error::data(path, reason()))
     }
 
     pub(super) fn loss(&self) -> Loss {
         let k = self.output_k.or(self.k).unwrap_or(1.0);
-        Loss { kind: self.loss, power: self.power, kappa: self.kappa, k, scale: 0.0 }
+        let (offset, asymmetry) = (k * self.output_offset / 400.0, self.asymmetry);
+        Loss { kind: self.loss, power: self.power, kappa: self.kappa, k, offset, asymmetry, scale: 0.0 }
+    }
+
+    pub(super) fn target(&self, wdl: f32) -> Target {
+        let k = self.k.unwrap_or(1.0);
+        Target { wdl, k, offset: k * self.score_offset / 400.0 }
+    }
+
+    /// Keys of the loss that the GPU does not know.
+    pub(super) fn of_cpu_alone(&self) -> Option<&'static str> {
+        let keys = [
+            ("score_offset", self.score_offset),
+            ("output_offset", self.output_offset),
+            ("asymmetry", self.asymmetry),
+        ];
+        keys.into_iter().find(|(_, value)| *value != 0.0).map(|(key, _)| key)
     }
 
     pub fn validate(&self) -> Result<()> {
         self.check().map_err(|(_, reason)| Error::usage(reason))
     }
-
-    fn check(&self) -> Checked {
-        let whole = |key, value: usize, max: usize| range(key, value as f64, 1.0, max as f64);
-        let share = |key, value: f32| range(key, value.into(), 0.0, 1.0);
-        self.architecture().check().map_err(|error| (error.key(), error.to_string()))?;
-        whole("epochs", self.epochs, 1_000_000)?;
-        range("superbatch", self.superbatch as f64, 0.0, 1e12)?;
-        whole("buffer", self.buffer, 1 << 31)?;
-        whole("batch", self.batch, 1 << 24)?;
-        range("learning_rate", self.learning_rate.into(), 1e-9, 10.0)?;
-        range("final_learning_rate", self.final_learning_rate.into(), 0.0, self.learning_rate.into())?;
-        range("epoch_decay", self.epoch_decay.unwrap_or(1.0).into(), 0.01, 1.0)?;
-        for phase in &self.phases {
-            whole("epochs", phase.epochs, 1_000_000)?;
-            range("from", phase.from.into(), 1e-12, 10.0)?;
-            range("to", phase.to.unwrap_or(phase.from).into(), 1e-12, 10.0)?;
-        }
-        range("momentum", self.momentum.into(), 0.0, 0.999_999)?;
-        range("l2", self.l2.into(), 0.0, 1.0)?;
-        range("clip_gradient", self.clip_gradient.into(), 0.0, 1e6)?;
-        range("average", self.average.into(), 0.0, 0.999_999)?;
-        range("power", self.power.into(), 1.0, 10.0)?;
-        range("kappa", self.kappa.into(), 0.0, 1000.0)?;
-        range("legal_quantile", self.legal_quantile, 0.0, 0.99)?;
-        share("td_lambda", self.td_lambda.unwrap_or(0.0))?;
-        for (key, set) in [("loss", self.loss == LossKind::Pqr), ("td_lambda", self.td_lambda.is_some())] {
-            if set && self.superbatch > 0 {
-                return Err((key, format!("{key}: only for positions in memory (superbatch = 0)")));
-            }
-        }
-        share("wdl", self.wdl)?;
-        share("final_wdl", self.final_wdl.unwrap_or(0.0))?;
-        range("k", self.k.unwrap_or(1.0).into(), 0.01, 100.0)?;
-        range("output_k", self.output_k.unwrap_or(1.0).into(), 0.01, 100.0)?;
-        range("weight_decay", self.weight_decay.into(), 0.0, 100.0)?;
-        range("beta1", self.beta1.into(), 0.0, 0.999_999)?;
-        range("beta2", self.beta2.into(), 0.0, 0.999_999_9)?;
-        range("validation", self.validation, 0.0, 0.5)
-    }
 }
 
-fn range(key: &'static str, value: f64, low: f64, high: f64) -> Checked {
-    if (low..=high).contains(&value) {
-        return Ok(());
+/// A message of serde in one line; for an unknown name it suggests a near one instead of listing all.
+pub(super) fn suggested(message: &str) -> String {
+    let message = message.replace('\n', " ").trim().to_string();
+    let mut names = message.split('`').skip(1).step_by(2);
+    let near = names
+        .next()
+        .filter(|_| message.starts_with("unknown "))
+        .and_then(|word| patzer_io::nearest(word, names));
+    match (near, message.split_once(", expected")) {
+        (Some(near), Some((unknown, _))) => format!("{unknown}; did you mean `{near}`?"),
+        _ => message,
     }
-    // The shortest decimal of a value that may have been an f32.
-    let [value, low, high] = [value, low, high].map(|x| x as f32);
-    Err((key, format!("{key} = {value}: has to be from {low} to {high}")))
 }
 
 #[cfg(test)]
@@ -329,7 +357,9 @@ mod tests {
         assert_eq!(error("\nwdl = 1.5\n"), "r.toml: line 2: wdl = 1.5: has to be from 0 to 1");
         assert!(error("k = nan\n").contains("k = NaN"));
         for (text, expected) in [
-            ("hidden = 64\nlayer = 3\n", "line 2: unknown field `layer`"),
+            ("hidden = 64\nlayer = 3\n", "line 2: unknown field `layer`; did you mean `layers`?"),
+            ("velocity = 3\n", "line 1: unknown field `velocity`, expected one of"),
+            ("activation = \"scerlu\"\n", "line 1: unknown variant `scerlu`; did you mean `screlu`?"),
             ("hidden = 0\n", "line 1: hidden = 0"),
             ("epochs = \"many\"\n", "line 1: invalid type"),
             ("hidden = 8\n\nfeatures = \"all+x\"\n", "line 3: features = \"all+x\""),
@@ -349,6 +379,7 @@ mod tests {
         let expected = format!("huge: no recipe of this name ({names}) and no such file");
         assert_eq!(error.to_string(), expected);
         assert_eq!(error.exit_code(), 1);
+        assert!(Settings::load("mirorred").unwrap_err().to_string().ends_with("; did you mean mirrored?"));
         assert_eq!(Settings::load("none.toml").unwrap_err().to_string(), "none.toml: no such file");
     }
 

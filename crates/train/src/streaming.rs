@@ -2,9 +2,10 @@
 
 use super::training_data::train_item;
 use super::{
-    Compute, Outcome, Settings, StreamLoader, StreamSender, Superbatch, TrainItem, TrainingCallbacks,
-    fit_from,
+    Compute, Earlier, Outcome, Settings, StreamLoader, StreamSender, Superbatch, TrainItem,
+    TrainingCallbacks, fit_stage,
 };
+use patzer_chess::rng;
 use patzer_io::error::{Error, Result};
 use patzer_label::prepare::{Account, DataSelection, Report, Split, interleaved};
 
@@ -51,6 +52,7 @@ impl Preview {
         data: &DataSelection,
         split: Split,
         settings: &Settings,
+        earlier: &Earlier,
         compute: Compute,
         callbacks: &mut dyn TrainingCallbacks,
     ) -> Result<Outcome> {
@@ -61,8 +63,8 @@ impl Preview {
         let (identity, sample) = (format!("{sources} {}", self.positions), self.sample.clone());
         let (sender, mut loader) = StreamLoader::new(superbatch, settings.seed, identity, sample);
         std::thread::scope(|scope| {
-            let reader = scope.spawn(|| send(data, split, sender));
-            let outcome = fit_from(&mut loader, &self.validation, settings, compute, callbacks);
+            let reader = scope.spawn(|| send(data, split, settings, sender));
+            let outcome = fit_stage(&mut loader, &self.validation, settings, earlier, compute, callbacks);
             // The reader stops once the receiver is gone.
             drop(loader);
             match (outcome, reader.join()) {
@@ -74,12 +76,20 @@ impl Preview {
 }
 
 /// Reads the data again and again until the receiver is gone.
-fn send(data: &DataSelection, split: Split, mut sender: StreamSender) -> Result<()> {
-    loop {
-        let (mut wanted, mut count) = (true, 0u64);
+fn send(data: &DataSelection, split: Split, settings: &Settings, mut sender: StreamSender) -> Result<()> {
+    let most = settings.weights.iter().copied().fold(0.0, f32::max);
+    let shares: Vec<f64> = settings.weights.iter().map(|weight| f64::from(weight / most)).collect();
+    for pass in 0.. {
+        let (mut wanted, mut count, mut offered) = (true, 0u64, 0u64);
         // The first pass has reported everything.
         let pass = interleaved(data, split, &|_| (), &mut |offer| {
             if offer.held_out {
+                return Ok(None);
+            }
+            offered += 1;
+            if let Some(share) = shares.get(offer.file)
+                && rng::unit(rng::mix(rng::mix(settings.seed, pass), offered)) >= *share
+            {
                 return Ok(None);
             }
             match train_item(offer.record, offer.board, offer.turn) {
@@ -99,4 +109,5 @@ fn send(data: &DataSelection, split: Split, mut sender: StreamSender) -> Result<
             return Err(Error::input("the data changed while it was read"));
         }
     }
+    Ok(())
 }

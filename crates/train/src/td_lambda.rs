@@ -51,6 +51,7 @@ mod tests {
             item: TrainItem {
                 board: PackedBoard::default(),
                 turn: Color::from_white(ply % 2 == 0),
+                halfmoves: 0,
                 score: Some(*score),
                 result: WIN,
             },

@@ -12,7 +12,9 @@ use patzer_chess::PackedBoard;
 use patzer_chess::rng::Rng;
 use patzer_eval::Evaluator;
 use patzer_eval::nnue::features::{self, Features};
-use patzer_eval::nnue::{Activation, Architecture, KingBuckets, Nnue, OutputBy, material, oriented, phase};
+use patzer_eval::nnue::{
+    About, Activation, Architecture, KingBuckets, Nnue, OutputBy, material, oriented, phase,
+};
 use patzer_io::error::{Error, Result};
 
 /// Positions of random games with material scores, some without a score.
@@ -31,7 +33,9 @@ pub fn items(count: usize, seed: u64) -> Vec<TrainItem> {
             position.play_unchecked(moves[rng.below(moves.len())]);
             let score = (rng.below(5) > 0).then(|| judge.evaluate(&position, 0) as i16);
             let board = PackedBoard::pack(&position);
-            items.push(TrainItem { board, turn: position.turn(), score, result });
+            // Random games are too lively for long clocks.
+            let halfmoves = (7 * items.len() % 120) as u8;
+            items.push(TrainItem { board, turn: position.turn(), halfmoves, score, result });
         }
     }
     items
@@ -70,6 +74,15 @@ pub fn shapes() -> Vec<Architecture> {
         Architecture { layers: vec![3], activation: Activation::Relu, views: 1, ..plain() },
         Architecture { features: sum("all+h+v+d1+d2"), ..plain() },
         Architecture { features: sum("ph+pv+mb+mc"), mirror: true, ..plain() },
+        Architecture { features: sum("all+pp+threats"), hidden: 8, ..plain() },
+        Architecture {
+            features: sum("all+pp+threats+clock"),
+            hidden: 4,
+            mirror: true,
+            king_buckets: five(),
+            psqt: true,
+            ..plain()
+        },
         Architecture {
             features: sum("all+mc"),
             layers: vec![16, 8],
@@ -101,15 +114,18 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
         let mut skipped = 0.0;
         for (side, sign) in [(item.turn, 1.0), (item.turn.other(), -1.0)].into_iter().take(architecture.views)
         {
-            let (view, king) = oriented(architecture, &board, side);
+            let (view, king) = oriented(architecture, &board, item.halfmoves, side);
             let mut words = vec![0; architecture.features.words()];
             architecture.features.write(&view, &mut words);
             let active: Vec<usize> = features::ones(&words).collect();
-            let row = |feature: usize| king * architecture.features.count() + feature;
-            let shared = |at: usize| if layout.factor_rows > 0 { parameters[at] } else { 0.0 };
+            let row = |feature: usize| layout.numbers.row(king, feature);
+            let shared = |feature: usize, at: fn(&ParamLayout, usize, usize) -> usize, column: usize| {
+                if feature < layout.factor_rows { parameters[at(layout, feature, column)] } else { 0.0 }
+            };
             let sum = |neuron: usize| -> f64 {
                 let weight = |f: &usize| {
-                    parameters[layout.feature_at(row(*f), neuron)] + shared(layout.factor_at(*f, neuron))
+                    parameters[layout.feature_at(row(*f), neuron)]
+                        + shared(*f, ParamLayout::factor_at, neuron)
                 };
                 parameters[layout.bias_at(neuron)] + active.iter().map(weight).sum::<f64>()
             };
@@ -121,7 +137,8 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
             values.extend((0..architecture.outputs_per_perspective()).map(activated));
             if architecture.psqt {
                 let value = |f: &usize| {
-                    parameters[layout.psqt_at(row(*f), bucket)] + shared(layout.psqt_factor_at(*f, bucket))
+                    parameters[layout.psqt_at(row(*f), bucket)]
+                        + shared(*f, ParamLayout::psqt_factor_at, bucket)
                 };
                 skipped += sign * active.iter().map(value).sum::<f64>() / architecture.views as f64;
             }
@@ -179,7 +196,7 @@ pub fn enlarge(model: &mut Model, rng: &mut Rng) {
 fn check_gradient(architecture: &Architecture, factoriser: bool) {
     let items = items(260, 1);
     let settings = Settings { wdl: 0.4, k: Some(1.2), power: 2.5, ..settings() };
-    let target = Target { wdl: 0.4, k: 1.2 };
+    let target = Target { wdl: 0.4, k: 1.2, offset: 0.0 };
     let mut model = Model::random(architecture, factoriser, 5);
     let mut rng = Rng::new(6);
     enlarge(&mut model, &mut rng);
@@ -261,7 +278,7 @@ fn sums_in_sixteen_bits_give_almost_the_same_gradient() {
     for architecture in shapes() {
         let items = items(300, 8);
         let settings = Settings { k: Some(1.0), ..settings() };
-        let (loss, target) = (settings.loss(), Target { wdl: 0.3, k: 1.0 });
+        let (loss, target) = (settings.loss(), Target { wdl: 0.3, k: 1.0, offset: 0.0 });
         let model = Model::random(&architecture, false, 5);
         let batch: Vec<u32> = (0..items.len() as u32).collect();
         let with = |shorts: bool| {
@@ -287,7 +304,7 @@ fn a_thousand_positions_are_learnt_by_heart() {
     let settings = Settings { epochs: 250, batch: 100, learning_rate: 0.01, ..settings_of(plain(32)) };
     let settings = Settings { weight_decay: 0.0, wdl: 0.0, ..settings };
     let outcome = fit(&items, &items, &settings, &mut |_: &Epoch| ()).unwrap();
-    let (first, best) = (outcome.epochs[0].train_loss, outcome.best().train_loss);
+    let (first, best) = (outcome.epochs[0].train_loss, outcome.losses.train);
     assert!(best < first / 50.0 && best < 5e-4, "{first} → {best}");
     // Rounding 64 output weights to 1/64 moves the sum by at most 400·√64/(64·√12) = 14.4 cp (standard deviation).
     let q = outcome.quantisation;
@@ -316,16 +333,57 @@ fn the_bytes_depend_neither_on_the_run_nor_on_the_threads() {
 
 #[test]
 fn the_best_epoch_is_the_one_that_is_kept() {
-    // At this rate the validation loss goes up and down.
-    let items = items(600, 7);
+    // At this rate the validation loss goes up and down. Random scores are nothing that the start knows.
+    let mut items = items(600, 7);
+    items.iter_mut().enumerate().for_each(|(at, item)| item.score = Some((at % 7 * 300) as i16));
     let (train, validation) = items.split_at(500);
     let schedule = patzer_fit::optim::Decay::Constant;
-    let settings = Settings { learning_rate: 0.5, schedule, epochs: 8, ..settings() };
+    let settings = Settings { learning_rate: 0.05, schedule, epochs: 8, wdl: 0.0, ..settings() };
     let mut seen = Vec::new();
     let outcome = fit(train, validation, &settings, &mut |epoch: &Epoch| seen.push(*epoch)).unwrap();
     assert_eq!(seen, outcome.epochs);
     let lowest = seen.iter().map(|e| e.validation_loss.unwrap()).fold(f64::INFINITY, f64::min);
-    assert_eq!(outcome.best().validation_loss, Some(lowest));
+    assert_eq!(outcome.epochs[outcome.best_epoch - 1].validation_loss, Some(lowest));
+    assert_eq!(outcome.losses.validation, Some(lowest));
+    assert!(outcome.losses.start > Some(lowest));
+}
+
+#[test]
+fn the_start_is_kept_if_no_epoch_is_better() {
+    // Scores count material, as the start does, and steps of this size forget it.
+    let items = items(600, 7);
+    let (train, validation) = items.split_at(500);
+    let settings = Settings { learning_rate: 2.0, epochs: 2, warmup: 0, wdl: 0.0, ..settings() };
+    let mut whole = Checkpoints::default();
+    let outcome = fit(train, validation, &settings, &mut whole).unwrap();
+    assert_eq!((outcome.best_epoch, outcome.epochs.len()), (0, 2));
+    assert_eq!(outcome.losses.validation, outcome.losses.start);
+    let start =
+        Model::start(&settings.architecture(), false, settings.seed, 1.0).quantise(About::default()).unwrap();
+    assert_eq!(outcome.network.body(), start.body());
+    let mut again = Checkpoints { from: Some(whole.kept[0].clone()), ..Checkpoints::default() };
+    let resumed = fit(train, validation, &settings, &mut again).unwrap();
+    assert_eq!(resumed.network.to_bytes(), outcome.network.to_bytes());
+}
+
+#[test]
+fn a_pull_keeps_weights_near_their_start() {
+    let items = items(600, 7);
+    let (train, validation) = items.split_at(500);
+    let start = Model::start(&settings().architecture(), false, settings().seed, 1.0);
+    let moved = |pull: f32| {
+        let settings = Settings { pull, wdl: 1.0, epochs: 6, batch: 50, weight_decay: 0.0, ..settings() };
+        let settings = Settings { learning_rate: 0.01, ..settings };
+        let mut whole = Checkpoints::default();
+        let network = fit(train, validation, &settings, &mut whole).unwrap().network.to_bytes();
+        let mut again = Checkpoints { from: Some(whole.kept[1].clone()), ..Checkpoints::default() };
+        assert_eq!(fit(train, validation, &settings, &mut again).unwrap().network.to_bytes(), network);
+        let last = Checkpoint::parse(whole.kept.last().unwrap()).unwrap();
+        let squares = last.vectors[0].iter().zip(&start.parameters).map(|(a, b)| f64::from(a - b).powi(2));
+        squares.sum::<f64>().sqrt()
+    };
+    let (free, pulled, held) = (moved(0.0), moved(10.0), moved(90.0));
+    assert!(held < 0.5 * pulled && pulled < 0.8 * free, "{free} {pulled} {held}");
 }
 
 #[test]
@@ -408,7 +466,9 @@ fn a_run_that_goes_on_gives_the_same_bytes_with_every_optimiser() {
 
 #[test]
 fn a_forged_checkpoint_is_refused_whatever_field_it_changes() {
-    let items = items(300, 4);
+    let mut items = items(300, 4);
+    // What the start does not know.
+    items.iter_mut().for_each(|item| item.score = Some(300));
     let (train, validation) = items.split_at(200);
     let settings = Settings { epochs: 3, batch: 100, average: 0.9, patience: 2, ..settings() };
     let mut whole = Checkpoints::default();

@@ -8,7 +8,8 @@ use super::pqr::{self, PqrGroup};
 use super::streaming::Preview;
 use super::td_lambda::{GamePosition, apply_td_lambda};
 use super::{
-    Compute, LossKind, MemoryLoader, Outcome, Settings, TrainItem, TrainingCallbacks, WIN, fit_from,
+    Compute, DataLoader, Earlier, LossKind, MemoryLoader, Outcome, Settings, TrainItem, TrainingCallbacks,
+    WIN, fit_stage,
 };
 use patzer_chess::PackedBoard;
 use patzer_chess::rng;
@@ -16,13 +17,14 @@ use patzer_chess::score::is_mate;
 use patzer_data::{Metadata, Record};
 use patzer_fit::wdl;
 use patzer_io::error::{Error, Result};
-use patzer_label::prepare::{DataSelection, Prepared, Report, Split, prepare};
+use patzer_label::prepare::{self, DataSelection, Prepared, Report, RunInputs, Split, halfmoves_at, prepare};
 
 pub struct TrainingData {
     data: DataSelection,
     split: Split,
     items: Items,
     fitted_k: Option<FittedK>,
+    validation_sources: Vec<(PathBuf, Metadata)>,
 }
 
 enum Items {
@@ -38,48 +40,46 @@ pub struct FittedK {
 }
 
 impl TrainingData {
+    /// Reads and splits the data; with files for validation, nothing of the data is held out.
     pub fn read(
         data: &DataSelection,
+        validation: &[PathBuf],
         split: Split,
         settings: &mut Settings,
         report: &Report<'_>,
     ) -> Result<TrainingData> {
-        let (mut k, mut fitted) = (settings.k, None);
+        check_apart(data, validation)?;
+        settings.check_weights(prepare::paths(data)?.len()).map_err(|(_, reason)| Error::usage(reason))?;
+        let split = if validation.is_empty() { split } else { Split { validation: 0.0, ..split } };
+        let mut k = FitK { k: settings.k, fitted: None };
         if settings.loss == LossKind::Pqr {
-            k = k.or(Some(1.0));
+            k.k = k.k.or(Some(1.0));
         }
-        let mut fit_k = |items: &[TrainItem]| -> Result<f32> {
-            if k.is_none() {
-                fitted = fit_k(items)?;
-                k = Some(fitted.map_or(1.0, |fitted| fitted.k as f32));
-            }
-            Ok(k.unwrap_or(1.0))
-        };
-        let items = if settings.loss == LossKind::Pqr {
-            Items::Memory(pqr_groups(data, split, settings, report)?)
-        } else if let Some(lambda) = settings.td_lambda {
-            let mut games = prepare(data, split, report, |record, board, turn| {
-                let (item, ply, to_end) = (train_item(record, board, turn)?, record.ply, record.to_end);
-                Ok(GamePosition { item, game: record.game, ply, to_end })
-            })?;
-            let only_items = |games: &[GamePosition]| games.iter().map(|position| position.item).collect();
-            let items: Vec<TrainItem> = only_items(&games.train);
-            let k = fit_k(&items)?;
-            for part in [&mut games.train, &mut games.validation] {
-                apply_td_lambda(part, lambda, k);
-            }
-            Items::Memory(games.map(|games| only_items(&games)))
-        } else if settings.superbatch == 0 {
-            Items::Memory(prepare(data, split, report, train_item)?)
+        let mut items = if settings.superbatch == 0 {
+            Items::Memory(in_memory(data, split, settings, report, &mut k)?)
         } else {
-            Items::Stream(Preview::new(data, split, report)?)
+            let preview = Preview::new(data, split, report)?;
+            k.of(&preview.sample)?;
+            Items::Stream(preview)
         };
-        match &items {
-            Items::Memory(prepared) => fit_k(&prepared.train)?,
-            Items::Stream(preview) => fit_k(&preview.sample)?,
-        };
-        settings.k = k;
-        Ok(TrainingData { data: data.clone(), split, items, fitted_k: fitted })
+        let mut validation_sources = Vec::new();
+        if !validation.is_empty() {
+            let data = DataSelection { files: validation.to_vec(), ..data.clone() };
+            let Prepared { train, sources, .. } = in_memory(&data, split, settings, report, &mut k)?;
+            validation_sources = sources;
+            match &mut items {
+                Items::Memory(data) => data.validation = train,
+                Items::Stream(preview) => preview.validation = train,
+            }
+        }
+        settings.k = k.k;
+        let (data, fitted_k) = (data.clone(), k.fitted);
+        let read = TrainingData { data, split, items, fitted_k, validation_sources };
+        if settings.positions > 0 {
+            settings.epochs = settings.positions.div_ceil(read.epoch(settings)? as u64) as usize;
+            settings.validate()?;
+        }
+        Ok(read)
     }
 
     pub fn fitted_k(&self) -> Option<FittedK> {
@@ -107,25 +107,43 @@ impl TrainingData {
         }
     }
 
-    pub fn sources(&self) -> &[(PathBuf, Metadata)] {
+    fn sources(&self) -> &[(PathBuf, Metadata)] {
         match &self.items {
             Items::Memory(data) => &data.sources,
             Items::Stream(preview) => &preview.account.sources,
         }
     }
 
+    /// Positions of an epoch.
+    pub fn epoch(&self, settings: &Settings) -> Result<usize> {
+        match &self.items {
+            Items::Memory(data) => {
+                Ok(MemoryLoader::weighted(&data.train, &data.by_file, settings)?.positions())
+            }
+            Items::Stream(_) => Ok(settings.superbatch),
+        }
+    }
+
+    /// Inputs of the run, for its `run.json`.
+    pub fn inputs(&self) -> RunInputs<'_> {
+        self.data.inputs(self.split, self.sources(), &self.validation_sources)
+    }
+
     pub fn fit(
         &self,
         settings: &Settings,
+        earlier: &Earlier,
         compute: Compute,
         callbacks: &mut dyn TrainingCallbacks,
     ) -> Result<Outcome> {
         match &self.items {
             Items::Memory(data) => {
-                let mut loader = MemoryLoader::new(&data.train, settings)?;
-                fit_from(&mut loader, &data.validation, settings, compute, callbacks)
+                let mut loader = MemoryLoader::weighted(&data.train, &data.by_file, settings)?;
+                fit_stage(&mut loader, &data.validation, settings, earlier, compute, callbacks)
             }
-            Items::Stream(preview) => preview.fit(&self.data, self.split, settings, compute, callbacks),
+            Items::Stream(preview) => {
+                preview.fit(&self.data, self.split, settings, earlier, compute, callbacks)
+            }
         }
     }
 }
@@ -145,7 +163,7 @@ pub(super) fn train_item(
         Some(_) => (record.outcome() * f32::from(WIN)).round() as i16,
         None => i16::from(record.result) * WIN,
     };
-    Ok(TrainItem { board, turn, score, result })
+    Ok(TrainItem { board, turn, halfmoves: halfmoves_at(record, &board), score, result })
 }
 
 fn pqr_groups(
@@ -177,6 +195,66 @@ fn pqr_groups(
         return Err(Error::input("no positions with a move played are left to learn from"));
     }
     Ok(items)
+}
+
+/// Refuses validation data that are also trained on.
+fn check_apart(data: &DataSelection, validation: &[PathBuf]) -> Result<()> {
+    if validation.is_empty() {
+        return Ok(());
+    }
+    let real = |path: &PathBuf| std::fs::canonicalize(path).ok();
+    let trained: Vec<PathBuf> = prepare::paths(data)?.iter().filter_map(real).collect();
+    match validation.iter().find(|path| real(path).is_some_and(|path| trained.contains(&path))) {
+        Some(path) => Err(Error::data(path, "is among the training data and cannot validate them")),
+        None => Ok(()),
+    }
+}
+
+/// Reads all positions, and fits K to those to train on unless it is known.
+fn in_memory(
+    data: &DataSelection,
+    split: Split,
+    settings: &Settings,
+    report: &Report<'_>,
+    k: &mut FitK,
+) -> Result<Prepared<TrainItem>> {
+    if settings.loss == LossKind::Pqr {
+        return pqr_groups(data, split, settings, report);
+    }
+    let Some(lambda) = settings.td_lambda else {
+        let items = prepare(data, split, report, train_item)?;
+        k.of(&items.train)?;
+        return Ok(items);
+    };
+    let mut games = prepare(data, split, report, |record, board, turn| {
+        let (item, ply, to_end) = (train_item(record, board, turn)?, record.ply, record.to_end);
+        Ok(GamePosition { item, game: record.game, ply, to_end })
+    })?;
+    let only_items = |games: &[GamePosition]| games.iter().map(|position| position.item).collect();
+    let items: Vec<TrainItem> = only_items(&games.train);
+    let k = k.of(&items)?;
+    for part in [&mut games.train, &mut games.validation] {
+        apply_td_lambda(part, lambda, k);
+    }
+    Ok(games.map(|games| only_items(&games)))
+}
+
+struct FitK {
+    k: Option<f32>,
+    fitted: Option<FittedK>,
+}
+
+impl FitK {
+    /// The known K, else the one that fits these positions; 1 without scores.
+    fn of(&mut self, items: &[TrainItem]) -> Result<f32> {
+        if let Some(k) = self.k {
+            return Ok(k);
+        }
+        self.fitted = fit_k(items)?;
+        let k = self.fitted.map_or(1.0, |fitted| fitted.k as f32);
+        self.k = Some(k);
+        Ok(k)
+    }
 }
 
 fn fit_k(items: &[TrainItem]) -> Result<Option<FittedK>> {

@@ -37,6 +37,18 @@ pub struct Dedupe {
     pub mirror: bool,
 }
 
+impl std::fmt::Display for Dedupe {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let kept = match self.keep {
+            Keep::First => "the first stays",
+            Keep::Last => "the last stays",
+            Keep::Deepest => "the deepest stays",
+            Keep::Mean => "the first stays, with the mean result",
+        };
+        write!(f, "{kept}{}", if self.mirror { "; mirror images are equal" } else { "" })
+    }
+}
+
 impl Dedupe {
     /// Equal positions have equal keys.
     #[inline]

@@ -98,20 +98,22 @@ impl<'a> Collector<'a> {
     pub(super) fn take(&mut self, parsed: ParsedEvent) -> Result<()> {
         match parsed {
             ParsedEvent::Chunk(block) => self.take_block(*block),
-            ParsedEvent::Other(Event::End { file, sha256, grew }) => {
+            ParsedEvent::Other(Event::End { file, sha256, bytes, grew }) => {
                 if grew {
                     let path = self.files[file].display();
                     (self.notice)(Notice::Grew(format!(
                         "{path}: grew while it was read; is it still being written?"
                     )));
                 }
-                self.end_file(file, sha256)
+                self.end_file(file, sha256, bytes)
             }
-            ParsedEvent::Other(Event::Broken { file, error, sha256 }) if self.settings.keep_partial => {
+            ParsedEvent::Other(Event::Broken { file, error, sha256, bytes })
+                if self.settings.keep_partial =>
+            {
                 let text = format!("{error}; what could be read is kept");
                 self.damage.push(text.clone());
                 (self.notice)(Notice::Damage(text));
-                self.end_file(file, sha256)
+                self.end_file(file, sha256, bytes)
             }
             ParsedEvent::Other(Event::Broken { error, .. }) => Err(Error::input(format!(
                 "{error}; nothing was written; --keep-partial keeps what could be read"
@@ -160,15 +162,21 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    fn end_file(&mut self, file: usize, sha256: String) -> Result<()> {
+    fn end_file(&mut self, file: usize, sha256: String, bytes: u64) -> Result<()> {
         let path = &self.files[file];
         if !std::mem::take(&mut self.plausible) {
             return Err(Error::data(path, "holds no games in PGN"));
         }
-        let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
         let before: u64 = self.sources.iter().filter_map(|source| source.games).sum();
         let games = self.numbered.saturating_sub(before);
-        self.sources.push(Source { name, sha256, games: Some(games) });
+        self.sources.push(Source {
+            sha256,
+            bytes: Some(bytes),
+            licence: self.settings.licence.clone(),
+            scores: self.scores.survey(file).cloned(),
+            games: Some(games),
+            ..Source::of(path)
+        });
         Ok(())
     }
 
@@ -195,6 +203,7 @@ impl<'a> Collector<'a> {
         }
         let mut summary = self.summary.clone();
         summary.bad_games = self.bad.clone();
+        summary.bytes_read = self.sources.iter().filter_map(|source| source.bytes).sum();
         summary.scores = Some(self.scores.summary(|file| self.files[file].display().to_string()));
         if summary.games_bad == summary.games && self.passed == 0 && self.settings.shard.is_none() {
             let (games, first) =

@@ -33,9 +33,11 @@ pub(super) struct Checkpoint {
     pub(super) sources: Option<Vec<Source>>,
 }
 
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 struct Identity {
     metadata: Metadata,
+    #[serde(default)]
+    licence: Option<String>,
     keep_partial: bool,
     scores: String,
     /// Path, size in bytes and modification time in nanoseconds of every file of games.
@@ -61,6 +63,7 @@ impl Journal {
     ) -> Result<(Journal, SpillFile)> {
         let identity = Identity {
             metadata: metadata.clone(),
+            licence: settings.licence.clone(),
             keep_partial: settings.keep_partial,
             scores: format!("{:?}", settings.scores),
             files: files.iter().map(|path| stamp(path)).collect::<Result<_>>()?,

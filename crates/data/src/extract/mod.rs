@@ -56,6 +56,8 @@ pub struct Settings {
     pub memory: Option<usize>,
     pub resume: bool,
     pub funnel: bool,
+    /// Licence of the games, for the dataset's metadata.
+    pub licence: Option<String>,
     /// File for the games that give no position, each with its reason in a tag.
     pub rejects: Option<PathBuf>,
 }
@@ -145,6 +147,7 @@ pub fn extract(
     })?;
     summary.seconds = started.elapsed().as_secs_f64();
     summary.positions_per_second = summary.positions_read as f64 / summary.seconds.max(1e-9);
+    summary.bytes_per_second = summary.bytes_read as f64 / summary.seconds.max(1e-9);
     Ok(summary)
 }
 

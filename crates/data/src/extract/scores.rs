@@ -41,6 +41,11 @@ impl ScoreCounts {
         }
     }
 
+    /// How the scores of a file are read; `None` if it has none.
+    pub(super) fn survey(&self, file: usize) -> Option<&Survey> {
+        self.0.iter().find(|source| source.file == file).map(|source| &source.survey)
+    }
+
     /// `name`: the path of a file by its number.
     pub(super) fn summary(&self, name: impl Fn(usize) -> String) -> ScoreSummary {
         let mut all = ScoreTally::default();

@@ -37,6 +37,11 @@ pub struct Summary {
     pub funnel: Option<Vec<FunnelStep>>,
     pub seconds: f64,
     pub positions_per_second: f64,
+    /// Bytes of the files on disk.
+    #[serde(default)]
+    pub bytes_read: u64,
+    #[serde(default)]
+    pub bytes_per_second: f64,
 }
 
 /// A game that could not be read.
@@ -79,7 +84,11 @@ impl Summary {
     }
 
     pub(super) fn account(&self) -> Account {
+        let scores = self.scores.as_ref();
+        let scored = scores.iter().flat_map(|scores| &scores.by_dialect);
         Account {
+            scored: scored.map(|(dialect, count)| (dialect.to_string(), *count)).collect(),
+            not_understood: scores.map_or(0, |scores| scores.not_understood),
             games: self.games,
             games_bad: self.games_bad,
             games_skipped: self.games_skipped.clone(),

@@ -3,11 +3,22 @@
 use serde::Deserialize;
 
 use super::Record;
-use super::registry::{Row, plain, switch};
+use super::registry::{Row, filter, plain, switch};
 use crate::flags;
 
 pub(super) const ROWS: &[Row] = &[
-    Row::position("capture", "the move played captures", &[], |v| plain(v, |r| !r.has(flags::CAPTURE))),
+    // nnue-pytorch looks at the target square alone, so that it keeps captures en passant.
+    Row::position(
+        "capture",
+        "the move played captures",
+        &[switch("en_passant", "captures en passant count", true)],
+        |v| {
+            filter(v, |p: &Capture, r: &Record| {
+                let there = || r.board.occupied().contains(r.played.to());
+                !r.has(flags::CAPTURE) || (!p.en_passant && !there())
+            })
+        },
+    ),
     Row::position("promotion", "the move played promotes", &[], |v| plain(v, |r| !r.has(flags::PROMOTION))),
     Row::position("gives_check", "the move played gives check", &[], |v| {
         plain(v, |r| !r.has(flags::GIVES_CHECK))
@@ -36,6 +47,12 @@ pub(super) const ROWS: &[Row] = &[
         plain(v, |r| !r.has(flags::BOOK))
     }),
 ];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Capture {
+    en_passant: bool,
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -5,10 +5,18 @@ use serde::Deserialize;
 
 use super::Record;
 use super::registry::{KnownRange, Range, Row, choice, filter, plain, whole};
+use crate::flags;
 use patzer_chess::score::is_mate;
 
 pub(super) const ROWS: &[Row] = &[
     Row::position("no_score", "it has no score", &[], |v| plain(v, |r| r.score.is_some())),
+    // Source: nnue-pytorch's `skip_placeholder_zero`.
+    Row::position(
+        "placeholder",
+        "its score is 0 after one beyond 100 centipawns in a decided game",
+        &[],
+        |v| plain(v, |r| !r.has(flags::PLACEHOLDER)),
+    ),
     // Source: Österlund, "Texel's Tuning Method" (2014), which leaves out positions where the engine found a mate.
     Row::position("mate_score", "its score is a forced mate for either side", &[], |v| {
         plain(v, |r| r.score.is_none_or(|score| !is_mate(score.into())))

@@ -38,6 +38,12 @@ const MATE: &str = "1. e4 e5 2. Bc4 Nc6 3. Qh5 Nf6 4. Qxf7# 1-0";
 const SCORED: &str =
     "1. e4 {+0.30/10 1s} e5 {-0.20/12 1s} 2. Nf3 {book} Nc6 {+M5/20 1s} 3. Bb5 {+15.00/8 1s} a6 1-0";
 
+// Scores for the side to move: 30, −120, 120, 0, 50, 0.
+const PLACEHOLDERS: &str = "1. e4 {+0.30/10 1s} e5 {-1.20/12 1s} 2. Nf3 {+1.20/9 1s} Nc6 {0.00/8 1s} 3. Bb5 {+0.50/8 1s} \
+    a6 {0.00/9 1s} 1-0";
+
+const EN_PASSANT: &str = "1. e4 a6 2. e5 d5 3. exd6 cxd6 1/2-1/2";
+
 const SHUFFLE: &str = "1. Nf3 Nf6 2. Ng1 Ng8 1-0";
 
 const CASTLING: &str = "1. e4 e5 2. Nf3 Nf6 3. Bc4 Bc5 4. O-O O-O 1-0";
@@ -112,6 +118,8 @@ const CASES: &[Case] = &[
     ("before_mate", &[], CHECK, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9]),
     ("before_end", &["before_end.plies=3"], CHECK, &[0, 1, 2, 3, 4, 5, 6]),
     ("capture", &[], MATE, &[0, 1, 2, 3, 4, 5]),
+    ("capture", &[], EN_PASSANT, &[0, 1, 2, 3]),
+    ("capture", &["capture.en_passant=false"], EN_PASSANT, &[0, 1, 2, 3, 4]),
     ("promotion", &[], PROMOTION, &[0, 1, 3]),
     ("gives_check", &[], CHECK, &[0, 1, 2, 3, 4, 5, 7, 8, 9]),
     ("castling", &[], CASTLING, &[0, 1, 2, 3, 4, 5]),
@@ -119,6 +127,7 @@ const CASES: &[Case] = &[
     ("tactical", &["tactical.captures=false", "tactical.checks=false"], CHECK, &[0, 1, 2, 3, 4, 5, 6, 8, 9]),
     ("book", &[], SCORED, &[0, 1, 3, 4, 5]),
     ("no_score", &[], SCORED, &[0, 1, 3, 4]),
+    ("placeholder", &[], PLACEHOLDERS, &[0, 1, 2, 4, 5]),
     ("mate_score", &[], SCORED, &[0, 1, 2, 4, 5]),
     ("score_limit", &["score_limit.max=100"], SCORED, &[0, 1, 2, 5]),
     ("score_limit", &["score_limit.min=25"], SCORED, &[0, 2, 4, 5]),

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use super::capabilities::{CAPABILITIES, Capabilities};
 use super::columns::{Projection, ReadableColumns};
 use super::epd::Dialect;
+use super::extra::{ExtraColumn, ExtraRow};
 use super::metadata::Metadata;
 use super::parquet::{self, Dataset};
 use super::parquet_table;
 use super::registry::{self, Format, Read};
-use super::stream::Input;
+use super::stream::{FileDigest, Input};
 use super::table::Columns;
 use crate::Record;
 use crate::dedupe::{Dedupe, Keep};
@@ -54,6 +55,11 @@ pub trait PositionWriter: Send {
         None
     }
 
+    /// Writes records of a dataset with the values of its unknown columns.
+    fn write_with(&mut self, records: &[Record], _extra: Vec<ExtraRow>) -> Result<u64> {
+        self.write(records)
+    }
+
     fn finish(self: Box<Self>) -> Result<()>;
 }
 
@@ -64,20 +70,31 @@ pub struct AnyReader {
     metadata: Metadata,
     rows: Option<u64>,
     source: RecordSource,
+    digest: FileDigest,
 }
 
 impl AnyReader {
     /// Opens a file, or standard input for `-`. Without a format, the content decides, then the name.
     pub fn open(path: &Path, format: Option<&'static Format>) -> Result<AnyReader> {
-        AnyReader::open_table(path, format, &Columns::default())
+        AnyReader::open_as(path, format, &Columns::default(), Input::open)
     }
 
-    /// Opens a file, of whose columns some are named, if it is a table.
-    pub fn open_table(path: &Path, format: Option<&'static Format>, columns: &Columns) -> Result<AnyReader> {
+    /// Opens a file to make another of it: its digest is known once it is read to its end. Of a table, some columns may
+    /// be named.
+    pub fn open_source(path: &Path, format: Option<&'static Format>, columns: &Columns) -> Result<AnyReader> {
+        AnyReader::open_as(path, format, columns, Input::hashed)
+    }
+
+    fn open_as(
+        path: &Path,
+        format: Option<&'static Format>,
+        columns: &Columns,
+        open: fn(&Path) -> Result<Input>,
+    ) -> Result<AnyReader> {
         if is_dataset(path, format)? {
             if let Some(table) = parquet_table::open(path, columns)? {
                 let (rows, format) = (Some(table.rows()), registry::named("table")?);
-                return Ok(AnyReader::stream(path, format, rows, Box::new(table)));
+                return Ok(AnyReader::stream(path, format, rows, Box::new(table), FileDigest::default()));
             }
             let dataset = Dataset::open(path)?;
             return Ok(AnyReader {
@@ -86,9 +103,10 @@ impl AnyReader {
                 metadata: dataset.metadata().clone(),
                 rows: Some(dataset.rows()),
                 source: RecordSource::Groups(Box::new(dataset), 0, Projection::ALL),
+                digest: FileDigest::default(),
             });
         }
-        let mut input = Input::open(path)?;
+        let mut input = open(path)?;
         input.columns = columns.clone();
         if input.head().is_empty() {
             return Err(Error::data(path, "is empty"));
@@ -107,7 +125,8 @@ impl AnyReader {
                 "is not a Parquet file that can be read from its start to its end",
             ));
         };
-        Ok(AnyReader::stream(path, format, None, open(input)?))
+        let digest = input.digest.clone();
+        Ok(AnyReader::stream(path, format, None, open(input)?, digest))
     }
 
     fn stream(
@@ -115,11 +134,12 @@ impl AnyReader {
         format: &'static Format,
         rows: Option<u64>,
         batches: Box<dyn PositionReader>,
+        digest: FileDigest,
     ) -> AnyReader {
         let dedupe = batches.means().then(|| Dedupe { keep: Keep::Mean, ..Dedupe::default() });
         let metadata = Metadata { resolved: batches.resolved(), dedupe, ..Metadata::of_file(path) };
         let source = RecordSource::Stream(batches);
-        AnyReader { path: path.to_path_buf(), format, metadata, rows, source }
+        AnyReader { path: path.to_path_buf(), format, metadata, rows, source, digest }
     }
 
     pub fn path(&self) -> &Path {
@@ -130,7 +150,8 @@ impl AnyReader {
         self.format
     }
 
-    /// Returns the metadata; little more than the file's name unless the format is native.
+    /// Returns the metadata; unless the format is native, little more than the file's name, and its digest once it is
+    /// read to its end.
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
@@ -154,7 +175,12 @@ impl AnyReader {
             }
             RecordSource::Stream(batches) => {
                 records.clear();
-                batches.next_batch(records)
+                let more = batches.next_batch(records)?;
+                if let (false, Some((sha256, bytes))) = (more, self.digest.whole()) {
+                    let own = self.metadata.sources.iter_mut();
+                    own.for_each(|own| (own.sha256, own.bytes) = (sha256.clone(), Some(bytes)));
+                }
+                Ok(more)
             }
         }
     }
@@ -197,6 +223,10 @@ enum RecordSource {
 impl PositionWriter for parquet::Writer {
     fn write(&mut self, records: &[Record]) -> Result<u64> {
         parquet::Writer::write(self, records).map(|()| 0)
+    }
+
+    fn write_with(&mut self, records: &[Record], extra: Vec<ExtraRow>) -> Result<u64> {
+        parquet::Writer::write_with(self, records, extra).map(|()| 0)
     }
 
     fn metadata(&mut self) -> Option<&mut Metadata> {
@@ -291,6 +321,9 @@ pub struct Written {
 impl AnyWriter {
     pub fn create(path: &Path, target: &Target, metadata: &Metadata) -> Result<AnyWriter> {
         let format = target.format(path)?;
+        if !matches!(format.read, Read::Dataset) {
+            metadata.clone().leave_extra(path, &format!("{} does not carry", format.name));
+        }
         let writer = format.create(path, target, metadata)?;
         let writer = writer.ok_or_else(|| Error::internal(format!("{} is not written", format.name)))?;
         let (written, kept) = (Written::default(), Vec::new());
@@ -299,6 +332,11 @@ impl AnyWriter {
 
     pub fn metadata(&mut self) -> Option<&mut Metadata> {
         self.writer.metadata()
+    }
+
+    /// Takes over the digests of inputs that have been read to their end since this file was created.
+    pub fn add_digests(&mut self, read: &Metadata) {
+        self.writer.metadata().into_iter().for_each(|own| own.add_digests(read));
     }
 
     pub fn write(&mut self, records: &[Record]) -> Result<()> {
@@ -333,6 +371,21 @@ impl AnyWriter {
             }
         }
         Ok(())
+    }
+
+    /// Unknown columns that [`AnyWriter::write_with`] takes.
+    pub fn extra(&mut self) -> Vec<ExtraColumn> {
+        self.writer.metadata().map(|metadata| metadata.extra.clone()).unwrap_or_default()
+    }
+
+    /// Writes records with the values of the unknown columns; without any, as empty cells.
+    pub fn write_with(&mut self, records: &[Record], extra: Option<Vec<ExtraRow>>) -> Result<()> {
+        if self.extra().is_empty() {
+            return self.write(records);
+        }
+        self.written.positions += records.len() as u64;
+        let extra = extra.unwrap_or_else(|| vec![ExtraRow::default(); records.len()]);
+        self.writer.write_with(records, extra).map(drop)
     }
 
     fn refusal(&self, record: &Record, holds: Capabilities) -> Option<&'static str> {

@@ -22,14 +22,15 @@ pub struct Hashed {
     hash: Option<Hash>,
 }
 
-struct Hash {
+/// SHA-256 that a thread computes.
+pub(super) struct Hash {
     block: Vec<u8>,
     blocks: SyncSender<Vec<u8>>,
     thread: JoinHandle<Sha256>,
 }
 
 impl Hash {
-    fn start() -> Hash {
+    pub(super) fn start() -> Hash {
         let (blocks, receiver) = sync_channel::<Vec<u8>>(WAITING);
         let thread = std::thread::spawn(move || {
             let mut hash = Sha256::new();
@@ -39,7 +40,7 @@ impl Hash {
         Hash { block: Vec::with_capacity(BLOCK), blocks, thread }
     }
 
-    fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
+    pub(super) fn take(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.block.extend_from_slice(bytes);
         if self.block.len() < BLOCK {
             return Ok(());
@@ -48,7 +49,7 @@ impl Hash {
         self.blocks.send(block).map_err(io::Error::other)
     }
 
-    fn finish(self) -> io::Result<String> {
+    pub(super) fn finish(self) -> io::Result<String> {
         self.blocks.send(self.block).map_err(io::Error::other)?;
         drop(self.blocks);
         let hash = self.thread.join().map_err(|_| io::Error::other("the hashing thread panicked"))?;

@@ -74,7 +74,8 @@ pub static DESCRIPTIONS: [Description; COLUMNS.len()] = [
     about(
         "flags",
         "bits: 1 the move captures, 2 it promotes, 4 the side to move is in check, 8 the move gives check, 16 the game ends \
-         in mate, 32 the move is from a book, 64 the score is a mate, 128 a game of Chess960",
+         in mate, 32 the move is from a book, 64 the score is a mate, 128 a game of \
+         Chess960, 256 the score is 0 after one beyond 100 centipawns in a decided game, which says that it is none",
     ),
     about("to_capture", "plies until the next capture, 0 if the move captures").unit(PLIES).empty("255 (or later, or never)"),
     about("to_check", "plies until the next check, 0 if the move gives check").unit(PLIES).empty("255 (or later, or never)"),
@@ -107,19 +108,46 @@ pub fn json(layout: Layout, readable: ReadableColumns) -> String {
     Value::Object(own.chain(readable).collect()).to_string()
 }
 
+/// A column as a table of columns shows it.
+#[derive(Debug, Clone, Serialize)]
+pub struct Row {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub kind: String,
+    #[serde(flatten)]
+    about: Option<&'static Description>,
+}
+
+impl Row {
+    pub const HEADER: [&'static str; 6] = ["column", "type", "meaning", "unit", "side", "none is"];
+
+    pub fn cells(&self) -> Vec<String> {
+        let fact = |get: fn(&Description) -> Option<&'static str>| {
+            self.about.and_then(get).unwrap_or_default().to_string()
+        };
+        let about = [fact(|d| Some(d.meaning)), fact(|d| d.unit), fact(|d| d.side), fact(|d| d.empty)];
+        [format!("`{}`", self.name), self.kind.clone()].into_iter().chain(about).collect()
+    }
+}
+
+/// The columns of a dataset in file order.
+pub fn rows(layout: Layout) -> impl Iterator<Item = Row> {
+    layout.columns().map(|column| {
+        let kind = match column.kind {
+            Kind::Board => "24 bytes".into(),
+            Kind::Bool => "boolean".into(),
+            Kind::Int(logical) => logical.to_lowercase().replace('_', ""),
+        };
+        let about = DESCRIPTIONS.iter().find(|row| row.name == column.name);
+        Row { name: column.name.into(), kind, about }
+    })
+}
+
 /// The table of docs/schema.md.
 pub fn markdown() -> String {
-    let mut text =
-        "| column | type | meaning | unit | side | none is |\n|---|---|---|---|---|---|\n".to_string();
-    for (column, row) in COLUMNS.iter().zip(&DESCRIPTIONS) {
-        let kind = match column.kind {
-            Kind::Board => "24 bytes",
-            Kind::Bool => "boolean",
-            Kind::Int(logical) => &logical.to_lowercase().replace('_', ""),
-        };
-        let [unit, side, empty] = [row.unit, row.side, row.empty].map(Option::unwrap_or_default);
-        text += &format!("| `{}` | {kind} | {} | {unit} | {side} | {empty} |\n", row.name, row.meaning);
-    }
+    let mut text = format!("| {} |\n|{}\n", Row::HEADER.join(" | "), "---|".repeat(6));
+    let all = Layout { resolved: true, means: true, taught: true };
+    rows(all).for_each(|row| text += &format!("| {} |\n", row.cells().join(" | ")));
     for column in &READABLE {
         text +=
             &format!("| `{}` | text | with `--with {}`: {} | | | |\n", column.name, column.name, column.doc);

@@ -75,16 +75,32 @@ impl Encoder {
 
     /// Compresses the page.
     fn pack(&mut self, encoding: Encoding) -> io::Result<Packed> {
-        self.compressed.clear();
-        self.compressed.reserve(zstd::zstd_safe::compress_bound(self.page.len()));
-        self.zstd.compress_to_buffer(&self.page, &mut self.compressed)?;
-        let bytes = Bytes::copy_from_slice(&self.compressed);
-        let crc = crc32fast::hash(&bytes);
-        Ok(Packed { bytes, crc, uncompressed: self.page.len(), encoding })
+        pack(&mut self.zstd, &self.page, &mut self.compressed, encoding)
     }
 }
 
+fn pack(
+    zstd: &mut zstd::bulk::Compressor<'static>,
+    page: &[u8],
+    compressed: &mut Vec<u8>,
+    encoding: Encoding,
+) -> io::Result<Packed> {
+    compressed.clear();
+    compressed.reserve(zstd::zstd_safe::compress_bound(page.len()));
+    zstd.compress_to_buffer(page, compressed)?;
+    let bytes = Bytes::copy_from_slice(compressed);
+    let crc = crc32fast::hash(&bytes);
+    Ok(Packed { bytes, crc, uncompressed: page.len(), encoding })
+}
+
 impl Encoded {
+    /// Adds a column by its uncompressed page.
+    pub fn add_plain(&mut self, page: &[u8], level: i32) -> io::Result<()> {
+        let mut zstd = zstd::bulk::Compressor::new(level)?;
+        self.columns.push(pack(&mut zstd, page, &mut Vec::new(), Encoding::PLAIN)?);
+        Ok(())
+    }
+
     /// The compressed bytes and the uncompressed size of each column.
     pub fn columns(&self) -> impl Iterator<Item = (&[u8], usize)> {
         self.columns.iter().map(|packed| (&packed.bytes[..], packed.uncompressed))

@@ -94,7 +94,10 @@ pub fn metadata_of(path: &Path, file: &ParquetMetaData, layout: Layout) -> (Meta
 pub fn say(path: &Path, unknown: &[&str], missing: &[&'static Column], lost: Option<String>) {
     let mut parts = Vec::new();
     if !unknown.is_empty() {
-        parts.push(format!("left out are the columns {}, which patzer does not know", unknown.join(", ")));
+        parts.push(format!(
+            "left out are the columns {}, which are nested or no part of a dataset",
+            unknown.join(", ")
+        ));
     }
     if !missing.is_empty() {
         let names: Vec<&str> = missing.iter().map(|column| column.name).collect();

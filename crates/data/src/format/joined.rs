@@ -5,6 +5,7 @@ use shakmaty::{Chess, Move, Position};
 use super::capabilities::{self, Capabilities};
 use super::replay;
 use crate::{Record, flags};
+use patzer_pgn::Placeholders;
 
 #[derive(Default)]
 pub struct JoinedGames {
@@ -12,6 +13,7 @@ pub struct JoinedGames {
     open: Vec<Record>,
     after: Option<Chess>,
     game: u32,
+    placeholders: Placeholders,
 }
 
 /// A position as a file has it; score and result from the side to move.
@@ -47,8 +49,9 @@ impl JoinedGames {
         if self.open.is_empty() {
             return;
         }
-        if let Some(after) = &self.after {
-            replay::close(&mut self.open, after.is_checkmate());
+        match &self.after {
+            Some(after) => replay::close(&mut self.open, after.is_checkmate(), &mut self.placeholders),
+            None => self.placeholders.mark(&mut self.open),
         }
         records.append(&mut self.open);
         self.after = None;

@@ -6,11 +6,13 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::columns::Layout;
+use super::extra::ExtraColumn;
 use crate::dedupe::{Dedupe, Keep};
 use patzer_io::error::{Error, Result};
+use patzer_pgn::Survey;
 
 /// Provenance of a dataset.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Metadata {
     pub version: String,
     pub sources: Vec<Source>,
@@ -34,6 +36,9 @@ pub struct Metadata {
     pub account: Option<Account>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<String>,
+    /// Columns that patzer does not know, and carries along; none unless all writers of the file get their values.
+    #[serde(skip)]
+    pub extra: Vec<ExtraColumn>,
 }
 
 /// The games of an input whose number leaves `index` when divided by `of`.
@@ -79,14 +84,33 @@ pub struct Account {
     pub results_conflicting: BTreeMap<String, u64>,
     pub positions_read: u64,
     pub dropped: BTreeMap<String, u64>,
+    /// Positions read with a score, by the dialect of its comment.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub scored: BTreeMap<String, u64>,
+    /// Comments that look like a score and were not understood.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub not_understood: u64,
 }
 
-/// A game file of a dataset.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// A file that a dataset was made from.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Source {
     pub name: String,
-    /// Hexadecimal SHA-256 of the bytes on disk.
+    /// Hexadecimal SHA-256 of the bytes on disk; empty if it is not known.
     pub sha256: String,
+    /// Size on disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bytes: Option<u64>,
+    /// Terms under which the file may be used, as the user gave them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub licence: Option<String>,
+    /// How the scores in its comments were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scores: Option<Survey>,
     /// Number of games read, broken ones included, if known. A dataset numbers the games through its sources in order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub games: Option<u64>,
@@ -98,21 +122,55 @@ impl Metadata {
         Layout { resolved: self.resolved.is_some(), means, taught: self.teacher.is_some() }
     }
 
-    /// The teachers of several datasets, each named once; `None` without any.
-    pub fn teachers<'a>(all: impl Iterator<Item = &'a Metadata>) -> Option<String> {
+    /// The provenance that datasets have together: sources, filters, steps and teachers of all, each once; the first
+    /// seed and mean results; the sum of the counts, if all have them. How leaves were found is left to the caller.
+    pub fn joined<'a>(all: impl Iterator<Item = &'a Metadata>) -> Metadata {
+        let all: Vec<&Metadata> = all.collect();
+        let seed = all.first().map_or(0, |first| first.seed);
+        let mut joined = Metadata::new(Vec::new(), Vec::new(), seed);
         let mut teachers: Vec<&str> = Vec::new();
-        for teacher in all.filter_map(|metadata| metadata.teacher.as_deref()) {
-            if !teachers.contains(&teacher) {
-                teachers.push(teacher);
+        for metadata in &all {
+            // Of sources without a digest, two with equal names may be different files.
+            let fresh =
+                |source: &&Source, known: &[Source]| source.sha256.is_empty() || !known.contains(source);
+            for source in &metadata.sources {
+                if fresh(&source, &joined.sources) {
+                    joined.sources.push(source.clone());
+                }
             }
+            add_new(&mut joined.filters, &metadata.filters);
+            add_new(&mut joined.steps, &metadata.steps);
+            let fresh = |extra: &&ExtraColumn| joined.extra.iter().all(|known| known.name() != extra.name());
+            let fresh: Vec<ExtraColumn> = metadata.extra.iter().filter(fresh).cloned().collect();
+            joined.extra.extend(fresh);
+            teachers.extend(metadata.teacher.as_deref().filter(|teacher| !teachers.contains(teacher)));
         }
-        (!teachers.is_empty()).then(|| teachers.join("; "))
+        joined.teacher = (!teachers.is_empty()).then(|| teachers.join("; "));
+        joined.dedupe = all.iter().find(|metadata| metadata.layout().means).and_then(|means| means.dedupe);
+        let accounts: Option<Vec<&Account>> = all.iter().map(|metadata| metadata.account.as_ref()).collect();
+        joined.account = accounts.filter(|accounts| !accounts.is_empty()).map(|accounts| {
+            let mut sum = Account::default();
+            accounts.into_iter().for_each(|account| sum.add(account));
+            sum
+        });
+        joined
     }
 
     /// What is known of a file without metadata.
     pub fn of_file(path: &Path) -> Metadata {
-        let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
-        Metadata::new(vec![Source { name, sha256: String::new(), games: None }], Vec::new(), 0)
+        let about = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
+        let bytes = about.map(|about| about.len());
+        Metadata::new(vec![Source { bytes, ..Source::of(path) }], Vec::new(), 0)
+    }
+
+    /// Takes over the digests of files that have been read to their end since.
+    pub fn add_digests(&mut self, read: &Metadata) {
+        for source in read.sources.iter().filter(|source| !source.sha256.is_empty()) {
+            let mut unknown = self.sources.iter_mut().filter(|own| own.sha256.is_empty());
+            if let Some(own) = unknown.find(|own| own.name == source.name) {
+                (own.sha256, own.bytes) = (source.sha256.clone(), source.bytes);
+            }
+        }
     }
 
     pub fn new(sources: Vec<Source>, filters: Vec<String>, seed: u64) -> Metadata {
@@ -126,15 +184,37 @@ impl Metadata {
     }
 }
 
+fn add_new(known: &mut Vec<String>, more: &[String]) {
+    let fresh: Vec<String> = more.iter().filter(|one| !known.contains(one)).cloned().collect();
+    known.extend(fresh);
+}
+
+impl Source {
+    /// A source of which only the name is known.
+    pub fn of(path: &Path) -> Source {
+        let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
+        Source { name, ..Source::default() }
+    }
+}
+
 impl Account {
+    /// Counts positions that a later step dropped, by reason.
+    pub fn add_dropped(&mut self, dropped: &BTreeMap<&'static str, u64>) {
+        for (reason, count) in dropped {
+            *self.dropped.entry(reason.to_string()).or_default() += count;
+        }
+    }
+
     pub fn add(&mut self, other: &Account) {
         self.games += other.games;
         self.games_bad += other.games_bad;
         self.positions_read += other.positions_read;
+        self.not_understood += other.not_understood;
         for (ours, theirs) in [
             (&mut self.games_skipped, &other.games_skipped),
             (&mut self.results_conflicting, &other.results_conflicting),
             (&mut self.dropped, &other.dropped),
+            (&mut self.scored, &other.scored),
         ] {
             theirs.iter().for_each(|(reason, count)| *ours.entry(reason.clone()).or_default() += count);
         }

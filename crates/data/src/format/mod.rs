@@ -16,6 +16,7 @@ pub mod description;
 mod dictionary;
 mod encode;
 pub mod epd;
+pub mod extra;
 pub mod fen;
 mod file_columns;
 #[cfg(all(test, unix))]
@@ -28,6 +29,7 @@ mod legality;
 pub mod marlin;
 pub mod metadata;
 mod missing;
+pub mod monty;
 mod nibbles;
 mod page;
 mod page_header;
@@ -46,5 +48,5 @@ pub mod viri;
 mod writer;
 
 pub use columns::EMPTY;
-pub use replay::UNKNOWN;
+pub use replay::{UNKNOWN, game_records};
 pub use writer::LEVEL;

@@ -12,6 +12,7 @@ use rayon::prelude::*;
 
 use super::columns::{self, Column, EMPTY, Layout, Projection};
 use super::encode::ROWS_PER_PAGE;
+use super::extra::ExtraColumn;
 use super::file_columns::{FileColumn, check_chunks, metadata_of, open_file, say, top_level};
 use super::footer;
 use super::foreign::{BadValue, ForeignColumn};
@@ -39,6 +40,8 @@ pub struct Dataset {
     metadata: Metadata,
     columns: Vec<FileColumn>,
     missing: Vec<&'static Column>,
+    /// Whether the file says where it comes from.
+    provenance: bool,
     checksums: bool,
     /// Whether to check every record, since the file has no checksum of its footer.
     check_records: bool,
@@ -69,12 +72,17 @@ impl Dataset {
             return Err(Error::data(path, reason));
         }
         check_chunks(reader.metadata(), &columns, file.len()).map_err(|reason| Error::data(path, reason))?;
-        let (metadata, lost) = metadata_of(path, reader.metadata(), layout);
-        let unknown = names.iter().filter(|(name, _)| {
+        let (mut metadata, lost) = metadata_of(path, reader.metadata(), layout);
+        metadata.extra = ExtraColumn::all(reader.metadata());
+        let columns_of_file = reader.metadata().file_metadata().schema_descr().columns();
+        let unknown = columns_of_file.iter().map(|column| column.path().parts()[0].as_str()).filter(|name| {
             !layout.columns().any(|column| column.name == *name)
                 && !columns::READABLE.iter().any(|c| c.name == *name)
+                && !metadata.extra.iter().any(|extra| extra.name() == *name)
         });
-        let unknown: Vec<&str> = unknown.map(|(name, _)| *name).collect();
+        let mut unknown: Vec<&str> = unknown.collect();
+        unknown.dedup();
+        let provenance = lost.is_none();
         say(path, &unknown, &missing, lost);
         let checksums = sealed || page_checksums(reader.metadata(), &file);
         Ok(Dataset {
@@ -84,6 +92,7 @@ impl Dataset {
             columns,
             missing,
             metadata,
+            provenance,
             checksums,
             check_records: !sealed,
         })
@@ -95,6 +104,15 @@ impl Dataset {
 
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
+    }
+
+    pub(super) fn parquet(&self) -> &SerializedFileReader<Positioned> {
+        &self.reader
+    }
+
+    /// Whether the metadata is the file's own, which says where it comes from.
+    pub fn has_provenance(&self) -> bool {
+        self.provenance
     }
 
     /// Whether pages have checksums, which every read verifies. Without them, every read checks that records are legal.

@@ -7,7 +7,7 @@ use super::capabilities::{CAPABILITIES, Capabilities};
 use super::epd::Dialect;
 use super::metadata::Metadata;
 use super::stream::{CompressedOutput, Input, RecordWriter};
-use super::{binpack, bullet, csv, epd, jsonl, marlin, parquet, sfbin, sfplain, viri};
+use super::{binpack, bullet, csv, epd, jsonl, marlin, monty, parquet, sfbin, sfplain, viri};
 use crate::Record;
 use patzer_io::error::{Error, Result};
 
@@ -214,7 +214,36 @@ pub static FORMATS: &[Format] = &[
         companion: true,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(viri::Reader::new(input)))),
-        write: Some(Write::Stream(|out, _, _| Ok(Box::new(viri::Writer::new(out))))),
+        write: Some(Write::Stream(|out, _, _| Ok(Box::new(viri::Writer::new(out, viri::CODE))))),
+    },
+    Format {
+        name: "monty",
+        doc: "montyformat of the engine Monty: whole games with winning chances and visits",
+        endings: &["monty", "montyformat"],
+        carries: POSITION.and(CLOCKS).and(PLAYED),
+        needs: Capabilities::SCORE.and(Capabilities::MOVE),
+        refuses: Capabilities::NONE,
+        note: "Scores become winning chances, 1 / (1 + e^(-cp / 400)) in 65,535 steps: they come back rounded, and end at \
+               4,991. Visits are left out, and a notice counts them; none are written.",
+        dialect: None,
+        companion: true,
+        recognise: None,
+        read: Read::Stream(|input| Ok(Box::new(monty::Reader::new(input, true)))),
+        write: Some(Write::Stream(|out, _, _| Ok(monty::writer(out, true)))),
+    },
+    Format {
+        name: "montyvalue",
+        doc: "montyformat for value networks: whole games with centipawns, 4 bytes a ply",
+        endings: &["montyvalue"],
+        carries: POSITION.and(CLOCKS).and(PLAYED).and(Capabilities::SCORE),
+        needs: Capabilities::SCORE.and(Capabilities::MOVE),
+        refuses: Capabilities::NONE,
+        note: "Where positions of a game are missing, each piece of it is written as a game of its own.",
+        dialect: None,
+        companion: true,
+        recognise: None,
+        read: Read::Stream(|input| Ok(Box::new(monty::Reader::new(input, false)))),
+        write: Some(Write::Stream(|out, _, _| Ok(monty::writer(out, false)))),
     },
     Format {
         name: "binpack",

@@ -7,6 +7,7 @@ use super::nibbles::IncrementalBoard;
 use crate::{FAR, Record, flags};
 use patzer_chess::packed::{NO_EP, castling_side, ep_code};
 use patzer_chess::{PackedBoard, PackedMove, played, score};
+use patzer_pgn::Placeholders;
 
 pub struct Replay {
     position: Chess,
@@ -89,6 +90,20 @@ impl Replay {
     }
 }
 
+/// Records of a game with the scores from the mover's side; `result` is from White's.
+pub fn game_records(
+    start: &Chess,
+    game: u32,
+    result: i8,
+    moves: impl Iterator<Item = (Move, Option<i16>)>,
+) -> Vec<Record> {
+    let mut replay = Replay::new(start.clone(), game, result);
+    let mut records: Vec<Record> = moves.filter_map(|(m, score)| replay.play(m, score)).collect();
+    let mate = replay.mate();
+    close(&mut records, mate, &mut Placeholders::default());
+    records
+}
+
 #[inline]
 fn aligned(a: Square, b: Square) -> bool {
     let (files, ranks) = (a.file() as i32 - b.file() as i32, a.rank() as i32 - b.rank() as i32);
@@ -138,7 +153,9 @@ fn score_flag(score: Option<i16>) -> u16 {
     if score.is_some_and(|s| score::is_mate(s.into())) { flags::MATE_SCORE } else { 0 }
 }
 
-pub fn close(game: &mut [Record], mate: bool) {
+/// Completes the records of a game, or of a part of one that follows the part before.
+pub fn close(game: &mut [Record], mate: bool, placeholders: &mut Placeholders) {
+    placeholders.mark(game);
     let (mut to_capture, mut to_check) = (FAR, FAR);
     for (back, record) in game.iter_mut().rev().enumerate() {
         to_capture = if record.has(flags::CAPTURE) { 0 } else { to_capture.saturating_add(1) };
@@ -263,7 +280,7 @@ mod tests {
             game.push(replay.play(m, Some(7)).unwrap());
         }
         assert!(replay.mate());
-        close(&mut game, true);
+        close(&mut game, true, &mut Placeholders::default());
         assert_eq!(game.iter().map(|s| s.to_capture).collect::<Vec<_>>(), [6, 5, 4, 3, 2, 1, 0]);
         assert_eq!(game.iter().map(|s| s.to_check).collect::<Vec<_>>(), [6, 5, 4, 3, 2, 1, 0]);
         assert_eq!(game[6].flags, flags::CAPTURE | flags::GIVES_CHECK | flags::MATE_END);

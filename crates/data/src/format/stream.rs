@@ -2,12 +2,13 @@
 
 use std::io::{self, BufRead, Cursor, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 
 use super::any::PositionWriter;
-use super::companion::Hashed;
+use super::companion::{Hash, Hashed};
 use super::table::Columns;
 use crate::Record;
 use patzer_io::error::{Error, Result};
@@ -20,6 +21,41 @@ const LEVEL: i32 = 3;
 /// Longest line of a text format in bytes.
 const LINE: u64 = 1 << 16;
 
+/// SHA-256 and length of a file's bytes on disk, known once it has been read to its end.
+#[derive(Debug, Clone, Default)]
+pub struct FileDigest(Arc<Mutex<Option<(String, u64)>>>);
+
+impl FileDigest {
+    pub fn whole(&self) -> Option<(String, u64)> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Reader whose bytes a thread hashes, so that reading takes no longer.
+struct Digested {
+    inner: Box<dyn Read + Send>,
+    hash: Option<Hash>,
+    length: u64,
+    digest: FileDigest,
+}
+
+impl Read for Digested {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(buffer)?;
+        self.length += length as u64;
+        match &mut self.hash {
+            Some(hash) if length > 0 => hash.take(&buffer[..length])?,
+            Some(_) if !buffer.is_empty() => {
+                let whole = self.hash.take().map(Hash::finish).transpose()?;
+                let mut digest = self.digest.0.lock().unwrap_or_else(PoisonError::into_inner);
+                *digest = whole.map(|sha256| (sha256, self.length));
+            }
+            _ => {}
+        }
+        Ok(length)
+    }
+}
+
 /// Decompressed input that counts bytes and lines.
 pub struct Input {
     path: PathBuf,
@@ -27,6 +63,8 @@ pub struct Input {
     head: Vec<u8>,
     /// Columns of a table, where they are not the usual ones.
     pub columns: Columns,
+    /// Of the bytes on disk, if they are hashed.
+    pub digest: FileDigest,
     /// Decompressed bytes read so far.
     pub offset: u64,
     pub lines: u64,
@@ -37,12 +75,21 @@ impl Input {
         Input::of(path, patzer_io::open(path)?)
     }
 
+    /// Opens a file whose digest is wanted at its end.
+    pub fn hashed(path: &Path) -> Result<Input> {
+        let digest = FileDigest::default();
+        let (inner, hash) = (patzer_io::raw(path)?, Some(Hash::start()));
+        let raw = Box::new(Digested { inner, hash, length: 0, digest: digest.clone() });
+        let input = Input::of(path, patzer_io::decompressed(raw).map_err(|e| Error::io(path, e))?)?;
+        Ok(Input { digest, ..input })
+    }
+
     pub fn of(path: &Path, mut reader: Box<dyn BufRead + Send>) -> Result<Input> {
         let mut head = Vec::new();
         reader.by_ref().take(HEAD).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
         let reader = Box::new(Cursor::new(head.clone()).chain(reader));
-        let columns = Columns::default();
-        Ok(Input { path: path.to_path_buf(), reader, head, columns, offset: 0, lines: 0 })
+        let (columns, digest) = (Columns::default(), FileDigest::default());
+        Ok(Input { path: path.to_path_buf(), reader, head, columns, digest, offset: 0, lines: 0 })
     }
 
     pub fn head(&self) -> &[u8] {
@@ -141,6 +188,58 @@ impl Input {
             }
             other => other,
         }
+    }
+}
+
+/// Input that is read in small pieces, with the offset of the next.
+pub struct Buffered {
+    input: Input,
+    buffer: Vec<u8>,
+    used: usize,
+}
+
+impl Buffered {
+    const BLOCK: u64 = 1 << 16;
+
+    pub fn new(input: Input) -> Buffered {
+        Buffered { input, buffer: Vec::new(), used: 0 }
+    }
+
+    pub fn path(&self) -> &Path {
+        self.input.path()
+    }
+
+    pub fn offset(&self) -> u64 {
+        self.input.offset - (self.buffer.len() - self.used) as u64
+    }
+
+    pub fn error(&self, offset: u64, reason: impl Into<String>) -> Error {
+        self.input.byte_error(offset, reason)
+    }
+
+    /// Reads the next `N` bytes; `None` at the end of the file.
+    #[inline]
+    pub fn get<const N: usize>(&mut self) -> Result<Option<[u8; N]>> {
+        if self.buffer.len() - self.used < N {
+            self.buffer.drain(..self.used);
+            self.used = 0;
+            Input::take(&mut self.input, Buffered::BLOCK, &mut self.buffer)?;
+        }
+        let Some(bytes) = self.buffer[self.used..].first_chunk::<N>() else {
+            return match self.buffer.len() - self.used {
+                0 => Ok(None),
+                _ => Err(self.error(self.offset(), "the file ends within a game")),
+            };
+        };
+        self.used += N;
+        Ok(Some(*bytes))
+    }
+
+    /// Reads the next `N` bytes of a game.
+    #[inline]
+    pub fn need<const N: usize>(&mut self) -> Result<[u8; N]> {
+        let at = self.offset();
+        self.get()?.ok_or_else(|| self.error(at, "the file ends within a game"))
     }
 }
 

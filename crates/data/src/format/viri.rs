@@ -5,16 +5,17 @@
 
 use shakmaty::{Chess, Color, Move, Position};
 
-use super::any::{BATCH, PositionReader, PositionWriter};
+use super::any::{PositionReader, PositionWriter};
 use super::chain::Chain;
 use super::replay::{self, MoveKinds, Replay};
-use super::stream::{CompressedOutput, Input};
+use super::stream::{Buffered, CompressedOutput, Input};
 use crate::Record;
 use crate::spill::field;
 use patzer_chess::packed::NO_EP;
 use patzer_chess::score::MATE;
 use patzer_chess::{PackedBoard, PackedMove};
 use patzer_io::error::Result;
+use patzer_pgn::Placeholders;
 
 const HEADER: usize = 32;
 const PLY: usize = 4;
@@ -23,53 +24,27 @@ const NO_SQUARE: u8 = 64;
 const KINDS: MoveKinds = MoveKinds { promotion: 3 << 14, en_passant: 1 << 14, castle: 2 << 14 };
 
 pub struct Reader {
-    input: Input,
-    buffer: Vec<u8>,
-    used: usize,
+    bytes: Buffered,
     game: u32,
 }
 
 impl Reader {
     pub fn new(input: Input) -> Reader {
-        Reader { input, buffer: Vec::new(), used: 0, game: 0 }
-    }
-
-    fn offset(&self) -> u64 {
-        self.input.offset - (self.buffer.len() - self.used) as u64
-    }
-
-    /// Reads the next `N` bytes; `None` at the end of the file.
-    #[inline]
-    fn next<const N: usize>(&mut self) -> Result<Option<[u8; N]>> {
-        if self.buffer.len() - self.used < N {
-            self.buffer.drain(..self.used);
-            self.used = 0;
-            self.input.take((BATCH * PLY) as u64, &mut self.buffer)?;
-        }
-        let Some(bytes) = self.buffer[self.used..].first_chunk::<N>() else {
-            return match self.buffer.len() - self.used {
-                0 => Ok(None),
-                _ => Err(self.input.byte_error(self.offset(), "the file ends within a game")),
-            };
-        };
-        self.used += N;
-        Ok(Some(*bytes))
+        Reader { bytes: Buffered::new(input), game: 0 }
     }
 }
 
 impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let (start, first) = (self.offset(), records.len());
-        let Some(header) = self.next::<HEADER>()? else { return Ok(false) };
+        let (start, first) = (self.bytes.offset(), records.len());
+        let Some(header) = self.bytes.get::<HEADER>()? else { return Ok(false) };
         let Some((position, result)) = decode_header(&header) else {
-            return Err(self.input.byte_error(start, "a game starts with an illegal position or result"));
+            return Err(self.bytes.error(start, "a game starts with an illegal position or result"));
         };
         let mut replay = Replay::new(position, self.game, result);
         loop {
-            let at = self.offset();
-            let Some(ply) = self.next::<PLY>()? else {
-                return Err(self.input.byte_error(at, "the file ends within a game"));
-            };
+            let at = self.bytes.offset();
+            let ply = self.bytes.need::<PLY>()?;
             if ply == [0; PLY] {
                 break;
             }
@@ -78,11 +53,11 @@ impl PositionReader for Reader {
             let played = decode_move(u16::from_le_bytes([ply[0], ply[1]]), replay.position());
             let Some(record) = played.and_then(|m| replay.play(m, Some(score))) else {
                 let reason = format!("an illegal move, in the game that starts at byte {start}");
-                return Err(self.input.byte_error(at, reason));
+                return Err(self.bytes.error(at, reason));
             };
             records.push(record);
         }
-        replay::close(&mut records[first..], replay.mate());
+        replay::close(&mut records[first..], replay.mate(), &mut Placeholders::default());
         self.game = self.game.wrapping_add(1);
         Ok(true)
     }
@@ -141,22 +116,37 @@ fn encode_ply(m: Move, score: i16, turn: Color) -> [u8; PLY] {
     [a, b, c, d]
 }
 
+/// How games are written: what appends their start and each move with its score, and the bytes of their end.
+#[derive(Clone, Copy)]
+pub struct GameCode {
+    pub header: fn(&mut Vec<u8>, &Record),
+    pub ply: fn(&mut Vec<u8>, Move, i16, Color),
+    pub end: &'static [u8],
+}
+
+pub const CODE: GameCode = GameCode {
+    header: |bytes, record| bytes.extend(encode_header(record)),
+    ply: |bytes, m, score, turn| bytes.extend(encode_ply(m, score, turn)),
+    end: &[0; PLY],
+};
+
 /// Writes each chain of consecutive positions as a game.
 pub struct Writer {
     out: CompressedOutput,
+    code: GameCode,
     chain: Chain,
     buffer: Vec<u8>,
     open: bool,
 }
 
 impl Writer {
-    pub fn new(out: CompressedOutput) -> Writer {
-        Writer { out, chain: Chain::default(), buffer: Vec::new(), open: false }
+    pub fn new(out: CompressedOutput, code: GameCode) -> Writer {
+        Writer { out, code, chain: Chain::default(), buffer: Vec::new(), open: false }
     }
 
     fn end_game(&mut self) {
         if std::mem::take(&mut self.open) {
-            self.buffer.extend_from_slice(&[0; PLY]);
+            self.buffer.extend_from_slice(self.code.end);
         }
     }
 }
@@ -171,10 +161,10 @@ impl PositionWriter for Writer {
             };
             if link.starts {
                 self.end_game();
-                self.buffer.extend_from_slice(&encode_header(record));
+                (self.code.header)(&mut self.buffer, record);
                 self.open = true;
             }
-            self.buffer.extend(encode_ply(link.played, record.score.unwrap_or(0), record.turn));
+            (self.code.ply)(&mut self.buffer, link.played, record.score.unwrap_or(0), record.turn);
         }
         self.out.put(&self.buffer)?;
         self.buffer.clear();

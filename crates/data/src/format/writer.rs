@@ -3,6 +3,7 @@
 //! The bytes depend on the records and the metadata alone. zstd level 1 without statistics was the fastest to write and
 //! read on real games, at about 10 bytes a position. Every page has a CRC-32, and so has the footer.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -11,11 +12,13 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::parser::parse_message_type;
+use parquet::schema::types::Type;
 use rayon::prelude::*;
 
 use super::columns::{Layout, ReadableColumns};
 use super::description;
 use super::encode::{self, Encoded, ROWS_PER_PAGE};
+use super::extra::ExtraRow;
 use super::footer::Sealed;
 use super::metadata::Metadata;
 use super::parquet::{METADATA_KEY, internal, parquet_error};
@@ -42,6 +45,8 @@ pub struct Writer {
     level: i32,
     /// Fewer than [`PAGES_AT_ONCE`] pages of records.
     pending: Vec<Record>,
+    /// Values of the unknown columns of the records that are not encoded.
+    extra: VecDeque<ExtraRow>,
     pages: Vec<Encoded>,
     pub(super) pages_per_group: usize,
     rows: u64,
@@ -63,6 +68,9 @@ impl Writer {
     ) -> Result<Writer> {
         let layout = metadata.layout();
         let schema = parse_message_type(&layout.schema(readable)).map_err(internal)?;
+        let extra = metadata.extra.iter().map(|extra| Arc::clone(&extra.field));
+        let fields = schema.get_fields().iter().cloned().chain(extra).collect();
+        let schema = Type::group_type_builder(schema.name()).with_fields(fields).build().map_err(internal)?;
         let properties = WriterProperties::builder()
             .set_writer_version(WriterVersion::PARQUET_1_0)
             .set_created_by(format!("patzer {}", metadata.version))
@@ -81,6 +89,7 @@ impl Writer {
             readable,
             level,
             pending: Vec::new(),
+            extra: VecDeque::new(),
             pages: Vec::new(),
             pages_per_group: PAGES_PER_GROUP,
             rows: 0,
@@ -90,6 +99,12 @@ impl Writer {
     /// Returns the metadata, which is written last. The fields that decide the columns must not change.
     pub fn metadata(&mut self) -> &mut Metadata {
         &mut self.metadata
+    }
+
+    /// Writes records with the values of the unknown columns.
+    pub fn write_with(&mut self, records: &[Record], extra: Vec<ExtraRow>) -> Result<()> {
+        self.extra.extend(extra);
+        self.write(records)
     }
 
     pub fn write(&mut self, mut records: &[Record]) -> Result<()> {
@@ -133,11 +148,30 @@ impl Writer {
     fn encode(&mut self, records: &[Record]) -> Result<()> {
         // One row group at a time bounds the memory.
         for some in records.chunks(ROWS_PER_GROUP) {
-            let pages = encode::pages(some, self.layout, self.readable, self.level)
+            let mut pages = encode::pages(some, self.layout, self.readable, self.level)
                 .map_err(|e| Error::io(&self.path, e))?;
+            if !self.metadata.extra.is_empty() {
+                self.add_extra(&mut pages).map_err(|e| Error::io(&self.path, e))?;
+            }
             self.pages.extend(pages);
             while self.pages.len() >= self.pages_per_group {
                 self.write_group(self.pages_per_group)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the unknown columns to the next pages.
+    fn add_extra(&mut self, pages: &mut [Encoded]) -> std::io::Result<()> {
+        for page in pages {
+            let rows: Vec<ExtraRow> = self.extra.drain(..page.rows.min(self.extra.len())).collect();
+            if rows.len() != page.rows {
+                return Err(std::io::Error::other("rows without their unknown columns"));
+            }
+            for (nth, column) in self.metadata.extra.iter().enumerate() {
+                let mut bytes = Vec::new();
+                column.page(nth, &rows, &mut bytes);
+                page.add_plain(&bytes, self.level)?;
             }
         }
         Ok(())

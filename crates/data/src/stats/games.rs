@@ -108,7 +108,7 @@ mod tests {
         let long =
             [record(0, 3, FAR), record(7, 1, 2), record(0, 290, 9), record(7, 2, 1), record(9, 0, FAR)];
         let sources = [(Some(1), "a"), (Some(10), "b")];
-        let sources = sources.map(|(games, name)| Source { name: name.into(), sha256: String::new(), games });
+        let sources = sources.map(|(games, name)| Source { name: name.into(), games, ..Source::default() });
         for size in [1, 2, 5] {
             let mut games = GameCounter::new(&sources);
             long.chunks(size).for_each(|part| games.take(&runs(part)));

@@ -15,6 +15,7 @@ use std::time::Instant;
 pub use options::{OptionError, PlayerSettings};
 use patzer_eval::Evaluation;
 use session::Session;
+pub(crate) use wdl::Chances;
 
 /// Serves UCI on standard input and output until `quit` or the end of the input.
 pub fn serve(evaluation: Evaluation) -> std::io::Result<()> {
@@ -207,6 +208,10 @@ mod tests {
                 }
                 "check" => (vec![text("true"), text("false")], vec![2]),
                 "string" | "button" => (vec![text(after("default").unwrap_or_default())], vec![]),
+                "combo" => {
+                    let vars = words.windows(2).filter(|pair| pair[0] == "var").map(|pair| text(pair[1]));
+                    (vars.collect(), vec![9])
+                }
                 kind => panic!("{kind}"),
             };
             let set = |value: String| answers(&format!("setoption name {name} value {value}\nisready\n"));
@@ -242,6 +247,15 @@ mod tests {
         let explained = answers.iter().filter(|line| line.starts_with("info string")).count();
         assert!(explained >= 7, "{answers:?}");
         assert!(answers.iter().any(|line| line.starts_with("bestmove")));
+    }
+
+    #[test]
+    fn playouts_say_that_they_take_one_thread() {
+        let [threads, search] = ["setoption name Threads value 2\n", "setoption name Search value mcts\n"];
+        for both in [[threads, search], [search, threads]] {
+            assert_eq!(answers(&both.concat()), ["info string Search mcts runs on one thread"]);
+            assert_eq!(answers(both[0]), [""; 0]);
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::session::Session;
-use crate::OutOfMemory;
+use crate::{OutOfMemory, SearchKind};
 use patzer_eval::{EvalError, Evaluation};
 
 pub struct UciOption {
@@ -14,14 +14,35 @@ pub struct UciOption {
     in_process: Option<InProcess>,
 }
 
-/// The maximum and the setter for players in this process.
-type InProcess = (u64, fn(&mut PlayerSettings, u64));
+/// How players in this process take an option.
+#[derive(Clone, Copy)]
+enum InProcess {
+    Number { max: u64, set: fn(&mut PlayerSettings, u64) },
+    Search { set: fn(&mut PlayerSettings, SearchKind) },
+}
 
 enum Kind {
-    Spin { default: u64, min: u64, max: u64, set: fn(&mut Session, u64) -> Result<(), OptionError> },
-    Check { default: bool, set: fn(&mut Session, bool) },
-    Text { default: &'static str, set: fn(&mut Session, &str) -> Result<(), OptionError> },
-    Button { set: fn(&mut Session) },
+    Spin {
+        default: u64,
+        min: u64,
+        max: u64,
+        set: fn(&mut Session, u64) -> Result<(), OptionError>,
+    },
+    Check {
+        default: bool,
+        set: fn(&mut Session, bool),
+    },
+    /// One of the searches, by name.
+    Search {
+        set: fn(&mut Session, SearchKind),
+    },
+    Text {
+        default: &'static str,
+        set: fn(&mut Session, &str) -> Result<(), OptionError>,
+    },
+    Button {
+        set: fn(&mut Session),
+    },
 }
 
 const EMBEDDED: &str = "<embedded>";
@@ -33,12 +54,17 @@ pub const OVERHEAD_MS: u64 = 10;
 
 pub const OPTIONS: &[UciOption] = &[
     UciOption::spin("Hash", HASH_MB as u64, 1, MAX_HASH_MB, |session, mb| session.set_hash(mb as usize))
-        .in_process(MAX_HASH_MB, |player, mb| player.hash_mb = mb.max(1) as usize),
+        .in_process(InProcess::Number {
+            max: MAX_HASH_MB,
+            set: |player, mb| player.hash_mb = mb.max(1) as usize,
+        }),
     UciOption::spin("Threads", 1, 1, 1024, |session, threads| {
         session.set_threads(threads as usize);
         Ok(())
     })
-    .in_process(1, |_, _| ()),
+    .in_process(InProcess::Number { max: 1, set: |_, _| () }),
+    UciOption::new("Search", Kind::Search { set: Session::set_search })
+        .in_process(InProcess::Search { set: |player, search| player.search = search }),
     UciOption::new("Clear Hash", Kind::Button { set: |session| session.engine().new_game() }),
     // The GUI decides whether to ponder; the declaration says that the engine can.
     UciOption::new("Ponder", Kind::Check { default: false, set: |_, _| () }),
@@ -53,7 +79,10 @@ pub const OPTIONS: &[UciOption] = &[
         session.overhead = Duration::from_millis(ms);
         Ok(())
     })
-    .in_process(60_000, |player, ms| player.overhead = Duration::from_millis(ms)),
+    .in_process(InProcess::Number {
+        max: 60_000,
+        set: |player, ms| player.overhead = Duration::from_millis(ms),
+    }),
 ];
 
 fn load(session: &mut Session, file: &str) -> Result<(), OptionError> {
@@ -68,6 +97,10 @@ fn load(session: &mut Session, file: &str) -> Result<(), OptionError> {
     session.evaluation = evaluation;
     session.engine = None;
     Ok(())
+}
+
+fn searches(separator: &str) -> String {
+    SearchKind::ALL.map(|(_, name)| name).join(separator)
 }
 
 impl UciOption {
@@ -85,14 +118,18 @@ impl UciOption {
         UciOption::new(name, Kind::Spin { default, min, max, set })
     }
 
-    const fn in_process(self, max: u64, set: fn(&mut PlayerSettings, u64)) -> UciOption {
-        UciOption { in_process: Some((max, set)), ..self }
+    const fn in_process(self, in_process: InProcess) -> UciOption {
+        UciOption { in_process: Some(in_process), ..self }
     }
 
     pub fn declaration(&self) -> String {
         let kind = match self.kind {
             Kind::Spin { default, min, max, .. } => format!("spin default {default} min {min} max {max}"),
             Kind::Check { default, .. } => format!("check default {default}"),
+            Kind::Search { .. } => {
+                let default = SearchKind::default().name();
+                format!("combo default {default} var {}", searches(" var "))
+            }
             Kind::Text { default, .. } => format!("string default {default}"),
             Kind::Button { .. } => "button".to_owned(),
         };
@@ -110,6 +147,10 @@ impl UciOption {
                 Ok(on) => set(session, on),
                 Err(_) => return refuse("true or false".to_owned()),
             },
+            Kind::Search { set } => match SearchKind::by_name(value) {
+                Some(search) => set(session, search),
+                None => return refuse(format!("one of {}", searches(", "))),
+            },
             Kind::Text { set, .. } => set(session, value)?,
             Kind::Button { set } => set(session),
         }
@@ -124,20 +165,28 @@ pub struct PlayerSettings {
     pub hash_mb: usize,
     /// Time reserved for each move.
     pub overhead: Duration,
+    /// How it searches.
+    pub search: SearchKind,
 }
 
 impl PlayerSettings {
     /// Sets an option by its UCI name, if in-process players have it.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let option = OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(name));
-        let Some((max, set)) = option.and_then(|option| option.in_process) else {
+        let Some(in_process) = option.and_then(|option| option.in_process) else {
             return Err(OptionError::NotInProcess(name.to_owned()));
         };
-        let Some(number) = value.parse().ok().filter(|&number| number <= max) else {
-            let (name, takes) = (format!("option {name}"), format!("a number up to {max}"));
-            return Err(OptionError::Value(name, takes, value.to_owned()));
-        };
-        set(self, number);
+        let refuse = |takes| Err(OptionError::Value(format!("option {name}"), takes, value.to_owned()));
+        match in_process {
+            InProcess::Number { max, set } => match value.parse() {
+                Ok(number) if number <= max => set(self, number),
+                _ => return refuse(format!("a number up to {max}")),
+            },
+            InProcess::Search { set } => match SearchKind::by_name(value) {
+                Some(search) => set(self, search),
+                None => return refuse(format!("one of {}", searches(", "))),
+            },
+        }
         Ok(())
     }
 }
@@ -219,20 +268,24 @@ mod tests {
     }
 
     #[test]
-    fn players_in_this_process_take_three_of_the_options() {
-        let mut player = PlayerSettings { hash_mb: 8, overhead: Duration::ZERO };
-        for (name, value) in [("hash", "0"), ("THREADS", "1"), ("Move Overhead", "60000")] {
+    fn players_in_this_process_take_four_of_the_options() {
+        let mut player =
+            PlayerSettings { hash_mb: 8, overhead: Duration::ZERO, search: SearchKind::AlphaBeta };
+        for (name, value) in [("hash", "0"), ("THREADS", "1"), ("Move Overhead", "60000"), ("search", "MCTS")]
+        {
             player.set(name, value).unwrap();
         }
-        assert_eq!(player, PlayerSettings { hash_mb: 1, overhead: Duration::from_secs(60) });
+        assert_eq!(
+            player,
+            PlayerSettings { hash_mb: 1, overhead: Duration::from_secs(60), search: SearchKind::Mcts }
+        );
         let refused =
             |name: &str, value: &str| PlayerSettings::set(&mut player.clone(), name, value).unwrap_err();
         for (name, most) in [("Hash", 65_536), ("Threads", 1), ("Move Overhead", 60_000)] {
             let expected = format!("option {name} takes a number up to {most}, not `{}`", most + 1);
             assert_eq!(refused(name, &(most + 1).to_string()).to_string(), expected);
         }
-        let expected =
-            "players in this process have no option `Ponder`; they offer: Hash, Threads, Move Overhead";
+        let expected = "players in this process have no option `Ponder`; they offer: Hash, Threads, Search, Move Overhead";
         assert_eq!(refused("Ponder", "true").to_string(), expected);
     }
 }

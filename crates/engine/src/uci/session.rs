@@ -17,7 +17,7 @@ use super::wdl::Chances;
 use super::{Event, Out, notation, options};
 use crate::genfens::{self, Request};
 use crate::params::{Params, ROWS, Row};
-use crate::{Engine, Limits, OptionError, Ponder, Report, STACK_BYTES, bench, engine};
+use crate::{Engine, Limits, OptionError, Ponder, Report, STACK_BYTES, SearchKind, bench, engine_with};
 use patzer_chess::{Line, perft};
 use patzer_eval::Evaluation;
 
@@ -35,6 +35,7 @@ pub struct Session {
     waiting: VecDeque<String>,
     line: Line,
     hash_mb: usize,
+    search_kind: SearchKind,
     threads: usize,
     params: Params,
     tunable: bool,
@@ -79,6 +80,7 @@ impl Session {
             waiting: VecDeque::new(),
             line: Line::new(Chess::default()),
             hash_mb: HASH_MB,
+            search_kind: SearchKind::default(),
             threads: 1,
             params: Params::default(),
             // `make EXE=NAME TUNE=1`: runners send no option that is not declared.
@@ -317,7 +319,7 @@ impl Session {
 
     fn take_engine(&mut self) -> Box<dyn Engine> {
         self.engine.take().unwrap_or_else(|| {
-            let mut engine = engine(&self.evaluation, self.hash_mb);
+            let mut engine = engine_with(self.search_kind, &self.evaluation, self.hash_mb);
             engine.set_threads(self.threads);
             engine.set_params(&self.params);
             engine
@@ -338,6 +340,19 @@ impl Session {
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads;
         self.engine().set_threads(threads);
+        self.say_if_threads_idle();
+    }
+
+    pub fn set_search(&mut self, search: SearchKind) {
+        self.search_kind = search;
+        self.engine = None;
+        self.say_if_threads_idle();
+    }
+
+    fn say_if_threads_idle(&self) {
+        if self.threads > 1 && self.search_kind != SearchKind::AlphaBeta {
+            self.out.explain(format_args!("Search {} runs on one thread", self.search_kind.name()));
+        }
     }
 
     pub fn set_param(&mut self, name: &str, value: &str) -> Result<(), OptionError> {

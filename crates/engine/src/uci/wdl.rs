@@ -32,14 +32,27 @@ impl Chances {
         Chances { a, b }
     }
 
+    /// W of the model.
+    fn win(&self, score: Score) -> f64 {
+        logistic((f64::from(score) - self.a) / self.b)
+    }
+
+    /// Expected score of the side to move, 0 to 1.
+    pub fn expected(&self, score: Score) -> f64 {
+        if is_mate(score) {
+            return if score > 0 { 1.0 } else { 0.0 };
+        }
+        0.5 * (1.0 + self.win(score) - self.win(-score))
+    }
+
     /// Win, draw and loss for the side to move, 1,000 in all.
     pub fn permille(&self, score: Score) -> [u32; 3] {
         if is_mate(score) {
             return if score > 0 { [1000, 0, 0] } else { [0, 0, 1000] };
         }
-        let share = |x: f64| (1000.0 * logistic((x - self.a) / self.b)).round() as u32;
-        let win = share(f64::from(score));
-        let loss = share(f64::from(-score)).min(1000 - win);
+        let share = |score| (1000.0 * self.win(score)).round() as u32;
+        let win = share(score);
+        let loss = share(-score).min(1000 - win);
         [win, 1000 - win - loss, loss]
     }
 }

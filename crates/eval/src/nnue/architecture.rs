@@ -4,10 +4,11 @@
 //! Stockfish and bullet; the phase is that of PeSTO (Friederich, 2020).
 
 use std::fmt;
+use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::features::Features;
+use super::features::{FeatureBlock, Features};
 
 /// The most neurons of the hidden layer. Beyond it the 32-bit sums of the fast path could overflow.
 pub const MAX_HIDDEN: usize = 2048;
@@ -53,6 +54,31 @@ pub enum OutputBy {
     Pieces,
     /// Minor pieces 1, rooks 2, queens 4, at most 24 (PeSTO)
     Phase,
+}
+
+/// Where a feature's row is: bucketed features have rows for every king bucket, the rows that all buckets share follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowNumbers {
+    bucketed: usize,
+    shared: usize,
+}
+
+impl RowNumbers {
+    #[inline]
+    pub fn row(self, bucket: usize, feature: usize) -> usize {
+        feature + if feature < self.bucketed { bucket * self.bucketed } else { self.shared }
+    }
+
+    /// Rows of bucketed features, which come first.
+    pub fn bucketed_rows(self) -> usize {
+        self.shared + self.bucketed
+    }
+
+    /// The feature of a row.
+    #[inline]
+    pub fn feature(self, row: usize) -> usize {
+        if row < self.shared { row % self.bucketed } else { row - self.shared }
+    }
 }
 
 /// The shape of a network; the default is (768 → 128) × 2 → 1 with squared clipped ReLU.
@@ -116,8 +142,31 @@ impl Architecture {
         (flip, self.king_buckets.bucket(king ^ flip, self.mirror))
     }
 
+    /// Rows of the feature table.
     pub fn rows(&self) -> usize {
-        self.features.count() * self.king_bucket_count()
+        let numbers = self.row_numbers();
+        numbers.shared + self.features.count()
+    }
+
+    pub fn row_numbers(&self) -> RowNumbers {
+        let bucketed = self.features.bucketed();
+        RowNumbers { bucketed, shared: (self.king_bucket_count() - 1) * bucketed }
+    }
+
+    /// Every feature block with its rows in each king bucket, or those that all buckets share.
+    pub fn block_rows(
+        &self,
+    ) -> impl Iterator<Item = (&'static FeatureBlock, impl Iterator<Item = Range<usize>>)> {
+        let (numbers, buckets, mut start) = (self.row_numbers(), self.king_bucket_count(), 0);
+        self.features.blocks().iter().map(move |&block| {
+            let feature = start;
+            start += block.count;
+            let rows = move |bucket| {
+                let row = numbers.row(bucket, feature);
+                row..row + block.count
+            };
+            (block, (0..if block.bucketed { buckets } else { 1 }).map(rows))
+        })
     }
 
     /// Activations of the hidden layer per perspective.
@@ -200,7 +249,12 @@ impl fmt::Display for Architecture {
         };
         let mirror = if self.mirror { "hm" } else { "" };
         let views = if self.views == 2 { "x2" } else { "" };
-        write!(f, "({}{buckets}{mirror}->{}){views}", self.features.count(), self.hidden)?;
+        let (count, bucketed) = (self.features.count(), self.features.bucketed());
+        match self.king_bucket_count() {
+            2.. if bucketed < count => write!(f, "({bucketed}{buckets}{mirror}+{}", count - bucketed)?,
+            _ => write!(f, "({count}{buckets}{mirror}")?,
+        }
+        write!(f, "->{}){views}", self.hidden)?;
         for layer in &self.layers {
             write!(f, "->{layer}")?;
         }
@@ -338,6 +392,15 @@ mod tests {
         };
         assert_eq!(wide.to_string(), "(960x5hm->512)x2->16->32->1x8 pairwise psqt");
         assert_eq!(wide.dense(), [[512, 16], [16, 32], [32, 1]]);
+        let shared = Architecture {
+            features: Features::parse("all+pp").unwrap(),
+            king_buckets: KingBuckets::parse("five").unwrap(),
+            ..Architecture::plain(8)
+        };
+        assert_eq!(shared.to_string(), "(768x5+1488->8)x2->1 screlu");
+        let numbers = shared.row_numbers();
+        assert_eq!((numbers.row(4, 767), numbers.row(0, 768), shared.rows()), (3839, 3840, 3840 + 1488));
+        assert_eq!([767, 768, 3839, 3840].map(|row| numbers.feature(row)), [767, 0, 767, 768]);
         let one = Architecture { views: 1, activation: Activation::Relu, ..Architecture::plain(32) };
         assert_eq!(one.to_string(), "(768->32)->1 relu");
     }

@@ -5,6 +5,7 @@
 
 use shakmaty::{Board, Color};
 
+use super::architecture::RowNumbers;
 use super::arena::{AccumulatorArena, PLIES, slot};
 use super::features::Perspective;
 use super::network::{Block, Network};
@@ -14,6 +15,7 @@ use super::simd::Kernel;
 pub struct FeatureStack {
     plies: Snapshots,
     buckets: Snapshots,
+    numbers: RowNumbers,
     words: Vec<u64>,
     added: Vec<u16>,
     removed: Vec<u16>,
@@ -57,8 +59,13 @@ impl Snapshots {
 
 /// A side's perspective on a board, mirrored as the network wants it, and the side's king bucket.
 #[inline]
-pub fn oriented(network: &super::Architecture, board: &Board, side: Color) -> (Perspective, usize) {
-    let perspective = Perspective::new(board, side);
+pub fn oriented(
+    network: &super::Architecture,
+    board: &Board,
+    halfmoves: u8,
+    side: Color,
+) -> (Perspective, usize) {
+    let perspective = Perspective::new(board, halfmoves, side);
     let (flip, bucket) = network.orientation(perspective.king());
     (if flip > 0 { perspective.mirrored() } else { perspective }, bucket)
 }
@@ -71,15 +78,23 @@ impl FeatureStack {
         FeatureStack {
             plies: Snapshots::new(network, PLIES),
             buckets,
+            numbers: network.architecture().row_numbers(),
             words: vec![0; network.architecture().features.words()],
             added: Vec::new(),
             removed: Vec::new(),
         }
     }
 
-    pub fn update(&mut self, network: &Network, kernel: Kernel, board: &Board, side: Color, ply: usize) {
+    pub fn update(
+        &mut self,
+        network: &Network,
+        kernel: Kernel,
+        (board, halfmoves): (&Board, u8),
+        side: Color,
+        ply: usize,
+    ) {
         let slot = slot(side, ply);
-        let (perspective, bucket) = oriented(network.architecture(), board, side);
+        let (perspective, bucket) = oriented(network.architecture(), board, halfmoves, side);
         network.architecture().features.write(&perspective, &mut self.words);
         let stored = 2 * bucket + usize::from(side.is_black());
         let distance = |slot: usize| match usize::from(self.plies.buckets[slot]) == bucket {
@@ -91,14 +106,14 @@ impl FeatureStack {
         // Starting from the bucket's accumulator costs one more copy.
         let refresh = self.buckets.distance(stored, &self.words) + 1;
         if same <= previous.min(refresh) {
-            self.list(Origin::Ply(slot), network, bucket);
+            self.list(Origin::Ply(slot), bucket);
             kernel.change(network, self.plies.accumulators.at_mut(slot), &self.added, &self.removed);
         } else if previous <= refresh {
-            self.list(Origin::Ply(slot - 2), network, bucket);
+            self.list(Origin::Ply(slot - 2), bucket);
             let (from, to) = self.plies.accumulators.before_and_at(slot);
             kernel.carry(network, from, to, &self.added, &self.removed);
         } else {
-            self.list(Origin::Bucket(stored), network, bucket);
+            self.list(Origin::Bucket(stored), bucket);
             kernel.change(network, self.buckets.accumulators.at_mut(stored), &self.added, &self.removed);
             self.buckets.set(stored, bucket as u16, &self.words);
             self.plies.accumulators.at_mut(slot).copy_from_slice(self.buckets.accumulators.at(stored));
@@ -111,8 +126,7 @@ impl FeatureStack {
         self.plies.accumulators.at(slot(side, ply))
     }
 
-    fn list(&mut self, origin: Origin, network: &Network, bucket: usize) {
-        let base = bucket * network.architecture().features.count();
+    fn list(&mut self, origin: Origin, bucket: usize) {
         let from = match origin {
             Origin::Ply(slot) => self.plies.words(slot),
             Origin::Bucket(slot) => self.buckets.words(slot),
@@ -122,7 +136,7 @@ impl FeatureStack {
         for (i, (&from, &to)) in from.iter().zip(&self.words).enumerate() {
             for (mut bits, list) in [(to & !from, &mut self.added), (from & !to, &mut self.removed)] {
                 while bits != 0 {
-                    list.push((base + 64 * i + bits.trailing_zeros() as usize) as u16);
+                    list.push(self.numbers.row(bucket, 64 * i + bits.trailing_zeros() as usize) as u16);
                     bits &= bits - 1;
                 }
             }

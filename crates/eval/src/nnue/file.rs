@@ -202,7 +202,10 @@ mod tests {
     #[test]
     fn every_flipped_bit_is_noticed_or_changes_nothing() {
         let about = About { description: "some origin".into(), training: "ab12".into() };
-        let architectures = shapes().into_iter().map(|shape| Architecture { hidden: 2, ..shape });
+        // Many rows would take minutes, and their header has nothing new.
+        let few_rows = |shape: &Architecture| shape.rows() < 1 << 14;
+        let architectures =
+            shapes().into_iter().filter(few_rows).map(|shape| Architecture { hidden: 2, ..shape });
         for (seed, architecture) in [Architecture::plain(1)].into_iter().chain(architectures).enumerate() {
             let network = random_of(&architecture, seed as u64).with_about(about.clone());
             let mut bytes = network.to_bytes();

@@ -7,9 +7,13 @@ mod arena;
 mod feature_stack;
 pub mod features;
 pub mod file;
+pub mod layout;
 pub mod material;
 pub mod network;
 mod piece_stack;
+mod pieces;
+pub mod plain;
+mod row_changes;
 mod simd;
 mod weights;
 
@@ -17,9 +21,11 @@ use std::sync::Arc;
 
 use shakmaty::{Board, Chess, Color, Position};
 
-pub use architecture::{Activation, Architecture, ArchitectureError, KingBuckets, OutputBy};
+pub use architecture::{Activation, Architecture, ArchitectureError, KingBuckets, OutputBy, RowNumbers};
 pub use feature_stack::oriented;
 pub use network::{About, BodyError, Network};
+pub use pieces::Pieces;
+pub use row_changes::RowChanges;
 
 use self::feature_stack::FeatureStack;
 use self::network::{Block, OutputLayers, QA, QB};
@@ -40,7 +46,7 @@ pub struct Nnue {
 
 #[derive(Debug, Clone)]
 enum Accumulators {
-    /// For the feature block `all` alone: one row per piece and perspective.
+    /// For the feature block `all`, alone or with blocks that list their changes.
     Pieces(PieceStack),
     Features(FeatureStack),
 }
@@ -51,7 +57,7 @@ impl Accumulators {
         &mut self,
         network: &Network,
         kernel: Kernel,
-        board: &Board,
+        board: (&Board, u8),
         perspectives: &[Color],
         ply: usize,
     ) {
@@ -78,12 +84,17 @@ pub fn phase(board: &Board) -> usize {
     minor + 2 * board.rooks().count() + 4 * board.queens().count()
 }
 
+/// The halfmove clock, as far as it matters.
+#[inline]
+pub fn halfmoves(position: &Chess) -> u8 {
+    position.halfmoves().min(u8::MAX.into()) as u8
+}
+
 impl Nnue {
     pub fn new(network: Arc<Network>) -> Nnue {
-        let accumulators = if network.architecture().features.is_all() {
-            Accumulators::Pieces(PieceStack::new(&network))
-        } else {
-            Accumulators::Features(FeatureStack::new(&network))
+        let accumulators = match RowChanges::new(network.architecture()) {
+            Some(changes) => Accumulators::Pieces(PieceStack::new(&network, changes)),
+            None => Accumulators::Features(FeatureStack::new(&network)),
         };
         Nnue::with(network, accumulators, Kernel::best())
     }
@@ -93,9 +104,9 @@ impl Nnue {
     }
 
     /// Evaluates a board that need not be a legal position; see [`Evaluator::evaluate`].
-    pub fn evaluate_board(&mut self, board: &Board, side: Color, ply: usize) -> Score {
+    pub fn evaluate_board(&mut self, board: &Board, halfmoves: u8, side: Color, ply: usize) -> Score {
         let bucket = self.bucket(board);
-        self.evaluate_in(bucket, board, side, ply)
+        self.evaluate_in(bucket, (board, halfmoves), side, ply)
     }
 
     #[inline]
@@ -107,13 +118,13 @@ impl Nnue {
     }
 
     /// The evaluation by each output bucket, in centipawns from `side`.
-    pub fn buckets(&mut self, board: &Board, side: Color) -> Vec<Score> {
+    pub fn buckets(&mut self, board: &Board, halfmoves: u8, side: Color) -> Vec<Score> {
         let count = self.network.architecture().output_buckets;
-        (0..count).map(|bucket| self.evaluate_in(bucket, board, side, 0)).collect()
+        (0..count).map(|bucket| self.evaluate_in(bucket, (board, halfmoves), side, 0)).collect()
     }
 
     #[inline]
-    fn evaluate_in(&mut self, bucket: usize, board: &Board, side: Color, ply: usize) -> Score {
+    fn evaluate_in(&mut self, bucket: usize, board: (&Board, u8), side: Color, ply: usize) -> Score {
         let (network, kernel) = (&*self.network, self.kernel);
         let sides = [side, side.other()];
         let perspectives = &sides[..network.architecture().views];
@@ -177,69 +188,23 @@ fn layered(
 
 impl Evaluator for Nnue {
     fn evaluate(&mut self, position: &Chess, ply: usize) -> Score {
-        self.evaluate_board(position.board(), position.turn(), ply)
+        self.evaluate_board(position.board(), halfmoves(position), position.turn(), ply)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::network::tests::{random_of, shapes};
+    use super::plain::{PlainNnue, Reading};
     use super::*;
     use patzer_chess::rng::Rng;
     use patzer_chess::testing::along_random_games;
-
-    /// Evaluates by the definition: a full refresh in plain integers.
-    fn by_definition(network: &Network, board: &Board, side: Color) -> Score {
-        let (shape, weights) = (network.architecture(), network.weights());
-        let mut active = Vec::new();
-        let mut squares = Vec::new();
-        for perspective in [side, side.other()].into_iter().take(shape.views) {
-            let (oriented, bucket) = oriented(shape, board, perspective);
-            let mut words = vec![0; shape.features.words()];
-            shape.features.write(&oriented, &mut words);
-            let base = bucket * shape.features.count();
-            let rows: Vec<usize> = features::ones(&words).map(|feature| base + feature).collect();
-            let sum = |n: usize| -> i64 {
-                let rows = rows.iter().map(|row| i64::from(weights.features[row * shape.hidden + n]));
-                rows.sum::<i64>() + i64::from(weights.bias[n])
-            };
-            let sums: Vec<i64> = (0..shape.hidden).map(sum).collect();
-            let clip = |n: usize| sums[n].clamp(0, 255);
-            active.extend((0..shape.outputs_per_perspective()).map(|n| match shape.activation {
-                Activation::Relu => 255 * sums[n].max(0),
-                Activation::Crelu => 255 * clip(n),
-                Activation::Screlu => clip(n) * clip(n),
-                Activation::Pairwise => clip(n) * clip(n + shape.hidden / 2),
-            }));
-            squares.push(rows);
-        }
-        let bucket = shape.output_bucket(board.occupied().count(), phase(board));
-        let layers = &weights.dense[bucket];
-        let dot = |weights: &[i16], inputs: &[i64]| -> i64 {
-            weights.iter().zip(inputs).map(|(w, x)| i64::from(*w) * x).sum()
-        };
-        let mut output = if layers.len() == 1 {
-            dot(&layers[0].weights, &active) / 255 + i64::from(layers[0].bias[0])
-        } else {
-            let inputs: Vec<i64> = active.iter().map(|x| (x + 127) / 255).collect();
-            let rows = layers[0].weights.chunks(inputs.len()).zip(&layers[0].bias);
-            let first: Vec<i64> = rows.map(|(row, bias)| dot(row, &inputs) + i64::from(*bias)).collect();
-            network.inner(&network.outputs[bucket], &first)
-        };
-        if shape.psqt {
-            let value = |rows: &Vec<usize>| -> i64 {
-                rows.iter().map(|row| i64::from(weights.psqt[row * shape.output_buckets + bucket])).sum()
-            };
-            let theirs = squares.get(1).map_or(0, value);
-            output += (value(&squares[0]) - theirs) * 64 / shape.views as i64;
-        }
-        Network::centipawns(output).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
-    }
 
     #[test]
     fn every_shape_evaluates_by_its_definition_whatever_came_before() {
         for (seed, architecture) in shapes().iter().enumerate() {
             let network = Arc::new(random_of(architecture, seed as u64));
+            let definition = PlainNnue::new(&network);
             let mut rng = Rng::new(2);
             let mut nnue = Nnue::new(network.clone());
             let stack = Accumulators::Features(FeatureStack::new(&network));
@@ -253,7 +218,7 @@ mod tests {
                     }
                     position.play_unchecked(moves[rng.below(moves.len())]);
                     let at = if rng.below(4) == 0 { rng.below(140) } else { ply };
-                    let expected = by_definition(&network, position.board(), position.turn());
+                    let expected = definition.evaluate(&position, &Reading::default());
                     assert_eq!(nnue.evaluate(&position, at), expected, "{architecture}");
                     assert_eq!(portable.evaluate(&position, at), expected, "{architecture}");
                 }

@@ -12,6 +12,9 @@
 
 use std::fmt;
 
+use patzer_chess::huge_pages::advise_huge_pages;
+use patzer_chess::prefetch::prefetch;
+
 use super::architecture::{Activation, Architecture};
 use super::features::all::COUNT;
 
@@ -83,7 +86,10 @@ impl Network {
         let row = |weights: &[i16]| weights.chunks(hidden / parts).flat_map(padded).collect::<Vec<Block>>();
         let mut bias = row(&weights.bias);
         let hidden_blocks = bias.len();
-        let mut features: Vec<Block> = Vec::new();
+        let blocks = hidden_blocks + usize::from(architecture.psqt);
+        let mut features: Vec<Block> = Vec::with_capacity(architecture.rows() * blocks);
+        // The rows of threats take megabytes and are read at random.
+        advise_huge_pages(&mut features);
         for (i, weights_of_row) in weights.features.chunks_exact(hidden).enumerate() {
             features.extend(row(weights_of_row));
             if architecture.psqt {
@@ -215,9 +221,15 @@ impl Network {
             return None;
         }
         let mut weights = self.weights();
-        weights.features = weights.features.repeat(copies);
-        weights.psqt = weights.psqt.iter().flat_map(|&value| std::iter::repeat_n(value, outputs)).collect();
-        weights.psqt = weights.psqt.repeat(copies);
+        let bucketed = own.features.bucketed();
+        // The rows that king buckets share stay single.
+        let copied = |mut table: Vec<i16>| {
+            let shared = table.split_off(bucketed * table.len() / own.rows());
+            [table.repeat(copies), shared].concat()
+        };
+        weights.features = copied(weights.features);
+        let of_outputs = weights.psqt.iter().flat_map(|&value| std::iter::repeat_n(value, outputs));
+        weights.psqt = copied(of_outputs.collect());
         weights.dense = std::iter::repeat_n(weights.dense, outputs).flatten().collect();
         Network::new(architecture.clone(), &weights, self.about.clone())
     }
@@ -225,6 +237,11 @@ impl Network {
     #[inline]
     pub(super) fn blocks(&self) -> usize {
         self.bias.len()
+    }
+
+    #[inline]
+    pub(super) fn prefetch(&self, row: u16) {
+        self.row(row).iter().for_each(prefetch);
     }
 
     #[inline]
@@ -286,7 +303,7 @@ fn plain(blocks: &[Block], count: usize) -> Vec<i16> {
 
 /// A raw body whose size fits no network, or not its architecture.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BodyError(String);
+pub struct BodyError(pub(super) String);
 
 impl fmt::Display for BodyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -344,6 +361,23 @@ pub(super) mod tests {
             Architecture { layers: vec![3], activation: Activation::Relu, views: 1, ..plain() },
             Architecture { features: sum("all+h+v+d1+d2"), ..plain() },
             Architecture { features: sum("ph+pv+mb+mc"), mirror: true, hidden: 8, ..plain() },
+            Architecture { features: sum("all+pp+threats"), hidden: 8, ..plain() },
+            Architecture { features: sum("pp+threats"), views: 1, hidden: 4, ..plain() },
+            Architecture {
+                features: sum("all+pp+threats+clock"),
+                mirror: true,
+                king_buckets: buckets("five"),
+                psqt: true,
+                output_buckets: 2,
+                hidden: 4,
+                ..plain()
+            },
+            Architecture {
+                features: sum("all+h+clock"),
+                king_buckets: buckets("five"),
+                hidden: 4,
+                ..plain()
+            },
             Architecture {
                 features: sum("all+mc"),
                 layers: vec![16, 8],

@@ -1,7 +1,9 @@
-//! Move prediction: ranks of played moves, and a Bradley-Terry model of move [features].
+//! Move prediction: ranks of played moves, and a Bradley-Terry model of move [features], which the engine's search by playouts
+//! shares.
 
 pub mod choices;
-pub mod features;
 pub mod model;
 pub mod predict;
 pub mod table;
+
+pub use patzer_chess::move_features as features;

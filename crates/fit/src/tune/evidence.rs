@@ -18,6 +18,7 @@ use super::objective::Objective;
 use super::standard_errors::table;
 use super::support::Support;
 use crate::optim::{Cholesky, dot};
+use patzer_io::interrupt;
 
 /// Standard deviation before there is evidence, in centipawns.
 const FIRST: f64 = 50.0;
@@ -126,6 +127,8 @@ impl Surface {
                 }
                 let factor = Cholesky::new(damped, size)?;
                 let share = |i: usize| match matrix[i * size + i] {
+                    // After an interrupt nobody takes the estimate.
+                    _ if interrupt::requested() => 0.0,
                     0.0 => 0.0,
                     _ => (1.0 - 2.0 * strengths[i] * factor.inverse_diagonal(i)).clamp(0.0, 1.0),
                 };

@@ -25,6 +25,14 @@ pub struct Epoch {
     pub best: bool,
 }
 
+/// News of a fit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum FitEvent<'a> {
+    Epoch(&'a Epoch),
+    /// What it is at, for passes that take seconds.
+    Stage(&'static str),
+}
+
 /// Losses without the L2 prior.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Losses {
@@ -63,6 +71,8 @@ pub struct Outcome {
     pub support: Vec<Support>,
     /// The L2 prior that the data set.
     pub evidence: Option<Evidence>,
+    /// Share of the way from the start to the optimum that was taken, see [`Settings::start_positions`].
+    pub share: f64,
     pub scale: Scale,
     /// Change of the validation loss by the rounded values, and its standard error over games.
     pub validation_change: Option<[f64; 2]>,
@@ -73,7 +83,7 @@ pub struct Outcome {
 /// Records epochs, keeps the best values and decides when to stop.
 pub struct Tracker<'a> {
     validation: Option<Objective<'a>>,
-    progress: &'a mut dyn FnMut(&Epoch),
+    progress: &'a mut dyn FnMut(FitEvent<'_>),
     patience: usize,
     limit: usize,
     best: Vec<f64>,
@@ -96,9 +106,13 @@ impl Tracker<'_> {
             (self.best, self.best_loss, self.best_epoch) = (parameters.to_vec(), judged, self.epochs);
         }
         let number = self.epochs;
-        (self.progress)(&Epoch { number, train_loss, validation_loss, learning_rate, best });
+        (self.progress)(FitEvent::Epoch(&Epoch { number, train_loss, validation_loss, learning_rate, best }));
         let vain = self.epochs - self.best_epoch.max(self.earlier);
         self.epochs < self.limit && vain < self.patience && !interrupt::requested()
+    }
+
+    pub fn stage(&mut self, name: &'static str) {
+        (self.progress)(FitEvent::Stage(name));
     }
 
     /// Forgets the best values, since another L2 prior judges those to come.
@@ -120,7 +134,7 @@ pub fn fit(
     train: &Traces,
     validation: &Traces,
     settings: &Settings,
-    progress: &mut dyn FnMut(&Epoch),
+    progress: &mut dyn FnMut(FitEvent<'_>),
 ) -> Result<Outcome> {
     settings.validate()?;
     if train.positions == 0 {
@@ -168,11 +182,13 @@ pub fn fit(
         let first = evidence::first(&objective, &support, before.train);
         Some(descend_by_evidence(&objective, &start, first, &support, optimizer, settings, &mut tracker)?)
     } else {
-        descend(&objective, start.clone(), optimizer, settings, &mut tracker)?;
+        descend(&objective, start.clone(), (optimizer, false), settings, &mut tracker)?;
         None
     };
     let seconds = begun.elapsed().as_secs_f64();
     let (mut best, mut k) = (std::mem::take(&mut tracker.best), objective.k);
+    let share = if settings.evidence { settings.share_of_new(train.positions) } else { 1.0 };
+    best.iter_mut().zip(&start).for_each(|(value, start)| *value = start + share * (*value - start));
     let exact = losses(k, &best);
     let scale = if settings.keep_scale { kept_scale(&objective, &start, &best) } else { Scale::Fitted };
     if let Scale::Kept(factor) = scale {
@@ -197,6 +213,7 @@ pub fn fit(
         positions_per_second: (tracker.passes * train.positions) as f64 / seconds.max(1e-9),
         support,
         evidence,
+        share,
         scale,
     })
 }
@@ -204,13 +221,14 @@ pub fn fit(
 fn descend(
     objective: &Objective<'_>,
     start: Vec<f64>,
-    optimizer: Optimizer,
+    (optimizer, rough): (Optimizer, bool),
     settings: &Settings,
     tracker: &mut Tracker<'_>,
 ) -> Result<Vec<f64>> {
     match optimizer {
         Optimizer::Auto | Optimizer::GaussNewton | Optimizer::Newton => {
-            return Ok(second_order::run(objective, start, optimizer == Optimizer::Newton, tracker));
+            let newton = optimizer == Optimizer::Newton;
+            return Ok(second_order::run(objective, start, (newton, rough), tracker));
         }
         Optimizer::Lbfgs => lbfgs::run(objective, start, tracker)?,
         Optimizer::Adam | Optimizer::Adagrad | Optimizer::Sgd => {
@@ -246,10 +264,11 @@ fn descend_by_evidence(
     if !method.first_order() {
         let with_prior = Objective { prior: &evidence.prior, ..*objective };
         tracker.restart(start, start_loss);
-        here = descend(&with_prior, here, method, settings, tracker)?;
+        here = descend(&with_prior, here, (method, true), settings, tracker)?;
         if tracker.is_done() {
             return Ok(evidence);
         }
+        tracker.stage("prior");
         let found = evidence::estimate(&with_prior, &here, support);
         if interrupt::requested() {
             return Ok(evidence);
@@ -261,7 +280,7 @@ fn descend_by_evidence(
     }
     let with_prior = Objective { prior: &evidence.prior, ..*objective };
     tracker.restart(start, start_loss);
-    here = descend(&with_prior, here, optimizer, settings, tracker)?;
+    here = descend(&with_prior, here, (optimizer, false), settings, tracker)?;
     if tracker.epochs == tracker.earlier {
         // The last fit was at the optimum of this prior already.
         tracker.epoch(&here, with_prior.gradient(&here).0, 0.0);
@@ -275,7 +294,7 @@ fn kept_scale(objective: &Objective<'_>, start: &[f64], best: &[f64]) -> Scale {
     let halves = space.kept.iter().flat_map(|&feature| model.features[feature].slots);
     let fixed = halves.map(|slot| &model.slots[slot]).any(|slot| slot.fixed && slot.start != 0.0);
     if model.features.iter().any(|feature| feature.part == EvalPart::Safety) {
-        return Scale::Impossible("the danger to a king is not linear");
+        return Scale::Impossible("a non-linear part does not scale");
     }
     if fixed || objective.traces.chunks.iter().any(|chunk| !chunk.constants.is_empty()) {
         return Scale::Impossible("fixed terms and constants do not scale");

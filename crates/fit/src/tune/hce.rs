@@ -3,9 +3,10 @@
 use shakmaty::Color;
 
 use super::chunk::{FeatureCounts, TraceInfo};
+use super::layout::Layout;
 use super::model::{EvalPart, Feature, Model, Slot};
 use super::term;
-use super::terms::{Style, Terms};
+use super::terms::Terms;
 use super::text::TracePosition;
 use super::traces::Tracer;
 use patzer_chess::PackedBoard;
@@ -105,7 +106,7 @@ pub fn terms(start: &Weights) -> Terms {
                 Shape::Board => term::Shape::Board(term::Board::A1),
             },
             kind: term::Kind::Pair,
-            part: EvalPart::Linear,
+            part: String::new(),
             initial: toml::Value::Array(pairs.collect()),
             fixed: false,
             bounds: None,
@@ -113,6 +114,7 @@ pub fn terms(start: &Weights) -> Terms {
             scaled: true,
             mirror: false,
             same_as: String::new(),
+            output: Layout::default(),
         }
     });
     Terms {
@@ -122,7 +124,8 @@ pub fn terms(start: &Weights) -> Terms {
         phase: None,
         number: None,
         safety_divisors: None,
-        output: Style::default(),
+        output: Layout::default(),
+        parts: Vec::new(),
         terms: entries.collect(),
     }
 }
@@ -144,6 +147,9 @@ pub fn weights(model: &Model, values: &[f64], k: f64) -> Result<Weights> {
         model.pairs(values).iter().map(|pair| pair.map(|value| value.round() as i32)).collect();
     Weights::from_pairs(k, &pairs).ok_or_else(|| Error::internal("tuned weights of the wrong shape"))
 }
+
+/// Positions that the embedded weights have learnt from; a few hundred thousand of other games make them weaker.
+pub const EMBEDDED_POSITIONS: usize = 40_000_000;
 
 #[derive(Debug, Clone, Copy, Default)]
 pub struct HceTracer {

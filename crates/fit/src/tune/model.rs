@@ -2,19 +2,21 @@
 //! Each half (midgame, endgame) of a feature points to a slot; tied halves share one, and so do both halves
 //! of an untapered weight.
 
-use super::reference::NonlinearForm;
+use super::parts::NO_PART;
+use super::reference::{Curve, NonlinearForm};
 
 /// How a feature enters the evaluation; see [`super::reference`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Deserialize, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EvalPart {
     /// Weight times count.
     #[default]
     Linear,
-    /// Danger to a king; squared in the midgame.
+    /// In a sum of a non-linear part, with a count for each side; such as the danger to a king.
     Safety,
     /// Moves the endgame value towards or away from 0.
     Complexity,
+    /// Entry of a table that a part looks up; traces do not count it.
+    Table,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -99,6 +101,21 @@ impl Space {
         let mut number = vec![None; model.features.len()];
         kept.iter().enumerate().for_each(|(i, &feature)| number[feature] = u16::try_from(i).ok());
         Space { free, parameter, kept, number }
+    }
+
+    /// The non-linear form by kept numbers.
+    pub fn form(&self, model: &Model) -> NonlinearForm {
+        let mut form = model.nonlinear.clone();
+        if !form.groups.is_empty() {
+            let group = |&feature: &usize| model.nonlinear.groups.get(feature).copied().unwrap_or(NO_PART);
+            form.groups = self.kept.iter().map(group).collect();
+        }
+        for curve in form.parts.iter_mut().flat_map(|part| &mut part.halves) {
+            if let Curve::Table(entries) = curve {
+                entries.iter_mut().for_each(|entry| *entry = self.number[usize::from(*entry)].unwrap_or(0));
+            }
+        }
+        form
     }
 
     pub fn parameters(&self) -> usize {

@@ -46,7 +46,7 @@ const CACHED: usize = 1 << 23;
 const STRIPES: usize = 32;
 
 /// For linear evaluations. A cell holds midgame², midgame · endgame, endgame² and padding to a full vector.
-pub fn linear(chunks: &[TraceChunk], weights: &[[f64; 2]], k: f64, curvature: Curvature) -> NormalMatrix {
+pub fn linear(chunks: &[&TraceChunk], weights: &[[f64; 2]], k: f64, curvature: Curvature) -> NormalMatrix {
     let (count, table) = (weights.len(), WeightTable::new(weights));
     let cells = count * count;
     let stripes = stripes(chunks.len(), cells * size_of::<[f64; 4]>());
@@ -211,7 +211,7 @@ fn spread(count: usize, sums: &[Vec<[f64; 4]>]) -> NormalMatrix {
 /// For evaluations with non-linear terms, and the readable twin of [`linear`]. Omits the second derivatives
 /// of the evaluation itself, as Gauss-Newton does.
 pub fn general(
-    chunks: &[TraceChunk],
+    chunks: &[&TraceChunk],
     weights: &[[f64; 2]],
     k: f64,
     curvature: Curvature,

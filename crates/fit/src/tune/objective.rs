@@ -14,6 +14,12 @@ use patzer_io::interrupt;
 /// Clusters of games for standard errors.
 pub const GROUPS: usize = 256;
 
+/// Positions per parameter that make a matrix good enough for steps.
+const SAMPLE: usize = 64;
+
+/// Counts a position beyond which a matrix of all positions costs more than the passes it saves.
+const MANY_COUNTS: usize = 32;
+
 #[derive(Clone, Copy)]
 pub struct Objective<'a> {
     pub traces: &'a Traces,
@@ -35,8 +41,8 @@ impl Objective<'_> {
             let table = WeightTable::new(&pairs);
             chunks.par_iter().map(|chunk| kernel::loss(chunk, &table, self.k)).collect()
         } else {
-            let form = &self.model.nonlinear;
-            chunks.par_iter().map(|chunk| reference::loss(chunk, &pairs, self.k, form)).collect()
+            let form = self.space.form(self.model);
+            chunks.par_iter().map(|chunk| reference::loss(chunk, &pairs, self.k, &form)).collect()
         };
         sums.iter().sum::<f64>() / self.traces.total_weight().max(f64::MIN_POSITIVE)
     }
@@ -44,13 +50,13 @@ impl Objective<'_> {
     /// (score in centipawns from White's side, target) of every position.
     pub fn scored(&self, parameters: &[f64]) -> Vec<(f32, f32)> {
         let pairs = self.space.pairs(self.model, parameters);
-        let table = WeightTable::new(&pairs);
+        let (table, form) = (WeightTable::new(&pairs), self.space.form(self.model));
         let of_chunk = |chunk: &TraceChunk| -> Vec<f32> {
             if self.model.is_linear() {
                 return kernel::scores(chunk, &table);
             }
             let mut scores = Vec::with_capacity(chunk.rows.len());
-            reference::each(chunk, &pairs, &self.model.nonlinear, |_, score, _| scores.push(score as f32));
+            reference::each(chunk, &pairs, &form, |_, score, _| scores.push(score as f32));
             scores
         };
         let with_targets = |chunk: &TraceChunk| {
@@ -91,9 +97,9 @@ impl Objective<'_> {
             };
             chunks.par_iter().map_init(Gradient::new, of_chunk).collect()
         } else {
-            let of_chunk = |&chunk: &usize| {
-                reference::gradient(&self.traces.chunks[chunk], &pairs, self.k, &self.model.nonlinear)
-            };
+            let form = self.space.form(self.model);
+            let of_chunk =
+                |&chunk: &usize| reference::gradient(&self.traces.chunks[chunk], &pairs, self.k, &form);
             chunks.par_iter().map(of_chunk).collect()
         };
         let (mut loss, mut by_half) = (0.0, vec![0.0; 2 * pairs.len()]);
@@ -141,30 +147,51 @@ impl Objective<'_> {
 
     /// Row-major second derivatives of the loss with the L2 prior.
     pub fn normal(&self, parameters: &[f64], curvature: Curvature) -> Vec<f64> {
+        self.sampled_normal(parameters, curvature, 1)
+    }
+
+    /// The matrix by every `every`th chunk. Its diagonal is at least the curvature over all chunks, so that weights that
+    /// the sample lacks have theirs.
+    pub fn sampled_normal(&self, parameters: &[f64], curvature: Curvature, every: usize) -> Vec<f64> {
         let pairs = self.space.pairs(self.model, parameters);
-        let chunks = &self.traces.chunks;
+        let chunks: Vec<&TraceChunk> = self.traces.chunks.iter().step_by(every).collect();
         let normal = if self.model.is_linear() {
-            normal::linear(chunks, &pairs, self.k, curvature)
+            normal::linear(&chunks, &pairs, self.k, curvature)
         } else {
-            normal::general(chunks, &pairs, self.k, curvature, &self.model.nonlinear)
+            normal::general(&chunks, &pairs, self.k, curvature, &self.space.form(self.model))
         };
-        let mut matrix = self.gathered(&normal, 1.0 / self.traces.total_weight().max(f64::MIN_POSITIVE));
+        let weight: f64 = chunks.iter().map(|chunk| chunk.total_weight()).sum();
+        let mut matrix = self.gathered(&normal, 1.0 / weight.max(f64::MIN_POSITIVE));
         let size = self.space.parameters();
+        if every > 1 {
+            let all = self.curvatures(parameters);
+            (0..size).for_each(|i| matrix[i * size + i] = matrix[i * size + i].max(all[i]));
+        }
         (0..size).for_each(|i| matrix[i * size + i] += 2.0 * self.strength(i));
         matrix
+    }
+
+    /// Every how many chunks a matrix for steps needs: a row with many counts costs their square there, and a gradient
+    /// costs their number.
+    pub fn sampling(&self) -> usize {
+        let entries: usize = self.traces.chunks.iter().map(|chunk| chunk.entries.len()).sum();
+        let positions = self.traces.positions;
+        let every = positions / (SAMPLE * self.space.parameters()).max(1);
+        if entries > MANY_COUNTS * positions && every >= 4 { every } else { 1 }
     }
 
     /// Diagonal of the Gauss-Newton matrix without the L2 prior.
     pub fn curvatures(&self, parameters: &[f64]) -> Vec<f64> {
         let pairs = self.space.pairs(self.model, parameters);
         let (owners, size) = (self.space.owners(self.model), self.space.parameters());
+        let form = self.space.form(self.model);
         let of_chunk = |chunk: &TraceChunk| {
             let (mut sums, mut by) = (vec![0.0; size], vec![0.0; size]);
             if interrupt::requested() {
                 return sums;
             }
             let mut touched = Vec::new();
-            reference::each(chunk, &pairs, &self.model.nonlinear, |row, score, slopes| {
+            reference::each(chunk, &pairs, &form, |row, score, slopes| {
                 for &(index, slope) in slopes {
                     for half in 0..2 {
                         if let Some(owner) = owners[2 * usize::from(index) + half] {
@@ -206,14 +233,14 @@ impl Objective<'_> {
     /// Gradients of the [`GROUPS`] clusters, not divided by the total weight and without the L2 prior.
     pub fn group_gradients(&self, parameters: &[f64]) -> Vec<Vec<f64>> {
         let pairs = self.space.pairs(self.model, parameters);
-        let owners = self.space.owners(self.model);
+        let (owners, form) = (self.space.owners(self.model), self.space.form(self.model));
         let size = self.space.parameters();
         let of_chunk = |chunk: &TraceChunk| {
             let mut sums = vec![vec![0.0; size]; GROUPS];
             if interrupt::requested() {
                 return sums;
             }
-            reference::each(chunk, &pairs, &self.model.nonlinear, |row, score, slopes| {
+            reference::each(chunk, &pairs, &form, |row, score, slopes| {
                 let slope = reference::row_loss(chunk, row, score, self.k).slope;
                 let sums = &mut sums[chunk.games[row] as usize % GROUPS];
                 for &(index, by) in slopes {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use super::layout::{Layout, nested};
 use super::model::Model;
 use super::support::Support;
 use super::term::{Kind, Shape, Term};
@@ -75,12 +76,32 @@ impl Tuned<'_> {
         }
     }
 
-    /// Writes `output` in the format of its extension, TOML by default, and the formats `beside` it.
+    /// Writes `output` in the format of its extension, TOML by default, and the formats `beside` it. Source code follows
+    /// the template of the terms if there is one.
     pub fn save(&self, output: &Path, beside: &[Format]) -> Result<()> {
         let extension = output.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        let format = Format::of_ending(extension).unwrap_or(Format::Toml);
-        patzer_io::write(output, self.write(format)?.as_bytes())?;
+        let format = Format::of_ending(extension);
+        let data = matches!(format, Some(Format::Toml | Format::Json | Format::Csv));
+        let text = if self.terms.output.template.is_some() && !extension.is_empty() && !data {
+            self.templated(if extension == "py" { "#" } else { "//" })
+        } else {
+            self.write(format.unwrap_or(Format::Toml))?
+        };
+        patzer_io::write(output, text.as_bytes())?;
         self.save_beside(output, beside)
+    }
+
+    /// All terms by their templates.
+    pub fn templated(&self, comment: &str) -> String {
+        let mut text = self.heading(comment);
+        for (term, pairs) in self.tables() {
+            let layout = term.output.over(&self.terms.output);
+            if let Some(template) = layout.template.as_ref().filter(|_| !term.symbols(&layout).is_empty()) {
+                text += &self.about(comment, term);
+                text += &format!("\n{}", term.declarations(&layout, template, &pairs));
+            }
+        }
+        text
     }
 
     pub fn save_beside(&self, output: &Path, formats: &[Format]) -> Result<()> {
@@ -89,7 +110,7 @@ impl Tuned<'_> {
         })
     }
 
-    fn tables(&self) -> impl Iterator<Item = (&Term, Vec<[i64; 2]>)> {
+    pub(super) fn tables(&self) -> impl Iterator<Item = (&Term, Vec<[i64; 2]>)> {
         let pairs = self.model.pairs(self.values);
         self.terms.tables().map(move |(term, range)| {
             (term, pairs[range].iter().map(|pair| pair.map(|value| value.round() as i64)).collect())
@@ -148,25 +169,18 @@ impl Tuned<'_> {
     }
 
     fn c_array(&self, term: &Term, pairs: &[[i64; 2]], name: &str, storage: &str) -> String {
-        let style = &self.terms.output;
+        let layout = term.output.over(&self.terms.output);
         let entry = |pair: &[i64; 2]| match term.kind {
-            Kind::Pair => {
-                style.pair.replace("{mg}", &pair[0].to_string()).replace("{eg}", &pair[1].to_string())
-            }
-            kind => single(kind, pair).to_string(),
+            Kind::Pair => layout.pair(pair),
+            kind => kind.single(pair).to_string(),
         };
-        let (kind, pair_dimension) = match term.kind {
-            Kind::Pair if style.kind.is_empty() => ("int", "[2]"),
-            Kind::Pair => (style.kind.as_str(), ""),
+        let (kind, pair_dimension) = match (term.kind, layout.kind.as_deref().unwrap_or_default()) {
+            (Kind::Pair, "") => ("int", "[2]"),
+            (Kind::Pair, kind) => (kind, ""),
             _ => ("int", ""),
         };
-        let dimensions = match term.shape {
-            Shape::List(1) => String::new(),
-            Shape::List(length) => format!("[{length}]"),
-            Shape::Grid([rows, columns]) => format!("[{rows}][{columns}]"),
-            Shape::Board(_) => "[64]".to_string(),
-        };
-        let body = body(term.shape, pairs, ["{", "}"], entry);
+        let dimensions: String = term.shape.dims().iter().map(|length| format!("[{length}]")).collect();
+        let body = body(term, pairs, ["{", "}"], entry);
         format!("{}\n{storage} {kind} {name}{dimensions}{pair_dimension} = {body};\n", self.about("//", term))
     }
 
@@ -189,15 +203,11 @@ impl Tuned<'_> {
             let element = if term.kind == Kind::Pair { "[i32; 2]" } else { "i32" };
             let entry = |pair: &[i64; 2]| match term.kind {
                 Kind::Pair => format!("[{}, {}]", pair[0], pair[1]),
-                kind => single(kind, pair).to_string(),
+                kind => kind.single(pair).to_string(),
             };
-            let kind = match term.shape {
-                Shape::List(1) => element.to_string(),
-                Shape::List(length) => format!("[{element}; {length}]"),
-                Shape::Grid([rows, columns]) => format!("[[{element}; {columns}]; {rows}]"),
-                Shape::Board(_) => format!("[{element}; 64]"),
-            };
-            let body = body(term.shape, pairs, ["[", "]"], entry);
+            let dims = term.shape.dims();
+            let kind = dims.iter().rfold(element.to_string(), |kind, length| format!("[{kind}; {length}]"));
+            let body = body(term, pairs, ["[", "]"], entry);
             format!("{}\npub const {}: {kind} = {body};\n", self.about("///", term), upper(&term.name))
         };
         let open = |group: &str| format!("\n/// Terms of {group}.\npub mod {} {{\n", lower(group));
@@ -208,7 +218,7 @@ impl Tuned<'_> {
         let pairs = self.model.pairs(self.values);
         let terms = self.tree(|term, entry| {
             let pair = pairs[entry].map(|value| value.round() as i64);
-            if term.kind == Kind::Pair { json!(pair) } else { json!(single(term.kind, &pair)) }
+            if term.kind == Kind::Pair { json!(pair) } else { json!(term.kind.single(&pair)) }
         })?;
         let mut whole = json!({ "k": self.k, "terms": terms });
         if !self.support.is_empty() {
@@ -222,11 +232,13 @@ impl Tuned<'_> {
         let mut root = Map::new();
         for (term, range) in self.terms.tables() {
             let all: Vec<Value> = range.map(|entry| value(term, entry)).collect();
-            let [_, columns] = term.shape.grid();
+            let inner = term.shape.dims().into_iter().skip(1);
+            let rows = inner
+                .rev()
+                .fold(all, |all, length| all.chunks(length).map(|row| Value::Array(row.to_vec())).collect());
             let value = match term.shape {
-                Shape::List(1) => all.into_iter().next().unwrap_or(Value::Null),
-                Shape::Grid(_) => all.chunks(columns).map(|row| Value::Array(row.to_vec())).collect(),
-                _ => Value::Array(all),
+                Shape::List(1) => rows.into_iter().next().unwrap_or(Value::Null),
+                _ => Value::Array(rows),
             };
             let place = if term.group.is_empty() {
                 &mut root
@@ -264,10 +276,6 @@ impl Tuned<'_> {
     }
 }
 
-fn single(kind: Kind, pair: &[i64; 2]) -> i64 {
-    if kind == Kind::Endgame { pair[1] } else { pair[0] }
-}
-
 fn about(comment: &str, term: &Term) -> String {
     match (term.about.as_str(), comment) {
         ("", "///") => format!("\n/// {}.", term.name),
@@ -284,27 +292,7 @@ fn lower(name: &str) -> String {
     name.replace('.', "_").to_lowercase()
 }
 
-fn body(
-    shape: Shape,
-    pairs: &[[i64; 2]],
-    [open, close]: [&str; 2],
-    entry: impl Fn(&[i64; 2]) -> String,
-) -> String {
-    let [_, columns] = shape.grid();
-    let [row_open, row_close] = if matches!(shape, Shape::Grid(_)) { [open, close] } else { ["", ""] };
-    match shape {
-        Shape::List(1) => entry(&pairs[0]),
-        Shape::List(_) => {
-            format!("{open}{}{close}", pairs.iter().map(entry).collect::<Vec<_>>().join(", "))
-        }
-        _ => {
-            let cells: Vec<String> = pairs.iter().map(entry).collect();
-            let width = cells.iter().map(String::len).max().unwrap_or(0);
-            let row = |row: &[String]| {
-                let cells: Vec<String> = row.iter().map(|cell| format!("{cell:>width$}")).collect();
-                format!("    {row_open}{}{row_close},\n", cells.join(", "))
-            };
-            format!("{open}\n{}{close}", cells.chunks(columns).map(row).collect::<String>())
-        }
-    }
+fn body(term: &Term, pairs: &[[i64; 2]], brackets: [&str; 2], entry: impl Fn(&[i64; 2]) -> String) -> String {
+    let cells: Vec<String> = pairs.iter().map(entry).collect();
+    nested(&term.shape.dims(), &cells, brackets, term.per_line(&Layout::default()), 4)
 }

@@ -4,8 +4,8 @@
 //! and complexity:
 //!
 //! - Linear: M, E = Σ weight · (White's count − Black's).
-//! - Safety: each side's king has a danger D = Σ weight · count, which takes D · max(D, 0) / divisor off that
-//!   side's midgame value and max(D, 0) / divisor off its endgame value.
+//! - Parts: each side has sums of weight · count, whose product goes through a curve and adds to that side's midgame
+//!   and endgame value, see [`Part`]. The danger D to a king takes D · max(D, 0) / divisor and max(D, 0) / divisor off.
 //! - Complexity: C = Σ endgame weight · count moves the endgame value towards or away from 0, never past it:
 //!   E' = E + sign(E) · max(C, −|E|).
 //!
@@ -15,15 +15,58 @@ use patzer_chess::score::logistic;
 
 use super::chunk::{BothSides, Entries, TraceChunk};
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// What becomes of a part's product in one half.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Curve {
+    None,
+    Linear,
+    /// x · |x|
+    Square,
+    /// Interpolation between weights, by number; the outermost beyond them.
+    Table(Vec<u16>),
+}
+
+pub const MOST_FACTORS: usize = 3;
+
+/// A non-linear part of the evaluation: for each side the product of sums of weight · count, limited to `clamp`, divided
+/// and put through a curve, half by half.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Part {
+    pub halves: [Curve; 2],
+    /// Of a square after squaring, else before the curve.
+    pub divisors: [f64; 2],
+    pub clamp: [f64; 2],
+    /// Taken off the side's value instead of added.
+    pub malus: bool,
+    /// Only for the side that is ahead by the endgame value of all else but complexity.
+    pub ahead: bool,
+    pub factors: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
 pub struct NonlinearForm {
-    /// Divisors of the squared midgame danger and of the endgame danger.
-    pub safety_divisors: [f64; 2],
+    pub parts: Vec<Part>,
+    /// Part and factor of each weight; empty if all are of the first part.
+    pub groups: Vec<[u8; 2]>,
 }
 
 impl Default for NonlinearForm {
     fn default() -> NonlinearForm {
-        NonlinearForm { safety_divisors: [720.0, 20.0] }
+        NonlinearForm::safety([720.0, 20.0])
+    }
+}
+
+impl NonlinearForm {
+    /// The danger to kings alone.
+    pub fn safety(divisors: [f64; 2]) -> NonlinearForm {
+        let halves = [Curve::Square, Curve::Linear];
+        let clamp = [0.0, f64::INFINITY];
+        let part = Part { halves, divisors, clamp, malus: true, ahead: false, factors: 1 };
+        NonlinearForm { parts: vec![part], groups: Vec::new() }
+    }
+
+    fn group(&self, index: u16) -> [usize; 2] {
+        self.groups.get(usize::from(index)).map_or([0; 2], |group| group.map(usize::from))
     }
 }
 
@@ -47,12 +90,17 @@ pub fn score(
         sums = [sums[0] + count * mg, sums[1] + count * eg];
         slopes.push((index, [count; 2]));
     }
-    for (side, sign) in [(true, -1.0), (false, 1.0)] {
-        let [taken, rates] = danger(safety, side, weights, form);
-        sums = [sums[0] + sign * taken[0], sums[1] + sign * taken[1]];
-        let of_side = |entry: &BothSides| f64::from(if side { entry.white } else { entry.black });
-        slopes
-            .extend(safety.iter().map(|entry| (entry.index, rates.map(|rate| sign * rate * of_side(entry)))));
+    // Without counts both sides have the same.
+    if !safety.is_empty() {
+        for part in (0..form.parts.len()).filter(|&part| !form.parts[part].ahead) {
+            [true, false]
+                .into_iter()
+                .for_each(|white| add(form, part, white, safety, weights, &mut sums, slopes));
+        }
+    }
+    let ahead = sums[1];
+    for part in (0..form.parts.len()).filter(|&part| form.parts[part].ahead && ahead != 0.0) {
+        add(form, part, ahead > 0.0, safety, weights, &mut sums, slopes);
     }
     let [mg_factor, eg_factor] = chunk.factors(row).map(f64::from);
     let (eg, by_eg, by_complexity) = complex(sums[1], complexity, weights);
@@ -73,18 +121,75 @@ fn linear(entries: Entries<'_>) -> impl Iterator<Item = (u16, f64)> + '_ {
     plus.chain(minus).chain(heavy.map(|(&index, &count)| (index, f64::from(count))))
 }
 
-/// What the danger to a king takes off its side's midgame and endgame values, and the derivatives by it.
-fn danger(safety: &[BothSides], white: bool, weights: &[[f64; 2]], form: &NonlinearForm) -> [[f64; 2]; 2] {
-    let mut sums = [0.0f64; 2];
-    for entry in safety {
+/// Adds a part of one side to the sums, and its derivatives to the slopes.
+fn add(
+    form: &NonlinearForm,
+    number: usize,
+    white: bool,
+    safety: &[BothSides],
+    weights: &[[f64; 2]],
+    sums: &mut [f64; 2],
+    slopes: &mut Vec<Slope>,
+) {
+    let part = &form.parts[number];
+    let sign = if white == part.malus { -1.0 } else { 1.0 };
+    let of_part = |entry: &BothSides| {
+        let [of, factor] = form.group(entry.index);
         let count = f64::from(if white { entry.white } else { entry.black });
-        let [mg, eg] = weights[usize::from(entry.index)];
-        sums = [sums[0] + count * mg, sums[1] + count * eg];
+        (of == number).then_some((entry.index, factor, count))
+    };
+    let mut factors = [[0.0; 2]; MOST_FACTORS];
+    for (index, factor, count) in safety.iter().filter_map(of_part) {
+        let [mg, eg] = weights[usize::from(index)];
+        factors[factor] = [factors[factor][0] + count * mg, factors[factor][1] + count * eg];
     }
-    let [mg, eg] = sums.map(|sum| sum.max(0.0));
-    let [mg_divisor, eg_divisor] = form.safety_divisors;
-    let by_eg = if sums[1] > 0.0 { 1.0 / eg_divisor } else { 0.0 };
-    [[mg * mg / mg_divisor, eg / eg_divisor], [2.0 * mg / mg_divisor, by_eg]]
+    let mut rates = [[0.0; 2]; MOST_FACTORS];
+    for half in 0..2 {
+        let others = |but: usize| -> f64 {
+            (0..part.factors).filter(|&factor| factor != but).map(|factor| factors[factor][half]).product()
+        };
+        let (value, rate) = part.curve(half, others(usize::MAX), weights, &mut |index, share| {
+            let mut slope = [0.0; 2];
+            slope[half] = sign * share;
+            slopes.push((index, slope));
+        });
+        sums[half] += sign * value;
+        (0..part.factors).for_each(|factor| rates[factor][half] = sign * rate * others(factor));
+    }
+    let of_entry =
+        |(index, factor, count): (u16, usize, f64)| (index, rates[factor].map(|rate| rate * count));
+    slopes.extend(safety.iter().filter_map(of_part).map(of_entry));
+}
+
+impl Part {
+    /// The value at a product and its derivative; `by_entry` takes the derivatives by the entries of a table.
+    fn curve(
+        &self,
+        half: usize,
+        product: f64,
+        weights: &[[f64; 2]],
+        by_entry: &mut dyn FnMut(u16, f64),
+    ) -> (f64, f64) {
+        let ([low, high], divisor) = (self.clamp, self.divisors[half]);
+        let x = product.clamp(low, high);
+        let inside = f64::from(u8::from(low < product && product < high));
+        match &self.halves[half] {
+            Curve::None => (0.0, 0.0),
+            Curve::Linear => (x / divisor, inside / divisor),
+            Curve::Square => (x * x.abs() / divisor, inside * 2.0 * x.abs() / divisor),
+            Curve::Table(entries) => {
+                let last = entries.len() - 1;
+                let at = (x / divisor).clamp(0.0, last as f64);
+                let from = (at as usize).min(last.saturating_sub(1));
+                let (to, share) = ((from + 1).min(last), at - from as f64);
+                let [a, b] = [from, to].map(|entry| weights[usize::from(entries[entry])][half]);
+                by_entry(entries[from], 1.0 - share);
+                by_entry(entries[to], share);
+                let within = 0.0 < x / divisor && x / divisor < last as f64;
+                (a + share * (b - a), if within { inside * (b - a) / divisor } else { 0.0 })
+            }
+        }
+    }
 }
 
 /// The endgame value after complexity, and its derivatives by the value before and by the complexity.

@@ -22,6 +22,13 @@ pub fn of(
 ) -> Vec<String> {
     let mut remarks = Vec::new();
     remarks.extend(outcome.evidence.as_ref().map(|evidence| prior(evidence, outcome.parameters)));
+    if outcome.share < 1.0 {
+        remarks.push(format!(
+            "the start has learnt from many more positions: weights take {:.1} % of the way to the optimum of these; \
+             --l2 LOSS takes all of it",
+            100.0 * outcome.share
+        ));
+    }
     match outcome.scale {
         Scale::Fitted => {}
         Scale::Kept(factor) => remarks.push(format!(

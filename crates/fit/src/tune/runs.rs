@@ -1,6 +1,6 @@
 //! Fits over several seeds, with standard errors, spreads and remarks on what the data cannot identify.
 
-use super::fit::{Epoch, Outcome, Scale, fit};
+use super::fit::{Epoch, FitEvent, Outcome, Scale, fit};
 use super::model::{Model, Slot};
 use super::objective::Objective;
 use super::remarks;
@@ -22,9 +22,20 @@ pub struct RunSettings {
 }
 
 pub enum RunEvent<'a> {
-    Loaded { seed: u64, traces: &'a SplitTraces },
-    Epoch { seed: u64, epoch: &'a Epoch },
-    Fitted { seed: u64, outcome: &'a Outcome },
+    Loaded {
+        seed: u64,
+        traces: &'a SplitTraces,
+    },
+    Epoch {
+        seed: u64,
+        epoch: &'a Epoch,
+    },
+    /// What a fit is at.
+    Stage(&'static str),
+    Fitted {
+        seed: u64,
+        outcome: &'a Outcome,
+    },
 }
 
 pub struct FittedRuns {
@@ -50,14 +61,21 @@ pub fn fit_seeds(
         progress(RunEvent::Loaded { seed, traces: &traces });
         let fitting = Settings { seed, ..settings.fit.clone() };
         let SplitTraces { space, train, validation } = &traces;
-        let outcome = fit(model, space, train, validation, &fitting, &mut |epoch| {
-            progress(RunEvent::Epoch { seed, epoch });
+        let outcome = fit(model, space, train, validation, &fitting, &mut |event| {
+            progress(match event {
+                FitEvent::Epoch(epoch) => RunEvent::Epoch { seed, epoch },
+                FitEvent::Stage(name) => RunEvent::Stage(name),
+            });
         })?;
-        progress(RunEvent::Fitted { seed, outcome: &outcome });
         runs.push(outcome.values.clone());
-        if first.is_none() {
-            first = Some(examine(model, &fitting, settings.standard_errors, &traces, outcome));
+        if first.is_some() {
+            progress(RunEvent::Fitted { seed, outcome: &outcome });
+            continue;
         }
+        progress(RunEvent::Stage("standard errors"));
+        let fitted = examine(model, &fitting, settings.standard_errors, &traces, outcome);
+        progress(RunEvent::Fitted { seed, outcome: &fitted.outcome });
+        first = Some(fitted);
     }
     let mut fitted = first.ok_or_else(|| Error::usage("--seeds has to be above 0"))?;
     if runs.len() > 1 {
@@ -98,7 +116,9 @@ fn examine(
     let values = TunedValues {
         before: model.start(),
         after: outcome.values.clone(),
-        errors: errors.as_ref().map(|found| found.errors.clone()),
+        errors: errors
+            .as_ref()
+            .map(|found| found.errors.iter().map(|error| error.map(|error| error * outcome.share)).collect()),
         spread: None,
         prior: model.slots.iter().map(deviation).collect(),
         support,

@@ -1,8 +1,9 @@
 //! Gauss-Newton and Newton steps.
 //! Each step solves with the normal matrix, slightly damped (Levenberg, 1944; Marquardt, 1963), and is halved
 //! until the loss falls sufficiently (Armijo, 1966). In directions of constant loss (the nullspace) the gradient is 0, so
-//! values stay at their start. Values at a bound that the gradient pushes against are held for the step
-//! (Bertsekas, 1982).
+//! values stay at their start. Where positions have many counts, a sample gives the matrix: its steps are not quite
+//! Newton's, but each costs a gradient, and the gradient is exact; the whole matrix ends the fit. Values at a bound that
+//! the gradient pushes against are held for the step (Bertsekas, 1982).
 
 use super::fit::Tracker;
 use super::normal::Curvature;
@@ -21,43 +22,65 @@ const HALVINGS: i32 = 8;
 /// A step that gains less than this share of the loss reuses the matrix for the next.
 const KEEP: f64 = 1e-3;
 
-/// Returns the values of the last step.
+/// A step of a sample's matrix that gains more than this share of the step before it: the rest lies where the sample
+/// is wrong.
+const SLOW: f64 = 0.25;
+
+/// Returns the values of the last step; `rough` ones if a sample's matrix leads no further.
 pub(super) fn run(
     objective: &Objective<'_>,
     start: Vec<f64>,
-    newton: bool,
+    (newton, rough): (bool, bool),
     tracker: &mut Tracker<'_>,
 ) -> Vec<f64> {
     let mut here = start;
+    tracker.stage("gradient");
     let (mut loss, mut gradient) = objective.gradient(&here);
     tracker.passes += 1;
     let mut damping = DAMPING;
     let mut kept: Option<Factored> = None;
+    let (mut every, mut last_gain) = (objective.sampling(), f64::INFINITY);
     loop {
         let held: Vec<bool> = (0..here.len()).map(|i| at_bound(objective, i, here[i], gradient[i])).collect();
         let reused = kept.take().filter(|factored| factored.held == held);
         let is_reused = reused.is_some();
-        let factored = reused.or_else(|| Factored::new(objective, &here, held, newton, damping, tracker));
+        let factored =
+            reused.or_else(|| Factored::new(objective, &here, held, (newton, every), damping, tracker));
         let Some(factored) = factored else { return here };
         let step = factored.step(&gradient);
         let promise = -dot(&gradient, &step);
+        tracker.stage("step");
         if promise.is_nan() || promise < 2.0 * TOLERANCE * loss {
-            return here;
+            if every == 1 || rough {
+                return here;
+            }
+            every = 1;
+            continue;
         }
         match descend(objective, &here, loss, promise, &step, tracker) {
             Some((parameters, reached, slopes, share)) => {
                 let gain = loss - reached;
                 (here, loss, gradient) = (parameters, reached, slopes);
                 damping = (damping / 10.0).max(DAMPING);
-                if !tracker.epoch(&here, loss, share) || gain < TOLERANCE * loss {
+                if !tracker.epoch(&here, loss, share) {
                     return here;
+                }
+                let slow = every > 1 && gain > SLOW * last_gain;
+                last_gain = gain;
+                if slow || gain < TOLERANCE * loss {
+                    if every == 1 || rough {
+                        return here;
+                    }
+                    every = 1;
+                    continue;
                 }
                 // Near the optimum the matrix hardly changes, and a gradient alone is much cheaper.
                 let as_promised = share == 1.0 && gain > 0.25 * promise;
-                kept = (gain < KEEP * loss && as_promised).then_some(factored);
+                kept = ((every > 1 || gain < KEEP * loss) && as_promised).then_some(factored);
             }
             // The old matrix no longer fits; build a new one.
             None if is_reused => {}
+            None if every > 1 => every = 1,
             None if damping > 1.0 => return here,
             None => damping = (damping * 1e3).max(1e-6),
         }
@@ -102,7 +125,7 @@ impl Factored {
         objective: &Objective<'_>,
         here: &[f64],
         held: Vec<bool>,
-        newton: bool,
+        (newton, every): (bool, usize),
         damping: f64,
         tracker: &mut Tracker<'_>,
     ) -> Option<Factored> {
@@ -110,7 +133,8 @@ impl Factored {
         let kinds =
             if newton { &[Curvature::Newton, Curvature::GaussNewton][..] } else { &[Curvature::GaussNewton] };
         kinds.iter().find_map(|&kind| {
-            let mut matrix = objective.normal(here, kind);
+            tracker.stage("matrix");
+            let mut matrix = objective.sampled_normal(here, kind, every);
             tracker.passes += 1;
             if interrupt::requested() {
                 return None;

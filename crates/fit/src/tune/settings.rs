@@ -96,6 +96,10 @@ pub struct Settings {
     pub l2: f64,
     /// Whether the data set an L2 prior besides, see [`evidence`](super::evidence).
     pub evidence: bool,
+    /// Positions that the start values have learnt from, if that is known: as many count for them as the data have
+    /// for the optimum. Both losses have about the same shape, so their joint optimum lies between the two by their
+    /// numbers of positions.
+    pub start_positions: usize,
     /// Rescale the values to the mean absolute evaluation of the start; K follows.
     pub keep_scale: bool,
     pub k: Option<f64>,
@@ -114,6 +118,7 @@ impl Default for Settings {
             patience: 15,
             l2: 0.0,
             evidence: false,
+            start_positions: 0,
             keep_scale: false,
             k: None,
             seed: 0,
@@ -136,6 +141,11 @@ impl Settings {
             return Err(Error::usage(format!("the L2 prior cannot be {}", self.l2)));
         }
         Ok(())
+    }
+
+    /// Share of `positions` among all that the result rests on.
+    pub fn share_of_new(&self, positions: usize) -> f64 {
+        positions as f64 / (positions + self.start_positions).max(1) as f64
     }
 
     /// Positions per chunk, a thread's work: batches consist of several chunks where that pays.

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::chunk::TraceChunk;
 use super::model::{Model, Space};
+use super::reference::Curve;
 use super::traces::Traces;
 use patzer_io::interrupt;
 
@@ -56,7 +57,28 @@ pub fn support(traces: &Traces, model: &Model, space: &Space) -> Vec<Support> {
         }
         block.finish()
     };
-    blocks.par_iter().flat_map_iter(of_block).collect()
+    let mut found: Vec<Support> = blocks.par_iter().flat_map_iter(of_block).collect();
+    support_tables(model, space, &mut found);
+    found
+}
+
+/// Entries of a table have the support of the part that looks them up.
+fn support_tables(model: &Model, space: &Space, found: &mut [Support]) {
+    let (owners, form) = (space.owners(model), space.form(model));
+    for (number, part) in form.parts.iter().enumerate() {
+        let of_part =
+            |index: &usize| form.groups.get(*index).is_some_and(|group| usize::from(group[0]) == number);
+        let counted = (0..space.kept.len()).filter(of_part);
+        let all = counted.flat_map(|index| [2 * index, 2 * index + 1]).filter_map(|half| owners[half]);
+        let Some(most) = all.map(|owner| found[owner]).max_by_key(|support| support.positions) else {
+            continue;
+        };
+        for (half, curve) in part.halves.iter().enumerate() {
+            let Curve::Table(entries) = curve else { continue };
+            let slots = entries.iter().filter_map(|entry| owners[2 * usize::from(*entry) + half]);
+            slots.for_each(|owner| found[owner] = most);
+        }
+    }
 }
 
 struct Block {

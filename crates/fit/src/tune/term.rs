@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::layout::Layout;
 use super::model::{EvalPart, Feature, Model, Slot};
 use patzer_io::error::{Error, Result};
 
@@ -16,12 +17,20 @@ pub enum Kind {
     Endgame,
 }
 
+impl Kind {
+    /// The value of a term that has one.
+    pub fn single(self, pair: &[i64; 2]) -> i64 {
+        if self == Kind::Endgame { pair[1] } else { pair[0] }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Shape {
     /// One entry is a scalar.
     List(usize),
     Grid([usize; 2]),
+    Cube([usize; 3]),
     Board(Board),
 }
 
@@ -47,17 +56,31 @@ impl Shape {
         match self {
             Shape::List(length) => [1, length],
             Shape::Grid(grid) => grid,
+            Shape::Cube([planes, rows, columns]) => [planes.saturating_mul(rows), columns],
             Shape::Board(_) => [8, 8],
+        }
+    }
+
+    /// Lengths of the nested arrays, from the outermost; none of a scalar.
+    pub fn dims(self) -> Vec<usize> {
+        match self {
+            Shape::List(1) => Vec::new(),
+            Shape::List(length) => vec![length],
+            Shape::Grid(dims) => dims.to_vec(),
+            Shape::Cube(dims) => dims.to_vec(),
+            Shape::Board(_) => vec![64],
         }
     }
 
     /// Suffix of an entry's name: `[e4]`, `[2][3]`, `[5]`, or nothing.
     fn suffix(self, entry: usize) -> String {
         let [_, columns] = self.grid();
+        let (row, column) = (entry / columns, entry % columns);
         match self {
             Shape::List(1) => String::new(),
             Shape::List(_) => format!("[{entry}]"),
-            Shape::Grid(_) => format!("[{}][{}]", entry / columns, entry % columns),
+            Shape::Grid(_) => format!("[{row}][{column}]"),
+            Shape::Cube([_, rows, _]) => format!("[{}][{}][{column}]", row / rows, row % rows),
             Shape::Board(board) => {
                 let square = if board == Board::A8 { entry ^ 56 } else { entry };
                 format!("[{}{}]", char::from(b'a' + (square % 8) as u8), square / 8 + 1)
@@ -108,8 +131,9 @@ pub struct Term {
     pub shape: Shape,
     #[serde(default, skip_serializing_if = "is_default")]
     pub kind: Kind,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub part: EvalPart,
+    /// `linear` if empty.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub part: String,
     /// Start values, row by row: of every entry, of one for all, or one number for all.
     #[serde(default = "zero")]
     pub initial: toml::Value,
@@ -128,6 +152,9 @@ pub struct Term {
     /// Earlier term of the same shape and kind whose values it shares.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub same_as: String,
+    /// How the engine's source writes it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub output: Layout,
 }
 
 fn one() -> Shape {
@@ -199,7 +226,7 @@ impl Term {
         &self,
         model: &mut Model,
         start: usize,
-        fixed: bool,
+        (part, fixed): (EvalPart, bool),
         number: Option<NumberType>,
     ) -> Result<()> {
         let [_, columns] = self.shape.grid();
@@ -223,7 +250,7 @@ impl Term {
                 Kind::Midgame => [slot("", mg, fixed), slot(" endgame", 0.0, true)],
                 Kind::Endgame => [slot(" midgame", 0.0, true), slot("", eg, fixed)],
             };
-            model.features.push(Feature { part: self.part, slots });
+            model.features.push(Feature { part, slots });
         }
         Ok(())
     }

@@ -6,10 +6,11 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::layout::Layout;
 use super::model::{Feature, Model};
 use super::outside;
+use super::parts::PartDeclaration;
 use super::phase::Phase;
-use super::reference;
 use super::term::{Kind, NumberType, Shape, Term, is_default};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
@@ -18,22 +19,6 @@ const VERSION: u32 = 1;
 
 /// Traces number features with 16 bits.
 const MOST: usize = 1 << 16;
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Style {
-    /// A pair in C and C++, such as `S({mg}, {eg})`.
-    pub pair: String,
-    /// Type of a pair in C and C++; empty for an array.
-    #[serde(rename = "type")]
-    pub kind: String,
-}
-
-impl Default for Style {
-    fn default() -> Style {
-        Style { pair: "{{mg}, {eg}}".to_string(), kind: String::new() }
-    }
-}
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -54,7 +39,10 @@ pub struct Terms {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub safety_divisors: Option<[f64; 2]>,
     #[serde(default, skip_serializing_if = "is_default")]
-    pub output: Style,
+    pub output: Layout,
+    /// Non-linear parts that terms belong to.
+    #[serde(rename = "part", default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<PartDeclaration>,
     #[serde(rename = "term")]
     pub terms: Vec<Term>,
 }
@@ -96,6 +84,10 @@ impl Terms {
         if self.safety_divisors.is_some_and(|d| d.iter().any(|d| !(d.is_finite() && *d > 0.0))) {
             return fault("`safety_divisors` have to be above 0".into());
         }
+        if let Some(reason) = self.output.fault() {
+            return fault(format!("`output`: {reason}"));
+        }
+        self.check_parts()?;
         let mut count = 0;
         for (i, term) in self.terms.iter().enumerate() {
             let name = &term.name;
@@ -110,8 +102,12 @@ impl Terms {
             if rows.saturating_mul(columns) > MOST || term.shape.is_empty() {
                 return fault(format!("`{name}` needs a shape of 1 to {MOST} entries"));
             }
+            if let Some(reason) = term.output.fault() {
+                return fault(format!("`{name}`: {reason}"));
+            }
             count += term.shape.len();
             term.values()?;
+            self.part_of(&term.part).map_err(|e| Error::input(format!("`{name}`: {e}")))?;
             term.within(self.number)?;
             if term.bounds.is_some_and(|[low, high]| low.is_nan() || high.is_nan() || low > high) {
                 return fault(format!("`{name}`: the lower bound is above the upper one"));
@@ -152,18 +148,17 @@ impl Terms {
             return Err(Error::usage(format!("`{name}` is not a term; there are {}", names.join(", "))));
         }
         let mut model = Model::default();
-        if let Some(divisors) = self.safety_divisors {
-            model.nonlinear = reference::NonlinearForm { safety_divisors: divisors };
-        }
         for (term, range) in self.tables() {
+            let (part, _) = self.part_of(&term.part)?;
             if let Some((_, twin)) = self.tables().find(|(other, _)| other.name == term.same_as) {
                 let slots: Vec<[usize; 2]> = twin.map(|i| model.features[i].slots).collect();
-                model.features.extend(slots.into_iter().map(|slots| Feature { part: term.part, slots }));
+                model.features.extend(slots.into_iter().map(|slots| Feature { part, slots }));
                 continue;
             }
             let fixed = term.fixed || fixed.iter().any(|name| *name == term.name || *name == term.group);
-            term.add_to(&mut model, range.start, fixed, self.number)?;
+            term.add_to(&mut model, range.start, (part, fixed), self.number)?;
         }
+        self.add_form(&mut model)?;
         let outside = self.terms.iter().flat_map(|term| std::iter::repeat_n(!term.scaled, term.shape.len()));
         outside::add_halves(&mut model, outside.collect())?;
         Ok(model)

@@ -1,20 +1,17 @@
 //! Tests of tuning: fast passes against the reference and finite differences, and fits against known weights.
 
 use super::chunk::{BothSides, FeatureCounts, TraceInfo};
-use super::hce::{HceTracer, Selection, TuneItem};
 use super::model::{EvalPart, Feature, Model, Slot, Space};
 use super::objective::Objective;
 use super::reference::NonlinearForm;
 use super::standard_errors::standard_errors;
 use super::traces::{ExternalTracer, TraceCollector, Traces};
 use super::*;
-use patzer_chess::PackedBoard;
 use patzer_chess::rng::Rng;
 use patzer_chess::score::expected_score;
-use patzer_eval::hce::{COUNT, Hce, Weights};
-use shakmaty::{Chess, Position};
-use std::sync::Arc;
 
+mod hand_crafted;
+mod parts;
 mod safe;
 
 type Item = (TraceInfo, FeatureCounts);
@@ -67,7 +64,7 @@ fn model(parts: &[EvalPart]) -> Model {
             .enumerate()
             .map(|(i, &part)| Feature { part, slots: [2 * i, 2 * i + 1] })
             .collect(),
-        nonlinear: NonlinearForm { safety_divisors: [300.0, 10.0] },
+        nonlinear: NonlinearForm::safety([300.0, 10.0]),
         ..Model::default()
     }
 }
@@ -89,6 +86,7 @@ fn positions(parts: &[EvalPart], count: usize, seed: u64, rich: bool) -> Vec<Ite
                 EvalPart::Linear => {}
                 EvalPart::Safety => counts.safety.push(BothSides { index, white: count.abs(), black: 1.0 }),
                 EvalPart::Complexity => counts.complexity.push((index, count)),
+                EvalPart::Table => {}
             }
         }
         let mut info = TraceInfo {
@@ -145,8 +143,9 @@ fn the_fast_passes_give_what_the_plain_ones_give() {
         assert!((fast - plain).abs() < 1e-9 + 1e-5 * plain.abs(), "{fast} and {plain}");
     }
     for curvature in [Curvature::GaussNewton, Curvature::Newton] {
-        let fast = normal::linear(&traces.chunks, &pairs, 1.4, curvature);
-        let plain = normal::general(&traces.chunks, &pairs, 1.4, curvature, &model.nonlinear);
+        let chunks: Vec<&chunk::TraceChunk> = traces.chunks.iter().collect();
+        let fast = normal::linear(&chunks, &pairs, 1.4, curvature);
+        let plain = normal::general(&chunks, &pairs, 1.4, curvature, &model.nonlinear);
         let largest = plain.values.iter().fold(0.0, |a: f64, b| a.max(b.abs()));
         for (fast, plain) in fast.values.iter().zip(&plain.values) {
             assert!((fast - plain).abs() < 1e-6 * largest, "{fast} and {plain}");
@@ -213,7 +212,7 @@ fn known_values_are_found_within_their_standard_errors() {
             match part {
                 EvalPart::Safety => (truth[2 * i], truth[2 * i + 1]) = (25.0 + i as f64, 15.0 + i as f64),
                 EvalPart::Complexity => truth[2 * i + 1] = 8.0 + i as f64,
-                EvalPart::Linear => {}
+                EvalPart::Linear | EvalPart::Table => {}
             }
         }
         let items = drawn(&parts, &truth, 60_000, 8);
@@ -300,6 +299,30 @@ fn bounds_hold_and_the_other_values_make_up_for_them() {
 }
 
 #[test]
+fn with_many_counts_a_matrix_of_a_sample_leads_to_the_same_optimum() {
+    let (truth, mut rng) = (values(24, 21), Rng::new(22));
+    let mut items = drawn(&LINEAR, &truth, 12_000, 23);
+    for (info, counts) in &mut items {
+        // The last feature is rare, so that most samples lack it.
+        let features = 0..if rng.below(3_000) == 0 { 12 } else { 11 };
+        counts.linear = features.map(|i| (i, if rng.below(2) == 0 { 3.0 } else { -3.0 })).collect();
+        let half = |half: usize| -> f64 {
+            counts.linear.iter().map(|&(i, n)| f64::from(n) * truth[2 * usize::from(i) + half]).sum()
+        };
+        let score = f64::from(info.phase) * half(0) + f64::from(1.0 - info.phase) * half(1);
+        info.target = f32::from(u8::from(rng.unit() < expected_score(score, 1.5)));
+    }
+    let settings = Settings { k: Some(1.5), l2: 1e-4, ..Settings::default() };
+    let Fixture { model, space, traces } = Fixture::new(model(&LINEAR), &items, 512);
+    let objective = Objective { traces: &traces, model: &model, space: &space, k: 1.5, l2: 0.0, prior: &[] };
+    assert_eq!(objective.sampling(), 7);
+    let sampled = fit(&model, &space, &traces, &Traces::default(), &settings, &mut |_| {}).unwrap();
+    // One chunk is its own sample.
+    let whole = run(&items, &model, &settings);
+    assert!((sampled.exact.train - whole.exact.train).abs() < 1e-7, "{sampled:?} {whole:?}");
+}
+
+#[test]
 fn what_cannot_be_known_stays_and_is_named() {
     // Features 0 and 1 always count the same, feature 2 never counts.
     let mut items = drawn(&LINEAR, &values(24, 15), 6_000, 16);
@@ -371,70 +394,4 @@ fn nothing_to_tune_is_an_error() {
     let Fixture { model, space, traces: none } = Fixture::new(model(&LINEAR), &[], 1);
     let error = fit(&model, &space, &none, &none, &Settings::default(), &mut |_| {}).unwrap_err();
     assert_eq!(error.exit_code(), 1);
-}
-
-fn boards(count: usize, seed: u64) -> Vec<Chess> {
-    let mut rng = Rng::new(seed);
-    let mut found = Vec::with_capacity(count);
-    let (mut position, mut ply) = (Chess::default(), 0);
-    while found.len() < count {
-        let moves = position.legal_moves();
-        if moves.is_empty() || ply == 120 {
-            (position, ply) = (Chess::default(), 0);
-            continue;
-        }
-        position.play_unchecked(moves[rng.below(moves.len())]);
-        ply += 1;
-        if ply % 5 == 0 {
-            found.push(position.clone());
-        }
-    }
-    found
-}
-
-fn tune_item(position: &Chess, target: f32) -> TuneItem {
-    TuneItem { board: PackedBoard::pack(position), turn: position.turn(), target, weight: 1.0, game: 0 }
-}
-
-#[test]
-fn traces_times_weights_are_the_evaluation() {
-    let pairs: Vec<[i32; 2]> = (0..COUNT as i32).map(|i| [i * 7 % 97 - 48, i * 13 % 89 - 44]).collect();
-    let start = Weights::from_pairs(1.0, &pairs).unwrap();
-    let hce = Hce::new(Arc::new(start.clone()));
-    let positions = boards(300, 30);
-    for terms in [vec![], vec!["psqt".to_string(), "material.queen".to_string()], vec!["tempo".to_string()]] {
-        // What is not tuned is folded into constants, and has to come out the same.
-        let model = hce::model(&start, &Selection { terms, ..Selection::default() }).unwrap();
-        let space = Space::new(&model);
-        let tracer = HceTracer::default();
-        for position in &positions {
-            let mut collector = TraceCollector::new(&tracer, &model, &space, 1, 0);
-            collector.push(tune_item(position, 0.5)).unwrap();
-            let traces = collector.finish().unwrap();
-            let objective =
-                Objective { traces: &traces, model: &model, space: &space, k: 1.0, l2: 0.0, prior: &[] };
-            let (score, _) = objective.scored(&space.parameters_of(&model.start()))[0];
-            let truth = hce.white(position.board(), position.turn()) as f32;
-            // The evaluation rounds towards 0.
-            assert!((score - truth).abs() < 1.0, "{score} and {truth}");
-        }
-    }
-}
-
-#[test]
-fn mirrored_boards_stay_mirrored() {
-    let selection = Selection {
-        terms: vec!["psqt".into(), "material".into()],
-        fixed: vec!["psqt.pawn".into()],
-        mirrored: vec!["psqt.king".into()],
-    };
-    let model = hce::model(&Weights::untuned(), &selection).unwrap();
-    assert_eq!(Space::new(&model).parameters(), 2 * (5 + 4 * 64 + 32));
-    let wrong = Selection { terms: vec!["magic".into()], ..Selection::default() };
-    let reason = hce::model(&Weights::untuned(), &wrong).unwrap_err().to_string();
-    assert!(reason.contains("`magic` is not a term; there are material, "), "{reason}");
-    let values: Vec<f64> = (0..model.slots.len()).map(|i| i as f64 * 0.5).collect();
-    let weights = hce::weights(&model, &values, 1.0).unwrap();
-    let king = weights.part("psqt", "king").unwrap();
-    assert!((0..64).all(|square| king[square] == king[square ^ 7]));
 }

@@ -112,7 +112,10 @@ pub(super) fn checked(
         return fault(format!("index {index} is beyond the {entries} entries of the terms"));
     };
     match (feature.part, black) {
-        (EvalPart::Safety, None) => fault(format!("index {index} is one of safety; it needs white/black")),
+        (EvalPart::Safety, None) => {
+            fault(format!("index {index} is of a part with two sides; it needs white/black"))
+        }
+        (EvalPart::Table, _) => fault(format!("index {index} is of a table, which its part looks up")),
         (EvalPart::Complexity, Some(_)) => {
             fault(format!("index {index} is one of complexity; it has one coefficient"))
         }

@@ -113,8 +113,9 @@ impl Traces {
 /// Renumbers features by frequency, so that frequent ones are adjacent, and drops those that never count.
 pub fn arrange(model: &Model, space: &mut Space, train: &mut Traces, validation: &mut Traces) {
     let [seen, held_out] = [&*train, &*validation].map(|traces| traces.seen(space.kept.len()));
+    let table = |number: usize| model.features[space.kept[number]].part == EvalPart::Table;
     let mut order: Vec<usize> =
-        (0..seen.len()).filter(|&number| seen[number] + held_out[number] > 0).collect();
+        (0..seen.len()).filter(|&number| seen[number] + held_out[number] > 0 || table(number)).collect();
     order.sort_by_key(|&number| std::cmp::Reverse(seen[number]));
     let numbers = space.renumber(model, &order);
     train.renumber(&numbers);

@@ -94,19 +94,25 @@ pub fn observe(record: &Record, bin: Bin) -> Option<Observation> {
     Some(Observation::new(result, record.fullmove, material(&record.board), score, mate, bin))
 }
 
+/// Counts the scored positions of a dataset and shows them to `see` in their order.
 pub fn count_dataset(
     path: &Path,
     bin: Bin,
     histogram: &mut Histogram,
     counts: &mut ReadCounts,
+    mut see: impl FnMut(&Record, Observation),
 ) -> Result<()> {
     let dataset = Dataset::open(path)?;
     for group in 0..dataset.groups() {
         let records = dataset.read_group(group)?;
-        let seen: Vec<Observation> = records.par_iter().filter_map(|record| observe(record, bin)).collect();
+        let observed = |record| Some((record, observe(record, bin)?));
+        let seen: Vec<(&Record, Observation)> = records.par_iter().filter_map(observed).collect();
         counts.positions_read += records.len() as u64;
         counts.drop("unscored", (records.len() - seen.len()) as u64);
-        seen.into_iter().for_each(|o| histogram.add(o, 1));
+        for (record, observation) in seen {
+            histogram.add(observation, 1);
+            see(record, observation);
+        }
     }
     Ok(())
 }

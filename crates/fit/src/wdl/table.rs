@@ -13,6 +13,15 @@ pub enum By {
     Move,
 }
 
+impl By {
+    pub fn row(self, o: &Observation) -> u16 {
+        match self {
+            By::Material => o.material.into(),
+            By::Move => o.number,
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bounds {
     pub by: By,
@@ -53,16 +62,17 @@ impl Bounds {
         if !self.material.contains(&material) {
             return Err("material");
         }
-        let (scale, limit) = match &self.undo {
-            None => (1.0, f64::from(self.score)),
-            Some(model) => {
-                let at = material.clamp(*self.material.start(), *self.material.end());
-                let limit = f64::from(self.score) * model.normalize_to_pawn_value().round() / 100.0;
-                (model.at(f64::from(at)).0 / 100.0, limit.round())
-            }
-        };
-        let score = (f64::from(score) * scale).round();
+        let limit = self.undo.as_ref().map_or(f64::from(self.score), |model| {
+            (f64::from(self.score) * model.normalize_to_pawn_value().round() / 100.0).round()
+        });
+        let score = (f64::from(score) * self.unit(o)).round();
         if score.abs() <= limit { Ok(score as i32) } else { Err("score") }
+    }
+
+    /// Centipawns of the engine's units per centipawn of its scores, which it may have normalised.
+    pub fn unit(&self, o: &Observation) -> f64 {
+        let material = u16::from(o.material).clamp(*self.material.start(), *self.material.end());
+        self.undo.as_ref().map_or(1.0, |model| model.at(f64::from(material)).0 / 100.0)
     }
 }
 
@@ -109,11 +119,7 @@ impl WdlTable {
                     continue;
                 }
             };
-            let at = match bounds.by {
-                By::Material => u16::from(o.material),
-                By::Move => o.number,
-            };
-            rows.entry(at).or_default().entry(score).or_default()[o.outcome as usize] += count;
+            rows.entry(bounds.by.row(&o)).or_default().entry(score).or_default()[o.outcome as usize] += count;
         }
         let cell = |(score, [wins, draws, losses]): (i32, [u64; 3])| Cell { score, wins, draws, losses };
         let mut rows: Vec<Row> = (rows.into_iter())
@@ -135,6 +141,17 @@ impl WdlTable {
 
     pub fn positions(&self) -> u64 {
         self.counts.iter().sum()
+    }
+
+    /// First to last row with data, beyond which the model's cubics say nothing.
+    pub fn seen_rows(&self) -> RangeInclusive<u16> {
+        let ends = self.rows.first().zip(self.rows.last());
+        ends.map_or(self.bounds.rows().clone(), |(first, last)| first.at..=last.at)
+    }
+
+    /// Largest score of either sign.
+    pub fn largest_score(&self) -> i32 {
+        self.rows.iter().flat_map(|row| &row.cells).map(|cell| cell.score.abs()).max().unwrap_or(0)
     }
 }
 
@@ -194,5 +211,9 @@ mod tests {
         let table = WdlTable::new(&counts, Bounds { undo, ..Bounds::default() });
         assert_eq!(table.rows[0].cells.iter().map(|c| c.score).collect::<Vec<_>>(), [700, 1_400]);
         assert_eq!(table.dropped, [("score", 1)].into());
+        // The coefficients are over material, whatever the rows are.
+        let undo = Some(WdlModel { a: [0.0, 0.0, 58.0, 100.0], b: [0.0; 4], target: 58.0 });
+        let bounds = Bounds { by: By::Move, undo, ..Bounds::default() };
+        assert_eq!(bounds.unit(&Observation::new(1, 5, 29, 0, false, BIN)), 1.29);
     }
 }

@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
-pub use self::stream::{Account, Offer, interleaved, stream};
+pub use self::stream::{Account, Offer, interleaved, known_count, paths, stream};
 use patzer_chess::{PackedBoard, rng};
 use patzer_data::lines::BadLine;
 use patzer_data::{Metadata, Record};
@@ -28,10 +28,19 @@ pub struct DataSelection {
 
 impl DataSelection {
     /// Inputs of a run, for its `run.json`.
-    pub fn inputs<'a>(&'a self, split: Split, sources: &'a [(PathBuf, Metadata)]) -> RunInputs<'a> {
+    pub fn inputs<'a>(
+        &'a self,
+        split: Split,
+        sources: &'a [(PathBuf, Metadata)],
+        validation: &'a [(PathBuf, Metadata)],
+    ) -> RunInputs<'a> {
+        let files = |sources: &'a [(PathBuf, Metadata)]| {
+            sources.iter().map(|(path, made_from)| InputFile { path, made_from }).collect()
+        };
         RunInputs {
             patzer: env!("CARGO_PKG_VERSION"),
-            data: sources.iter().map(|(path, made_from)| InputFile { path, made_from }).collect(),
+            data: files(sources),
+            validation_data: files(validation),
             filters: &self.filters,
             filter_set: &self.filter_set,
             resolved: self.resolve,
@@ -45,6 +54,8 @@ impl DataSelection {
 pub struct RunInputs<'a> {
     patzer: &'static str,
     data: Vec<InputFile<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    validation_data: Vec<InputFile<'a>>,
     filters: &'a [String],
     filter_set: &'a [String],
     resolved: bool,
@@ -79,6 +90,8 @@ pub enum Event<'a> {
         first: &'a [BadLine],
     },
     /// A pass begins: its name, and the number of positions, 0 if unknown.
+    /// Positions are held out one by one, because the file does not say which belong to the same game.
+    NoGames(&'a Path),
     Started(&'static str, u64),
     Advanced(u64),
     Finished,
@@ -111,6 +124,8 @@ impl Split {
 #[derive(Debug)]
 pub struct Prepared<T> {
     pub train: Vec<T>,
+    /// Number of positions to train on of each file.
+    pub by_file: Vec<usize>,
     pub validation: Vec<T>,
     pub sources: Vec<(PathBuf, Metadata)>,
     pub read: u64,
@@ -119,8 +134,8 @@ pub struct Prepared<T> {
 
 impl<T> Prepared<T> {
     pub fn map<U>(self, mut items: impl FnMut(Vec<T>) -> Vec<U>) -> Prepared<U> {
-        let Prepared { train, validation, sources, read, dropped } = self;
-        Prepared { train: items(train), validation: items(validation), sources, read, dropped }
+        let Prepared { train, by_file, validation, sources, read, dropped } = self;
+        Prepared { train: items(train), by_file, validation: items(validation), sources, read, dropped }
     }
 
     pub fn summary(&self) -> String {
@@ -149,6 +164,11 @@ pub(crate) fn modified(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).ok()?.modified().ok()
 }
 
+/// The halfmove clock on a record's board, or on a quiescence leaf of it: a leaf with fewer pieces follows a capture.
+pub fn halfmoves_at(record: &Record, board: &PackedBoard) -> u8 {
+    if board.count() == record.board.count() { record.halfmove } else { 0 }
+}
+
 /// Reads all positions into memory; `item` makes an item, or gives the reason to drop the position.
 pub fn prepare<T>(
     data: &DataSelection,
@@ -157,16 +177,20 @@ pub fn prepare<T>(
     item: impl Fn(&Record, PackedBoard, Color) -> std::result::Result<T, &'static str>,
 ) -> Result<Prepared<T>> {
     let (mut train, mut validation) = (Vec::new(), Vec::new());
+    let mut by_file = vec![0; paths(data)?.len()];
     let account = stream(data, split, report, &mut |offer| {
         match item(offer.record, offer.board, offer.turn) {
             Ok(item) if offer.held_out => validation.push(item),
-            Ok(item) => train.push(item),
+            Ok(item) => {
+                train.push(item);
+                by_file[offer.file] += 1;
+            }
             Err(reason) => return Ok(Some(reason)),
         }
         Ok(None)
     })?;
     let Account { sources, read, dropped, .. } = account;
-    let out = Prepared { train, validation, sources, read, dropped };
+    let out = Prepared { train, by_file, validation, sources, read, dropped };
     if out.train.is_empty() {
         return Err(Error::input(format!("no positions are left to learn from: {}", out.summary())));
     }

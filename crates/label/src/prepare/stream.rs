@@ -15,7 +15,6 @@ use patzer_chess::PackedBoard;
 use patzer_data::filter::{DUPLICATES, Pipeline};
 use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::columns::Projection;
-use patzer_data::format::metadata::Source;
 use patzer_data::format::{UNKNOWN, epd};
 use patzer_data::{AnyReader, Metadata, Record, fast_epd, lines};
 use patzer_io as io;
@@ -24,6 +23,8 @@ use patzer_io::interrupt;
 
 #[derive(Debug, Clone, Copy)]
 pub struct Offer<'a> {
+    /// Number of its file, from 0.
+    pub file: usize,
     /// The position as in the file; of EPD lines only what tuning needs.
     pub record: &'a Record,
     /// The result from White's side, from 0 to 1.
@@ -89,12 +90,12 @@ fn read_files(
         take,
         stop: interrupt::flag(),
     };
-    let paths = if data.files.is_empty() { vec![default_dataset()?] } else { data.files.clone() };
+    let paths = paths(data)?;
     let mut open = Vec::new();
     for (file, path) in paths.iter().enumerate() {
         match text_lines(path)? {
-            true if !data.resolve && data.filters.is_empty() => stream.fast_lines(path)?,
-            true => stream.lines(path)?,
+            true if !data.resolve && data.filters.is_empty() => stream.fast_lines(path, file)?,
+            true => stream.lines(path, file)?,
             false => {
                 open.push(stream.open(path, file)?);
                 if !interleave {
@@ -112,6 +113,26 @@ fn read_files(
         return Err(Error::internal("positions were lost between reading and fitting"));
     }
     Ok(account)
+}
+
+/// Number of positions in all files before filters, if their formats say so without being read.
+pub fn known_count(data: &DataSelection) -> Result<Option<u64>> {
+    // A wrong filter is named first.
+    Pipeline::new(&data.filters, &data.filter_set)?;
+    let mut sum = 0;
+    for path in paths(data)? {
+        if io::is_stream(&path) || text_lines(&path)? {
+            return Ok(None);
+        }
+        let Some(rows) = AnyReader::open(&path, None)?.rows() else { return Ok(None) };
+        sum += rows;
+    }
+    Ok(Some(sum))
+}
+
+/// The files to read.
+pub fn paths(data: &DataSelection) -> Result<Vec<PathBuf>> {
+    if data.files.is_empty() { Ok(vec![default_dataset()?]) } else { Ok(data.files.clone()) }
 }
 
 /// True for files of EPD lines, which are read here for speed and to count malformed lines.
@@ -171,6 +192,7 @@ impl Stream<'_, '_> {
     fn offer(
         &mut self,
         records: &[Record],
+        file: usize,
         resolved: bool,
         game: impl Fn(&Record) -> Option<u64> + Sync,
     ) -> Result<()> {
@@ -193,6 +215,7 @@ impl Stream<'_, '_> {
                     _ if !new => Some(DUPLICATES),
                     Err(reason) => Some(reason),
                     Ok((board, turn)) => (self.take)(&Offer {
+                        file,
                         record,
                         result: (record.outcome() + 1.0) / 2.0,
                         board,
@@ -211,6 +234,9 @@ impl Stream<'_, '_> {
         let reader = labelled_cache::open(path, self.data.resolve, self.report)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
         let games = reader.format().carries.contains(Capabilities::GAME);
+        if !games {
+            self.no_games(path);
+        }
         Ok(OpenFile { reader, file: file as u64, games, read: 0 })
     }
 
@@ -233,13 +259,13 @@ impl Stream<'_, '_> {
                 records.iter_mut().for_each(|record| record.leaf = None);
             }
             let game = |record: &Record| games.then(|| file << 32 | u64::from(record.game));
-            self.offer(&records, self.data.resolve, game)?;
+            self.offer(&records, file as usize, self.data.resolve, game)?;
         }
         (self.report)(Event::Finished);
         Ok(())
     }
 
-    fn fast_lines(&mut self, path: &Path) -> Result<()> {
+    fn fast_lines(&mut self, path: &Path, file: usize) -> Result<()> {
         self.source(path);
         let parse = |line: &[u8]| fast_epd::parse(line).map_err(String::from);
         let account = lines::each(path, self.data.strict, parse, |line| {
@@ -250,7 +276,7 @@ impl Stream<'_, '_> {
             let record = Record { board: line.board, turn: line.turn, result, score, ..UNKNOWN };
             let (board, turn, group) = (line.board, line.turn, record.key() as u64);
             let held_out = self.split.holds_out(group);
-            let offer = Offer { record: &record, result: line.result, board, turn, group, held_out };
+            let offer = Offer { file, record: &record, result: line.result, board, turn, group, held_out };
             count(&mut self.account, (self.take)(&offer)?);
             Ok(())
         })?;
@@ -259,7 +285,7 @@ impl Stream<'_, '_> {
     }
 
     /// Reads EPD lines as full positions, resolved if asked for.
-    fn lines(&mut self, path: &Path) -> Result<()> {
+    fn lines(&mut self, path: &Path, file: usize) -> Result<()> {
         self.source(path);
         let resolve = self.data.resolve;
         if resolve {
@@ -272,27 +298,32 @@ impl Stream<'_, '_> {
         let mut batch = Vec::with_capacity(LINES);
         let account = lines::each(path, self.data.strict, parse, |record| {
             batch.push(record);
-            if batch.len() == LINES { self.resolve_lines(&mut batch, resolve) } else { Ok(()) }
+            if batch.len() == LINES { self.resolve_lines(&mut batch, file, resolve) } else { Ok(()) }
         })?;
-        self.resolve_lines(&mut batch, resolve)?;
+        self.resolve_lines(&mut batch, file, resolve)?;
         self.bad_lines(path, account.read, account.bad, &account.first_bad);
         Ok(())
     }
 
-    fn resolve_lines(&mut self, batch: &mut Vec<Record>, resolve: bool) -> Result<()> {
+    fn resolve_lines(&mut self, batch: &mut Vec<Record>, file: usize, resolve: bool) -> Result<()> {
         // Records that an interruption left without a leaf would count as stalemates.
         if resolve && !label(batch, &qsearch(), self.stop, &|_| {})? {
             return Err(Error::Interrupted("nothing was written"));
         }
-        self.offer(batch, resolve, |_| None)?;
+        self.offer(batch, file, resolve, |_| None)?;
         batch.clear();
         Ok(())
     }
 
+    fn no_games(&self, path: &Path) {
+        if self.split.validation > 0.0 {
+            (self.report)(Event::NoGames(path));
+        }
+    }
+
     fn source(&mut self, path: &Path) {
-        let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy().into_owned());
-        let source = Source { name, sha256: String::new(), games: None };
-        self.account.sources.push((path.to_path_buf(), Metadata::new(vec![source], Vec::new(), 0)));
+        self.no_games(path);
+        self.account.sources.push((path.to_path_buf(), Metadata::of_file(path)));
     }
 
     fn bad_lines(&mut self, path: &Path, read: u64, bad: u64, first: &[lines::BadLine]) {
@@ -330,7 +361,7 @@ mod tests {
                 take: &mut take,
                 stop: &AtomicBool::new(stopped),
             };
-            let outcome = stream.lines(&path);
+            let outcome = stream.lines(&path, 0);
             let dropped = stream.account.dropped.clone();
             assert_eq!(matches!(outcome, Err(Error::Interrupted(_))), stopped);
             assert_eq!((taken, dropped), (if stopped { 0 } else { 3 }, BTreeMap::new()));

@@ -5,15 +5,16 @@ use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use shakmaty::Color;
+use shakmaty::{Color, Position};
 
 use super::FinishedGame;
 use super::start::Rejection;
-use patzer_data::format::viri;
+use patzer_data::format::{self, game_records, viri};
+use patzer_data::{Record, flags};
 use patzer_io::error::{Error, Result};
 use patzer_match::journal::JournalEntry;
 use patzer_match::pgn::{self, Header};
-use patzer_match::{Game, Reason};
+use patzer_match::{Game, PlayedMove, Reason};
 
 pub const GAMES: usize = 16;
 
@@ -21,6 +22,7 @@ const LEVEL: i32 = 9;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameTotals {
+    /// Those left out included.
     pub games: u64,
     pub positions: u64,
     pub white: u64,
@@ -28,6 +30,26 @@ pub struct GameTotals {
     pub black: u64,
     pub reasons: BTreeMap<Reason, u64>,
     pub rejected: BTreeMap<Rejection, u64>,
+    /// Games that a player's failure ended; they are not written.
+    #[serde(default)]
+    pub left_out: u64,
+    /// Positions for whose move the player said no score.
+    #[serde(default)]
+    pub unscored: u64,
+    /// Plies of the shortest and the longest game; 0 without games.
+    #[serde(default)]
+    pub lengths: [u64; 2],
+}
+
+/// Whether a player's failure rather than chess ended a game: its result says nothing of its positions.
+pub fn is_failure(reason: Reason) -> bool {
+    matches!(reason, Reason::TimeForfeit | Reason::IllegalMove | Reason::Disconnect | Reason::Stall)
+}
+
+fn join([short, long]: [u64; 2], [other_short, other_long]: [u64; 2]) -> [u64; 2] {
+    let shortest =
+        if short == 0 || other_short == 0 { short.max(other_short) } else { short.min(other_short) };
+    [shortest, long.max(other_long)]
 }
 
 fn add_counts<K: Ord + Copy>(sum: &mut BTreeMap<K, u64>, more: &BTreeMap<K, u64>) {
@@ -38,14 +60,21 @@ impl GameTotals {
     pub fn add(&mut self, finished: &FinishedGame) {
         let FinishedGame { game, rejected, .. } = finished;
         self.games += 1;
-        self.positions += game.moves.len() as u64;
+        *self.reasons.entry(game.reason).or_default() += 1;
+        add_counts(&mut self.rejected, rejected);
+        if is_failure(game.reason) {
+            self.left_out += 1;
+            return;
+        }
+        let plies = game.moves.len() as u64;
+        self.positions += plies;
+        self.lengths = join(self.lengths, [plies; 2]);
+        self.unscored += game.moves.iter().filter(|played| played.info.score.is_none()).count() as u64;
         *match game.winner {
             Some(Color::White) => &mut self.white,
             None => &mut self.draws,
             Some(Color::Black) => &mut self.black,
         } += 1;
-        *self.reasons.entry(game.reason).or_default() += 1;
-        add_counts(&mut self.rejected, rejected);
     }
 }
 
@@ -56,6 +85,9 @@ impl AddAssign<&GameTotals> for GameTotals {
         self.white += other.white;
         self.draws += other.draws;
         self.black += other.black;
+        self.left_out += other.left_out;
+        self.unscored += other.unscored;
+        self.lengths = join(self.lengths, other.lengths);
         add_counts(&mut self.reasons, &other.reasons);
         add_counts(&mut self.rejected, &other.rejected);
     }
@@ -64,6 +96,9 @@ impl AddAssign<&GameTotals> for GameTotals {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
     pub batch: usize,
+    /// Indices of games after the first that is missing: those that other boards had finished at an interruption.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ahead: Vec<usize>,
     #[serde(flatten)]
     pub counts: GameTotals,
 }
@@ -98,38 +133,38 @@ pub enum Format {
     Pgn,
     PgnZst,
     Viri,
+    Binpack,
 }
 
 impl Format {
     pub fn of(path: &Path) -> Result<Format> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let endings = [(".pgn", Format::Pgn), (".pgn.zst", Format::PgnZst), (".vf", Format::Viri)];
-        let more = [(".viri", Format::Viri), (".viriformat", Format::Viri)];
+        let more = [(".viri", Format::Viri), (".viriformat", Format::Viri), (".binpack", Format::Binpack)];
         let found = endings.into_iter().chain(more).find(|(ending, _)| name.ends_with(ending));
         found.map(|(_, format)| format).ok_or_else(|| {
             Error::usage(format!(
-                "-o {}: name a .pgn, .pgn.zst or .vf file; `patzer extract` makes datasets of them",
+                "-o {}: name a .pgn, .pgn.zst, .vf or .binpack file, or a dataset such as data.parquet",
                 path.display()
             ))
         })
     }
 
-    pub fn name(self) -> &'static str {
-        match self {
-            Format::Pgn => "pgn",
-            Format::PgnZst => "pgn.zst",
-            Format::Viri => "viriformat",
-        }
+    pub fn is_pgn(self) -> bool {
+        matches!(self, Format::Pgn | Format::PgnZst)
     }
 
-    /// Encodes a batch; `first` is the index of its first game.
-    pub fn encode(self, games: &[FinishedGame], first: usize, header: &Header) -> Result<Vec<u8>> {
-        if self == Format::Viri {
-            return Ok(games.iter().flat_map(|finished| viriformat(&finished.game)).collect());
+    /// Encodes the games that are written of a batch.
+    pub fn encode(self, games: &[FinishedGame], header: &Header) -> Result<Vec<u8>> {
+        let games = games.iter().filter(|finished| !is_failure(finished.game.reason));
+        match self {
+            Format::Viri => return Ok(games.flat_map(|finished| viriformat(&finished.game)).collect()),
+            Format::Binpack => return games.map(binpack).collect::<Result<Vec<_>>>().map(encode_records),
+            Format::Pgn | Format::PgnZst => {}
         }
         let mut text = String::new();
-        for (number, FinishedGame { game, seats, .. }) in (first + 1..).zip(games) {
-            pgn::write_game(&mut text, game, header, *seats, &number.to_string());
+        for FinishedGame { game, seats, index, .. } in games {
+            pgn::write_game(&mut text, game, header, *seats, &(index + 1).to_string());
         }
         match self {
             Format::PgnZst => zstd::bulk::compress(text.as_bytes(), LEVEL)
@@ -139,9 +174,41 @@ impl Format {
     }
 }
 
+fn result(game: &Game) -> i8 {
+    game.winner.map_or(0, |winner| winner.fold_wb(1, -1))
+}
+
+fn score(played: &PlayedMove) -> Option<i16> {
+    played.info.score.map(|score| score as i16)
+}
+
+fn encode_records(games: Vec<Vec<Record>>) -> Vec<u8> {
+    format::binpack::encode(&games.concat())
+}
+
+fn binpack(finished: &FinishedGame) -> Result<Vec<Record>> {
+    let FinishedGame { game, index, .. } = finished;
+    let moves = game.moves.iter().map(|played| (played.m, score(played)));
+    let records = game_records(&game.start, *index as u32, result(game), moves);
+    if records.iter().any(|record| record.has(flags::CHESS960)) {
+        let reason = "has castling rights of Chess960, which binpack cannot carry; write viriformat (.vf)";
+        return Err(Error::input(format!("game {}: {reason}", index + 1)));
+    }
+    Ok(records)
+}
+
+/// Encodes a game; moves without a score, which the format cannot say, split it.
 fn viriformat(game: &Game) -> Vec<u8> {
-    let result = game.winner.map_or(0, |winner| winner.fold_wb(1, -1));
-    // In-process players score every move.
-    let moves = game.moves.iter().map(|played| (played.m, played.info.score.unwrap_or(0) as i16));
-    viri::encode_game(&game.start, result, moves)
+    let (mut bytes, mut position, mut rest) = (Vec::new(), game.start.clone(), &game.moves[..]);
+    while let Some(first) = rest.first() {
+        let scored = rest.iter().take_while(|played| played.info.score.is_some()).count();
+        let (now, later) = rest.split_at(scored.max(1));
+        if first.info.score.is_some() {
+            let moves = now.iter().map(|played| (played.m, score(played).unwrap_or_default()));
+            bytes.extend(viri::encode_game(&position, result(game), moves));
+        }
+        now.iter().for_each(|played| position.play_unchecked(played.m));
+        rest = later;
+    }
+    bytes
 }

@@ -1,4 +1,4 @@
-//! A player that samples its first moves among the engine's best lines.
+//! A player that may sample its first moves among the engine's best lines.
 //!
 //! Line k is played with probability proportional to exp((score k − best score) / temperature). The reported
 //! score is the best line's, since training needs the position's score.
@@ -9,7 +9,7 @@ use shakmaty::{Chess, Move};
 
 use patzer_chess::rng::Rng;
 use patzer_chess::score::{Score, is_mate};
-use patzer_match::{InProcess, MoveReply, Player, PlayerError, Turn};
+use patzer_match::{InProcess, MoveReply, Player, PlayerError, TimeSettings, Turn, score_position};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Temperature {
@@ -19,19 +19,35 @@ pub struct Temperature {
     pub lines: usize,
 }
 
+/// Programs play their best move.
+pub enum Engine {
+    InProcess(Box<InProcess>),
+    Program(Box<dyn Player>),
+}
+
 pub struct Sampler {
-    engine: InProcess,
+    engine: Engine,
     temperature: Option<Temperature>,
     rng: Rng,
 }
 
 impl Sampler {
-    pub fn new(engine: InProcess, temperature: Option<Temperature>) -> Sampler {
+    pub fn new(engine: Engine, temperature: Option<Temperature>) -> Sampler {
         Sampler { engine, temperature, rng: Rng::new(0) }
     }
 
-    pub fn score(&mut self, turn: &Turn) -> Result<Option<Score>, PlayerError> {
-        self.engine.choose(turn).map(|choice| choice.info.score)
+    /// Scores a position from the side to move.
+    pub fn score(
+        &mut self,
+        position: &Chess,
+        settings: &TimeSettings,
+        stop: &AtomicBool,
+    ) -> Result<Option<Score>, PlayerError> {
+        score_position(self.engine.player(), position, settings, stop)
+    }
+
+    pub fn is_program(&self) -> bool {
+        matches!(self.engine, Engine::Program(_))
     }
 
     pub fn seed(&mut self, seed: u64) {
@@ -39,20 +55,29 @@ impl Sampler {
     }
 }
 
+impl Engine {
+    fn player(&mut self) -> &mut dyn Player {
+        match self {
+            Engine::InProcess(engine) => engine.as_mut(),
+            Engine::Program(program) => program.as_mut(),
+        }
+    }
+}
+
 impl Player for Sampler {
     fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), PlayerError> {
-        self.engine.new_game(start, stop)
+        self.engine.player().new_game(start, stop)
     }
 
     fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
-        let Some(Temperature { centipawns, lines, .. }) =
-            self.temperature.filter(|temperature| turn.line.moves().len() < temperature.plies)
-        else {
-            return self.engine.choose(turn);
+        let sampled = self.temperature.filter(|temperature| turn.line.moves().len() < temperature.plies);
+        let (engine, Temperature { centipawns, lines, .. }) = match (&mut self.engine, sampled) {
+            (Engine::InProcess(engine), Some(temperature)) => (engine, temperature),
+            (engine, _) => return engine.player().choose(turn),
         };
         // Latest report of each line; an unfinished iteration leaves lines of the previous one.
         let mut best: Vec<Option<(Move, Score)>> = vec![None; lines];
-        let mut choice = self.engine.search(turn, lines, &mut |report| {
+        let mut choice = engine.search(turn, lines, &mut |report| {
             if let (Some(place), Some(&m)) = (best.get_mut(report.rank - 1), report.pv.first()) {
                 *place = Some((m, report.score));
             }
@@ -68,6 +93,10 @@ impl Player for Sampler {
             choice.best = Ok(m);
         }
         Ok(choice)
+    }
+
+    fn abandon(&mut self) {
+        self.engine.player().abandon();
     }
 }
 

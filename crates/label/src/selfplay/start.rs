@@ -1,6 +1,8 @@
-//! Start positions of self-play: random but balanced, without moves that lose material by exchanges.
+//! Start positions of self-play: random but balanced, without moves that lose material by exchanges, or those that an
+//! engine makes.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize};
 use shakmaty::{Chess, Move, Position};
@@ -8,26 +10,43 @@ use shakmaty::{Chess, Move, Position};
 use patzer_chess::rng::Rng;
 use patzer_chess::score::Score;
 use patzer_chess::see::see_ge;
-use patzer_chess::{Line, chess960, played};
-use patzer_match::ending;
+use patzer_chess::{Line, chess960, double_chess960, played};
 use patzer_match::openings::Openings;
+use patzer_match::{PlayerError, ending};
+
+use super::genfens::GenfensCache;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Rejection {
     GameOver,
     Unbalanced,
+    /// The engine that scores the start crashed or hung.
+    EngineFailed,
+    /// The engine that scores the start said no score.
+    NoScore,
+    /// The engine's own opening is no legal position.
+    Illegal,
 }
 
-#[derive(Debug, Clone, Copy)]
+/// Where games begin, before random moves.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    StartPosition,
+    Chess960,
+    /// Each side has a start position of its own.
+    DoubleChess960,
+    Book(&'a Openings),
+    Genfens(&'a GenfensCache<'a>),
+}
+
+#[derive(Clone, Copy)]
 pub struct Starts<'a> {
-    /// `None` for the start position.
-    pub openings: Option<&'a Openings>,
+    pub source: Source<'a>,
     /// Random plies; if not 0, half of the games get one more, so that each side starts equally often.
     pub plies: usize,
     /// Largest absolute score, centipawns; `None` accepts all.
     pub balance: Option<Score>,
-    pub chess960: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,25 +58,32 @@ pub struct Start {
 
 pub const ATTEMPTS: usize = 1_000;
 
+/// Score of a start, or why there is none; an error ends the game.
+pub type StartScore = Result<Result<Score, Rejection>, PlayerError>;
+
 /// Smallest gain of a capture, centipawns, that makes a random move unsound.
 const GIFT: Score = 100;
 
 impl Starts<'_> {
     /// Finds the start of a game; `None` if none is balanced. `evaluate` scores a position from the side to move.
-    pub fn find<F>(
+    pub fn find(
         &self,
         game: usize,
         rng: &mut Rng,
-        evaluate: &mut dyn FnMut(&Chess) -> Result<Score, F>,
-    ) -> Result<Option<Start>, F> {
+        evaluate: &mut dyn FnMut(&Chess) -> StartScore,
+        stop: &AtomicBool,
+    ) -> Result<Option<Start>, PlayerError> {
         let mut rejected = BTreeMap::new();
         for attempt in 0..ATTEMPTS {
             let plies = if self.plies == 0 { 0 } else { self.plies + rng.below(2) };
-            let opening = random_moves(self.opening(game, attempt, rng), plies, rng);
-            let reason = match opening {
-                None => Rejection::GameOver,
-                Some(position) => match self.balance {
-                    Some(most) if evaluate(&position)?.abs() > most => Rejection::Unbalanced,
+            let opening = self.opening(game, attempt, rng, stop)?;
+            let reason = match opening.map(|opening| random_moves(opening, plies, rng)) {
+                None => Rejection::Illegal,
+                Some(None) => Rejection::GameOver,
+                Some(Some(position)) => match self.balance.map(|most| (most, evaluate(&position))) {
+                    Some((_, Err(error))) => return Err(error),
+                    Some((_, Ok(Err(reason)))) => reason,
+                    Some((most, Ok(Ok(score)))) if score.abs() > most => Rejection::Unbalanced,
                     _ => return Ok(Some(Start { position, rejected })),
                 },
             };
@@ -66,14 +92,23 @@ impl Starts<'_> {
         Ok(None)
     }
 
-    /// Each game has its own opening; after a rejection, any opening with two random moves.
-    fn opening(&self, game: usize, attempt: usize, rng: &mut Rng) -> Chess {
-        match self.openings {
-            Some(book) if attempt == 0 => book.get(game, true),
-            Some(book) => book.get(book.len() + rng.below(1 << 30), true),
-            None if self.chess960 => chess960(rng.below(960) as u32),
-            None => Chess::default(),
-        }
+    /// Each game has its own opening; after a rejection, any opening with two random moves, or another of the engine.
+    /// `None` if the engine's is illegal.
+    fn opening(
+        &self,
+        game: usize,
+        attempt: usize,
+        rng: &mut Rng,
+        stop: &AtomicBool,
+    ) -> Result<Option<Chess>, PlayerError> {
+        Ok(Some(match self.source {
+            Source::Book(book) if attempt == 0 => book.get(game, true),
+            Source::Book(book) => book.get(book.len() + rng.below(1 << 30), true),
+            Source::Chess960 => chess960(rng.below(960) as u32),
+            Source::DoubleChess960 => double_chess960([(); 2].map(|()| rng.below(960) as u32)),
+            Source::StartPosition => Chess::default(),
+            Source::Genfens(cache) => return cache.get(game, attempt, stop),
+        }))
     }
 }
 
@@ -104,13 +139,13 @@ mod tests {
     use super::*;
     use patzer_chess::fen;
     use shakmaty::san::San;
-    use std::convert::Infallible;
 
-    const PLAIN: Starts<'_> = Starts { openings: None, plies: 8, balance: Some(100), chess960: false };
+    const PLAIN: Starts<'_> = Starts { source: Source::StartPosition, plies: 8, balance: Some(100) };
 
     fn found(starts: &Starts, game: usize, evaluate: &mut dyn FnMut(&Chess) -> Score) -> Option<Start> {
         let mut rng = Rng::new(patzer_chess::rng::mix(1, game as u64));
-        starts.find::<Infallible>(game, &mut rng, &mut |position| Ok(evaluate(position))).unwrap()
+        let never = AtomicBool::new(false);
+        starts.find(game, &mut rng, &mut |position| Ok(Ok(evaluate(position))), &never).unwrap()
     }
 
     #[test]
@@ -151,7 +186,7 @@ mod tests {
     #[test]
     fn without_random_moves_the_book_is_played_in_its_order() {
         let book = Openings::load(Default::default()).unwrap();
-        let starts = Starts { openings: Some(&book), plies: 0, ..PLAIN };
+        let starts = Starts { source: Source::Book(&book), plies: 0, ..PLAIN };
         for game in [0, 7] {
             assert_eq!(found(&starts, game, &mut |_| 0).unwrap().position, book.get(game, false));
         }
@@ -166,9 +201,22 @@ mod tests {
 
     #[test]
     fn chess960_begins_from_its_own_positions() {
-        let starts = Starts { chess960: true, plies: 0, ..PLAIN };
+        let starts = Starts { source: Source::Chess960, plies: 0, ..PLAIN };
         let backs: std::collections::HashSet<Chess> =
             (0..20).map(|game| found(&starts, game, &mut |_| 0).unwrap().position).collect();
         assert!(backs.len() > 15 && backs.iter().all(|p| p.castles().mode().is_chess960()));
+        let mirrored = |p: &Chess| {
+            let board = p.board();
+            (board.white() & board.kings()).flip_vertical() == board.black() & board.kings()
+        };
+        assert!(backs.iter().all(mirrored));
+        let double = Starts { source: Source::DoubleChess960, ..starts };
+        let double: Vec<Chess> =
+            (0..20).map(|game| found(&double, game, &mut |_| 0).unwrap().position).collect();
+        assert!(!double.iter().all(mirrored));
+        for position in double {
+            assert_eq!(position.castles().castling_rights().count(), 4);
+            assert_eq!(position.board().occupied().count(), 32);
+        }
     }
 }

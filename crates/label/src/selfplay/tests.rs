@@ -1,12 +1,14 @@
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use super::start::Source;
 use super::*;
 use patzer_data::AnyReader;
+use patzer_match::journal::{Arguments, Earlier, Options, Start};
 use patzer_match::participant::Defaults;
-use patzer_match::{Adjudication, Control, Listen, Spec, Timeouts};
+use patzer_match::{Adjudication, Control, Listen, Spec, TimeSettings, Timeouts};
 
-const CONTROL: Control = Control { time: None, nodes: Some(60), depth: None };
+const CONTROL: Control = Control { time: None, nodes: Some(60), soft_nodes: None, depth: None };
 const TIME: TimeSettings = TimeSettings { control: CONTROL, margin: Duration::ZERO };
 
 fn participants() -> Vec<Participant> {
@@ -19,30 +21,49 @@ fn participants() -> Vec<Participant> {
         .into()
 }
 
+fn open(paths: &[PathBuf], earlier: Earlier, games: usize, replays: bool) -> Result<Outputs> {
+    let start = Start { arguments: &Arguments::new(), options: &Options::new(), key: None };
+    Outputs::open(paths, earlier, games, &start, replays)
+}
+
 fn run_in(folder: &Path, games: usize, threads: usize, earlier: Earlier, stop_at: u64) -> SelfplaySummary {
+    run_on(&["a.pgn.zst", "a.vf"], folder, games, threads, earlier, stop_at, true)
+}
+
+fn run_on(
+    names: &[&str],
+    folder: &Path,
+    games: usize,
+    concurrency: usize,
+    earlier: Earlier,
+    stop_at: u64,
+    replays: bool,
+) -> SelfplaySummary {
+    let paths: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
     let participants = participants();
     let names: Vec<String> = participants.iter().map(|participant| participant.name.clone()).collect();
     let adjudication = Adjudication { max_moves: Some(12), ..Adjudication::NONE };
     let config = SelfplayConfig {
         games,
-        threads,
+        concurrency,
         participants: &participants,
+        engines: 1,
         pool_share: 0.4,
-        time_settings: TIME,
         rules: Rules { adjudication, recover: false, syzygy: None },
-        starts: Starts { openings: None, plies: 6, balance: Some(40), chess960: false },
+        starts: Starts { source: Source::StartPosition, plies: 6, balance: Some(40) },
         temperature: Some(Temperature { plies: 4, centipawns: 30.0, lines: 3 }),
         seed: 11,
     };
-    let paths = ["a.pgn.zst", "a.vf"].map(|name| folder.join(name));
-    let none = Arguments::new();
-    let mut outputs = Outputs::open(&paths, earlier, games, &none, &Options::new()).unwrap();
+    assert!(config.replays());
+    let mut outputs = open(&paths, earlier, games, replays).unwrap();
     let header = Header::new("selfplay", &names, &[TIME; 2]);
     let stop = AtomicBool::new(false);
-    let mut progress = |counts: &GameTotals, _| {
-        if counts.positions >= stop_at {
+    let mut progress = |event: Event| match event {
+        Event::Played(counts, _) if counts.positions >= stop_at => {
             stop.store(true, std::sync::atomic::Ordering::Relaxed);
         }
+        Event::Played(..) => {}
+        Event::Trouble(text) => panic!("{text}"),
     };
     let ended = run(&config, &header, &mut outputs, &stop, &mut progress).unwrap();
     outputs.finish(ended.complete).unwrap();
@@ -59,7 +80,7 @@ fn threads_stops_and_torn_files_change_no_byte_and_all_games_are_accounted_for()
     let [one, three, cut] = [0; 3].map(|_| tempfile::tempdir().unwrap());
     let alone = run_in(one.path(), 40, 1, Earlier::Protect, u64::MAX);
     let counts = &alone.counts;
-    assert!(alone.complete && alone.discarded == 0);
+    assert!(alone.complete && counts.lengths[0] > 0 && counts.lengths[1] == 24);
     assert_eq!((counts.games, counts.white + counts.draws + counts.black), (40, 40));
     assert_eq!(counts.reasons.values().sum::<u64>(), 40);
     assert!(counts.rejected[&Rejection::Unbalanced] > 0, "{counts:?}");
@@ -72,12 +93,9 @@ fn threads_stops_and_torn_files_change_no_byte_and_all_games_are_accounted_for()
     let torn = cut.path().join("a.vf");
     let length = fs::metadata(&torn).unwrap().len();
     fs::OpenOptions::new().write(true).open(&torn).unwrap().set_len(length - 1).unwrap();
-    let open = |earlier| {
-        let paths = ["a.pgn.zst", "a.vf"].map(|name| cut.path().join(name));
-        Outputs::open(&paths, earlier, 40, &Arguments::new(), &Options::new())
-    };
     let before = files(cut.path());
-    let error = open(Earlier::Resume).err().unwrap().to_string();
+    let paths = ["a.pgn.zst", "a.vf"].map(|name| cut.path().join(name));
+    let error = open(&paths, Earlier::Resume, 40, true).err().unwrap().to_string();
     assert!(
         error.contains("games 17 to 20 (batch 2)") && error.contains("--repair keeps 1 batch"),
         "{error}"
@@ -114,5 +132,66 @@ fn both_formats_hold_the_same_games_with_scores_and_the_pool_plays() {
         assert_eq!((a.board, a.turn, a.result, a.played), (b.board, b.turn, b.result, b.played));
         assert_eq!(a.score, b.score);
         assert!(a.score.is_some());
+    }
+}
+
+/// The games of a PGN by their number.
+fn rounds(text: &str) -> BTreeMap<u32, &str> {
+    let round = |game: &str| game.split("[Round \"").nth(1)?.split('"').next()?.parse().ok();
+    let games = text.split("[Event ").skip(1);
+    let rounds: Vec<_> = games.map(|game| (round(game).unwrap(), game.trim_end())).collect();
+    let by_number: BTreeMap<u32, &str> = rounds.iter().copied().collect();
+    assert_eq!(by_number.len(), rounds.len(), "no game twice");
+    by_number
+}
+
+#[test]
+fn games_finished_at_an_interruption_are_kept_and_never_played_again() {
+    let [whole, cut] = [0; 2].map(|_| tempfile::tempdir().unwrap());
+    run_on(&["a.pgn"], whole.path(), 40, 2, Earlier::Protect, u64::MAX, false);
+    let read = |folder: &Path| fs::read_to_string(folder.join("a.pgn")).unwrap();
+    let (mut kept, mut runs) = (String::new(), 0);
+    loop {
+        let ended = run_on(&["a.pgn"], cut.path(), 40, 4, Earlier::Resume, 1, false);
+        let text = read(cut.path());
+        assert!(text.starts_with(&kept), "games are only added");
+        assert_eq!(rounds(&text).len() as u64, ended.counts.games);
+        (kept, runs) = (text, runs + 1);
+        if ended.complete {
+            break;
+        }
+    }
+    assert!(runs > 1, "was interrupted");
+    assert_eq!(rounds(&kept), rounds(&read(whole.path())));
+}
+
+#[test]
+fn games_ahead_of_a_missing_one_are_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut outputs = open(&[folder.path().join("a.pgn")], Earlier::Protect, 40, false).unwrap();
+    let batch = |games, ahead: &[usize]| {
+        let counts = GameTotals { games, ..GameTotals::default() };
+        batch::Batch { batch: 1, ahead: ahead.into(), counts }
+    };
+    outputs.done = vec![batch(5, &[3, 5, 9])];
+    assert_eq!(outputs.played(), (2, [3, 5, 9].into()));
+    outputs.done.push(batch(2, &[]));
+    assert_eq!(outputs.played(), (6, [9].into()), "2 and 4 were missing");
+    outputs.done.push(batch(4, &[12]));
+    assert_eq!(outputs.played(), (10, [12].into()));
+}
+
+#[test]
+fn binpack_holds_the_same_positions() {
+    let folder = tempfile::tempdir().unwrap();
+    run_on(&["a.binpack", "a.vf"], folder.path(), 20, 2, Earlier::Protect, u64::MAX, true);
+    let read = |name: &str| AnyReader::open(&folder.path().join(name), None).unwrap().read_all().unwrap();
+    let (binpack, viri) = (read("a.binpack"), read("a.vf"));
+    assert!(binpack.len() > 100 && binpack.len() == viri.len());
+    for (a, b) in binpack.iter().zip(&viri) {
+        assert_eq!(
+            (a.board, a.turn, a.result, a.score, a.played),
+            (b.board, b.turn, b.result, b.score, b.played)
+        );
     }
 }

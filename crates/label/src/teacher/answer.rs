@@ -69,7 +69,7 @@ impl Answer {
         record.score = self.score.map(|score| in_centipawns(score, unit));
         record.depth = self.score.map(|_| self.depth);
         (record.best, record.wdl) = (self.best, self.wdl);
-        record.flags &= !flags::MATE_SCORE;
+        record.flags &= !(flags::MATE_SCORE | flags::PLACEHOLDER);
         if self.score.is_some_and(is_mate) {
             record.flags |= flags::MATE_SCORE;
         }

@@ -22,6 +22,15 @@ pub(super) fn position(line: &str, chess960: bool) -> std::result::Result<Chess,
     fen::position(&text, chess960).map_err(|reason| OpeningError(reason.to_string()))
 }
 
+/// Plies from the start of the game by the number of the move, if the line has one.
+pub(super) fn plies(line: &str) -> Option<u32> {
+    let fields: Vec<&str> = line.split_whitespace().take(6).collect();
+    let full = fields.get(5).and_then(|full| full.trim_end_matches(';').parse().ok());
+    let full: u32 =
+        if fields.get(4) == Some(&"hmvc") { None } else { full }.or_else(|| operand(line, "fmvn"))?;
+    Some(full.saturating_sub(1).saturating_mul(2) + u32::from(fields.get(1) == Some(&"b")))
+}
+
 fn operand(line: &str, operation: &str) -> Option<u32> {
     let mut words = line.split([';', ' ']).filter(|word| !word.is_empty());
     words.find(|&word| word == operation)?;

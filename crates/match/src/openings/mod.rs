@@ -6,6 +6,7 @@
 //! A large book of lines is indexed, and a line is parsed when it is drawn.
 
 mod archive;
+mod entries;
 mod epd;
 mod games;
 mod lines;
@@ -22,6 +23,7 @@ use shakmaty::Chess;
 
 use super::game::ending;
 use crate::message_error::message_error;
+pub use entries::{Entry, Opening, entries};
 use lines::Lines;
 use patzer_chess::Line;
 use patzer_chess::rng::{Rng, mix};
@@ -260,16 +262,25 @@ struct ReadBook {
     digest: sha2::digest::Output<Sha256>,
 }
 
-fn read_book(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<ReadBook> {
-    const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-    let start = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
+/// Tells a book of games from one of lines.
+fn begins_as_games(bytes: &[u8]) -> bool {
+    let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
     let is_text = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"%");
-    let first = bytes[start..].split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).find(is_text);
-    if !first.is_some_and(|line| line.starts_with(b"[") || line.starts_with(b"1.")) {
-        let text = String::from_utf8(bytes).map_err(|e| {
-            Error::at(path, format!("byte {}", e.utf8_error().valid_up_to()), "is not UTF-8 text")
-        })?;
-        let text = Arc::new(text);
+    let first = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).find(is_text);
+    first.is_some_and(|line| line.starts_with(b"[") || line.starts_with(b"1."))
+}
+
+fn text_of(bytes: Vec<u8>, path: &Path) -> Result<String> {
+    String::from_utf8(bytes)
+        .map_err(|e| Error::at(path, format!("byte {}", e.utf8_error().valid_up_to()), "is not UTF-8 text"))
+}
+
+fn read_book(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<ReadBook> {
+    let start = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    if !begins_as_games(&bytes) {
+        let text = Arc::new(text_of(bytes, path)?);
         let index = || Lines::index(text.clone(), start, path, options.chess960, options.as_is);
         let (digest, (lines, order)) = rayon::join(|| Sha256::digest(text.as_bytes()), index);
         return Ok(ReadBook { book: Book::Lines(lines), order, bad: None, digest });

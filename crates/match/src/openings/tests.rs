@@ -207,3 +207,18 @@ fn one_opening_of_chess960_makes_a_book_of_it() {
     let book = parse(&format!("{standard}{frc}")).unwrap();
     assert!((0..2).all(|i| book.get(i, false).castles().mode().is_chess960()));
 }
+
+#[test]
+fn a_game_without_moves_is_the_position_of_its_tag_unless_it_is_of_another_variant() {
+    let game = |variant: &str| {
+        format!("[Event \"a\"]\n[FEN \"4k3/8/8/8/8/8/4P3/4K3 w - - 0 1\"]\n[Variant \"{variant}\"]\n\n*\n\n")
+    };
+    for variant in ["Standard", "From Position", "Chess960", "Fischer Random"] {
+        let book = parse(&game(variant)).unwrap();
+        assert_eq!(fen_of(&book.get(0, false)), "4k3/8/8/8/8/8/4P3/4K3 w - - 0 1", "{variant}");
+    }
+    let book = parse(&[game("Standard"), game("Atomic")].concat()).unwrap();
+    let bad = book.bad().unwrap();
+    assert_eq!((book.len(), bad.count), (1, 1));
+    assert!(bad.first.contains("is neither standard chess nor Chess960"), "{}", bad.first);
+}

@@ -17,6 +17,7 @@ use shakmaty::{Chess, Color, EnPassantMode, Position};
 use crate::{Control, Game, Pair, Reason, TimeSettings};
 
 pub use self::date::{clock, today};
+pub(crate) use self::movetext::Movetext;
 pub use self::movetext::write_game;
 pub use self::style::{MoveField, Notation, PgnStyle};
 

@@ -12,14 +12,20 @@ use crate::{Game, Reason};
 
 const WIDTH: usize = 80;
 
-struct Movetext<'a> {
+/// Tokens with a space or a line's end between them.
+pub(crate) struct Movetext<'a> {
     out: &'a mut String,
     column: usize,
-    token: String,
+    /// The next token.
+    pub token: String,
 }
 
 impl Movetext<'_> {
-    fn push(&mut self) {
+    pub fn new(out: &mut String) -> Movetext<'_> {
+        Movetext { out, column: 0, token: String::with_capacity(WIDTH) }
+    }
+
+    pub fn push(&mut self) {
         if self.column > 0 && self.column + 1 + self.token.len() > WIDTH {
             self.out.push('\n');
             self.column = 0;
@@ -36,7 +42,7 @@ impl Movetext<'_> {
 /// Writes a game with an empty line after it. `players` are the indices of White and Black.
 pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usize; 2], round: &str) {
     write_tags(out, game, header, players, round);
-    let mut text = Movetext { out, column: 0, token: String::with_capacity(WIDTH) };
+    let mut text = Movetext::new(out);
     let mut position = game.start.clone();
     let style = &header.style;
     let mut remarks = game.remarks.iter().peekable();

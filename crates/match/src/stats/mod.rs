@@ -1,6 +1,7 @@
 //! Match statistics: [`Estimate`], sequential tests ([`Sprt`], [`Adjusted`]), and their planning ([`plan`]).
 
 pub mod adjusted;
+pub mod betting;
 mod brownian;
 pub mod elo;
 pub mod interval;

@@ -32,6 +32,12 @@ impl Pentanomial {
         self.0.iter().sum()
     }
 
+    /// The same pairs from the second player's side.
+    pub fn reversed(self) -> Pentanomial {
+        let Pentanomial([ll, ld, even, wd, ww]) = self;
+        Pentanomial([ww, wd, even, ld, ll])
+    }
+
     pub fn even(&self) -> Option<f64> {
         (self.pairs() > 0).then(|| self.0[2] as f64 / self.pairs() as f64)
     }

@@ -95,8 +95,9 @@ impl Pairs {
         NELO * (pairs.mean() - 0.5) / (2.0 * pairs.variance()).sqrt()
     }
 
+    /// Draws the score of a pair, 0 to 4.
     #[inline]
-    pub(super) fn draw(&self, rng: &mut Rng) -> usize {
+    pub fn draw(&self, rng: &mut Rng) -> usize {
         let u = rng.unit();
         let mut sum = 0.0;
         for (outcome, chance) in self.chance[..4].iter().enumerate() {

@@ -30,6 +30,9 @@ pub struct Analyst {
     commands: Vec<u8>,
 }
 
+/// Lines kept of an answer to [`Analyst::said`].
+const MOST_LINES: usize = 1000;
+
 /// Lets an engine show wins, draws and losses.
 const SHOW_WDL: &str = "UCI_ShowWDL";
 
@@ -101,6 +104,41 @@ impl Analyst {
         match answered {
             Ok(best) => Ok(Analysis { info, best }),
             Err(error) => Err(self.player.player_error(error, "`go`", timeout.unwrap_or_default())),
+        }
+    }
+
+    /// Sends a position and a command without an end of its own, such as `eval`, and gives the lines before `readyok`.
+    pub fn said(
+        &mut self,
+        position: &Chess,
+        command: &str,
+        stop: &AtomicBool,
+    ) -> Result<Vec<String>, PlayerError> {
+        self.set_castling(position.castles().mode())?;
+        let fen = Fen::from_position(position, EnPassantMode::Legal);
+        let _ = write!(self.commands, "position fen {fen}\n{command}\nisready\n");
+        let timeout = self.player.program.timeouts.ready;
+        let process = self.player.process.as_mut().ok_or_else(not_running)?;
+        let wait = Wait { deadline: Some(Instant::now() + timeout), stop };
+        process.discard_lines();
+        let mut lines = Vec::new();
+        let answered = process.send(&self.commands, &wait).and_then(|()| {
+            process.read(&wait, |line| {
+                if line.trim_ascii() == b"readyok" {
+                    return Some(());
+                }
+                // A flood of lines does not fill the memory: the last ones count.
+                if lines.len() == MOST_LINES {
+                    lines.remove(0);
+                }
+                lines.push(String::from_utf8_lossy(line).into_owned());
+                None
+            })
+        });
+        self.commands.clear();
+        match answered {
+            Ok(()) => Ok(lines),
+            Err(error) => Err(self.player.player_error(error, &format!("`{command}`"), timeout)),
         }
     }
 

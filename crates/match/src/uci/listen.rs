@@ -51,6 +51,19 @@ impl std::str::FromStr for LinePattern {
     }
 }
 
+impl LinePattern {
+    /// The text of the pattern's first group where it matches a line.
+    pub fn first_group<'a>(&self, line: &'a str) -> Option<&'a str> {
+        let group = self.0.captures(line.as_bytes())?.get(1)?;
+        line.get(group.range())
+    }
+
+    /// Whether the pattern has a group in parentheses.
+    pub fn has_group(&self) -> bool {
+        self.0.captures_len() > 1
+    }
+}
+
 /// Output of one search, as far as [`Listen`] asks for it.
 #[derive(Debug, Default)]
 pub(super) struct Heard {

@@ -6,6 +6,8 @@
 //! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
 
 mod analysis;
+mod answers;
+mod genfens;
 mod line_buffer;
 mod listen;
 mod option;
@@ -29,13 +31,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use shakmaty::{CastlingMode, Chess, Move, MoveList, Position};
+use shakmaty::{CastlingMode, Chess, Move, Position};
 
-use self::line_buffer::LineBuffer;
+#[doc(hidden)]
+pub use self::answers::{EngineOutput, read_output};
+use self::answers::{answer, introduction, move_text};
 use self::listen::Heard;
 pub use self::listen::{EngineLog, LinePattern, Listen, PatternError, PvCheck};
 use self::option::UciOption;
-use self::parse::{InfoKind, find_move, joined, shown, words};
+use self::parse::{InfoKind, shown, words};
 use self::position::PositionCommand;
 use self::process::Process;
 use self::wait::{ProcessError, Wait};
@@ -75,7 +79,24 @@ pub struct Program {
     pub strays: Arc<AtomicU64>,
 }
 
+impl Program {
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command.args(&self.args);
+        if let Some(dir) = &self.dir {
+            command.current_dir(dir);
+        }
+        command
+    }
+
+    fn spawn(&self, command: &mut Command) -> Result<Process, PlayerError> {
+        let log = self.listen.log.clone().map(|log| (log, self.name.clone()));
+        Process::start(command, log).map_err(|e| PlayerError::Unable(format!("cannot be started: {e}")))
+    }
+}
+
 pub use self::analysis::{Analysis, Analyst};
+pub use self::genfens::Genfens;
 
 pub struct UciPlayer {
     program: Arc<Program>,
@@ -90,6 +111,10 @@ pub struct UciPlayer {
     searching: bool,
     /// The move of the last `bestmove`, as the program wrote it.
     last_answer: Vec<u8>,
+    /// Options beyond the program's own.
+    tuned: Vec<(String, String)>,
+    /// Commands to send before the next game.
+    pending: Vec<u8>,
 }
 
 fn not_running() -> PlayerError {
@@ -109,6 +134,8 @@ impl UciPlayer {
             played: false,
             searching: false,
             last_answer: Vec::new(),
+            tuned: Vec::new(),
+            pending: Vec::new(),
         };
         player.start()?;
         Ok(player)
@@ -127,7 +154,8 @@ impl UciPlayer {
             error => error,
         };
         answered.map_err(|error| unable(self.player_error(error, "`uci`", timeout)))?;
-        let commands = self.settings()?;
+        let options = [&self.program.options[..], &self.tuned].concat();
+        let commands = self.settings(&options)?;
         self.ask_ready(&commands, timeout, stop).map_err(unable)
     }
 
@@ -146,16 +174,7 @@ impl UciPlayer {
     }
 
     fn start(&mut self) -> Result<(), PlayerError> {
-        let Program { path, args, dir, .. } = &*self.program;
-        let mut command = Command::new(path);
-        command.args(args);
-        if let Some(dir) = dir {
-            command.current_dir(dir);
-        }
-        let unable = |e| PlayerError::Unable(format!("cannot be started: {e}"));
-        let Program { name, listen, .. } = &*self.program;
-        let log = listen.log.clone().map(|log| (log, name.clone()));
-        let mut process = Process::start(&mut command, log).map_err(unable)?;
+        let mut process = self.program.spawn(&mut self.program.command())?;
         let never = AtomicBool::new(false);
         let wait = Wait { deadline: Some(Instant::now() + self.program.timeouts.start), stop: &never };
         // A program that has exited shows when its answer is read.
@@ -171,11 +190,11 @@ impl UciPlayer {
         }
     }
 
-    fn settings(&mut self) -> Result<Vec<u8>, PlayerError> {
+    fn settings(&mut self, options: &[(String, String)]) -> Result<Vec<u8>, PlayerError> {
         let mut commands = Vec::new();
         self.warnings.clear();
         let Program { lenient, name: engine, .. } = &*self.program;
-        for (name, value) in &self.program.options {
+        for (name, value) in options {
             let Some(declared) = self.declared.iter().find(|option| option.name.eq_ignore_ascii_case(name))
             else {
                 if *lenient {
@@ -264,6 +283,7 @@ impl Player for UciPlayer {
             let _ = writeln!(commands, "setoption name {name} value {chess960}");
             self.chess960 = chess960;
         }
+        commands.append(&mut self.pending);
         commands.extend_from_slice(b"ucinewgame\n");
         self.ask_ready(&commands, self.program.timeouts.ready, stop)
     }
@@ -284,23 +304,39 @@ impl Player for UciPlayer {
         let mut last = std::mem::take(&mut self.last_answer);
         let begin = Instant::now();
         let wait = Wait { deadline: timeout.map(|timeout| begin + timeout), stop: turn.stop };
-        let answer = process.send(&self.position_command.text, &wait).and_then(|()| {
-            process.read(&wait, |line| {
-                if !idle {
-                    listen.hear(line.trim_ascii_start(), &mut heard);
+        // `go` has no soft limit: the first whole iteration beyond it is followed by `stop`.
+        let mut soft = turn.own.control().soft_nodes;
+        let mut answered = process.send(&self.position_command.text, &wait);
+        let answer = loop {
+            let step = answered.and_then(|()| {
+                process.read(&wait, |line| {
+                    if !idle {
+                        listen.hear(line.trim_ascii_start(), &mut heard);
+                    }
+                    let Some(said) = answer(line, turn.legal, turn.castling(), &mut held, &mut info) else {
+                        let over = held == InfoKind::Exact && soft.is_some_and(|soft| info.nodes >= soft);
+                        return over.then_some(Step::SoftLimit);
+                    };
+                    let word = move_text(line);
+                    if said.is_err() && !word.is_empty() && word == last {
+                        // The last answer once more: it may come after the next question.
+                        strays += 1;
+                        last.clear();
+                        return None;
+                    }
+                    self.last_answer = word.to_vec();
+                    Some(Step::Answer(said))
+                })
+            });
+            match step {
+                Ok(Step::Answer(said)) => break Ok(said),
+                Err(error) => break Err(error),
+                Ok(Step::SoftLimit) => {
+                    soft = None;
+                    answered = process.send(b"stop\n", &wait);
                 }
-                let said = answer(line, turn.legal, turn.castling(), &mut held, &mut info)?;
-                let word = move_text(line);
-                if said.is_err() && !word.is_empty() && word == last {
-                    // The last answer once more: it may come after the next question.
-                    strays += 1;
-                    last.clear();
-                    return None;
-                }
-                self.last_answer = word.to_vec();
-                Some(said)
-            })
-        });
+            }
+        };
         let time = begin.elapsed();
         if strays > 0 {
             self.program.strays.fetch_add(strays, Ordering::Relaxed);
@@ -322,6 +358,12 @@ impl Player for UciPlayer {
         }
     }
 
+    fn set_options(&mut self, options: &[(String, String)]) -> Result<(), PlayerError> {
+        self.pending = self.settings(options)?;
+        self.tuned = options.to_vec();
+        Ok(())
+    }
+
     fn abandon(&mut self) {
         if self.searching {
             self.quit();
@@ -335,86 +377,9 @@ impl Drop for UciPlayer {
     }
 }
 
-/// Takes a line of the answer to `uci`; `Some` at `uciok`.
-fn introduction(line: &[u8], name: &mut Option<String>, declared: &mut Vec<UciOption>) -> Option<()> {
-    let mut words = words(line);
-    match (words.next(), words.next()) {
-        (Some(b"uciok"), _) => return Some(()),
-        (Some(b"id"), Some(b"name")) => *name = Some(joined(words)),
-        (Some(b"option"), Some(b"name")) => declared.extend(UciOption::parse(words)),
-        _ => {}
-    }
-    None
-}
-
-/// Takes a line of the answer to `go`; `Some` at `bestmove`.
-fn answer(
-    line: &[u8],
-    legal: &MoveList,
-    castling: CastlingMode,
-    held: &mut InfoKind,
-    info: &mut SearchInfo,
-) -> Option<Result<Move, NoMove>> {
-    let line = line.trim_ascii_start();
-    if let Some(fields) = line.strip_prefix(b"info ") {
-        let (worth, said) = parse::info(fields);
-        if worth > InfoKind::NoScore && worth >= *held {
-            (*held, *info) = (worth, said);
-        }
-        return None;
-    }
-    line.starts_with(b"bestmove").then(|| {
-        let word = move_text(line);
-        find_move(word, legal, castling).ok_or_else(|| match word {
-            [] => NoMove("bestmove without a move".into()),
-            word => NoMove(shown(word)),
-        })
-    })
-}
-
-/// The move of a line `bestmove`, as the program wrote it; empty if there is none.
-fn move_text(line: &[u8]) -> &[u8] {
-    let said = line.trim_ascii_start().strip_prefix(b"bestmove").unwrap_or_default();
-    words(said).next().unwrap_or_default()
-}
-
-/// Output of an engine, as a match reads it.
-#[doc(hidden)]
-#[derive(Debug, Clone, PartialEq)]
-pub struct EngineOutput {
-    pub name: Option<String>,
-    /// `setoption` commands that set each declared option to the value.
-    pub commands: Vec<Vec<u8>>,
-    pub info: SearchInfo,
-    pub best: Option<Result<Move, NoMove>>,
-}
-
-/// Reads output that arrives `piece` bytes at a time: the answer to `uci`, then to `go` in this position.
-#[doc(hidden)]
-pub fn read_output(output: &[u8], piece: usize, position: &Chess, value: &str) -> EngineOutput {
-    let (legal, castling) = (position.legal_moves(), position.castles().mode());
-    let (mut name, mut declared, mut introduced) = (None, Vec::new(), false);
-    let (mut held, mut info, mut best) = (InfoKind::NoScore, SearchInfo::default(), None);
-    let (mut lines, mut rest) = (LineBuffer::new(), output);
-    while !rest.is_empty() {
-        let space = lines.space();
-        let (now, later) = rest.split_at(piece.max(1).min(space.len()).min(rest.len()));
-        space[..now.len()].copy_from_slice(now);
-        lines.advance(now.len());
-        rest = later;
-        while let Some(line) = lines.next_line() {
-            if !introduced {
-                introduced = introduction(line, &mut name, &mut declared).is_some();
-            } else if best.is_none() {
-                best = answer(line, &legal, castling, &mut held, &mut info);
-            }
-        }
-    }
-    let command = |option: &UciOption| {
-        let mut command = Vec::new();
-        option.set(value, &mut command).ok().map(|()| command)
-    };
-    EngineOutput { name, commands: declared.iter().filter_map(command).collect(), info, best }
+enum Step {
+    Answer(Result<Move, NoMove>),
+    SoftLimit,
 }
 
 fn write_limits(out: &mut Vec<u8>, turn: &Turn) {
@@ -440,7 +405,7 @@ fn write_control(out: &mut Vec<u8>, control: &Control) {
     if let Some(Time::Move(time)) = control.time {
         let _ = write!(out, " movetime {}", time.as_millis().max(1));
     }
-    if let Some(nodes) = control.nodes {
+    if let Some(nodes) = control.most_nodes() {
         let _ = write!(out, " nodes {nodes}");
     }
     if let Some(depth) = control.depth {

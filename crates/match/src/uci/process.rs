@@ -52,6 +52,10 @@ impl Process {
         self.pipes.send(bytes, &mut self.lines, &mut self.tail, wait)
     }
 
+    pub fn close_input(&mut self) {
+        self.pipes.close_input();
+    }
+
     /// Passes lines to `take` until it returns a value.
     pub fn read<T>(
         &mut self,
@@ -114,7 +118,7 @@ impl Process {
         let stop = AtomicBool::new(false);
         let wait = Wait { deadline: Some(Instant::now() + QUIT), stop: &stop };
         if self.send(b"quit\n", &wait).is_ok() {
-            self.pipes.close_input();
+            self.close_input();
             // The end of its output counts as the end of the program.
             let _ = self.read(&wait, |_| None::<()>);
         }

@@ -5,6 +5,7 @@ mod openings;
 mod pairing;
 mod printed;
 mod progress;
+mod race;
 mod time;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
 use games::Games;
 pub use pairing::of_games_alone;
+use patzer_match::race::RaceSettings;
 use patzer_match::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
 pub use printed::of_result;
 
@@ -34,11 +36,21 @@ pub struct Contest {
     pub players: Vec<String>,
     pub pairs: Vec<Pair>,
     pub test: Option<Sprt>,
+    /// The players are candidates, and an anchor after them.
+    pub race: Option<RaceSettings>,
     pub reasons: BTreeMap<String, u64>,
     pub conditions: Vec<(String, String)>,
     /// The games, or why they are missing.
     pub games: Known<Games>,
     pub link: Option<(String, String)>,
+}
+
+impl Contest {
+    /// Whether a curve of at most `points` points has one after pair `at`.
+    fn has_point(&self, at: usize, points: usize) -> bool {
+        let (done, pairs) = (at + 1, self.pairs.len());
+        done % pairs.div_ceil(points).max(1) == 0 || done == pairs
+    }
 }
 
 impl Default for Contest {
@@ -47,6 +59,7 @@ impl Default for Contest {
             players: Vec::new(),
             pairs: Vec::new(),
             test: None,
+            race: None,
             reasons: BTreeMap::new(),
             conditions: Vec::new(),
             games: Err(Missing("there are no games".into())),
@@ -95,6 +108,9 @@ impl Counts {
 pub fn section(name: &str, contest: &Contest) -> Section {
     let mut section = Section::new(name, Kind::Match);
     section.summary = contest.players.join(" against ");
+    if let Some(settings) = &contest.race {
+        race::race(&mut section, contest, settings);
+    }
     if contest.players.len() == 2 {
         of_two(&mut section, contest);
     } else {

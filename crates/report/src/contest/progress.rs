@@ -1,5 +1,7 @@
 //! Elo and LLR of a two-player match by games played.
 
+use std::ops::Range;
+
 use super::{Contest, Counts};
 use crate::figure::{Drawing, Figure};
 use crate::plot::{Band, Curves, Level};
@@ -11,20 +13,16 @@ use patzer_match::stats::{Estimate, Sprt};
 pub(super) const POINTS: usize = 400;
 
 pub(super) fn progress(part: &mut Part, contest: &Contest) {
-    let pairs = contest.pairs.len();
-    let step = pairs.div_ceil(POINTS).max(1);
     let mut counts = Counts::default();
     let (mut elo, mut llr) = (Vec::new(), Vec::new());
     for (at, pair) in contest.pairs.iter().enumerate() {
         counts.add(pair.half_points);
-        if (at + 1) % step != 0 && at + 1 != pairs {
+        if !contest.has_point(at, POINTS) {
             continue;
         }
         let games = counts.games.games() as f64;
         let estimate = Estimate::new(counts.pairs);
-        if estimate.elo.is_finite() && estimate.elo_error.is_finite() {
-            elo.push((games, estimate.elo, estimate.elo_error));
-        }
+        elo.push((games, estimate.elo, estimate.elo_error));
         llr.extend(contest.test.as_ref().map(|test| (games, counts.llr(test))));
     }
     if let Some(test) = &contest.test {
@@ -46,23 +44,24 @@ fn llr_figure(test: &Sprt, points: Vec<(f64, f64)>) -> Figure {
 }
 
 fn elo_figure(elo: &[(f64, f64, f64)]) -> Figure {
-    // The first pairs say little and would dominate the scale.
-    let late = &elo[elo.len() / 12..];
-    let ends = late.iter().flat_map(|(x, elo, error)| [(*x, elo - error), (*x, elo + error)]);
-    let mut curves = Curves::around("games", "Elo", ends);
-    curves.bands.push(Band {
-        colour: BLUE,
-        points: late.iter().map(|(x, elo, error)| (*x, elo - error, elo + error)).collect(),
-    });
+    // The first pairs say little: they are drawn, but do not widen the axis.
+    let known = |(_, elo, error): &&(f64, f64, f64)| elo.is_finite() && error.is_finite();
+    let late = elo[elo.len() / 12..].iter().filter(known);
+    let ends = late.flat_map(|(x, elo, error)| [(*x, elo - error), (*x, elo + error)]);
+    let begin = elo.first().into_iter().map(|(x, ..)| (*x, 0.0));
+    let mut curves = Curves::around("games", "Elo", ends.chain(begin));
+    let Range { start: low, end: high } = curves.axes.y_range;
+    let within = |value: f64, unknown: f64| if value.is_nan() { unknown } else { value.clamp(low, high) };
+    let band = |(x, elo, error): &(f64, f64, f64)| (*x, within(elo - error, low), within(elo + error, high));
+    curves.bands.push(Band { colour: BLUE, points: elo.iter().map(band).collect() });
     curves.levels.push(Level { label: String::new(), y: 0.0, colour: PURPLE });
-    if !curves.axes.y_range.contains(&0.0) {
-        curves.levels.clear();
-    }
-    let curves = curves.line("", BLUE, late.iter().map(|(x, elo, _)| (*x, *elo)).collect());
+    let line = elo.iter().filter(|(_, elo, _)| !elo.is_nan()).map(|(x, elo, _)| (*x, within(*elo, low)));
+    let curves = curves.line("", BLUE, line.collect());
     let mut data = Table::new(&["games", "Elo", "±"]);
     for (games, elo, error) in elo {
         data.row([*games, *elo, *error].map(Cell::exact));
     }
-    let caption = "With the band of its 95 % error, from the pairs so far; the first twelfth is left out.";
+    let caption = "From the pairs so far, with the band of the 95 % error. What lies beyond the axis, or has no bound, \
+                   is drawn at its edge.";
     Figure::new("elo", "Elo", caption, Drawing::Curves(curves)).with_data(data)
 }

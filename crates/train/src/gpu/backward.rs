@@ -136,8 +136,9 @@ impl Launcher {
         self.each(Kernel::LookBack, count, look)
     }
 
-    pub fn average(&mut self, keep: f32, average: Address) -> Result<()> {
-        let (weights, count) = (self.memory.weights, self.plan.layout.len);
-        self.each(Kernel::Average, count, params![keep, weights, average, count as u32])
+    /// Keeps a share of `vector` and takes the rest from `other`.
+    pub fn mix(&mut self, keep: f32, vector: Address, other: Address) -> Result<()> {
+        let count = self.plan.layout.len;
+        self.each(Kernel::Average, count, params![keep, other, vector, count as u32])
     }
 }

@@ -2,9 +2,9 @@
 //! The driver compiles the kernels for devices no test has seen, and a fault would only show as a worse network.
 
 use super::Gpu;
-use crate::backend::{Backend, StepParams};
+use crate::backend::{Backend, StepParams, pull_keep};
+use crate::cpu_backend::mix;
 use crate::cpu_gradient::CpuGradient;
-use crate::loss::Target;
 use crate::model::Model;
 use crate::optimiser::Optimiser;
 use crate::{Forward, Settings, TrainItem};
@@ -20,7 +20,7 @@ const NOTHING: f64 = 1e-6;
 const TINY: f64 = f64::MIN_POSITIVE;
 
 pub fn check(gpu: &mut Gpu, model: &Model, settings: &Settings, positions: &[TrainItem]) -> Result<()> {
-    let (loss, target) = (settings.loss(), Target { wdl: settings.wdl, k: settings.k.unwrap_or(1.0) });
+    let (loss, target) = (settings.loss(), settings.target(settings.wdl));
     let most = POSITIONS.min(gpu.work.plan.batch).min(positions.len());
     let items = &positions[..most - most % loss.group()];
     if items.is_empty() {
@@ -54,6 +54,9 @@ pub fn check(gpu: &mut Gpu, model: &Model, settings: &Settings, positions: &[Tra
     let mut weights = model.parameters.clone();
     Optimiser::new(settings, model.layout.limits()).step(&mut weights, &mut gradient, rate);
     let stepped = gpu.save()?.parameters;
+    if settings.pull > 0.0 {
+        mix(pull_keep(settings.pull, rate), &mut weights, &model.parameters);
+    }
     let away = distance(&weights, &stepped) / distance(&model.parameters, &weights).max(TINY);
     gpu.agrees("steps", away, STEP)?;
     gpu.restore(&fresh).map(|_| ())

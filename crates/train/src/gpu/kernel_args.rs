@@ -127,12 +127,14 @@ mod tests {
     use patzer_eval::nnue::features::FEATURE_BLOCKS;
 
     #[test]
-    fn the_kernels_know_every_block_in_the_order_of_the_table() {
-        let names: Vec<&str> = FEATURE_BLOCKS.iter().map(|set| set.name).collect();
-        assert_eq!(names, BLOCKS, "a new block needs its kernel in features.cuh");
+    fn the_kernels_know_the_first_blocks_in_the_order_of_the_table() {
+        let (known, others) = FEATURE_BLOCKS.split_at(BLOCKS.len());
+        let names: Vec<&str> = known.iter().map(|set| set.name).collect();
+        assert_eq!(names, BLOCKS);
+        assert!(others.iter().all(|set| !set.bucketed), "a bucketed block needs its kernel in features.cuh");
         let source = std::fs::read_to_string(super::super::ptx::folder().join("features.cuh")).unwrap();
-        let counts: Vec<String> = FEATURE_BLOCKS.iter().map(|set| set.count.to_string()).collect();
+        let counts: Vec<String> = known.iter().map(|set| set.count.to_string()).collect();
         assert!(source.contains(&format!("SET_COUNTS[SETS] = {{{}}}", counts.join(", "))));
-        assert!(FEATURE_BLOCKS.iter().map(|set| set.count).sum::<usize>() <= 32 * 144, "MOST_WORDS");
+        assert!(known.iter().map(|set| set.count).sum::<usize>() <= 32 * 144, "MOST_WORDS");
     }
 }

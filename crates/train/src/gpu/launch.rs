@@ -61,6 +61,9 @@ impl Launcher {
         if plan.averaged {
             driver.write(memory.average, &bytes(&model.parameters))?;
         }
+        if plan.pulled {
+            driver.write(memory.start, &bytes(&model.parameters))?;
+        }
         let (net, layers) = (NetArgs::new(layout, plan.stride), LayerArgs::all(layout));
         Ok(Launcher { driver, plan, memory, net, layers })
     }

@@ -51,6 +51,7 @@ device_memory! { |plan, layout|
     gradient: layout.len, 4;
     limits: layout.len, 4;
     average: layout.len, 4, if plan.averaged;
+    start: layout.len, 4, if plan.pulled;
     // Sums of squared gradients, and the clipping factor.
     squares: layout.len.div_ceil(SQUARES_CHUNK), 8;
     factor: 1, 4;

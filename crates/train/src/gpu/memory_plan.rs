@@ -32,6 +32,7 @@ pub struct MemoryPlan {
     pub shorts: bool,
     pub vectors: usize,
     pub averaged: bool,
+    pub pulled: bool,
     pub batch: usize,
     pub sub_batch: usize,
     /// Capacity of a perspective's row list: the most active features, in whole words.
@@ -50,6 +51,7 @@ impl MemoryPlan {
             shorts: settings.forward == Forward::I16,
             vectors,
             averaged: settings.average > 0.0,
+            pulled: settings.pull > 0.0,
             batch,
             sub_batch: batch.min(MOST_POSITIONS).next_multiple_of(UNIT),
             stride: layout.architecture.features.most().next_multiple_of(4),
@@ -124,7 +126,7 @@ impl MemoryPlan {
     }
 
     fn weight_bytes(&self) -> usize {
-        let vectors = 3 + self.vectors + usize::from(self.averaged);
+        let vectors = 3 + self.vectors + usize::from(self.averaged) + usize::from(self.pulled);
         let floats = if self.layout.factor_rows > 0 { self.layout.bias } else { 0 };
         let shorts = if self.shorts { self.short_table() } else { 0 };
         4 * (vectors * self.layout.len + floats) + 2 * shorts

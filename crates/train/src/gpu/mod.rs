@@ -34,7 +34,7 @@ use self::kernel_args::StepArgs;
 use self::launch::{Launcher, bytes};
 use self::memory_plan::MemoryPlan;
 use self::records::RECORD;
-use super::backend::{Backend, StepParams, TrainingState, average_decay};
+use super::backend::{Backend, StepParams, TrainingState, average_decay, pull_keep};
 use super::loss::{Loss, Target};
 use super::model::Model;
 use super::optimiser::adam_settings;
@@ -56,13 +56,16 @@ pub struct Gpu {
 const SLOTS: usize = 2;
 
 impl Gpu {
-    /// Fails if the network does not fit (the message says what would) or a feature block has no kernel.
+    /// Fails if the network does not fit (the message says what would), or if no kernel knows a feature block or a key.
     pub fn new(mut driver: Box<dyn Driver>, model: &Model, settings: &Settings, batch: usize) -> Result<Gpu> {
         let blocks = model.layout.architecture.features.blocks();
         if let Some(block) = blocks.iter().find(|block| !kernel_args::BLOCKS.contains(&block.name)) {
             let reason =
                 format!("no kernel finds features of `{}` on a GPU yet; use --device cpu", block.name);
             return Err(Error::usage(reason));
+        }
+        if let Some(key) = settings.of_cpu_alone() {
+            return Err(Error::usage(format!("{key} is not possible on a GPU yet; use --device cpu")));
         }
         let plan = MemoryPlan::new(&model.layout, settings, batch);
         let free = driver.free()?;
@@ -146,7 +149,7 @@ impl Gpu {
             OptimiserKind::RAdam => work.adam(&rectified(), factor, true)?,
             OptimiserKind::Ranger => {
                 if self.steps == 0 {
-                    work.average(0.0, work.memory.vectors[2])?;
+                    work.mix(0.0, work.memory.vectors[2], work.memory.weights)?;
                 }
                 let back = (self.steps + 1).is_multiple_of(optim::PERIOD);
                 work.adam(&rectified(), factor, !back)?;
@@ -161,8 +164,12 @@ impl Gpu {
             }
         }
         self.steps += 1;
+        let (weights, start) = (work.memory.weights, work.memory.start);
+        if work.plan.pulled {
+            work.mix(pull_keep(settings.pull, step.rate), weights, start)?;
+        }
         if work.plan.averaged {
-            work.average(average_decay(settings.average, step.number), work.memory.average)?;
+            work.mix(average_decay(settings.average, step.number), work.memory.average, weights)?;
         }
         Ok(())
     }

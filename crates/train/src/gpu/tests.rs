@@ -8,12 +8,13 @@ use super::*;
 use crate::cpu_gradient::CpuGradient;
 use crate::extract::Extractor;
 use crate::optimiser::Optimiser;
-use crate::tests::{Checkpoints, OPTIMISERS, enlarge, items, shapes};
+use crate::tests::{self, Checkpoints, OPTIMISERS, enlarge, items};
 use crate::{Compute, Forward, LossKind, MemoryLoader, Outcome, fit_from};
 use patzer_chess::rng::Rng;
+use patzer_eval::nnue::features::Features;
 use patzer_eval::nnue::{Architecture, KingBuckets};
 
-const TARGET: Target = Target { wdl: 0.4, k: 1.2 };
+const TARGET: Target = Target { wdl: 0.4, k: 1.2, offset: 0.0 };
 
 type Open = fn() -> Box<dyn Driver>;
 
@@ -23,6 +24,25 @@ fn devices() -> Vec<Open> {
         devices.push(|| super::open(0).unwrap());
     }
     devices
+}
+
+/// The shapes whose feature blocks have kernels.
+fn shapes() -> Vec<Architecture> {
+    let has_kernels = |shape: &Architecture| {
+        shape.features.blocks().iter().all(|block| kernel_args::BLOCKS.contains(&block.name))
+    };
+    tests::shapes().into_iter().filter(has_kernels).collect()
+}
+
+#[test]
+fn a_block_without_a_kernel_is_refused_by_its_name() {
+    let features = Features::parse("all+threats").unwrap();
+    let settings = Settings { features, hidden: 8, ..settings(Forward::I16) };
+    let model = Model::zero(&settings.architecture(), false);
+    let error = Gpu::new(Emulated::with(|_| ()), &model, &settings, 300).err().expect("no kernel");
+    assert!(
+        error.to_string().contains("features of `threats`") && error.to_string().contains("--device cpu")
+    );
 }
 
 fn models() -> Vec<Model> {
@@ -103,7 +123,7 @@ fn rows_and_buckets_are_those_of_the_cpu() {
             let mut gpu = Gpu::new(open(), &model, &settings(Forward::F32), positions.len()).unwrap();
             records::fill(gpu.work.driver.slot(0).unwrap(), positions.len(), |i| &positions[i]);
             let at = gpu.work.driver.send(0, positions.len() * RECORD).unwrap();
-            let target = Target { wdl: 0.3, k: 1.1 };
+            let target = Target { wdl: 0.3, k: 1.1, offset: 0.0 };
             gpu.work.extract(at, positions.len(), target, true).unwrap();
             let (stride, views) = (gpu.work.plan.stride, architecture.views);
             let memory = gpu.work.memory.clone();
@@ -203,7 +223,7 @@ fn steps_of_every_optimiser_are_those_of_the_cpu() {
                 for number in 1..=14 {
                     let mut gradient: Vec<f32> = (0..count).map(|_| rng.normal() as f32).collect();
                     gpu.work.driver.write(gpu.work.memory.gradient, &bytes(&gradient)).unwrap();
-                    let (loss, target) = (settings.loss(), Target { wdl: 0.0, k: 1.0 });
+                    let (loss, target) = (settings.loss(), Target { wdl: 0.0, k: 1.0, offset: 0.0 });
                     gpu.optimise(&StepParams { number, loss, target, rate: 0.01 }).unwrap();
                     optimiser.step(&mut weights, &mut gradient, 0.01);
                 }
@@ -256,6 +276,7 @@ fn runs() -> Vec<Settings> {
         forward: Forward::F32,
         optimiser: OptimiserKind::Ranger,
         average: 0.9,
+        pull: 1.0,
         clip_gradient: 0.05,
         final_wdl: Some(0.8),
         ..plain.clone()
@@ -335,7 +356,7 @@ fn a_run_goes_on_on_the_other_device_and_on_the_same() {
 fn a_device_is_trusted_where_it_agrees_and_is_then_as_it_was() {
     for open in devices() {
         for settings in runs().into_iter().chain(optimisers()) {
-            let model = Model::start(&settings.architecture(), settings.factorised(), 1);
+            let model = Model::start(&settings.architecture(), settings.factorised(), 1, 1.0);
             let mut gpu = Gpu::new(open(), &model, &settings, 90).unwrap();
             let before = gpu.save().unwrap();
             check(&mut gpu, &model, &settings, &items(150, 3)).unwrap();
@@ -357,7 +378,7 @@ fn a_device_that_leaves_something_out_is_not_trusted() {
     let others = [Kernel::Extract, Kernel::CountRows, Kernel::ScanRows, Kernel::ListRows];
     let mut seen = Vec::new();
     for settings in [whole, flat, wide, sgd] {
-        let model = Model::start(&settings.architecture(), settings.factorised(), 1);
+        let model = Model::start(&settings.architecture(), settings.factorised(), 1, 1.0);
         for kernel in Kernel::ALL.iter().filter(|kernel| !others.contains(kernel)) {
             let mut gpu =
                 Gpu::new(Emulated::with(|device| device.without = Some(*kernel)), &model, &settings, 300)
@@ -426,4 +447,19 @@ fn what_does_not_fit_is_an_error_that_says_what_would() {
         .expect("it is too large");
     assert!(error.to_string().contains("; hidden = 64 would fit"), "{error}");
     assert_eq!(error.exit_code(), 1);
+}
+
+#[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
+fn a_loss_without_a_kernel_is_refused_by_name() {
+    let plain = settings(Forward::I16);
+    for (key, settings) in [
+        ("score_offset", Settings { score_offset: 50.0, ..plain.clone() }),
+        ("output_offset", Settings { output_offset: 50.0, ..plain.clone() }),
+        ("asymmetry", Settings { asymmetry: 0.1, ..plain }),
+    ] {
+        let model = Model::zero(&settings.architecture(), false);
+        let error = Gpu::new(Emulated::with(|_| ()), &model, &settings, 300).err().expect(key);
+        assert_eq!(error.to_string(), format!("{key} is not possible on a GPU yet; use --device cpu"));
+    }
 }

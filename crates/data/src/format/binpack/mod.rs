@@ -12,7 +12,7 @@ mod stem;
 mod writer;
 
 pub use reader::Reader;
-pub use writer::Writer;
+pub use writer::{Writer, encode};
 
 pub const MAGIC: &[u8; 4] = b"BINP";
 

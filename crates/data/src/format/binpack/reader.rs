@@ -9,6 +9,7 @@ use crate::format::replay::{self, Replay, pseudo_legal};
 use crate::format::stream::Input;
 use patzer_chess::PackedMove;
 use patzer_io::error::Result;
+use patzer_pgn::Placeholders;
 use shakmaty::Move;
 
 pub struct Reader {
@@ -18,11 +19,12 @@ pub struct Reader {
     /// Decoded bytes of the block.
     used: usize,
     chains: u32,
+    placeholders: Placeholders,
 }
 
 impl Reader {
     pub fn new(input: Input) -> Reader {
-        Reader { input, block: Vec::new(), used: 0, chains: 0 }
+        Reader { input, block: Vec::new(), used: 0, chains: 0, placeholders: Placeholders::default() }
     }
 
     /// Reads the next block; false at the end of the file.
@@ -59,7 +61,7 @@ impl PositionReader for Reader {
             return self.next_block();
         }
         let start = self.input.offset - (self.block.len() - PADDING - self.used) as u64;
-        match decode(&self.block[self.used..], self.chains, records) {
+        match decode(&self.block[self.used..], self.chains, records, &mut self.placeholders) {
             Ok(used) => self.used += used,
             Err(reason) => return Err(self.input.byte_error(start, format!("{reason} in this chain"))),
         }
@@ -69,7 +71,12 @@ impl PositionReader for Reader {
 }
 
 /// Decodes the chain at the start of `bytes`, which end with the padding; returns its length in bytes.
-fn decode(bytes: &[u8], game: u32, records: &mut Vec<Record>) -> std::result::Result<usize, &'static str> {
+fn decode(
+    bytes: &[u8],
+    game: u32,
+    records: &mut Vec<Record>,
+    placeholders: &mut Placeholders,
+) -> std::result::Result<usize, &'static str> {
     const ENDS: &str = "the block ends";
     let first = records.len();
     let (stem, rest) = bytes.split_first_chunk::<STEM>().ok_or(ENDS)?;
@@ -86,6 +93,7 @@ fn decode(bytes: &[u8], game: u32, records: &mut Vec<Record>) -> std::result::Re
         let mut record = replay::still(&stem.position);
         replay::annotate(&mut record, &stem.position, None, score(stem.score));
         records.push(Record { game, result: stem.result, ..record });
+        placeholders.mark(&mut records[first..]);
         return Ok(STEM + 2);
     }
     let played = stem.played.unpack(&stem.position).ok_or("an illegal move")?;
@@ -101,6 +109,6 @@ fn decode(bytes: &[u8], game: u32, records: &mut Vec<Record>) -> std::result::Re
         last = last.wrapping_neg().wrapping_add(unfolded(change));
         records.push(game.play(m, score(last)).ok_or("an illegal move")?);
     }
-    replay::close(&mut records[first..], game.mate());
+    replay::close(&mut records[first..], game.mate(), placeholders);
     Ok(STEM + 2 + bits.bytes())
 }

@@ -15,9 +15,12 @@ const BLOCK: usize = 1 << 20;
 /// Bytes after which a chain ends: other programs reserve 10 KiB.
 const LONGEST_CHAIN: usize = 8 << 10;
 
-pub struct Writer {
-    out: CompressedOutput,
+/// Blocks of the chains written so far.
+#[derive(Default)]
+struct Encoder {
     chain: Chain,
+    /// Whole blocks with their heads.
+    blocks: Vec<u8>,
     block: Vec<u8>,
     bits: BitWriter,
     /// Plies after the stem; `None` before the first chain.
@@ -25,41 +28,9 @@ pub struct Writer {
     score: i16,
 }
 
-impl Writer {
-    pub fn new(out: CompressedOutput) -> Writer {
-        Writer {
-            out,
-            chain: Chain::default(),
-            block: Vec::new(),
-            bits: BitWriter::default(),
-            plies: None,
-            score: 0,
-        }
-    }
-
-    fn end_chain(&mut self) -> Result<()> {
-        if let Some(plies) = self.plies.take() {
-            self.block.extend_from_slice(&plies.to_be_bytes());
-            self.block.extend_from_slice(&self.bits.bytes);
-            self.bits.clear();
-        }
-        if self.block.len() >= BLOCK { self.end_block() } else { Ok(()) }
-    }
-
-    fn end_block(&mut self) -> Result<()> {
-        if self.block.is_empty() {
-            return Ok(());
-        }
-        self.out.put(MAGIC)?;
-        self.out.put(&(self.block.len() as u32).to_le_bytes())?;
-        self.out.put(&self.block)?;
-        self.block.clear();
-        Ok(())
-    }
-}
-
-impl PositionWriter for Writer {
-    fn write(&mut self, records: &[Record]) -> Result<u64> {
+impl Encoder {
+    /// Adds records; returns the number of those dropped because of an illegal move.
+    fn add(&mut self, records: &[Record]) -> u64 {
         let mut illegal = 0;
         for record in records {
             if self.bits.bytes.len() > LONGEST_CHAIN || self.plies == Some(u16::MAX) {
@@ -77,7 +48,7 @@ impl PositionWriter for Writer {
                     *plies += 1;
                 }
                 _ => {
-                    self.end_chain()?;
+                    self.end_chain();
                     let ply = record.game_ply().min(u32::from(LAST_PLY)) as u16;
                     self.block.extend_from_slice(&stem::encode(record, link.played, score, ply));
                     self.plies = Some(0);
@@ -85,16 +56,72 @@ impl PositionWriter for Writer {
             }
             self.score = score;
         }
-        Ok(illegal)
+        illegal
+    }
+
+    fn end_chain(&mut self) {
+        if let Some(plies) = self.plies.take() {
+            self.block.extend_from_slice(&plies.to_be_bytes());
+            self.block.extend_from_slice(&self.bits.bytes);
+            self.bits.clear();
+        }
+        if self.block.len() >= BLOCK {
+            self.end_block();
+        }
+    }
+
+    fn end_block(&mut self) {
+        if !self.block.is_empty() {
+            self.blocks.extend_from_slice(MAGIC);
+            self.blocks.extend_from_slice(&(self.block.len() as u32).to_le_bytes());
+            self.blocks.append(&mut self.block);
+        }
+    }
+
+    fn end(&mut self) {
+        self.end_chain();
+        self.end_block();
+    }
+}
+
+/// Encodes records as whole blocks, to be appended to a file.
+pub fn encode(records: &[Record]) -> Vec<u8> {
+    let mut encoder = Encoder::default();
+    encoder.add(records);
+    encoder.end();
+    encoder.blocks
+}
+
+pub struct Writer {
+    out: CompressedOutput,
+    encoder: Encoder,
+}
+
+impl Writer {
+    pub fn new(out: CompressedOutput) -> Writer {
+        Writer { out, encoder: Encoder::default() }
+    }
+
+    fn put(&mut self) -> Result<()> {
+        self.out.put(&self.encoder.blocks)?;
+        self.encoder.blocks.clear();
+        Ok(())
+    }
+}
+
+impl PositionWriter for Writer {
+    fn write(&mut self, records: &[Record]) -> Result<u64> {
+        let illegal = self.encoder.add(records);
+        self.put().map(|()| illegal)
     }
 
     fn gaps(&self) -> u64 {
-        self.chain.gaps
+        self.encoder.chain.gaps
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
-        self.end_chain()?;
-        self.end_block()?;
+        self.encoder.end();
+        self.put()?;
         self.out.commit()
     }
 }

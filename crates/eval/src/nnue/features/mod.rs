@@ -2,28 +2,36 @@
 //! A feature is a statement about the board from one perspective, true or false. To add a block, write a function in a
 //! file of this folder and a row of [`FEATURE_BLOCKS`].
 //!
-//! The blocks are those of a thesis on feature sets for efficiently updatable networks: the squares of pieces and
-//! their files, ranks and diagonals, neighbours on lines, and where pieces can move.
+//! The first blocks follow a thesis on feature sets for efficiently updatable networks: the squares of pieces and their
+//! files, ranks and diagonals, neighbours on lines, and where pieces can move. Pawn pairs follow the engine Pawnocchio,
+//! threats Stockfish's Full_Threats, the halfmove clock the engine Integral.
 
 pub mod all;
+mod clock;
 mod lines;
 mod moves;
 mod pairs;
+mod pawn_pairs;
+mod square_pairs;
+mod threats;
 
 use serde::{Deserialize, Serialize};
 use shakmaty::{Board, Color};
 
 use super::architecture::ArchitectureError;
+use super::row_changes::{BlockRows, BoardChange};
 
 /// A board as one side sees it: itself at the bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Perspective {
     /// The squares of own pawns to king, then of the other side's.
     pub pieces: [u64; 12],
+    /// The halfmove clock.
+    pub halfmoves: u8,
 }
 
 impl Perspective {
-    pub fn new(board: &Board, side: Color) -> Perspective {
+    pub fn new(board: &Board, halfmoves: u8, side: Color) -> Perspective {
         let white = Color::White;
         let roles =
             [board.pawns(), board.knights(), board.bishops(), board.rooks(), board.queens(), board.kings()];
@@ -34,12 +42,12 @@ impl Perspective {
             pieces[role] = turned((squares & own).0);
             pieces[6 + role] = turned((squares & !own).0);
         }
-        Perspective { pieces }
+        Perspective { pieces, halfmoves }
     }
 
     /// Exchanges left and right.
     pub fn mirrored(&self) -> Perspective {
-        Perspective { pieces: self.pieces.map(|squares| squares.reverse_bits().swap_bytes()) }
+        Perspective { pieces: self.pieces.map(|squares| squares.reverse_bits().swap_bytes()), ..*self }
     }
 
     #[inline]
@@ -74,8 +82,14 @@ pub struct FeatureBlock {
     /// The most features that can be active at once.
     pub most: usize,
     pub about: &'static str,
+    /// Whether every king bucket has rows of its own for these features; else all buckets share theirs.
+    pub bucketed: bool,
     write: fn(&Perspective, &mut Bits<'_>),
+    /// Lists the features that a change of the board adds and removes; without it they follow from `write`.
+    pub(super) changes: Option<ListChanges>,
 }
+
+pub(super) type ListChanges = fn(&BoardChange, &mut BlockRows<'_>);
 
 impl PartialEq for FeatureBlock {
     fn eq(&self, other: &FeatureBlock) -> bool {
@@ -91,10 +105,15 @@ const fn block(
     write: fn(&Perspective, &mut Bits<'_>),
     about: &'static str,
 ) -> FeatureBlock {
-    FeatureBlock { name, count, most, about, write }
+    FeatureBlock { name, count, most, about, bucketed: true, write, changes: None }
+}
+
+const fn shared(block: FeatureBlock, changes: ListChanges) -> FeatureBlock {
+    FeatureBlock { bucketed: false, changes: Some(changes), ..block }
 }
 
 /// All blocks, in their order in a feature table: name, features, the most active at once, function, description.
+/// Bucketed blocks come first.
 pub static FEATURE_BLOCKS: &[FeatureBlock] = &[
     block("all", [768, 32], all::write, "square, role, colour"),
     block("h", [96, 32], lines::file, "file, role, colour"),
@@ -105,6 +124,15 @@ pub static FEATURE_BLOCKS: &[FeatureBlock] = &[
     block("pv", [1152, 28], pairs::files, "neighbours on a file"),
     block("mb", [768, 592], moves::squares, "square that a role can move to"),
     block("mc", [206, 12], moves::counts, "number of squares that a role can move to"),
+    shared(
+        block("pp", [pawn_pairs::COUNT, 96], pawn_pairs::write, "two pawns on the same or adjacent files"),
+        pawn_pairs::changes,
+    ),
+    shared(
+        block("threats", [threats::COUNT, 160], threats::write, "a piece attacks or defends another"),
+        threats::changes,
+    ),
+    shared(block("clock", [clock::COUNT, 1], clock::write, "halfmove clock, in steps of 12"), clock::changes),
 ];
 
 /// Feature blocks, concatenated; the default is `all`.
@@ -146,6 +174,11 @@ impl Features {
 
     pub fn count(&self) -> usize {
         self.blocks.iter().map(|block| block.count).sum()
+    }
+
+    /// Features with rows for every king bucket; the other blocks follow them.
+    pub fn bucketed(&self) -> usize {
+        self.blocks.iter().filter(|block| block.bucketed).map(|block| block.count).sum()
     }
 
     /// The most features that can be active at once.
@@ -212,7 +245,7 @@ mod tests {
     fn seen(name: &str, text: &str, side: Color) -> Vec<usize> {
         let features = Features::parse(name).unwrap();
         let mut words = vec![0; features.words()];
-        features.write(&Perspective::new(fen::position(text, false).unwrap().board(), side), &mut words);
+        features.write(&Perspective::new(fen::position(text, false).unwrap().board(), 0, side), &mut words);
         ones(&words).collect()
     }
 
@@ -289,7 +322,9 @@ mod tests {
             for block in FEATURE_BLOCKS {
                 let features = Features { blocks: vec![block] };
                 let mut words = vec![0; features.words()];
-                let perspective = Perspective::new(position.board(), position.turn()).mirrored();
+                let perspective =
+                    Perspective::new(position.board(), position.halfmoves() as u8, position.turn())
+                        .mirrored();
                 features.write(&perspective, &mut words);
                 let active: Vec<usize> = ones(&words).collect();
                 let fits = active.len() <= block.most && active.iter().all(|f| *f < block.count);

@@ -14,27 +14,51 @@ const AT_ONCE: usize = 8;
 
 #[target_feature(enable = "avx512f,avx512bw")]
 pub fn change(network: &Network, accumulator: &mut [Block], added: &[u16], removed: &[u16]) {
-    let (many, rest) = accumulator.as_chunks_mut::<AT_ONCE>();
-    let start = AT_ONCE * many.len();
-    for (i, accumulator) in many.iter_mut().enumerate() {
-        write(network, None, accumulator, AT_ONCE * i, added, removed);
+    let rest = change_by::<AT_ONCE>(network, accumulator, 0, added, removed);
+    let rest = change_by::<{ AT_ONCE / 2 }>(network, accumulator, rest, added, removed);
+    change_by::<1>(network, accumulator, rest, added, removed);
+}
+
+/// Changes whole groups of `N` blocks from `start` on; the block after the last group.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn change_by<const N: usize>(
+    network: &Network,
+    accumulator: &mut [Block],
+    mut start: usize,
+    added: &[u16],
+    removed: &[u16],
+) -> usize {
+    for accumulator in accumulator[start..].as_chunks_mut::<N>().0 {
+        write(network, None, accumulator, start, added, removed);
+        start += N;
     }
-    for (i, sum) in rest.iter_mut().enumerate() {
-        write(network, None, std::array::from_mut(sum), start + i, added, removed);
-    }
+    start
 }
 
 #[target_feature(enable = "avx512f,avx512bw")]
 pub fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16], removed: &[u16]) {
-    let ((from, last), (to, rest)) = (from.as_chunks::<AT_ONCE>(), to.as_chunks_mut::<AT_ONCE>());
-    let start = AT_ONCE * from.len();
-    for (i, (from, to)) in from.iter().zip(to).enumerate() {
-        write(network, Some(from), to, AT_ONCE * i, added, removed);
+    let rest = carry_by::<AT_ONCE>(network, from, to, 0, added, removed);
+    let rest = carry_by::<{ AT_ONCE / 2 }>(network, from, to, rest, added, removed);
+    carry_by::<1>(network, from, to, rest, added, removed);
+}
+
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw")]
+fn carry_by<const N: usize>(
+    network: &Network,
+    from: &[Block],
+    to: &mut [Block],
+    mut start: usize,
+    added: &[u16],
+    removed: &[u16],
+) -> usize {
+    let groups = from[start..].as_chunks::<N>().0.iter().zip(to[start..].as_chunks_mut::<N>().0);
+    for (from, to) in groups {
+        write(network, Some(from), to, start, added, removed);
+        start += N;
     }
-    for (i, (from, to)) in last.iter().zip(rest).enumerate() {
-        let (from, to) = (std::array::from_ref(from), std::array::from_mut(to));
-        write(network, Some(from), to, start + i, added, removed);
-    }
+    start
 }
 
 /// Applies features to `N` blocks from `start` on, read from `from` or in place, without leaving the registers.

@@ -76,6 +76,21 @@ fn a_term_counted_once_twice_or_never_stays_near_its_start_and_says_so() {
 }
 
 #[test]
+fn a_start_from_more_positions_keeps_its_share_of_the_result() {
+    let items = games(&values(24, 61), 100, 10, 62);
+    let model = model(&LINEAR);
+    let run = |start_positions| fitted(&items, &model, 100, Settings { start_positions, ..by_evidence() });
+    let (alone, with_start) = (run(0), run(3_000));
+    assert_eq!((alone.outcome.share, with_start.outcome.share), (1.0, 0.25));
+    for (value, with_start) in alone.outcome.values.iter().zip(&with_start.outcome.values) {
+        assert!((0.25 * value - with_start).abs() < 1e-9, "{value} {with_start}");
+    }
+    assert!(with_start.remarks.iter().any(|remark| remark.contains("take 25.0 % of the way")));
+    let without_prior = Settings { evidence: false, start_positions: 3_000, ..by_evidence() };
+    assert_eq!(fitted(&items, &model, 100, without_prior).outcome.share, 1.0);
+}
+
+#[test]
 fn on_plentiful_data_the_prior_changes_nothing_that_matters() {
     let items = drawn(&LINEAR, &values(24, 43), 40_000, 44);
     let model = model(&LINEAR);

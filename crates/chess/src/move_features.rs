@@ -4,8 +4,8 @@
 
 use shakmaty::{Bitboard, Chess, Color, Move, MoveList, Position, Role, Square, attacks};
 
-use patzer_chess::see::{see_ge, value};
-use patzer_chess::{played, sliders};
+use crate::see::{see_ge, value};
+use crate::{played, sliders};
 
 pub struct FeatureGroup {
     pub name: &'static str,
@@ -99,6 +99,14 @@ impl FeatureGroup {
 pub struct PreviousMoves {
     pub last: Option<Move>,
     pub own: Option<Move>,
+}
+
+impl PreviousMoves {
+    /// The last two of the moves played.
+    pub fn of(played: &[Move]) -> PreviousMoves {
+        let back = |plies| played.len().checked_sub(plies).map(|at| played[at]);
+        PreviousMoves { last: back(1), own: back(2) }
+    }
 }
 
 pub fn describe(position: &Chess, legal: &MoveList, before: PreviousMoves) -> Vec<FeatureLevels> {
@@ -251,7 +259,7 @@ fn again(m: Move, own: Option<Move>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patzer_chess::fen;
+    use crate::fen;
     use shakmaty::san::San;
 
     fn parsed(position: &Chess, san: &str) -> Move {
@@ -268,10 +276,7 @@ mod tests {
                 m
             })
             .collect();
-        let before = PreviousMoves {
-            last: played.last().copied(),
-            own: played.len().checked_sub(2).map(|index| played[index]),
-        };
+        let before = PreviousMoves::of(&played);
         let legal = position.legal_moves();
         let at = legal.iter().position(|m| *m == parsed(&position, san)).unwrap();
         let features = describe(&position, &legal, before)[at];

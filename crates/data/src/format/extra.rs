@@ -1,0 +1,260 @@
+//! Columns of a Parquet dataset that patzer does not know, carried along from file to file.
+//!
+//! They stay what they are: type and values, optional or not, become an optional column of the same name. Nested columns
+//! are left out.
+
+use std::collections::VecDeque;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{AsBytes, DataType};
+use parquet::errors::Result as ParquetResult;
+use parquet::file::metadata::ParquetMetaData;
+use parquet::file::reader::FileReader;
+use parquet::schema::types::{ColumnDescriptor, Type, TypePtr};
+
+use super::columns::{COLUMNS, READABLE};
+use super::page::varint;
+use super::parquet::Dataset;
+use crate::spill::{Spillable, field};
+use crate::{Metadata, notices};
+use patzer_io::error::{Error, Result};
+
+/// A column that patzer does not know.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ExtraColumn {
+    pub(super) field: TypePtr,
+}
+
+/// The values of a row, as Parquet stores them plainly; without the length of a byte string.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ExtraRow(Vec<Option<Box<[u8]>>>);
+
+impl ExtraColumn {
+    /// The column as it is written; `None` if it is nested.
+    fn of(column: &ColumnDescriptor) -> Option<ExtraColumn> {
+        let flat = column.path().parts().len() == 1 && column.max_rep_level() == 0;
+        let known = COLUMNS.iter().any(|own| own.name == column.name())
+            || READABLE.iter().any(|own| own.name == column.name());
+        if !flat || known {
+            return None;
+        }
+        let logical: Option<LogicalType> = column.logical_type_ref().cloned();
+        let field = Type::primitive_type_builder(column.name(), column.physical_type())
+            .with_repetition(Repetition::OPTIONAL)
+            .with_converted_type(column.converted_type())
+            .with_logical_type(logical)
+            .with_length(column.type_length())
+            .with_precision(column.type_precision())
+            .with_scale(column.type_scale())
+            .build();
+        Some(ExtraColumn { field: Arc::new(field.ok()?) })
+    }
+
+    pub fn name(&self) -> &str {
+        self.field.name()
+    }
+
+    /// The columns of a file, by place.
+    pub(super) fn all(file: &ParquetMetaData) -> Vec<ExtraColumn> {
+        file.file_metadata().schema_descr().columns().iter().filter_map(|c| ExtraColumn::of(c)).collect()
+    }
+
+    /// Appends the values of some rows as a plain data page of an optional column.
+    pub(super) fn page(&self, nth: usize, rows: &[ExtraRow], page: &mut Vec<u8>) {
+        let cells: Vec<Option<&[u8]>> = rows.iter().map(|row| row.0.get(nth)?.as_deref()).collect();
+        let mut runs = Vec::new();
+        varint((rows.len().div_ceil(8) << 1 | 1) as u64, &mut runs);
+        runs.extend(packed(cells.iter().map(Option::is_some)));
+        page.extend((runs.len() as u32).to_le_bytes());
+        page.extend(runs);
+        let physical = self.field.get_physical_type();
+        if physical == PhysicalType::BOOLEAN {
+            page.extend(packed(cells.iter().flatten().map(|value| value[0] == 1)));
+            return;
+        }
+        for value in cells.into_iter().flatten() {
+            if physical == PhysicalType::BYTE_ARRAY {
+                page.extend((value.len() as u32).to_le_bytes());
+            }
+            page.extend(value);
+        }
+    }
+}
+
+/// Packs bits into bytes, the lowest first.
+fn packed(bits: impl Iterator<Item = bool>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (index, bit) in bits.enumerate() {
+        if index % 8 == 0 {
+            bytes.push(0);
+        }
+        bytes[index / 8] |= u8::from(bit) << (index % 8);
+    }
+    bytes
+}
+
+impl Metadata {
+    /// Leaves out the unknown columns, and says so.
+    pub fn leave_extra(&mut self, path: &Path, why: &str) {
+        let names: Vec<&str> = self.extra.iter().map(ExtraColumn::name).collect();
+        if !names.is_empty() {
+            notices::add(path, format!("left out are the columns {}, which {why}", names.join(", ")));
+        }
+        self.extra.clear();
+    }
+}
+
+/// Reads the unknown columns of a file from start to end, a row group at a time.
+pub struct ExtraRows {
+    dataset: Dataset,
+    /// Places of the wanted columns in the file; `None` for those that it lacks.
+    places: Vec<Option<usize>>,
+    group: usize,
+    rows: VecDeque<ExtraRow>,
+}
+
+impl ExtraRows {
+    /// The columns of a file in the order of `wanted`; `None` if nothing is wanted of it.
+    pub fn of(path: &Path, own: &Metadata, wanted: &[ExtraColumn]) -> Result<Option<ExtraRows>> {
+        if own.extra.is_empty() || wanted.is_empty() {
+            return Ok(None);
+        }
+        let dataset = Dataset::open(path)?;
+        let columns = dataset.parquet().metadata().file_metadata().schema_descr().columns();
+        let place = |wanted: &ExtraColumn| {
+            columns.iter().position(|column| ExtraColumn::of(column).as_ref() == Some(wanted))
+        };
+        let places = wanted.iter().map(place).collect();
+        Ok(Some(ExtraRows { dataset, places, group: 0, rows: VecDeque::new() }))
+    }
+
+    /// Reads the next rows; fewer at the end of the file.
+    pub fn take(&mut self, count: usize) -> Result<Vec<ExtraRow>> {
+        while self.rows.len() < count && self.group < self.dataset.groups() {
+            let rows = self.read_group().map_err(|e| {
+                let place = format!("row group {}", self.group);
+                Error::at(self.dataset.path(), place, format!("is damaged: {e}"))
+            })?;
+            self.rows.extend(rows);
+            self.group += 1;
+        }
+        Ok(self.rows.drain(..count.min(self.rows.len())).collect())
+    }
+
+    fn read_group(&self) -> ParquetResult<Vec<ExtraRow>> {
+        let group = self.dataset.parquet().get_row_group(self.group)?;
+        let count = self.dataset.group_rows(self.group) as usize;
+        let mut rows = vec![ExtraRow::default(); count];
+        for place in &self.places {
+            let Some(place) = place else {
+                rows.iter_mut().for_each(|row| row.0.push(None));
+                continue;
+            };
+            match group.get_column_reader(*place)? {
+                ColumnReader::BoolColumnReader(reader) => read(reader, &mut rows),
+                ColumnReader::Int32ColumnReader(reader) => read(reader, &mut rows),
+                ColumnReader::Int64ColumnReader(reader) => read(reader, &mut rows),
+                ColumnReader::Int96ColumnReader(reader) => read(reader, &mut rows),
+                ColumnReader::FloatColumnReader(reader) => read(reader, &mut rows),
+                ColumnReader::DoubleColumnReader(reader) => read(reader, &mut rows),
+                ColumnReader::ByteArrayColumnReader(reader) => read(reader, &mut rows),
+                ColumnReader::FixedLenByteArrayColumnReader(reader) => read(reader, &mut rows),
+            }?;
+        }
+        Ok(rows)
+    }
+}
+
+/// Appends a cell of the column to each row.
+fn read<T: DataType>(mut reader: ColumnReaderImpl<T>, rows: &mut [ExtraRow]) -> ParquetResult<()> {
+    const AT_ONCE: usize = 1 << 12;
+    let (mut values, mut levels) = (Vec::new(), Vec::new());
+    for some in rows.chunks_mut(AT_ONCE) {
+        let mut done = 0;
+        while done < some.len() {
+            values.clear();
+            levels.clear();
+            let (records, ..) =
+                reader.read_records(some.len() - done, Some(&mut levels), None, &mut values)?;
+            if records == 0 {
+                return Err(parquet::errors::ParquetError::EOF("a column ends early".into()));
+            }
+            let mut next = values.iter();
+            for (nth, row) in some[done..done + records].iter_mut().enumerate() {
+                // A required column has no levels.
+                let there = levels.get(nth).is_none_or(|level| *level > 0);
+                let value = if there { next.next() } else { None };
+                row.0.push(value.map(|value| value.as_bytes().into()));
+            }
+            done += records;
+        }
+    }
+    Ok(())
+}
+
+impl Spillable for ExtraRow {
+    fn encode(rows: &[ExtraRow]) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        for row in rows {
+            bytes.extend((row.0.len() as u32).to_le_bytes());
+            for cell in &row.0 {
+                let length = cell.as_ref().map_or(u32::MAX, |cell| cell.len() as u32);
+                bytes.extend(length.to_le_bytes());
+                bytes.extend(cell.iter().flatten());
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn decode(mut bytes: &[u8], to: &mut Vec<ExtraRow>) -> io::Result<()> {
+        let mut take = |count: usize| {
+            let (taken, rest) = bytes.split_at_checked(count).ok_or(io::ErrorKind::UnexpectedEof)?;
+            bytes = rest;
+            Ok::<_, io::Error>((taken, rest.is_empty()))
+        };
+        let number = |bytes| u32::from_le_bytes(field(bytes, 0));
+        let mut last = false;
+        while !last {
+            let mut row = ExtraRow::default();
+            for _ in 0..number(take(4)?.0) {
+                let (length, end) = take(4)?;
+                last = end;
+                row.0.push(match number(length) {
+                    u32::MAX => None,
+                    length => {
+                        let (cell, end) = take(length as usize)?;
+                        last = end;
+                        Some(cell.into())
+                    }
+                });
+            }
+            to.push(row);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spilled_rows_come_back() {
+        let cell = |text: &str| Some(text.as_bytes().into());
+        let rows = [
+            ExtraRow(vec![cell("Sicilian"), None]),
+            ExtraRow(vec![None, cell("")]),
+            ExtraRow(vec![cell(""), cell("1.5")]),
+            ExtraRow(vec![None, None]),
+        ];
+        for some in rows.chunks(3) {
+            let mut back = Vec::new();
+            ExtraRow::decode(&ExtraRow::encode(some).unwrap(), &mut back).unwrap();
+            assert_eq!(back, some);
+        }
+    }
+}

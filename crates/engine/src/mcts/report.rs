@@ -1,0 +1,110 @@
+//! What the tree says about the root: moves by visits, score, principal variation.
+
+use shakmaty::{Chess, Move, Position};
+
+use super::Growth;
+use super::tree::{Edge, NONE, Proven};
+use crate::{Limits, Report};
+use patzer_chess::score::{MAX_PLY, Score, mate_in, mated_in};
+use patzer_eval::Evaluator;
+
+impl<E: Evaluator> Growth<'_, '_, E> {
+    /// Mean length of a playout, in plies.
+    pub(super) fn depth(&self) -> i32 {
+        (self.plies / self.playouts.max(1)).max(1) as i32
+    }
+
+    /// Reports the best lines; returns the first.
+    pub(super) fn report(&mut self, limits: &Limits, info: &mut dyn FnMut(&Report)) -> Report {
+        let order = self.order(self.root, &limits.only);
+        let lines = limits.lines.clamp(1, order.len().max(1));
+        let mut first = None;
+        for (rank, &edge) in (1..).zip(order.iter().take(lines)) {
+            let report = self.line_report(edge, rank);
+            info(&report);
+            first.get_or_insert(report);
+        }
+        first.unwrap_or_default()
+    }
+
+    pub(super) fn empty_report(&self, position: &Chess) -> Report {
+        let score = if position.is_check() { mated_in(0) } else { 0 };
+        Report { score, rank: 1, ..Report::default() }
+    }
+
+    fn line_report(&mut self, edge: usize, rank: usize) -> Report {
+        let edge = &self.tree.node(self.root).edges[edge];
+        let score = match self.tree.proven(edge) {
+            Proven::Win(plies) => mate_in(plies.into()),
+            Proven::Loss(plies) => mated_in(plies.into()),
+            Proven::Draw => 0,
+            // A move without a visit has the value of its node.
+            Proven::No if edge.visits == 0 => self.leaf.chances.score(self.tree.node(self.root).value.into()),
+            Proven::No => self.leaf.chances.score(edge.value.into()),
+        };
+        let pv = self.variation(edge);
+        Report {
+            best: Some(edge.m),
+            score,
+            depth: self.depth(),
+            seldepth: self.deepest.max(1) as i32,
+            rank,
+            hashfull: self.tree.permille(),
+            nodes: self.search.nodes,
+            time: self.search.time.elapsed(),
+            pv,
+        }
+    }
+
+    fn variation(&self, edge: &Edge) -> Vec<Move> {
+        let (mut pv, mut seen) = (vec![edge.m], Vec::new());
+        let mut at = edge.child;
+        // A path that repeats a position ends in a draw.
+        while at != NONE && pv.len() < MAX_PLY && !seen.contains(&at) {
+            seen.push(at);
+            let Some(&best) = self.order(at, &[]).first() else { break };
+            let edge = &self.tree.node(at).edges[best];
+            if edge.visits == 0 && self.tree.proven(edge) == Proven::No {
+                break;
+            }
+            pv.push(edge.m);
+            at = edge.child;
+        }
+        pv
+    }
+
+    /// Moves, the best first: quick wins, then by visits, then slow losses.
+    fn order(&self, at: u32, only: &[Move]) -> Vec<usize> {
+        let edges = &self.tree.node(at).edges;
+        let mut order: Vec<usize> =
+            (0..edges.len()).filter(|&i| only.is_empty() || only.contains(&edges[i].m)).collect();
+        let rank = |i: usize| -> (i32, f32) {
+            let edge = &edges[i];
+            match self.tree.proven(edge) {
+                Proven::Win(plies) => (i32::MAX - i32::from(plies), 0.0),
+                Proven::Loss(plies) => (i32::from(plies) - i32::MAX, 0.0),
+                _ => (edge.visits as i32, edge.value),
+            }
+        };
+        order.sort_by(|&a, &b| {
+            let (a, b) = (rank(a), rank(b));
+            b.0.cmp(&a.0).then(b.1.total_cmp(&a.1))
+        });
+        order
+    }
+}
+
+/// Scores where the model of results is steep enough to be inverted.
+const MOST: Score = 5_000;
+
+impl crate::uci::Chances {
+    /// Centipawns of an expected score: the inverse of [`expected`](Self::expected).
+    pub(super) fn score(&self, expected: f64) -> Score {
+        let (mut low, mut high) = (-MOST, MOST);
+        while high - low > 1 {
+            let middle = (low + high) / 2;
+            if self.expected(middle) < expected { low = middle } else { high = middle }
+        }
+        high
+    }
+}

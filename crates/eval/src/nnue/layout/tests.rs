@@ -1,0 +1,115 @@
+use super::super::network::tests::{random_of, shapes};
+use super::*;
+
+fn layouts() -> Vec<Layout> {
+    let mut layouts: Vec<Layout> = LAYOUTS.iter().map(|named| (named.layout)()).collect();
+    // Coarser units than a network's have a test of their own.
+    layouts.retain(|layout| layout.qa == QA);
+    layouts.push(Layout { columns_of_features: true, ..bullet() });
+    // Finer units than a network's are exact there and back.
+    layouts.push(Layout { qa: 510, qb: 128, ..bullet() });
+    layouts
+}
+
+#[test]
+fn every_layout_brings_every_network_back() {
+    for (seed, shape) in shapes().iter().enumerate() {
+        let network = random_of(shape, seed as u64);
+        for mut layout in layouts() {
+            let written = layout.write(&network).unwrap();
+            let read = layout.read(shape, &written.content, About::default()).unwrap();
+            assert_eq!((read.content, written.rounded), (network.clone(), 0), "{shape} {layout:?}");
+            layout.buckets = (0..shape.output_buckets).rev().collect();
+            let reversed = layout.write(&network).unwrap().content;
+            assert_eq!(reversed == written.content, shape.output_buckets == 1);
+            let read = layout.read(shape, &reversed, About::default()).unwrap().content;
+            assert_eq!(read, network, "{shape} {layout:?}");
+        }
+    }
+}
+
+#[test]
+fn the_default_layout_is_the_body() {
+    for (seed, shape) in shapes().iter().enumerate() {
+        let network = random_of(shape, seed as u64);
+        assert_eq!(Layout::default().write(&network).unwrap().content, network.body());
+    }
+}
+
+/// Two features would do, but there are 768: the places of a few numbers say the order.
+#[test]
+fn numbers_are_where_other_programs_expect_them() {
+    let shape = Architecture { output_buckets: 2, layers: vec![3], ..Architecture::plain(2) };
+    let network = random_of(&shape, 1);
+    let weights = network.weights();
+    let at = |bytes: &[u8], i: usize| i16::from_le_bytes([bytes[2 * i], bytes[2 * i + 1]]);
+    let columns = bullet_columns().write(&network).unwrap().content;
+    // After 768 · 2 weights and 2 biases: [input][bucket][output] of 4 · 2 · 3, then 2 · 3 biases.
+    let start = 768 * 2 + 2;
+    let (input, bucket, output) = (3, 1, 2);
+    let expected = weights.dense[bucket][0].weights[output * 4 + input];
+    assert_eq!(at(&columns, start + input * 6 + bucket * 3 + output), expected);
+    assert_eq!(at(&columns, start + 24 + bucket * 3 + output), weights.dense[bucket][0].bias[output]);
+    let rows = bullet().write(&network).unwrap().content;
+    assert_eq!(at(&rows, start + (bucket * 3 + output) * 4 + input), expected);
+    assert!(rows.ends_with(b"bulletbullet"));
+    let flipped = Layout { columns_of_features: true, ..bullet() }.write(&network).unwrap().content;
+    assert_eq!(at(&flipped, 768 + 5), weights.features[5 * 2 + 1]);
+    let floats = bullet_raw().write(&network).unwrap().content;
+    let float = |i: usize| f32::from_le_bytes(floats[4 * i..4 * i + 4].try_into().unwrap());
+    assert_eq!(float(7), f32::from(weights.features[7]) / 255.0);
+    assert_eq!(float(start + input * 6 + bucket * 3 + output), f32::from(expected) / 64.0);
+    let bias = f32::from(weights.dense[bucket][0].bias[output]) / (255.0 * 64.0);
+    assert_eq!(float(start + 24 + bucket * 3 + output), bias);
+}
+
+#[test]
+fn weights_to_start_from_are_known_by_size_and_padding() {
+    let about = About::default();
+    for (seed, shape) in shapes().iter().enumerate() {
+        let network = random_of(shape, seed as u64);
+        let floats = bullet_raw().write(&network).unwrap().content;
+        assert_eq!(guess(shape, &floats, &about), Some(network.clone()), "{shape}");
+        let whole = bullet().write(&network).unwrap().content;
+        let padded = whole.len() > bullet().size(shape);
+        let sure = shape.layers.is_empty() || padded;
+        assert_eq!(guess(shape, &whole, &about), sure.then(|| network.clone()), "{shape}");
+        let body = guess(shape, &network.body(), &about);
+        assert_eq!(body, shape.layers.is_empty().then_some(network), "{shape}");
+        assert_eq!(guess(shape, &whole[..whole.len() / 2], &about), None);
+    }
+    let single = random_of(&Architecture::plain(8), 1);
+    let several = Architecture { output_buckets: 4, mirror: false, ..Architecture::plain(8) };
+    assert_eq!(guess(&several, &single.body(), &about), Some(single));
+}
+
+#[test]
+fn other_units_are_rounded_and_counted() {
+    let network = random_of(&Architecture::plain(16), 1);
+    let layout = Layout { qa: 181, scale: 200, ..Layout::default() };
+    let written = layout.write(&network).unwrap();
+    assert!(written.rounded > 10_000);
+    let read = layout.read(network.architecture(), &written.content, About::default()).unwrap().content;
+    let (a, b) = (network.weights(), read.weights());
+    assert!(a.features.iter().zip(&b.features).all(|(a, b)| (a - b).abs() <= 1));
+    // Half the scale makes the last layer's numbers twice as large.
+    let doubled = Layout { scale: 200, ..Layout::default() }.write(&network).unwrap().content;
+    let last = |bytes: &[u8]| i16::from_le_bytes(bytes[2 * 12_336..][..2].try_into().unwrap());
+    assert_eq!(last(&doubled), 2 * last(&network.body()));
+    let small = Layout { dtype: Dtype::I8, qa: 32, ..Layout::default() };
+    assert!(small.write(&network).is_ok());
+    let large = Layout { dtype: Dtype::I8, qa: 510, ..Layout::default() };
+    assert!(large.write(&network).unwrap_err().to_string().contains("beyond 8 bits"));
+}
+
+#[test]
+fn the_hidden_size_follows_from_the_bytes() {
+    for named in LAYOUTS {
+        let (layout, shape) = ((named.layout)(), (named.architecture)());
+        for hidden in [2, 24, 640] {
+            let bytes = layout.padded(layout.size(&Architecture { hidden, ..shape.clone() }));
+            assert_eq!(layout.hidden(&shape, bytes), Some(hidden), "{}", named.name);
+        }
+        assert_eq!(layout.hidden(&shape, 1000), None);
+    }
+}

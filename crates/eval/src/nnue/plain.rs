@@ -1,0 +1,179 @@
+//! Inference by the definition: a full refresh in plain integers, for comparison with faster code. A [`Reading`] can
+//! also be wrong in the ways in which inference of other engines usually is.
+
+use shakmaty::{Board, Chess, Color, Position};
+
+use super::architecture::{Activation, Architecture, OutputBy};
+use super::features::{self, Perspective};
+use super::network::{Network, QA, QB};
+use super::weights::{Dense, Weights};
+use super::{halfmoves, phase};
+use patzer_chess::score::{MATE_IN_MAX, Score};
+
+/// When a perspective is mirrored horizontally.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Mirroring {
+    /// As the architecture says.
+    #[default]
+    Trained,
+    Never,
+    /// While the king is on the files a to d, instead of e to h.
+    OtherHalf,
+    /// While the king is on the files e to h.
+    Always,
+}
+
+/// The king square that selects the king bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum KingSquare {
+    #[default]
+    Trained,
+    /// Bucket 0 for every square.
+    First,
+    /// Not turned upside down for Black.
+    Unturned,
+    /// The opponent's king.
+    Theirs,
+}
+
+/// The output bucket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OutputBucket {
+    #[default]
+    Trained,
+    Only(usize),
+    /// The last bucket first.
+    Reversed,
+    /// By pieces instead of phase, or the other way round.
+    OtherFormula,
+    /// By the number of pieces, without subtracting the two kings first.
+    WithKings,
+}
+
+/// How a network is read; the default is right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reading {
+    /// The other side's accumulator comes first.
+    pub swapped: bool,
+    /// Black sees the board from White's side.
+    pub unturned: bool,
+    /// Black takes White's pieces for its own.
+    pub same_colours: bool,
+    pub mirroring: Mirroring,
+    pub king: KingSquare,
+    pub output: OutputBucket,
+}
+
+impl Reading {
+    /// A side's perspective, oriented, and its king bucket.
+    fn oriented(&self, shape: &Architecture, position: &Chess, side: Color) -> (Perspective, usize) {
+        let mut perspective = Perspective::new(position.board(), halfmoves(position), side);
+        if side.is_black() && self.same_colours {
+            perspective.pieces.rotate_left(6);
+        }
+        if side.is_black() && self.unturned {
+            perspective.pieces.iter_mut().for_each(|squares| *squares = squares.swap_bytes());
+        }
+        let king = perspective.king();
+        let flip = match self.mirroring {
+            Mirroring::Trained => shape.orientation(king).0 > 0,
+            Mirroring::Never => false,
+            Mirroring::OtherHalf => king % 8 < 4,
+            Mirroring::Always => king % 8 > 3,
+        };
+        let bucket = match self.king {
+            KingSquare::Trained => shape.orientation(king).1,
+            KingSquare::First => 0,
+            KingSquare::Unturned if side.is_black() => shape.orientation(king ^ 56).1,
+            KingSquare::Unturned => shape.orientation(king).1,
+            KingSquare::Theirs => shape.orientation(perspective.pieces[11].trailing_zeros() as usize & 63).1,
+        };
+        (if flip { perspective.mirrored() } else { perspective }, bucket)
+    }
+
+    fn output_bucket(&self, shape: &Architecture, board: &Board) -> usize {
+        let pieces = board.occupied().count();
+        let last = shape.output_buckets - 1;
+        let by = |shape: &Architecture, pieces| shape.output_bucket(pieces, phase(board));
+        match self.output {
+            OutputBucket::Trained => by(shape, pieces),
+            OutputBucket::Only(bucket) => bucket.min(last),
+            OutputBucket::Reversed => last - by(shape, pieces),
+            OutputBucket::WithKings => by(shape, pieces + 2),
+            OutputBucket::OtherFormula => {
+                let output_by = match shape.output_by {
+                    OutputBy::Pieces => OutputBy::Phase,
+                    OutputBy::Phase => OutputBy::Pieces,
+                };
+                by(&Architecture { output_by, ..shape.clone() }, pieces)
+            }
+        }
+    }
+}
+
+/// A network laid out for [`PlainNnue::evaluate`].
+#[derive(Debug)]
+pub struct PlainNnue<'a> {
+    network: &'a Network,
+    weights: Weights,
+}
+
+impl<'a> PlainNnue<'a> {
+    pub fn new(network: &'a Network) -> PlainNnue<'a> {
+        PlainNnue { network, weights: network.weights() }
+    }
+
+    /// Centipawns for the side to move, as the network is read.
+    pub fn evaluate(&self, position: &Chess, reading: &Reading) -> Score {
+        let (board, side) = (position.board(), position.turn());
+        let (shape, weights) = (self.network.architecture(), &self.weights);
+        let (mut active, mut seen) = (Vec::new(), Vec::new());
+        let sides = if reading.swapped { [side.other(), side] } else { [side, side.other()] };
+        for perspective in sides.into_iter().take(shape.views) {
+            let (oriented, bucket) = reading.oriented(shape, position, perspective);
+            let mut words = vec![0; shape.features.words()];
+            shape.features.write(&oriented, &mut words);
+            let numbers = shape.row_numbers();
+            let rows: Vec<usize> =
+                features::ones(&words).map(|feature| numbers.row(bucket, feature)).collect();
+            let mut sums: Vec<i64> = weights.bias.iter().map(|bias| i64::from(*bias)).collect();
+            for row in &rows {
+                let row = &weights.features[row * shape.hidden..][..shape.hidden];
+                sums.iter_mut().zip(row).for_each(|(sum, weight)| *sum += i64::from(*weight));
+            }
+            let clip = |n: usize| sums[n].clamp(0, QA.into());
+            active.extend((0..shape.outputs_per_perspective()).map(|n| match shape.activation {
+                Activation::Relu => i64::from(QA) * sums[n].max(0),
+                Activation::Crelu => i64::from(QA) * clip(n),
+                Activation::Screlu => clip(n) * clip(n),
+                Activation::Pairwise => clip(n) * clip(n + shape.hidden / 2),
+            }));
+            seen.push(rows);
+        }
+        let bucket = reading.output_bucket(shape, board);
+        let mut output = self.output(&weights.dense[bucket], bucket, &active);
+        if shape.psqt {
+            let value = |rows: &Vec<usize>| -> i64 {
+                rows.iter().map(|row| i64::from(weights.psqt[row * shape.output_buckets + bucket])).sum()
+            };
+            let theirs = seen.get(1).map_or(0, value);
+            output += (value(&seen[0]) - theirs) * i64::from(QB) / shape.views as i64;
+        }
+        Network::centipawns(output).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
+    }
+
+    /// The output in 1/(QA·QB), from activations in 1/QA².
+    fn output(&self, layers: &[Dense], bucket: usize, active: &[i64]) -> i64 {
+        let qa = i64::from(QA);
+        let dot = |weights: &[i16], inputs: &[i64]| -> i64 {
+            weights.iter().zip(inputs).map(|(w, x)| i64::from(*w) * x).sum()
+        };
+        if layers.len() == 1 {
+            return dot(&layers[0].weights, active) / qa + i64::from(layers[0].bias[0]);
+        }
+        let inputs: Vec<i64> = active.iter().map(|x| (x + qa / 2) / qa).collect();
+        let rows = layers[0].weights.chunks(inputs.len()).zip(&layers[0].bias);
+        let first: Vec<i64> = rows.map(|(row, bias)| dot(row, &inputs) + i64::from(*bias)).collect();
+        self.network.inner(&self.network.outputs[bucket], &first)
+    }
+}

@@ -1,0 +1,173 @@
+//! Finds the declaration of a name with its array literal.
+
+use super::literal::{Fault, Node, Parser};
+use super::tokens::{Kind, Language, Token, line_of, tokens};
+
+pub struct Source<'a> {
+    pub text: &'a str,
+    language: Language,
+    tokens: Vec<Token>,
+}
+
+impl<'a> Source<'a> {
+    pub fn new(text: &'a str, language: Language) -> Source<'a> {
+        Source { text, language, tokens: tokens(text, language) }
+    }
+
+    pub fn line(&self, at: usize) -> usize {
+        line_of(self.text, at)
+    }
+
+    /// The declarations of `name`, which may have qualifiers: `Eval.KNIGHT`, `psqt::knight`. Fails if each of them has a
+    /// fault, with the first.
+    pub fn find(&self, name: &str) -> Result<Vec<Node>, Fault> {
+        let mut path: Vec<&str> = name.split(['.', ':']).filter(|part| !part.is_empty()).collect();
+        let last = path.pop().unwrap_or_default();
+        let (mut found, mut fault) = (Vec::new(), None);
+        for (i, token) in self.tokens.iter().enumerate() {
+            if token.kind != Kind::Word || self.text[token.at.clone()] != *last {
+                continue;
+            }
+            let Some(start) = self.initialiser(i) else { continue };
+            if !path.is_empty() && !self.is_within(i, &path) {
+                continue;
+            }
+            let mut parser = Parser { text: self.text, tokens: &self.tokens, next: start };
+            match parser.value() {
+                Ok(node) => found.push(node),
+                Err(reason) => fault = fault.or(Some(reason)),
+            }
+        }
+        match fault {
+            Some(fault) if found.is_empty() => Err(fault),
+            _ => Ok(found),
+        }
+    }
+
+    fn kind(&self, i: usize) -> Option<Kind> {
+        self.tokens.get(i).map(|token| token.kind)
+    }
+
+    fn is_sign(&self, i: usize, signs: &[u8]) -> bool {
+        matches!(self.kind(i), Some(Kind::Sign(sign)) if signs.contains(&sign))
+    }
+
+    fn word(&self, i: usize) -> &str {
+        match self.tokens.get(i) {
+            Some(Token { kind: Kind::Word, at }) => &self.text[at.clone()],
+            _ => "",
+        }
+    }
+
+    /// Token at which the initial value of the name at token `i` begins, if that declares it.
+    fn initialiser(&self, i: usize) -> Option<usize> {
+        if self.defines(i) {
+            return Some(i + 1);
+        }
+        let mut next = i + 1;
+        while self.is_sign(next, b"[") {
+            next = self.behind(next);
+        }
+        let dims = next > i + 1;
+        if self.is_sign(next, b":") && !self.is_sign(next + 1, b":") {
+            next += 1;
+            // The type, up to `=`; without one this is a field of a literal.
+            let field = next;
+            while self.tokens.len() > next && !self.is_sign(next, b"=,;})") {
+                next = if self.is_sign(next, b"([{") { self.behind(next) } else { next + 1 };
+            }
+            if !self.is_sign(next, b"=") {
+                return (self.language != Language::Python && self.opens(field)).then_some(field);
+            }
+        }
+        if !self.is_sign(next, b"=") || self.is_sign(next + 1, b"=") {
+            return None;
+        }
+        let previous = i.wrapping_sub(1);
+        let declares = match self.language {
+            Language::Python => !dims,
+            Language::Rust => matches!(self.word(previous), "const" | "static" | "let" | "mut"),
+            Language::C | Language::Java => {
+                let of_type = !self.word(previous).is_empty() && self.word(previous) != "return";
+                let designates = self.is_sign(previous, b".") && self.is_sign(i.wrapping_sub(2), b"{,");
+                let enumerates = self.is_sign(previous, b"{,") && !dims && !self.ends_a_statement(next + 1);
+                let follows = self.is_sign(previous, b",");
+                of_type || designates || enumerates || follows || self.is_sign(previous, b"]>*&")
+            }
+        };
+        declares.then_some(next + 1)
+    }
+
+    /// Whether a field has a literal, not a type.
+    fn opens(&self, i: usize) -> bool {
+        let mut parser = Parser { text: self.text, tokens: &self.tokens, next: i };
+        parser.value().is_ok() && self.is_sign(parser.next, b",}")
+    }
+
+    fn ends_a_statement(&self, value: usize) -> bool {
+        let mut parser = Parser { text: self.text, tokens: &self.tokens, next: value };
+        parser.value().is_ok() && self.is_sign(parser.next, b";")
+    }
+
+    /// A `#define`: tokens of other directives are skipped, and this one ends before the next line.
+    fn defines(&self, i: usize) -> bool {
+        let line = self.text[..self.tokens[i].at.start].rfind('\n').map_or(0, |at| at + 1);
+        self.language == Language::C && self.text[line..].trim_start().starts_with('#')
+    }
+
+    /// Token behind the bracket that closes the one at `open`.
+    fn behind(&self, open: usize) -> usize {
+        let mut depth = 0usize;
+        for i in open..self.tokens.len() {
+            if self.is_sign(i, b"([{") {
+                depth += 1;
+            } else if self.is_sign(i, b")]}") {
+                depth -= 1;
+                if depth == 0 {
+                    return i + 1;
+                }
+            }
+        }
+        self.tokens.len()
+    }
+
+    /// Whether token `i` is inside blocks of these names, or behind them as in `Eval::KNIGHT`.
+    fn is_within(&self, i: usize, path: &[&str]) -> bool {
+        let qualified = (0..i).rev().take_while(|&j| self.is_sign(j, b":.") || !self.word(j).is_empty());
+        let mut names: Vec<&str> = qualified.map(|j| self.word(j)).collect();
+        match self.language {
+            Language::Python => names.extend(self.classes_around(i)),
+            _ => names.extend(self.blocks_around(i)),
+        }
+        path.iter().all(|part| names.contains(part))
+    }
+
+    /// Words in the headers of the blocks around a token.
+    fn blocks_around(&self, i: usize) -> Vec<&str> {
+        let mut open = Vec::new();
+        for j in 0..i {
+            if self.is_sign(j, b"{") {
+                open.push(j);
+            } else if self.is_sign(j, b"}") {
+                open.pop();
+            }
+        }
+        let header = |&brace: &usize| (0..brace).rev().take_while(|&j| !self.is_sign(j, b";{}"));
+        open.iter().flat_map(header).map(|j| self.word(j)).collect()
+    }
+
+    fn classes_around(&self, i: usize) -> Vec<&str> {
+        let indent = |line: &str| line.len() - line.trim_start().len();
+        let at = self.tokens[i].at.start;
+        let start = self.text[..at].rfind('\n').map_or(0, |at| at + 1);
+        let (mut least, mut names) = (indent(&self.text[start..]), Vec::new());
+        for line in self.text[..start].lines().rev().filter(|line| !line.trim().is_empty()) {
+            if indent(line) < least {
+                least = indent(line);
+                let name = line.trim_start().strip_prefix("class ").unwrap_or_default();
+                names.extend(name.split(|c: char| !(c.is_alphanumeric() || c == '_')).next());
+            }
+        }
+        names
+    }
+}

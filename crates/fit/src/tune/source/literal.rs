@@ -1,0 +1,146 @@
+//! Array literals: numbers in brackets and calls, such as `{ S(1, 2), S(3, 4) }`, `vec![[1, 2]]`, `new int[] {1}`.
+
+use std::ops::Range;
+
+use super::tokens::{Kind, Token};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Node {
+    /// Place of a number, with its sign.
+    Number(Range<usize>),
+    Group {
+        called: bool,
+        nodes: Vec<Node>,
+        at: Range<usize>,
+    },
+}
+
+/// Place and reason of a fault.
+pub type Fault = (usize, String);
+
+pub struct Parser<'a> {
+    pub text: &'a str,
+    pub tokens: &'a [Token],
+    pub next: usize,
+}
+
+impl Parser<'_> {
+    fn peek(&self, ahead: usize) -> Option<Kind> {
+        self.tokens.get(self.next + ahead).map(|token| token.kind)
+    }
+
+    fn takes(&mut self, sign: u8) -> bool {
+        let found = self.peek(0) == Some(Kind::Sign(sign));
+        self.next += usize::from(found);
+        found
+    }
+
+    fn fault<T>(&self, reason: impl FnOnce(&str) -> String) -> Result<T, Fault> {
+        let (at, found) = match self.tokens.get(self.next) {
+            Some(token) => (token.at.start, &self.text[token.at.clone()]),
+            None => (self.text.len(), "the end of the file"),
+        };
+        Err((at, reason(found)))
+    }
+
+    pub fn value(&mut self) -> Result<Node, Fault> {
+        while self.takes(b'&') {}
+        match self.peek(0) {
+            Some(Kind::Number) => self.number(),
+            Some(Kind::Sign(b'-' | b'+')) if self.peek(1) == Some(Kind::Number) => self.number(),
+            Some(Kind::Sign(b'{' | b'[' | b'(')) => self.group(false, self.tokens[self.next].at.start),
+            Some(Kind::Word) => self.call(),
+            _ => self.fault(|found| format!("`{found}` is not a number")),
+        }
+    }
+
+    /// A literal number; one of a sum or product is refused.
+    fn number(&mut self) -> Result<Node, Fault> {
+        let from = self.tokens[self.next].at.start;
+        while self.peek(0) != Some(Kind::Number) {
+            self.next += 1;
+        }
+        let at = from..self.tokens[self.next].at.end;
+        self.next += 1;
+        match self.peek(0) {
+            None | Some(Kind::EndOfDefinition | Kind::Word) => Ok(Node::Number(at)),
+            Some(Kind::Sign(b',' | b';' | b')' | b'}' | b']')) => Ok(Node::Number(at)),
+            // A statement of Python ends with its line, and a definition has its comment behind it.
+            Some(_) if self.text[at.end..self.tokens[self.next].at.start].contains('\n') => {
+                Ok(Node::Number(at))
+            }
+            Some(_) => self
+                .fault(|found| format!("`{found}` makes an expression; only plain numbers can be replaced")),
+        }
+    }
+
+    /// A macro, constructor or literal with its type: `S(1, 2)`, `Score::new(1, 2)`, `Score { mg: 1, eg: 2 }`, `vec![1]`,
+    /// `new int[][] {{1}}`, `np.array([1])`.
+    fn call(&mut self) -> Result<Node, Fault> {
+        let (from, first) = (self.tokens[self.next].at.start, self.next);
+        while matches!(self.peek(0), Some(Kind::Word | Kind::Sign(b':' | b'.' | b'!' | b'<' | b'>'))) {
+            self.next += 1;
+        }
+        let mut array = false;
+        while self.peek(0) == Some(Kind::Sign(b'[')) && self.peek(1) == Some(Kind::Sign(b']')) {
+            (self.next, array) = (self.next + 2, true);
+        }
+        match self.peek(0) {
+            Some(Kind::Sign(b'{' | b'(')) => return self.group(!array, from),
+            Some(Kind::Sign(b'[')) => return self.group(false, from),
+            _ => {}
+        }
+        self.next = first;
+        self.fault(|found| format!("`{found}` is not a number"))
+    }
+
+    fn group(&mut self, called: bool, from: usize) -> Result<Node, Fault> {
+        let close = match self.peek(0) {
+            Some(Kind::Sign(b'{')) => b'}',
+            Some(Kind::Sign(b'[')) => b']',
+            _ => b')',
+        };
+        self.next += 1;
+        let mut nodes = Vec::new();
+        while !self.takes(close) {
+            // A designator of C: `.mg = 1`.
+            self.next +=
+                usize::from(self.peek(0) == Some(Kind::Sign(b'.')) && self.peek(1) == Some(Kind::Word));
+            if self.names_a_field() {
+                self.next += 2;
+                if self.value_of_option(&mut nodes) {
+                    continue;
+                }
+            }
+            let value = self.value()?;
+            nodes.push(value);
+            if !self.takes(b',') && self.peek(0) != Some(Kind::Sign(close)) {
+                return self
+                    .fault(|found| format!("`{found}` inside an array; only plain numbers can be replaced"));
+            }
+        }
+        let at = from..self.tokens[self.next - 1].at.end;
+        // Brackets around one array change nothing.
+        Ok(match <[Node; 1]>::try_from(nodes) {
+            Ok([inner @ Node::Group { called: false, .. }]) if called || close == b')' => inner,
+            Ok(one) => Node::Group { called, nodes: one.into(), at },
+            Err(nodes) => Node::Group { called, nodes, at },
+        })
+    }
+
+    /// `mg: 1`, `mg = 1`.
+    fn names_a_field(&self) -> bool {
+        self.peek(0) == Some(Kind::Word)
+            && matches!(self.peek(1), Some(Kind::Sign(b':' | b'=')))
+            && self.peek(2) != self.peek(1)
+    }
+
+    /// Skips an argument such as `dtype=np.int32`.
+    fn value_of_option(&mut self, nodes: &mut [Node]) -> bool {
+        let skips = !nodes.is_empty() && self.peek(0) == Some(Kind::Word);
+        while skips && matches!(self.peek(0), Some(Kind::Word | Kind::Sign(b'.'))) {
+            self.next += 1;
+        }
+        skips && (self.takes(b',') || matches!(self.peek(0), Some(Kind::Sign(b')' | b']' | b'}'))))
+    }
+}

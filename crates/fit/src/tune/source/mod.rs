@@ -1,0 +1,143 @@
+//! Puts the values of terms back into an engine's source: finds the declaration of each term, replaces its numbers
+//! and leaves everything else as it is.
+
+mod diff;
+mod find;
+mod literal;
+mod replace;
+mod tokens;
+
+use std::path::{Path, PathBuf};
+
+use super::output::Tuned;
+use super::term::{Kind, Term};
+use find::Source;
+use literal::{Fault, Node};
+use patzer_io as io;
+use patzer_io::error::{Error, Result};
+use replace::{NewValues, Number};
+use tokens::Language;
+
+/// A source file with new values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Patched {
+    pub path: PathBuf,
+    pub before: String,
+    pub after: String,
+    /// Numbers that changed.
+    pub changed: usize,
+}
+
+impl Patched {
+    /// The change as a unified diff; empty if there is none.
+    pub fn diff(&self) -> String {
+        diff::unified(&self.path, &self.before, &self.after)
+    }
+
+    /// Writes the file, unless it has changed since it was read.
+    pub fn write(&self) -> Result<()> {
+        if read(&self.path)? != self.before {
+            return Err(Error::data(&self.path, "changed since it was read; nothing was written"));
+        }
+        io::write(&self.path, self.after.as_bytes())
+    }
+}
+
+fn read(path: &Path) -> Result<String> {
+    io::read_text(path, io::Limit::WEIGHTS)
+}
+
+impl Tuned<'_> {
+    /// New texts of the source files; every term that is not fixed has one declaration in them.
+    pub fn patch(&self, paths: &[PathBuf]) -> Result<Vec<Patched>> {
+        let texts: Vec<String> = paths.iter().map(|path| read(path)).collect::<Result<_>>()?;
+        let sources: Vec<Source<'_>> = paths.iter().zip(&texts).map(open).collect::<Result<_>>()?;
+        let mut numbers: Vec<Vec<Number>> = vec![Vec::new(); paths.len()];
+        for (term, pairs) in self.tables().filter(|(term, _)| !term.fixed) {
+            let layout = term.output.over(&self.terms.output);
+            let values: Vec<[i64; 2]> =
+                layout.order(term.shape).into_iter().map(|entry| pairs[entry]).collect();
+            for (symbol, half) in term.symbols(&layout) {
+                let (file, node) = only(&symbol, paths, &sources)?;
+                let new = new_values(term, &symbol, half, &values);
+                let found =
+                    new.numbers(&texts[file], &node).map_err(|fault| at(&paths[file], &sources[file], fault));
+                numbers[file].extend(found?);
+            }
+        }
+        let files = paths.iter().zip(&texts).zip(&sources).zip(&numbers);
+        let patched = files.map(|(((path, text), source), numbers)| {
+            let (after, changed) =
+                replace::replace(text, numbers).map_err(|fault| at(path, source, fault))?;
+            Ok(Patched { path: path.clone(), before: text.clone(), after, changed })
+        });
+        patched.collect()
+    }
+}
+
+fn open<'a>((path, text): (&PathBuf, &'a String)) -> Result<Source<'a>> {
+    let language = Language::of(path).ok_or_else(|| {
+        Error::data(
+            path,
+            "is not C, C++, Rust, Java or Python by its ending (.c, .h, .cpp, .hpp, .rs, .java, .py)",
+        )
+    })?;
+    Ok(Source::new(text, language))
+}
+
+fn at(path: &Path, source: &Source<'_>, (place, reason): Fault) -> Error {
+    Error::at(path, format!("line {}", source.line(place)), reason)
+}
+
+/// The only declaration of a name in the files.
+fn only(symbol: &str, paths: &[PathBuf], sources: &[Source<'_>]) -> Result<(usize, Node)> {
+    let (mut found, mut faults) = (Vec::new(), Vec::new());
+    for (file, source) in sources.iter().enumerate() {
+        match source.find(symbol) {
+            Ok(nodes) => found.extend(nodes.into_iter().map(|node| (file, node))),
+            Err((place, reason)) => {
+                faults.push(at(&paths[file], source, (place, format!("`{symbol}`: {reason}"))))
+            }
+        }
+    }
+    let line = |(file, node): &(usize, Node)| sources[*file].line(node.start());
+    match &found[..] {
+        [_] => Ok(found.remove(0)),
+        [first, second, ..] => {
+            let (path, line_of_first) = (paths[first.0].display(), line(first));
+            let reason = format!("declares `{symbol}`, as {path} does in line {line_of_first}; {QUALIFY}");
+            Err(Error::at(&paths[second.0], format!("line {}", line(second)), reason))
+        }
+        [] if !faults.is_empty() => Err(faults.remove(0)),
+        [] => {
+            let names: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+            Err(Error::input(format!(
+                "no declaration of `{symbol}` with its values in {}; {ABSENT}",
+                names.join(", ")
+            )))
+        }
+    }
+}
+
+const QUALIFY: &str = "a qualified `symbol` such as \"psqt::knight\" says which";
+
+const ABSENT: &str = "`output = { symbol = \"…\" }` of the term names it, and \"\" leaves the term out";
+
+fn new_values<'a>(term: &Term, name: &'a str, half: Option<usize>, values: &'a [[i64; 2]]) -> NewValues<'a> {
+    let grid = match term.shape.dims()[..] {
+        [] => [1, 1],
+        [length] if length == 64 && term.shape.grid() == [8, 8] => [8, 8],
+        [length] => [1, length],
+        _ => term.shape.grid(),
+    };
+    let (half, halves) = match (half, term.kind) {
+        (Some(half), _) => (half, [false; 2]),
+        (None, Kind::Pair | Kind::Single) => (0, [true; 2]),
+        (None, Kind::Midgame) => (0, [true, false]),
+        (None, Kind::Endgame) => (1, [false, true]),
+    };
+    NewValues { name, grid, pair: term.kind == Kind::Pair && halves[0], half, halves, values }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,243 @@
+//! Replaces the numbers of an array literal and keeps its layout.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::literal::{Fault, Node};
+
+/// New values of a declaration, in the order of the source.
+pub struct NewValues<'a> {
+    pub name: &'a str,
+    /// Rows and columns; a list has one row, and its source may break it into any number.
+    pub grid: [usize; 2],
+    pub pair: bool,
+    /// Half that a single number has.
+    pub half: usize,
+    /// Halves of a pair in the source that it replaces.
+    pub halves: [bool; 2],
+    pub values: &'a [[i64; 2]],
+}
+
+/// Numbers of an entry: one, or a pair.
+#[derive(Debug, Clone)]
+struct Entry {
+    numbers: Vec<Range<usize>>,
+    /// Place of the pair.
+    from: usize,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Number {
+    pub at: Range<usize>,
+    pub new: i64,
+    /// Numbers that are padded alike: the same half of pairs of one notation, or the entries of one array.
+    pub class: (String, Option<usize>),
+}
+
+impl NewValues<'_> {
+    /// All numbers of the literal with their new values.
+    pub fn numbers(&self, text: &str, node: &Node) -> Result<Vec<Number>, Fault> {
+        let mut rows = Vec::new();
+        self.rows(node, &mut rows)?;
+        let places = self.places(node, &rows)?;
+        let mut seen = vec![false; self.values.len()];
+        let mut numbers = Vec::new();
+        for (entry, place) in rows.iter().flatten().zip(places) {
+            seen[place] = true;
+            self.entry(text, entry, self.values[place], &mut numbers)?;
+        }
+        if let Some(place) = (0..seen.len()).find(|&place| !seen[place] && self.values[place] != [0, 0]) {
+            let (row, column) = (place / self.grid[1], place % self.grid[1]);
+            let name = self.name;
+            return Err((
+                node.start(),
+                format!("`{name}` has no entry [{row}][{column}], whose value is not 0"),
+            ));
+        }
+        Ok(numbers)
+    }
+
+    fn entry(&self, text: &str, entry: &Entry, value: [i64; 2], out: &mut Vec<Number>) -> Result<(), Fault> {
+        match &entry.numbers[..] {
+            [first, second] => {
+                let notation = text[entry.from..first.start].trim_end();
+                for (half, at) in
+                    [first, second].into_iter().enumerate().filter(|(half, _)| self.halves[*half])
+                {
+                    out.push(Number {
+                        at: at.clone(),
+                        new: value[half],
+                        class: (notation.into(), Some(half)),
+                    });
+                }
+            }
+            // A bare 0 is an entry that does not exist.
+            [at] if self.pair && value == [0, 0] && &text[at.clone()] == "0" => {}
+            [at] if self.pair => {
+                let entry = &text[at.clone()];
+                let reason = format!("`{entry}` is not a pair, as the entries of `{}` are", self.name);
+                return Err((at.start, reason));
+            }
+            [at] => {
+                out.push(Number { at: at.clone(), new: value[self.half], class: (self.name.into(), None) });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn as_entry(&self, node: &Node) -> Option<Entry> {
+        match node {
+            Node::Number(at) => Some(Entry { numbers: vec![at.clone()], from: at.start }),
+            Node::Group { called, nodes, at } => match &nodes[..] {
+                [Node::Number(a), Node::Number(b)] if *called || self.pair => {
+                    Some(Entry { numbers: vec![a.clone(), b.clone()], from: at.start })
+                }
+                _ => None,
+            },
+        }
+    }
+
+    /// Innermost rows, in order.
+    fn rows(&self, node: &Node, rows: &mut Vec<Vec<Entry>>) -> Result<(), Fault> {
+        if let Some(entry) = self.as_entry(node) {
+            rows.push(vec![entry]);
+            return Ok(());
+        }
+        let Node::Group { nodes, .. } = node else { return Ok(()) };
+        let entries: Vec<Option<Entry>> = nodes.iter().map(|node| self.as_entry(node)).collect();
+        if entries.iter().all(Option::is_none) {
+            return nodes.iter().try_for_each(|node| self.rows(node, rows));
+        }
+        if let Some(i) = entries.iter().position(Option::is_none) {
+            return Err((nodes[i].start(), format!("`{}` has an array among its numbers", self.name)));
+        }
+        rows.push(entries.into_iter().flatten().collect());
+        Ok(())
+    }
+
+    /// Place among the values of each entry. Rows may end early, as the compiler fills them with zeros.
+    fn places(&self, node: &Node, rows: &[Vec<Entry>]) -> Result<Vec<usize>, Fault> {
+        let ([height, width], total) = (self.grid, self.values.len());
+        let found: usize = rows.iter().map(Vec::len).sum();
+        let list = height == 1 && (found == total || (rows.len() == 1 && found <= total));
+        if list || (rows.len() == 1 && found == total) {
+            return Ok((0..found).collect());
+        }
+        if rows.len() == height && rows.iter().all(|row| row.len() <= width) {
+            let row = |(row, entries): (usize, &Vec<Entry>)| (0..entries.len()).map(move |i| row * width + i);
+            return Ok(rows.iter().enumerate().flat_map(row).collect());
+        }
+        let widest = rows.iter().map(Vec::len).max().unwrap_or(0);
+        let name = self.name;
+        let reason = format!(
+            "`{name}` has {} of {widest} here; the terms have {}",
+            plural(rows.len()),
+            plural(height)
+        );
+        Err((node.start(), format!("{reason} of {width}")))
+    }
+}
+
+fn plural(rows: usize) -> String {
+    if rows == 1 { "1 row".into() } else { format!("{rows} rows") }
+}
+
+impl Node {
+    pub fn start(&self) -> usize {
+        match self {
+            Node::Number(at) | Node::Group { at, .. } => at.start,
+        }
+    }
+}
+
+/// A number with the blanks before it.
+struct Field<'a> {
+    number: &'a Number,
+    lead: usize,
+    /// Behind a comma on its line, as most are.
+    usual: bool,
+}
+
+impl Field<'_> {
+    fn new<'a>(text: &str, number: &'a Number) -> Field<'a> {
+        let before = &text.as_bytes()[..number.at.start];
+        let lead = before.iter().rev().take_while(|byte| **byte == b' ').count();
+        let usual = before[..before.len() - lead].ends_with(b",");
+        Field { number, lead, usual }
+    }
+
+    fn width(&self) -> usize {
+        self.lead + self.number.at.len()
+    }
+}
+
+/// How blanks align the numbers of one class.
+struct Alignment {
+    /// Fewest blanks before a number.
+    least: usize,
+    aligned: bool,
+    usual_width: usize,
+}
+
+impl Alignment {
+    fn of(fields: &[&Field<'_>], pair: bool) -> Alignment {
+        let leads = || fields.iter().filter(|field| pair || field.usual).map(|field| field.lead);
+        let least = leads().min().unwrap_or(0);
+        Alignment { least, aligned: leads().any(|lead| lead != least), usual_width: usual_width(fields) }
+    }
+}
+
+/// The text with the new numbers, and how many changed. Where blanks align numbers, the new ones are aligned too.
+pub fn replace(text: &str, numbers: &[Number]) -> Result<(String, usize), Fault> {
+    let mut fields: Vec<Field<'_>> = numbers.iter().map(|number| Field::new(text, number)).collect();
+    fields.sort_by_key(|field| field.number.at.start);
+    if let Some(twice) = fields.windows(2).find(|pair| pair[0].number.at.end > pair[1].number.at.start) {
+        return Err((twice[1].number.at.start, "two terms have the same number".into()));
+    }
+    let mut classes: BTreeMap<_, Vec<&Field<'_>>> = BTreeMap::new();
+    fields.iter().for_each(|field| classes.entry(&field.number.class).or_default().push(field));
+    let alignments: BTreeMap<_, Alignment> =
+        classes.iter().map(|(class, alike)| (*class, Alignment::of(alike, class.1.is_some()))).collect();
+    let (mut out, mut from, mut changed) = (String::new(), 0, 0);
+    for field in &fields {
+        let Number { at, new, class } = field.number;
+        let Some(number) = renewed(&text[at.clone()], *new, at.start)? else { continue };
+        let Alignment { least, aligned, usual_width } = alignments[class];
+        let lead = if aligned {
+            let width = if class.1.is_some() { usual_width } else { field.width() };
+            width.saturating_sub(number.len()).max(if field.usual { least.min(1) } else { 0 })
+        } else {
+            field.lead
+        };
+        out += &text[from..at.start - field.lead];
+        out += &" ".repeat(lead);
+        out += &number;
+        (from, changed) = (at.end, changed + 1);
+    }
+    Ok((out + &text[from..], changed))
+}
+
+fn usual_width(fields: &[&Field<'_>]) -> usize {
+    let mut counts = BTreeMap::new();
+    fields.iter().for_each(|field| *counts.entry(field.width()).or_insert(0) += 1);
+    counts.into_iter().max_by_key(|(_, count)| *count).map_or(0, |(width, _)| width)
+}
+
+/// The new number in the notation of the old one; `None` if they are equal.
+fn renewed(old: &str, new: i64, at: usize) -> Result<Option<String>, Fault> {
+    let digits = old.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
+    let end = old[digits..].find(|c: char| c.is_ascii_alphabetic()).map_or(old.len(), |at| digits + at);
+    let plain: String = old[..end].chars().filter(|c| !matches!(c, '_' | '\'' | ' ' | '+')).collect();
+    let suffix = &old[end..];
+    let known = ["", "i", "f", "u", "l", "L", "F", "d", "D"].iter().any(|start| {
+        suffix
+            .strip_prefix(start)
+            .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b's'))
+    });
+    let Some(value) = plain.parse::<f64>().ok().filter(|_| known) else {
+        return Err((at, format!("`{old}` is not a plain decimal number")));
+    };
+    let point = if plain.contains('.') { ".0" } else { "" };
+    Ok((value != new as f64).then(|| format!("{new}{point}{suffix}")))
+}

@@ -1,0 +1,102 @@
+//! Files of a run with their journals, and which games they hold.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use super::FinishedGame;
+use super::batch::{Batch, Format, GAMES, GameTotals};
+use patzer_io::error::{Error, Result};
+use patzer_match::journal::{self, Earlier, JournaledFile};
+use patzer_match::pgn::Header;
+
+pub struct Outputs {
+    files: Vec<(Format, JournaledFile<Batch>)>,
+    pub done: Vec<Batch>,
+    /// What became of earlier files.
+    pub notes: Vec<String>,
+}
+
+impl Outputs {
+    /// Creates or resumes the files. A run that plays the same games again replays an incomplete last batch, so that
+    /// batch boundaries never move; another keeps it.
+    pub fn open(
+        paths: &[PathBuf],
+        earlier: Earlier,
+        games: usize,
+        start: &journal::Start,
+        replays: bool,
+    ) -> Result<Outputs> {
+        let formats = paths.iter().map(|path| Format::of(path)).collect::<Result<Vec<_>>>()?;
+        paths.iter().try_for_each(|path| JournaledFile::<Batch>::check_free(path, earlier))?;
+        let (mut files, mut batches, mut notes) = (Vec::new(), Vec::<Vec<Batch>>::new(), Vec::new());
+        for (path, format) in paths.iter().zip(formats) {
+            let opened = JournaledFile::open(path, earlier, start)?;
+            files.push((format, opened.record));
+            batches.push(opened.entries);
+            notes.extend(opened.notes);
+        }
+        let most = batches.iter().map(Vec::len).max().unwrap_or_default();
+        // Files differ by little if a run was killed between two writes: they go on after their common prefix.
+        let fewest = (0..batches.len()).min_by_key(|&at| batches[at].len()).unwrap_or_default();
+        let mut done = batches.get(fewest).cloned().unwrap_or_default();
+        if done.is_empty() && most > 1 && earlier != Earlier::Repair {
+            let reason = format!(
+                "has no games where another file of the run has {most} batches; --repair copies that aside and starts over"
+            );
+            return Err(Error::data(&paths[fewest], reason));
+        }
+        if let Some(last) = done.last()
+            && replays
+            && (last.counts.games != GAMES as u64 || !last.ahead.is_empty())
+            && done.iter().map(|batch| batch.counts.games).sum::<u64>() < games as u64
+        {
+            done.pop();
+        }
+        for ((_, file), there) in files.iter_mut().zip(&batches) {
+            if earlier == Earlier::Repair && there.len() > done.len() {
+                notes.push(format!("copied aside: {}", file.copy_aside()?.display()));
+            }
+            file.keep(done.len());
+        }
+        Ok(Outputs { files, done, notes })
+    }
+
+    /// Returns the index of the first game that is missing, and the indices of later games that are there.
+    pub fn played(&self) -> (usize, BTreeSet<usize>) {
+        let (mut next, mut ahead) = (0, BTreeSet::new());
+        for batch in &self.done {
+            for _ in batch.ahead.len()..batch.counts.games as usize {
+                while ahead.remove(&next) {
+                    next += 1;
+                }
+                next += 1;
+            }
+            ahead.extend(&batch.ahead);
+        }
+        while ahead.remove(&next) {
+            next += 1;
+        }
+        (next, ahead)
+    }
+
+    /// Appends games, of which those from `ahead` on do not follow the others.
+    pub(super) fn append(&mut self, games: &[FinishedGame], ahead: usize, header: &Header) -> Result<()> {
+        let ahead = games[ahead..].iter().map(|finished| finished.index).collect();
+        let mut batch = Batch { batch: self.done.len() + 1, ahead, counts: GameTotals::default() };
+        games.iter().for_each(|finished| batch.counts.add(finished));
+        for (format, file) in &mut self.files {
+            file.append(&batch, &format.encode(games, header)?)?;
+        }
+        self.done.push(batch);
+        Ok(())
+    }
+
+    pub(super) fn sync(&mut self) -> Result<()> {
+        self.files.iter_mut().try_for_each(|(_, file)| file.sync())
+    }
+
+    /// Writes the rest to the disk, and whether the run has come to its end.
+    pub fn finish(mut self, complete: bool) -> Result<()> {
+        self.files.iter_mut().try_for_each(|(_, file)| file.finish(complete))
+    }
+}

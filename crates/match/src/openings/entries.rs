@@ -1,0 +1,67 @@
+//! All entries of a book in the order of its file, good and bad.
+
+use std::path::Path;
+
+use rayon::prelude::*;
+use shakmaty::{Chess, Position};
+
+use super::{OpeningError, archive, begins_as_games, epd, games, limit_of, playable, text_of};
+use patzer_io::error::{Error, Result};
+
+/// An opening: moves from a start, or a position alone.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opening {
+    pub start: Chess,
+    pub moves: Vec<shakmaty::Move>,
+    pub position: Chess,
+}
+
+/// A line or a game of a book.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// `line 7`, or `game 3, line 31`.
+    pub place: String,
+    /// Or why it cannot be played.
+    pub opening: std::result::Result<Opening, String>,
+    /// Plies from the start of the game, if the entry says.
+    pub plies: Option<u32>,
+}
+
+impl Opening {
+    pub fn of(position: Chess) -> Opening {
+        Opening { start: position.clone(), moves: Vec::new(), position }
+    }
+}
+
+/// Reads a book of lines or of games, the games up to this many plies.
+pub fn entries(path: &Path, plies: Option<u32>, chess960: bool) -> Result<Vec<Entry>> {
+    let bytes = patzer_io::read_as(path, limit_of)?;
+    let bytes = if archive::is_zip(&bytes) { archive::only_file(&bytes, path)? } else { bytes };
+    let entries = if begins_as_games(&bytes) {
+        games::entries(bytes, plies)
+    } else {
+        let text = text_of(bytes, path)?;
+        let read = |chess960: bool| -> Vec<Entry> {
+            let lines: Vec<(usize, &str)> = text.trim_start_matches('\u{feff}').lines().enumerate().collect();
+            let is_text = |line: &str| !line.trim().is_empty() && !line.starts_with(['#', '%']);
+            let read = |&(at, line): &(usize, &str)| is_text(line).then(|| entry(at + 1, line, chess960));
+            lines.par_iter().with_min_len(1024).filter_map(read).collect()
+        };
+        let entries = read(chess960);
+        // One line that needs the rules of Chess960 applies them to all, as in a match.
+        let needed = |entry: &Entry| {
+            entry.opening.as_ref().is_ok_and(|opening| opening.position.castles().mode().is_chess960())
+        };
+        if !chess960 && entries.iter().any(needed) { read(true) } else { entries }
+    };
+    if entries.is_empty() { Err(Error::data(path, "holds no opening")) } else { Ok(entries) }
+}
+
+fn entry(number: usize, line: &str, chess960: bool) -> Entry {
+    let read = epd::position(line.trim(), chess960).and_then(playable);
+    Entry {
+        place: format!("line {number}"),
+        opening: read.map(Opening::of).map_err(|OpeningError(reason)| reason),
+        plies: epd::plies(line),
+    }
+}

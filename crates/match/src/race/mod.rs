@@ -1,0 +1,23 @@
+//! Races: the strongest of many candidates with few games.
+//!
+//! A [`Policy`](policy::Policy) allots pairs of games, to candidates against a common anchor or to candidates against each
+//! other, from the results so far ([`Evidence`]). [`Planner`] asks it batch by batch, so that allotments depend on results
+//! alone, and feeds the match runner ([`Plan`]). [`RaceState`] are the standings of a race, and [`simulate`] races
+//! candidates of known strength.
+
+mod evidence;
+mod meetings;
+mod planner;
+pub mod policy;
+mod report;
+mod settings;
+pub mod simulate;
+mod standings;
+mod strengths;
+
+pub use evidence::Evidence;
+pub use meetings::Meetings;
+pub use planner::{Plan, Planner};
+pub use report::{CandidateRow, RaceReport};
+pub use settings::RaceSettings;
+pub use standings::RaceState;

@@ -1,0 +1,86 @@
+//! What decides a race: players, policy, batches, confidence.
+
+use std::fmt;
+
+use super::policy::{self, Kind};
+use patzer_io::error::{Error, Result};
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RaceSettings {
+    pub candidates: usize,
+    /// The player after the candidates is the opponent of all; else candidates meet each other.
+    pub anchor: bool,
+    pub policy: Kind,
+    /// Pairs at most.
+    pub budget: u64,
+    /// Of the intervals, and of the winner where the race ends by it.
+    pub confidence: f64,
+    /// The race ends when the best candidate is known with `confidence`.
+    pub until_known: bool,
+    /// Elo by which the winner may be weaker than the best.
+    pub within: f64,
+    /// Pairs allotted at once.
+    pub batch: usize,
+    /// Share of pairs that [`policy::epsilon`] gives to candidates at random.
+    pub epsilon: f64,
+    pub seed: u64,
+}
+
+impl RaceSettings {
+    pub fn check(&self) -> Result<()> {
+        let RaceSettings { candidates, confidence, within, epsilon, budget, .. } = *self;
+        if candidates < 2 {
+            return Err(Error::usage(format!("a race needs two candidates or more, not {candidates}")));
+        }
+        if !(confidence > 0.0 && confidence < 1.0) {
+            return Err(Error::usage(format!(
+                "--confidence {confidence}: write a probability between 0 and 1"
+            )));
+        }
+        if !(0.0..=1.0).contains(&epsilon) {
+            return Err(Error::usage(format!("--epsilon {epsilon}: write a share from 0 to 1")));
+        }
+        if !(within >= 0.0 && within.is_finite()) {
+            return Err(Error::usage(format!("--within {within}: write Elo, 0 or more")));
+        }
+        if budget < candidates as u64 {
+            let games = 2 * candidates;
+            return Err(Error::usage(format!(
+                "--budget {}: {candidates} candidates need {games} games or more",
+                2 * budget
+            )));
+        }
+        Ok(())
+    }
+
+    /// Players, the anchor included.
+    pub fn players(&self) -> usize {
+        self.candidates + usize::from(self.anchor)
+    }
+
+    /// Index of the anchor.
+    pub fn anchor(&self) -> Option<usize> {
+        self.anchor.then_some(self.candidates)
+    }
+
+    /// Error probability of each bound of a pairing, so that all of them hold together with `confidence`.
+    pub(super) fn alpha(&self) -> f64 {
+        let pairings =
+            if self.anchor { self.candidates } else { self.candidates * (self.candidates - 1) / 2 };
+        (1.0 - self.confidence) / (2 * pairings) as f64
+    }
+}
+
+/// What allotments depend on, in words.
+impl fmt::Display for RaceSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let RaceSettings { policy, confidence, batch, seed, .. } = self;
+        write!(f, "{}, confidence {confidence}, batches of {batch}, seed {seed}", policy::name(*policy))?;
+        match policy {
+            Kind::Halving => write!(f, ", {} games", 2 * self.budget)?,
+            Kind::Epsilon => write!(f, ", epsilon {}", self.epsilon)?,
+            _ => {}
+        }
+        f.write_str(if self.anchor { ", the last player is the anchor" } else { "" })
+    }
+}

@@ -1,0 +1,108 @@
+//! Standings of a race: the results of a cross table, and the planner that they steer.
+
+use super::{CandidateRow, Evidence, Planner, RaceReport, RaceSettings};
+use crate::record::PairEntry;
+use crate::stats::Sprt;
+use crate::{CrossTable, RunSummary, Standings, Tally};
+
+pub struct RaceState {
+    settings: RaceSettings,
+    names: Vec<String>,
+    table: CrossTable,
+    planner: Planner,
+}
+
+impl RaceState {
+    /// Standings of the players by name, the anchor last.
+    pub fn new(settings: RaceSettings, planner: Planner, names: &[String]) -> RaceState {
+        RaceState { settings, names: names.to_vec(), table: CrossTable::new(names), planner }
+    }
+
+    /// Sum of all pairings.
+    pub fn all(&self) -> Tally {
+        self.table.all()
+    }
+
+    pub fn report(&self, ended: &RunSummary) -> RaceReport {
+        let evidence = Evidence::of(self.settings, self.planner.meetings());
+        let rows = self.rows(&evidence);
+        RaceReport::new(&self.settings, &self.names, rows, &self.all(), self.decided(), ended)
+    }
+
+    /// The winner, and the anchor or the second.
+    pub fn finalists(&self) -> [usize; 2] {
+        let evidence = Evidence::of(self.settings, self.planner.meetings());
+        let leader = evidence.leader();
+        let others = (0..self.settings.candidates).filter(|other| *other != leader);
+        let second = others.max_by(|a, b| evidence.elo([*a, *b]).total_cmp(&0.0));
+        [leader, self.settings.anchor().or(second).unwrap_or(leader)]
+    }
+
+    /// Candidates, the strongest first.
+    fn rows(&self, evidence: &Evidence) -> Vec<CandidateRow> {
+        let (leader, best) = (evidence.leader(), evidence.best());
+        let reference = self.settings.anchor().unwrap_or(leader);
+        let row = |candidate: usize| {
+            let [low, high] = evidence.interval([candidate, reference]);
+            CandidateRow {
+                name: self.names[candidate].clone(),
+                games: self.player_tally(candidate).games.games(),
+                score: self.planner.meetings().share(candidate),
+                elo: evidence.elo([candidate, reference]),
+                low,
+                high,
+                best: best[candidate],
+            }
+        };
+        let mut order: Vec<usize> = (0..self.settings.candidates).collect();
+        let elo = |candidate: usize| evidence.elo([candidate, reference]);
+        // The leader first, whatever rounding does.
+        order.sort_by(|&a, &b| (b == leader).cmp(&(a == leader)).then(elo(b).total_cmp(&elo(a))));
+        order.into_iter().map(row).collect()
+    }
+}
+
+impl Standings for RaceState {
+    fn add(&mut self, entry: &PairEntry) {
+        self.table.add(entry);
+        let half_points = entry.half_points.map(|points| usize::from(points.min(2)));
+        self.planner.add(entry.players, half_points[0] + half_points[1]);
+    }
+
+    fn between(&self, players: [usize; 2]) -> Tally {
+        self.table.between(players)
+    }
+
+    fn player_tally(&self, player: usize) -> Tally {
+        self.table.player_tally(player)
+    }
+
+    fn test(&self) -> Option<(Sprt, f64)> {
+        None
+    }
+
+    fn decided(&self) -> bool {
+        self.planner.is_decided()
+    }
+
+    fn summary_line(&self) -> String {
+        let evidence = Evidence::of(self.settings, self.planner.meetings());
+        let best = self.rows(&evidence);
+        let best: Vec<String> =
+            best.iter().take(3).map(|row| format!("{} {:.1} %", row.name, 100.0 * row.best)).collect();
+        format!("{} games; best with probability: {}", self.games(), best.join(", "))
+    }
+
+    fn live_lines(&self) -> String {
+        let evidence = Evidence::of(self.settings, self.planner.meetings());
+        let mut text = format!("{} games, {}", self.games(), self.settings);
+        for line in super::report::table(&self.rows(&evidence)).lines() {
+            text += &format!("\n  {line}");
+        }
+        text
+    }
+
+    fn games(&self) -> u64 {
+        self.table.games()
+    }
+}

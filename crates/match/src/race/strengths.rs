@@ -1,0 +1,188 @@
+//! Strengths of all players from all pairs: the model of Bradley and Terry, fitted by quasi-likelihood to pair scores.
+//!
+//! The expected score of i against j is σ(θᵢ − θⱼ). A pair's variance is a multiple of p (1 − p), which the pairs
+//! themselves tell (Wedderburn, "Quasi-likelihood functions", Biometrika 61, 1974).
+
+use super::Meetings;
+use crate::stats::Distribution;
+use patzer_chess::rng::Rng;
+
+/// Elo of one unit of log odds.
+pub(super) const ELO: f64 = 400.0 / std::f64::consts::LN_10;
+
+/// Precision of the prior, 1,000 Elo wide: it bounds the strength of a player without a loss, and the sum of all.
+const PRIOR: f64 = (ELO / 1000.0) * (ELO / 1000.0);
+
+/// Newton steps at most; a warm start needs two or three.
+const STEPS: usize = 30;
+
+#[derive(Debug, Clone)]
+pub(super) struct Strengths {
+    /// In log odds.
+    theta: Vec<f64>,
+    /// Lower Cholesky factor of the precision, row by row.
+    factor: Vec<f64>,
+    /// Variance of a pair over p (1 − p).
+    pub dispersion: f64,
+}
+
+impl Strengths {
+    pub fn new(players: usize) -> Strengths {
+        let factor =
+            (0..players * players).map(|at| if at / players == at % players { PRIOR.sqrt() } else { 0.0 });
+        Strengths { theta: vec![0.0; players], factor: factor.collect(), dispersion: 1.0 }
+    }
+
+    /// Fits all results, from the present strengths on.
+    pub fn fit(&mut self, meetings: &Meetings) {
+        let players = self.theta.len();
+        for _ in 0..STEPS {
+            let mut slope: Vec<f64> = self.theta.iter().map(|theta| -PRIOR * theta).collect();
+            let mut precision = vec![0.0; players * players];
+            (0..players).for_each(|i| precision[i * players + i] = PRIOR);
+            for ([a, b], counts) in meetings.met() {
+                let p = self.expected([a, b]);
+                let pairs = counts.pairs() as f64;
+                let excess = pairs * (Distribution::raw(counts.0).map_or(0.5, |d| d.mean()) - p);
+                slope[a] += excess;
+                slope[b] -= excess;
+                let weight = pairs * p * (1.0 - p);
+                for (at, sign) in [([a, a], 1.0), ([b, b], 1.0), ([a, b], -1.0), ([b, a], -1.0)] {
+                    precision[at[0] * players + at[1]] += sign * weight;
+                }
+            }
+            cholesky(&mut precision, players);
+            let step = solve(&precision, players, slope);
+            // A first step from far away may overshoot.
+            let most = step.iter().fold(0.0, |most: f64, step| most.max(step.abs()));
+            let scale = (2.0 / most.max(2.0)).min(1.0);
+            self.theta.iter_mut().zip(&step).for_each(|(theta, step)| *theta += scale * step);
+            self.factor = precision;
+            if most < 1e-9 {
+                break;
+            }
+        }
+        self.dispersion = self.measured_dispersion(meetings);
+    }
+
+    /// Shrunk towards 1 by one pair.
+    fn measured_dispersion(&self, meetings: &Meetings) -> f64 {
+        let (mut squares, mut expected) = (1.0, 1.0);
+        for ([a, b], counts) in meetings.met() {
+            let p = self.expected([a, b]);
+            expected += counts.pairs() as f64 * p * (1.0 - p);
+            let square = |(outcome, count): (usize, u64)| {
+                count as f64 * (Distribution::<5>::score(outcome) - p).powi(2)
+            };
+            squares += counts.0.into_iter().enumerate().map(square).sum::<f64>();
+        }
+        squares / expected
+    }
+
+    pub fn expected(&self, [a, b]: [usize; 2]) -> f64 {
+        1.0 / (1.0 + (self.theta[b] - self.theta[a]).exp())
+    }
+
+    pub fn elo(&self, player: usize) -> f64 {
+        ELO * self.theta[player]
+    }
+
+    /// Probability of each of the first `candidates` players to be the strongest, by draws from the normal
+    /// approximation.
+    pub fn best(&self, candidates: usize, draws: u64, seed: u64) -> Vec<f64> {
+        let (players, scale) = (self.theta.len(), self.dispersion.sqrt());
+        let mut rng = Rng::new(seed);
+        let mut won = vec![0u64; candidates];
+        for _ in 0..draws {
+            // With precision L·Lᵀ, the solution of Lᵀ x = z has covariance (L·Lᵀ)⁻¹.
+            let mut x: Vec<f64> = (0..players).map(|_| scale * rng.normal()).collect();
+            for i in (0..players).rev() {
+                let known: f64 = (i + 1..players).map(|k| self.factor[k * players + i] * x[k]).sum();
+                x[i] = (x[i] - known) / self.factor[i * players + i];
+            }
+            let drawn = (0..candidates).map(|i| self.theta[i] + x[i]);
+            won[argmax(drawn)] += 1;
+        }
+        won.into_iter().map(|won| won as f64 / draws as f64).collect()
+    }
+}
+
+/// Index of the largest value, the first of equal ones.
+pub(super) fn argmax(values: impl Iterator<Item = f64>) -> usize {
+    let best = values.enumerate().reduce(|best, next| if next.1 > best.1 { next } else { best });
+    best.map_or(0, |(at, _)| at)
+}
+
+fn cholesky(matrix: &mut [f64], size: usize) {
+    for i in 0..size {
+        for j in 0..=i {
+            let known: f64 = (0..j).map(|k| matrix[i * size + k] * matrix[j * size + k]).sum();
+            let rest = matrix[i * size + j] - known;
+            // The prior keeps the diagonal positive but for rounding.
+            matrix[i * size + j] = if i == j { rest.max(1e-12).sqrt() } else { rest / matrix[j * size + j] };
+        }
+    }
+}
+
+fn solve(factor: &[f64], size: usize, mut x: Vec<f64>) -> Vec<f64> {
+    for i in 0..size {
+        let known: f64 = (0..i).map(|k| factor[i * size + k] * x[k]).sum();
+        x[i] = (x[i] - known) / factor[i * size + i];
+    }
+    for i in (0..size).rev() {
+        let known: f64 = (i + 1..size).map(|k| factor[k * size + i] * x[k]).sum();
+        x[i] = (x[i] - known) / factor[i * size + i];
+    }
+    x
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stats::elo::expected_score;
+    use crate::stats::{Estimate, Pentanomial};
+
+    fn add(meetings: &mut Meetings, players: [usize; 2], counts: [u64; 5]) {
+        for (outcome, count) in counts.into_iter().enumerate() {
+            (0..count).for_each(|_| meetings.add(players, outcome));
+        }
+    }
+
+    #[test]
+    fn two_players_have_the_elo_and_the_superiority_of_their_match() {
+        let counts = [34, 54, 63, 64, 75];
+        let mut meetings = Meetings::new(2);
+        add(&mut meetings, [0, 1], counts);
+        let mut strengths = Strengths::new(2);
+        strengths.fit(&meetings);
+        let estimate = Estimate::new(Pentanomial(counts));
+        assert!((strengths.elo(0) - strengths.elo(1) - estimate.elo).abs() < 0.05);
+        let best = strengths.best(2, 100_000, 1);
+        assert!((best[0] - estimate.los).abs() < 5e-4 && (best[0] + best[1] - 1.0).abs() < 1e-9, "{best:?}");
+    }
+
+    #[test]
+    fn a_ring_of_players_adds_up() {
+        // 0 beats 1 by 50 Elo, 1 beats 2 by 30, and 0 beats 2 by 80: the three results agree exactly.
+        let mut meetings = Meetings::new(3);
+        for (players, elo) in [([0, 1], 50.0), ([1, 2], 30.0), ([0, 2], 80.0)] {
+            let won = (100_000.0 * expected_score(elo)).round() as u64;
+            add(&mut meetings, players, [100_000 - won, 0, 0, 0, won]);
+        }
+        let mut strengths = Strengths::new(3);
+        strengths.fit(&meetings);
+        assert!((strengths.elo(0) - strengths.elo(1) - 50.0).abs() < 0.02);
+        assert!((strengths.elo(0) - strengths.elo(2) - 80.0).abs() < 0.02);
+        assert!((strengths.dispersion - 1.0).abs() < 0.01, "coins have the variance p (1 − p)");
+    }
+
+    #[test]
+    fn a_player_without_a_loss_has_a_finite_strength() {
+        let mut meetings = Meetings::new(2);
+        add(&mut meetings, [0, 1], [0, 0, 0, 0, 50]);
+        let mut strengths = Strengths::new(2);
+        strengths.fit(&meetings);
+        assert!((500.0..3_000.0).contains(&strengths.elo(0)), "{}", strengths.elo(0));
+        assert!(strengths.best(2, 1_000, 1)[0] > 0.95);
+    }
+}

@@ -1,0 +1,81 @@
+//! The values that the keys of a recipe may have.
+
+use super::Settings;
+use super::loss::LossKind;
+
+/// Key and reason of the first bad value.
+type Checked = std::result::Result<(), (&'static str, String)>;
+
+impl Settings {
+    pub(super) fn check(&self) -> Checked {
+        let whole = |key, value: usize, max: usize| range(key, value as f64, 1.0, max as f64);
+        let share = |key, value: f32| range(key, value.into(), 0.0, 1.0);
+        self.architecture().check().map_err(|error| (error.key(), error.to_string()))?;
+        whole("epochs", self.epochs, 1_000_000)?;
+        range("superbatch", self.superbatch as f64, 0.0, 1e12)?;
+        whole("buffer", self.buffer, 1 << 31)?;
+        whole("batch", self.batch, 1 << 24)?;
+        range("learning_rate", self.learning_rate.into(), 1e-9, 10.0)?;
+        range("final_learning_rate", self.final_learning_rate.into(), 0.0, self.learning_rate.into())?;
+        range("epoch_decay", self.epoch_decay.unwrap_or(1.0).into(), 0.01, 1.0)?;
+        for phase in &self.phases {
+            whole("epochs", phase.epochs, 1_000_000)?;
+            range("from", phase.from.into(), 1e-12, 10.0)?;
+            range("to", phase.to.unwrap_or(phase.from).into(), 1e-12, 10.0)?;
+        }
+        range("momentum", self.momentum.into(), 0.0, 0.999_999)?;
+        range("l2", self.l2.into(), 0.0, 1.0)?;
+        range("clip_gradient", self.clip_gradient.into(), 0.0, 1e6)?;
+        range("average", self.average.into(), 0.0, 0.999_999)?;
+        range("power", self.power.into(), 1.0, 10.0)?;
+        range("kappa", self.kappa.into(), 0.0, 1000.0)?;
+        range("score_offset", self.score_offset.into(), 0.0, 1000.0)?;
+        range("output_offset", self.output_offset.into(), 0.0, 1000.0)?;
+        range("asymmetry", self.asymmetry.into(), -0.99, 10.0)?;
+        if let (Some(key), true) = (self.of_cpu_alone(), self.loss != LossKind::Power) {
+            return Err((key, format!("{key}: only with loss = \"power\"")));
+        }
+        range("legal_quantile", self.legal_quantile, 0.0, 0.99)?;
+        share("td_lambda", self.td_lambda.unwrap_or(0.0))?;
+        for (key, set) in [("loss", self.loss == LossKind::Pqr), ("td_lambda", self.td_lambda.is_some())] {
+            if set && self.superbatch > 0 {
+                return Err((key, format!("{key}: only for positions in memory (superbatch = 0)")));
+            }
+        }
+        self.check_weights(self.data.len())?;
+        if !self.weights.is_empty() {
+            if self.loss == LossKind::Pqr {
+                return Err(("weights", "weights: not with loss = \"pqr\"".to_string()));
+            }
+            self.weights.iter().try_for_each(|weight| range("weights", (*weight).into(), 1e-6, 1e6))?;
+        }
+        share("wdl", self.wdl)?;
+        share("final_wdl", self.final_wdl.unwrap_or(0.0))?;
+        range("k", self.k.unwrap_or(1.0).into(), 0.01, 100.0)?;
+        range("output_k", self.output_k.unwrap_or(1.0).into(), 0.01, 100.0)?;
+        range("weight_decay", self.weight_decay.into(), 0.0, 100.0)?;
+        range("noise", self.noise.into(), 0.0, 10.0)?;
+        range("pull", self.pull.into(), 0.0, 100.0)?;
+        range("beta1", self.beta1.into(), 0.0, 0.999_999)?;
+        range("beta2", self.beta2.into(), 0.0, 0.999_999_9)?;
+        range("validation", self.validation, 0.0, 0.5)
+    }
+
+    /// Checks that each of the files has a weight, unless none has.
+    pub(super) fn check_weights(&self, files: usize) -> Checked {
+        match self.weights.len() {
+            0 => Ok(()),
+            weights if weights == files => Ok(()),
+            weights => Err(("weights", format!("weights: {weights} of them for {files} files of `data`"))),
+        }
+    }
+}
+
+fn range(key: &'static str, value: f64, low: f64, high: f64) -> Checked {
+    if (low..=high).contains(&value) {
+        return Ok(());
+    }
+    // The shortest decimal of a value that may have been an f32.
+    let [value, low, high] = [value, low, high].map(|x| x as f32);
+    Err((key, format!("{key} = {value}: has to be from {low} to {high}")))
+}

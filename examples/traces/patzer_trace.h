@@ -1,0 +1,100 @@
+/* Reads positions in every notation that patzer writes, collects counts and writes traces. C99 and C++; no copyright is
+ * claimed for this file: copy it into your engine.
+ *
+ *     static PatzerTrace trace;                        (patzer_clear(&trace) before each position)
+ *     while (patzer_read(stdin, &position)) {          FEN of six fields, and the result from White's side
+ *         ... evaluate(position.fen), which calls patzer_count(&trace, INDEX, side, n) beside each weight ...
+ *         patzer_write(stdout, &position, &trace, phase);
+ *     }
+ */
+#ifndef PATZER_TRACE_H
+#define PATZER_TRACE_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef PATZER_WEIGHTS
+#define PATZER_WEIGHTS 4096 /* most entries of the terms file */
+#endif
+
+typedef struct {
+    char fen[128], result[16], score[16]; /* score: centipawns from White's side, or "" */
+    unsigned long line;
+} PatzerPosition;
+
+typedef struct {
+    float white[PATZER_WEIGHTS], black[PATZER_WEIGHTS];
+    char sides[PATZER_WEIGHTS]; /* write white/black, which terms of safety need */
+    float scale;
+    float eval; /* the engine's evaluation from White's side; NAN if it is not to be checked */
+} PatzerTrace;
+
+static inline void patzer_clear(PatzerTrace *trace) {
+    memset(trace, 0, sizeof *trace);
+    trace->scale = 1;
+    trace->eval = strtof("nan", NULL);
+}
+
+/* Weight `index` counts `n` times for White (side 1) or Black (side 0 or -1). */
+static inline void patzer_count(PatzerTrace *trace, int index, int side, float n) {
+    if (index < 0 || index >= PATZER_WEIGHTS) {
+        fprintf(stderr, "patzer_trace.h: index %d of %d; set PATZER_WEIGHTS\n", index, PATZER_WEIGHTS);
+        exit(1);
+    }
+    (side > 0 ? trace->white : trace->black)[index] += n;
+}
+
+static inline void patzer_bad(unsigned long line, const char *reason) {
+    fprintf(stderr, "line %lu: %s\n", line, reason);
+    exit(1);
+}
+
+/* The next position; 0 at the end. A line without a position and a result ends the program with its number. */
+static inline int patzer_read(FILE *in, PatzerPosition *position) {
+    char text[1024], *fields[6], *rest, *from;
+    unsigned long line = position->line;
+    int n;
+    do {
+        if (!fgets(text, sizeof text, in)) return 0;
+        line++;
+    } while (text[strspn(text, " \t\r\n")] == 0 || text[0] == '#');
+    memset(position, 0, sizeof *position);
+    position->line = line;
+    for (n = 0, rest = text; n < 6; n++) {
+        rest += strspn(rest, " \t");
+        if (n > 3 && strspn(rest, "0123456789") != strcspn(rest, " \t\r\n")) break;
+        fields[n] = rest;
+        rest += strcspn(rest, " \t\r\n");
+        if (rest == fields[n]) break;
+        if (*rest) *rest++ = 0;
+    }
+    if (n < 4 || strlen(fields[0]) > 80) patzer_bad(line, "no position");
+    snprintf(position->fen, sizeof position->fen, "%s %.1s %.4s %.2s %.5s %.5s", fields[0], fields[1], fields[2],
+             fields[3], n > 4 ? fields[4] : "0", n > 5 ? fields[5] : "1");
+    /* [0.5], "1/2-1/2" with c9 before it or not, | 35 | 0.5 */
+    from = strpbrk(rest, "[\"|");
+    if (from && *from == '|') {
+        sscanf(from + 1, " %15[-+0-9.]", position->score);
+        from = strchr(from + 1, '|');
+    }
+    if (!from || sscanf(from + 1, " %15[-/.0-9]", position->result) != 1)
+        patzer_bad(line, "no result, such as [0.5], \"1-0\" or | 35 | 0.5");
+    return 1;
+}
+
+static inline void patzer_write(FILE *out, const PatzerPosition *position, const PatzerTrace *trace, double phase) {
+    int i;
+    fprintf(out, "%s %g", position->result, phase);
+    if (trace->scale != 1) fprintf(out, " scale=%g", trace->scale);
+    if (position->score[0]) fprintf(out, " score=%s", position->score);
+    if (trace->eval == trace->eval) fprintf(out, " eval=%g", trace->eval);
+    for (i = 0; i < PATZER_WEIGHTS; i++) {
+        float white = trace->white[i], black = trace->black[i];
+        if (trace->sides[i] && (white != 0 || black != 0)) fprintf(out, " %d:%g/%g", i, white, black);
+        else if (white != black) fprintf(out, " %d:%g", i, white - black);
+    }
+    fputc('\n', out);
+}
+
+#endif

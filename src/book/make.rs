@@ -1,0 +1,201 @@
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use serde::Serialize;
+
+use super::engine::{EngineArgs, describe};
+use crate::{Error, Result, Status, Ui, interrupt};
+use patzer_chess::rng::{Rng, mix};
+use patzer_io::number::grouped;
+use patzer_io::{Printable, check_writable, printable};
+use patzer_label::selfplay::start::{Source as StartSource, Starts};
+use patzer_match::book::{BookCounts, MakeOptions, Source, make, to_epd, to_pgn};
+use patzer_match::openings::{Opening, entries};
+
+const EXAMPLES: &str = "Examples:\n  \
+    patzer book make --count 5000                              8 random plies, balanced within 50 centipawns\n  \
+    patzer book make --random-plies 8 --window 90,140          White is better, as in UHO books\n  \
+    patzer book make games.pgn --plies 16 --engine cmd=stockfish --depth 20 --count 1000\n  \
+    patzer book make old.epd --window -20,20 -o balanced.pgn   the balanced lines of a book\n\n\
+    Openings with one position, by whatever moves, come once. The same seed gives the same book, whatever the\n\
+    concurrency.";
+
+/// Make a book of openings whose scores lie in a window
+///
+/// Candidates are the openings of files, or random play from the start position; each is scored by an engine, by
+/// default by the bundled one with 20,000 nodes.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct MakeArgs {
+    /// PGN games or EPD books, plain or compressed [default: random play]
+    #[arg(value_name = "FILE")]
+    files: Vec<PathBuf>,
+
+    /// Leave the games of a PGN after this many plies [default: 16]
+    #[arg(long, value_name = "N", requires = "files", value_parser = clap::value_parser!(u32).range(1..=400))]
+    plies: Option<u32>,
+
+    /// Random plies of each opening, one more in half of them
+    #[arg(long, value_name = "N", default_value_t = 8, conflicts_with = "files", value_parser = clap::value_parser!(u8).range(1..=100))]
+    random_plies: u8,
+
+    /// Begin random play from the start positions of Chess960; play openings of files by its rules
+    #[arg(long)]
+    chess960: bool,
+
+    /// Scores that openings may have, in centipawns from White's side
+    #[arg(long, value_name = "LOW,HIGH", default_value = "-50,50", allow_hyphen_values = true, value_parser = window)]
+    window: (i32, i32),
+
+    /// Let the advantage be of either side: judge by the score without its sign
+    #[arg(long)]
+    either_side: bool,
+
+    /// Openings of the book at most [default: all of the files that fit, or 1000 of random play]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
+    count: Option<u64>,
+
+    /// Seed of the order and of random play
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+
+    /// File to write: .epd, or .pgn with the moves
+    #[arg(short, long, value_name = "FILE", default_value = "book.epd")]
+    output: PathBuf,
+
+    #[command(flatten)]
+    engine: EngineArgs,
+}
+
+fn window(text: &str) -> std::result::Result<(i32, i32), String> {
+    let ends = text
+        .split_once(',')
+        .and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
+    ends.filter(|(low, high)| low <= high).ok_or_else(|| "write LOW,HIGH, such as -50,50".to_string())
+}
+
+const NODES: u64 = 20_000;
+const PLIES: u32 = 16;
+const RANDOM_COUNT: usize = 1000;
+
+#[derive(Serialize)]
+struct Made {
+    engine: String,
+    #[serde(flatten)]
+    counts: BookCounts,
+    /// Entries of files that cannot be read.
+    bad: usize,
+    seconds: f64,
+    complete: bool,
+    output: PathBuf,
+}
+
+impl fmt::Display for Made {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let BookCounts { candidates, kept, repeated, below, above, failed } = self.counts;
+        let count = |count: usize| grouped(count as u64);
+        writeln!(f, "written    {} openings → {}", count(kept), Printable(self.output.display()))?;
+        writeln!(f, "engine     {}", printable(&self.engine))?;
+        write!(f, "candidates {}: {} repeated", count(candidates), count(repeated))?;
+        write!(f, ", {} below and {} above the window", count(below), count(above))?;
+        if failed > 0 {
+            write!(f, ", {} without a score", count(failed))?;
+        }
+        if self.bad > 0 {
+            write!(f, "\nbad        {} entries that cannot be read", count(self.bad))?;
+        }
+        write!(f, "\ntime       {:.1} s", self.seconds)
+    }
+}
+
+pub fn run(args: &MakeArgs, ui: &Ui) -> Result<Status> {
+    check_writable(&args.output)?;
+    let write = form(&args.output)?;
+    let participant = args.engine.participant()?;
+    let scorer = args.engine.scorer(&participant, NODES)?;
+    let (openings, bad) = args.openings(ui)?;
+    let random = |number: usize| args.random(number);
+    let files = !args.files.is_empty();
+    let source = if files { Source::Openings(openings) } else { Source::Random(&random) };
+    let count = args.count.map_or(if files { usize::MAX } else { RANDOM_COUNT }, |count| count as usize);
+    let (low, high) = args.window;
+    let options = MakeOptions { window: low..=high, either_side: args.either_side, count };
+    let total = if count == usize::MAX { 0 } else { count as u64 };
+    let (bar, begin) = (ui.progress("judging", total), Instant::now());
+    let made = make(source, &options, &scorer, interrupt::flag(), &mut |counts| {
+        bar.set_position(counts.kept as u64);
+        bar.set_message(format!("{} candidates", counts.candidates));
+    });
+    bar.finish_and_clear();
+    let made = made?;
+    interrupt::check()?;
+    warn_of_failures(&made.failures, ui);
+    if made.openings.is_empty() {
+        return Err(Error::input(format!("none of {} candidates is in the window", made.counts.candidates)));
+    }
+    if made.counts.kept < count && count != usize::MAX {
+        ui.warn(format!("only {} openings fit, not {count}", made.counts.kept));
+    }
+    let mut text = String::new();
+    for (number, (opening, score)) in (1..).zip(&made.openings) {
+        text += &write(opening, number, *score);
+    }
+    patzer_io::write(&args.output, text.as_bytes())?;
+    ui.result(&Made {
+        engine: describe(&scorer),
+        counts: made.counts,
+        bad,
+        seconds: begin.elapsed().as_secs_f64(),
+        complete: made.complete,
+        output: args.output.clone(),
+    })
+}
+
+type Form = fn(&Opening, usize, i32) -> String;
+
+fn form(path: &Path) -> Result<Form> {
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("epd") => Ok(|opening, _, score| to_epd(opening, score)),
+        Some("pgn") => Ok(to_pgn),
+        _ => Err(Error::data(path, "a book is written as .epd or .pgn")),
+    }
+}
+
+pub fn warn_of_failures(failures: &BTreeMap<String, u64>, ui: &Ui) {
+    for (reason, count) in failures {
+        ui.warn(format!("{} without a score: {}", grouped(*count), printable(reason)));
+    }
+}
+
+impl MakeArgs {
+    /// Openings of the files in the order of the seed, and the number of bad entries.
+    fn openings(&self, ui: &Ui) -> Result<(Vec<Opening>, usize)> {
+        let (mut openings, mut bad) = (Vec::new(), 0);
+        for path in &self.files {
+            for entry in entries(path, Some(self.plies.unwrap_or(PLIES)), self.chess960)? {
+                match entry.opening {
+                    Ok(opening) => openings.push(opening),
+                    Err(reason) => {
+                        if bad == 0 {
+                            ui.warn(format!("{}: {}: {}", path.display(), entry.place, printable(&reason)));
+                        }
+                        bad += 1;
+                    }
+                }
+            }
+        }
+        Rng::new(self.seed).shuffle(&mut openings);
+        Ok((openings, bad))
+    }
+
+    /// The opening of a number by random play that gives nothing away.
+    fn random(&self, number: usize) -> Option<Opening> {
+        let source = if self.chess960 { StartSource::Chess960 } else { StartSource::StartPosition };
+        let starts = Starts { source, plies: self.random_plies.into(), balance: None };
+        let mut rng = Rng::new(mix(self.seed, number as u64));
+        let start = starts.find(number, &mut rng, &mut |_| Ok(Ok(0)), interrupt::flag()).ok()?;
+        start.map(|start| Opening::of(start.position))
+    }
+}

@@ -1,0 +1,133 @@
+//! Wrong ways to read a network: which of them gives an engine's values.
+
+use std::fmt;
+
+use serde::Serialize;
+use shakmaty::Position;
+
+use super::Compared;
+use patzer_chess::score::Score;
+use patzer_eval::nnue::Network;
+use patzer_eval::nnue::network::SCALE;
+use patzer_eval::nnue::plain::{KingSquare, Mirroring, OutputBucket, PlainNnue, Reading};
+
+/// What gives the engine's values.
+#[derive(Debug, Clone, Serialize)]
+pub struct Explanation {
+    /// `perspective`, `bucket`, `mirroring` or `scale`.
+    cause: &'static str,
+    what: String,
+    /// Positions that it explains.
+    agree: usize,
+    of: usize,
+}
+
+impl fmt::Display for Explanation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Explanation { cause, what, agree, of } = self;
+        write!(f, "{cause}: {what} ({agree} of {of} positions agree)")
+    }
+}
+
+/// The share of the positions that an explanation has to reach.
+const ENOUGH: f64 = 0.98;
+
+/// Wrong readings that the architecture leaves open.
+fn candidates(network: &Network) -> Vec<(&'static str, String, Reading)> {
+    let shape = network.architecture();
+    let reading = Reading::default();
+    let mut all: Vec<(&'static str, String, Reading)> = Vec::new();
+    let mut add = |cause, what: &str, reading| all.push((cause, what.to_string(), reading));
+    for (what, swapped, same_colours, unturned) in [
+        ("the other side's accumulator comes first", true, false, false),
+        ("the board is not turned upside down for Black", false, false, true),
+        ("Black's perspective takes White's pieces for its own", false, true, false),
+        ("Black's perspective is White's", false, true, true),
+    ] {
+        add("perspective", what, Reading { swapped, same_colours, unturned, ..reading });
+    }
+    if shape.mirror {
+        add("mirroring", "no perspective is mirrored", Reading { mirroring: Mirroring::Never, ..reading });
+    }
+    for (what, mirroring) in [
+        ("perspectives are mirrored while the king is on the files a to d", Mirroring::OtherHalf),
+        ("perspectives are mirrored while the king is on the files e to h", Mirroring::Always),
+    ] {
+        // The second one is right for a mirrored network.
+        if !(shape.mirror && mirroring == Mirroring::Always) {
+            add("mirroring", what, Reading { mirroring, ..reading });
+        }
+    }
+    if shape.king_bucket_count() > 1 {
+        for (what, king) in [
+            ("the king bucket is always 0", KingSquare::First),
+            ("the king bucket is that of the square not turned for Black", KingSquare::Unturned),
+            ("the king bucket is that of the opponent's king", KingSquare::Theirs),
+        ] {
+            add("bucket", what, Reading { king, ..reading });
+        }
+    }
+    if shape.output_buckets > 1 {
+        for (what, output) in [
+            ("output buckets count in the reverse order", OutputBucket::Reversed),
+            ("output buckets follow the other formula, of pieces or of phase", OutputBucket::OtherFormula),
+            (
+                "the output bucket is that of two pieces more: `pieces - 2` is missing",
+                OutputBucket::WithKings,
+            ),
+        ] {
+            add("bucket", what, Reading { output, ..reading });
+        }
+        for bucket in 0..shape.output_buckets {
+            let reading = Reading { output: OutputBucket::Only(bucket), ..reading };
+            all.push(("bucket", format!("the output bucket is always {bucket}"), reading));
+        }
+    }
+    all
+}
+
+/// Finds what explains an engine's values best, if it explains nearly all.
+pub fn explain(
+    network: &Network,
+    plain: &PlainNnue<'_>,
+    compared: &[Compared],
+    tolerance: Score,
+) -> Option<Explanation> {
+    let of = compared.len();
+    let agree = |value: &dyn Fn(&Compared) -> Score| {
+        compared.iter().filter(|one| (value(one) - one.engine).abs() <= tolerance).count()
+    };
+    let mut found: Vec<Explanation> = Vec::new();
+    let mut add = |cause, what: String, agree: usize| found.push(Explanation { cause, what, agree, of });
+    let white = |one: &Compared| if one.position.turn().is_white() { one.network } else { -one.network };
+    add("perspective", "the engine's values are White's; whitepov=on reads them so".into(), agree(&white));
+    let other = "the engine's values are for the side that does not move";
+    add("perspective", other.into(), agree(&|one| -one.network));
+    for (cause, what, reading) in candidates(network) {
+        let value = |one: &Compared| plain.evaluate(&one.position, &reading);
+        add(cause, what, agree(&value));
+    }
+    if let Some(factor) = factor(compared) {
+        // The engine rounds after its scale, the network before this factor.
+        let slack = f64::from(tolerance) + 1.0 + factor.abs();
+        let off = |one: &Compared| (factor * f64::from(one.network) - f64::from(one.engine)).abs();
+        let agree = compared.iter().filter(|one| off(one) <= slack).count();
+        let scale = f64::from(SCALE) * factor;
+        add(
+            "scale",
+            format!("values are {factor:.3} times the network's: scale {scale:.0}, not {SCALE}"),
+            agree,
+        );
+    }
+    // Of equal ones the first, which is the simplest.
+    let best = found.into_iter().rev().max_by_key(|explanation| explanation.agree)?;
+    (best.agree as f64 >= ENOUGH * of as f64).then_some(best)
+}
+
+/// The factor between the values, by least squares; `None` if values that are equal have it.
+fn factor(compared: &[Compared]) -> Option<f64> {
+    let sum = |of: fn(&Compared) -> f64| compared.iter().map(of).sum::<f64>();
+    let squares = sum(|one| f64::from(one.network).powi(2));
+    let factor = sum(|one| f64::from(one.network) * f64::from(one.engine)) / squares;
+    (factor.is_finite() && factor.abs() > 0.01 && (factor - 1.0).abs() > 0.005).then_some(factor)
+}

@@ -1,0 +1,224 @@
+mod simulate;
+
+use std::path::PathBuf;
+
+use super::earlier::EarlierArgs;
+use super::match_display::DisplayArgs;
+use super::match_run::{self, MatchRun};
+use super::play::{PlayArgs, after_help};
+use super::sprt::SprtArgs;
+use super::typed::{self, quoted, spec_word};
+use super::watch;
+use crate::{Error, Result, Status, Ui};
+use patzer_match::race::policy::Kind;
+use patzer_match::race::{Planner, RaceSettings, RaceState};
+use patzer_match::record::{Arguments, PairEntry};
+use patzer_match::{Lineup, SWAPPED, Spec};
+
+/// Games at most, unless told otherwise: alone, and with --confidence.
+const BUDGET: [u64; 2] = [20_000, 1_000_000];
+
+/// Confidence of the intervals where the race does not end by it.
+const CONFIDENCE: f64 = 0.95;
+
+const EXAMPLES: &str = "Examples:\n  \
+    patzer race a.nnue b.nnue c.nnue d.nnue --budget 4000          the best of four by halving, against each other\n  \
+    patzer race runs/*/new.nnue --confidence 0.9                   until the best is known with 90 %\n  \
+    patzer race a.nnue b.nnue c.nnue --anchor base.nnue            each against the base alone\n  \
+    patzer race a.nnue b.nnue c.nnue --confidence 0.9 --within 3   or a candidate within 3 Elo of the best\n  \
+    patzer race --resume                                           go on after an interruption\n  \
+    patzer race --simulate 2000 --strengths 30,27,20,10,0 --confidence 0.9   what would it cost?\n\n\
+    docs/race.md explains policies and intervals. Exit codes: 0 played or interrupted, 1 wrong input.";
+
+/// Find the strongest of many candidates with few games
+///
+/// Pairs of games go where they decide most. Without --anchor candidates meet each other, which needs the fewest games.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = after_help(EXAMPLES))]
+pub struct RaceArgs {
+    /// Candidates, two or more: .nnue or .hce.toml files, UCI engines, or built in: default (a network), default-hce,
+    /// untuned-hce
+    #[arg(value_name = "CANDIDATE")]
+    players: Vec<String>,
+
+    /// Common opponent of all candidates, of the same kinds, or a SPEC as for --engine [default: they meet each other]
+    #[arg(long, value_name = "PLAYER", help_heading = "Race")]
+    anchor: Option<String>,
+
+    /// Games at most [default: 20000, with --confidence 1000000]
+    #[arg(long, value_name = "GAMES", help_heading = "Race", value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
+    budget: Option<u64>,
+
+    /// End when the best candidate is known with this probability, 0 to 1 [default: play the budget]
+    #[arg(long, value_name = "P", help_heading = "Race", allow_negative_numbers = true)]
+    confidence: Option<f64>,
+
+    /// Elo by which the winner may be weaker than the best, with --confidence
+    #[arg(
+        long,
+        value_name = "ELO",
+        default_value_t = 0.0,
+        help_heading = "Race",
+        allow_negative_numbers = true
+    )]
+    within: f64,
+
+    /// Which candidates play next [default: halving, with --confidence lucb]
+    #[arg(long, value_name = "POLICY", help_heading = "Race")]
+    policy: Option<Kind>,
+
+    /// Share of pairs that the policy epsilon gives to candidates at random
+    #[arg(
+        long,
+        value_name = "SHARE",
+        default_value_t = 0.1,
+        help_heading = "Race",
+        allow_negative_numbers = true
+    )]
+    epsilon: f64,
+
+    /// Pairs allotted at once, from the results up to the batch before the last; more boards than this wait
+    #[arg(long, value_name = "PAIRS", default_value_t = 16, help_heading = "Race", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    batch: u32,
+
+    #[command(flatten)]
+    simulation: simulate::SimulationArgs,
+
+    #[command(flatten)]
+    play: PlayArgs,
+
+    /// File of the games; the journal for --resume lies beside it
+    #[arg(long, value_name = "FILE", default_value = "race.pgn", help_heading = "Games")]
+    pgn: PathBuf,
+
+    #[command(flatten)]
+    earlier: EarlierArgs,
+
+    /// Show a running race from its journal or games, until it ends; starts no program
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["players", "engine", "resume", "repair", "overwrite"], help_heading = "Output")]
+    watch: Option<PathBuf>,
+
+    #[command(flatten)]
+    show: DisplayArgs,
+}
+
+/// Arguments that the confirming test has of its own.
+const OWN: [&str; 3] = ["engine", "seed", "concurrency"];
+
+/// Arguments that name players.
+const PLAYERS: [&str; 3] = ["players", "engine", "anchor"];
+
+impl RaceArgs {
+    fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<RaceArgs> {
+        let all = self.earlier.resumed::<PairEntry, _>("race", &PLAYERS, &self.pgn, typed)?;
+        let RaceArgs { pgn, earlier, show, .. } = self.clone();
+        Ok(all.map_or_else(|| self.clone(), |all: RaceArgs| RaceArgs { pgn, earlier, show, ..all }))
+    }
+
+    fn settings(&self, candidates: usize) -> Result<RaceSettings> {
+        let until_known = self.confidence.is_some();
+        let settings = RaceSettings {
+            candidates,
+            anchor: self.anchor.is_some(),
+            policy: self.policy.unwrap_or(if until_known { Kind::Lucb } else { Kind::Halving }),
+            budget: self.budget.unwrap_or(BUDGET[usize::from(until_known)]) / 2,
+            confidence: self.confidence.unwrap_or(CONFIDENCE),
+            until_known,
+            within: self.within,
+            batch: self.batch as usize,
+            epsilon: self.epsilon,
+            seed: self.play.seed(),
+        };
+        settings.check().map(|()| settings)
+    }
+
+    /// Candidates, and the anchor last.
+    fn specs(&self) -> Result<Vec<Spec>> {
+        let files: Vec<&str> = self.players.iter().map(String::as_str).collect();
+        let mut specs = self.play.specs(&files)?;
+        if let Some(anchor) = &self.anchor {
+            specs.push(self.play.spec("--anchor", anchor)?);
+        }
+        Ok(specs)
+    }
+
+    /// The command that tests one player against another in new games under the same conditions.
+    fn confirm(&self, players: [usize; 2], typed: &Arguments) -> String {
+        let engines = self.play.engines();
+        // The argument of a player, and whether it is one of `--engine`.
+        let argument = |number: usize| match self.players.get(number) {
+            Some(file) => (file.as_str(), false),
+            None => match (engines.get(number - self.players.len()), &self.anchor) {
+                (Some(spec), _) => (spec.as_str(), true),
+                (None, anchor) => {
+                    let anchor = anchor.as_deref().unwrap_or_default();
+                    (anchor, anchor.contains("cmd="))
+                }
+            },
+        };
+        let [(first, described), second] = players.map(argument);
+        let word = |(text, is_spec): (&str, bool)| match (is_spec, described) {
+            (true, _) => format!("--engine {}", quoted(text)),
+            // Files come before what `--engine` describes, so this one is described too.
+            (false, true) => format!("--engine {}", quoted(&format!("cmd={}", spec_word(text)))),
+            (false, false) => quoted(text),
+        };
+        let [first, second] = [(first, described), second].map(word);
+        let conditions = typed::shared_with::<SprtArgs>(typed, &OWN);
+        format!("patzer sprt {first} {second}{conditions} --seed {}", self.play.seed() + 1)
+    }
+}
+
+/// Reads the settings of a race, with its number of players, from the arguments in its journal.
+pub fn settings_of(arguments: &Arguments, players: usize) -> Result<RaceSettings> {
+    let args: RaceArgs = typed::parse("race", arguments)?;
+    args.settings(players - usize::from(args.anchor.is_some()))
+}
+
+pub fn run(args: &RaceArgs, ui: &Ui) -> Result<Status> {
+    if let Some(file) = &args.watch {
+        return watch::run(file, ui);
+    }
+    if args.simulation.races().is_some() {
+        let settings = args.settings(args.simulation.candidates())?;
+        return args.simulation.run(&settings, ui);
+    }
+    let mut typed = typed::given("race");
+    let args = &args.with_stored_arguments(&mut typed)?;
+    let specs = args.specs()?;
+    let candidates = specs.len() - usize::from(args.anchor.is_some());
+    if candidates < 2 {
+        return Err(Error::usage(format!(
+            "a race needs two candidates or more, not {candidates}: patzer race A B C"
+        )));
+    }
+    let settings = args.settings(candidates)?;
+    let planner = Planner::new(settings);
+    let plan = planner.plan();
+    let run = MatchRun {
+        command: "race",
+        play: &args.play,
+        show: &args.show,
+        specs: &specs,
+        pairings: &*plan,
+        colours: SWAPPED,
+        pairs: settings.budget as usize,
+        kind: ("race", settings.to_string()),
+        pgn: &args.pgn,
+        earlier: args.earlier,
+        typed: &typed,
+        tuner: None,
+    };
+    let race = |lineup: &Lineup| RaceState::new(settings, planner, &lineup.names);
+    let held = match_run::play_match(&run, race, ui)?;
+    let pairs = held.ended.discarded;
+    if pairs > 0 {
+        ui.note(format!(
+            "finished beyond the end or after an unfinished pair, not counted and not written: {pairs} pairs"
+        ));
+    }
+    match_run::remark(&held.standings.all(), false, &args.pgn, ui);
+    let mut report = held.standings.report(&held.ended);
+    report.confirm = Some(args.confirm(held.standings.finalists(), &typed));
+    held.show.end(&held.standings, &report).map(|()| Status::Done)
+}

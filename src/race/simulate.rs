@@ -1,0 +1,115 @@
+//! Races between candidates of known strength, instead of games.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::{Error, Result, Status, Ui};
+use patzer_match::race::RaceSettings;
+use patzer_match::race::policy;
+use patzer_match::race::simulate::{Field, Simulated, simulate};
+use patzer_match::stats::plan::Conditions;
+
+/// Looks at a simulated race, spaced evenly in the logarithm of its games.
+const LOOKS: u32 = 60;
+
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Simulation")]
+pub(super) struct SimulationArgs {
+    /// Play no games: simulate this many races between candidates of --strengths
+    #[arg(long, value_name = "RACES", requires = "strengths", conflicts_with_all = ["players", "engine", "resume", "repair"],
+        value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    simulate: Option<u64>,
+
+    /// Elo of each candidate; --anchor, of any name, has 0
+    #[arg(
+        long,
+        value_name = "ELO,…",
+        requires = "simulate",
+        value_delimiter = ',',
+        allow_negative_numbers = true
+    )]
+    strengths: Vec<f64>,
+
+    /// Share of single games that are drawn, 0 to 1
+    #[arg(long, value_name = "P", default_value_t = 0.5, requires = "simulate")]
+    draws: f64,
+
+    /// Advantage that an opening gives to one colour, in Elo
+    #[arg(long, value_name = "ELO", default_value_t = 0.0, requires = "simulate")]
+    bias: f64,
+}
+
+#[derive(Serialize)]
+struct SimulationResult {
+    policy: &'static str,
+    candidates: usize,
+    draws: f64,
+    bias: f64,
+    #[serde(flatten)]
+    simulated: Simulated,
+    /// Games from which on the leader is right with 90 %.
+    games_until_90: Option<f64>,
+}
+
+impl SimulationArgs {
+    pub fn races(&self) -> Option<u64> {
+        self.simulate
+    }
+
+    pub fn candidates(&self) -> usize {
+        self.strengths.len()
+    }
+
+    pub fn run(&self, settings: &RaceSettings, ui: &Ui) -> Result<Status> {
+        crate::interrupt::listen();
+        if self.strengths.iter().any(|elo| !elo.is_finite()) {
+            return Err(Error::usage("--strengths: write Elo of each candidate, such as 30,20,0"));
+        }
+        let conditions = Conditions { draws: self.draws, bias: self.bias };
+        let field = Field::new(&self.strengths, settings.anchor, conditions)?;
+        let simulated = simulate(settings, &field, &looks(settings.budget), self.simulate.unwrap_or(1))?;
+        ui.result(&SimulationResult {
+            policy: policy::name(settings.policy),
+            candidates: settings.candidates,
+            draws: self.draws,
+            bias: self.bias,
+            games_until_90: simulated.games_until(0.9),
+            simulated,
+        })
+    }
+}
+
+/// Numbers of pairs from 10 to the budget.
+fn looks(budget: u64) -> Vec<u64> {
+    let growth = (budget as f64 / 10.0).max(1.0).powf(1.0 / f64::from(LOOKS));
+    let mut looks: Vec<u64> = (0..LOOKS).map(|look| (10.0 * growth.powf(look.into())) as u64).collect();
+    looks.push(budget);
+    looks.retain(|look| (1..=budget).contains(look));
+    looks.dedup();
+    looks
+}
+
+impl fmt::Display for SimulationResult {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let s = &self.simulated;
+        let percent = |share: f64| format!("{:.1} %", 100.0 * share);
+        writeln!(f, "{}: {} races of {} candidates", self.policy, s.races, self.candidates)?;
+        writeln!(f, "best found  {} ± {}", percent(s.found), percent(s.found_error))?;
+        writeln!(
+            f,
+            "games       {:.0} on average, half within {}, 95 % within {}",
+            s.games, s.games_median, s.games_95
+        )?;
+        writeln!(f, "undecided   {}", s.undecided)?;
+        writeln!(f, "a bound wrong at some time  {}", percent(s.missed))?;
+        if let Some(games) = self.games_until_90 {
+            writeln!(f, "leader right with 90 %  from {games:.0} games on")?;
+        }
+        write!(f, "\n{:>10}  {:>12}  {:>12}", "games", "leader right", "points lost")?;
+        for (games, found, regret) in s.curve.iter().step_by(6) {
+            write!(f, "\n{games:>10}  {:>12}  {regret:>12.1}", percent(*found))?;
+        }
+        Ok(())
+    }
+}

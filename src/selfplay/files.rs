@@ -1,0 +1,90 @@
+//! Files of a run: those that grow with the games, and datasets made of the games at the end.
+
+use std::path::PathBuf;
+
+use crate::{Error, Result};
+use patzer_data::extract::{Notice, Settings, extract};
+use patzer_data::filter::Pipeline;
+use patzer_data::format::registry;
+use patzer_label::selfplay::batch::Format;
+use patzer_match::journal::Earlier;
+
+pub struct Files {
+    /// Files with journals.
+    pub games: Vec<PathBuf>,
+    datasets: Vec<PathBuf>,
+    /// The PGN that the datasets are made of.
+    source: Option<PathBuf>,
+}
+
+impl Files {
+    /// Sorts the outputs; a dataset without a PGN among them gets one of its name.
+    pub fn of(outputs: &[PathBuf]) -> Result<Files> {
+        let (mut games, mut datasets) = (Vec::new(), Vec::new());
+        for path in outputs {
+            match Format::of(path) {
+                Ok(_) => games.push(path.clone()),
+                Err(_) if registry::of_path(path).is_some_and(|format| format.write.is_some()) => {
+                    datasets.push(path.clone());
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if outputs.is_empty() {
+            games.push("selfplay.pgn.zst".into());
+        }
+        let source = games.iter().find(|path| Format::of(path).is_ok_and(Format::is_pgn)).cloned();
+        let source = source.or_else(|| datasets.first().map(|path| path.with_extension("pgn.zst")));
+        let source = source.filter(|_| !datasets.is_empty());
+        games.extend(source.iter().filter(|source| !games.contains(source)).cloned().collect::<Vec<_>>());
+        Ok(Files { games, datasets, source })
+    }
+
+    /// Checks that no dataset takes the place of a file of another origin.
+    pub fn check(&self, earlier: Earlier) -> Result<()> {
+        for path in &self.datasets {
+            patzer_io::check_writable(path)?;
+            let ours = self.source.as_ref().is_some_and(|source| source.exists());
+            if path.exists() && !ours && earlier != Earlier::Overwrite {
+                let reason =
+                    "exists, and the games that it was made of do not; move it away, or name another with -o";
+                return Err(Error::data(path, reason));
+            }
+        }
+        Ok(())
+    }
+
+    pub fn check_chess960(&self) -> Result<()> {
+        match self.games.iter().find(|path| Format::of(path).is_ok_and(|format| format == Format::Binpack)) {
+            Some(path) => Err(Error::data(path, "binpack cannot carry Chess960; write viriformat (.vf)")),
+            None => Ok(()),
+        }
+    }
+
+    /// Makes the datasets of all games; returns warnings.
+    pub fn write_datasets(&self) -> Result<Vec<String>> {
+        let mut warnings = Vec::new();
+        for path in &self.datasets {
+            let mut notice = |notice| {
+                if let Notice::Damage(text) | Notice::Lost(text) | Notice::BadGame(text) = notice {
+                    warnings.push(text);
+                }
+            };
+            let pipeline = Pipeline::new(&[], &[])?;
+            extract(self.source.as_slice(), Some(path), pipeline, &Settings::default(), &mut notice)?;
+        }
+        Ok(warnings)
+    }
+
+    /// Says how to have the datasets of a run that was interrupted.
+    pub fn unmade(&self) -> Option<String> {
+        let (source, dataset) = (self.source.as_ref()?.display(), self.datasets.first()?.display());
+        Some(format!(
+            "{dataset} is made at the end of the run; until then: patzer extract {source} -o {dataset}"
+        ))
+    }
+
+    pub fn all(&self) -> Vec<PathBuf> {
+        self.games.iter().chain(&self.datasets).cloned().collect()
+    }
+}

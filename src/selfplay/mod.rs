@@ -1,0 +1,373 @@
+mod files;
+mod result;
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use crate::adjudication::AdjudicationArgs;
+use crate::earlier::{self, EarlierArgs};
+use crate::evaluation::warn_missing;
+use crate::play::{after_help, warn_of_bad_openings};
+use crate::players::{LimitArgs, PlayerArgs};
+use crate::typed;
+use crate::ui::LINES;
+use crate::{Error, Result, Status, Ui, interrupt};
+use files::Files;
+use patzer_io::number::{grouped, per_hour};
+use patzer_label::selfplay::batch::{Batch, GameTotals};
+use patzer_label::selfplay::genfens::GenfensCache;
+use patzer_label::selfplay::sampler::Temperature;
+use patzer_label::selfplay::start::{Source, Starts};
+use patzer_label::selfplay::{self, Event, Outputs, SelfplayConfig};
+use patzer_match::journal::{Arguments, Options, Start};
+use patzer_match::openings::{BookOptions, Openings};
+use patzer_match::participant::Participant;
+use patzer_match::pgn::Header;
+use patzer_match::{Lineup, Listen, Rules, Spec};
+use result::SelfplayResult;
+
+const EXAMPLES: &str = "Examples:\n  \
+    patzer selfplay --games 10000                        the default network, 5,000 nodes a move → selfplay.pgn.zst\n  \
+    patzer selfplay ./engine --nodes 20000 -o data.vf    a UCI engine against itself → viriformat\n  \
+    patzer selfplay ./engine --soft-nodes 5000 -o data.parquet  a dataset, and its games in data.pgn.zst\n  \
+    patzer selfplay ./engine --genfens --option Hash=16  openings that the engine makes\n  \
+    patzer selfplay ./new ./old --tc 1+0.01 -o data.binpack     two engines by the clock\n  \
+    patzer selfplay new.nnue --pool old/ --pool-share 0.3       three games in ten against past networks\n  \
+    patzer selfplay --openings book.epd --random-plies 4        a few random moves after a book\n  \
+    patzer selfplay --temperature 20 --temperature-plies 12     sampled first moves\n  \
+    patzer selfplay --resume                             go on after an interruption\n\n\
+    The same seed gives the same games for any number of threads, interrupted or not, where nodes or depth alone limit\n\
+    engines that search alike from a cleared table. docs/selfplay.md goes from an engine to a network.";
+
+const RANDOM_PLIES: usize = 8;
+
+/// Play data-generation games of any engine
+///
+/// Each game begins with random moves that give nothing away; unbalanced starts are dropped and counted. Every move is
+/// written with its score. A game that an engine's crash, hang, illegal move or time forfeit ends is counted and left
+/// out, and the engine is started again.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = after_help(EXAMPLES))]
+pub struct SelfplayArgs {
+    /// Engines: one plays itself, several play each other; .nnue or .hce.toml files, UCI engines, or built in: default
+    /// (a network), default-hce, untuned-hce; or the words of --engine [default: default]
+    #[arg(value_name = "ENGINE")]
+    players: Vec<String>,
+
+    #[command(flatten)]
+    settings: PlayerArgs,
+
+    /// Opponents other than these: engines, or folders of .nnue and .hce.toml files
+    #[arg(long, value_name = "ENGINE|DIR", help_heading = "Players")]
+    pool: Vec<String>,
+
+    /// Share of the games against the pool, 0 to 1
+    #[arg(long, value_name = "SHARE", default_value_t = 0.5, help_heading = "Players", requires = "pool")]
+    pool_share: f64,
+
+    #[command(flatten)]
+    limits: LimitArgs,
+
+    /// Games in all, those of an earlier run counted
+    #[arg(long, value_name = "N", default_value_t = 1000, help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..))]
+    games: u32,
+
+    /// Games at the same time [default: --threads, divided by the engines' option Threads]
+    #[arg(long, value_name = "N", help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    concurrency: Option<u32>,
+
+    /// File of the games: .pgn, .pgn.zst, .vf (viriformat) or .binpack; or a dataset such as .parquet, made of the games
+    /// at the end; may be given several times [default: selfplay.pgn.zst]
+    #[arg(short, long, value_name = "FILE", help_heading = "Games")]
+    output: Vec<PathBuf>,
+
+    #[command(flatten)]
+    earlier: EarlierArgs,
+
+    /// Seed of all random choices
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Games")]
+    seed: u64,
+
+    /// Book of openings, EPD or PGN, in the order of the seed [default: none, the start position]
+    #[arg(long, value_name = "FILE", help_heading = "Starts")]
+    openings: Option<PathBuf>,
+
+    /// Openings that the first engine makes: its `genfens` of OpenBench, with these words after the request
+    #[arg(long, value_name = "WORDS", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Starts")]
+    genfens: Option<String>,
+
+    /// Random plies before each game, one more in half of the games [default: 8, or none with a book or genfens]
+    #[arg(long, value_name = "N", help_heading = "Starts", value_parser = clap::value_parser!(u8).range(..=100))]
+    random_plies: Option<u8>,
+
+    /// Give up starts that score beyond this many centipawns for either side; 0 takes all [default: 300, or 0 with
+    /// genfens]
+    #[arg(long, value_name = "CP", help_heading = "Starts", value_parser = clap::value_parser!(u16).range(..=30_000))]
+    balance: Option<u16>,
+
+    /// Begin from the start positions of Chess960
+    #[arg(long, help_heading = "Starts", conflicts_with_all = ["openings", "genfens"])]
+    chess960: bool,
+
+    /// Begin from the start positions of double Chess960, where each side has its own
+    #[arg(long, help_heading = "Starts", conflicts_with_all = ["openings", "genfens", "chess960"])]
+    dfrc: bool,
+
+    /// Sample the first moves with a softmax of this temperature in centipawns; 0 plays the best [default: 0]
+    #[arg(
+        long,
+        value_name = "CP",
+        default_value_t = 0.0,
+        hide_default_value = true,
+        allow_negative_numbers = true,
+        help_heading = "Starts"
+    )]
+    temperature: f64,
+
+    /// Plies of each game, after its start, that are sampled
+    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Starts", requires = "temperature")]
+    temperature_plies: u16,
+
+    /// Moves to sample from
+    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Starts", requires = "temperature", value_parser = clap::value_parser!(u8).range(1..))]
+    temperature_lines: u8,
+
+    #[command(flatten)]
+    adjudication: AdjudicationArgs,
+}
+
+impl SelfplayArgs {
+    fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<SelfplayArgs> {
+        typed.remove("output");
+        let first = Files::of(&self.output)?.games.swap_remove(0);
+        let all =
+            self.earlier.resumed::<Batch, _>("selfplay", &["players", "engine", "pool"], &first, typed)?;
+        let SelfplayArgs { output, earlier, .. } = self.clone();
+        Ok(all.map_or_else(|| self.clone(), |all: SelfplayArgs| SelfplayArgs { output, earlier, ..all }))
+    }
+
+    /// Players, and how many of them come before the pool.
+    fn specs(&self) -> Result<(Vec<Spec>, usize)> {
+        let spec = |text: &String| self.settings.spec("ENGINE", text);
+        let mut engines = self.players.iter().map(spec).collect::<Result<Vec<_>>>()?;
+        engines.extend(self.settings.specs(&[])?);
+        if engines.is_empty() {
+            engines.push(self.settings.spec("ENGINE", "default")?);
+        }
+        let count = engines.len();
+        for name in &self.pool {
+            for member in selfplay::pool_members(name)? {
+                engines.push(self.settings.spec("--pool", &member)?);
+            }
+        }
+        Ok((engines, count))
+    }
+
+    fn book(&self) -> Result<Option<Openings>> {
+        let path = self.openings.as_deref().filter(|_| self.genfens.is_none());
+        let choice = BookOptions { path, seed: self.seed, ..BookOptions::default() };
+        let book = path.is_some().then(|| Openings::load(choice)).transpose()?;
+        // Starts after the last opening depend on how many there are.
+        book.iter().for_each(Openings::read_all);
+        Ok(book)
+    }
+
+    fn genfens<'a>(&self, participant: &'a Participant) -> Result<Option<GenfensCache<'a>>> {
+        let Some(words) = &self.genfens else { return Ok(None) };
+        if !participant.is_program() {
+            let name = &participant.name;
+            return Err(Error::usage(format!(
+                "--genfens: {name} is an evaluation; UCI engines make openings"
+            )));
+        }
+        // The engine may work in another folder.
+        let absolute = |path: &PathBuf| std::path::absolute(path).map_err(|e| Error::io(path, e));
+        let book = self.openings.as_ref().map(absolute).transpose()?;
+        if let Some(book) = book.as_ref().filter(|book| !book.is_file()) {
+            return Err(Error::data(book, "is no file"));
+        }
+        Ok(Some(GenfensCache::new(participant, self.seed, book, words.clone())))
+    }
+
+    fn starts<'a>(&self, book: Option<&'a Openings>, genfens: Option<&'a GenfensCache<'a>>) -> Starts<'a> {
+        let (source, plies, balance) = match (genfens, book) {
+            (Some(genfens), _) => (Source::Genfens(genfens), 0, 0),
+            (None, Some(book)) => (Source::Book(book), 0, 300),
+            (None, None) if self.dfrc => (Source::DoubleChess960, RANDOM_PLIES, 300),
+            (None, None) if self.chess960 => (Source::Chess960, RANDOM_PLIES, 300),
+            (None, None) => (Source::StartPosition, RANDOM_PLIES, 300),
+        };
+        let balance = self.balance.unwrap_or(balance);
+        Starts {
+            source,
+            plies: self.random_plies.map_or(plies, usize::from),
+            balance: (balance > 0).then_some(balance.into()),
+        }
+    }
+
+    fn temperature(&self, lineup: &Lineup) -> Result<Option<Temperature>> {
+        if !(0.0..=30_000.0).contains(&self.temperature) {
+            return Err(Error::usage(format!("--temperature {}: must be 0 to 30,000", self.temperature)));
+        }
+        if self.temperature == 0.0 {
+            return Ok(None);
+        }
+        if let Some(program) = lineup.participants.iter().find(|participant| participant.is_program()) {
+            let reason = "is a program; --temperature samples the lines of evaluations in this process";
+            return Err(Error::data(&program.name, reason));
+        }
+        Ok(Some(Temperature {
+            plies: self.temperature_plies.into(),
+            centipawns: self.temperature,
+            lines: self.temperature_lines.into(),
+        }))
+    }
+
+    fn concurrency(&self, lineup: &Lineup) -> usize {
+        let threads = || (rayon::current_num_threads() / lineup.threads()).max(1);
+        self.concurrency.map_or_else(threads, |n| n as usize)
+    }
+
+    /// Options stored in the journal: everything that decides which games are played.
+    fn options(&self, lineup: &Lineup, config: &SelfplayConfig, files: &Files) -> Options {
+        let mut options = lineup.options();
+        let mut set = |name: &str, value: String| drop(options.insert(name.to_string(), value));
+        set("patzer", env!("CARGO_PKG_VERSION").to_string());
+        set("engines before the pool", config.engines.to_string());
+        set("share of the pool", config.pool_share.to_string());
+        let Starts { source, plies, balance } = config.starts;
+        let source = match source {
+            Source::StartPosition => "start position".to_string(),
+            Source::Chess960 => "Chess960".to_string(),
+            Source::DoubleChess960 => "double Chess960".to_string(),
+            Source::Book(book) => format!("book {}", book.digest()),
+            Source::Genfens(_) => {
+                let (words, book) = (self.genfens.as_deref().unwrap_or_default(), &self.openings);
+                format!("genfens {words} from {book:?}")
+            }
+        };
+        set("starts", format!("{source}, {plies} random plies within {balance:?}"));
+        set("temperature", format!("{:?}", config.temperature));
+        set("adjudication", config.rules.adjudication.to_string());
+        if let Some(syzygy) = &config.rules.syzygy {
+            set("endgame tables", syzygy.to_string());
+        }
+        set("seed", config.seed.to_string());
+        set("files", files.games.len().to_string());
+        options
+    }
+}
+
+/// Checks, before a game is played, what a run would fail at.
+fn check(args: &SelfplayArgs, lineup: &Lineup, files: &Files) -> Result<()> {
+    if !(0.0..=1.0).contains(&args.pool_share) {
+        return Err(Error::usage(format!("--pool-share {}: must be 0 to 1", args.pool_share)));
+    }
+    if args.chess960 || args.dfrc {
+        if let Some(participant) = lineup.participants.iter().find(|p| !p.plays_chess960()) {
+            return Err(Error::data(&participant.name, "has no option UCI_Chess960"));
+        }
+        files.check_chess960()?;
+    }
+    Ok(())
+}
+
+pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    let mut typed = typed::given("selfplay");
+    let args = &args.with_stored_arguments(&mut typed)?;
+    let (files, choice) = (Files::of(&args.output)?, args.earlier.choice());
+    files.check(choice)?;
+    let (specs, engines) = args.specs()?;
+    args.earlier.check_trust::<Batch>(&files.games[0], &specs, ui)?;
+    let book = args.book()?;
+    let defaults = args.limits.defaults(&args.settings, Listen::default());
+    let lineup = Lineup::load(&specs, &defaults, interrupt::flag())?;
+    check(args, &lineup, &files)?;
+    for participant in &lineup.participants {
+        warn_missing(&participant.name, participant.missing(), ui);
+    }
+    book.iter().for_each(|book| warn_of_bad_openings(book, ui));
+    let genfens = args.genfens(&lineup.participants[0])?;
+    let programs = lineup.participants.iter().any(Participant::is_program);
+    let config = SelfplayConfig {
+        games: args.games as usize,
+        concurrency: args.concurrency(&lineup),
+        participants: &lineup.participants,
+        engines,
+        pool_share: args.pool_share,
+        rules: Rules {
+            adjudication: args.adjudication.rules(),
+            recover: programs,
+            syzygy: args.adjudication.syzygy()?,
+        },
+        starts: args.starts(book.as_ref(), genfens.as_ref()),
+        temperature: args.temperature(&lineup)?,
+        seed: args.seed,
+    };
+    let key = earlier::signing_key(programs, ui);
+    let options = args.options(&lineup, &config, &files);
+    let start = Start { arguments: &typed, options: &options, key: key.as_ref() };
+    let mut outputs = Outputs::open(&files.games, choice, config.games, &start, config.replays())?;
+    outputs.notes.iter().for_each(|note| ui.note(note));
+    if choice.resumes() {
+        let done: u64 = outputs.done.iter().map(|batch| batch.counts.games).sum();
+        ui.note(format!("{}: resuming after {done} games", files.games[0].display()));
+    }
+    ui.note(format!("{}: {}, {} at once", lineup.names.join(", "), lineup.limits(), config.concurrency));
+    let ended =
+        selfplay::run(&config, &header(&lineup), &mut outputs, interrupt::flag(), &mut show(&config, ui));
+    lineup.participants.iter().for_each(Participant::drop_spares);
+    let finished = outputs.finish(ended.as_ref().is_ok_and(|ended| ended.complete));
+    let ended = ended.and_then(|ended| finished.map(|()| ended)).inspect_err(|_| {
+        ui.note(format!("the finished games are kept in {}; --resume goes on", files.games[0].display()));
+    })?;
+    let written = if ended.complete {
+        files.write_datasets()?.iter().for_each(|warning| ui.warn(warning));
+        files.all()
+    } else {
+        files.unmade().iter().for_each(|text| ui.note(text));
+        files.games
+    };
+    ui.result(&SelfplayResult::new(ended, written))
+}
+
+/// Tags of the games, without a date: equal games are equal bytes.
+fn header(lineup: &Lineup) -> Header {
+    let mut header = Header::new("patzer selfplay", &lineup.names, &lineup.time_settings);
+    for (engine, participant) in header.engines.iter_mut().zip(&lineup.participants) {
+        *engine = participant.engine_name().map(str::to_string);
+    }
+    header
+}
+
+/// Failures of engines shown one by one.
+const SHOWN: u64 = 10;
+
+/// Shows progress with positions an hour from the first game on, and the first failures of engines.
+fn show<'a>(config: &SelfplayConfig, ui: &'a Ui) -> impl FnMut(Event) + 'a {
+    let (bar, begin) = (ui.progress("playing", config.games as u64), Instant::now());
+    let (mut last, mut troubles) = (None::<Instant>, 0);
+    move |event| match event {
+        Event::Trouble(text) => {
+            troubles += 1;
+            if troubles <= SHOWN {
+                bar.suspend(|| ui.warn(text));
+            } else if troubles == SHOWN + 1 {
+                bar.suspend(|| ui.warn("more failures are counted and not shown"));
+            }
+        }
+        Event::Played(counts, new) if new > 0 => {
+            let GameTotals { games, positions, .. } = counts;
+            let speed = grouped(per_hour(new, begin.elapsed().as_secs_f64()) as u64);
+            let text = format!("{games} games, {positions} positions, {speed} an hour");
+            bar.set_position(*games);
+            bar.set_message(text.clone());
+            if bar.is_hidden() && last.is_none_or(|last| last.elapsed() >= LINES) {
+                last = Some(Instant::now());
+                ui.note(text);
+            }
+        }
+        Event::Played(..) => {}
+    }
+}

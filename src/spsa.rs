@@ -1,0 +1,371 @@
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::earlier::EarlierArgs;
+use super::match_display::DisplayArgs;
+use super::match_run::{self, MatchRun};
+use super::play::{PlayArgs, after_help};
+use super::sprt::SprtArgs;
+use super::typed::{self, spec_word};
+use crate::evaluation::load;
+use crate::{Error, Result, Status, Ui};
+use patzer_engine::Params;
+use patzer_eval::Evaluation;
+use patzer_io::{Printable, check_writable, printable};
+use patzer_match::record::{Arguments, PairEntry};
+use patzer_match::spsa::{self, Form, Schedule, SpsaState, Tuner, Tuning, Value, weights};
+use patzer_match::stats::Pentanomial;
+use patzer_match::{Pairings, RunSummary, SWAPPED, Spec, participant};
+
+const EXAMPLES: &str = "Examples:\n  \
+    patzer spsa ./engine params.txt --tc 8+0.08 --option Hash=16 --games 60000\n  \
+    patzer spsa --engine \"cmd=./engine option.Threads=1\" params.txt --nodes 20000\n  \
+    patzer spsa default --list > params.txt                   the bundled engine's search parameters\n  \
+    patzer spsa default params.txt --games 20000              tuned in this process, 5,000 nodes a move\n  \
+    patzer spsa my.hce.toml --weights mobility,tempo          weights of terms → tuned.hce.toml\n  \
+    patzer spsa my.nnue --weights 'output.*.bias'             of the output layers → tuned.nnue\n  \
+    patzer spsa --resume                                      go on after an interruption\n  \
+    patzer spsa --resume --format rust                        the values once more, to paste\n  \
+    patzer report spsa.journal                                the course of each parameter\n\n\
+    PARAMS has OpenBench's lines: name, int|float, value, min, max, c_end, r_end";
+
+/// Tune parameters of an engine by games (SPSA)
+///
+/// Each iteration plays the engine with all parameters a random step to one side against itself with the opposite step,
+/// and moves the values towards the winner's. Schedule and learning rates are OpenBench's. An engine that crashes or
+/// hangs loses its game and is restarted.
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = after_help(EXAMPLES))]
+pub struct SpsaArgs {
+    /// A UCI engine, or an evaluation for the bundled engine: a .nnue or .hce.toml file, default, default-hce, untuned-hce
+    #[arg(value_name = "ENGINE")]
+    player: Option<String>,
+
+    /// File of the parameters, in OpenBench's lines
+    #[arg(value_name = "PARAMS")]
+    params: Option<PathBuf>,
+
+    /// Tune also weights of the evaluation: names with `*`, and beginnings of names, with commas between them
+    #[arg(long, value_name = "PATTERN,…")]
+    weights: Option<String>,
+
+    /// Print the lines of the parameters and do not play; without PARAMS and --weights, of the bundled engine's search
+    #[arg(long)]
+    list: bool,
+
+    /// Pairs of games of an iteration, all with the same perturbation
+    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Schedule", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    pairs: u32,
+
+    /// Iterations in flight: each knows the results of those this many before it, so that the result does not depend on
+    /// --concurrency, which cannot use more than --pairs times this
+    #[arg(long, value_name = "N", default_value_t = 32, help_heading = "Schedule", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    window: u32,
+
+    /// Exponent of the learning rate's decay
+    #[arg(long, value_name = "X", default_value_t = 0.602, help_heading = "Schedule")]
+    alpha: f64,
+
+    /// Exponent of the perturbation's decay
+    #[arg(long, value_name = "X", default_value_t = 0.101, help_heading = "Schedule")]
+    gamma: f64,
+
+    /// A, the iterations by which the learning rate's decay is delayed, as a share of all
+    #[arg(long, value_name = "X", default_value_t = 0.1, help_heading = "Schedule")]
+    a_ratio: f64,
+
+    #[command(flatten)]
+    play: PlayArgs,
+
+    /// Games in all, in whole iterations; the schedule ends with them
+    #[arg(long, value_name = "N", default_value_t = 20_000, help_heading = "Games", value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
+    games: u64,
+
+    /// File of the games; the journal for --resume lies beside it
+    #[arg(long, value_name = "FILE", default_value = "spsa.pgn", help_heading = "Games")]
+    pgn: PathBuf,
+
+    #[command(flatten)]
+    earlier: EarlierArgs,
+
+    /// File of the evaluation with the tuned weights [default: tuned.hce.toml or tuned.nnue]
+    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    output: Option<PathBuf>,
+
+    /// Print the values in this form alone
+    #[arg(long, value_name = "FORM", help_heading = "Output")]
+    format: Option<Form>,
+
+    #[command(flatten)]
+    show: DisplayArgs,
+}
+
+#[derive(Serialize)]
+struct SpsaReport {
+    games: u64,
+    iterations: usize,
+    /// Iterations of the whole schedule.
+    planned: usize,
+    /// LL, LD, WL + DD, WD, WW of the first perturbation of each pair.
+    pentanomial: Pentanomial,
+    params: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output: Option<PathBuf>,
+    /// Command that tests the values against those of the start.
+    test: String,
+    games_per_second: f64,
+    complete: bool,
+    #[serde(skip)]
+    form: Option<Form>,
+}
+
+impl fmt::Display for SpsaReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(form) = self.form {
+            return f.write_str(&form.write(&self.params));
+        }
+        let SpsaReport { games, iterations, planned, .. } = self;
+        writeln!(f, "games       {games}, {iterations} iterations of {planned}")?;
+        let width = self.params.iter().map(|now| now.param.name.chars().count()).max().unwrap_or(0).max(9);
+        writeln!(f, "\n{:<width$} {:>10} {:>12} {:>10}  range", "parameter", "start", "value", "± chance")?;
+        let mut moved = false;
+        for Value { param, value, noise, .. } in &self.params {
+            let places = if param.float { 4 } else { 1 };
+            let beyond = (value - param.start).abs() > *noise;
+            moved |= beyond;
+            writeln!(
+                f,
+                "{:<width$} {:>10} {value:>12.places$} {noise:>10.places$}  {} to {}{}",
+                printable(&param.name),
+                param.start,
+                param.min,
+                param.max,
+                if beyond { " *" } else { "" }
+            )?;
+        }
+        let star = if moved { "; * marks values farther from their start" } else { "" };
+        writeln!(f, "\n± chance: 95 % of how far results that say nothing would have moved the value{star}")?;
+        if let Some(output) = &self.output {
+            writeln!(f, "written     {}", Printable(output.display()))?;
+        } else {
+            write!(f, "\n{}", Form::Setoption.write(&self.params))?;
+        }
+        writeln!(f, "\nspeed       {:.1} games/s", self.games_per_second)?;
+        if !self.complete {
+            writeln!(f, "interrupted after {games} games; --resume goes on")?;
+        }
+        write!(f, "\nNow test the values against those of the start:\n  {}", printable(&self.test))
+    }
+}
+
+impl SpsaArgs {
+    fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<SpsaArgs> {
+        for here in ["format", "output", "list"] {
+            typed.remove(here);
+        }
+        let players = ["player", "params", "engine"];
+        let all = self.earlier.resumed::<PairEntry, _>("spsa", &players, &self.pgn, typed)?;
+        let SpsaArgs { pgn, earlier, show, format, output, .. } = self.clone();
+        Ok(all.map_or_else(
+            || self.clone(),
+            |all: SpsaArgs| SpsaArgs { pgn, earlier, show, format, output, ..all },
+        ))
+    }
+
+    /// The engine and the file of parameters; with --engine, the first positional argument is the file.
+    fn subject(&self) -> Result<(Spec, Option<PathBuf>)> {
+        let by_spec = !self.play.specs(&[])?.is_empty();
+        let (files, params) = match (&self.player, &self.params) {
+            (player, None) if by_spec => (None, player.as_ref().map(PathBuf::from)),
+            (player, params) => (player.as_deref(), params.clone()),
+        };
+        let files: Vec<&str> = files.into_iter().collect();
+        let [spec]: [Spec; 1] = self.play.specs(&files)?.try_into().map_err(|specs: Vec<Spec>| {
+            let count = specs.len();
+            Error::usage(format!(
+                "a tuning has one engine, not {count}: patzer spsa ENGINE PARAMS, or --engine"
+            ))
+        })?;
+        Ok((spec, params))
+    }
+
+    fn schedule(&self) -> Result<Schedule> {
+        for (name, value, range) in [
+            ("alpha", self.alpha, 0.0..=2.0),
+            ("gamma", self.gamma, 0.0..=2.0),
+            ("a-ratio", self.a_ratio, 0.0..=10.0),
+        ] {
+            if !range.contains(&value) {
+                let (low, high) = (range.start(), range.end());
+                return Err(Error::usage(format!("--{name} {value}: must be {low} to {high}")));
+            }
+        }
+        let pairs = self.pairs as usize;
+        let iterations = (self.games as usize).div_ceil(2 * pairs);
+        let (alpha, gamma, a_ratio) = (self.alpha, self.gamma, self.a_ratio);
+        Ok(Schedule { iterations, pairs, window: self.window as usize, alpha, gamma, a_ratio })
+    }
+}
+
+/// The evaluation whose weights are tuned: chosen by pattern, or by lines whose names have a dot.
+fn evaluation(spec: &Spec, by_pattern: bool, params: &[spsa::Param], ui: &Ui) -> Result<Option<Evaluation>> {
+    let by_name = params.iter().any(|param| weights::is_weight(&param.name));
+    if !by_pattern && !by_name {
+        return Ok(None);
+    }
+    match participant::program_path(spec)? {
+        Some(_) if by_pattern => {
+            Err(Error::usage("--weights are of an evaluation in this process, not of a program"))
+        }
+        Some(_) => Ok(None),
+        None => load(Some(Path::new(&spec.cmd)), ui).map(Some),
+    }
+}
+
+fn lines(args: &SpsaArgs, file: Option<&Path>) -> Result<Vec<spsa::Param>> {
+    match file {
+        Some(file) => spsa::read(file),
+        None if args.weights.is_none() && args.list => {
+            let lines: std::result::Result<Vec<_>, _> =
+                Params::spsa_lines().map(|line| line.parse()).collect();
+            lines.map_err(|error: spsa::ParamError| Error::internal(error.to_string()))
+        }
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Adds the weights that match; a line of the file has the better range and steps.
+fn add_weights(params: &mut Vec<spsa::Param>, evaluation: &Evaluation, patterns: &str) -> Result<()> {
+    let chosen = weights::params(evaluation, patterns);
+    let chosen = chosen.map_err(|error| Error::usage(format!("--weights: {error}")))?;
+    let known = |name: &str| params.iter().any(|param| param.name == name);
+    let new: Vec<_> = chosen.into_iter().filter(|param| !known(&param.name)).collect();
+    params.extend(new);
+    Ok(())
+}
+
+pub fn run(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
+    let mut typed = typed::given("spsa");
+    let list = args.list;
+    let args = &args.with_stored_arguments(&mut typed)?;
+    let (spec, file) = args.subject()?;
+    let mut params = lines(args, file.as_deref())?;
+    let evaluation = evaluation(&spec, args.weights.is_some(), &params, ui)?;
+    if let (Some(evaluation), Some(patterns)) = (&evaluation, &args.weights) {
+        add_weights(&mut params, evaluation, patterns)?;
+    }
+    if params.is_empty() {
+        return Err(Error::usage("there is nothing to tune: name a file of parameters, or --weights"));
+    }
+    if list {
+        let lines: Vec<String> = params.iter().map(ToString::to_string).collect();
+        return ui.line(&lines.join("\n")).map(|()| Status::Done);
+    }
+    let output = evaluation.as_ref().map(|evaluation| {
+        args.output.clone().unwrap_or_else(|| format!("tuned.{}", weights::file(evaluation).1).into())
+    });
+    output.as_deref().map_or(Ok(()), check_writable)?;
+    let schedule = args.schedule()?;
+    let (boards, most) = (args.play.concurrency(), schedule.pairs * schedule.window);
+    if boards > most {
+        ui.note(format!(
+            "{most} pairs are in flight, so {boards} boards are too many; a larger --window uses all"
+        ));
+    }
+    let tuner = Arc::new(Tuner::new(Tuning { params, schedule, seed: args.play.seed() }));
+    let name = spec.name.clone().unwrap_or_else(|| {
+        Path::new(&spec.cmd).file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    });
+    let side = |sign: &str| Spec { name: Some(format!("{name}{sign}")), ..spec.clone() };
+    let description = serde_json::to_string(&tuner.tuning).map_err(|e| Error::internal(e.to_string()))?;
+    let run = MatchRun {
+        command: "spsa",
+        play: &args.play,
+        show: &args.show,
+        specs: &[side("+"), side("-")],
+        pairings: &Pairings::new(2, 1),
+        colours: SWAPPED,
+        pairs: schedule.iterations * schedule.pairs,
+        kind: ("spsa", description),
+        pgn: &args.pgn,
+        earlier: args.earlier,
+        typed: &typed,
+        tuner: Some(&tuner),
+    };
+    let held = match_run::play_match(&run, |_| SpsaState::new(tuner.clone()), ui)?;
+    if held.standings.broken() {
+        let kept = args.pgn.display();
+        let reason = "every game of late ended because it crashed or did not answer";
+        return Err(Error::input(format!("{name}: {reason}; the finished games are kept in {kept}")));
+    }
+    match_run::remark(held.standings.tally(), true, &args.pgn, ui);
+    let values = held.standings.now();
+    if let (Some(output), Some(evaluation)) = (&output, &evaluation) {
+        write_weights(output, evaluation, &values)?;
+    }
+    let test = test_command(&typed, &spec, &values, output.as_deref());
+    let report = report(&held.standings, &held.ended, output, test, args.format);
+    held.show.end(&held.standings, &report).map(|()| Status::Done)
+}
+
+fn report(
+    state: &SpsaState,
+    ended: &RunSummary,
+    output: Option<PathBuf>,
+    test: String,
+    form: Option<Form>,
+) -> SpsaReport {
+    SpsaReport {
+        games: state.tally().games.games(),
+        iterations: state.iterations(),
+        planned: state.planned(),
+        pentanomial: state.tally().pairs,
+        params: state.now(),
+        output,
+        test,
+        games_per_second: ended.speed(),
+        complete: ended.complete,
+        form,
+    }
+}
+
+fn write_weights(path: &Path, evaluation: &Evaluation, values: &[Value]) -> Result<()> {
+    let chosen = values.iter().filter(|value| weights::is_weight(&value.param.name));
+    let chosen: Vec<_> = chosen.map(|value| (value.param.name.clone(), value.text.clone())).collect();
+    let tuned = weights::with(evaluation, &chosen).map_err(|error| Error::internal(error.to_string()))?;
+    patzer_io::write(path, &weights::file(&tuned).0)
+}
+
+/// Arguments of `sprt` that the test has of its own.
+const OWN: [&str; 4] = ["engine", "alpha", "games", "seed"];
+
+/// The `sprt` that decides whether the values are better than those of the start.
+fn test_command(typed: &Arguments, spec: &Spec, values: &[Value], output: Option<&Path>) -> String {
+    let given = typed.get("engine").and_then(|texts| texts.first());
+    let base = given.cloned().unwrap_or_else(|| format!("cmd={}", spec_word(&spec.cmd)));
+    let (mut tuned, mut before) = (base.clone(), base);
+    if let Some(output) = output {
+        let own = format!("cmd={}", spec_word(&output.display().to_string()));
+        // The last of two keys counts.
+        tuned = given.map_or(own.clone(), |given| format!("{given} {own}"));
+    }
+    tuned += " name=tuned";
+    before += " name=base";
+    for value in values.iter().filter(|value| !(output.is_some() && weights::is_weight(&value.param.name))) {
+        let name = &value.param.name;
+        tuned += &format!(" {}", spec_word(&format!("option.{name}={}", value.text)));
+        before +=
+            &format!(" {}", spec_word(&format!("option.{name}={}", value.param.text(value.param.start))));
+    }
+    let conditions = typed::shared_with::<SprtArgs>(typed, &OWN);
+    format!("patzer sprt --engine {} --engine {}{conditions}", in_quotes(&tuned), in_quotes(&before))
+}
+
+/// A description of a player as a shell takes it.
+fn in_quotes(text: &str) -> String {
+    let escaped = |c: char| if "\\\"$`".contains(c) { format!("\\{c}") } else { c.to_string() };
+    format!("\"{}\"", text.chars().map(escaped).collect::<String>())
+}

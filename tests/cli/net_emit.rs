@@ -1,0 +1,280 @@
+//! `patzer net emit`: the written code compiles without warnings and gives patzer's integers, for every family of
+//! architectures, with and without vectors, along random games.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use patzer_chess::rng::Rng;
+use patzer_eval::Evaluator;
+use patzer_eval::nnue::features::Features;
+use patzer_eval::nnue::network::body_size;
+use patzer_eval::nnue::{About, Activation, Architecture, KingBuckets, Network, Nnue, OutputBy};
+use shakmaty::{Chess, Position, Role, Square};
+
+use crate::patzer;
+
+/// Drivers that carry out a script of a game.
+const DRIVER_C: &str = include_str!("net_emit/driver.c");
+const DRIVER_RUST: &str = include_str!("net_emit/driver.rs");
+
+pub fn random(architecture: &Architecture, seed: u64, bound: usize) -> Network {
+    let mut rng = Rng::new(seed);
+    let mut body: Vec<u8> = (0..architecture.parameters())
+        .flat_map(|_| (rng.below(2 * bound + 1) as i16 - bound as i16).to_le_bytes())
+        .collect();
+    body.resize(body_size(architecture), 0);
+    let about = About { description: "random, for a test */ // \\".into(), training: String::new() };
+    Network::of_body(architecture.clone(), &body, about).unwrap()
+}
+
+/// Every family: name, architecture, bound of the random weights (beyond 128 the sums need 64 bits).
+pub fn families() -> Vec<(&'static str, Architecture, usize)> {
+    let plain = || Architecture::plain(24);
+    let buckets = |text: &str| KingBuckets::parse(text).unwrap();
+    let blocks = |text: &str| Features::parse(text).unwrap();
+    vec![
+        ("plain", Architecture::plain(300), 90),
+        (
+            "bucketed",
+            Architecture {
+                mirror: true,
+                king_buckets: buckets("five"),
+                psqt: true,
+                output_buckets: 8,
+                ..plain()
+            },
+            90,
+        ),
+        (
+            "phase",
+            Architecture {
+                activation: Activation::Crelu,
+                output_buckets: 4,
+                output_by: OutputBy::Phase,
+                king_buckets: buckets("halfka"),
+                hidden: 7,
+                ..plain()
+            },
+            90,
+        ),
+        ("relu", Architecture { activation: Activation::Relu, views: 1, psqt: true, ..plain() }, 90),
+        ("pairwise", Architecture { activation: Activation::Pairwise, mirror: true, ..plain() }, 90),
+        ("wide", plain(), 400),
+        (
+            "layers",
+            Architecture {
+                layers: vec![8, 4],
+                activation: Activation::Pairwise,
+                output_buckets: 2,
+                psqt: true,
+                ..plain()
+            },
+            90,
+        ),
+        ("layer", Architecture { layers: vec![3], activation: Activation::Relu, views: 1, ..plain() }, 90),
+        ("layer-crelu", Architecture { layers: vec![5], activation: Activation::Crelu, ..plain() }, 90),
+        (
+            "lines",
+            Architecture { features: blocks("all+h+v+d1+d2"), mirror: true, psqt: true, ..plain() },
+            30,
+        ),
+        (
+            "moves",
+            Architecture { features: blocks("all+ph+pv+mb+mc"), king_buckets: buckets("five"), ..plain() },
+            30,
+        ),
+    ]
+}
+
+fn board(position: &Chess) -> [u8; 64] {
+    let board = position.board();
+    Square::ALL.map(|square| {
+        let piece = board.piece_at(square);
+        piece.map_or(12, |piece| {
+            let role = Role::ALL.iter().position(|role| *role == piece.role).unwrap() as u8;
+            role + if piece.color.is_white() { 0 } else { 6 }
+        })
+    })
+}
+
+/// A script of random games with takebacks, null evaluations and the network's values.
+fn script(network: &Network) -> (String, usize) {
+    let mut nnue = Nnue::new(network.clone().into());
+    let (mut rng, mut text, mut checks) = (Rng::new(5), String::new(), 0);
+    let starts = [
+        "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+        "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1",
+        "n1n5/PPPk4/8/8/8/8/4Kppp/5N1N b - - 0 1",
+    ];
+    for start in starts {
+        let mut line = vec![patzer_chess::fen::position(start, false).unwrap()];
+        let squares: Vec<String> = board(&line[0]).iter().map(u8::to_string).collect();
+        let _ = writeln!(text, "r {}", squares.join(" "));
+        for _ in 0..250 {
+            let position = line.last().unwrap().clone();
+            if rng.below(3) > 0 {
+                let value = nnue.evaluate(&position, 0);
+                let _ = writeln!(text, "e {} {value}", u8::from(position.turn().is_black()));
+                checks += 1;
+            }
+            let moves = position.legal_moves();
+            if line.len() > 1 && (moves.is_empty() || line.len() > 100 || rng.below(4) == 0) {
+                line.pop();
+                text.push_str("o\n");
+            } else if !moves.is_empty() {
+                let mut after = position.clone();
+                after.play_unchecked(moves[rng.below(moves.len())]);
+                let (was, now) = (board(&position), board(&after));
+                let changed: Vec<usize> = (0..64).filter(|square| was[*square] != now[*square]).collect();
+                let _ = write!(text, "u {}", changed.len());
+                changed.iter().for_each(|square| {
+                    let _ = write!(text, " {square} {}", now[*square]);
+                });
+                text.push('\n');
+                line.push(after);
+            }
+        }
+    }
+    (text, checks)
+}
+
+/// Whether a program is there; says so where it is not.
+pub fn has(compiler: &str) -> bool {
+    let there = Command::new(compiler).arg("--version").output().is_ok_and(|output| output.status.success());
+    if !there {
+        eprintln!("skipped: there is no {compiler}");
+    }
+    there
+}
+
+fn compile(dir: &Path, command: &str) {
+    let mut words = command.split_whitespace();
+    let output = Command::new(words.next().unwrap()).args(words).current_dir(dir).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && errors.is_empty(), "{command}: {errors}");
+}
+
+fn run(dir: &Path, program: &str, args: &[&str], input: &str) -> String {
+    let mut command = Command::new(dir.join(program));
+    command.args(args).env("NNUE", "net.nnue").current_dir(dir);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // A program that fails early does not read it all.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(output.status.success(), "{program}: {text}{}", String::from_utf8_lossy(&output.stderr));
+    text
+}
+
+fn emit(dir: &Path, args: &str) {
+    let output = patzer(dir, &[&["net", "emit", "net.nnue"], &*args.split(' ').collect::<Vec<_>>()].concat());
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn each_family(mut check: impl FnMut(&Path, &str)) {
+    for (seed, (name, architecture, bound)) in families().into_iter().enumerate() {
+        let folder = tempfile::tempdir().unwrap();
+        let network = random(&architecture, seed as u64, bound);
+        std::fs::write(folder.path().join("net.nnue"), network.to_bytes()).unwrap();
+        let (script, checks) = script(&network);
+        std::fs::write(folder.path().join("driver.c"), DRIVER_C).unwrap();
+        std::fs::write(folder.path().join("driver.cpp"), DRIVER_C.replace("nnue.h", "nnue.hpp")).unwrap();
+        std::fs::write(folder.path().join("driver.rs"), DRIVER_RUST).unwrap();
+        check(folder.path(), &script);
+        assert!(checks > 300, "{name}");
+    }
+}
+
+const VECTORS: &str =
+    if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) { "-march=native" } else { "" };
+
+#[test]
+fn c_code_of_every_family_gives_the_same_integers() {
+    for compiler in ["gcc", "clang"].into_iter().filter(|compiler| has(compiler)) {
+        each_family(|dir, script| {
+            emit(dir, "--language c");
+            for options in ["-O0 -std=c99".to_string(), format!("-O3 {VECTORS}")] {
+                let strict = "-Wall -Wextra -Werror";
+                compile(dir, &format!("{compiler} {options} {strict} -x c -DNNUE_SELF_TEST nnue.h -o table"));
+                assert!(run(dir, "table", &[], "").starts_with("96 of 96 positions agree"));
+                compile(dir, &format!("{compiler} {options} {strict} driver.c -o driver"));
+                assert!(run(dir, "driver", &[], script).starts_with("checked "));
+            }
+        });
+    }
+}
+
+#[test]
+fn cpp_code_of_every_family_gives_the_same_integers() {
+    for compiler in ["g++", "clang++"].into_iter().filter(|compiler| has(compiler)) {
+        each_family(|dir, script| {
+            emit(dir, "-o nnue.hpp");
+            let options = format!("-O2 {VECTORS} -std=c++17 -Wall -Wextra -Werror");
+            compile(dir, &format!("{compiler} {options} driver.cpp -o driver"));
+            assert!(run(dir, "driver", &[], script).starts_with("checked "));
+        });
+    }
+}
+
+#[test]
+fn rust_code_of_every_family_gives_the_same_integers() {
+    if !has("rustc") {
+        return;
+    }
+    each_family(|dir, script| {
+        emit(dir, "-o nnue.rs");
+        let strict = "--edition 2021 -D warnings";
+        compile(dir, &format!("rustc {strict} -C opt-level=3 -C target-cpu=native driver.rs -o driver"));
+        assert!(run(dir, "driver", &[], script).starts_with("checked "));
+        compile(dir, &format!("rustc {strict} -C opt-level=0 --test nnue.rs -o table"));
+        assert!(run(dir, "table", &[], "").contains("1 passed"));
+    });
+}
+
+#[test]
+fn loaded_weights_give_the_same_integers_and_other_files_are_refused() {
+    let c = has("gcc");
+    let rust = has("rustc");
+    each_family(|dir, _| {
+        if c {
+            emit(dir, "-o nnue.h --weights load");
+            compile(dir, "gcc -O1 -Wall -Wextra -Werror -x c -DNNUE_SELF_TEST nnue.h -o table");
+            assert!(run(dir, "table", &["net.nnue"], "").starts_with("96 of 96 positions agree"));
+            assert_eq!(
+                patzer(dir, &["net", "init", "--hidden", "13", "-o", "other.nnue"]).status.code(),
+                Some(0)
+            );
+            let output = Command::new(dir.join("table")).arg(dir.join("other.nnue")).output().unwrap();
+            assert_eq!(output.status.code(), Some(2));
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(errors.contains("another architecture"), "{errors}");
+        }
+        if rust {
+            emit(dir, "-o nnue.rs --weights load");
+            compile(dir, "rustc --edition 2021 -D warnings -C opt-level=1 --test nnue.rs -o table");
+            assert!(run(dir, "table", &[], "").contains("1 passed"));
+        }
+    });
+}
+
+#[test]
+fn the_language_comes_from_the_name_or_the_option() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    patzer(dir, &["net", "init"]);
+    for (args, expected) in [
+        (&["base.nnue"][..], "--language is needed: c, cpp or rust"),
+        (&["base.nnue", "-o", "x.txt"], "where OUTPUT does not say it"),
+        (&["none.nnue", "-o", "x.h"], "none.nnue: no such file"),
+    ] {
+        let output = patzer(dir, &[&["net", "emit"], args].concat());
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(errors.contains(expected) && errors.lines().count() == 1, "{errors}");
+    }
+    assert!(patzer(dir, &["net", "emit", "base.nnue", "--language", "rust"]).status.success());
+    assert!(std::fs::read_to_string(dir.join("nnue.rs")).unwrap().starts_with("//! Inference"));
+}

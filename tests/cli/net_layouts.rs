@@ -1,0 +1,170 @@
+//! Raw layouts of other programs: `patzer net convert` with its options, `start=`, and the documented arithmetic.
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use patzer_eval::nnue::layout::LAYOUTS;
+use patzer_eval::nnue::plain::{PlainNnue, Reading};
+use patzer_eval::nnue::{Architecture, Network};
+use shakmaty::EnPassantMode;
+use shakmaty::fen::Fen;
+
+use crate::net_emit::{families, has, random};
+use crate::patzer;
+
+fn convert(dir: &Path, line: &str) -> serde_json::Value {
+    let args: Vec<&str> = ["net", "convert"].into_iter().chain(line.split(' ')).chain(["--json"]).collect();
+    let output = patzer(dir, &args);
+    assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+fn refused(dir: &Path, line: &str) -> String {
+    let args: Vec<&str> = ["net", "convert"].into_iter().chain(line.split(' ')).collect();
+    let output = patzer(dir, &args);
+    assert_eq!(output.status.code(), Some(1), "{line}");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(errors.lines().count(), 1, "{errors}");
+    errors
+}
+
+#[test]
+fn every_named_layout_comes_back_to_the_same_bytes() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    for (seed, named) in LAYOUTS.iter().enumerate() {
+        let shape = Architecture { hidden: 24, ..(named.architecture)() };
+        let network = random(&shape, seed as u64, 90);
+        std::fs::write(dir.join("a.nnue"), network.to_bytes()).unwrap();
+        let name = named.name;
+        let said = convert(dir, &format!("a.nnue a.bin --to {name}"));
+        assert_eq!(said["architecture"], shape.to_string());
+        convert(dir, &format!("a.bin b.nnue --from {name}"));
+        let read = Network::parse(&std::fs::read(dir.join("b.nnue")).unwrap()).unwrap();
+        if (named.layout)().qa == 255 {
+            assert_eq!(read.weights(), network.weights(), "{name}");
+        }
+        convert(dir, &format!("b.nnue b.bin --to {name}"));
+        let bytes = |file: &str| std::fs::read(dir.join(file)).unwrap();
+        assert!(bytes("a.bin") == bytes("b.bin"), "{name}");
+    }
+}
+
+#[test]
+fn options_change_a_layout_and_rounding_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    let shape = Architecture { output_buckets: 4, ..Architecture::plain(8) };
+    std::fs::write(dir.join("a.nnue"), random(&shape, 1, 60).to_bytes()).unwrap();
+    let options =
+        "--transpose features,outputs --bucket-order reversed --pad none --dtype i8 --qa 510 --qb 64";
+    let said = convert(dir, &format!("a.nnue a.bin --to bullet {options}"));
+    assert_eq!(
+        (&said["qa"], &said["rounded"], &said["layout"]),
+        (&510.into(), &serde_json::Value::Null, &"bullet".into())
+    );
+    // 768 · 8 and 4 · 16 weights of one byte, 8 and 4 biases of two.
+    assert_eq!(said["bytes"], 768 * 8 + 64 + 24);
+    let recipe = "--recipe default --set output_buckets=4 --hidden 8";
+    convert(dir, &format!("a.bin b.nnue --from bullet {options} {recipe}"));
+    let weights = |file: &str| Network::parse(&std::fs::read(dir.join(file)).unwrap()).unwrap().weights();
+    assert_eq!(weights("a.nnue"), weights("b.nnue"));
+    let said = convert(dir, "a.nnue c.bin --qa 181");
+    assert!(said["rounded"].as_u64().unwrap() > 1000, "{said}");
+    let said = convert(dir, "a.nnue c.bin --bucket-order 3,1,2,0");
+    assert_eq!(said["rounded"], serde_json::Value::Null);
+}
+
+#[test]
+fn layouts_that_do_not_fit_get_one_clear_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    std::fs::write(dir.join("a.nnue"), random(&Architecture::plain(8), 1, 90).to_bytes()).unwrap();
+    std::fs::write(dir.join("junk.bin"), [7; 1000]).unwrap();
+    for (line, expected) in [
+        (
+            "junk.bin x.nnue --from leorik-buckets",
+            "junk.bin: its 1000 bytes are not the size of any (768x5hm->N)x2->1x8",
+        ),
+        ("a.nnue x.nnue --from bullet", "a.nnue: has a header"),
+        ("a.nnue x.nnue --qa 181", "are for raw weights"),
+        ("a.nnue x.bin --bucket-order 1,0", "the order of 1 output buckets has to name each of them once"),
+        ("a.nnue x.bin --bucket-order last", "--bucket-order last: numbers such as"),
+        ("a.nnue x.bin --dtype i8 --qa 1000", "beyond 8 bits; take smaller units"),
+    ] {
+        let errors = refused(dir, line);
+        assert!(errors.contains(expected), "{line}: {errors}");
+        assert!(!dir.join("x.nnue").exists() && !dir.join("x.bin").exists());
+    }
+}
+
+#[test]
+fn the_page_has_every_layout() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/networks-arithmetic.md");
+    let text = std::fs::read_to_string(page).unwrap();
+    let row = |layout: &patzer_eval::nnue::layout::NamedLayout| {
+        format!(
+            "| `{}` | {} | {} |\n",
+            layout.name,
+            layout.about,
+            (layout.architecture)().to_string().replace("->1)", "->N)")
+        )
+    };
+    let table: String = LAYOUTS.iter().map(row).collect();
+    assert!(text.contains(&table), "the page lacks:\n{table}");
+}
+
+#[test]
+fn the_numpy_program_of_the_page_agrees_to_the_centipawn() {
+    let numpy = Command::new("python3").args(["-c", "import numpy, tomllib"]).output();
+    if !has("python3") || !numpy.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: python3 has no numpy or no tomllib");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let mut fens = Vec::new();
+    patzer_chess::testing::along_random_games(7, 2, 60, |position| fens.push(position.clone()));
+    let lines: String = fens
+        .iter()
+        .map(|position| format!("{}\n", Fen::from_position(position, EnPassantMode::Legal)))
+        .collect();
+    for (seed, (name, shape, bound)) in families().into_iter().enumerate() {
+        if !shape.features.is_all() {
+            continue;
+        }
+        let network = random(&shape, seed as u64, bound);
+        let file = folder.path().join("net.nnue");
+        std::fs::write(&file, network.to_bytes()).unwrap();
+        let mut command = Command::new("python3");
+        command.arg(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/nnue.py")).arg(&file);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let plain = PlainNnue::new(&network);
+        let value =
+            |position: &shakmaty::Chess| format!("{}\n", plain.evaluate(position, &Reading::default()));
+        let expected: String = fens.iter().map(value).collect();
+        assert_eq!(String::from_utf8(output.stdout).unwrap(), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_recipe_starts_from_the_files_of_bullet() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    let network = random(&patzer_train::Settings::load("small").unwrap().architecture(), 5, 90);
+    std::fs::write(dir.join("a.nnue"), network.to_bytes()).unwrap();
+    convert(dir, "a.nnue quantised.bin --to bullet");
+    convert(dir, "a.nnue raw.bin --to bullet-raw");
+    for file in ["quantised.bin", "raw.bin", "a.nnue"] {
+        let settings = patzer_train::Settings::load("small").unwrap();
+        let start = dir.join(file);
+        let settings = patzer_train::Settings { start: Some(start), ..settings };
+        assert_eq!(settings.start().unwrap().unwrap().weights(), network.weights(), "{file}");
+    }
+    std::fs::write(dir.join("junk.bin"), [1; 999]).unwrap();
+    let settings = patzer_train::Settings::load("small").unwrap();
+    let settings = patzer_train::Settings { start: Some(dir.join("junk.bin")), ..settings };
+    assert!(settings.start().unwrap_err().to_string().contains("junk.bin: is not a patzer network"));
+}

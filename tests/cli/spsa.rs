@@ -1,0 +1,230 @@
+//! `patzer spsa`: values that arrive, runs that are killed, engines that misbehave, and weights.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
+
+use patzer_chess::rng::mix;
+use serde_json::Value;
+
+use crate::{done, mock, patzer};
+
+/// A mock engine that reports a negative score resigns, so that its option `Score` is its strength.
+const RULES: &str = "--nodes 1 --max-moves 4 --resign 1,1 --resign-by-loser";
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("params.txt"), "# strength\nScore, int, -10, -200, 200, 20, 0.02\n")
+        .unwrap();
+    folder
+}
+
+fn command(folder: &Path, engine: &str, rest: &str) -> Command {
+    let mut command = crate::program();
+    command.current_dir(folder).env(mock::VARIABLE, "").stdin(Stdio::null());
+    command.args(["spsa", "--engine", &mock::command(engine), "params.txt"]);
+    command.args(RULES.split_whitespace()).args(rest.split_whitespace());
+    command
+}
+
+fn tuned(output: &Output) -> Value {
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
+}
+
+fn error(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or_default().to_string()
+}
+
+#[test]
+fn values_arrive_at_a_uci_engine_and_move_towards_the_winner() {
+    let folder = folder();
+    let run = |rest: &str| tuned(&command(folder.path(), "name=mock", rest).output().unwrap());
+    let alone = run("--games 120 --window 4 --concurrency 1 --json --pgn one.pgn");
+    let value = alone["params"][0]["value"].as_f64().unwrap();
+    assert!((10.0..60.0).contains(&value), "{alone}");
+    assert!(value + 10.0 > alone["params"][0]["noise"].as_f64().unwrap(), "beyond chance: {alone}");
+    assert_eq!((alone["games"].as_u64(), alone["iterations"].as_u64()), (Some(120), Some(60)));
+    assert!(alone["test"].as_str().unwrap().contains(&format!("name=tuned option.Score={}", value.round())));
+    // The engine said its value as its score in the games.
+    let pgn = fs::read_to_string(folder.path().join("one.pgn")).unwrap();
+    assert!(pgn.contains("[White \"mock+\"]") && pgn.contains("[White \"mock-\"]"), "{pgn}");
+    assert!(pgn.contains("{-0.") && pgn.contains('/'), "{pgn}");
+    let many = run("--games 120 --window 4 --concurrency 3 --json --pgn many.pgn");
+    assert_eq!(alone["params"], many["params"], "whatever the concurrency");
+    let other = run("--games 120 --window 4 --seed 5 --json --pgn other.pgn");
+    assert_ne!(alone["params"], other["params"]);
+    for (form, says) in [
+        ("setoption", "setoption name Score value "),
+        ("rust", "pub const SCORE: i32 = "),
+        ("c", "static const int SCORE = "),
+        ("openbench", "Score, int, "),
+    ] {
+        let mut again = command(folder.path(), "name=mock", "");
+        again.args(["--games", "120", "--window", "4", "--resume", "--pgn", "one.pgn", "--format", form]);
+        let text = String::from_utf8(again.output().unwrap().stdout).unwrap();
+        let rounded = value.round().to_string();
+        assert!(text.starts_with(says) && text.contains(&rounded) && text.lines().count() == 1, "{text}");
+    }
+    let page = done(folder.path(), "report one.journal --svg plots --json");
+    let page: Value = serde_json::from_str(&page).unwrap();
+    assert_eq!(page["runs"][0]["measures"]["iterations"], 60, "{page}");
+    assert!(fs::read_to_string(folder.path().join("plots/course-score.svg")).unwrap().contains("<svg"));
+    let watched = done(folder.path(), "match --watch one.journal");
+    assert!(watched.contains("setoption name Score value"), "{watched}");
+}
+
+#[test]
+fn a_tuning_that_is_killed_again_and_again_ends_as_one_that_is_not() {
+    let folder = folder();
+    let args = "--games 160 --pairs 2 --window 3 --json";
+    let whole = tuned(&command(folder.path(), "", &format!("{args} --pgn whole.pgn")).output().unwrap());
+    let mut kills = 0;
+    let ended = loop {
+        let mut resumed = crate::program();
+        resumed.current_dir(folder.path()).env(mock::VARIABLE, "").args(["spsa", "--resume", "--json"]);
+        if !folder.path().join("spsa.journal").exists() {
+            resumed = command(folder.path(), "", args);
+        }
+        resumed.args(["--concurrency", if kills % 2 == 0 { "2" } else { "1" }]);
+        let mut child = resumed.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_millis(100 + mix(5, kills) % (200 + 100 * kills)));
+        if kills < 20 && crate::kill(&mut child) {
+            kills += 1;
+        } else {
+            break child.wait_with_output().unwrap();
+        }
+    };
+    assert!(kills > 0);
+    assert_eq!(tuned(&ended)["params"], whole["params"]);
+}
+
+#[test]
+fn engines_that_misbehave_do_not_end_a_tuning() {
+    for mode in [
+        "crash@9",
+        "hang@9",
+        "flood@9",
+        "garbage@2",
+        "silent@1",
+        "illegal@2",
+        "null@2",
+        "none@2",
+        "empty@2",
+        "unended@3",
+        "twice@3",
+        "stale@3",
+    ] {
+        let folder = folder();
+        let args = "--games 12 --stall-timeout 1 --concurrency 2 --json";
+        let output = command(folder.path(), &format!("option.Mode={mode}"), args).output().unwrap();
+        let said = tuned(&output);
+        assert_eq!((said["games"].as_u64(), said["complete"].as_bool()), (Some(12), Some(true)), "{mode}");
+    }
+    // One that never finishes a game does.
+    let folder = folder();
+    let output = command(folder.path(), "name=bad option.Mode=crash@1", "--games 1000").output().unwrap();
+    assert!(
+        error(&output).starts_with("error: bad: every game of late ended because it crashed"),
+        "{output:?}"
+    );
+}
+
+#[test]
+fn what_cannot_be_tuned_is_named_before_any_game() {
+    for (params, engine, rest, says) in [
+        ("Score, int, 0, -200, 200, 20", "", "", "params.txt: line 1: has 6 fields"),
+        (
+            "Score, int, 0, -9, 9, 1, 1\nscore, int, 0, -9, 9, 1, 1",
+            "",
+            "",
+            "line 2: `score` comes a second time",
+        ),
+        ("", "", "", "params.txt: holds no parameter"),
+        ("Speed, int, 0, -9, 9, 1, 1", "", "", "has no option `Speed`; it offers: Seed"),
+        ("Seed, int, 5, 0, 10, 1, 1", "", "", "option `Seed` takes a number from 0 to 9, not `10`"),
+        ("Seed, float, 5, 0, 8.5, 1, 1", "", "", "option `Seed` takes a number from 0 to 9, not `8.5`"),
+        ("Seed, int, 5, 0, 9, 1, 1", "", "--alpha 3", "--alpha 3: must be 0 to 2"),
+        ("Seed, int, 5, 0, 9, 1, 1", "", "--weights tempo", "--weights are of an evaluation"),
+        ("Seed, int, 5, 0, 9, 1, 1", "", "--engine cmd=default", "a tuning has one engine, not 2"),
+    ] {
+        let folder = folder();
+        fs::write(folder.path().join("params.txt"), params).unwrap();
+        let said = error(&command(folder.path(), engine, rest).output().unwrap());
+        assert!(said.starts_with("error: ") && said.contains(says), "{params}: {said}");
+        assert!(!folder.path().join("spsa.pgn").exists());
+    }
+    let folder = folder();
+    for (line, says) in [
+        ("spsa default params.txt", "no option `Score`"),
+        ("spsa default", "there is nothing to tune"),
+        ("spsa default-hce --weights material.quen", "no weight matches `material.quen`"),
+        ("spsa", "a tuning has one engine, not 0"),
+    ] {
+        let said = error(&patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>()));
+        assert!(said.contains(says), "{line}: {said}");
+    }
+}
+
+#[test]
+fn the_bundled_engine_is_tuned_in_this_process() {
+    let folder = folder();
+    let lines = done(folder.path(), "spsa default --list");
+    assert!(lines.contains("rfp_margin, int, 74, 30, 150, 6, 0.002\n"), "{lines}");
+    let chosen: Vec<&str> =
+        lines.lines().filter(|line| line.starts_with("rfp") || line.starts_with("lmr_b")).collect();
+    fs::write(folder.path().join("params.txt"), chosen.join("\n")).unwrap();
+    let play = "--nodes 60 --hash 1 --max-moves 20 --games 24 --json";
+    let run = |rest: &str| -> Value {
+        serde_json::from_str(&done(folder.path(), &format!("spsa untuned-hce params.txt {play} {rest}")))
+            .unwrap()
+    };
+    let (one, three) = (run("--concurrency 1"), run("--concurrency 3 --pgn b.pgn"));
+    assert_eq!(one["params"], three["params"]);
+    assert_eq!(
+        fs::read(folder.path().join("spsa.pgn")).unwrap(),
+        fs::read(folder.path().join("b.pgn")).unwrap()
+    );
+    assert_eq!(one["params"].as_array().unwrap().len(), 3);
+    // The command that it names runs.
+    let test = one["test"].as_str().unwrap();
+    assert!(test.contains("option.rfp_margin=74") && test.contains("--nodes 60"), "{test}");
+    let test = test.replace("patzer", env!("CARGO_BIN_EXE_patzer")) + " --games 2";
+    let output = Command::new("sh").current_dir(folder.path()).args(["-c", &test]).output().unwrap();
+    assert_eq!(output.status.code(), Some(11), "{test}: {output:?}");
+}
+
+#[test]
+fn weights_are_tuned_into_a_file_of_their_own() {
+    let folder = folder();
+    let play = "--nodes 40 --hash 1 --games 24 --json";
+    let run = |rest: &str| -> Value {
+        serde_json::from_str(&done(folder.path(), &format!("spsa {rest} {play}"))).unwrap()
+    };
+    let queen = "material.queen.mg, int, 900, 0, 1800, 45, 0.2\n";
+    fs::write(folder.path().join("w.txt"), queen).unwrap();
+    let said = run("untuned-hce w.txt --weights material.queen,material.pawn.eg");
+    assert_eq!(said["output"], "tuned.hce.toml");
+    let names = ["material.queen.mg", "material.pawn.eg", "material.queen.eg"];
+    assert_eq!([0, 1, 2].map(|at| said["params"][at]["name"].as_str().unwrap()), names);
+    let tuned = fs::read_to_string(folder.path().join("tuned.hce.toml")).unwrap();
+    let weight = |at: usize| said["params"][at]["text"].as_str().unwrap().to_string();
+    let queen = tuned.lines().find(|line| line.starts_with("queen = ")).unwrap();
+    assert!(
+        queen.contains(&format!("{}, ", weight(0))) && queen.contains(&format!(" {}]", weight(2))),
+        "{queen}"
+    );
+    assert_ne!(weight(0), "900", "{said}");
+    let own = run("untuned-hce w.txt --pgn own.pgn -o own.hce.toml");
+    assert_eq!(own["output"], "own.hce.toml", "a name with a dot is a weight");
+    let test = said["test"].as_str().unwrap();
+    assert!(
+        test.contains("cmd=tuned.hce.toml name=tuned\" --engine \"cmd=untuned-hce name=base\""),
+        "{test}"
+    );
+    let said = run("default --weights output.0.*.bias -o new.nnue --pgn net.pgn");
+    assert_eq!(said["output"], "new.nnue");
+    done(folder.path(), "match new.nnue default --hash 1 --nodes 10 --games 2");
+}

@@ -1,0 +1,358 @@
+//! `patzer tune --traces`: traces of another engine, and its values as source code.
+
+use std::fs;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+use crate::{done, patzer};
+
+#[path = "../../examples/write_traces.rs"]
+#[allow(dead_code)]
+mod write_traces;
+
+/// Lines of FEN and result: material decides, mostly.
+fn epd(lines: usize) -> String {
+    let fens = [
+        ("r1bq1rk1/ppp2ppp/2n1bn2/3p4/3P4/2N1BN2/PPP2PPP/R2QKB1R w KQ -", ["0.5", "0.5", "1.0", "0.0"]),
+        ("8/5k2/8/3K4/8/8/7R/8 b - -", ["1.0", "1.0", "1.0", "0.5"]),
+        ("8/5k2/8/3K4/8/8/7r/8 w - -", ["0.0", "0.0", "0.5", "0.0"]),
+        ("4k3/pppp4/8/8/8/8/PPPPP3/4K3 w - -", ["1.0", "0.5", "1.0", "0.0"]),
+        ("4k3/ppppp3/8/8/8/8/PPPP4/4K3 b - -", ["0.0", "0.5", "0.0", "1.0"]),
+        ("4k3/pp3n2/8/8/8/8/PP2B3/4K3 w - -", ["0.5", "1.0", "0.5", "0.0"]),
+        ("3qk3/pp6/8/8/8/8/PP6/3RK3 w - -", ["0.0", "0.0", "0.0", "0.5"]),
+        ("3rk3/pp6/8/8/8/8/PP6/3QK3 b - -", ["1.0", "1.0", "1.0", "0.5"]),
+    ];
+    let line = |i: usize| {
+        let (fen, results) = fens[i % fens.len()];
+        format!("{fen} [{}]\n", results[i / fens.len() % 4])
+    };
+    (0..lines).map(line).collect()
+}
+
+const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
+
+/// What a program writes that reads positions.
+fn piped(command: &mut std::process::Command, input: &str) -> Option<String> {
+    use std::io::Write;
+    use std::process::Stdio;
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().ok()?;
+    child.stdin.take()?.write_all(input.as_bytes()).ok()?;
+    let output = child.wait_with_output().ok()?;
+    output.status.success().then(|| String::from_utf8(output.stdout).unwrap())
+}
+
+/// A folder with traces as the Rust example writes them, and their terms.
+fn traced() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let traces: String = epd(64)
+        .lines()
+        .filter_map(|line| write_traces::line(line).unwrap())
+        .map(|line| line + "\n")
+        .collect();
+    fs::write(folder.path().join("traces.txt"), traces).unwrap();
+    fs::copy(format!("{EXAMPLES}/traces/terms.toml"), folder.path().join("terms.toml")).unwrap();
+    folder
+}
+
+const TRACES: &str = "tune --traces traces.txt --terms terms.toml --validation 0 --l2 0.001";
+
+#[test]
+fn the_examples_read_every_dialect_and_write_the_same_traces_in_every_language() {
+    let folder = traced();
+    fs::write(folder.path().join("x.epd"), epd(64)).unwrap();
+    let program = folder.path().join("write_traces");
+    let compiled =
+        Command::new("cc").arg(format!("{EXAMPLES}/traces/write_traces.c")).arg("-o").arg(&program).status();
+    // Interpreters and compilers are not everywhere.
+    let compiled = compiled.is_ok_and(|status| status.success());
+    let python = || {
+        let mut command = Command::new("python3");
+        command.arg(format!("{EXAMPLES}/traces/write_traces.py"));
+        command
+    };
+    let mut dialects = Vec::new();
+    for dialect in ["c9", "quoted", "bracket", "pipe"] {
+        // The last one has a score, which these positions lack.
+        let text = if dialect == "pipe" {
+            epd(64).replace(" [", " 0 1 | 35 | ").replace(']', "")
+        } else {
+            done(folder.path(), &format!("data convert x.epd -o {dialect}.epd --dialect {dialect}"));
+            fs::read_to_string(folder.path().join(format!("{dialect}.epd"))).unwrap()
+        };
+        let lines = text.lines().filter_map(|line| write_traces::line(line).unwrap());
+        let rust: String = lines.map(|line| line + "\n").collect();
+        assert_eq!(rust.lines().count(), 64);
+        if let Some(python) = piped(&mut python(), &text) {
+            assert_eq!(python, rust, "{dialect}");
+        }
+        if compiled {
+            assert_eq!(piped(&mut Command::new(&program), &text).unwrap(), rust, "{dialect}");
+        }
+        fs::write(folder.path().join("traces.txt"), &rust).unwrap();
+        let fit = done(folder.path(), "tune --traces traces.txt --terms terms.toml --k 1 --epochs 2 --json");
+        let fit: serde_json::Value = serde_json::from_str(&fit).unwrap();
+        dialects.push(fit["train_loss"].as_f64().unwrap());
+    }
+    assert!(dialects.windows(2).all(|pair| pair[0] == pair[1]), "{dialects:?}");
+    assert_eq!(write_traces::line("# a comment"), Ok(None));
+    let bad = "\n8/5k2/8/3K4/8/8/7R/8 b - - 0 1\n";
+    assert!(write_traces::line(bad.trim()).unwrap_err().starts_with("no result"));
+    for mut command in [Some(python()), compiled.then(|| Command::new(&program))].into_iter().flatten() {
+        fs::write(folder.path().join("bad.epd"), bad).unwrap();
+        let input = fs::File::open(folder.path().join("bad.epd")).unwrap();
+        let Ok(output) = command.stdin(input).output() else { continue };
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(1) && said.starts_with("line 2: no "), "{said}");
+    }
+}
+
+#[test]
+fn traces_of_another_engine_become_its_source_code() {
+    let folder = traced();
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let said = done(folder.path(), &format!("{TRACES} -o weights.hpp --export rust,json,csv,toml,c"));
+    assert!(said.contains("the data cannot tell") && said.contains("never counted"), "{said}");
+    let cpp = read("weights.hpp");
+    assert!(cpp.contains("inline constexpr Score MATERIAL[5] = {S("), "{cpp}");
+    assert!(read("weights.h").contains("static const Score PSQT[6][64] = {"));
+    assert!(cpp.contains("// Seen in 0 to ") && cpp.contains(" positions of 0 to "), "{cpp}");
+    let rust = read("weights.rs");
+    assert!(
+        rust.contains("pub const PSQT: [[[i32; 2]; 64]; 6] = [") && rust.contains("pub const TEMPO: i32 = ")
+    );
+    let json: serde_json::Value = serde_json::from_str(&read("weights.json")).unwrap();
+    assert_eq!(json["terms"]["psqt"][5].as_array().unwrap().len(), 64);
+    let rook = json["terms"]["material"][3][1].as_i64().unwrap();
+    assert!(cpp.contains(&format!(", {rook})")));
+    assert_eq!(read("weights.csv").lines().count(), 1 + 391);
+    // One can go on from what came out.
+    done(folder.path(), &format!("{} -o again.toml", TRACES.replace("terms.toml", "weights.toml")));
+    let table = fs::read_to_string(folder.path().join("runs/weights/weights.csv")).unwrap();
+    assert!(
+        table.starts_with(
+            "name,before,after,rounded,standard_error,spread,positions,games,prior,bound,fixed\n"
+        )
+    );
+}
+
+#[test]
+fn wrong_counts_stop_a_fit_before_it_begins() {
+    let folder = traced();
+    let path = folder.path().join("traces.txt");
+    let text = fs::read_to_string(&path).unwrap();
+    // The first position: two rooks against none, and the move.
+    let first = text.lines().next().unwrap().to_string();
+    fs::write(&path, text.replacen(&first, &format!("{first} eval=5000"), 1)).unwrap();
+    let run = |line: &str| patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+    let refused = run(&format!("{TRACES} -o x.toml"));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert_eq!(refused.status.code(), Some(1), "{said}");
+    let error = said.lines().last().unwrap();
+    assert!(
+        error.starts_with("error: traces.txt: line 1: the engine says 5000, weights and counts "),
+        "{said}"
+    );
+    assert!(error.contains("--max-deviation "), "{said}");
+    assert!(said.contains("the engine's evaluation of 1 positions: off by "), "{said}");
+    assert!(!folder.path().join("x.toml").exists());
+    let allowed = run(&format!("{TRACES} -o x.toml --max-deviation 1e6"));
+    assert!(allowed.status.success(), "{allowed:?}");
+}
+
+#[test]
+fn values_that_a_type_does_not_hold_are_refused_and_weak_ones_are_marked() {
+    let folder = traced();
+    let path = folder.path().join("terms.toml");
+    let text = fs::read_to_string(&path).unwrap();
+    fs::write(&path, text.replacen("format = 1", "format = 1\ntype = \"i8\"", 1)).unwrap();
+    let run = |line: &str| {
+        let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+        (output.status.code(), String::from_utf8(output.stderr).unwrap(), output.stdout)
+    };
+    let (code, said, _) = run(TRACES);
+    assert_eq!(code, Some(1));
+    assert_eq!(said, "error: terms.toml: `material`: `initial` has 300, which does not fit `i8`\n");
+    fs::write(&path, text.replacen("format = 1", "format = 1\ntype = \"i16\"", 1)).unwrap();
+    let (code, said, stdout) = run("tune --traces traces.txt --terms terms.toml --json -o x.hpp");
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("weights are tuned on ") && said.contains(" that were held out: validation loss "),
+        "{said}"
+    );
+    let result: serde_json::Value = serde_json::from_slice(&stdout).unwrap();
+    let weights = result["weights"].as_array().unwrap();
+    let rook = weights.iter().find(|weight| weight["name"] == "material[3] midgame").unwrap();
+    assert!(
+        rook["games"].as_u64().unwrap() > 0 && rook["positions"].as_u64() >= rook["games"].as_u64(),
+        "{rook}"
+    );
+    assert!(result["scale_factor"].as_f64().unwrap() > 0.0 && result["warning"].is_string(), "{result}");
+}
+
+#[test]
+fn tuned_values_go_into_the_source_and_only_when_asked() {
+    let folder = traced();
+    let path = folder.path().join("evaluate.c");
+    let terms = folder.path().join("terms.toml");
+    let text = fs::read_to_string(&terms).unwrap();
+    let output = "output = { symbol = \"Material\" }";
+    fs::write(&terms, text.replacen("name = \"material\"", &format!("name = \"material\"\n{output}"), 1))
+        .unwrap();
+    let source = "const Score Material[5] = { S( 80, 90), S(310,305), S(300,300), S(500,500), S(900,900) };\n\
+                  const int tempo = 3; // centipawns\n";
+    fs::write(&path, source).unwrap();
+    let line = format!("{TRACES} --fix psqt,bishop_pair --patch evaluate.c -o x.toml");
+    let run = |line: &str| patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+    // A term without a declaration ends the run before the fit.
+    let refused = run(&line);
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.contains("error: no declaration of `psqt` with its values in evaluate.c"), "{said}");
+    assert!(refused.status.code() == Some(1) && !folder.path().join("x.toml").exists());
+    let none = "output = { symbol = \"\" }";
+    let text = fs::read_to_string(&terms).unwrap();
+    let text = ["psqt", "bishop_pair"].iter().fold(text, |text, name| {
+        text.replacen(&format!("name = \"{name}\""), &format!("name = \"{name}\"\n{none}"), 1)
+    });
+    fs::write(&terms, text).unwrap();
+    let said = done(folder.path(), &line);
+    let diff = fs::read_to_string(folder.path().join("runs/x/weights.diff")).unwrap();
+    assert!(
+        diff.starts_with(
+            "--- evaluate.c\n+++ evaluate.c\n@@ -1,2 +1,2 @@\n-const Score Material[5] = { S( 80"
+        )
+    );
+    assert!(said.contains(&diff) && said.contains("in evaluate.c: not written; --in-place does"), "{said}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), source);
+    // Later, from the tuned terms.
+    let said = done(folder.path(), "tune --terms x.toml --patch evaluate.c --in-place");
+    assert!(said.contains(&diff) && said.contains("in evaluate.c: written"), "{said}");
+    let patched = fs::read_to_string(&path).unwrap();
+    assert!(
+        patched != source
+            && patched.contains("Score Material[5] = { S(")
+            && patched.contains("; // centipawns")
+    );
+    assert!(done(folder.path(), "tune --terms x.toml --patch evaluate.c").contains("patch     0 numbers"));
+}
+
+#[test]
+#[cfg(unix)]
+fn the_recipes_of_the_documentation_run() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/traces.md")).unwrap();
+    let section = |name: &str| page.split_once(name).unwrap().1.split("\n## ").next().unwrap();
+    let scripts: Vec<&str> = ["\n## Non-linear parts\n", "\n## Recipes\n"]
+        .into_iter()
+        .flat_map(|name| section(name).split("```sh\n").skip(1))
+        .map(|part| part.split("```").next().unwrap())
+        .collect();
+    assert_eq!(scripts.len(), 8);
+    let folder = tempfile::tempdir().unwrap();
+    let program = std::path::Path::new(env!("CARGO_BIN_EXE_patzer")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    for script in scripts {
+        let mut command = Command::new("sh");
+        command.args(["-e", "-c", script]).env("PATH", &path).current_dir(folder.path());
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{script}{output:?}");
+    }
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert!(
+        read("midgame-tuned.toml").contains("initial = [12]") && read("quiet.epd").contains("c9 \"0-1\";")
+    );
+    assert!(read("scaled.toml") != read("kept.toml") && read("table-tuned.toml") != read("table.toml"));
+}
+
+#[test]
+#[cfg(unix)]
+fn exported_code_compiles() {
+    let folder = traced();
+    done(folder.path(), &format!("{TRACES} -o weights.rs"));
+    fs::write(folder.path().join("main.rs"), "mod weights; fn main() { println!(\"{}\", weights::TEMPO); }")
+        .unwrap();
+    let rustc =
+        Command::new("rustc").args(["--edition", "2021", "main.rs"]).current_dir(folder.path()).output();
+    assert!(rustc.is_ok_and(|output| output.status.success()));
+}
+
+#[test]
+fn bad_lines_are_counted_and_named_and_strict_stops_at_the_first() {
+    let folder = traced();
+    let path = folder.path().join("traces.txt");
+    let mut lines: Vec<String> = fs::read_to_string(&path).unwrap().lines().map(String::from).collect();
+    lines.insert(2, "1.0 24 9999:1".to_string());
+    lines.push("what is this".to_string());
+    fs::write(path, lines.join("\n")).unwrap();
+    fs::write(folder.path().join("x.epd"), epd(64).replacen("[0.5]", "[draw]", 1)).unwrap();
+    let run = |line: &str| {
+        let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+        (output.status.code(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, notes) = run(TRACES);
+    assert_eq!(code, Some(0), "{notes}");
+    for part in
+        ["traces.txt: line 3: index 9999 is beyond the 391 entries", "line 66", "66 positions read, 2 bad"]
+    {
+        assert!(notes.contains(part), "{part}: {notes}");
+    }
+    let (code, notes) = run(&format!("{TRACES} --strict"));
+    assert_eq!(code, Some(1));
+    assert!(notes.starts_with("error: traces.txt: line 3: index 9999"), "{notes}");
+    let epd = "tune --hce x.epd --no-resolve --validation 0 --l2 0.001";
+    let (code, notes) = run(epd);
+    assert_eq!(code, Some(0), "{notes}");
+    assert!(
+        notes.contains("x.epd: line 1: no result") && notes.contains("1 dropped (bad line 1)"),
+        "{notes}"
+    );
+    assert!(run(&format!("{epd} --strict")).1.starts_with("error: x.epd: line 1: no result"));
+    // The same with the leaves of quiescence search.
+    let (code, notes) = run(&epd.replace("--no-resolve ", ""));
+    assert!(code == Some(0) && notes.contains("x.epd: line 1"), "{notes}");
+}
+
+#[test]
+fn traces_in_columns_are_those_in_lines() {
+    use parquet::data_type::{DoubleType, FloatType, Int32Type};
+    let folder = traced();
+    let text = fs::read_to_string(folder.path().join("traces.txt")).unwrap();
+    let schema = "message m { REQUIRED DOUBLE result; OPTIONAL INT32 phase; \
+        REQUIRED GROUP index (LIST) { REPEATED GROUP list { OPTIONAL INT32 element; } } REPEATED FLOAT coefficient; }";
+    let schema = parquet::schema::parser::parse_message_type(schema).unwrap();
+    let file = fs::File::create(folder.path().join("traces.parquet")).unwrap();
+    let mut writer =
+        parquet::file::writer::SerializedFileWriter::new(file, schema.into(), Default::default()).unwrap();
+    let mut group = writer.next_row_group().unwrap();
+    let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split(' ').collect()).collect();
+    let results: Vec<f64> = lines.iter().map(|line| line[0].parse().unwrap()).collect();
+    let phases: Vec<i32> = lines.iter().map(|line| line[1].parse().unwrap()).collect();
+    let counts = |line: &[&str]| {
+        line[2..]
+            .iter()
+            .map(|pair| pair.split_once(':').unwrap())
+            .map(|(i, c)| (i.parse().unwrap(), c.parse().unwrap()))
+            .collect::<Vec<(i32, f32)>>()
+    };
+    let all: Vec<(i32, f32)> = lines.iter().flat_map(|line| counts(line)).collect();
+    let repetition: Vec<i16> =
+        lines.iter().flat_map(|line| (2..line.len()).map(|i| i16::from(i > 2))).collect();
+    macro_rules! column {
+        ($kind:ty, $values:expr, $definition:expr, $repetition:expr) => {
+            let mut column = group.next_column().unwrap().unwrap();
+            column.typed::<$kind>().write_batch($values, $definition, $repetition).unwrap();
+            column.close().unwrap();
+        };
+    }
+    column!(DoubleType, &results, None, None);
+    column!(Int32Type, &phases, Some(&vec![1; lines.len()]), None);
+    let indices: Vec<i32> = all.iter().map(|pair| pair.0).collect();
+    column!(Int32Type, &indices, Some(&vec![2; all.len()]), Some(&repetition));
+    let coefficients: Vec<f32> = all.iter().map(|pair| pair.1).collect();
+    column!(FloatType, &coefficients, Some(&vec![1; all.len()]), Some(&repetition));
+    group.close().unwrap();
+    writer.close().unwrap();
+    done(folder.path(), &format!("{TRACES} -o text.json"));
+    done(folder.path(), &format!("{} -o columns.json", TRACES.replace("traces.txt", "traces.parquet")));
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(read("text.json"), read("columns.json"));
+}
