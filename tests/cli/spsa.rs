@@ -85,11 +85,13 @@ fn a_tuning_that_is_killed_again_and_again_ends_as_one_that_is_not() {
     let ended = loop {
         let mut resumed = crate::program();
         resumed.current_dir(folder.path()).env(mock::VARIABLE, "").args(["spsa", "--resume", "--json"]);
-        if !folder.path().join("spsa.journal").exists() {
-            resumed = command(folder.path(), "", args);
+        // Killed at once, it leaves no command to go on with.
+        let journal = fs::read_to_string(folder.path().join("spsa.journal")).unwrap_or_default();
+        if !journal.contains('\n') {
+            resumed = command(folder.path(), "", &format!("{args} --resume"));
         }
         resumed.args(["--concurrency", if kills % 2 == 0 { "2" } else { "1" }]);
-        let mut child = resumed.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = resumed.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(100 + mix(5, kills) % (200 + 100 * kills)));
         if kills < 20 && crate::kill(&mut child) {
             kills += 1;

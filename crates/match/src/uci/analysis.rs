@@ -28,6 +28,8 @@ pub struct Analysis {
 pub struct Analyst {
     player: UciPlayer,
     commands: Vec<u8>,
+    /// The engine has sent an `info` line before a move.
+    informs: bool,
 }
 
 /// Lines kept of an answer to [`Analyst::said`].
@@ -46,7 +48,7 @@ impl Analyst {
         if !chosen && player.declared.iter().any(|option| option.name == SHOW_WDL) {
             let _ = writeln!(commands, "setoption name {SHOW_WDL} value true");
         }
-        Ok(Analyst { player, commands })
+        Ok(Analyst { player, commands, informs: false })
     }
 
     pub fn name(&self) -> Option<&str> {
@@ -76,15 +78,16 @@ impl Analyst {
         let mut strays = process.discard_lines();
         let mut last = std::mem::take(&mut self.player.last_answer);
         let (mut info, mut held) = (SearchInfo::default(), InfoKind::NoScore);
+        let mut silent = true;
+        let informs = self.informs;
         let answered = process.send(&self.commands, &wait).and_then(|()| {
             let legal = position.legal_moves();
-            let mut silent = true;
             process.read(&wait, |line| {
                 silent &= !line.trim_ascii_start().starts_with(b"info ");
                 let said = answer(line, &legal, castling, &mut held, &mut info)?;
                 let word = move_text(line);
-                if silent && said.is_err() && !word.is_empty() && word == last {
-                    // The last answer once more: it may come after the next question. A search says more before it.
+                if silent && (informs || said.is_err()) && !word.is_empty() && word == last {
+                    // The last answer once more: it may come after the next question, where its move may be legal too.
                     strays += 1;
                     last.clear();
                     return None;
@@ -93,6 +96,7 @@ impl Analyst {
                 Some(said)
             })
         });
+        self.informs |= !silent;
         if strays > 0 {
             self.player.program.strays.fetch_add(strays, Ordering::Relaxed);
         }
