@@ -101,7 +101,8 @@ fn examine(
     let SplitTraces { space, train, validation } = traces;
     let parameters = space.parameters();
     let enough = parameters <= FEW || train.positions >= ENOUGH * parameters;
-    let errors = (with_errors && enough && parameters <= LARGEST_MATRIX).then(|| {
+    let wanted = with_errors && enough && parameters <= LARGEST_MATRIX && !interrupt::requested();
+    let errors = wanted.then(|| {
         let factor = if let Scale::Kept(factor) = outcome.scale { factor } else { 1.0 };
         let strengths = outcome.evidence.iter().flat_map(|evidence| &evidence.prior);
         let prior: Vec<f64> = strengths.map(|strength| strength / (factor * factor)).collect();
@@ -109,7 +110,7 @@ fn examine(
         let objective = Objective { traces: train, model, space, k: outcome.k, l2, prior: &prior };
         standard_errors(&objective, &space.parameters_of(&outcome.values))
     });
-    let errors = errors.filter(|_| !interrupt::requested());
+    let errors = errors.flatten().filter(|_| !interrupt::requested());
     let mut support = vec![Support::default(); model.slots.len()];
     space.free.iter().zip(&outcome.support).for_each(|(&slot, found)| support[slot] = *found);
     let deviation = |slot: &Slot| outcome.evidence.as_ref()?.deviations.get(&table(&slot.name)).copied();

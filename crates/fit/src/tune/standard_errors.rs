@@ -12,6 +12,7 @@ use super::model::Model;
 use super::normal::Curvature;
 use super::objective::Objective;
 use crate::optim::{Cholesky, nullspace};
+use patzer_io::interrupt;
 
 /// Damping of the nullspace, as a share of the diagonal.
 const DAMPING: f64 = 1e-9;
@@ -26,9 +27,13 @@ pub struct StandardErrors {
     pub nullspace: Vec<Vec<(usize, f64)>>,
 }
 
-pub fn standard_errors(objective: &Objective<'_>, parameters: &[f64]) -> StandardErrors {
+/// `None` after an interrupt.
+pub fn standard_errors(objective: &Objective<'_>, parameters: &[f64]) -> Option<StandardErrors> {
     let (space, size) = (objective.space, objective.space.parameters());
     let mut matrix = objective.without_prior().normal(parameters, Curvature::GaussNewton);
+    if interrupt::requested() {
+        return None;
+    }
     let (null_vectors, unknown) = nullspace(&matrix, size);
     for i in 0..size {
         let diagonal = &mut matrix[i * size + i];
@@ -39,9 +44,12 @@ pub fn standard_errors(objective: &Objective<'_>, parameters: &[f64]) -> Standar
     let total = objective.traces.total_weight();
     let clusters = objective.traces.clusters() as f64;
     if let Some(factor) = Cholesky::new(matrix, size) {
+        let groups = objective.group_gradients(parameters);
+        if interrupt::requested() {
+            return None;
+        }
         // With a prior the slopes of all games do not sum to 0, and their mean is no part of their spread.
-        let influences: Vec<Vec<f64>> =
-            objective.group_gradients(parameters).par_iter().map(|group| factor.solve(group)).collect();
+        let influences: Vec<Vec<f64>> = groups.par_iter().map(|group| factor.solve(group)).collect();
         for influence in &influences {
             means.iter_mut().zip(influence).for_each(|(sum, x)| *sum += x / clusters);
         }
@@ -58,11 +66,11 @@ pub fn standard_errors(objective: &Objective<'_>, parameters: &[f64]) -> Standar
     let to_slots = |direction: Vec<(usize, f64)>| {
         direction.into_iter().map(|(parameter, share)| (space.free[parameter], share)).collect()
     };
-    StandardErrors {
+    Some(StandardErrors {
         errors,
         dead: unknown.iter().map(|&i| space.free[i]).collect(),
         nullspace: null_vectors.into_iter().map(to_slots).collect(),
-    }
+    })
 }
 
 /// Describes a combination: which weights, and whether they move together.

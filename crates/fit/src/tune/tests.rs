@@ -224,7 +224,7 @@ fn known_values_are_found_within_their_standard_errors() {
         let outcome = run(&items, &model, &settings);
         let fixture = Fixture::new(model, &items, 4096);
         let parameters = fixture.space.parameters_of(&outcome.values);
-        let known = standard_errors(&fixture.objective(1.5, 0.0), &parameters);
+        let known = standard_errors(&fixture.objective(1.5, 0.0), &parameters).unwrap();
         let mut chi = Vec::new();
         for (i, error) in known.errors.iter().enumerate() {
             // The midgame half of a complexity weight counts nowhere.
@@ -341,7 +341,7 @@ fn what_cannot_be_known_stays_and_is_named() {
     assert_eq!(outcome.values[4..6], [7.0, 7.0]);
     assert!((outcome.values[0] - outcome.values[2]).abs() < 1e-3, "{:?}", &outcome.values[..4]);
     let fixture = Fixture::new(model, &items, 4096);
-    let known = standard_errors(&fixture.objective(1.5, 0.0), &outcome.values);
+    let known = standard_errors(&fixture.objective(1.5, 0.0), &outcome.values).unwrap();
     assert_eq!(known.dead, [4, 5]);
     let mut null_vectors: Vec<Vec<usize>> =
         known.nullspace.iter().map(|direction| direction.iter().map(|part| part.0).collect()).collect();
@@ -354,7 +354,7 @@ fn copies_of_a_game_tell_nothing_new() {
     let items = drawn(&LINEAR, &values(24, 17), 3_000, 18);
     let errors = |items: &[Item]| {
         let fixture = Fixture::new(model(&LINEAR), items, 4096);
-        standard_errors(&fixture.objective(1.5, 0.0), &values(24, 17)).errors
+        standard_errors(&fixture.objective(1.5, 0.0), &values(24, 17)).unwrap().errors
     };
     let four_times: Vec<_> = (0..4).flat_map(|_| items.clone()).collect();
     for (once, four) in errors(&items).iter().zip(errors(&four_times)) {
