@@ -169,7 +169,7 @@ impl Tree {
         0
     }
 
-    /// Nodes with so many visits that are reached from the root by others of them, the root first.
+    /// Nodes with at least `least` visits on a path of such nodes from the root, the root first.
     fn reached(&self, root: u32, least: u32) -> Vec<u32> {
         let (mut kept, mut seen) = (vec![root], vec![false; self.nodes.len()]);
         seen[root as usize] = true;

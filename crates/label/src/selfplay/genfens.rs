@@ -16,13 +16,13 @@ use patzer_match::{Genfens, PlayerError};
 /// Openings of a block: starting the engine costs little for each, and a short run waits for few.
 const BLOCK: usize = 64;
 
-/// Seeds between those of first openings and those after a rejection. All are below 2^31, which every engine reads.
+/// Distance from a first opening's seed to its seed after a rejection. All seeds are below 2^31, which every engine reads.
 const SEEDS: u64 = 1 << 20;
 
 /// Times that an engine is started for a block.
 const TRIES: usize = 3;
 
-/// Blocks in memory: those of the games being played.
+/// Blocks in memory, for the games in play.
 const KEPT: usize = 64;
 
 /// Openings of a block; `None` for a text that is no legal position.

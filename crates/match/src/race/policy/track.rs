@@ -30,7 +30,7 @@ impl Policy for Track {
     }
 
     /// The leader and the challenger that the pairs between them have refuted least. Against each other, a pair measures
-    /// the gap itself, so that the proportions are those of 1 / gap².
+    /// the gap itself, so the proportions follow 1 / gap².
     fn duel(&mut self, view: &View) -> [usize; 2] {
         let mut others: Vec<usize> = (0..view.candidates()).collect();
         let leader = view.best(&others);
