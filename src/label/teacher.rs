@@ -125,7 +125,6 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let mut tables = args.tables(ui)?;
     let mut metadata = AnyReader::open(&args.data, None)?.metadata().clone();
     (metadata.teacher, metadata.piece) = (Some(described.clone()), given.shard);
-    metadata.leave_extra(&args.data, "label --engine does not carry");
     metadata.steps.extend(tables.iter().map(|tables| tables.describe()));
     let earlier = match (given.resume, given.overwrite) {
         (true, _) => Earlier::Resume,

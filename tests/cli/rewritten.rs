@@ -8,7 +8,7 @@ use patzer_data::{AnyReader, Record, flags};
 
 use crate::{done, patzer};
 
-fn fixture(name: &str) -> PathBuf {
+pub fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/parquet").join(name)
 }
 
@@ -51,7 +51,7 @@ fn a_dataset_that_another_program_rewrote_is_the_same_dataset() {
 }
 
 /// The unknown columns of each position, by game and ply.
-fn extra(path: &Path) -> BTreeMap<[String; 2], [String; 5]> {
+pub fn extra(path: &Path) -> BTreeMap<[String; 2], [String; 5]> {
     let file = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
     let rows = file.get_row_iter(None).unwrap().map(|row| {
         let row = row.unwrap();
@@ -78,6 +78,8 @@ fn unknown_columns_are_carried_along_by_name() {
         ("data shuffle c.parquet --memory 10K -o d.parquet", "d.parquet", true),
         ("data split FILE --train 1 --validation 0 --test 0 -o e.parquet", "e.train.parquet", true),
         ("label FILE -o f.parquet", "f.parquet", true),
+        ("data merge FILE -o i.parquet", "i.parquet", true),
+        ("data interleave FILE=1 -o j.parquet", "j.parquet", true),
     ] {
         done(here, &line.replace("FILE", file.to_str().unwrap()));
         let carried = extra(&here.join(output));
@@ -87,16 +89,28 @@ fn unknown_columns_are_carried_along_by_name() {
     }
     // An input without these columns gives empty cells.
     let (plain, file) = (fixture("source.parquet"), file.display());
-    done(here, &format!("data convert {} {file} -o g.parquet", plain.display()));
-    let empty = extra(&here.join("g.parquet")).into_values().filter(|cells| cells[1] == "null");
-    assert_eq!(empty.count(), source.len());
+    for (nth, line) in
+        ["convert PLAIN FILE", "merge FILE PLAIN", "interleave FILE=1 PLAIN=1"].iter().enumerate()
+    {
+        let line = line.replace("PLAIN", plain.to_str().unwrap()).replace("FILE", &file.to_string());
+        done(here, &format!("data {line} -o g{nth}.parquet"));
+        let mixed = extra(&here.join(format!("g{nth}.parquet"))).into_values();
+        let (empty, carried): (Vec<_>, Vec<_>) = mixed.partition(|cells| cells[1] == "null");
+        assert!(carried.iter().all(|cells| source.values().any(|known| known == cells)), "{line}");
+        let ends_early = line.starts_with("interleave");
+        let counts = [carried.len(), empty.len()];
+        assert!(counts == [source.len(); 2] || ends_early && !counts.contains(&0), "{line}: {counts:?}");
+    }
     for (line, said) in [
         (
             "data convert FILE -o h.csv",
             "columns opening, weight, wide, checked, day, which csv does not carry",
         ),
-        ("data merge FILE -o i.parquet", "checked, day, which data merge does not carry"),
-        ("data convert FILE -o j.parquet", "left out are the columns tags, which are nested"),
+        (
+            "data merge FILE --sample 20 -o l.parquet",
+            "checked, day, which data merge does not carry where it drops positions",
+        ),
+        ("data convert FILE -o k.parquet", "left out are the columns tags, which are nested"),
     ] {
         let line = line.replace("FILE", &file.to_string());
         let output = patzer(here, &line.split_whitespace().collect::<Vec<_>>());

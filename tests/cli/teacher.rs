@@ -12,7 +12,7 @@ use shakmaty::Position;
 use tempfile::TempDir;
 
 use crate::mock::{self, is_hard, taught};
-use crate::{done, patzer};
+use crate::{done, patzer, rewritten};
 
 /// Positions of games, and a few of Chess960 castling.
 fn folder(positions: usize) -> TempDir {
@@ -313,4 +313,16 @@ fn endgame_tables_correct_results_and_scores_and_games_before_them() {
     assert_eq!(both.last().unwrap().score, Some(-20_000));
     assert_eq!(both.last().unwrap().wdl, Some(Wdl { win: 0, draw: 0 }));
     assert_eq!(both[0].score, Some(taught(key(&both[0]), 0).0 as i16));
+}
+
+#[test]
+fn unknown_columns_stay_with_their_positions() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = rewritten::fixture("extra.parquet");
+    for shard in [1, 2] {
+        let rest = format!("{} --nodes 10 --block 16 --shard {shard}/2 -o {shard}.parquet", file.display());
+        labelled(folder.path(), "", &rest);
+    }
+    done(folder.path(), "data merge 1.parquet 2.parquet -o both.parquet");
+    assert_eq!(rewritten::extra(&folder.path().join("both.parquet")), rewritten::extra(&file));
 }

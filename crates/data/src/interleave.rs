@@ -7,6 +7,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::format::extra::{ExtraRow, ExtraRows};
 use super::format::metadata::Metadata;
 use super::{AnyWriter, PositionBlocks, Record, RowGroups, Target, Written};
 use patzer_chess::rng::{Rng, mix};
@@ -48,16 +49,28 @@ pub fn interleave(
     let mut writer = AnyWriter::create(output, target, &metadata(&parts, seed)?)?;
     let (count, rows): (u32, Vec<Option<u64>>) =
         (parts.len() as u32, parts.iter().map(|part| part.data.rows()).collect());
+    let wanted = writer.extra();
     let total: f64 = parts.iter().map(|part| part.weight).sum();
     let mut ends = 0.0;
     let mut sources: Vec<Source> = Vec::new();
     for part in &mut parts {
         ends += part.weight / total;
         let path = part.data.path().to_path_buf();
+        let extra = ExtraRows::of(&path, part.data.metadata(), &wanted)?;
         let blocks = part.data.blocks();
-        sources.push(Source { path, blocks, block: Vec::new(), at: 0, end: ends, credit: 0, taken: 0 });
+        sources.push(Source {
+            path,
+            blocks,
+            extra,
+            block: Vec::new(),
+            at: 0,
+            end: ends,
+            credit: 0,
+            taken: 0,
+        });
     }
-    let (mut rng, mut batch) = (Rng::new(mix(seed, INTERLEAVE)), Vec::with_capacity(BATCH));
+    let mut rng = Rng::new(mix(seed, INTERLEAVE));
+    let mut batch = Batch { records: Vec::with_capacity(BATCH), extra: (!wanted.is_empty()).then(Vec::new) };
     loop {
         let drawn = unit(rng.next_u64());
         let nth = sources.iter().position(|source| drawn < source.end).unwrap_or(sources.len() - 1);
@@ -66,7 +79,7 @@ pub fn interleave(
         if source.credit > 0 && !source.take_game(nth as u32, count, &mut batch)? {
             break;
         }
-        if batch.len() >= BATCH {
+        if batch.records.len() >= BATCH {
             flush(&mut batch, &mut writer, &mut progress)?;
         }
     }
@@ -95,11 +108,17 @@ fn unit(bits: u64) -> f64 {
     (bits >> 11) as f64 / (1u64 << 53) as f64
 }
 
-fn flush(batch: &mut Vec<Record>, writer: &mut AnyWriter, progress: &mut impl FnMut(u64)) -> Result<()> {
+/// Positions of the mix on their way to the file, with their unknown columns where there are any.
+struct Batch {
+    records: Vec<Record>,
+    extra: Option<Vec<ExtraRow>>,
+}
+
+fn flush(batch: &mut Batch, writer: &mut AnyWriter, progress: &mut impl FnMut(u64)) -> Result<()> {
     interrupt::check()?;
-    progress(batch.len() as u64);
-    writer.write(batch)?;
-    batch.clear();
+    progress(batch.records.len() as u64);
+    writer.write_with(&batch.records, batch.extra.as_mut().map(std::mem::take))?;
+    batch.records.clear();
     Ok(())
 }
 
@@ -115,7 +134,6 @@ fn metadata(parts: &[Weighted], seed: u64) -> Result<Metadata> {
     }
     let mut mixed = Metadata::joined(all());
     mixed.seed = seed;
-    mixed.leave_extra(first.data.path(), "data interleave does not carry");
     mixed.resolved.clone_from(&first.data.metadata().resolved);
     // Games of several files alternate, so their numbers no longer say the file.
     mixed.sources.iter_mut().for_each(|source| source.games = None);
@@ -131,6 +149,7 @@ fn metadata(parts: &[Weighted], seed: u64) -> Result<Metadata> {
 struct Source<'a> {
     path: PathBuf,
     blocks: PositionBlocks<'a>,
+    extra: Option<ExtraRows>,
     block: Vec<Record>,
     at: usize,
     /// Sum of the shares up to this file.
@@ -142,7 +161,8 @@ struct Source<'a> {
 
 impl Source<'_> {
     /// Appends the next game, or a part of a long one; false at the end of the file.
-    fn take_game(&mut self, nth: u32, of: u32, to: &mut Vec<Record>) -> Result<bool> {
+    fn take_game(&mut self, nth: u32, of: u32, batch: &mut Batch) -> Result<bool> {
+        let to = &mut batch.records;
         let start = to.len();
         let mut game = None;
         while to.len() - start < RUN {
@@ -168,6 +188,9 @@ impl Source<'_> {
             self.at += 1;
         }
         let length = to.len() - start;
+        if let Some(rows) = &mut batch.extra {
+            rows.extend(ExtraRows::take_of(&mut self.extra, length)?);
+        }
         self.credit -= length as i64;
         self.taken += length as u64;
         Ok(length > 0)

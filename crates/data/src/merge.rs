@@ -1,7 +1,8 @@
 //! Merges datasets into one.
 //!
 //! Shards of one extraction are interleaved by game number, and the pieces of one labelling follow one another; both
-//! give the bytes of a single run. Other datasets are concatenated and their games renumbered. Then come the same stages as in `extract` ([`OutputStage`]).
+//! give the bytes of a single run. Other datasets are concatenated and their games renumbered. Then come the same stages
+//! as in `extract` ([`OutputStage`]).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::dedupe::{Dedupe, Keep};
+use super::format::extra::{ExtraColumn, ExtraRow, ExtraRows};
 use super::format::metadata::{Account, Metadata, Shard};
 use super::output_stage::{OutputCounts, OutputSettings, OutputStage};
 use super::spill::folder_of;
@@ -59,15 +61,21 @@ pub fn merge(
         metadata.account.clone_from(&first.metadata().account);
     }
     metadata.dedupe = means(&parts, dedupe)?;
+    let settings = OutputSettings { dedupe, ..settings };
+    if settings.drops() {
+        metadata.leave_extra(first.path(), "data merge does not carry where it drops positions");
+    }
     let mut account = metadata.account.take();
     let folder = folder_of(Some(output));
-    let settings = OutputSettings { dedupe, ..settings };
-    let writer = AnyWriter::create(output, target, &metadata)?;
+    let mut writer = AnyWriter::create(output, target, &metadata)?;
+    let wanted = writer.extra();
     let output = OutputStage::new(Some(writer), &settings, &folder)?;
-    let mut batcher = Batcher { output, dedupe, batch: Vec::with_capacity(BATCH), progress };
+    let mut batcher =
+        Batcher { output, dedupe, wanted, batch: Vec::with_capacity(BATCH), extra: Vec::new(), progress };
     if pieces {
         for part in &mut parts {
-            part.for_each(|records| batcher.add(records.into_iter()))?;
+            let mut extra = batcher.extra_of(part)?;
+            part.for_each(|records| batcher.add(&records, &mut extra))?;
         }
     } else if shards {
         interleave(&mut parts, &mut batcher)?
@@ -161,7 +169,6 @@ fn metadata(parts: &[RowGroups], together: bool, settings: &OutputSettings) -> M
         // Two datasets have games of the same file, so game numbers no longer identify the file.
         merged.sources.iter_mut().for_each(|source| source.games = None);
     }
-    merged.leave_extra(parts[0].path(), "data merge does not carry");
     merged.filters.extend(settings.describe());
     if !settings.describe().is_empty() {
         merged.seed = settings.seed;
@@ -172,13 +179,24 @@ fn metadata(parts: &[RowGroups], together: bool, settings: &OutputSettings) -> M
 struct Batcher<P> {
     output: OutputStage,
     dedupe: Option<Dedupe>,
+    /// Unknown columns that are carried along.
+    wanted: Vec<ExtraColumn>,
     batch: Vec<Record>,
+    extra: Vec<ExtraRow>,
     progress: P,
 }
 
 impl<P: FnMut(u64)> Batcher<P> {
-    fn add(&mut self, records: impl Iterator<Item = Record>) -> Result<()> {
-        self.batch.extend(records);
+    fn extra_of(&self, part: &RowGroups) -> Result<Option<ExtraRows>> {
+        ExtraRows::of(part.path(), part.metadata(), &self.wanted)
+    }
+
+    /// Adds the next positions of a file, and takes as many rows of its unknown columns.
+    fn add(&mut self, records: &[Record], extra: &mut Option<ExtraRows>) -> Result<()> {
+        self.batch.extend_from_slice(records);
+        if !self.wanted.is_empty() {
+            self.extra.extend(ExtraRows::take_of(extra, records.len())?);
+        }
         if self.batch.len() >= BATCH { self.flush() } else { Ok(()) }
     }
 
@@ -188,7 +206,11 @@ impl<P: FnMut(u64)> Batcher<P> {
         let mut records = std::mem::replace(&mut self.batch, Vec::with_capacity(BATCH));
         let key = |how: Dedupe| records.par_iter().map(|record| how.key(record)).collect::<Vec<_>>();
         let keys = self.dedupe.map(key).unwrap_or_default();
-        self.output.take(&mut records, &keys)
+        if self.wanted.is_empty() {
+            self.output.take(&mut records, &keys)
+        } else {
+            self.output.take_with(&records, std::mem::take(&mut self.extra))
+        }
     }
 }
 
@@ -197,6 +219,7 @@ fn concatenate<P: FnMut(u64)>(parts: &mut [RowGroups], batcher: &mut Batcher<P>)
     let mut next = 0u64;
     for part in parts {
         let (first, path) = (next, part.path().to_path_buf());
+        let mut extra = batcher.extra_of(part)?;
         next += part.metadata().account.as_ref().map_or(0, |account| account.games);
         part.for_each(|mut records| {
             for record in &mut records {
@@ -206,7 +229,7 @@ fn concatenate<P: FnMut(u64)>(parts: &mut [RowGroups], batcher: &mut Batcher<P>)
                     Error::data(&path, "its games cannot be numbered on: there are 2^32 in all")
                 })?;
             }
-            batcher.add(records.into_iter())
+            batcher.add(&records, &mut extra)
         })?;
     }
     Ok(())
@@ -216,8 +239,8 @@ fn interleave<P: FnMut(u64)>(parts: &mut [RowGroups], batcher: &mut Batcher<P>) 
     let mut heads = Vec::with_capacity(parts.len());
     let mut next = BinaryHeap::new();
     for (index, part) in parts.iter_mut().enumerate() {
-        let path = part.path().to_path_buf();
-        let mut head = PartCursor { path, blocks: part.blocks(), block: Vec::new(), at: 0 };
+        let (path, extra) = (part.path().to_path_buf(), batcher.extra_of(part)?);
+        let mut head = PartCursor { path, blocks: part.blocks(), extra, block: Vec::new(), at: 0 };
         next.extend(head.game()?.map(|game| Reverse((game, index))));
         heads.push(head);
     }
@@ -226,7 +249,7 @@ fn interleave<P: FnMut(u64)>(parts: &mut [RowGroups], batcher: &mut Batcher<P>) 
         loop {
             let left = &head.block[head.at..];
             let length = left.iter().position(|record| record.game != game).unwrap_or(left.len());
-            batcher.add(left[..length].iter().copied())?;
+            batcher.add(&left[..length], &mut head.extra)?;
             head.at += length;
             match head.game()? {
                 Some(same) if same == game => {}
@@ -248,6 +271,7 @@ fn interleave<P: FnMut(u64)>(parts: &mut [RowGroups], batcher: &mut Batcher<P>) 
 struct PartCursor<'a> {
     path: PathBuf,
     blocks: PositionBlocks<'a>,
+    extra: Option<ExtraRows>,
     block: Vec<Record>,
     at: usize,
 }

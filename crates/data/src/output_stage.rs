@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::dedupe::{Dedupe, Deduper};
 use super::filter::DUPLICATES;
+use super::format::extra::ExtraRow;
 use super::sampling::{self, Sampler};
 use super::{AnyWriter, Metadata, Record};
 use patzer_chess::rng::mix;
@@ -33,6 +34,11 @@ impl OutputSettings {
     pub fn describe(&self) -> Vec<String> {
         let most = |name: &str, most: Option<usize>| most.map(|most| format!("{name}: {most}"));
         [most(PER_GAME, self.per_game), most(SAMPLE, self.sample)].into_iter().flatten().collect()
+    }
+
+    /// Whether the stages may drop positions.
+    pub fn drops(&self) -> bool {
+        self.dedupe.is_some() || self.per_game.is_some() || self.sample.is_some()
     }
 }
 
@@ -79,6 +85,13 @@ impl OutputStage {
             self.drop(DUPLICATES, dropped);
         }
         self.take_unique(records)
+    }
+
+    /// Writes the next records with the rows of their unknown columns; only where no stage drops any.
+    pub fn take_with(&mut self, records: &[Record], extra: Vec<ExtraRow>) -> Result<()> {
+        self.counts.read += records.len() as u64;
+        self.counts.written += records.len() as u64;
+        self.writer.as_mut().map_or(Ok(()), |writer| writer.write_with(records, Some(extra)))
     }
 
     fn take_unique(&mut self, records: &mut Vec<Record>) -> Result<()> {

@@ -67,6 +67,21 @@ impl Decision {
     }
 }
 
+impl Evidence {
+    /// The correlations as a clause; `None` if there is none.
+    fn correlations(&self) -> Option<String> {
+        let sides = [(self.white_to_move, "White"), (self.black_to_move, "Black")];
+        let by_side: Vec<String> =
+            sides.iter().filter_map(|(r, side)| Some(format!("{:+.2} with {side} to move", (*r)?))).collect();
+        let results = (!by_side.is_empty()).then(|| {
+            format!("with the results by {} ({} games)", by_side.join(" and "), grouped(self.games))
+        });
+        let next = self.neighbours.map(|r| format!("with the next ply's by {r:+.2}"));
+        let all: Vec<String> = [results, next].into_iter().flatten().collect();
+        (!all.is_empty()).then(|| format!("read for White, they correlate {}", all.join(", and ")))
+    }
+}
+
 impl fmt::Display for Decision {
     /// ``scores like `0.18/23 239` (chessbase) are White's (…), in pawns (…)``
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,20 +94,15 @@ impl fmt::Display for Decision {
             Unit::Pawn => "pawns",
             Unit::Cp => "centipawns",
         };
-        let r = |value: Option<f64>| value.map_or("none".into(), |r| format!("{r:+.2}"));
-        let evidence = format!(
-            "read for White, they correlate with the results by {} with White to move and {} with Black to move ({} games), \
-             and with the next ply's by {}",
-            r(e.white_to_move),
-            r(e.black_to_move),
-            grouped(e.games),
-            r(e.neighbours)
-        );
+        let evidence = e.correlations();
         let side_by = match self.side_by {
             Basis::Dialect => String::new(),
             Basis::Option => " as asked".into(),
-            Basis::Data => format!(" ({evidence})"),
-            Basis::Default => format!(" by default ({evidence}, which decides nothing)"),
+            Basis::Data => format!(" ({})", evidence.unwrap_or_default()),
+            Basis::Default => match evidence {
+                Some(evidence) => format!(" by default ({evidence}, which decides nothing)"),
+                None => " by default (there are too few to correlate them with results)".into(),
+            },
         };
         let unit_by = match self.unit_by {
             Basis::Dialect => String::new(),

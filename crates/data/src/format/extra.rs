@@ -129,7 +129,18 @@ impl ExtraRows {
             columns.iter().position(|column| ExtraColumn::of(column).as_ref() == Some(wanted))
         };
         let places = wanted.iter().map(place).collect();
+        for other in own.extra.iter().filter(|extra| !wanted.contains(extra)) {
+            if wanted.iter().any(|wanted| wanted.name() == other.name()) {
+                let what = "has another type than elsewhere, and its values are left out";
+                notices::add(path, format!("the column {} {what}", other.name()));
+            }
+        }
         Ok(Some(ExtraRows { dataset, places, group: 0, rows: VecDeque::new() }))
+    }
+
+    /// Reads the next rows of a file; empty ones of a file without unknown columns.
+    pub fn take_of(extra: &mut Option<ExtraRows>, count: usize) -> Result<Vec<ExtraRow>> {
+        extra.as_mut().map_or_else(|| Ok(vec![ExtraRow::default(); count]), |extra| extra.take(count))
     }
 
     /// Reads the next rows; fewer at the end of the file.

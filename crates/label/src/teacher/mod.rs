@@ -15,6 +15,7 @@ pub use self::pool::{Event, Teacher, search, start};
 use self::blocks::{Blocks, checksum};
 use crate::tables::Tables;
 use patzer_chess::PackedMove;
+use patzer_data::format::extra::ExtraRows;
 use patzer_data::{AnyWriter, Metadata, Record, Target, Written, flags};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -67,6 +68,10 @@ pub fn write(
     let mut counts = Counts::default();
     let (mut blocks, mut records) = (Blocks::open(data, cut)?, Vec::new());
     let mut writer = AnyWriter::create(output, target, metadata)?;
+    let mut extra = ExtraRows::of(data, metadata, &writer.extra())?;
+    for _ in 0..cut.blocks.start {
+        extra.as_mut().map(|extra| extra.take(cut.size)).transpose()?;
+    }
     while let Some(block) = blocks.next(&mut records)? {
         if interrupt::requested() {
             return Err(Error::Interrupted("the answers are kept; --resume goes on"));
@@ -89,7 +94,8 @@ pub fn write(
         if let Some(tables) = &mut tables {
             tables.correct(&mut records)?;
         }
-        writer.write(&records)?;
+        let rows = extra.as_mut().map(|extra| extra.take(records.len())).transpose()?;
+        writer.write_with(&records, rows)?;
     }
     if counts.positions != cut.positions {
         let (now, before) = (counts.positions, cut.positions);

@@ -120,6 +120,9 @@ fn too_little_evidence_leaves_the_default_and_says_so() {
     let decision = &games.decisions[0];
     assert_eq!((decision.side, decision.side_by), (Side::White, Basis::Default));
     assert!(decision.to_string().contains("which decides nothing"), "{decision}");
+    let one = read("[Result \"1-0\"]\n\n1. e4 {0.18/12 5 (e5)} e5 1-0\n", ScoreOptions::default());
+    let said = one.decisions[0].to_string();
+    assert!(said.contains("White's by default (there are too few to correlate them"), "{said}");
 }
 
 #[test]
