@@ -23,6 +23,7 @@ macro_rules! commands {
 mod adjudication;
 mod bench;
 mod book;
+mod completions;
 mod cutechess;
 mod data;
 mod earlier;
@@ -33,6 +34,7 @@ mod extract;
 mod fastchess;
 mod filters;
 mod label;
+mod man;
 mod match_;
 mod match_display;
 mod match_files;
@@ -164,6 +166,8 @@ commands! {
     Uci(uci::UciArgs),
     Bench(bench::BenchArgs),
     Perft(perft::PerftArgs),
+    Completions(completions::CompletionsArgs),
+    Man(man::ManArgs),
 }
 
 pub fn parse() -> std::result::Result<Cli, u8> {

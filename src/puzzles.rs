@@ -6,6 +6,7 @@ use serde::Serialize;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::Limits;
 use patzer_match::puzzles::{PuzzleScore, SuiteScore, read, solve_suite};
+use patzer_match::stats::interval::exact_proportion;
 
 /// Measure how often the engine finds the right move
 ///
@@ -51,6 +52,8 @@ pub struct PuzzlesArgs {
 struct PuzzlesResult {
     #[serde(flatten)]
     score: PuzzleScore,
+    /// Exact 95 % interval of the share of puzzles solved.
+    solved_interval: (f64, f64),
     accuracy: f64,
     puzzles_bad: usize,
     by_rating: Vec<Band>,
@@ -62,6 +65,7 @@ struct Band {
     rating: u32,
     #[serde(flatten)]
     score: PuzzleScore,
+    solved_interval: (f64, f64),
     accuracy: f64,
 }
 
@@ -71,17 +75,26 @@ impl fmt::Display for PuzzlesResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let share = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
         let PuzzleScore { puzzles, solved, moves, moves_correct } = self.score;
-        writeln!(f, "solved    {solved} of {puzzles} puzzles ({:.2} %)", share(solved, puzzles))?;
+        let (low, high) = self.solved_interval;
+        writeln!(
+            f,
+            "solved    {solved} of {puzzles} puzzles ({:.2} %, 95 % interval {:.2} to {:.2} %)",
+            share(solved, puzzles),
+            100.0 * low,
+            100.0 * high
+        )?;
         writeln!(f, "moves     {moves_correct} of {moves} right ({:.2} %)", share(moves_correct, moves))?;
         if self.puzzles_bad > 0 {
             writeln!(f, "bad       {} puzzles", self.puzzles_bad)?;
         }
         if !self.by_rating.is_empty() {
-            writeln!(f, "\n   rating  puzzles   solved  moves right")?;
+            writeln!(f, "\n   rating  puzzles   solved  95 % interval  moves right")?;
         }
-        for Band { rating, score, accuracy } in &self.by_rating {
+        for Band { rating, score, solved_interval: (low, high), accuracy } in &self.by_rating {
             let solved = share(score.solved, score.puzzles);
-            writeln!(f, "{rating:>9} {:>8} {solved:>7.1}% {:>11.1}%", score.puzzles, 100.0 * accuracy)?;
+            let interval = format!("{:.1} to {:.1}%", 100.0 * low, 100.0 * high);
+            let accuracy = 100.0 * accuracy;
+            writeln!(f, "{rating:>9} {:>8} {solved:>7.1}% {interval:>14} {accuracy:>11.1}%", score.puzzles)?;
         }
         Ok(())
     }
@@ -120,8 +133,15 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
     let Some(SuiteScore { total, by_rating, unsolved }) = suite else {
         return Err(Error::Interrupted("nothing was counted"));
     };
-    let band = |(rating, score): (u32, PuzzleScore)| Band { rating, accuracy: score.accuracy(), score };
+    let interval = |score: &PuzzleScore| exact_proportion(score.solved, score.puzzles, 0.95);
+    let band = |(rating, score): (u32, PuzzleScore)| Band {
+        rating,
+        solved_interval: interval(&score),
+        accuracy: score.accuracy(),
+        score,
+    };
     ui.result(&PuzzlesResult {
+        solved_interval: interval(&total),
         accuracy: total.accuracy(),
         score: total,
         puzzles_bad: bad,

@@ -9,6 +9,7 @@ use crate::prepare::Split;
 use crate::{Error, Result, Status, Ui};
 use patzer_fit::moves::features::GROUPS;
 use patzer_fit::moves::model::{Fit, Level, Quality, Settings, fit, quality};
+use patzer_fit::moves::source::{self, Language};
 use patzer_fit::moves::table;
 use patzer_io as io;
 
@@ -19,7 +20,8 @@ use patzer_io as io;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer moves fit                                   positions.parquet → moves.toml\n  \
-    patzer moves fit games.parquet --positions 500000 -o moves.toml --json")]
+    patzer moves fit games.parquet --positions 500000 -o moves.toml --json\n  \
+    patzer moves fit --export c,rust                   also moves.h and moves.rs, for an engine's ordering")]
 pub struct FitArgs {
     #[command(flatten)]
     choices: ChoiceArgs,
@@ -39,6 +41,10 @@ pub struct FitArgs {
     /// Table to write
     #[arg(short, long, value_name = "FILE", default_value = "moves.toml")]
     output: PathBuf,
+
+    /// Also write the strengths as source code, beside the table; with commas between them
+    #[arg(long, value_name = "LANGUAGE", value_delimiter = ',')]
+    export: Vec<Language>,
 }
 
 #[derive(Serialize)]
@@ -92,6 +98,9 @@ impl fmt::Display for FitResult {
 
 pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
     Split { validation: args.validation, seed: args.choices.seed }.check()?;
+    if !args.export.is_empty() && args.output.as_os_str() == "-" {
+        return Err(Error::usage("--export writes beside the output, and there is no place beside -o -"));
+    }
     io::check_writable(&args.output)?;
     let drawn = args.choices.read(args.positions as usize, ui)?;
     let (train, rest) = drawn.split(args.choices.seed, args.validation);
@@ -118,6 +127,8 @@ pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
         result.held_out.log_likelihood,
         rest.len()
     );
-    io::write(&args.output, table::write(&fit, &[about]).as_bytes())?;
+    let about = [about];
+    io::write(&args.output, table::write(&fit, &about).as_bytes())?;
+    source::save(&strengths, &args.export, &args.output, &about)?;
     ui.result_beside(&args.output, &result)
 }

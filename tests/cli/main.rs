@@ -25,6 +25,7 @@ mod hostile;
 mod journals;
 mod kills;
 mod label;
+mod man;
 mod match_;
 mod mock;
 mod moves;

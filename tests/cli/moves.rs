@@ -1,6 +1,7 @@
 //! `patzer moves`: what is foreseen of real games, and the table of strengths.
 
 use std::path::Path;
+use std::process::Command;
 
 use serde_json::Value;
 
@@ -45,7 +46,19 @@ fn a_fit_tells_strengths_with_errors_and_foresees_games_that_it_has_not_seen() {
 #[test]
 fn searches_foresee_more_than_the_evaluation_alone() {
     let folder = extracted();
-    done(folder.path(), "moves fit --positions 1000 --iterations 3 -q");
+    done(folder.path(), "moves fit --positions 1000 --iterations 3 -q --export c,rust");
+    for (program, line) in [
+        ("cc", "-std=c99 -Wall -Wextra -Werror -fsyntax-only use.c"),
+        ("rustc", "--crate-type lib --emit metadata moves.rs"),
+    ] {
+        std::fs::write(
+            folder.path().join("use.c"),
+            "#include \"moves.h\"\nint32_t of(int c) { return move_capture[c]; }\n",
+        )
+        .unwrap();
+        let output = Command::new(program).args(line.split(' ')).current_dir(folder.path()).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
     let line = "moves predict --positions 150 --nodes 50 --nodes 1000 --model moves.toml --ranks 3";
     let v = json(folder.path(), line);
     let rows = v["predictors"].as_array().unwrap();

@@ -46,6 +46,9 @@ fn bad_puzzles_are_counted_and_named() {
     let result: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((&result["puzzles"], &result["solved"]), (&1.into(), &1.into()), "{errors}");
     assert_eq!(result["puzzles_bad"], 3);
+    // With one success in one trial, the lower end of the exact interval is its tail.
+    assert_eq!(result["solved_interval"][1], 1.0);
+    assert!((result["solved_interval"][0].as_f64().unwrap() - 0.025).abs() < 1e-12);
     assert!(errors.contains("p.csv: line 3:") && errors.contains("line 4: has no move to find"), "{errors}");
 }
 

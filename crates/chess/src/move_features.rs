@@ -84,6 +84,11 @@ impl FeatureGroup {
         }
     }
 
+    /// Whether its levels are pieces and squares, 64 for each of pawn to king.
+    pub const fn is_by_place(&self) -> bool {
+        matches!(self.levels, LevelNames::PieceSquare)
+    }
+
     pub fn level(&self, index: usize) -> String {
         match self.levels {
             LevelNames::Named(names) => names[index].to_string(),

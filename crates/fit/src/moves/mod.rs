@@ -4,6 +4,7 @@
 pub mod choices;
 pub mod model;
 pub mod predict;
+pub mod source;
 pub mod table;
 
 pub use patzer_chess::move_features as features;

@@ -1,0 +1,100 @@
+//! The move model as source code: one array a group, so that an engine orders moves by sums of integers.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use super::features::{FeatureGroup, GROUPS};
+use super::model::Strengths;
+use patzer_io::error::Result;
+
+/// A language of [`save`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Language {
+    /// C arrays, in a .h file
+    C,
+    /// Rust constants, in a .rs file
+    Rust,
+}
+
+/// Writes the model beside `table` in each language.
+pub fn save(strengths: &Strengths, languages: &[Language], table: &Path, about: &[String]) -> Result<()> {
+    languages.iter().try_for_each(|language| {
+        let ending = match language {
+            Language::C => "h",
+            Language::Rust => "rs",
+        };
+        patzer_io::write(&table.with_extension(ending), source(strengths, *language, about).as_bytes())
+    })
+}
+
+/// Logarithms of the strengths in thousandths. The order of moves by strength is that of the sums over their groups.
+fn source(strengths: &Strengths, language: Language, about: &[String]) -> String {
+    let comment = if language == Language::C { "//" } else { "//!" };
+    let mut text = String::new();
+    let use_of = "Thousandths of the logarithms of strengths: the more the sum over all groups, the likelier the move.";
+    for line in about.iter().map(String::as_str).chain([use_of]) {
+        let _ = writeln!(text, "{comment} {line}");
+    }
+    if language == Language::C {
+        text += "\n#pragma once\n#include <stdint.h>\n";
+    }
+    for (group, strengths) in GROUPS.iter().zip(&strengths.0) {
+        let entries: Vec<i32> = strengths.iter().map(|gamma| (1000.0 * gamma.ln()).round() as i32).collect();
+        text += &array(group, &entries, language);
+    }
+    text
+}
+
+/// Entries in a row of an array: the levels of a group, or a rank of a board.
+const ROW: usize = 8;
+
+fn array(group: &FeatureGroup, entries: &[i32], language: Language) -> String {
+    let count = entries.len();
+    let order = if group.is_by_place() {
+        "pawn to king, a1 to h8 each".to_string()
+    } else {
+        (0..count).map(|at| group.level(at)).collect::<Vec<_>>().join(", ")
+    };
+    let rows: Vec<String> = entries
+        .chunks(ROW)
+        .map(|row| row.iter().map(i32::to_string).collect::<Vec<_>>().join(", "))
+        .collect();
+    let body = rows.join(",\n    ");
+    let (name, doc) = (group.name, group.doc);
+    match language {
+        Language::C => {
+            format!("\n// {doc}: {order}\nstatic const int32_t move_{name}[{count}] = {{\n    {body}\n}};\n")
+        }
+        Language::Rust => {
+            let name = name.to_uppercase();
+            format!("\n/// {doc}: {order}\npub const {name}: [i32; {count}] = [\n    {body},\n];\n")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The numbers between the brackets of each array.
+    fn numbers(text: &str, [open, close]: [&str; 2]) -> Vec<Vec<i32>> {
+        let bodies = text.split(open).skip(1).map(|body| body.split(close).next().unwrap());
+        bodies.map(|body| body.split(',').filter_map(|number| number.trim().parse().ok()).collect()).collect()
+    }
+
+    #[test]
+    fn both_languages_hold_the_logarithm_of_every_strength() {
+        let mut strengths = Strengths::default();
+        strengths.0[0][5] = 20.0;
+        strengths.0[10][383] = 0.001;
+        let expected: Vec<Vec<i32>> = strengths
+            .0
+            .iter()
+            .map(|group| group.iter().map(|gamma| (gamma.ln() * 1000.0).round() as i32).collect())
+            .collect();
+        assert_eq!((expected[0][5], expected[10][383], expected[0][1]), (2996, -6908, 0));
+        let about = ["made by hand".to_string()];
+        assert_eq!(numbers(&source(&strengths, Language::C, &about), ["= {", "}"]), expected);
+        assert_eq!(numbers(&source(&strengths, Language::Rust, &about), ["= [", "]"]), expected);
+    }
+}
