@@ -6,6 +6,7 @@ use super::history::piece_to;
 use super::mate;
 use super::search::Search;
 use super::stack::Node;
+use super::tables::{self, RootTables, Tables};
 use super::time_manager::BestMoveStability;
 use super::{Limits, Report};
 use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, is_mate, mate_in, mated_in};
@@ -42,7 +43,7 @@ impl<E: Evaluator> Search<'_, E> {
         let position = line.position();
         let root = Node::root(position, line.key());
         self.moves = root_moves(&root, &limits.only);
-        self.restricted = !limits.only.is_empty();
+        self.restricted = self.moves.len() < position.legal_moves().len();
         self.stack.start(line);
         let lines = limits.lines.clamp(1, self.moves.len().max(1));
         let mut report = self.first_report(&root);
@@ -83,6 +84,17 @@ impl<E: Evaluator> Search<'_, E> {
             scores.push(report.score);
         }
         report
+    }
+
+    pub(super) fn follow(&mut self, root: Option<&RootTables>) {
+        self.table_score = root.map(|root| root.score);
+        self.secured = root.is_some_and(|root| root.secured);
+    }
+
+    /// The score to show: that of the tables, unless a mate is found.
+    fn shown(&self, score: Score) -> Score {
+        let score = if self.tables.is_some() { tables::shown(score) } else { score };
+        self.table_score.filter(|_| !is_mate(score)).unwrap_or(score)
     }
 
     fn iterate(&mut self, root: &Node, depth: i32, lines: usize) {
@@ -176,6 +188,7 @@ impl<E: Evaluator> Search<'_, E> {
         report.nodes = self.time.total_nodes(self.nodes);
         report.time = self.time.elapsed();
         report.hashfull = self.tt.hashfull();
+        report.tbhits = self.tables.map_or(0, Tables::hits);
         for rank in 0..lines {
             let line = std::mem::take(&mut self.moves[rank].line);
             self.moves[rank].line = self.until_draw(root, &line).to_vec();
@@ -185,13 +198,13 @@ impl<E: Evaluator> Search<'_, E> {
         report.pv.clone_from(&best.line);
         report.seldepth = report.depth.max(best.seldepth as i32);
         if best.score > -INFINITE {
-            report.score = best.score;
+            report.score = self.shown(best.score);
         }
         let known = |(rank, root_move): &(usize, &RootMove)| *rank == 0 || root_move.score > -INFINITE;
         for (rank, root_move) in self.moves.iter().take(lines).enumerate().filter(known) {
             info(&Report {
                 best: Some(root_move.m),
-                score: if rank == 0 { report.score } else { root_move.score },
+                score: if rank == 0 { report.score } else { self.shown(root_move.score) },
                 seldepth: report.depth.max(root_move.seldepth as i32),
                 rank: rank + 1,
                 pv: root_move.line.clone(),

@@ -15,6 +15,7 @@ use super::pruning::LmrTable;
 use super::quiescence::DEPTH_QS_CHECKS;
 use super::root::RootMove;
 use super::stack::{Node, Stack};
+use super::tables::Tables;
 use super::time_manager::TimeManager;
 use super::transposition_table::{Bound, Entry, TranspositionTable};
 use patzer_chess::attacks::attacked;
@@ -39,8 +40,13 @@ pub struct Search<'a, E> {
     pub(super) root_depth: i32,
     pub(super) moves: Vec<RootMove>,
     pub(super) rank: usize,
-    /// `searchmoves` excludes some legal moves.
+    /// Some legal moves are excluded.
     pub(super) restricted: bool,
+    pub(super) tables: Option<&'a Tables>,
+    /// The score that tables give the root.
+    pub(super) table_score: Option<Score>,
+    /// Nodes are not probed, see [`super::tables::RootTables`].
+    pub(super) secured: bool,
 }
 
 pub(super) struct MoveContext {
@@ -72,6 +78,9 @@ pub(super) struct NodeContext {
     pub cut: bool,
     pub entry: Option<Entry>,
     pub tt_move: Option<Move>,
+    /// What tables prove.
+    pub floor: Score,
+    pub ceiling: Score,
 }
 
 impl<E: Evaluator> Search<'_, E> {
@@ -125,6 +134,24 @@ impl<E: Evaluator> Search<'_, E> {
         {
             return entry.score;
         }
+        let (mut floor, mut ceiling) = (-INFINITE, INFINITE);
+        if let Some(tables) = self.tables
+            && !self.secured
+            && node.ply > 0
+            && excluded.is_none()
+            && let Some((score, bound)) = tables.probe(node, depth)
+        {
+            let entry = Entry { best: PackedMove::NONE, score, eval: None, depth: depth + 6, bound, pv: PV };
+            if entry.decides(alpha, beta) {
+                self.tt.store(node.key, node.ply, entry);
+                return score;
+            }
+            // Beyond a table's win the search looks for a mate.
+            match bound {
+                Bound::Lower => (floor, alpha) = (score, alpha.max(score)),
+                _ => ceiling = score,
+            }
+        }
         let eval = self.static_eval(node, entry, correction);
         let improving = self.params.improving > 0 && self.stack.improving(node.ply);
         let pv = PV
@@ -135,7 +162,8 @@ impl<E: Evaluator> Search<'_, E> {
         self.stack.frame(node.ply + 2).cutoffs = 0;
         let eval = entry.map_or(eval, |entry| entry.refine(eval));
         let tt_move = self.tt_move(node, entry);
-        let mut ctx = NodeContext { alpha, beta, depth, eval, pv, improving, cut, entry, tt_move };
+        let mut ctx =
+            NodeContext { alpha, beta, depth, eval, pv, improving, cut, entry, tt_move, floor, ceiling };
         if !PV
             && !node.in_check
             && self.selective
@@ -216,7 +244,7 @@ impl<E: Evaluator> Search<'_, E> {
         let hints = self.hints(node, ctx.tt_move, attacked);
         let mut picker = MovePicker::new(node, &hints);
         let (start, beta) = (ctx.alpha, ctx.beta);
-        let mut best = -INFINITE;
+        let mut best = ctx.floor;
         let mut best_move = None;
         let (mut failed_quiets, mut failed_captures) = (FailedMoves::new(), FailedMoves::new());
         let mut move_count = 0;
@@ -281,6 +309,7 @@ impl<E: Evaluator> Search<'_, E> {
                 None => 0,
             };
         }
+        best = best.min(ctx.ceiling);
         let bound = match best {
             _ if best >= beta => Bound::Lower,
             _ if best > start => Bound::Exact,

@@ -250,11 +250,20 @@ mod tests {
     }
 
     #[test]
-    fn playouts_say_that_they_take_one_thread() {
+    fn playouts_say_what_they_leave_unused() {
         let [threads, search] = ["setoption name Threads value 2\n", "setoption name Search value mcts\n"];
         for both in [[threads, search], [search, threads]] {
             assert_eq!(answers(&both.concat()), ["info string Search mcts runs on one thread"]);
             assert_eq!(answers(both[0]), [""; 0]);
+        }
+        let tables = concat!(
+            "setoption name SyzygyPath value ",
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../fixtures/syzygy\n"
+        );
+        let said = "info string Search mcts probes no tables";
+        for both in [[tables, search], [search, tables]] {
+            assert!(answers(&both.concat()).iter().any(|line| line == said));
         }
     }
 
@@ -357,6 +366,27 @@ mod tests {
             assert_eq!((words[2], numbers.sum::<u32>(), words[6]), ("wdl", 1000, "nodes"), "{info}");
         }
         assert_eq!(infos.count(), 3);
+    }
+
+    #[test]
+    fn tables_are_counted_and_a_folder_without_them_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let set = |path: &str| format!("setoption name SyzygyPath value {path}\n");
+        let empty = folder.path().to_str().unwrap();
+        let said = answers(&set(empty));
+        assert_eq!(said, [format!("info string SyzygyPath {empty}: holds no Syzygy tables (.rtbw, .rtbz)")]);
+        let said = answers(&set(&format!("{empty}/none")));
+        assert!(said[0].starts_with(&format!("info string SyzygyPath {empty}/none: ")), "{said:?}");
+        let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/syzygy");
+        let go = "position fen 8/8/8/8/8/1k1K4/8/n2R4 w - - 0 1\ngo nodes 2000\n";
+        let with = answers(&format!("{}{go}", set(fixtures)));
+        assert_eq!(with[0], "info string SyzygyPath: tables of up to 3 pieces");
+        let last = &with[with.len() - 2];
+        assert!(last.contains(" score cp 19999 ") && last.contains(" tbhits "), "{last}");
+        let off = ["SyzygyPath value <empty>", "SyzygyProbeLimit value 2"];
+        for off in off.map(|option| format!("{}setoption name {option}\n{go}", set(fixtures))) {
+            assert!(!answers(&off).iter().any(|line| line.contains(" tbhits ")));
+        }
     }
 
     #[test]

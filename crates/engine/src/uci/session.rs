@@ -17,6 +17,7 @@ use super::wdl::Chances;
 use super::{Event, Out, notation, options};
 use crate::genfens::{self, Request};
 use crate::params::{Params, ROWS, Row};
+use crate::tables::Probing;
 use crate::{Engine, Limits, OptionError, Ponder, Report, STACK_BYTES, SearchKind, bench, engine_with};
 use patzer_chess::{Line, perft};
 use patzer_eval::Evaluation;
@@ -39,6 +40,7 @@ pub struct Session {
     threads: usize,
     params: Params,
     tunable: bool,
+    pub probing: Probing,
     pub chess960: bool,
     pub overhead: Duration,
     pub lines: usize,
@@ -85,6 +87,7 @@ impl Session {
             params: Params::default(),
             // `make EXE=NAME TUNE=1`: runners send no option that is not declared.
             tunable: option_env!("PATZER_TUNE") == Some("1"),
+            probing: Probing { base: None, limit: 7, depth: 1 },
             show_wdl: false,
             chess960: false,
             overhead: Duration::from_millis(OVERHEAD_MS),
@@ -322,6 +325,7 @@ impl Session {
             let mut engine = engine_with(self.search_kind, &self.evaluation, self.hash_mb);
             engine.set_threads(self.threads);
             engine.set_params(&self.params);
+            engine.set_tables(self.probing.tables());
             engine
         })
     }
@@ -340,19 +344,34 @@ impl Session {
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads;
         self.engine().set_threads(threads);
-        self.say_if_threads_idle();
+        self.explain_kind();
     }
 
     pub fn set_search(&mut self, search: SearchKind) {
         self.search_kind = search;
         self.engine = None;
-        self.say_if_threads_idle();
+        self.explain_kind();
     }
 
-    fn say_if_threads_idle(&self) {
-        if self.threads > 1 && self.search_kind != SearchKind::AlphaBeta {
-            self.out.explain(format_args!("Search {} runs on one thread", self.search_kind.name()));
+    /// Says which options a search by playouts leaves unused.
+    fn explain_kind(&self) {
+        if self.search_kind == SearchKind::AlphaBeta {
+            return;
         }
+        let name = self.search_kind.name();
+        if self.threads > 1 {
+            self.out.explain(format_args!("Search {name} runs on one thread"));
+        }
+        if self.probing.base.is_some() {
+            self.out.explain(format_args!("Search {name} probes no tables"));
+        }
+    }
+
+    /// Hands the tables to the engine.
+    pub fn probe(&mut self) {
+        let tables = self.probing.tables();
+        self.engine().set_tables(tables);
+        self.explain_kind();
     }
 
     pub fn set_param(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
