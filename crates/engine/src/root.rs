@@ -213,7 +213,8 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// A variation up to the move that draws by rule, which quiescence does not notice.
+    /// A variation up to the move that draws by rule, which quiescence does not notice, or that leads back to the root,
+    /// which the search does not count as a draw.
     pub(super) fn until_draw<'m>(&mut self, root: &Node, moves: &'m [Move]) -> &'m [Move] {
         let (mut position, mut key, mut length) = (root.position.clone(), root.key, 0);
         for &m in moves {
@@ -223,7 +224,7 @@ impl<E: Evaluator> Search<'_, E> {
             length += 1;
             position = after;
             let in_check = legal::in_check(&position);
-            if self.is_draw(&Node { position: &position, key, ply: length, in_check }) {
+            if key == root.key || self.is_draw(&Node { position: &position, key, ply: length, in_check }) {
                 break;
             }
         }

@@ -257,8 +257,9 @@ mod tests {
         let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         for (fen, before, variation, length) in [
             (start, "", "e2e4 e7e5 g1f3", 3),
-            // A position that the variation itself repeats, and one that the game has had twice.
-            (start, "", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6", 5),
+            // Positions that the variation itself repeats, the root among them, and one that the game has had twice.
+            (start, "", "e2e4 g8f6 g1f3 f6g8 f3g1 g8f6", 5),
+            (start, "", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6", 4),
             (start, &*format!("{shuffle} {shuffle}"), "g1f3 g8f6", 1),
             ("4k3/8/8/8/8/8/4p3/4K2N w - - 0 1", "", "e1e2 e8e7 e2e3", 1),
             ("4k3/8/8/8/8/8/8/R3K3 w - - 98 80", "", "a1a2 e8e7 a2a3", 2),
