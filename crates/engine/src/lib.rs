@@ -22,6 +22,7 @@ mod root;
 mod search;
 mod searcher;
 mod stack;
+mod strength;
 mod tables;
 #[cfg(test)]
 mod testing;
@@ -48,6 +49,7 @@ use patzer_eval::Evaluation;
 use patzer_eval::hce::Hce;
 use patzer_eval::nnue::Nnue;
 pub use quiescence_leaf::{LeafSearch, leaf_search};
+pub use strength::Noise;
 pub use tables::Tables;
 pub use transposition_table::OutOfMemory;
 pub use uci::{OptionError, PlayerSettings};
@@ -89,6 +91,8 @@ pub struct Limits {
     pub clock: Option<Clock>,
     /// When the time began to count; `None` for the start of the search.
     pub begin: Option<Instant>,
+    /// Errors of judgement, for weakened play.
+    pub noise: Option<Noise>,
     /// Time reserved for communication, of `movetime` and `clock` alike.
     pub overhead: Duration,
 }

@@ -43,7 +43,9 @@ impl<E: Evaluator> Search<'_, E> {
         let position = line.position();
         let root = Node::root(position, line.key());
         self.moves = root_moves(&root, &limits.only);
-        self.restricted = self.moves.len() < position.legal_moves().len();
+        self.restricted = self.moves.len() < position.legal_moves().len() || limits.noise.is_some();
+        self.noise = limits.noise;
+        self.secured |= limits.noise.is_some();
         self.stack.start(line);
         let lines = limits.lines.clamp(1, self.moves.len().max(1));
         let mut report = self.first_report(&root);
@@ -91,10 +93,18 @@ impl<E: Evaluator> Search<'_, E> {
         self.secured = root.is_some_and(|root| root.secured);
     }
 
-    /// The score to show: that of the tables, unless a mate is found.
-    fn shown(&self, score: Score) -> Score {
+    /// The score to show: without the error of a weakened player, and that of the tables unless a mate is found.
+    fn shown(&self, root: &Node, root_move: &RootMove) -> Score {
+        let score = root_move.score;
         let score = if self.tables.is_some() { tables::shown(score) } else { score };
-        self.table_score.filter(|_| !is_mate(score)).unwrap_or(score)
+        if is_mate(score) {
+            return score;
+        }
+        self.table_score.unwrap_or(score - self.error(root, root_move.m))
+    }
+
+    fn error(&self, root: &Node, m: Move) -> Score {
+        self.noise.map_or(0, |noise| noise.of(root.key, m))
     }
 
     fn iterate(&mut self, root: &Node, depth: i32, lines: usize) {
@@ -198,13 +208,13 @@ impl<E: Evaluator> Search<'_, E> {
         report.pv.clone_from(&best.line);
         report.seldepth = report.depth.max(best.seldepth as i32);
         if best.score > -INFINITE {
-            report.score = self.shown(best.score);
+            report.score = self.shown(root, best);
         }
         let known = |(rank, root_move): &(usize, &RootMove)| *rank == 0 || root_move.score > -INFINITE;
         for (rank, root_move) in self.moves.iter().take(lines).enumerate().filter(known) {
             info(&Report {
                 best: Some(root_move.m),
-                score: if rank == 0 { report.score } else { self.shown(root_move.score) },
+                score: if rank == 0 { report.score } else { self.shown(root, root_move) },
                 seldepth: report.depth.max(root_move.seldepth as i32),
                 rank: rank + 1,
                 pv: root_move.line.clone(),
@@ -238,13 +248,13 @@ impl<E: Evaluator> Search<'_, E> {
         if self.moves[0].score >= MATE_IN_MAX {
             return;
         }
-        let entry = self.tt.probe(root.key, 0).filter(|entry| entry.depth > 0);
+        let entry = self.tt.probe(root.key, 0).filter(|entry| entry.depth > 0 && self.noise.is_none());
         let known = entry.and_then(|entry| Some((entry.best.unpack(root.position)?, entry.score)));
         let known = known
             .and_then(|(m, score)| Some((self.moves.iter().position(|root_move| root_move.m == m)?, score)));
         let (at, score) = known.unwrap_or_else(|| {
             let scores: Vec<Score> =
-                (0..self.moves.len()).map(|at| self.look_at(root, self.moves[at].m)).collect();
+                (0..self.moves.len()).map(|at| self.guess(root, self.moves[at].m)).collect();
             // The first of equals.
             let at = (0..scores.len()).rev().max_by_key(|&at| scores[at]).unwrap_or(0);
             (at, scores[at])
@@ -252,6 +262,11 @@ impl<E: Evaluator> Search<'_, E> {
         self.moves[..=at].rotate_right(1);
         (self.moves[0].score, self.moves[0].seldepth) = (score, 1);
         self.moves[0].line.truncate(1);
+    }
+
+    fn guess(&mut self, root: &Node, m: Move) -> Score {
+        let score = self.look_at(root, m);
+        if is_mate(score) { score } else { score + self.error(root, m) }
     }
 
     fn look_at(&mut self, root: &Node, m: Move) -> Score {

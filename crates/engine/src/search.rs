@@ -15,12 +15,13 @@ use super::pruning::LmrTable;
 use super::quiescence::DEPTH_QS_CHECKS;
 use super::root::RootMove;
 use super::stack::{Node, Stack};
+use super::strength::Noise;
 use super::tables::Tables;
 use super::time_manager::TimeManager;
 use super::transposition_table::{Bound, Entry, TranspositionTable};
 use patzer_chess::attacks::attacked;
 use patzer_chess::checks::CheckInfo;
-use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mate_in, mated_in};
+use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, is_mate, mate_in, mated_in};
 use patzer_chess::{MoveParts, PackedMove, copy_position, key, legal};
 use patzer_eval::Evaluator;
 
@@ -40,8 +41,9 @@ pub struct Search<'a, E> {
     pub(super) root_depth: i32,
     pub(super) moves: Vec<RootMove>,
     pub(super) rank: usize,
-    /// Some legal moves are excluded.
+    /// The score at the root is not the position's: some legal moves are excluded, or scores have errors.
     pub(super) restricted: bool,
+    pub(super) noise: Option<Noise>,
     pub(super) tables: Option<&'a Tables>,
     /// The score that tables give the root.
     pub(super) table_score: Option<Score>,
@@ -66,6 +68,7 @@ pub(super) struct MoveContext {
 
 type FailedMoves = ArrayVec<Move, 48>;
 
+#[derive(Clone, Copy)]
 pub(super) struct NodeContext {
     pub alpha: Score,
     pub beta: Score,
@@ -273,7 +276,10 @@ impl<E: Evaluator> Search<'_, E> {
                 return 0;
             }
             let nodes = self.nodes;
-            let score = self.search_move::<PV>(node, &ctx, &mv, best, extension);
+            let score = match self.noise.filter(|_| node.ply == 0) {
+                Some(noise) => self.misjudge::<PV>(node, &ctx, &mv, best, noise),
+                None => self.search_move::<PV>(node, &ctx, &mv, best, extension),
+            };
             if self.time.stopped() {
                 return 0;
             }
@@ -343,7 +349,6 @@ impl<E: Evaluator> Search<'_, E> {
         {
             self.correction.update(CorrectionIndex::new(node.position), best - eval, ctx.depth);
         }
-        // With excluded root moves the score is not the position's.
         if node.ply > 0 || self.rank == 0 && !self.restricted {
             let best_move = best_move.map_or(PackedMove::NONE, PackedMove::pack);
             let (depth, pv) = (ctx.depth, ctx.pv);
@@ -394,6 +399,21 @@ impl<E: Evaluator> Search<'_, E> {
             history,
             reduction,
         }
+    }
+
+    /// The score of a root move with an error of judgement; mates have none.
+    fn misjudge<const PV: bool>(
+        &mut self,
+        node: &Node,
+        ctx: &NodeContext,
+        mv: &MoveContext,
+        best: Score,
+        noise: Noise,
+    ) -> Score {
+        let error = noise.of(node.key, mv.m);
+        let ctx = NodeContext { alpha: ctx.alpha - error, beta: ctx.beta - error, ..*ctx };
+        let score = self.search_move::<PV>(node, &ctx, mv, best - error, 0);
+        if is_mate(score) { score } else { score + error }
     }
 
     /// Principal variation search of one move: late moves at reduced depth, all but the first with a zero

@@ -54,6 +54,7 @@ impl<E: Evaluator> Worker<E> {
             moves: Vec::new(),
             rank: 0,
             restricted: false,
+            noise: None,
             tables: shared.tables.as_ref(),
             table_score: None,
             secured: false,
@@ -72,7 +73,7 @@ struct Shared {
 impl Shared {
     /// What the tables say of the root; nothing where several lines are to be shown, lost ones among them.
     fn root_tables(&self, line: &Line, limits: &Limits) -> Option<RootTables> {
-        let tables = self.tables.as_ref()?;
+        let tables = self.tables.as_ref().filter(|_| limits.noise.is_none())?;
         tables.new_search();
         let mut moves = line.position().legal_moves().to_vec();
         moves.retain(|m| limits.only.is_empty() || limits.only.contains(m));
@@ -131,7 +132,7 @@ impl<E: Evaluator> Engine for Searcher<E> {
         let number = line.position().fullmoves().get();
         let mut search = self.main.new_search(shared, TimeManager::new(limits, number, stop, &shared_nodes));
         search.follow(root.as_ref());
-        if self.helpers.is_empty() {
+        if self.helpers.is_empty() || limits.noise.is_some() {
             return search.run(line, limits, 0, info);
         }
         let done = AtomicBool::new(false);

@@ -369,6 +369,48 @@ mod tests {
     }
 
     #[test]
+    fn a_limited_player_thinks_less_and_an_analysis_is_not_limited() {
+        let nodes = |options: &str| {
+            let options = options.split(", ").map(|option| format!("setoption name {option}\n"));
+            let answers = answers(&format!("{}go depth 8\n", options.collect::<String>()));
+            let info = answers.iter().rfind(|line| line.starts_with("info depth")).unwrap();
+            let words: Vec<&str> = info.split(' ').collect();
+            words[words.iter().position(|&word| word == "nodes").unwrap() + 1].parse::<u64>().unwrap()
+        };
+        let weak = format!("UCI_Elo value {}", crate::strength::WEAKEST);
+        let limited = nodes(&format!("{weak}, UCI_LimitStrength value true"));
+        assert!(limited <= 100, "{limited}");
+        assert_eq!(nodes(&format!("{weak}, UCI_LimitStrength value true, Threads value 4")), limited);
+        let full = nodes("Hash value 16");
+        assert!(full > 1_000);
+        assert_eq!(nodes(&weak), full, "UCI_Elo alone");
+        assert_eq!(nodes(&format!("{weak}, UCI_LimitStrength value true, UCI_AnalyseMode value true")), full);
+        let playouts =
+            answers("setoption name UCI_LimitStrength value true\nsetoption name Search value mcts\n");
+        assert_eq!(playouts, ["info string Search mcts plays at full strength"]);
+    }
+
+    #[test]
+    fn a_weak_player_plays_the_same_again_and_another_game_with_another_seed() {
+        let weak = format!(
+            "setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value {}\n",
+            crate::strength::WEAKEST
+        );
+        let game = |seed: u32| {
+            let mut moves = String::new();
+            for _ in 0..6 {
+                let go = format!(
+                    "{weak}setoption name Seed value {seed}\nposition startpos moves{moves}\ngo infinite\n"
+                );
+                moves = format!("{moves} {}", best_move(&go));
+            }
+            moves
+        };
+        assert_eq!(game(0), game(0));
+        assert!((1..4).any(|seed| game(seed) != game(0)));
+    }
+
+    #[test]
     fn tables_are_counted_and_a_folder_without_them_is_named() {
         let folder = tempfile::tempdir().unwrap();
         let set = |path: &str| format!("setoption name SyzygyPath value {path}\n");

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::session::Session;
+use crate::strength::{STRONGEST, WEAKEST};
 use crate::{OutOfMemory, SearchKind, tables};
 use patzer_eval::{EvalError, Evaluation};
 
@@ -88,6 +89,19 @@ pub const OPTIONS: &[UciOption] = &[
     }),
     UciOption::new("UCI_Chess960", Kind::Check { default: false, set: |session, on| session.chess960 = on }),
     UciOption::new("UCI_ShowWDL", Kind::Check { default: false, set: |session, on| session.show_wdl = on }),
+    UciOption::new(
+        "UCI_AnalyseMode",
+        Kind::Check { default: false, set: |session, on| session.analyse = on },
+    ),
+    UciOption::new("UCI_LimitStrength", Kind::Check { default: false, set: Session::set_limited }),
+    UciOption::spin("UCI_Elo", STRONGEST, WEAKEST, STRONGEST, |session, elo| {
+        session.elo = elo;
+        Ok(())
+    }),
+    UciOption::spin("Seed", 0, 0, u32::MAX as u64, |session, seed| {
+        session.seed = seed;
+        Ok(())
+    }),
     UciOption::spin("Move Overhead", OVERHEAD_MS, 0, 5_000, |session, ms| {
         session.overhead = Duration::from_millis(ms);
         Ok(())

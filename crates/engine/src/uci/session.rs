@@ -17,6 +17,7 @@ use super::wdl::Chances;
 use super::{Event, Out, notation, options};
 use crate::genfens::{self, Request};
 use crate::params::{Params, ROWS, Row};
+use crate::strength::{self, STRONGEST};
 use crate::tables::Probing;
 use crate::{Engine, Limits, OptionError, Ponder, Report, STACK_BYTES, SearchKind, bench, engine_with};
 use patzer_chess::{Line, perft};
@@ -41,6 +42,10 @@ pub struct Session {
     params: Params,
     tunable: bool,
     pub probing: Probing,
+    pub analyse: bool,
+    limited: bool,
+    pub elo: u64,
+    pub seed: u64,
     pub chess960: bool,
     pub overhead: Duration,
     pub lines: usize,
@@ -88,6 +93,10 @@ impl Session {
             // `make EXE=NAME TUNE=1`: runners send no option that is not declared.
             tunable: option_env!("PATZER_TUNE") == Some("1"),
             probing: Probing { base: None, limit: 7, depth: 1 },
+            analyse: false,
+            limited: false,
+            elo: STRONGEST,
+            seed: 0,
             show_wdl: false,
             chess960: false,
             overhead: Duration::from_millis(OVERHEAD_MS),
@@ -235,7 +244,10 @@ impl Session {
     }
 
     fn search(&mut self, limits: Limits, hold: Hold) {
-        let limits = Limits { lines: self.lines, begin: Some(self.begin), ..limits };
+        let mut limits = Limits { lines: self.lines, begin: Some(self.begin), ..limits };
+        if self.limited && !self.analyse && self.search_kind == SearchKind::AlphaBeta {
+            strength::weaken(&mut limits, self.elo, self.seed);
+        }
         let (out, line, held) = (self.out.clone(), self.line.clone(), hold.clone());
         let mode = notation::mode(line.start(), self.chess960);
         let chances = self.show_wdl.then(|| Chances::of(line.position()));
@@ -353,6 +365,11 @@ impl Session {
         self.explain_kind();
     }
 
+    pub fn set_limited(&mut self, limited: bool) {
+        self.limited = limited;
+        self.explain_kind();
+    }
+
     /// Says which options a search by playouts leaves unused.
     fn explain_kind(&self) {
         if self.search_kind == SearchKind::AlphaBeta {
@@ -364,6 +381,9 @@ impl Session {
         }
         if self.probing.base.is_some() {
             self.out.explain(format_args!("Search {name} probes no tables"));
+        }
+        if self.limited {
+            self.out.explain(format_args!("Search {name} plays at full strength"));
         }
     }
 
