@@ -138,6 +138,15 @@ fn stderr(output: &Output) -> String {
 }
 
 #[test]
+fn the_lines_of_programs_are_not_sampled() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = mocked(folder.path(), "", &["option.Seed=1"], "--games 2 --temperature 20");
+    let text = stderr(&output);
+    assert_eq!(output.status.code(), Some(1), "{text}");
+    assert!(text.contains("is a program; --temperature samples the lines of evaluations"), "{text}");
+}
+
+#[test]
 fn programs_give_the_same_bytes_at_any_concurrency_and_extract_reads_them() {
     let [one, three] = [0; 2].map(|_| tempfile::tempdir().unwrap());
     let files = ["a.pgn.zst", "a.vf", "a.binpack", "a.pgn.zst.journal", "a.parquet"];

@@ -118,6 +118,19 @@ fn teachers_compare_scores_of_another_engine() {
 }
 
 #[test]
+fn strength_rates_the_levels_on_another_engines_scale() {
+    let (_folder, out) = place();
+    let engine = engine();
+    let table = study("strength", &out, &[("ENGINE", engine.to_str().unwrap())]);
+    let mut players = rows(&table);
+    players.sort_unstable();
+    assert_eq!(players, ["1200", "800", "full", "x1000"]);
+    assert!(table.lines().any(|line| line.starts_with("| x1000 | 1000 | 0 |")), "{table}");
+    let games = fs::read_to_string(out.join("match-800-full.pgn")).unwrap();
+    assert!(games.contains("[White \"800\"]") && games.contains("[Black \"full\"]"));
+}
+
+#[test]
 fn search_switches_techniques_off() {
     let (_folder, out) = place();
     let engine = engine();

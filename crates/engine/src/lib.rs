@@ -22,6 +22,8 @@ mod root;
 mod search;
 mod searcher;
 mod stack;
+mod strength;
+mod tables;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -47,6 +49,8 @@ use patzer_eval::Evaluation;
 use patzer_eval::hce::Hce;
 use patzer_eval::nnue::Nnue;
 pub use quiescence_leaf::{LeafSearch, leaf_search};
+pub use strength::Noise;
+pub use tables::Tables;
 pub use transposition_table::OutOfMemory;
 pub use uci::{OptionError, PlayerSettings};
 
@@ -87,6 +91,8 @@ pub struct Limits {
     pub clock: Option<Clock>,
     /// When the time began to count; `None` for the start of the search.
     pub begin: Option<Instant>,
+    /// Errors of judgement, for weakened play.
+    pub noise: Option<Noise>,
     /// Time reserved for communication, of `movetime` and `clock` alike.
     pub overhead: Duration,
 }
@@ -132,6 +138,8 @@ pub struct Report {
     pub hashfull: u32,
     /// Nodes of all threads.
     pub nodes: u64,
+    /// Positions found in endgame tables by all threads.
+    pub tbhits: u64,
     /// Time since the search began.
     pub time: Duration,
     /// Principal variation.
@@ -166,6 +174,9 @@ pub trait Engine: Send {
 
     /// Replaces the search parameters.
     fn set_params(&mut self, params: &Params);
+
+    /// Sets the endgame tables to probe; a search that has none to probe ignores them.
+    fn set_tables(&mut self, tables: Option<Tables>);
 
     /// Number of search threads, at least 1; only 1 is reproducible.
     fn set_threads(&mut self, threads: usize);

@@ -6,6 +6,7 @@ use super::history::piece_to;
 use super::mate;
 use super::search::Search;
 use super::stack::Node;
+use super::tables::{self, RootTables, Tables};
 use super::time_manager::BestMoveStability;
 use super::{Limits, Report};
 use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, is_mate, mate_in, mated_in};
@@ -42,7 +43,9 @@ impl<E: Evaluator> Search<'_, E> {
         let position = line.position();
         let root = Node::root(position, line.key());
         self.moves = root_moves(&root, &limits.only);
-        self.restricted = !limits.only.is_empty();
+        self.restricted = self.moves.len() < position.legal_moves().len() || limits.noise.is_some();
+        self.noise = limits.noise;
+        self.secured |= limits.noise.is_some();
         self.stack.start(line);
         let lines = limits.lines.clamp(1, self.moves.len().max(1));
         let mut report = self.first_report(&root);
@@ -83,6 +86,25 @@ impl<E: Evaluator> Search<'_, E> {
             scores.push(report.score);
         }
         report
+    }
+
+    pub(super) fn follow(&mut self, root: Option<&RootTables>) {
+        self.table_score = root.map(|root| root.score);
+        self.secured = root.is_some_and(|root| root.secured);
+    }
+
+    /// The score to show: without the error of a weakened player, and that of the tables unless a mate is found.
+    fn shown(&self, root: &Node, root_move: &RootMove) -> Score {
+        let score = root_move.score;
+        let score = if self.tables.is_some() { tables::shown(score) } else { score };
+        if is_mate(score) {
+            return score;
+        }
+        self.table_score.unwrap_or(score - self.error(root, root_move.m))
+    }
+
+    fn error(&self, root: &Node, m: Move) -> Score {
+        self.noise.map_or(0, |noise| noise.of(root.key, m))
     }
 
     fn iterate(&mut self, root: &Node, depth: i32, lines: usize) {
@@ -176,6 +198,7 @@ impl<E: Evaluator> Search<'_, E> {
         report.nodes = self.time.total_nodes(self.nodes);
         report.time = self.time.elapsed();
         report.hashfull = self.tt.hashfull();
+        report.tbhits = self.tables.map_or(0, Tables::hits);
         for rank in 0..lines {
             let line = std::mem::take(&mut self.moves[rank].line);
             self.moves[rank].line = self.until_draw(root, &line).to_vec();
@@ -185,13 +208,13 @@ impl<E: Evaluator> Search<'_, E> {
         report.pv.clone_from(&best.line);
         report.seldepth = report.depth.max(best.seldepth as i32);
         if best.score > -INFINITE {
-            report.score = best.score;
+            report.score = self.shown(root, best);
         }
         let known = |(rank, root_move): &(usize, &RootMove)| *rank == 0 || root_move.score > -INFINITE;
         for (rank, root_move) in self.moves.iter().take(lines).enumerate().filter(known) {
             info(&Report {
                 best: Some(root_move.m),
-                score: if rank == 0 { report.score } else { root_move.score },
+                score: if rank == 0 { report.score } else { self.shown(root, root_move) },
                 seldepth: report.depth.max(root_move.seldepth as i32),
                 rank: rank + 1,
                 pv: root_move.line.clone(),
@@ -200,7 +223,8 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// A variation up to the move that draws by rule, which quiescence does not notice.
+    /// A variation up to the move that draws by rule, which quiescence does not notice, or that leads back to the root,
+    /// which the search does not count as a draw.
     pub(super) fn until_draw<'m>(&mut self, root: &Node, moves: &'m [Move]) -> &'m [Move] {
         let (mut position, mut key, mut length) = (root.position.clone(), root.key, 0);
         for &m in moves {
@@ -210,7 +234,7 @@ impl<E: Evaluator> Search<'_, E> {
             length += 1;
             position = after;
             let in_check = legal::in_check(&position);
-            if self.is_draw(&Node { position: &position, key, ply: length, in_check }) {
+            if key == root.key || self.is_draw(&Node { position: &position, key, ply: length, in_check }) {
                 break;
             }
         }
@@ -224,13 +248,13 @@ impl<E: Evaluator> Search<'_, E> {
         if self.moves[0].score >= MATE_IN_MAX {
             return;
         }
-        let entry = self.tt.probe(root.key, 0).filter(|entry| entry.depth > 0);
+        let entry = self.tt.probe(root.key, 0).filter(|entry| entry.depth > 0 && self.noise.is_none());
         let known = entry.and_then(|entry| Some((entry.best.unpack(root.position)?, entry.score)));
         let known = known
             .and_then(|(m, score)| Some((self.moves.iter().position(|root_move| root_move.m == m)?, score)));
         let (at, score) = known.unwrap_or_else(|| {
             let scores: Vec<Score> =
-                (0..self.moves.len()).map(|at| self.look_at(root, self.moves[at].m)).collect();
+                (0..self.moves.len()).map(|at| self.guess(root, self.moves[at].m)).collect();
             // The first of equals.
             let at = (0..scores.len()).rev().max_by_key(|&at| scores[at]).unwrap_or(0);
             (at, scores[at])
@@ -238,6 +262,11 @@ impl<E: Evaluator> Search<'_, E> {
         self.moves[..=at].rotate_right(1);
         (self.moves[0].score, self.moves[0].seldepth) = (score, 1);
         self.moves[0].line.truncate(1);
+    }
+
+    fn guess(&mut self, root: &Node, m: Move) -> Score {
+        let score = self.look_at(root, m);
+        if is_mate(score) { score } else { score + self.error(root, m) }
     }
 
     fn look_at(&mut self, root: &Node, m: Move) -> Score {

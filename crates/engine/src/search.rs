@@ -15,11 +15,13 @@ use super::pruning::LmrTable;
 use super::quiescence::DEPTH_QS_CHECKS;
 use super::root::RootMove;
 use super::stack::{Node, Stack};
+use super::strength::Noise;
+use super::tables::Tables;
 use super::time_manager::TimeManager;
 use super::transposition_table::{Bound, Entry, TranspositionTable};
 use patzer_chess::attacks::attacked;
 use patzer_chess::checks::CheckInfo;
-use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, mate_in, mated_in};
+use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, is_mate, mate_in, mated_in};
 use patzer_chess::{MoveParts, PackedMove, copy_position, key, legal};
 use patzer_eval::Evaluator;
 
@@ -39,8 +41,14 @@ pub struct Search<'a, E> {
     pub(super) root_depth: i32,
     pub(super) moves: Vec<RootMove>,
     pub(super) rank: usize,
-    /// `searchmoves` excludes some legal moves.
+    /// The score at the root is not the position's: some legal moves are excluded, or scores have errors.
     pub(super) restricted: bool,
+    pub(super) noise: Option<Noise>,
+    pub(super) tables: Option<&'a Tables>,
+    /// The score that tables give the root.
+    pub(super) table_score: Option<Score>,
+    /// Nodes are not probed, see [`super::tables::RootTables`].
+    pub(super) secured: bool,
 }
 
 pub(super) struct MoveContext {
@@ -60,6 +68,7 @@ pub(super) struct MoveContext {
 
 type FailedMoves = ArrayVec<Move, 48>;
 
+#[derive(Clone, Copy)]
 pub(super) struct NodeContext {
     pub alpha: Score,
     pub beta: Score,
@@ -72,6 +81,9 @@ pub(super) struct NodeContext {
     pub cut: bool,
     pub entry: Option<Entry>,
     pub tt_move: Option<Move>,
+    /// What tables prove.
+    pub floor: Score,
+    pub ceiling: Score,
 }
 
 impl<E: Evaluator> Search<'_, E> {
@@ -125,6 +137,24 @@ impl<E: Evaluator> Search<'_, E> {
         {
             return entry.score;
         }
+        let (mut floor, mut ceiling) = (-INFINITE, INFINITE);
+        if let Some(tables) = self.tables
+            && !self.secured
+            && node.ply > 0
+            && excluded.is_none()
+            && let Some((score, bound)) = tables.probe(node, depth)
+        {
+            let entry = Entry { best: PackedMove::NONE, score, eval: None, depth: depth + 6, bound, pv: PV };
+            if entry.decides(alpha, beta) {
+                self.tt.store(node.key, node.ply, entry);
+                return score;
+            }
+            // Beyond a table's win the search looks for a mate.
+            match bound {
+                Bound::Lower => (floor, alpha) = (score, alpha.max(score)),
+                _ => ceiling = score,
+            }
+        }
         let eval = self.static_eval(node, entry, correction);
         let improving = self.params.improving > 0 && self.stack.improving(node.ply);
         let pv = PV
@@ -135,7 +165,8 @@ impl<E: Evaluator> Search<'_, E> {
         self.stack.frame(node.ply + 2).cutoffs = 0;
         let eval = entry.map_or(eval, |entry| entry.refine(eval));
         let tt_move = self.tt_move(node, entry);
-        let mut ctx = NodeContext { alpha, beta, depth, eval, pv, improving, cut, entry, tt_move };
+        let mut ctx =
+            NodeContext { alpha, beta, depth, eval, pv, improving, cut, entry, tt_move, floor, ceiling };
         if !PV
             && !node.in_check
             && self.selective
@@ -216,7 +247,7 @@ impl<E: Evaluator> Search<'_, E> {
         let hints = self.hints(node, ctx.tt_move, attacked);
         let mut picker = MovePicker::new(node, &hints);
         let (start, beta) = (ctx.alpha, ctx.beta);
-        let mut best = -INFINITE;
+        let mut best = ctx.floor;
         let mut best_move = None;
         let (mut failed_quiets, mut failed_captures) = (FailedMoves::new(), FailedMoves::new());
         let mut move_count = 0;
@@ -245,7 +276,10 @@ impl<E: Evaluator> Search<'_, E> {
                 return 0;
             }
             let nodes = self.nodes;
-            let score = self.search_move::<PV>(node, &ctx, &mv, best, extension);
+            let score = match self.noise.filter(|_| node.ply == 0) {
+                Some(noise) => self.misjudge::<PV>(node, &ctx, &mv, best, noise),
+                None => self.search_move::<PV>(node, &ctx, &mv, best, extension),
+            };
             if self.time.stopped() {
                 return 0;
             }
@@ -281,6 +315,7 @@ impl<E: Evaluator> Search<'_, E> {
                 None => 0,
             };
         }
+        best = best.min(ctx.ceiling);
         let bound = match best {
             _ if best >= beta => Bound::Lower,
             _ if best > start => Bound::Exact,
@@ -314,7 +349,6 @@ impl<E: Evaluator> Search<'_, E> {
         {
             self.correction.update(CorrectionIndex::new(node.position), best - eval, ctx.depth);
         }
-        // With excluded root moves the score is not the position's.
         if node.ply > 0 || self.rank == 0 && !self.restricted {
             let best_move = best_move.map_or(PackedMove::NONE, PackedMove::pack);
             let (depth, pv) = (ctx.depth, ctx.pv);
@@ -365,6 +399,21 @@ impl<E: Evaluator> Search<'_, E> {
             history,
             reduction,
         }
+    }
+
+    /// The score of a root move with an error of judgement; mates have none.
+    fn misjudge<const PV: bool>(
+        &mut self,
+        node: &Node,
+        ctx: &NodeContext,
+        mv: &MoveContext,
+        best: Score,
+        noise: Noise,
+    ) -> Score {
+        let error = noise.of(node.key, mv.m);
+        let ctx = NodeContext { alpha: ctx.alpha - error, beta: ctx.beta - error, ..*ctx };
+        let score = self.search_move::<PV>(node, &ctx, mv, best - error, 0);
+        if is_mate(score) { score } else { score + error }
     }
 
     /// Principal variation search of one move: late moves at reduced depth, all but the first with a zero

@@ -11,6 +11,7 @@ use super::params::Params;
 use super::pruning::LmrTable;
 use super::search::Search;
 use super::stack::{Node, Stack};
+use super::tables::{RootTables, Tables};
 use super::time_manager::TimeManager;
 use super::transposition_table::{DEPTH_QS_NO_CHECKS, OutOfMemory, TranspositionTable};
 use super::{Engine, Limits, Report, STACK_BYTES};
@@ -53,6 +54,10 @@ impl<E: Evaluator> Worker<E> {
             moves: Vec::new(),
             rank: 0,
             restricted: false,
+            noise: None,
+            tables: shared.tables.as_ref(),
+            table_score: None,
+            secured: false,
         }
     }
 }
@@ -62,6 +67,18 @@ struct Shared {
     params: Params,
     lmr: LmrTable,
     selective: bool,
+    tables: Option<Tables>,
+}
+
+impl Shared {
+    /// What the tables say of the root; nothing where several lines are to be shown, lost ones among them.
+    fn root_tables(&self, line: &Line, limits: &Limits) -> Option<RootTables> {
+        let tables = self.tables.as_ref().filter(|_| limits.noise.is_none())?;
+        tables.new_search();
+        let mut moves = line.position().legal_moves().to_vec();
+        moves.retain(|m| limits.only.is_empty() || limits.only.contains(m));
+        if limits.lines > 1 { None } else { tables.at_root(line, &moves) }
+    }
 }
 
 pub struct Searcher<E: Evaluator> {
@@ -73,7 +90,7 @@ pub struct Searcher<E: Evaluator> {
 impl<E: Evaluator> Searcher<E> {
     pub fn new(evaluator: E, tt: TranspositionTable) -> Searcher<E> {
         let params = Params::default();
-        let shared = Shared { tt, lmr: LmrTable::new(&params), params, selective: true };
+        let shared = Shared { tt, lmr: LmrTable::new(&params), params, selective: true, tables: None };
         Searcher { shared, main: Worker::new(evaluator), helpers: Vec::new() }
     }
 
@@ -108,10 +125,14 @@ impl<E: Evaluator> Engine for Searcher<E> {
     ) -> Report {
         let shared = &self.shared;
         shared.tt.new_search();
+        let root = shared.root_tables(line, limits);
+        let narrowed = root.as_ref().map(|root| Limits { only: root.moves.clone(), ..limits.clone() });
+        let limits = narrowed.as_ref().unwrap_or(limits);
         let shared_nodes = AtomicU64::new(0);
         let number = line.position().fullmoves().get();
         let mut search = self.main.new_search(shared, TimeManager::new(limits, number, stop, &shared_nodes));
-        if self.helpers.is_empty() {
+        search.follow(root.as_ref());
+        if self.helpers.is_empty() || limits.noise.is_some() {
             return search.run(line, limits, 0, info);
         }
         let done = AtomicBool::new(false);
@@ -122,6 +143,7 @@ impl<E: Evaluator> Engine for Searcher<E> {
             for (index, helper) in self.helpers.iter_mut().enumerate() {
                 let mut search =
                     helper.new_search(shared, TimeManager::new(&shared_limits, number, &done, &shared_nodes));
+                search.follow(root.as_ref());
                 let (shared_limits, mut ignore) = (&shared_limits, |_: &Report| {});
                 let work = move || search.run(line, shared_limits, index + 1, &mut ignore);
                 let _ = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
@@ -164,6 +186,10 @@ impl<E: Evaluator> Engine for Searcher<E> {
     fn set_params(&mut self, params: &Params) {
         self.shared.params = params.clone();
         self.shared.lmr = LmrTable::new(params);
+    }
+
+    fn set_tables(&mut self, tables: Option<Tables>) {
+        self.shared.tables = tables;
     }
 
     fn set_threads(&mut self, threads: usize) {
@@ -232,8 +258,9 @@ mod tests {
         let start = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
         for (fen, before, variation, length) in [
             (start, "", "e2e4 e7e5 g1f3", 3),
-            // A position that the variation itself repeats, and one that the game has had twice.
-            (start, "", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6", 5),
+            // Positions that the variation itself repeats, the root among them, and one that the game has had twice.
+            (start, "", "e2e4 g8f6 g1f3 f6g8 f3g1 g8f6", 5),
+            (start, "", "g1f3 g8f6 f3g1 f6g8 g1f3 g8f6", 4),
             (start, &*format!("{shuffle} {shuffle}"), "g1f3 g8f6", 1),
             ("4k3/8/8/8/8/8/4p3/4K2N w - - 0 1", "", "e1e2 e8e7 e2e3", 1),
             ("4k3/8/8/8/8/8/8/R3K3 w - - 98 80", "", "a1a2 e8e7 a2a3", 2),

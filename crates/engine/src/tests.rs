@@ -8,9 +8,9 @@ use shakmaty::{CastlingMode, Chess, Position};
 use super::searcher::Searcher;
 use super::testing::{Simple, engine, search};
 use super::transposition_table::TranspositionTable;
-use super::{Clock, Engine, Limits, Report};
+use super::{Clock, Engine, Limits, Noise, Report};
 use patzer_chess::rng::Rng;
-use patzer_chess::score::{INFINITE, MAX_PLY, Score, mate_in, mated_in};
+use patzer_chess::score::{INFINITE, MAX_PLY, Score, is_mate, mate_in, mated_in};
 use patzer_chess::see::see_ge;
 use patzer_chess::testing::{KIWIPETE, along_random_games, from_fen, line};
 use patzer_chess::{Line, captures, key, played};
@@ -180,13 +180,22 @@ fn node_limits_are_exact_and_soft_ones_end_with_an_iteration() {
 #[test]
 fn the_last_report_is_what_is_played_however_the_search_ends() {
     let mut engine = engine();
-    for (seed, budget, lines) in [(1, 1, 1), (2, 20, 1), (3, 1_000, 1), (4, 5_000, 1), (5, 700, 3)] {
+    let weak = Some(Noise { deviation: 200, seed: 1 });
+    for (seed, budget, lines, noise) in [
+        (1, 1, 1, None),
+        (2, 20, 1, None),
+        (3, 1_000, 1, None),
+        (4, 5_000, 1, None),
+        (5, 700, 3, None),
+        (6, 60, 1, weak),
+        (7, 1_000, 1, weak),
+    ] {
         along_random_games(seed, 3, 60, |position| {
             if position.legal_moves().is_empty() {
                 return;
             }
             let mut last = Report::default();
-            let limits = Limits { lines, ..nodes(budget) };
+            let limits = Limits { lines, noise, ..nodes(budget) };
             let played =
                 engine.search(&Line::new(position.clone()), &limits, &AtomicBool::new(false), &mut |info| {
                     if info.rank == 1 {
@@ -201,6 +210,26 @@ fn the_last_report_is_what_is_played_however_the_search_ends() {
 }
 
 #[test]
+fn a_weakened_player_takes_the_move_that_seems_best_with_its_errors() {
+    let (mut engine, mut others) = (Searcher::exhaustive(Simple), 0);
+    along_random_games(11, 4, 60, |position| {
+        let moves = position.legal_moves();
+        let line = Line::new(position.clone());
+        let noise = Noise { deviation: 150, seed: 3 };
+        let seen = |m| {
+            let mut engine = Searcher::exhaustive(Simple);
+            let score = search(&mut engine, &line, Limits { only: vec![m], ..depth(2) }).score;
+            (if is_mate(score) { score } else { score + noise.of(line.key(), m) }, score)
+        };
+        let Some(expected) = moves.iter().map(|&m| seen(m).0).max() else { return };
+        let report = search(&mut engine, &line, Limits { noise: Some(noise), ..depth(2) });
+        assert_eq!(seen(report.best.unwrap()), (expected, report.score), "{position:?}");
+        others += usize::from(search(&mut engine, &line, depth(2)).best != report.best);
+    });
+    assert!(others > 50, "the errors changed {others} moves");
+}
+
+#[test]
 fn a_search_too_short_for_an_iteration_answers_a_sensible_move() {
     for (text, expected) in [
         // Takes the queen, mates, promotes, moves the attacked knight away.
@@ -209,7 +238,7 @@ fn a_search_too_short_for_an_iteration_answers_a_sensible_move() {
         ("8/P5k1/8/8/8/8/8/4K3 w - - 0 1", "a7a8q"),
         ("4k3/8/8/8/3p4/2N5/8/K7 w - - 0 1", "c3"),
     ] {
-        for (threads, budget) in [(1, 0), (1, 1), (1, 5), (16, 1)] {
+        for (threads, budget) in [(1, 0), (1, 1), (1, 5), (64, 1), (64, 40)] {
             let mut engine = engine();
             engine.set_threads(threads);
             let report = search(&mut engine, &line(text, ""), nodes(budget));

@@ -11,15 +11,15 @@ use rayon::prelude::*;
 use serde::Serialize;
 use shakmaty::Color;
 
-use patzer_chess::score::is_mate;
+use patzer_chess::score::{self, is_mate};
 use patzer_data::format::extra::ExtraRows;
 use patzer_data::{AnyReader, AnyWriter, MeanResult, Record, Target, Wdl, Written, flags};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_match::Syzygy;
 
-/// Score of a position that the tables decide, as Stockfish reports it: above every evaluation, below every mate.
-pub const TABLE_WIN: i16 = 20_000;
+/// Score of a position that the tables decide.
+pub const TABLE_WIN: i16 = score::TABLE_WIN as i16;
 
 /// Changed results, by the old and the new one: 0 Black has won, 1 drawn, 2 White has won.
 pub type Changes = [[u64; 3]; 3];

@@ -20,6 +20,7 @@ use shakmaty::{Chess, Move, Position};
 
 use super::search::Search;
 use super::searcher::Searcher;
+use super::tables::Tables;
 use super::time_manager::{BestMoveStability, TimeManager};
 use super::transposition_table::{OutOfMemory, TranspositionTable};
 use super::{Engine, Limits, Params, Report};
@@ -112,6 +113,9 @@ impl<E: Evaluator> Engine for PlayoutSearcher<E> {
     fn set_params(&mut self, params: &Params) {
         self.inner.set_params(params);
     }
+
+    /// Playouts probe nothing.
+    fn set_tables(&mut self, _: Option<Tables>) {}
 
     /// Playouts run on one thread.
     fn set_threads(&mut self, _: usize) {}

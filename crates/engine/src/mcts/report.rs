@@ -44,6 +44,7 @@ impl<E: Evaluator> Growth<'_, '_, E> {
         };
         let pv = self.variation(edge);
         Report {
+            tbhits: 0,
             best: Some(edge.m),
             score,
             depth: self.depth(),

@@ -250,11 +250,20 @@ mod tests {
     }
 
     #[test]
-    fn playouts_say_that_they_take_one_thread() {
+    fn playouts_say_what_they_leave_unused() {
         let [threads, search] = ["setoption name Threads value 2\n", "setoption name Search value mcts\n"];
         for both in [[threads, search], [search, threads]] {
             assert_eq!(answers(&both.concat()), ["info string Search mcts runs on one thread"]);
             assert_eq!(answers(both[0]), [""; 0]);
+        }
+        let tables = concat!(
+            "setoption name SyzygyPath value ",
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../fixtures/syzygy\n"
+        );
+        let said = "info string Search mcts probes no tables";
+        for both in [[tables, search], [search, tables]] {
+            assert!(answers(&both.concat()).iter().any(|line| line == said));
         }
     }
 
@@ -357,6 +366,69 @@ mod tests {
             assert_eq!((words[2], numbers.sum::<u32>(), words[6]), ("wdl", 1000, "nodes"), "{info}");
         }
         assert_eq!(infos.count(), 3);
+    }
+
+    #[test]
+    fn a_limited_player_thinks_less_and_an_analysis_is_not_limited() {
+        let nodes = |options: &str| {
+            let options = options.split(", ").map(|option| format!("setoption name {option}\n"));
+            let answers = answers(&format!("{}go depth 8\n", options.collect::<String>()));
+            let info = answers.iter().rfind(|line| line.starts_with("info depth")).unwrap();
+            let words: Vec<&str> = info.split(' ').collect();
+            words[words.iter().position(|&word| word == "nodes").unwrap() + 1].parse::<u64>().unwrap()
+        };
+        let weak = format!("UCI_Elo value {}", crate::strength::WEAKEST);
+        let limited = nodes(&format!("{weak}, UCI_LimitStrength value true"));
+        assert!(limited <= 100, "{limited}");
+        assert_eq!(nodes(&format!("{weak}, UCI_LimitStrength value true, Threads value 4")), limited);
+        let full = nodes("Hash value 16");
+        assert!(full > 1_000);
+        assert_eq!(nodes(&weak), full, "UCI_Elo alone");
+        assert_eq!(nodes(&format!("{weak}, UCI_LimitStrength value true, UCI_AnalyseMode value true")), full);
+        let playouts =
+            answers("setoption name UCI_LimitStrength value true\nsetoption name Search value mcts\n");
+        assert_eq!(playouts, ["info string Search mcts plays at full strength"]);
+    }
+
+    #[test]
+    fn a_weak_player_plays_the_same_again_and_another_game_with_another_seed() {
+        let weak = format!(
+            "setoption name UCI_LimitStrength value true\nsetoption name UCI_Elo value {}\n",
+            crate::strength::WEAKEST
+        );
+        let game = |seed: u32| {
+            let mut moves = String::new();
+            for _ in 0..6 {
+                let go = format!(
+                    "{weak}setoption name Seed value {seed}\nposition startpos moves{moves}\ngo infinite\n"
+                );
+                moves = format!("{moves} {}", best_move(&go));
+            }
+            moves
+        };
+        assert_eq!(game(0), game(0));
+        assert!((1..4).any(|seed| game(seed) != game(0)));
+    }
+
+    #[test]
+    fn tables_are_counted_and_a_folder_without_them_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let set = |path: &str| format!("setoption name SyzygyPath value {path}\n");
+        let empty = folder.path().to_str().unwrap();
+        let said = answers(&set(empty));
+        assert_eq!(said, [format!("info string SyzygyPath {empty}: holds no Syzygy tables (.rtbw, .rtbz)")]);
+        let said = answers(&set(&format!("{empty}/none")));
+        assert!(said[0].starts_with(&format!("info string SyzygyPath {empty}/none: ")), "{said:?}");
+        let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/syzygy");
+        let go = "position fen 8/8/8/8/8/1k1K4/8/n2R4 w - - 0 1\ngo nodes 2000\n";
+        let with = answers(&format!("{}{go}", set(fixtures)));
+        assert_eq!(with[0], "info string SyzygyPath: tables of up to 3 pieces");
+        let last = &with[with.len() - 2];
+        assert!(last.contains(" score cp 19999 ") && last.contains(" tbhits "), "{last}");
+        let off = ["SyzygyPath value <empty>", "SyzygyProbeLimit value 2"];
+        for off in off.map(|option| format!("{}setoption name {option}\n{go}", set(fixtures))) {
+            assert!(!answers(&off).iter().any(|line| line.contains(" tbhits ")));
+        }
     }
 
     #[test]

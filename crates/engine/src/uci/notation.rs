@@ -45,7 +45,7 @@ pub fn text(m: Move, mode: CastlingMode) -> String {
 
 /// With the chances of winning, drawing and losing for `UCI_ShowWDL`.
 pub fn info(report: &Report, mode: CastlingMode, chances: Option<&Chances>) -> String {
-    let Report { depth, seldepth, rank, score, nodes, hashfull, time, .. } = report;
+    let Report { depth, seldepth, rank, score, nodes, tbhits, hashfull, time, .. } = report;
     let wdl = chances.map_or_else(String::new, |chances| {
         let [win, draw, loss] = chances.permille(*score);
         format!(" wdl {win} {draw} {loss}")
@@ -54,9 +54,10 @@ pub fn info(report: &Report, mode: CastlingMode, chances: Option<&Chances>) -> S
     let speed = (*nodes as f64 / time.as_secs_f64().max(1e-6)) as u64;
     let pv = report.pv.iter().map(|&m| text(m, mode)).collect::<Vec<_>>().join(" ");
     let time = time.as_millis();
+    let hits = if *tbhits > 0 { format!(" tbhits {tbhits}") } else { String::new() };
     format!(
         "info depth {depth} seldepth {seldepth} multipv {rank} score {score}{wdl} nodes {nodes} nps {speed} \
-         hashfull {hashfull} time {time} pv {pv}"
+         hashfull {hashfull}{hits} time {time} pv {pv}"
     )
 }
 

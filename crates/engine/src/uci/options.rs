@@ -5,7 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::session::Session;
-use crate::{OutOfMemory, SearchKind};
+use crate::strength::{STRONGEST, WEAKEST};
+use crate::{OutOfMemory, SearchKind, tables};
 use patzer_eval::{EvalError, Evaluation};
 
 pub struct UciOption {
@@ -46,6 +47,8 @@ enum Kind {
 }
 
 const EMBEDDED: &str = "<embedded>";
+/// No file or folder, as other engines write it.
+const EMPTY: &str = "<empty>";
 
 pub const HASH_MB: usize = 16;
 const MAX_HASH_MB: u64 = 65_536;
@@ -73,8 +76,32 @@ pub const OPTIONS: &[UciOption] = &[
         Ok(())
     }),
     UciOption::new("EvalFile", Kind::Text { default: EMBEDDED, set: load }),
+    UciOption::new("SyzygyPath", Kind::Text { default: EMPTY, set: open_tables }),
+    UciOption::spin("SyzygyProbeDepth", 1, 1, 100, |session, depth| {
+        session.probing.depth = depth as i32;
+        session.probe();
+        Ok(())
+    }),
+    UciOption::spin("SyzygyProbeLimit", 7, 0, 7, |session, pieces| {
+        session.probing.limit = pieces as usize;
+        session.probe();
+        Ok(())
+    }),
     UciOption::new("UCI_Chess960", Kind::Check { default: false, set: |session, on| session.chess960 = on }),
     UciOption::new("UCI_ShowWDL", Kind::Check { default: false, set: |session, on| session.show_wdl = on }),
+    UciOption::new(
+        "UCI_AnalyseMode",
+        Kind::Check { default: false, set: |session, on| session.analyse = on },
+    ),
+    UciOption::new("UCI_LimitStrength", Kind::Check { default: false, set: Session::set_limited }),
+    UciOption::spin("UCI_Elo", STRONGEST, WEAKEST, STRONGEST, |session, elo| {
+        session.elo = elo;
+        Ok(())
+    }),
+    UciOption::spin("Seed", 0, 0, u32::MAX as u64, |session, seed| {
+        session.seed = seed;
+        Ok(())
+    }),
     UciOption::spin("Move Overhead", OVERHEAD_MS, 0, 5_000, |session, ms| {
         session.overhead = Duration::from_millis(ms);
         Ok(())
@@ -96,6 +123,17 @@ fn load(session: &mut Session, file: &str) -> Result<(), OptionError> {
     }
     session.evaluation = evaluation;
     session.engine = None;
+    Ok(())
+}
+
+fn open_tables(session: &mut Session, folders: &str) -> Result<(), OptionError> {
+    let none = folders.is_empty() || folders == EMPTY;
+    session.probing.base =
+        if none { None } else { Some(tables::open(folders).map_err(OptionError::Tables)?) };
+    session.probe();
+    if let Some(base) = &session.probing.base {
+        session.out.explain(format_args!("SyzygyPath: tables of up to {} pieces", base.max_pieces()));
+    }
     Ok(())
 }
 
@@ -204,6 +242,8 @@ pub enum OptionError {
     OutOfMemory(OutOfMemory),
     /// The file is no evaluation.
     EvalFile(String, EvalError),
+    /// Folders without endgame tables: the path and the reason.
+    Tables(String),
     /// An option of the UCI engine only.
     NotInProcess(String),
 }
@@ -216,6 +256,7 @@ impl fmt::Display for OptionError {
             OptionError::Value(name, takes, value) => write!(f, "{name} takes {takes}, not `{value}`"),
             OptionError::OutOfMemory(error) => error.fmt(f),
             OptionError::EvalFile(file, error) => write!(f, "{file}: {error}"),
+            OptionError::Tables(reason) => f.write_str(reason),
             OptionError::NotInProcess(name) => {
                 let offered = OPTIONS.iter().filter(|option| option.in_process.is_some());
                 let offered = offered.map(|option| option.name).collect::<Vec<_>>().join(", ");

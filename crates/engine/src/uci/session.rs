@@ -17,6 +17,8 @@ use super::wdl::Chances;
 use super::{Event, Out, notation, options};
 use crate::genfens::{self, Request};
 use crate::params::{Params, ROWS, Row};
+use crate::strength::{self, STRONGEST};
+use crate::tables::Probing;
 use crate::{Engine, Limits, OptionError, Ponder, Report, STACK_BYTES, SearchKind, bench, engine_with};
 use patzer_chess::{Line, perft};
 use patzer_eval::Evaluation;
@@ -39,6 +41,11 @@ pub struct Session {
     threads: usize,
     params: Params,
     tunable: bool,
+    pub probing: Probing,
+    pub analyse: bool,
+    limited: bool,
+    pub elo: u64,
+    pub seed: u64,
     pub chess960: bool,
     pub overhead: Duration,
     pub lines: usize,
@@ -85,6 +92,11 @@ impl Session {
             params: Params::default(),
             // `make EXE=NAME TUNE=1`: runners send no option that is not declared.
             tunable: option_env!("PATZER_TUNE") == Some("1"),
+            probing: Probing { base: None, limit: 7, depth: 1 },
+            analyse: false,
+            limited: false,
+            elo: STRONGEST,
+            seed: 0,
             show_wdl: false,
             chess960: false,
             overhead: Duration::from_millis(OVERHEAD_MS),
@@ -232,7 +244,10 @@ impl Session {
     }
 
     fn search(&mut self, limits: Limits, hold: Hold) {
-        let limits = Limits { lines: self.lines, begin: Some(self.begin), ..limits };
+        let mut limits = Limits { lines: self.lines, begin: Some(self.begin), ..limits };
+        if self.limited && !self.analyse && self.search_kind == SearchKind::AlphaBeta {
+            strength::weaken(&mut limits, self.elo, self.seed);
+        }
         let (out, line, held) = (self.out.clone(), self.line.clone(), hold.clone());
         let mode = notation::mode(line.start(), self.chess960);
         let chances = self.show_wdl.then(|| Chances::of(line.position()));
@@ -322,6 +337,7 @@ impl Session {
             let mut engine = engine_with(self.search_kind, &self.evaluation, self.hash_mb);
             engine.set_threads(self.threads);
             engine.set_params(&self.params);
+            engine.set_tables(self.probing.tables());
             engine
         })
     }
@@ -340,19 +356,42 @@ impl Session {
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads;
         self.engine().set_threads(threads);
-        self.say_if_threads_idle();
+        self.explain_kind();
     }
 
     pub fn set_search(&mut self, search: SearchKind) {
         self.search_kind = search;
         self.engine = None;
-        self.say_if_threads_idle();
+        self.explain_kind();
     }
 
-    fn say_if_threads_idle(&self) {
-        if self.threads > 1 && self.search_kind != SearchKind::AlphaBeta {
-            self.out.explain(format_args!("Search {} runs on one thread", self.search_kind.name()));
+    pub fn set_limited(&mut self, limited: bool) {
+        self.limited = limited;
+        self.explain_kind();
+    }
+
+    /// Says which options a search by playouts leaves unused.
+    fn explain_kind(&self) {
+        if self.search_kind == SearchKind::AlphaBeta {
+            return;
         }
+        let name = self.search_kind.name();
+        if self.threads > 1 {
+            self.out.explain(format_args!("Search {name} runs on one thread"));
+        }
+        if self.probing.base.is_some() {
+            self.out.explain(format_args!("Search {name} probes no tables"));
+        }
+        if self.limited {
+            self.out.explain(format_args!("Search {name} plays at full strength"));
+        }
+    }
+
+    /// Hands the tables to the engine.
+    pub fn probe(&mut self) {
+        let tables = self.probing.tables();
+        self.engine().set_tables(tables);
+        self.explain_kind();
     }
 
     pub fn set_param(&mut self, name: &str, value: &str) -> Result<(), OptionError> {

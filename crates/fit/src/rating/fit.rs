@@ -99,7 +99,9 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
         .collect();
     let unit = settings.unit();
     let mut free = rated.clone();
-    let mut start = vec![0.0; n];
+    // Far from the anchors the likelihood is flat.
+    let elo: f64 = settings.anchors.iter().map(|(_, elo)| elo - settings.average).sum();
+    let mut start = vec![elo / settings.anchors.len().max(1) as f64 * unit; n];
     for &(player, elo) in &settings.anchors {
         free[player] = false;
         start[player] = (elo - settings.average) * unit;
@@ -268,6 +270,29 @@ mod tests {
         let elo: Vec<f64> = fitted.elo.iter().map(|elo| elo.unwrap()).collect();
         assert!((elo.iter().sum::<f64>() / elo.len() as f64 - 2300.0).abs() < 1e-6);
         assert!((0..elo.len()).all(|i| i == king || elo[i] < elo[king]), "{elo:?}");
+    }
+
+    #[test]
+    fn an_anchor_far_from_the_average_moves_all_ratings_alike() {
+        // A ladder of which the anchor meets one end.
+        let names: Vec<String> = (0..8).map(|i| format!("p{i}")).collect();
+        let mut counts = BTreeMap::new();
+        for pair in names.windows(2) {
+            counts.insert((pair[0].clone(), pair[1].clone()), [10, 6, 84]);
+        }
+        counts.insert(("anchor".to_owned(), names[0].clone()), [9, 0, 1]);
+        let games = Results::new(counts);
+        let anchor = games.players.iter().position(|name| name == "anchor").unwrap();
+        let free = fit(&games, &Settings { white: White::Fixed(0.0), ..Settings::default() }).unwrap();
+        for elo in [-2_000.0, 100.0, 1350.0, 6_000.0] {
+            let settings =
+                Settings { anchors: vec![(anchor, elo)], white: White::Fixed(0.0), ..Settings::default() };
+            let fitted = fit(&games, &settings).unwrap();
+            for (at, free_elo) in free.elo.iter().enumerate() {
+                let expected = elo + free_elo.unwrap() - free.elo[anchor].unwrap();
+                assert!((fitted.elo[at].unwrap() - expected).abs() < 1e-3, "{elo}: {:?}", fitted.elo);
+            }
+        }
     }
 
     #[test]

@@ -156,17 +156,22 @@ pub(super) fn newton(problem: &Problem, start: State) -> Result<(State, u32)> {
                 }
             }
             length *= 0.5;
-            if length < 1e-9 {
+            if length < 1e-9 && falls < 1e-6 {
                 return Ok((at, step_number));
+            }
+            if length < 1e-9 {
+                return Err(unsettled());
             }
         }
         if length * step.largest() < STILL {
             return Ok((at, step_number));
         }
     }
-    Err(Error::input(
-        "the ratings do not settle: some players have hardly a common opponent; --prior 2 helps",
-    ))
+    Err(unsettled())
+}
+
+fn unsettled() -> Error {
+    Error::input("the ratings do not settle: some players have hardly a common opponent; --prior 2 helps")
 }
 
 /// Newton step, preconditioned by the diagonal.
