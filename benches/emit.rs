@@ -1,5 +1,9 @@
-//! The cost of one evaluation by the code of `net emit` beside patzer's own, over the same moves of random games.
+//! The cost of one evaluation by the code of `net emit` beside patzer's own, over the same moves of random games, for the
+//! embedded network and one of every family, or for NETWORK.
 //! It needs gcc and rustc: `RUSTFLAGS="-C target-cpu=native" cargo bench --bench emit [NETWORK]`.
+
+#[path = "../tests/cli/net_emit/families.rs"]
+mod families;
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -88,16 +92,10 @@ fn time(start: Instant) -> u128 {
     time.unwrap_or_else(|| start.elapsed().as_nanos())
 }
 
-fn main() {
-    let file = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
-    let network = match &file {
-        Some(path) => Network::parse(&std::fs::read(path).expect("a network")).expect("a network"),
-        None => Network::embedded(),
-    };
-    println!("{}", network.architecture());
-    let games = games();
+/// Nanoseconds of an evaluation by patzer and by the emitted C and Rust, each the best of three.
+fn measure(network: &Network, games: &[Vec<Chess>]) -> [f64; 3] {
     let mut own = Nnue::new(network.clone().into());
-    let script = script(&games, &mut own);
+    let script = script(games, &mut own);
     let folder = tempfile::tempdir().expect("a folder");
     let dir = folder.path();
     std::fs::write(dir.join("net.nnue"), network.to_bytes()).expect("a file");
@@ -105,27 +103,60 @@ fn main() {
     std::fs::write(dir.join("driver.rs"), include_str!("../tests/cli/net_emit/driver.rs")).expect("a file");
     let patzer = env!("CARGO_BIN_EXE_patzer");
     for output in ["nnue.h", "nnue.rs"] {
-        run(dir, &format!("{patzer} net emit net.nnue -o {output}"), None);
+        run(dir, &format!("{patzer} net emit net.nnue -q -o {output}"), None);
     }
     run(dir, "gcc -O3 -march=native driver.c -o in_c", None);
     run(dir, "rustc --edition 2021 -C opt-level=3 -C target-cpu=native driver.rs -o in_rust", None);
     let count: usize = games.iter().map(Vec::len).sum();
+    let mut best = [f64::INFINITY; 3];
     for _ in 0..3 {
         let start = Instant::now();
         let before = time(start);
         let mut sum = 0;
         for _ in 0..PASSES {
-            for line in &games {
+            for line in games {
                 for (ply, position) in line.iter().enumerate() {
                     sum += own.evaluate(position, ply);
                 }
             }
         }
         std::hint::black_box(sum);
-        println!("patzer  {:.1} ns", (time(start) - before) as f64 / (count * PASSES) as f64);
-        for program in ["in_c", "in_rust"] {
+        let own = (time(start) - before) as f64 / (count * PASSES) as f64;
+        let emitted = ["in_c", "in_rust"].map(|program| {
             let said = run(dir, &format!("./{program} {PASSES}"), Some(&script));
-            println!("{program:7} {}", said.lines().last().unwrap_or_default());
+            let nanoseconds =
+                said.lines().last().and_then(|line| line.split_whitespace().next()?.parse().ok());
+            nanoseconds.expect("the driver ends with its time")
+        });
+        let times = [own, emitted[0], emitted[1]];
+        best.iter_mut().zip(times).for_each(|(best, time): (&mut f64, f64)| *best = best.min(time));
+    }
+    best
+}
+
+fn main() {
+    let file = std::env::args().skip(1).find(|arg| !arg.starts_with('-'));
+    let networks: Vec<(String, Network)> = match file {
+        Some(path) => {
+            let network = Network::parse(&std::fs::read(&path).expect("a network")).expect("a network");
+            vec![(path, network)]
         }
+        None => {
+            let random =
+                |(name, shape, bound): (&str, _, _)| (name.into(), families::random(&shape, 1, bound));
+            std::iter::once(("default".into(), Network::embedded()))
+                .chain(families::families().into_iter().map(random))
+                .collect()
+        }
+    };
+    let games = games();
+    for (name, network) in networks {
+        let [own, c, rust] = measure(&network, &games);
+        println!(
+            "{name:12} patzer {own:7.1} ns, C {c:7.1} ns ({:.2}), Rust {rust:7.1} ns ({:.2})  {}",
+            c / own,
+            rust / own,
+            network.architecture()
+        );
     }
 }

@@ -251,10 +251,11 @@ fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Resu
     } else {
         let about = converted_from(path);
         let network = match shape {
-            Some(shape) => Network::of_body(shape, &bytes, about),
-            None => Network::from_body(&bytes, about),
+            Some(shape) => Network::of_body(shape, &bytes, about).map_err(|error| error.to_string()),
+            None => Network::from_body(&bytes, about)
+                .map_err(|error| format!("{error}{}", convert::others(bytes.len()))),
         };
-        (network.map_err(|error| error.to_string()), Format::Raw)
+        (network, Format::Raw)
     };
     let network = network.map_err(|reason| Error::data(path, reason))?;
     match hidden {
@@ -269,6 +270,11 @@ fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Resu
             Ok(Read { network, format, bytes: bytes.len(), checksum })
         }
     }
+}
+
+/// Says as what raw weights are taken; `how` ends with the option that names another layout.
+pub(crate) fn taken_as(path: &Path, shape: &Architecture, how: &str) -> String {
+    format!("{}: taken as {shape} {how} names another layout", path.display())
 }
 
 fn converted_from(path: &Path) -> About {

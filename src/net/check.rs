@@ -3,7 +3,7 @@
 mod readings;
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::Args;
@@ -12,11 +12,15 @@ use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode, Position};
 
 use self::readings::{Explanation, explain};
-use super::read;
+use super::convert::{layouts, of_size};
+use super::{converted_from, read};
 use crate::{Error, Result, Status, Ui, interrupt, players};
 use patzer_chess::rng::Rng;
 use patzer_chess::score::Score;
-use patzer_eval::nnue::plain::{PlainNnue, Reading};
+use patzer_eval::nnue::Network;
+use patzer_eval::nnue::layout::{Dtype, Layout, NamedLayout};
+use patzer_eval::nnue::network::{QA, QB, SCALE};
+use patzer_eval::nnue::plain::{PlainNnue, Reading, Units};
 use patzer_io::Printable;
 use patzer_match::participant::{Defaults, Participant};
 use patzer_match::{Control, LinePattern, Listen, Spec, Timeouts};
@@ -34,6 +38,11 @@ pub(super) struct CheckArgs {
 
     /// A UCI engine: a program, or "cmd=./engine option.Hash=16" with the keys of `match --engine`
     engine: String,
+
+    /// Layout of raw weights in NETWORK, which are then evaluated in the units of the file, such as QA 181, instead of
+    /// being rounded to a network's
+    #[arg(long, value_name = "LAYOUT", value_parser = layouts(&[]), hide_possible_values = true)]
+    from: Option<String>,
 
     /// What lets the engine say its static evaluation
     #[arg(long, value_name = "COMMAND", default_value = "eval")]
@@ -105,7 +114,7 @@ impl fmt::Display for Checked {
             Some(found) => writeln!(f, "  explanation       {found}"),
             None => writeln!(
                 f,
-                "  explanation       none: neither perspective, buckets, mirroring nor scale alone explain it"
+                "  explanation       none: neither perspective, buckets, mirroring, scale nor rounding alone explain it"
             ),
         }
     }
@@ -115,7 +124,10 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> Result<Status> {
     if args.pattern.as_ref().is_some_and(|pattern| !pattern.has_group()) {
         return Err(Error::usage("--pattern: has no group for the value, such as ([-+0-9.]+)"));
     }
-    let network = read(&args.network, None, None)?.network;
+    let (network, units) = match &args.from {
+        Some(layout) => in_its_units(&args.network, layout)?,
+        None => (read(&args.network, None, None)?.network, Units::default()),
+    };
     let spec = players::spec("ENGINE", &args.engine)?;
     let participant = participant(&spec)?;
     let failed = |error: patzer_match::PlayerError| match interrupt::check() {
@@ -130,7 +142,9 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> Result<Status> {
         Some(pattern) => vec![(pattern.clone(), spec.white_pov == Some(true))],
         None => known(spec.white_pov),
     };
-    let plain = PlainNnue::new(&network);
+    let plain = PlainNnue::in_units(&network, units).ok_or_else(|| {
+        Error::data(&args.network, "further layers are evaluated in a network's units alone")
+    })?;
     let mut compared = Vec::new();
     for position in positions(args.positions as usize, args.seed) {
         interrupt::check()?;
@@ -156,6 +170,24 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> Result<Status> {
     };
     ui.result(&checked)?;
     Ok(if checked.first_difference.is_some() { Status::Unsound } else { Status::Done })
+}
+
+/// Reads raw weights without a change of units.
+fn in_its_units(path: &Path, name: &str) -> Result<(Network, Units)> {
+    let named =
+        NamedLayout::find(name).ok_or_else(|| Error::usage(format!("--from {name}: no such layout")))?;
+    let of_file = (named.layout)();
+    if of_file.dtype == Dtype::F32 {
+        return Err(Error::usage(format!(
+            "--from {name}: floats have no units; `net convert` rounds them to a network's"
+        )));
+    }
+    let units = Units { qa: of_file.qa.into(), qb: of_file.qb.into(), scale: of_file.scale.into() };
+    let layout = Layout { qa: QA, qb: QB, scale: SCALE, ..of_file };
+    let bytes = patzer_io::read(path, patzer_io::Limit::NETWORK)?;
+    let shape = of_size(path, &bytes, &layout, named, None)?;
+    let read = layout.read(&shape, &bytes, converted_from(path));
+    Ok((read.map_err(|error| Error::data(path, error.to_string()))?.content, units))
 }
 
 fn participant(spec: &Spec) -> Result<Participant> {

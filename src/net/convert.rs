@@ -1,11 +1,11 @@
 //! `net convert`: networks between `.nnue` files and the raw layouts of other programs.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 
-use super::{Checksum, Format, Info, Read, converted_from, read, write};
+use super::{Checksum, Format, Info, Read, converted_from, read, taken_as, write};
 use crate::{Error, Result, Status, Ui};
 use patzer_eval::nnue::layout::{Dtype, LAYOUTS, Layout, NamedLayout, Padding};
 use patzer_eval::nnue::{Architecture, file};
@@ -91,6 +91,8 @@ struct Units {
 enum Number {
     I8,
     I16,
+    /// Later weights of 8 bits, all else of 16
+    I16I8,
     F32,
 }
 
@@ -110,7 +112,7 @@ enum Fill {
     Bullet,
 }
 
-fn layouts(more: &[&'static str]) -> PossibleValuesParser {
+pub(super) fn layouts(more: &[&'static str]) -> PossibleValuesParser {
     let known = LAYOUTS.iter().map(|layout| PossibleValue::new(layout.name).help(layout.about));
     PossibleValuesParser::new(more.iter().copied().map(PossibleValue::new).chain(known))
 }
@@ -130,6 +132,7 @@ impl Units {
             None => layout.dtype,
             Some(Number::I8) => Dtype::I8,
             Some(Number::I16) => Dtype::I16,
+            Some(Number::I16I8) => Dtype::I16I8,
             Some(Number::F32) => Dtype::F32,
         };
         layout.columns_of_features |= self.transpose.contains(&Matrix::Features);
@@ -185,6 +188,39 @@ pub(super) fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     ui.result_beside(&args.output, &info)
 }
 
+/// A layout's own architecture, with the hidden size that a file's size says unless it is given.
+pub(super) fn of_size(
+    path: &Path,
+    bytes: &[u8],
+    layout: &Layout,
+    named: &NamedLayout,
+    hidden: Option<usize>,
+) -> Result<Architecture> {
+    let shape = (named.architecture)();
+    if let Some(hidden) = hidden.or_else(|| layout.hidden(&shape, bytes.len())) {
+        return Ok(Architecture { hidden, ..shape });
+    }
+    let (size, shape) = (bytes.len(), shape.to_string().replacen("->1)", "->N)", 1));
+    let NamedLayout { name, about, .. } = named;
+    Err(Error::data(
+        path,
+        format!(
+            "its {size} bytes are not the size of any {shape} network in the layout {name} ({about}){}",
+            others(size)
+        ),
+    ))
+}
+
+/// What else raw weights of a size may be.
+pub(super) fn others(size: usize) -> String {
+    let fits = |named: &&NamedLayout| (named.layout)().hidden(&(named.architecture)(), size).is_some();
+    let names: Vec<&str> = LAYOUTS.iter().filter(fits).map(|named| named.name).collect();
+    match names.is_empty() {
+        true => "; `net convert` reads no such size, unless --recipe names another architecture".to_string(),
+        false => format!("; `net convert` reads this size --from {}", names.join(", ")),
+    }
+}
+
 /// Reads INPUT, in a layout if it is raw and one is named or changed.
 fn from(args: &ConvertArgs, units: bool, ui: &Ui) -> Result<Read> {
     let shape = match &args.recipe {
@@ -198,8 +234,7 @@ fn from(args: &ConvertArgs, units: bool, ui: &Ui) -> Result<Read> {
     let guessed = shape.is_none();
     let said = |read: &Read, how: &str| {
         if guessed && read.format == Format::Raw {
-            let (input, shape) = (args.input.display(), read.network.architecture());
-            ui.note(format!("{input}: taken as {shape} {how}; --recipe names another layout"));
+            ui.note(taken_as(&args.input, read.network.architecture(), &format!("{how}; --recipe")));
         }
     };
     if args.from.is_none() && !units {
@@ -218,23 +253,16 @@ fn from(args: &ConvertArgs, units: bool, ui: &Ui) -> Result<Read> {
     let name = args.from.as_deref().unwrap_or("patzer");
     let named =
         NamedLayout::find(name).ok_or_else(|| Error::usage(format!("--from {name}: no such layout")))?;
-    let mut shape = shape.unwrap_or_else(named.architecture);
+    let buckets =
+        shape.as_ref().map_or_else(|| (named.architecture)().output_buckets, |shape| shape.output_buckets);
     let layout = match units {
-        true => args.units.change((named.layout)(), shape.output_buckets)?,
+        true => args.units.change((named.layout)(), buckets)?,
         false => (named.layout)(),
     };
-    if args.recipe.is_none() {
-        let by_size = layout.hidden(&shape, bytes.len());
-        shape.hidden = args.hidden.or(by_size).ok_or_else(|| {
-            let reason = format!(
-                "its {} bytes are not the size of any {} network in the layout {name}; --recipe names another \
-                 architecture",
-                bytes.len(),
-                shape.to_string().replacen("->1)", "->N)", 1)
-            );
-            Error::data(&args.input, reason)
-        })?;
-    }
+    let shape = match shape {
+        Some(shape) => shape,
+        None => of_size(&args.input, &bytes, &layout, named, args.hidden)?,
+    };
     let read = layout
         .read(&shape, &bytes, converted_from(&args.input))
         .map_err(|error| Error::data(&args.input, error.to_string()))?;

@@ -59,7 +59,11 @@ pub(super) struct NetArgs {
 pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     // A bad recipe fails before the data is read; the default recipe depends on the data.
     let mut recipe = settings(args, args.net_args.recipe.as_deref().unwrap_or("default"))?;
-    recipe.start()?;
+    let start = recipe.start().map(|_| ());
+    // Few positions take the recipe `small`, which the start may be of.
+    if start.is_err() && (args.net_args.recipe.is_some() || settings(args, "small")?.start().is_err()) {
+        start?;
+    }
     if !args.data.data.is_empty() && recipe.stage.iter().any(|stage| stage.contains_key("data")) {
         return Err(Error::usage("the stages of the recipe name their data; leave out DATA"));
     }
@@ -161,6 +165,9 @@ fn train(
     if args.net_args.recipe.is_none() && !run.small && data.positions() < FEW {
         *stage = small(args, stage, ui)?;
     }
+    if earlier.stages == 0 {
+        said_start(stage, ui)?;
+    }
     if recipe.stage.is_empty() {
         recipe.clone_from(stage);
     } else {
@@ -182,6 +189,16 @@ fn train(
     }
     run.bar.finish_and_clear();
     Ok((data, outcome))
+}
+
+/// Says in which layout the raw weights of `start` are taken, unless the recipe names it.
+fn said_start(stage: &Settings, ui: &Ui) -> Result<()> {
+    let raw = stage.start()?.and_then(|start| start.raw);
+    if let (Some(path), None, Some((shape, layout))) = (&stage.start, &stage.start_layout, raw) {
+        let how = format!("by its size in the layout {layout}; start_layout");
+        ui.note(crate::net::taken_as(path, &shape, &how));
+    }
+    Ok(())
 }
 
 fn device(args: &TuneArgs) -> Device {

@@ -227,7 +227,7 @@ impl Engine {
             "white" => say(&format!("evaluation: {white}")),
             "pawns" => say(&format!("NNUE evaluation   {:+.2} (white side)", f64::from(white) / 100.0)),
             "other scale" => say(&format!("eval {}", value * 3 / 2)),
-            "noise" => say(&format!("eval {}", value + (self.line.as_ref().unwrap().key() % 64) as i32)),
+            "noise" => say(&format!("eval {}", value + (self.line.as_ref().unwrap().key() % 1000) as i32)),
             "words" => say("I think that White is better"),
             "nothing" => {}
             _ => say(&format!("info string evaluation {value} cp from the side to move")),

@@ -5,7 +5,7 @@ use std::path::Path;
 use patzer_eval::nnue::{Architecture, KingBuckets};
 
 use crate::net_emit::random;
-use crate::{mock, program};
+use crate::{done, mock, program};
 
 /// Exit code, standard output and standard error of a check of the mock engine that reads the network with a fault.
 fn check(dir: &Path, reading: &str, args: &[&str]) -> (Option<i32>, String, String) {
@@ -62,8 +62,8 @@ fn a_difference_is_named_with_what_explains_it() {
         assert!(line("explanation").contains(expected), "{reading}: {text}");
         assert!(line("first difference").contains(": the network "), "{text}");
     }
-    // The noise is below 64 centipawns.
-    assert_eq!(check(folder.path(), "noise", &["--tolerance", "64"]).0, Some(0));
+    // The noise is below 1000 centipawns.
+    assert_eq!(check(folder.path(), "noise", &["--tolerance", "1000"]).0, Some(0));
     // The engine's key says that its values are White's.
     let engine = mock::command("option.EvalFile=net.nnue option.Reading=white whitepov=on");
     let mut command = program();
@@ -71,6 +71,37 @@ fn a_difference_is_named_with_what_explains_it() {
     let output = command.args(["net", "check", "net.nnue", &engine, "--positions", "50", "--json"]).output();
     let json: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
     assert_eq!((&json["equal"], &json["explanation"]), (&50.into(), &serde_json::Value::Null));
+}
+
+#[test]
+fn weights_rounded_to_other_units_are_explained_and_agree_in_the_units_of_their_layout() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    let shape = Architecture { hidden: 64, ..Architecture::plain(1) };
+    std::fs::write(dir.join("whole.nnue"), random(&shape, 3, 60).to_bytes()).unwrap();
+    done(dir, "net convert whole.nnue net.bin");
+    let engine = |network: &str| mock::command(&format!("option.EvalFile={network} option.Reading=right"));
+    let explanation = |network: &str, engine: &str, more: &str| {
+        let mut command = program();
+        command.env(mock::VARIABLE, "eval").current_dir(dir);
+        command.args(["net", "check", network, engine, "--positions", "300"]).args(more.split_whitespace());
+        let output = command.output().unwrap();
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    // Half the weights, rounded.
+    done(dir, "net convert net.bin net.nnue --from patzer --scale 200");
+    let text = explanation("net.nnue", &engine("whole.nnue"), "");
+    assert!(text.contains("scale: values are 1.9") || text.contains("scale: values are 2.0"), "{text}");
+    assert!(text.contains("up to rounding of the weights"), "{text}");
+    // Feature weights in 1/181.
+    done(dir, "net convert whole.nnue 181.bin --to akimbo-0.8");
+    done(dir, "net convert 181.bin net.nnue --from akimbo-0.8");
+    let text = explanation("net.nnue", &engine("whole.nnue"), "");
+    assert!(
+        text.contains("rounding: values are 1.00") || text.contains("rounding: values are 0.99"),
+        "{text}"
+    );
 }
 
 #[test]

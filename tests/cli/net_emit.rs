@@ -1,6 +1,8 @@
 //! `patzer net emit`: the written code compiles without warnings and gives patzer's integers, for every family of
 //! architectures, with and without vectors, along random games.
 
+mod families;
+
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
@@ -8,85 +10,15 @@ use std::process::{Command, Stdio};
 
 use patzer_chess::rng::Rng;
 use patzer_eval::Evaluator;
-use patzer_eval::nnue::features::Features;
-use patzer_eval::nnue::network::body_size;
-use patzer_eval::nnue::{About, Activation, Architecture, KingBuckets, Network, Nnue, OutputBy};
+use patzer_eval::nnue::{Network, Nnue};
 use shakmaty::{Chess, Position, Role, Square};
 
+pub use self::families::{families, random};
 use crate::patzer;
 
 /// Drivers that carry out a script of a game.
 const DRIVER_C: &str = include_str!("net_emit/driver.c");
 const DRIVER_RUST: &str = include_str!("net_emit/driver.rs");
-
-pub fn random(architecture: &Architecture, seed: u64, bound: usize) -> Network {
-    let mut rng = Rng::new(seed);
-    let mut body: Vec<u8> = (0..architecture.parameters())
-        .flat_map(|_| (rng.below(2 * bound + 1) as i16 - bound as i16).to_le_bytes())
-        .collect();
-    body.resize(body_size(architecture), 0);
-    let about = About { description: "random, for a test */ // \\".into(), training: String::new() };
-    Network::of_body(architecture.clone(), &body, about).unwrap()
-}
-
-/// Every family: name, architecture, bound of the random weights (beyond 128 the sums need 64 bits).
-pub fn families() -> Vec<(&'static str, Architecture, usize)> {
-    let plain = || Architecture::plain(24);
-    let buckets = |text: &str| KingBuckets::parse(text).unwrap();
-    let blocks = |text: &str| Features::parse(text).unwrap();
-    vec![
-        ("plain", Architecture::plain(300), 90),
-        (
-            "bucketed",
-            Architecture {
-                mirror: true,
-                king_buckets: buckets("five"),
-                psqt: true,
-                output_buckets: 8,
-                ..plain()
-            },
-            90,
-        ),
-        (
-            "phase",
-            Architecture {
-                activation: Activation::Crelu,
-                output_buckets: 4,
-                output_by: OutputBy::Phase,
-                king_buckets: buckets("halfka"),
-                hidden: 7,
-                ..plain()
-            },
-            90,
-        ),
-        ("relu", Architecture { activation: Activation::Relu, views: 1, psqt: true, ..plain() }, 90),
-        ("pairwise", Architecture { activation: Activation::Pairwise, mirror: true, ..plain() }, 90),
-        ("wide", plain(), 400),
-        (
-            "layers",
-            Architecture {
-                layers: vec![8, 4],
-                activation: Activation::Pairwise,
-                output_buckets: 2,
-                psqt: true,
-                ..plain()
-            },
-            90,
-        ),
-        ("layer", Architecture { layers: vec![3], activation: Activation::Relu, views: 1, ..plain() }, 90),
-        ("layer-crelu", Architecture { layers: vec![5], activation: Activation::Crelu, ..plain() }, 90),
-        (
-            "lines",
-            Architecture { features: blocks("all+h+v+d1+d2"), mirror: true, psqt: true, ..plain() },
-            30,
-        ),
-        (
-            "moves",
-            Architecture { features: blocks("all+ph+pv+mb+mc"), king_buckets: buckets("five"), ..plain() },
-            30,
-        ),
-    ]
-}
 
 fn board(position: &Chess) -> [u8; 64] {
     let board = position.board();

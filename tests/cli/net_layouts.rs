@@ -4,14 +4,14 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use patzer_eval::nnue::layout::LAYOUTS;
+use patzer_eval::nnue::layout::{Dtype, LAYOUTS, Layout};
 use patzer_eval::nnue::plain::{PlainNnue, Reading};
 use patzer_eval::nnue::{Architecture, Network};
 use shakmaty::EnPassantMode;
 use shakmaty::fen::Fen;
 
 use crate::net_emit::{families, has, random};
-use crate::patzer;
+use crate::{done, patzer};
 
 fn convert(dir: &Path, line: &str) -> serde_json::Value {
     let args: Vec<&str> = ["net", "convert"].into_iter().chain(line.split(' ')).chain(["--json"]).collect();
@@ -82,11 +82,20 @@ fn layouts_that_do_not_fit_get_one_clear_line() {
     let dir = folder.path();
     std::fs::write(dir.join("a.nnue"), random(&Architecture::plain(8), 1, 90).to_bytes()).unwrap();
     std::fs::write(dir.join("junk.bin"), [7; 1000]).unwrap();
+    // Nine king buckets of 768 features, 1,536 neurons.
+    std::fs::write(dir.join("viridithas.bin"), vec![0; 21_242_944]).unwrap();
     for (line, expected) in [
         (
             "junk.bin x.nnue --from leorik-buckets",
-            "junk.bin: its 1000 bytes are not the size of any (768x5hm->N)x2->1x8",
+            "junk.bin: its 1000 bytes are not the size of any (768x5hm->N)x2->1x8 screlu network in the layout",
         ),
+        (
+            "junk.bin x.nnue --from viridithas-13",
+            "in the layout viridithas-13 (nine mirrored king buckets; later versions, with layers in floats, are not \
+             read); `net convert` reads no such size",
+        ),
+        ("viridithas.bin x.nnue", "padded to 64); `net convert` reads this size --from viridithas-13"),
+        ("viridithas.bin x.nnue --from viridithas", "reads this size --from viridithas-13"),
         ("a.nnue x.nnue --from bullet", "a.nnue: has a header"),
         ("a.nnue x.nnue --qa 181", "are for raw weights"),
         ("a.nnue x.bin --bucket-order 1,0", "the order of 1 output buckets has to name each of them once"),
@@ -104,15 +113,18 @@ fn the_page_has_every_layout() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/networks-arithmetic.md");
     let text = std::fs::read_to_string(page).unwrap();
     let row = |layout: &patzer_eval::nnue::layout::NamedLayout| {
-        format!(
-            "| `{}` | {} | {} |\n",
-            layout.name,
-            layout.about,
-            (layout.architecture)().to_string().replace("->1)", "->N)")
-        )
+        let (Layout { dtype, qa, qb, scale, .. }, shape) = ((layout.layout)(), (layout.architecture)());
+        let units = if dtype == Dtype::F32 { "floats".to_string() } else { format!("{qa}, {qb}") };
+        let shape = shape.to_string().replace("->1)", "->N)");
+        format!("| `{}` | {} | {shape} | {units}, {scale} |\n", layout.name, layout.about)
     };
     let table: String = LAYOUTS.iter().map(row).collect();
     assert!(text.contains(&table), "the page lacks:\n{table}");
+    for layout in LAYOUTS {
+        let map = String::from((layout.architecture)().king_buckets);
+        let row = format!("| `{}` | `{map}` |\n", layout.name);
+        assert!(map == "none" || text.contains(&row), "the page lacks {row}");
+    }
 }
 
 #[test]
@@ -150,21 +162,66 @@ fn the_numpy_program_of_the_page_agrees_to_the_centipawn() {
 }
 
 #[test]
-fn a_recipe_starts_from_the_files_of_bullet() {
+fn a_recipe_starts_from_the_files_of_bullet_and_of_any_named_layout() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();
-    let network = random(&patzer_train::Settings::load("small").unwrap().architecture(), 5, 90);
+    let small = patzer_train::Settings::load("small").unwrap();
+    let network = random(&small.architecture(), 5, 90);
     std::fs::write(dir.join("a.nnue"), network.to_bytes()).unwrap();
+    let start = |settings: &patzer_train::Settings, file: &str, layout: Option<&str>| {
+        let start_layout = layout.map(str::to_string);
+        patzer_train::Settings { start: Some(dir.join(file)), start_layout, ..settings.clone() }.start()
+    };
     convert(dir, "a.nnue quantised.bin --to bullet");
     convert(dir, "a.nnue raw.bin --to bullet-raw");
-    for file in ["quantised.bin", "raw.bin", "a.nnue"] {
-        let settings = patzer_train::Settings::load("small").unwrap();
-        let start = dir.join(file);
-        let settings = patzer_train::Settings { start: Some(start), ..settings };
-        assert_eq!(settings.start().unwrap().unwrap().weights(), network.weights(), "{file}");
+    for (file, layout) in
+        [("quantised.bin", Some("bullet")), ("raw.bin", Some("bullet-raw")), ("a.nnue", None)]
+    {
+        let found = start(&small, file, None).unwrap().unwrap();
+        assert_eq!(found.network.weights(), network.weights(), "{file}");
+        assert_eq!(found.raw.map(|(_, layout)| layout), layout);
+    }
+    for named in LAYOUTS.iter().filter(|named| (named.layout)().qa == 255) {
+        let shape = Architecture { hidden: 16, ..(named.architecture)() };
+        let Architecture { activation, mirror, king_buckets, output_buckets, .. } = shape.clone();
+        let settings =
+            patzer_train::Settings { activation, mirror, king_buckets, output_buckets, ..small.clone() };
+        let network = random(&shape, 6, 90);
+        std::fs::write(dir.join("b.nnue"), network.to_bytes()).unwrap();
+        convert(dir, &format!("b.nnue b.bin --to {}", named.name));
+        let found = start(&settings, "b.bin", Some(named.name)).unwrap().unwrap();
+        assert_eq!(found.network.weights(), network.weights(), "{}", named.name);
     }
     std::fs::write(dir.join("junk.bin"), [1; 999]).unwrap();
-    let settings = patzer_train::Settings::load("small").unwrap();
-    let settings = patzer_train::Settings { start: Some(dir.join("junk.bin")), ..settings };
-    assert!(settings.start().unwrap_err().to_string().contains("junk.bin: is not a patzer network"));
+    let fault = |layout| start(&small, "junk.bin", layout).unwrap_err().to_string();
+    assert!(fault(None).contains("junk.bin: is neither a .nnue file nor of the size of (768->16)x2->1"));
+    assert!(fault(Some("akimbo-0.6")).contains("takes 24674 bytes in this layout, the file has 999"));
+}
+
+#[test]
+fn tune_says_and_keeps_the_layout_that_it_guesses() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    done(dir, concat!("extract ", env!("CARGO_MANIFEST_DIR"), "/fixtures/engine.pgn.zst --sample 2000"));
+    let shape = Architecture { output_buckets: 4, ..Architecture::plain(16) };
+    std::fs::write(dir.join("a.nnue"), random(&shape, 5, 60).to_bytes()).unwrap();
+    convert(dir, "a.nnue quantised.bin --to bullet-columns");
+    let tune = |more: &str| {
+        let line =
+            format!("tune --set output_buckets=4 --set start=quantised.bin --epochs 1 --overwrite {more}");
+        let output = patzer(dir, &line.split_whitespace().collect::<Vec<_>>());
+        (output.status.success(), String::from_utf8(output.stderr).unwrap())
+    };
+    let kept =
+        || Network::parse(&std::fs::read(dir.join("new.nnue")).unwrap()).unwrap().about().description.clone();
+    let (trained, errors) = tune("");
+    let said = "quantised.bin: taken as (768->16)x2->1x4 screlu by its size in the layout bullet; start_layout names";
+    assert!(trained && errors.matches(said).count() == 1, "{errors}");
+    assert!(kept().ends_with(", from raw weights in the layout bullet"));
+    let (trained, errors) = tune("--set start_layout=bullet-columns");
+    assert!(trained && !errors.contains("taken as"), "{errors}");
+    assert!(kept().ends_with(", from raw weights in the layout bullet-columns"));
+    let (trained, errors) = tune("--set start_layout=bulet");
+    let fault = "start_layout = \"bulet\": no such layout; did you mean `bullet`?";
+    assert!(!trained && errors.contains(fault), "{errors}");
 }

@@ -27,6 +27,7 @@ mod safetensors;
 mod settings;
 mod settings_check;
 mod stages;
+mod start;
 mod streaming;
 mod td_lambda;
 #[cfg(test)]
@@ -47,6 +48,7 @@ pub use loss::LossKind;
 pub use optimiser::OptimiserKind;
 pub use permutation::permutation;
 pub use settings::{Forward, RECIPES, Settings};
+pub use start::Start;
 pub use training_data::{FittedK, TrainingData};
 
 use self::cpu_gradient::CpuGradient;
@@ -220,9 +222,11 @@ fn fit_stage(
     callbacks: &mut dyn TrainingCallbacks,
 ) -> Result<Outcome> {
     settings.validate()?;
-    let start = if earlier.stages == 0 { settings.start()? } else { None };
-    let about = about(loader, validation, settings, start.as_ref(), earlier);
-    let mut run = Run::new(loader, settings, start.as_ref(), earlier, compute, callbacks)?;
+    let file = settings.start()?;
+    let start = file.as_ref().filter(|_| earlier.stages == 0).map(|start| &start.network);
+    let layout = file.as_ref().and_then(|start| start.raw.as_ref()).map(|(_, layout)| *layout);
+    let about = about(loader, validation, settings, start, layout, earlier);
+    let mut run = Run::new(loader, settings, start, earlier, compute, callbacks)?;
     let start_loss = run.begin(validation)?;
     if let Some(bytes) = callbacks.resume()? {
         let device = run.restore(&bytes, &about.training)?;
@@ -289,6 +293,7 @@ fn about(
     validation: &[TrainItem],
     settings: &Settings,
     start: Option<&Network>,
+    layout: Option<&str>,
     earlier: &Earlier,
 ) -> About {
     let mut hash = Sha256::new();
@@ -311,8 +316,10 @@ fn about(
     let (version, positions) = (env!("CARGO_PKG_VERSION"), loader.positions());
     let Settings { epochs, seed, .. } = settings;
     let stage = if earlier.stages > 0 { format!(", stage {}", earlier.stages + 1) } else { String::new() };
-    let description =
-        format!("trained by patzer {version} on {positions} positions, {epochs} epochs, seed {seed}{stage}");
+    let from = layout.map_or(String::new(), |layout| format!(", from raw weights in the layout {layout}"));
+    let description = format!(
+        "trained by patzer {version} on {positions} positions, {epochs} epochs, seed {seed}{stage}{from}"
+    );
     About { description, training: file::hex(&hash.finalize()) }
 }
 

@@ -8,8 +8,7 @@ use super::learning_rate::Phase;
 use super::loss::{Loss, LossKind, Target};
 use super::optimiser::OptimiserKind;
 use patzer_eval::nnue::features::Features;
-use patzer_eval::nnue::file::has_magic;
-use patzer_eval::nnue::{About, Activation, Architecture, KingBuckets, Network, OutputBy, layout};
+use patzer_eval::nnue::{Activation, Architecture, KingBuckets, OutputBy};
 use patzer_fit::optim::Decay;
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
@@ -63,6 +62,9 @@ pub struct Settings {
     pub warmup: u64,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<PathBuf>,
+    /// Layout of raw weights in `start`, one of [`patzer_eval::nnue::layout::LAYOUTS`]; guessed if unset.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub start_layout: Option<String>,
     /// `power` (|σ(out) − target|^power), `cross-entropy`, or `pqr`, which learns from the moves played alone.
     pub loss: LossKind,
     pub power: f32,
@@ -163,6 +165,7 @@ impl Settings {
             epoch_decay: None,
             warmup: 100,
             start: None,
+            start_layout: None,
             loss: LossKind::Power,
             power: 2.0,
             kappa: 10.0,
@@ -272,22 +275,6 @@ impl Settings {
 
     pub fn factorised(&self) -> bool {
         self.factoriser && self.architecture().king_bucket_count() > 1
-    }
-
-    /// Loads the `start` network: a `.nnue` file, or raw weights as bullet writes them. A single input or output bucket is
-    /// copied to all of the recipe's.
-    pub fn start(&self) -> Result<Option<Network>> {
-        let Some(path) = &self.start else { return Ok(None) };
-        let expected = self.architecture();
-        let read = |bytes: &[u8]| {
-            let description = format!("raw weights of {}", path.display());
-            let about = About { description, training: String::new() };
-            let raw = if has_magic(bytes) { None } else { layout::guess(&expected, bytes, &about) };
-            raw.map_or_else(|| Network::parse(bytes), Ok)
-        };
-        let network = patzer_io::parse(path, |_| Some(Limit::NETWORK), read)?;
-        let reason = || format!("is {}, not {expected}, as the recipe says", network.architecture());
-        network.with_buckets(&expected).map(Some).ok_or_else(|| Error::data(path, reason()))
     }
 
     pub(super) fn loss(&self) -> Loss {

@@ -1,5 +1,7 @@
 //! The values that the keys of a recipe may have.
 
+use patzer_eval::nnue::layout::{LAYOUTS, NamedLayout};
+
 use super::Settings;
 use super::loss::LossKind;
 
@@ -11,6 +13,7 @@ impl Settings {
         let whole = |key, value: usize, max: usize| range(key, value as f64, 1.0, max as f64);
         let share = |key, value: f32| range(key, value.into(), 0.0, 1.0);
         self.architecture().check().map_err(|error| (error.key(), error.to_string()))?;
+        self.check_start_layout()?;
         whole("epochs", self.epochs, 1_000_000)?;
         range("superbatch", self.superbatch as f64, 0.0, 1e12)?;
         whole("buffer", self.buffer, 1 << 31)?;
@@ -59,6 +62,22 @@ impl Settings {
         range("beta1", self.beta1.into(), 0.0, 0.999_999)?;
         range("beta2", self.beta2.into(), 0.0, 0.999_999_9)?;
         range("validation", self.validation, 0.0, 0.5)
+    }
+
+    fn check_start_layout(&self) -> Checked {
+        let Some(name) = &self.start_layout else { return Ok(()) };
+        let fault = |reason: String| Err(("start_layout", format!("start_layout = \"{name}\": {reason}")));
+        if self.start.is_none() {
+            return fault("there is no `start`".into());
+        }
+        if NamedLayout::find(name).is_none() {
+            let names = LAYOUTS.iter().map(|layout| layout.name);
+            let near =
+                patzer_io::nearest(name, names.clone()).map(|near| format!("; did you mean `{near}`?"));
+            let known = || format!(", expected one of {}", names.collect::<Vec<_>>().join(", "));
+            return fault(format!("no such layout{}", near.unwrap_or_else(known)));
+        }
+        Ok(())
     }
 
     /// Checks that each of the files has a weight, unless none has.

@@ -22,8 +22,10 @@ impl Settings {
             if stage.architecture() != base.architecture() || stage.factoriser != base.factoriser {
                 return fault("the network is the same in all stages: its keys are those of the recipe");
             }
-            if changes.contains_key("start") || !stage.stage.is_empty() {
-                return fault("`start` and `stage` are keys of the recipe");
+            if ["start", "start_layout"].iter().any(|key| changes.contains_key(*key))
+                || !stage.stage.is_empty()
+            {
+                return fault("`start`, `start_layout` and `stage` are keys of the recipe");
             }
             stage.check().map_err(|(_, reason)| (at + 1, reason))?;
             Ok(stage)
@@ -67,7 +69,7 @@ mod tests {
             ("lamda = 1", "unknown field `lamda`"),
             ("hiden = 1", "unknown field `hiden`; did you mean `hidden`?"),
             ("hidden = 32", "the network is the same in all stages"),
-            ("start = \"a.nnue\"", "`start` and `stage` are keys of the recipe"),
+            ("start = \"a.nnue\"", "`start`, `start_layout` and `stage` are keys of the recipe"),
             ("wdl = 7", "wdl = 7: has to be from 0 to 1"),
             ("data = [\"a\"]\nweights = [1.0, 2.0]", "weights: 2 of them for 1 files of `data`"),
         ] {

@@ -14,7 +14,7 @@ use patzer_eval::nnue::plain::{KingSquare, Mirroring, OutputBucket, PlainNnue, R
 /// What gives the engine's values.
 #[derive(Debug, Clone, Serialize)]
 pub struct Explanation {
-    /// `perspective`, `bucket`, `mirroring` or `scale`.
+    /// `perspective`, `bucket`, `mirroring`, `scale` or `rounding`.
     cause: &'static str,
     what: String,
     /// Positions that it explains.
@@ -31,6 +31,9 @@ impl fmt::Display for Explanation {
 
 /// The share of the positions that an explanation has to reach.
 const ENOUGH: f64 = 0.98;
+
+/// The largest difference that rounding may leave, in root mean squares; of 1,000 normal ones about 3.3.
+const OUTLIER: f64 = 6.0;
 
 /// Wrong readings that the architecture leaves open.
 fn candidates(network: &Network) -> Vec<(&'static str, String, Reading)> {
@@ -107,27 +110,60 @@ pub fn explain(
         let value = |one: &Compared| plain.evaluate(&one.position, &reading);
         add(cause, what, agree(&value));
     }
-    if let Some(factor) = factor(compared) {
+    if let Some(factor) = factor(compared).filter(|factor| (factor - 1.0).abs() > 0.005) {
         // The engine rounds after its scale, the network before this factor.
         let slack = f64::from(tolerance) + 1.0 + factor.abs();
-        let off = |one: &Compared| (factor * f64::from(one.network) - f64::from(one.engine)).abs();
-        let agree = compared.iter().filter(|one| off(one) <= slack).count();
+        let agree = compared.iter().filter(|one| one.beyond(factor).abs() <= slack).count();
         let scale = f64::from(SCALE) * factor;
-        add(
-            "scale",
-            format!("values are {factor:.3} times the network's: scale {scale:.0}, not {SCALE}"),
-            agree,
-        );
+        let what = format!("values are {factor:.3} times the network's: scale {scale:.0}, not {SCALE}");
+        add("scale", what, agree);
     }
     // Of equal ones the first, which is the simplest.
     let best = found.into_iter().rev().max_by_key(|explanation| explanation.agree)?;
-    (best.agree as f64 >= ENOUGH * of as f64).then_some(best)
+    if best.agree as f64 >= ENOUGH * of as f64 { Some(best) } else { rounded(compared) }
 }
 
-/// The factor between the values, by least squares; `None` if values that are equal have it.
+impl Compared {
+    /// The engine's value beyond the network's times a factor.
+    fn beyond(&self, factor: f64) -> f64 {
+        f64::from(self.engine) - factor * f64::from(self.network)
+    }
+}
+
+/// The factor between the values, by least squares.
 fn factor(compared: &[Compared]) -> Option<f64> {
     let sum = |of: fn(&Compared) -> f64| compared.iter().map(of).sum::<f64>();
     let squares = sum(|one| f64::from(one.network).powi(2));
     let factor = sum(|one| f64::from(one.network) * f64::from(one.engine)) / squares;
-    (factor.is_finite() && factor.abs() > 0.01 && (factor - 1.0).abs() > 0.005).then_some(factor)
+    (factor.is_finite() && factor.abs() > 0.01).then_some(factor)
+}
+
+/// Explains values that have one factor but for small differences everywhere, as the rounding of weights makes them: where
+/// weights were converted to other units, such as those of another scale.
+fn rounded(compared: &[Compared]) -> Option<Explanation> {
+    let factor = factor(compared)?;
+    let norm = |values: Vec<f64>| values.iter().map(|value| value * value).sum::<f64>().sqrt();
+    let off: Vec<f64> = compared.iter().map(|one| one.beyond(factor)).collect();
+    let largest = off.iter().fold(0.0f64, |largest, off| largest.max(off.abs()));
+    let (off, all) = (norm(off), norm(compared.iter().map(|one| f64::from(one.engine)).collect()));
+    let typical = off / (compared.len() as f64).sqrt();
+    // Halving the weights of a network leaves 3 %; a fault in few positions leaves outliers.
+    if off > 0.05 * all || largest > OUTLIER * typical {
+        return None;
+    }
+    let agree = compared.iter().filter(|one| one.beyond(factor).abs() <= 3.0 * typical).count();
+    let scale = f64::from(SCALE) * factor;
+    let by = format!("up to rounding of the weights, by {typical:.1} centipawns (root mean square)");
+    let (cause, what) = if (factor - 1.0).abs() > 0.02 {
+        (
+            "scale",
+            format!("values are {factor:.3} times the network's {by}: scale about {scale:.0}, not {SCALE}"),
+        )
+    } else {
+        (
+            "rounding",
+            format!("values are {factor:.3} times the network's {by}: weights in other units, such as QA"),
+        )
+    };
+    Some(Explanation { cause, what, agree, of: compared.len() })
 }

@@ -7,6 +7,7 @@ mod arena;
 mod feature_stack;
 pub mod features;
 pub mod file;
+mod king_buckets;
 pub mod layout;
 pub mod material;
 pub mod network;
@@ -21,8 +22,9 @@ use std::sync::Arc;
 
 use shakmaty::{Board, Chess, Color, Position};
 
-pub use architecture::{Activation, Architecture, ArchitectureError, KingBuckets, OutputBy, RowNumbers};
+pub use architecture::{Activation, Architecture, ArchitectureError, OutputBy, RowNumbers};
 pub use feature_stack::oriented;
+pub use king_buckets::KingBuckets;
 pub use network::{About, BodyError, Network};
 pub use pieces::Pieces;
 pub use row_changes::RowChanges;

@@ -5,7 +5,7 @@ use shakmaty::{Board, Chess, Color, Position};
 
 use super::architecture::{Activation, Architecture, OutputBy};
 use super::features::{self, Perspective};
-use super::network::{Network, QA, QB};
+use super::network::{Network, QA, QB, SCALE};
 use super::weights::{Dense, Weights};
 use super::{halfmoves, phase};
 use patzer_chess::score::{MATE_IN_MAX, Score};
@@ -111,22 +111,47 @@ impl Reading {
     }
 }
 
+/// What the integers of a network mean; those of a `.nnue` file by default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Units {
+    /// An activation of 1.
+    pub qa: i64,
+    /// A later weight of 1.
+    pub qb: i64,
+    /// Centipawns of an output of 1.
+    pub scale: i64,
+}
+
+impl Default for Units {
+    fn default() -> Units {
+        Units { qa: QA.into(), qb: QB.into(), scale: SCALE.into() }
+    }
+}
+
 /// A network laid out for [`PlainNnue::evaluate`].
 #[derive(Debug)]
 pub struct PlainNnue<'a> {
     network: &'a Network,
     weights: Weights,
+    units: Units,
 }
 
 impl<'a> PlainNnue<'a> {
     pub fn new(network: &'a Network) -> PlainNnue<'a> {
-        PlainNnue { network, weights: network.weights() }
+        PlainNnue { network, weights: network.weights(), units: Units::default() }
+    }
+
+    /// Takes the network's integers in other units; `None` with further layers, which have the default units alone.
+    pub fn in_units(network: &'a Network, units: Units) -> Option<PlainNnue<'a>> {
+        let one_layer = network.architecture().layers.is_empty();
+        (one_layer || units == Units::default()).then(|| PlainNnue { units, ..PlainNnue::new(network) })
     }
 
     /// Centipawns for the side to move, as the network is read.
     pub fn evaluate(&self, position: &Chess, reading: &Reading) -> Score {
         let (board, side) = (position.board(), position.turn());
         let (shape, weights) = (self.network.architecture(), &self.weights);
+        let Units { qa, qb, scale } = self.units;
         let (mut active, mut seen) = (Vec::new(), Vec::new());
         let sides = if reading.swapped { [side.other(), side] } else { [side, side.other()] };
         for perspective in sides.into_iter().take(shape.views) {
@@ -141,10 +166,10 @@ impl<'a> PlainNnue<'a> {
                 let row = &weights.features[row * shape.hidden..][..shape.hidden];
                 sums.iter_mut().zip(row).for_each(|(sum, weight)| *sum += i64::from(*weight));
             }
-            let clip = |n: usize| sums[n].clamp(0, QA.into());
+            let clip = |n: usize| sums[n].clamp(0, qa);
             active.extend((0..shape.outputs_per_perspective()).map(|n| match shape.activation {
-                Activation::Relu => i64::from(QA) * sums[n].max(0),
-                Activation::Crelu => i64::from(QA) * clip(n),
+                Activation::Relu => qa * sums[n].max(0),
+                Activation::Crelu => qa * clip(n),
                 Activation::Screlu => clip(n) * clip(n),
                 Activation::Pairwise => clip(n) * clip(n + shape.hidden / 2),
             }));
@@ -157,14 +182,15 @@ impl<'a> PlainNnue<'a> {
                 rows.iter().map(|row| i64::from(weights.psqt[row * shape.output_buckets + bucket])).sum()
             };
             let theirs = seen.get(1).map_or(0, value);
-            output += (value(&seen[0]) - theirs) * i64::from(QB) / shape.views as i64;
+            output += (value(&seen[0]) - theirs) * qb / shape.views as i64;
         }
-        Network::centipawns(output).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
+        let most = i64::from(MATE_IN_MAX - 1);
+        (output * scale / (qa * qb)).clamp(-most, most) as Score
     }
 
     /// The output in 1/(QA·QB), from activations in 1/QA².
     fn output(&self, layers: &[Dense], bucket: usize, active: &[i64]) -> i64 {
-        let qa = i64::from(QA);
+        let qa = self.units.qa;
         let dot = |weights: &[i16], inputs: &[i64]| -> i64 {
             weights.iter().zip(inputs).map(|(w, x)| i64::from(*w) * x).sum()
         };

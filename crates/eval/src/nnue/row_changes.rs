@@ -173,7 +173,7 @@ impl RowChanges {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nnue::architecture::KingBuckets;
+    use crate::nnue::KingBuckets;
     use crate::nnue::features::{FEATURE_BLOCKS, Features, ones};
     use crate::nnue::oriented;
     use patzer_chess::testing::along_random_games;

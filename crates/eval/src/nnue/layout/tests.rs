@@ -1,4 +1,5 @@
 use super::super::network::tests::{random_of, shapes};
+use super::named::{bullet, bullet_columns, bullet_raw};
 use super::*;
 
 fn layouts() -> Vec<Layout> {
@@ -65,22 +66,34 @@ fn numbers_are_where_other_programs_expect_them() {
 
 #[test]
 fn weights_to_start_from_are_known_by_size_and_padding() {
-    let about = About::default();
+    let guessed = |shape: &Architecture, bytes: &[u8]| {
+        guess(shape, bytes).map(|(network, named)| (network.weights(), named.name))
+    };
     for (seed, shape) in shapes().iter().enumerate() {
         let network = random_of(shape, seed as u64);
         let floats = bullet_raw().write(&network).unwrap().content;
-        assert_eq!(guess(shape, &floats, &about), Some(network.clone()), "{shape}");
+        assert_eq!(guessed(shape, &floats), Some((network.weights(), "bullet-raw")), "{shape}");
         let whole = bullet().write(&network).unwrap().content;
         let padded = whole.len() > bullet().size(shape);
+        let found = (network.weights(), "bullet");
         let sure = shape.layers.is_empty() || padded;
-        assert_eq!(guess(shape, &whole, &about), sure.then(|| network.clone()), "{shape}");
-        let body = guess(shape, &network.body(), &about);
-        assert_eq!(body, shape.layers.is_empty().then_some(network), "{shape}");
-        assert_eq!(guess(shape, &whole[..whole.len() / 2], &about), None);
+        assert_eq!(guessed(shape, &whole), sure.then(|| found.clone()), "{shape}");
+        assert_eq!(guessed(shape, &network.body()), shape.layers.is_empty().then_some(found), "{shape}");
+        assert_eq!(guessed(shape, &whole[..whole.len() / 2]), None);
     }
     let single = random_of(&Architecture::plain(8), 1);
     let several = Architecture { output_buckets: 4, mirror: false, ..Architecture::plain(8) };
-    assert_eq!(guess(&several, &single.body(), &about), Some(single));
+    assert_eq!(guessed(&several, &single.body()), Some((single.weights(), "bullet")));
+}
+
+#[test]
+fn a_named_layout_starts_where_a_guess_would_be_wrong() {
+    let shape = Architecture { output_buckets: 4, ..Architecture::plain(8) };
+    let network = random_of(&shape, 1);
+    let columns = bullet_columns().write(&network).unwrap().content;
+    let (guessed, named) = guess(&shape, &columns).unwrap();
+    assert_eq!((named.name, guessed == network), ("bullet", false));
+    assert_eq!(bullet_columns().read_start(&shape, &columns).unwrap(), network);
 }
 
 #[test]

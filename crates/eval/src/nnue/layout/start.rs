@@ -1,0 +1,32 @@
+//! Raw weights to start a training from: their layout by name, or guessed.
+
+use super::super::architecture::Architecture;
+use super::super::king_buckets::KingBuckets;
+use super::super::network::{About, BodyError, Network};
+use super::{Dtype, Layout, NamedLayout, bullets};
+
+impl Layout {
+    /// Reads weights of `shape`, or of one king bucket or output bucket for all of its.
+    pub fn read_start(&self, shape: &Architecture, bytes: &[u8]) -> Result<Network, BodyError> {
+        let one_king = Architecture { king_buckets: KingBuckets::none(), ..shape.clone() };
+        let one_output = |shape: &Architecture| Architecture { output_buckets: 1, ..shape.clone() };
+        let fewer = [one_output(shape), one_king.clone(), one_output(&one_king)];
+        let of_size = fewer.iter().find(|fewer| self.is_size(fewer, bytes.len()));
+        let of_size = if self.is_size(shape, bytes.len()) { None } else { of_size };
+        Ok(self.read(of_size.unwrap_or(shape), bytes, About::default())?.content)
+    }
+}
+
+/// Reads weights in a layout of bullet, as [`Layout::read_start`], by their size and padding. Where two layouts have the
+/// same size, as those of several output buckets have, the first of [`super::LAYOUTS`].
+pub fn guess(shape: &Architecture, bytes: &[u8]) -> Option<(Network, &'static NamedLayout)> {
+    ["bullet", "bullet-raw"].into_iter().filter_map(NamedLayout::find).find_map(|named| {
+        let layout = (named.layout)();
+        let network = layout.read_start(shape, bytes).ok()?;
+        // A body has further layers in another order than a file of bullet, which its padding alone tells.
+        let padding = &bytes[layout.size(network.architecture())..];
+        let of_bullet = !padding.is_empty() && padding.iter().eq(bullets(padding.len()));
+        let sure = shape.layers.is_empty() || layout.dtype == Dtype::F32 || of_bullet;
+        sure.then_some((network, named))
+    })
+}

@@ -1,0 +1,199 @@
+//! Gradients against a plain implementation in f64 and finite differences.
+
+use shakmaty::Color;
+
+use super::{items, settings, shapes};
+use crate::cpu_gradient::CpuGradient;
+use crate::loss::Target;
+use crate::model::Model;
+use crate::param_layout::ParamLayout;
+use crate::{Settings, TrainItem, WIN};
+use patzer_chess::rng::Rng;
+use patzer_eval::nnue::{Activation, Architecture, features, oriented, phase};
+
+/// Mean loss by definition, in f64; shares only parameter offsets with the implementation.
+fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem], settings: &Settings) -> f64 {
+    let architecture = &layout.architecture;
+    let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
+    let clip = |x: f64| x.clamp(0.0, 1.0);
+    let further = |x: f64| match architecture.activation {
+        Activation::Relu => x.max(0.0),
+        Activation::Crelu => clip(x),
+        Activation::Screlu | Activation::Pairwise => clip(x) * clip(x),
+    };
+    let (wdl, k) = (f64::from(settings.wdl), f64::from(settings.k.unwrap()));
+    let loss = |item: &TrainItem| {
+        let board = item.board.board().unwrap();
+        let bucket = architecture.output_bucket(board.occupied().count(), phase(&board));
+        let mut values = Vec::new();
+        let mut skipped = 0.0;
+        for (side, sign) in [(item.turn, 1.0), (item.turn.other(), -1.0)].into_iter().take(architecture.views)
+        {
+            let (view, king) = oriented(architecture, &board, item.halfmoves, side);
+            let mut words = vec![0; architecture.features.words()];
+            architecture.features.write(&view, &mut words);
+            let active: Vec<usize> = features::ones(&words).collect();
+            let row = |feature: usize| layout.numbers.row(king, feature);
+            let shared = |feature: usize, at: fn(&ParamLayout, usize, usize) -> usize, column: usize| {
+                if feature < layout.factor_rows { parameters[at(layout, feature, column)] } else { 0.0 }
+            };
+            let sum = |neuron: usize| -> f64 {
+                let weight = |f: &usize| {
+                    parameters[layout.feature_at(row(*f), neuron)]
+                        + shared(*f, ParamLayout::factor_at, neuron)
+                };
+                parameters[layout.bias_at(neuron)] + active.iter().map(weight).sum::<f64>()
+            };
+            let sums: Vec<f64> = (0..architecture.hidden).map(sum).collect();
+            let activated = |n: usize| match architecture.activation {
+                Activation::Pairwise => clip(sums[n]) * clip(sums[n + architecture.hidden / 2]),
+                _ => further(sums[n]),
+            };
+            values.extend((0..architecture.outputs_per_perspective()).map(activated));
+            if architecture.psqt {
+                let value = |f: &usize| {
+                    parameters[layout.psqt_at(row(*f), bucket)]
+                        + shared(*f, ParamLayout::psqt_factor_at, bucket)
+                };
+                skipped += sign * active.iter().map(value).sum::<f64>() / architecture.views as f64;
+            }
+        }
+        for (layer, [inputs, outputs]) in architecture.dense().into_iter().enumerate() {
+            if layer > 0 {
+                values.iter_mut().for_each(|x| *x = further(*x));
+            }
+            let output = |o: usize| -> f64 {
+                let products =
+                    (0..inputs).map(|i| values[i] * parameters[layout.weight_at(bucket, layer, o, i)]);
+                products.sum::<f64>() + parameters[layout.dense_bias_at(bucket, layer, o)]
+            };
+            values = (0..outputs).map(output).collect();
+        }
+        let sign = if item.turn == Color::White { 1.0 } else { -1.0 };
+        let result = (f64::from(item.result) / f64::from(WIN) * sign + 1.0) / 2.0;
+        let target =
+            item.score.map_or(result, |s| wdl * result + (1.0 - wdl) * sigmoid(k * f64::from(s) / 400.0));
+        (sigmoid(k * (values[0] + skipped)) - target).abs().powf(settings.power.into())
+    };
+    items.iter().map(loss).sum::<f64>() / items.len() as f64
+}
+
+pub fn places(layout: &ParamLayout) -> Vec<usize> {
+    let architecture = &layout.architecture;
+    let mut places = Vec::new();
+    for neuron in 0..architecture.hidden {
+        places.extend((0..layout.rows).map(|row| layout.feature_at(row, neuron)));
+        places.extend((0..layout.factor_rows).map(|feature| layout.factor_at(feature, neuron)));
+        places.push(layout.bias_at(neuron));
+    }
+    for bucket in 0..architecture.output_buckets {
+        if architecture.psqt {
+            places.extend((0..layout.rows).map(|row| layout.psqt_at(row, bucket)));
+            places.extend((0..layout.factor_rows).map(|feature| layout.psqt_factor_at(feature, bucket)));
+        }
+        for (layer, [inputs, outputs]) in architecture.dense().into_iter().enumerate() {
+            for output in 0..outputs {
+                places.extend((0..inputs).map(|input| layout.weight_at(bucket, layer, output, input)));
+                places.push(layout.dense_bias_at(bucket, layer, output));
+            }
+        }
+    }
+    places
+}
+
+/// Makes weights and biases large enough to clip some activations.
+pub fn enlarge(model: &mut Model, rng: &mut Rng) {
+    for at in places(&model.layout) {
+        model.parameters[at] = model.parameters[at] * 3.0 + 0.01 + 0.02 * rng.normal() as f32;
+    }
+}
+
+fn check_gradient(architecture: &Architecture, factoriser: bool) {
+    let items = items(260, 1);
+    let settings = Settings { wdl: 0.4, k: Some(1.2), power: 2.5, ..settings() };
+    let target = Target { wdl: 0.4, k: 1.2, offset: 0.0 };
+    let mut model = Model::random(architecture, factoriser, 5);
+    let mut rng = Rng::new(6);
+    enlarge(&mut model, &mut rng);
+    let batch: Vec<u32> = (0..items.len() as u32).collect();
+    let mut cpu = CpuGradient::new(&model, items.len(), false);
+    let mean = cpu.mean_loss(&model, settings.loss(), target, &items);
+    let (loss, gradient) = cpu.gradient(&model, settings.loss(), target, &items, &batch);
+    let exact: Vec<f64> = model.parameters.iter().map(|w| f64::from(*w)).collect();
+    let reference = |parameters: &[f64]| reference_loss(&model.layout, parameters, &items, &settings);
+    let expected = reference(&exact);
+    for loss in [loss / items.len() as f64, mean] {
+        assert!((loss - expected).abs() <= 1e-5, "{architecture}: the loss {loss} is not {expected}");
+    }
+
+    let layout = &model.layout;
+    let touched: Vec<usize> = (0..layout.bias).filter(|at| gradient[*at] != 0.0).collect();
+    let mut checked: Vec<usize> = (0..14).map(|_| touched[rng.below(touched.len())]).collect();
+    checked.extend((0..4).map(|_| layout.bias_at(rng.below(architecture.hidden))));
+    if factoriser {
+        let shared: Vec<usize> =
+            (layout.factor..layout.output_start).filter(|at| gradient[*at] != 0.0).collect();
+        checked.extend((0..8).map(|_| shared[rng.below(shared.len())]));
+    }
+    for bucket in 0..architecture.output_buckets.min(3) {
+        if architecture.psqt {
+            let at = |row: usize| layout.psqt_at(row, bucket);
+            checked.extend((0..layout.rows).map(at).filter(|at| gradient[*at] != 0.0).take(3));
+        }
+        for (layer, [inputs, outputs]) in architecture.dense().into_iter().enumerate() {
+            for _ in 0..5 {
+                let (output, input) = (rng.below(outputs), rng.below(inputs));
+                checked.push(layout.weight_at(bucket, layer, output, input));
+                checked.push(layout.dense_bias_at(bucket, layer, output));
+            }
+        }
+    }
+    let mut largest = 0.0f64;
+    for at in checked {
+        let moved = |step: f64| {
+            let mut moved = exact.clone();
+            moved[at] += step;
+            reference(&moved)
+        };
+        let expected = (moved(1e-5) - moved(-1e-5)) / 2e-5;
+        let error = (f64::from(gradient[at]) - expected).abs();
+        let bound = 2e-6 + 2e-3 * expected.abs();
+        assert!(error <= bound, "{architecture}, parameter {at}: {} is not {expected}", gradient[at]);
+        largest = largest.max(expected.abs());
+    }
+    assert!(largest > 1e-4, "{architecture}: the gradient is trivially zero");
+}
+
+#[test]
+fn gradients_of_every_shape_are_those_of_finite_differences() {
+    use rayon::prelude::*;
+
+    shapes().into_par_iter().for_each(|architecture| {
+        check_gradient(&architecture, architecture.king_bucket_count() > 1);
+    });
+}
+
+#[test]
+fn sums_in_sixteen_bits_give_almost_the_same_gradient() {
+    for architecture in shapes() {
+        let items = items(300, 8);
+        let settings = Settings { k: Some(1.0), ..settings() };
+        let (loss, target) = (settings.loss(), Target { wdl: 0.3, k: 1.0, offset: 0.0 });
+        let model = Model::random(&architecture, false, 5);
+        let batch: Vec<u32> = (0..items.len() as u32).collect();
+        let with = |shorts: bool| {
+            let mut cpu = CpuGradient::new(&model, items.len(), shorts);
+            let (loss, gradient) = cpu.gradient(&model, loss, target, &items, &batch);
+            (loss / items.len() as f64, gradient.to_vec())
+        };
+        let ((exact, expected), (near, found)) = (with(false), with(true));
+        assert!((exact - near).abs() < 1e-4, "{architecture}: {near} is not {exact}");
+        let square =
+            |values: &mut dyn Iterator<Item = f32>| values.map(|x| f64::from(x).powi(2)).sum::<f64>();
+        let size = square(&mut expected.iter().copied());
+        let away = square(&mut expected.iter().zip(&found).map(|(a, b)| a - b));
+        // An accumulator that rounding moves over an activation's edge switches its gradient.
+        assert!(away < 0.01 * size, "{architecture}: {}", (away / size).sqrt());
+        assert_ne!(expected, found);
+    }
+}
