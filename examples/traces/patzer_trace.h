@@ -6,6 +6,8 @@
  *         ... evaluate(position.fen), which calls patzer_count(&trace, INDEX, side, n) beside each weight ...
  *         patzer_write(stdout, &position, &trace, phase);
  *     }
+ *
+ * A struct with a byte for each entry of the terms file gives the indices: offsetof(Terms, Mobility[piece][squares]).
  */
 #ifndef PATZER_TRACE_H
 #define PATZER_TRACE_H
@@ -25,21 +27,27 @@ typedef struct {
 
 typedef struct {
     float white[PATZER_WEIGHTS], black[PATZER_WEIGHTS];
-    char sides[PATZER_WEIGHTS]; /* write white/black, which terms of safety need */
+    char sides[PATZER_WEIGHTS]; /* write white/black; patzer_sides sets it */
     float scale;
     float eval; /* the engine's evaluation from White's side; NAN if it is not to be checked */
 } PatzerTrace;
 
+/* Entries from `first` up to `end` are of parts with two sides: they are written as white/black. Once is enough. */
+static inline void patzer_sides(PatzerTrace *trace, int first, int end) {
+    memset(trace->sides + first, 1, (size_t)(end - first));
+}
+
 static inline void patzer_clear(PatzerTrace *trace) {
-    memset(trace, 0, sizeof *trace);
+    memset(trace->white, 0, sizeof trace->white);
+    memset(trace->black, 0, sizeof trace->black);
     trace->scale = 1;
     trace->eval = strtof("nan", NULL);
 }
 
 /* Weight `index` counts `n` times for White (side 1) or Black (side 0 or -1). */
 static inline void patzer_count(PatzerTrace *trace, int index, int side, float n) {
-    if (index < 0 || index >= PATZER_WEIGHTS) {
-        fprintf(stderr, "patzer_trace.h: index %d of %d; set PATZER_WEIGHTS\n", index, PATZER_WEIGHTS);
+    if (index < 0 || index >= (int)PATZER_WEIGHTS) {
+        fprintf(stderr, "patzer_trace.h: index %d of %d; set PATZER_WEIGHTS\n", index, (int)PATZER_WEIGHTS);
         exit(1);
     }
     (side > 0 ? trace->white : trace->black)[index] += n;
@@ -89,7 +97,7 @@ static inline void patzer_write(FILE *out, const PatzerPosition *position, const
     if (trace->scale != 1) fprintf(out, " scale=%g", trace->scale);
     if (position->score[0]) fprintf(out, " score=%s", position->score);
     if (trace->eval == trace->eval) fprintf(out, " eval=%g", trace->eval);
-    for (i = 0; i < PATZER_WEIGHTS; i++) {
+    for (i = 0; i < (int)PATZER_WEIGHTS; i++) {
         float white = trace->white[i], black = trace->black[i];
         if (trace->sides[i] && (white != 0 || black != 0)) fprintf(out, " %d:%g/%g", i, white, black);
         else if (white != black) fprintf(out, " %d:%g", i, white - black);

@@ -29,6 +29,11 @@ pub(super) struct TraceArgs {
     #[arg(long, value_name = "CP", default_value_t = 2.0, requires = "traces")]
     max_deviation: f64,
 
+    /// Start from the values that the terms have in these source files in C, C++, Rust, Java or Python, instead of those in
+    /// the file of terms
+    #[arg(long, value_name = "FILES", num_args = 1.., requires = "traces")]
+    source: Vec<PathBuf>,
+
     /// Show the tuned values as a change of these source files in C, C++, Rust, Java or Python, which declare the terms by
     /// name; without --traces, the start values of --terms. The diff is also in the run's folder
     #[arg(long, value_name = "FILES", num_args = 1.., conflicts_with = "hce", requires = "terms")]
@@ -43,7 +48,10 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     if !args.data.data.is_empty() {
         return Err(Error::usage("--traces takes the place of datasets; name all trace files behind it"));
     }
-    let terms = Terms::load(terms_file(args)?)?;
+    let mut terms = Terms::load(terms_file(args)?)?;
+    if !args.traces.source.is_empty() {
+        terms = terms.from_source(&args.traces.source)?;
+    }
     let settings = args.fit.settings(args);
     settings.validate()?;
     let model = terms.model(&args.fit.fix)?;

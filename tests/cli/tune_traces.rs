@@ -224,6 +224,14 @@ fn tuned_values_go_into_the_source_and_only_when_asked() {
     );
     assert!(said.contains(&diff) && said.contains("in evaluate.c: not written; --in-place does"), "{said}");
     assert_eq!(fs::read_to_string(&path).unwrap(), source);
+    // The source gives the start values, but those of terms that it does not declare.
+    done(folder.path(), &format!("{TRACES} --source evaluate.c --fix psqt,bishop_pair -o y.toml"));
+    let csv = fs::read_to_string(folder.path().join("runs/y/weights.csv")).unwrap();
+    for start in
+        ["material[0] midgame,80,", "material[1] endgame,305,", "tempo,3,", "bishop_pair midgame,20,"]
+    {
+        assert!(csv.lines().any(|line| line.starts_with(start)), "{start}: {csv}");
+    }
     // Later, from the tuned terms.
     let said = done(folder.path(), "tune --terms x.toml --patch evaluate.c --in-place");
     assert!(said.contains(&diff) && said.contains("in evaluate.c: written"), "{said}");
@@ -246,7 +254,7 @@ fn the_recipes_of_the_documentation_run() {
         .flat_map(|name| section(name).split("```sh\n").skip(1))
         .map(|part| part.split("```").next().unwrap())
         .collect();
-    assert_eq!(scripts.len(), 9);
+    assert_eq!(scripts.len(), 10);
     let folder = tempfile::tempdir().unwrap();
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_patzer")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());

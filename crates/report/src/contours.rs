@@ -6,7 +6,7 @@ use std::path::Path;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::plot::{Axes, Chart, FILE, Tile, chart, tile};
+use super::plot::{Axes, Chart, FILE, Tile, chart, tile, top_axis};
 use super::style::{Canvas, Drawn, FONT, Format, INK, Look, PAPER, drawn, picture, shade};
 use patzer_io::error::Result;
 
@@ -17,6 +17,8 @@ pub struct Contours {
     /// Measured shares; without any, the function is drawn in bands.
     pub tiles: Vec<Tile>,
     pub levels: Vec<f64>,
+    /// Name and length of another unit of x, for an axis at the top.
+    pub top: Option<(String, f64)>,
 }
 
 impl Contours {
@@ -26,7 +28,10 @@ impl Contours {
 
     fn draw(&self, canvas: &Canvas<'_>, function: &impl Fn(f64, f64) -> f64, look: Look) -> Drawn {
         const GRID: (usize, usize) = (240, 120);
-        let mut chart = chart(canvas, &self.axes, false, false, look)?;
+        let mut chart = chart(canvas, &self.axes, self.top.is_some(), false, look)?;
+        if let Some(top) = &self.top {
+            top_axis(canvas, &chart, &self.axes, top, look)?;
+        }
         if self.tiles.is_empty() {
             chart.draw_series(bands(&self.axes, GRID, function, &self.levels))?;
         }
@@ -42,19 +47,15 @@ impl Contours {
 }
 
 /// Draws measured shares and a function's bands side by side, both with the function's contour lines.
-pub fn contours(
-    path: &Path,
-    axes: &Axes,
-    tiles: &[Tile],
-    function: impl Fn(f64, f64) -> f64,
-    levels: &[f64],
-) -> Result<()> {
+pub fn contours(path: &Path, measured: &Contours, function: impl Fn(f64, f64) -> f64) -> Result<()> {
+    let bands = Contours { tiles: Vec::new(), ..measured.clone() };
     picture(path, (1_240, 560), |canvas| {
         let (left, right) = canvas.split_horizontally(620);
-        for (canvas, words, tiles) in [(&left, "data, lines of the model", tiles), (&right, "model", &[])] {
-            let axes = Axes { title: format!("{}: {words}", axes.title), ..axes.clone() };
-            let contours = Contours { axes, tiles: tiles.to_vec(), levels: levels.to_vec() };
-            contours.draw(canvas, &function, FILE)?;
+        for (canvas, words, contours) in
+            [(&left, "data, lines of the model", measured), (&right, "model", &bands)]
+        {
+            let axes = Axes { title: format!("{}: {words}", contours.axes.title), ..contours.axes.clone() };
+            Contours { axes, ..contours.clone() }.draw(canvas, &function, FILE)?;
         }
         Ok(())
     })
@@ -151,8 +152,17 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.svg");
         let tile = Tile { x: 0.0..1.0, y: 0.0..1.0, value: 0.5 };
-        contours(&path, &axes(), &[tile], |x, _| x, &[0.25, 0.75]).unwrap();
+        let top = Some(("pawns".into(), 0.5));
+        let measured = Contours { axes: axes(), tiles: vec![tile], levels: vec![0.25, 0.75], top };
+        contours(&path, &measured, |x, _| x).unwrap();
         let svg = std::fs::read_to_string(&path).unwrap();
         assert!(svg.contains("0.75") && svg.trim_end().ends_with("</svg>"));
+        // Each half has its own axis of pawns, within its picture.
+        let names: Vec<&str> = svg.split("<text").filter(|text| text.contains("pawns")).collect();
+        let at = |text: &str| {
+            text.split("x=\"").nth(1).unwrap().split('"').next().unwrap().parse::<f64>().unwrap()
+        };
+        assert_eq!(names.len(), 2);
+        assert!(at(names[0]) < 620.0 && (at(names[1]) - at(names[0]) - 620.0).abs() < 2.0);
     }
 }

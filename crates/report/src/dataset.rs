@@ -9,7 +9,7 @@ use super::squares::Squares;
 use super::stats::histograms;
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
-use super::wdl::counted;
+use super::wdl::{counted, pawns};
 use patzer_chess::score::expected_score;
 use patzer_data::Metadata;
 use patzer_data::stats::{Bucket, Outcomes, SCORE_BIN, SCORE_REACH, Stats};
@@ -176,6 +176,7 @@ fn scores(data: &Dataset) -> Part {
             {
                 let mut contours = counted(table, outcome);
                 contours.axes.y = "material of both sides".into();
+                contours.top = pawns(&fitted.model);
                 let surface = Surface { contours, model: fitted.model, outcome };
                 let caption = "Counted shares; the lines are those of the fitted model. Material is 9Q + 5R + 3(B + N) + P. Bare places have fewer than ten positions.";
                 part.add(Figure::new(id, title, caption, Drawing::Surface(surface)));

@@ -302,30 +302,35 @@ pub(super) fn chart<'a, 'b>(
     Ok(chart)
 }
 
-/// Labels the top of a plot in another unit of x.
-fn top_axis(
+/// Labels the top of a plot in another unit of x: whole units or more, with ticks halfway.
+pub(super) fn top_axis(
     canvas: &Canvas<'_>,
     chart: &Chart<'_, '_>,
     axes: &Axes,
     (name, unit): &(String, f64),
     look: Look,
 ) -> Drawn {
+    let (columns, rows) = canvas.get_pixel_range();
+    let place = |x: f64| {
+        let (x, y) = chart.backend_coord(&(x, axes.y_range.end));
+        (x - columns.start, y - rows.start)
+    };
     let (from, to) = (axes.x_range.start / unit, axes.x_range.end / unit);
-    let step = round_step((to - from) / 8.0);
-    let digits = digits(&(from..to));
+    let half = round_step((to - from) / 8.0).max(1.0) / 2.0;
     let style = look.letters().pos(Pos::new(HPos::Center, VPos::Bottom));
-    for i in (from / step).ceil() as i64..=(to / step).floor() as i64 {
-        let value = i as f64 * step;
-        let (x, y) = chart.backend_coord(&(value * unit, axes.y_range.end));
+    for i in (from / half).ceil() as i64..=(to / half).floor() as i64 {
+        let value = i as f64 * half;
+        let (x, y) = place(value * unit);
         canvas.draw(&PathElement::new([(x, y - 4), (x, y)], INK))?;
-        canvas.draw(&Text::new(tick(value, digits), (x, y - 6), style.clone()))?;
+        if i % 2 == 0 {
+            canvas.draw(&Text::new(tick(value, 0), (x, y - 6), style.clone()))?;
+        }
     }
-    let (left, y) = chart.backend_coord(&(axes.x_range.start, axes.y_range.end));
-    let (right, _) = chart.backend_coord(&(axes.x_range.end, axes.y_range.end));
-    let place = ((left + right) / 2, y - 8 - look.text);
-    canvas.draw(&Text::new(name.clone(), place, style.clone()))?;
+    let ((left, y), (right, _)) = (place(axes.x_range.start), place(axes.x_range.end));
+    let middle = (left + right) / 2;
+    canvas.draw(&Text::new(name.clone(), (middle, y - 8 - look.text), style.clone()))?;
     let title = (FONT, look.title).into_font().color(&INK).pos(Pos::new(HPos::Center, VPos::Top));
-    canvas.draw(&Text::new(axes.title.clone(), ((left + right) / 2, 14), title))?;
+    canvas.draw(&Text::new(axes.title.clone(), (middle, 14), title))?;
     Ok(())
 }
 
@@ -375,7 +380,7 @@ mod tests {
             points: vec![(0.0, 0.0), (1.0, 1.0), (1.5, 1.0)],
             counts: vec![400, 100, 1],
         };
-        let top = Some(("pawns".to_string(), 0.5));
+        let top = Some(("pawns".to_string(), 0.25));
         let curves = Curves { series: vec![dots], legend: Legend::Beside, top, ..Curves::within(axes()) };
         let svg = String::from_utf8(curves.drawn(Format::Svg, FILE).unwrap()).unwrap();
         let number = |circle: &str, name: &str| -> f64 {
@@ -389,9 +394,10 @@ mod tests {
         assert!(number(circles[3], "cx") > number(circles[2], "cx"));
         let texts: Vec<&str> =
             svg.split('>').filter_map(|part| part.split('<').next()).map(str::trim).collect();
-        for text in ["counted", "pawns", "-4", "4"] {
+        for text in ["counted", "pawns", "-8", "-6", "8"] {
             assert!(texts.contains(&text), "{text}: {texts:?}");
         }
+        assert!(!texts.contains(&"-7"), "{texts:?}");
         assert_eq!([1.2, 3.0, 7.0, 0.04].map(round_step), [2.0, 5.0, 10.0, 0.05]);
     }
 

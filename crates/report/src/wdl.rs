@@ -124,9 +124,11 @@ fn at_target(path: &Path, model: &WdlModel, table: &WdlTable) -> Result<()> {
         let share = |counts: [u64; 3]| counts[outcome] as f64 / counts.iter().sum::<u64>().max(1) as f64;
         row.cells.iter().map(|c| (f64::from(c.score), share([c.wins, c.draws, c.losses]))).collect()
     };
+    let (least, most) = row.cells.iter().fold((0, 0), |(a, b), c| (c.score.min(a), c.score.max(b)));
+    let counted = move |cp: &f64| (f64::from(least)..=f64::from(most)).contains(cp);
+    let scores = || (-200..=200).map(|i| f64::from(i) * reach / 200.0).filter(counted);
     let curve = |outcome: usize| -> Vec<(f64, f64)> {
-        let scores = (-200..=200).map(|i| f64::from(i) * reach / 200.0);
-        scores.map(|cp| (cp, model.chances(at, cp)[outcome])).collect()
+        scores().map(|cp| (cp, model.chances(at, cp)[outcome])).collect()
     };
     let mut series = Vec::new();
     for (outcome, (name, colour)) in
@@ -139,8 +141,7 @@ fn at_target(path: &Path, model: &WdlModel, table: &WdlTable) -> Result<()> {
         let [win, draw, _] = model.chances(at, cp);
         win + draw / 2.0
     };
-    let scores = (-200..=200).map(|i| f64::from(i) * reach / 200.0);
-    series.push(line("expected result", PURPLE, scores.map(|cp| (cp, expected(cp))).collect()));
+    series.push(line("expected result", PURPLE, scores().map(|cp| (cp, expected(cp))).collect()));
     let name = if table.bounds.by == By::Material { "material" } else { "move" };
     let axes = Axes::new(
         &format!("Chances at {name} {at}: counted, and the model's lines"),
@@ -149,15 +150,19 @@ fn at_target(path: &Path, model: &WdlModel, table: &WdlTable) -> Result<()> {
         -reach..reach,
         0.0..1.0,
     );
+    curves(path, &axes, &series, pawns(model))
+}
+
+/// The unit in which a score of 1 wins half of the games at the target.
+pub fn pawns(model: &WdlModel) -> Option<(String, f64)> {
     let pawn = model.normalize_to_pawn_value();
-    let top = (pawn > 0.0).then(|| ("normalised pawns".to_string(), pawn));
-    curves(path, &axes, &series, top)
+    (pawn > 0.0).then(|| ("normalised pawns".to_string(), pawn))
 }
 
 /// Draws contours of the win (`outcome` 0) or draw (1) probability over score and row.
 fn surface(path: &Path, model: &WdlModel, table: &WdlTable, outcome: usize) -> Result<()> {
-    let Contours { axes, tiles, levels } = counted(table, outcome);
-    contours(path, &axes, &tiles, |cp, row| model.chances(row, cp)[outcome], &levels)
+    let measured = Contours { top: pawns(model), ..counted(table, outcome) };
+    contours(path, &measured, |cp, row| model.chances(row, cp)[outcome])
 }
 
 /// The counted shares of wins (`outcome` 0) or draws (1) over score and row, with contour levels.
@@ -172,7 +177,7 @@ pub fn counted(table: &WdlTable, outcome: usize) -> Contours {
         -reach..reach,
         f64::from(*rows.start()) - 0.5..f64::from(*rows.end()) + 0.5,
     );
-    Contours { axes, tiles: tiles(table, reach, outcome), levels: LEVELS.to_vec() }
+    Contours { axes, tiles: tiles(table, reach, outcome), levels: LEVELS.to_vec(), top: None }
 }
 
 /// Counted shares in 40 by about 30 tiles; those with few positions stay empty.

@@ -57,8 +57,9 @@ pub struct Outcome {
     pub k: f64,
     pub optimizer: Optimizer,
     pub before: Losses,
+    /// After an interrupt those of the best epoch, with the L2 prior.
     pub exact: Losses,
-    /// At the best values rounded to whole centipawns.
+    /// At the best values rounded to whole centipawns; after an interrupt as `exact`.
     pub rounded: Losses,
     pub epochs: usize,
     /// 0 if no epoch improved on the start.
@@ -88,6 +89,8 @@ pub struct Tracker<'a> {
     limit: usize,
     best: Vec<f64>,
     best_loss: f64,
+    /// With the L2 prior.
+    best_losses: Losses,
     best_epoch: usize,
     epochs: usize,
     /// Epochs before the L2 prior was last changed.
@@ -99,16 +102,21 @@ impl Tracker<'_> {
     /// Records an epoch; returns whether to continue.
     pub fn epoch(&mut self, parameters: &[f64], train_loss: f64, learning_rate: f64) -> bool {
         let validation_loss = self.validation.map(|objective| objective.loss(parameters));
+        // Passes after an interrupt are cut short, so their losses are none.
+        if interrupt::requested() {
+            return false;
+        }
         let judged = validation_loss.unwrap_or(train_loss);
         self.epochs += 1;
         let best = judged < self.best_loss;
         if best {
             (self.best, self.best_loss, self.best_epoch) = (parameters.to_vec(), judged, self.epochs);
+            self.best_losses = Losses { train: train_loss, validation: validation_loss };
         }
         let number = self.epochs;
         (self.progress)(FitEvent::Epoch(&Epoch { number, train_loss, validation_loss, learning_rate, best }));
         let vain = self.epochs - self.best_epoch.max(self.earlier);
-        self.epochs < self.limit && vain < self.patience && !interrupt::requested()
+        self.epochs < self.limit && vain < self.patience
     }
 
     pub fn stage(&mut self, name: &'static str) {
@@ -116,8 +124,9 @@ impl Tracker<'_> {
     }
 
     /// Forgets the best values, since another L2 prior judges those to come.
-    fn restart(&mut self, start: &[f64], loss: f64) {
-        (self.best, self.best_loss, self.best_epoch) = (start.to_vec(), loss, 0);
+    fn restart(&mut self, start: &[f64], losses: Losses) {
+        (self.best, self.best_losses, self.best_epoch) = (start.to_vec(), losses, 0);
+        self.best_loss = losses.validation.unwrap_or(losses.train);
         self.earlier = self.epochs;
     }
 
@@ -171,6 +180,7 @@ pub fn fit(
         limit: settings.epochs.unwrap_or(optimizer.epochs()),
         best: start.clone(),
         best_loss: before.validation.unwrap_or(before.train),
+        best_losses: before,
         best_epoch: 0,
         epochs: 0,
         earlier: 0,
@@ -189,7 +199,12 @@ pub fn fit(
     let (mut best, mut k) = (std::mem::take(&mut tracker.best), objective.k);
     let share = if settings.evidence { settings.share_of_new(train.positions) } else { 1.0 };
     best.iter_mut().zip(&start).for_each(|(value, start)| *value = start + share * (*value - start));
-    let exact = losses(k, &best);
+    let reported = |k: f64, values: &[f64], fallback: Losses| {
+        let found = losses(k, values);
+        // An interrupt cuts the passes short.
+        if interrupt::requested() { fallback } else { found }
+    };
+    let exact = reported(k, &best, tracker.best_losses);
     let scale = if settings.keep_scale { kept_scale(&objective, &start, &best) } else { Scale::Fitted };
     if let Scale::Kept(factor) = scale {
         best.iter_mut().for_each(|value| *value *= factor);
@@ -201,9 +216,10 @@ pub fn fit(
         optimizer,
         before,
         exact,
-        rounded: losses(k, &rounded),
+        rounded: reported(k, &rounded, exact),
         validation_change: validation
-            .map(|validation| change(&validation, &start, &Objective { k, ..validation }, &rounded)),
+            .map(|validation| change(&validation, &start, &Objective { k, ..validation }, &rounded))
+            .filter(|_| !interrupt::requested()),
         values: space.values(model, &best),
         epochs: tracker.epochs,
         best_epoch: tracker.best_epoch,
@@ -250,7 +266,7 @@ fn descend_by_evidence(
     tracker: &mut Tracker<'_>,
 ) -> Result<Evidence> {
     let (mut evidence, mut here) = (first, start.to_vec());
-    let start_loss = tracker.best_loss;
+    let start_losses = tracker.best_losses;
     let small = start.len() <= LARGEST_MATRIX;
     let method = match optimizer {
         Optimizer::Newton => Optimizer::Newton,
@@ -263,7 +279,7 @@ fn descend_by_evidence(
     }
     if !method.first_order() {
         let with_prior = Objective { prior: &evidence.prior, ..*objective };
-        tracker.restart(start, start_loss);
+        tracker.restart(start, start_losses);
         here = descend(&with_prior, here, (method, true), settings, tracker)?;
         if tracker.is_done() {
             return Ok(evidence);
@@ -279,7 +295,7 @@ fn descend_by_evidence(
         (tracker.limit, tracker.epochs, here) = (limit, 0, start.to_vec());
     }
     let with_prior = Objective { prior: &evidence.prior, ..*objective };
-    tracker.restart(start, start_loss);
+    tracker.restart(start, start_losses);
     here = descend(&with_prior, here, (optimizer, false), settings, tracker)?;
     if tracker.epochs == tracker.earlier {
         // The last fit was at the optimum of this prior already.
@@ -300,6 +316,9 @@ fn kept_scale(objective: &Objective<'_>, start: &[f64], best: &[f64]) -> Scale {
         return Scale::Impossible("fixed terms and constants do not scale");
     }
     let [before, after] = [start, best].map(|parameters| objective.mean_absolute_score(parameters));
+    if interrupt::requested() {
+        return Scale::Impossible("the fit was interrupted");
+    }
     let factor = before / after;
     if !(factor.is_finite() && factor > 0.0) {
         return Scale::Impossible("the evaluation before or after is 0 everywhere");

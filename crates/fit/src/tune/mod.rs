@@ -16,6 +16,7 @@ mod layout;
 mod lbfgs;
 pub mod model;
 mod normal;
+mod normal_parts;
 pub mod objective;
 pub mod output;
 mod outside;

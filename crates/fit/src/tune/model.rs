@@ -110,6 +110,9 @@ impl Space {
             let group = |&feature: &usize| model.nonlinear.groups.get(feature).copied().unwrap_or(NO_PART);
             form.groups = self.kept.iter().map(group).collect();
         }
+        if !form.outside.is_empty() {
+            form.outside = self.kept.iter().map(|&feature| model.nonlinear.outside[feature]).collect();
+        }
         for curve in form.parts.iter_mut().flat_map(|part| &mut part.halves) {
             if let Curve::Table(entries) = curve {
                 entries.iter_mut().for_each(|entry| *entry = self.number[usize::from(*entry)].unwrap_or(0));

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 
 use super::chunk::{Cursor, Entries, TraceChunk};
 use super::kernel::{WeightTable, scores};
-use super::reference::{self, NonlinearForm, RowLoss, row_loss};
+use super::reference::{RowLoss, row_loss};
 use patzer_chess::huge_pages::prefaulted;
 use patzer_io::interrupt;
 
@@ -21,7 +21,7 @@ pub enum Curvature {
 }
 
 impl Curvature {
-    fn of(self, row: &RowLoss) -> f64 {
+    pub(super) fn of(self, row: &RowLoss) -> f64 {
         match self {
             Curvature::GaussNewton => row.curvature,
             Curvature::Newton => row.exact_curvature,
@@ -70,7 +70,7 @@ pub fn linear(chunks: &[&TraceChunk], weights: &[[f64; 2]], k: f64, curvature: C
 }
 
 /// Chunks per stripe, such that all stripes fit the budget.
-fn stripes(chunks: usize, bytes: usize) -> usize {
+pub(super) fn stripes(chunks: usize, bytes: usize) -> usize {
     chunks.div_ceil((BUDGET / bytes.max(1)).clamp(1, STRIPES)).max(1)
 }
 
@@ -205,45 +205,6 @@ fn spread(count: usize, sums: &[Vec<[f64; 4]>]) -> NormalMatrix {
             (eg_row[2 * j], eg_row[2 * j + 1]) = (cell[1], cell[2]);
         }
     });
-    NormalMatrix { size, values }
-}
-
-/// For evaluations with non-linear terms, and the readable twin of [`linear`]. Omits the second derivatives
-/// of the evaluation itself, as Gauss-Newton does.
-pub fn general(
-    chunks: &[&TraceChunk],
-    weights: &[[f64; 2]],
-    k: f64,
-    curvature: Curvature,
-    form: &NonlinearForm,
-) -> NormalMatrix {
-    let size = 2 * weights.len();
-    let stripes = stripes(chunks.len(), size * size * size_of::<f64>());
-    let sums: Vec<Vec<f64>> = chunks
-        .par_chunks(stripes)
-        .map(|stripe| {
-            let mut sum = vec![0.0; size * size];
-            for chunk in stripe.iter().take_while(|_| !interrupt::requested()) {
-                reference::each(chunk, weights, form, |row, score, slopes| {
-                    let h = curvature.of(&row_loss(chunk, row, score, k));
-                    for &(a, [a_mg, a_eg]) in slopes {
-                        for (half, by_a) in [(0, h * a_mg), (1, h * a_eg)] {
-                            let cells = &mut sum[(2 * usize::from(a) + half) * size..][..size];
-                            for &(b, [b_mg, b_eg]) in slopes {
-                                cells[2 * usize::from(b)] += by_a * b_mg;
-                                cells[2 * usize::from(b) + 1] += by_a * b_eg;
-                            }
-                        }
-                    }
-                });
-            }
-            sum
-        })
-        .collect();
-    let mut values = vec![0.0; size * size];
-    for sum in &sums {
-        values.iter_mut().zip(sum).for_each(|(value, part)| *value += part);
-    }
     NormalMatrix { size, values }
 }
 

@@ -1,5 +1,6 @@
 //! The objective: mean of (target − σ(K·s/400))² over traces, with gradient and normal matrix by the
-//! parameters in centipawns. Chunks are summed in order, so the number of threads changes no bit.
+//! parameters in centipawns. Chunks are summed in order, so the number of threads changes no bit. After an interrupt
+//! passes skip the chunks that are left, so that whoever asked for a number leaves it.
 
 use rayon::prelude::*;
 
@@ -7,6 +8,7 @@ use super::chunk::TraceChunk;
 use super::kernel::{self, Gradient, WeightTable};
 use super::model::{Model, Space};
 use super::normal::{self, Curvature, NormalMatrix};
+use super::normal_parts::with_parts;
 use super::reference;
 use super::traces::Traces;
 use patzer_io::interrupt;
@@ -36,14 +38,14 @@ impl Objective<'_> {
     /// Mean loss without the L2 prior.
     pub fn loss(&self, parameters: &[f64]) -> f64 {
         let pairs = self.space.pairs(self.model, parameters);
-        let chunks = &self.traces.chunks;
-        let sums: Vec<f64> = if self.model.is_linear() {
-            let table = WeightTable::new(&pairs);
-            chunks.par_iter().map(|chunk| kernel::loss(chunk, &table, self.k)).collect()
-        } else {
-            let form = self.space.form(self.model);
-            chunks.par_iter().map(|chunk| reference::loss(chunk, &pairs, self.k, &form)).collect()
+        let (linear, table) = (self.model.is_linear(), WeightTable::new(&pairs));
+        let form = self.space.form(self.model);
+        let of_chunk = |chunk: &TraceChunk| match linear {
+            _ if interrupt::requested() => 0.0,
+            true => kernel::loss(chunk, &table, self.k),
+            false => reference::loss(chunk, &pairs, self.k, &form),
         };
+        let sums: Vec<f64> = self.traces.chunks.par_iter().map(of_chunk).collect();
         sums.iter().sum::<f64>() / self.traces.total_weight().max(f64::MIN_POSITIVE)
     }
 
@@ -52,6 +54,9 @@ impl Objective<'_> {
         let pairs = self.space.pairs(self.model, parameters);
         let (table, form) = (WeightTable::new(&pairs), self.space.form(self.model));
         let of_chunk = |chunk: &TraceChunk| -> Vec<f32> {
+            if interrupt::requested() {
+                return vec![0.0; chunk.rows.len()];
+            }
             if self.model.is_linear() {
                 return kernel::scores(chunk, &table);
             }
@@ -90,16 +95,22 @@ impl Objective<'_> {
     /// Loss and gradient over some chunks, with the L2 prior.
     pub fn gradient_over(&self, parameters: &[f64], chunks: &[usize]) -> (f64, Vec<f64>) {
         let pairs = self.space.pairs(self.model, parameters);
+        let skipped = || (0.0, vec![[0.0; 2]; pairs.len()]);
         let parts: Vec<(f64, Vec<[f64; 2]>)> = if self.model.is_linear() {
             let table = WeightTable::new(&pairs);
             let of_chunk = |scratch: &mut Gradient, &chunk: &usize| {
+                if interrupt::requested() {
+                    return skipped();
+                }
                 kernel::gradient(&self.traces.chunks[chunk], &table, self.k, scratch, pairs.len())
             };
             chunks.par_iter().map_init(Gradient::new, of_chunk).collect()
         } else {
             let form = self.space.form(self.model);
-            let of_chunk =
-                |&chunk: &usize| reference::gradient(&self.traces.chunks[chunk], &pairs, self.k, &form);
+            let of_chunk = |&chunk: &usize| match interrupt::requested() {
+                true => skipped(),
+                false => reference::gradient(&self.traces.chunks[chunk], &pairs, self.k, &form),
+            };
             chunks.par_iter().map(of_chunk).collect()
         };
         let (mut loss, mut by_half) = (0.0, vec![0.0; 2 * pairs.len()]);
@@ -158,7 +169,7 @@ impl Objective<'_> {
         let normal = if self.model.is_linear() {
             normal::linear(&chunks, &pairs, self.k, curvature)
         } else {
-            normal::general(&chunks, &pairs, self.k, curvature, &self.space.form(self.model))
+            with_parts(&chunks, &pairs, self.k, curvature, &self.space.form(self.model))
         };
         let weight: f64 = chunks.iter().map(|chunk| chunk.total_weight()).sum();
         let mut matrix = self.gathered(&normal, 1.0 / weight.max(f64::MIN_POSITIVE));

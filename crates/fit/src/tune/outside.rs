@@ -1,8 +1,9 @@
 //! Terms outside the endgame scale, such as a tempo that an engine adds after scaling.
 //!
-//! The passes over traces know one factor for all endgame halves of a position. So a position that has both a scale
+//! The fast passes over traces know one factor for all endgame halves of a position. So a position that has both a scale
 //! and such a term takes the scale into the counts of its other terms: each of these has, behind the entries of the
-//! terms file, a feature for its midgame half and one for its endgame half, whose count the scale multiplies.
+//! terms file, a feature for its midgame half and one for its endgame half, whose count the scale multiplies. With
+//! non-linear parts the reference pass keeps these terms apart.
 
 use super::chunk::{FeatureCounts, TraceInfo};
 use super::model::{EvalPart, Feature, Model, Slot};
@@ -13,8 +14,17 @@ pub fn add_halves(model: &mut Model, outside: Vec<bool>) -> Result<()> {
     if !outside.contains(&true) {
         return Ok(());
     }
+    if model
+        .features
+        .iter()
+        .zip(&outside)
+        .any(|(feature, outside)| *outside && feature.part != EvalPart::Linear)
+    {
+        return Err(Error::input("`scaled = false` is for terms of `part = \"linear\"`"));
+    }
     if !model.is_linear() {
-        return Err(Error::input("`scaled = false` needs terms of `part = \"linear\"` alone"));
+        model.nonlinear.outside = outside;
+        return Ok(());
     }
     let entries = model.features.len();
     if 3 * entries > 1 << 16 {

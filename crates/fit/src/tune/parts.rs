@@ -13,7 +13,7 @@ use patzer_io::error::{Error, Result};
 #[serde(deny_unknown_fields)]
 pub struct PartDeclaration {
     pub name: String,
-    /// `none`, `linear`, `square`, or the term with the table's entries, of the midgame and the endgame.
+    /// `none`, `linear`, `square`, `scale`, or the term with the table's entries, of the midgame and the endgame.
     #[serde(default = "linear")]
     pub halves: [String; 2],
     #[serde(default = "ones")]
@@ -102,12 +102,20 @@ impl Terms {
             if !(1..=MOST_FACTORS).contains(&part.factors) {
                 return fault(&format!("`factors` are 1 to {MOST_FACTORS}"));
             }
+            if part.halves[0] == "scale" {
+                return fault("`scale` is of the endgame half");
+            }
+            if part.halves[1] == "scale" && (!part.ahead || part.malus || part.halves[0] != "none") {
+                return fault(
+                    "a scale has `halves = [\"none\", \"scale\"]` and `ahead = true`, and is no malus",
+                );
+            }
             for half in &part.halves {
                 let table = self.terms.iter().find(|term| term.name == *half);
-                let known = matches!(half.as_str(), "none" | "linear" | "square");
+                let known = matches!(half.as_str(), "none" | "linear" | "square" | "scale");
                 if !known && !table.is_some_and(|term| term.part == "table" && !term.mirror) {
                     return fault(&format!(
-                        "`{half}` is neither none, linear, square nor a term of `part = \"table\"`"
+                        "`{half}` is neither none, linear, square, scale nor a term of `part = \"table\"`"
                     ));
                 }
             }
@@ -122,6 +130,7 @@ impl Terms {
             "none" => Curve::None,
             "linear" => Curve::Linear,
             "square" => Curve::Square,
+            "scale" => Curve::Scale,
             table => {
                 let range = self.tables().find(|(term, _)| term.name == table).map(|(_, range)| range);
                 Curve::Table(range.unwrap_or_default().map(|index| index as u16).collect())

@@ -8,8 +8,9 @@
 //!   and endgame value, see [`Part`]. The danger D to a king takes D · max(D, 0) / divisor and max(D, 0) / divisor off.
 //! - Complexity: C = Σ endgame weight · count moves the endgame value towards or away from 0, never past it:
 //!   E' = E + sign(E) · max(C, −|E|).
+//! - Scale: a part with [`Curve::Scale`] multiplies E' by the value of the side that is ahead by E'.
 //!
-//! The score is phase · M + (1 − phase) · scale · E' + constant.
+//! The score is phase · M + (1 − phase) · scale · E' + constant, and terms outside the scale add theirs unscaled.
 
 use patzer_chess::score::logistic;
 
@@ -24,6 +25,8 @@ pub enum Curve {
     Square,
     /// Interpolation between weights, by number; the outermost beyond them.
     Table(Vec<u16>),
+    /// Linear, and multiplies the endgame value instead of adding to it.
+    Scale,
 }
 
 pub const MOST_FACTORS: usize = 3;
@@ -48,6 +51,8 @@ pub struct NonlinearForm {
     pub parts: Vec<Part>,
     /// Part and factor of each weight; empty if all are of the first part.
     pub groups: Vec<[u8; 2]>,
+    /// Weights outside the endgame scale; empty if there are none.
+    pub outside: Vec<bool>,
 }
 
 impl Default for NonlinearForm {
@@ -62,7 +67,21 @@ impl NonlinearForm {
         let halves = [Curve::Square, Curve::Linear];
         let clamp = [0.0, f64::INFINITY];
         let part = Part { halves, divisors, clamp, malus: true, ahead: false, factors: 1 };
-        NonlinearForm { parts: vec![part], groups: Vec::new() }
+        NonlinearForm { parts: vec![part], groups: Vec::new(), outside: Vec::new() }
+    }
+
+    /// Numbers of some parts.
+    fn parts_that(&self, which: impl Fn(&Part) -> bool) -> impl Iterator<Item = usize> {
+        (0..self.parts.len()).filter(move |&part| which(&self.parts[part]))
+    }
+
+    /// Whether a position counts a weight of that part.
+    fn counts(&self, part: usize, safety: &[BothSides]) -> bool {
+        safety.iter().any(|entry| self.group(entry.index)[0] == part)
+    }
+
+    fn is_outside(&self, index: u16) -> bool {
+        self.outside.get(usize::from(index)).copied().unwrap_or(false)
     }
 
     fn group(&self, index: u16) -> [usize; 2] {
@@ -85,25 +104,25 @@ pub fn score(
     slopes.clear();
     let (safety, complexity) = chunk.nonlinear(row);
     let mut sums = [0.0; 2];
-    for (index, count) in linear(entries) {
+    for (index, count) in linear(entries).filter(|(index, _)| !form.is_outside(*index)) {
         let [mg, eg] = weights[usize::from(index)];
         sums = [sums[0] + count * mg, sums[1] + count * eg];
         slopes.push((index, [count; 2]));
     }
     // Without counts both sides have the same.
     if !safety.is_empty() {
-        for part in (0..form.parts.len()).filter(|&part| !form.parts[part].ahead) {
+        for part in form.parts_that(|part| !part.ahead) {
             [true, false]
                 .into_iter()
                 .for_each(|white| add(form, part, white, safety, weights, &mut sums, slopes));
         }
     }
     let ahead = sums[1];
-    for part in (0..form.parts.len()).filter(|&part| form.parts[part].ahead && ahead != 0.0) {
+    for part in form.parts_that(|part| part.ahead && !part.is_scale()).filter(|_| ahead != 0.0) {
         add(form, part, ahead > 0.0, safety, weights, &mut sums, slopes);
     }
     let [mg_factor, eg_factor] = chunk.factors(row).map(f64::from);
-    let (eg, by_eg, by_complexity) = complex(sums[1], complexity, weights);
+    let (mut eg, by_eg, by_complexity) = complex(sums[1], complexity, weights);
     for (_, [mg_slope, eg_slope]) in slopes.iter_mut() {
         *mg_slope *= mg_factor;
         *eg_slope *= eg_factor * by_eg;
@@ -111,7 +130,23 @@ pub fn score(
     slopes.extend(
         complexity.iter().map(|&(index, count)| (index, [0.0, eg_factor * by_complexity * f64::from(count)])),
     );
-    f64::from(chunk.constant(row)) + mg_factor * sums[0] + eg_factor * eg
+    for part in form.parts_that(Part::is_scale) {
+        if eg == 0.0 || !form.counts(part, safety) {
+            continue;
+        }
+        let unscaled = slopes.len();
+        let [_, factor] = of_side(form, part, (eg > 0.0, 1.0), safety, weights, slopes);
+        slopes[..unscaled].iter_mut().for_each(|(_, [_, by_weight])| *by_weight *= factor);
+        slopes[unscaled..].iter_mut().for_each(|(_, [_, by_weight])| *by_weight *= eg_factor * eg);
+        eg *= factor;
+    }
+    let mut score = f64::from(chunk.constant(row)) + mg_factor * sums[0] + eg_factor * eg;
+    for (index, count) in linear(entries).filter(|(index, _)| form.is_outside(*index)) {
+        let ([mg, eg], eg_factor) = (weights[usize::from(index)], 1.0 - mg_factor);
+        score += count * (mg_factor * mg + eg_factor * eg);
+        slopes.push((index, [mg_factor * count, eg_factor * count]));
+    }
+    score
 }
 
 fn linear(entries: Entries<'_>) -> impl Iterator<Item = (u16, f64)> + '_ {
@@ -131,8 +166,21 @@ fn add(
     sums: &mut [f64; 2],
     slopes: &mut Vec<Slope>,
 ) {
+    let sign = if white == form.parts[number].malus { -1.0 } else { 1.0 };
+    let values = of_side(form, number, (white, sign), safety, weights, slopes);
+    *sums = [sums[0] + values[0], sums[1] + values[1]];
+}
+
+/// A part's values of one side times `sign`, and their derivatives.
+fn of_side(
+    form: &NonlinearForm,
+    number: usize,
+    (white, sign): (bool, f64),
+    safety: &[BothSides],
+    weights: &[[f64; 2]],
+    slopes: &mut Vec<Slope>,
+) -> [f64; 2] {
     let part = &form.parts[number];
-    let sign = if white == part.malus { -1.0 } else { 1.0 };
     let of_part = |entry: &BothSides| {
         let [of, factor] = form.group(entry.index);
         let count = f64::from(if white { entry.white } else { entry.black });
@@ -143,7 +191,7 @@ fn add(
         let [mg, eg] = weights[usize::from(index)];
         factors[factor] = [factors[factor][0] + count * mg, factors[factor][1] + count * eg];
     }
-    let mut rates = [[0.0; 2]; MOST_FACTORS];
+    let (mut rates, mut values) = ([[0.0; 2]; MOST_FACTORS], [0.0; 2]);
     for half in 0..2 {
         let others = |but: usize| -> f64 {
             (0..part.factors).filter(|&factor| factor != but).map(|factor| factors[factor][half]).product()
@@ -153,15 +201,20 @@ fn add(
             slope[half] = sign * share;
             slopes.push((index, slope));
         });
-        sums[half] += sign * value;
+        values[half] = sign * value;
         (0..part.factors).for_each(|factor| rates[factor][half] = sign * rate * others(factor));
     }
     let of_entry =
         |(index, factor, count): (u16, usize, f64)| (index, rates[factor].map(|rate| rate * count));
     slopes.extend(safety.iter().filter_map(of_part).map(of_entry));
+    values
 }
 
 impl Part {
+    fn is_scale(&self) -> bool {
+        self.halves[1] == Curve::Scale
+    }
+
     /// The value at a product and its derivative; `by_entry` takes the derivatives by the entries of a table.
     fn curve(
         &self,
@@ -175,7 +228,7 @@ impl Part {
         let inside = f64::from(u8::from(low < product && product < high));
         match &self.halves[half] {
             Curve::None => (0.0, 0.0),
-            Curve::Linear => (x / divisor, inside / divisor),
+            Curve::Linear | Curve::Scale => (x / divisor, inside / divisor),
             Curve::Square => (x * x.abs() / divisor, inside * 2.0 * x.abs() / divisor),
             Curve::Table(entries) => {
                 let last = entries.len() - 1;

@@ -205,6 +205,25 @@ impl Term {
         Ok(all.chunks_exact(width).map(pair).collect())
     }
 
+    /// The start values `pairs` in the notation of the file.
+    pub(super) fn initial_of(&self, pairs: &[[f64; 2]]) -> toml::Value {
+        let number = |value: f64| match value {
+            whole if whole.fract() == 0.0 => toml::Value::Integer(whole as i64),
+            value => toml::Value::Float(value),
+        };
+        let entry = |&[mg, eg]: &[f64; 2]| match self.kind {
+            Kind::Pair => toml::Value::Array(vec![number(mg), number(eg)]),
+            Kind::Single | Kind::Midgame => number(mg),
+            Kind::Endgame => number(eg),
+        };
+        let entries: Vec<toml::Value> = pairs.iter().map(entry).collect();
+        let [_, columns] = self.shape.grid();
+        toml::Value::Array(match self.shape {
+            Shape::List(_) => entries,
+            _ => entries.chunks(columns).map(|row| toml::Value::Array(row.to_vec())).collect(),
+        })
+    }
+
     /// Bounds of the values, by the term's own and by their type, which the start values have to fit.
     pub(super) fn within(&self, number: Option<NumberType>) -> Result<[f64; 2]> {
         let own = self.bounds.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);

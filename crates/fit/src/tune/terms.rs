@@ -11,7 +11,7 @@ use super::model::{Feature, Model};
 use super::outside;
 use super::parts::PartDeclaration;
 use super::phase::Phase;
-use super::term::{Kind, NumberType, Shape, Term, is_default};
+use super::term::{NumberType, Term, is_default};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
@@ -170,23 +170,9 @@ impl Terms {
         terms.k = Some(k);
         let ranges: Vec<Range<usize>> = self.tables().map(|(_, range)| range).collect();
         for (term, range) in terms.terms.iter_mut().zip(ranges) {
-            let entry = |i: usize| {
-                let [mg, eg] =
-                    model.features[i].slots.map(|slot| toml::Value::Integer(values[slot].round() as i64));
-                match term.kind {
-                    Kind::Pair => toml::Value::Array(vec![mg, eg]),
-                    Kind::Single | Kind::Midgame => mg,
-                    Kind::Endgame => eg,
-                }
-            };
-            let [_, columns] = term.shape.grid();
-            let entries: Vec<toml::Value> = range.map(entry).collect();
-            term.initial = match term.shape {
-                Shape::List(_) => toml::Value::Array(entries),
-                _ => toml::Value::Array(
-                    entries.chunks(columns).map(|row| toml::Value::Array(row.to_vec())).collect(),
-                ),
-            };
+            let pairs: Vec<[f64; 2]> =
+                range.map(|i| model.features[i].slots.map(|slot| values[slot].round())).collect();
+            term.initial = term.initial_of(&pairs);
         }
         terms
     }

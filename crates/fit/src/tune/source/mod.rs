@@ -1,10 +1,11 @@
 //! Puts the values of terms back into an engine's source: finds the declaration of each term, replaces its numbers
-//! and leaves everything else as it is.
+//! and leaves everything else as it is. Start values come from there too.
 
 mod diff;
 mod find;
 mod literal;
 mod replace;
+mod start;
 mod tokens;
 
 use std::path::{Path, PathBuf};

@@ -57,6 +57,33 @@ impl NewValues<'_> {
         Ok(numbers)
     }
 
+    /// The values that the literal has, in its order; `None` for a half that it leaves open.
+    pub fn current(&self, text: &str, node: &Node) -> Result<Vec<[Option<f64>; 2]>, Fault> {
+        let mut rows = Vec::new();
+        self.rows(node, &mut rows)?;
+        let places = self.places(node, &rows)?;
+        let mut values = vec![[None; 2]; self.values.len()];
+        let number = |at: &Range<usize>| match parsed(&text[at.clone()]) {
+            Some((value, _)) => Ok(Some(value)),
+            None => Err(not_plain(&text[at.clone()], at.start)),
+        };
+        for (entry, place) in rows.iter().flatten().zip(places) {
+            // Refuses a single number among pairs.
+            self.entry(text, entry, [0; 2], &mut Vec::new())?;
+            match &entry.numbers[..] {
+                [first, second] => {
+                    for (half, at) in [first, second].into_iter().enumerate().filter(|(i, _)| self.halves[*i])
+                    {
+                        values[place][half] = number(at)?;
+                    }
+                }
+                [at] if !self.pair => values[place][self.half] = number(at)?,
+                _ => {}
+            }
+        }
+        Ok(values)
+    }
+
     fn entry(&self, text: &str, entry: &Entry, value: [i64; 2], out: &mut Vec<Number>) -> Result<(), Fault> {
         match &entry.numbers[..] {
             [first, second] => {
@@ -226,18 +253,25 @@ fn usual_width(fields: &[&Field<'_>]) -> usize {
 
 /// The new number in the notation of the old one; `None` if they are equal.
 fn renewed(old: &str, new: i64, at: usize) -> Result<Option<String>, Fault> {
-    let digits = old.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
-    let end = old[digits..].find(|c: char| c.is_ascii_alphabetic()).map_or(old.len(), |at| digits + at);
-    let plain: String = old[..end].chars().filter(|c| !matches!(c, '_' | '\'' | ' ' | '+')).collect();
-    let suffix = &old[end..];
+    let Some((value, suffix)) = parsed(old) else { return Err(not_plain(old, at)) };
+    let point = if old.contains('.') { ".0" } else { "" };
+    Ok((value != new as f64).then(|| format!("{new}{point}{suffix}")))
+}
+
+fn not_plain(number: &str, at: usize) -> Fault {
+    (at, format!("`{number}` is not a plain decimal number"))
+}
+
+/// A number and the suffix of its type.
+fn parsed(text: &str) -> Option<(f64, &str)> {
+    let digits = text.find(|c: char| c.is_ascii_digit()).unwrap_or(0);
+    let end = text[digits..].find(|c: char| c.is_ascii_alphabetic()).map_or(text.len(), |at| digits + at);
+    let plain: String = text[..end].chars().filter(|c| !matches!(c, '_' | '\'' | ' ' | '+')).collect();
+    let suffix = &text[end..];
     let known = ["", "i", "f", "u", "l", "L", "F", "d", "D"].iter().any(|start| {
         suffix
             .strip_prefix(start)
             .is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit() || byte == b's'))
     });
-    let Some(value) = plain.parse::<f64>().ok().filter(|_| known) else {
-        return Err((at, format!("`{old}` is not a plain decimal number")));
-    };
-    let point = if plain.contains('.') { ".0" } else { "" };
-    Ok((value != new as f64).then(|| format!("{new}{point}{suffix}")))
+    Some((plain.parse::<f64>().ok().filter(|_| known)?, suffix))
 }

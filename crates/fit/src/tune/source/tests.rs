@@ -225,3 +225,49 @@ fn a_file_that_changed_meanwhile_is_not_overwritten() {
     patched.write().unwrap();
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "int A = 2;");
 }
+
+#[test]
+fn start_values_come_from_the_source_and_go_back_without_a_change() {
+    let squares = ", S(0, 0)".repeat(63);
+    let source = "\
+enum { P_MG = 104, P_EG = 204 };
+const int Tempo = 18;
+const int Squares[64] = { S(9, 8)REST };
+const int Complexity = S(0, -7);
+const int Mobility[2][3] = {
+    { S(-44,-139), S(-31, -7) },
+    { S( 10,  2), S( -3, 53), 0 }
+};
+const float Power[2] = { 1.5f, 2.0f };
+";
+    let text = [
+        term("pawn", "output = { symbol = [\"P_MG\", \"P_EG\"] }"),
+        term("Tempo", "kind = \"single\""),
+        term("Squares", "shape = \"board\"\noutput = { squares = \"a8\" }"),
+        term("Complexity", "kind = \"endgame\""),
+        term("Mobility", "shape = [2, 3]"),
+        term("held", "initial = 5\nfixed = true"),
+        term("nowhere", "initial = 6\noutput = { symbol = \"\" }"),
+    ]
+    .join("\n");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.c");
+    std::fs::write(&path, source.replace("REST", &squares)).unwrap();
+    let parse = |text: &str| Terms::parse(&format!("format = 1\n{text}"), Path::new("x.toml")).unwrap();
+    let terms = parse(&text).from_source(std::slice::from_ref(&path)).unwrap();
+    let model = terms.model(&[]).unwrap();
+    let (values, pairs) = (model.start(), model.pairs(&model.start()));
+    assert_eq!(pairs[..2], [[104.0, 204.0], [18.0, 18.0]]);
+    assert_eq!((pairs[2], pairs[2 + 56]), ([0.0, 0.0], [9.0, 8.0]));
+    assert_eq!(pairs[66..70], [[0.0, -7.0], [-44.0, -139.0], [-31.0, -7.0], [0.0, 0.0]]);
+    assert_eq!(pairs[70..], [[10.0, 2.0], [-3.0, 53.0], [0.0, 0.0], [5.0, 5.0], [6.0, 6.0]]);
+    let tuned = Tuned { terms: &terms, model: &model, values: &values, k: 1.0, support: &[] };
+    assert_eq!(tuned.patch(std::slice::from_ref(&path)).unwrap()[0].changed, 0);
+    let of = |text: &str| parse(text).from_source(std::slice::from_ref(&path));
+    let power = of(&term("Power", "shape = 2\nkind = \"midgame\"")).unwrap();
+    assert_eq!(power.terms[0].initial.to_string(), "[1.5, 2]");
+    let fault = of(&term("Lost", "")).unwrap_err().to_string();
+    assert!(fault.contains("no declaration of `Lost` with its values in"), "{fault}");
+    let fault = of(&term("Tempo", "")).unwrap_err().to_string();
+    assert!(fault.contains("line 2: `18` is not a pair, as the entries of `Tempo` are"), "{fault}");
+}

@@ -283,9 +283,9 @@ fn a_term_outside_the_scale_is_added_after_scaling() {
     let model = terms.model(&[]).unwrap();
     assert_eq!(model.slots[0].bounds, [-32767.0, 32767.0]);
     assert_eq!(model.slots[2].bounds, [-32768.0, 32767.0]);
-    let bent = OUTSIDE.replace("[100, 200]", "[100, 200]\npart = \"safety\"");
+    let bent = OUTSIDE.replace("initial = 30", "initial = 30\npart = \"safety\"");
     let fault = terms::Terms::parse(&bent, std::path::Path::new("x")).unwrap().model(&[]).unwrap_err();
-    assert!(fault.to_string().contains("`scaled = false` needs"), "{fault}");
+    assert!(fault.to_string().contains("`scaled = false` is for"), "{fault}");
 }
 
 #[test]
