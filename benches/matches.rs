@@ -82,7 +82,7 @@ fn arena(c: &mut Criterion) {
     group.throughput(Throughput::Elements(plies));
     group.bench_function("game", |b| b.iter(&game));
     group.throughput(Throughput::Elements(2 * plies));
-    group.bench_function("pgn of a pair", |b| b.iter(|| pgn::pair(&pair, &header)));
+    group.bench_function("pgn of a pair", |b| b.iter(|| pgn::pair(&pair, &header, [None; 2])));
     group.finish();
 }
 

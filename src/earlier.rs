@@ -56,7 +56,20 @@ impl EarlierArgs {
         for here in OF_THIS_START.iter().chain(&NOT_KEPT) {
             typed.remove(*here);
         }
-        let Some(stored) = self.stored::<E>(games)? else { return Ok(None) };
+        let Some(stored) = self.stored::<E>(games)? else {
+            return match usage_of_start(command) {
+                Some(start)
+                    if self.choice().resumes() && !players.iter().any(|name| typed.contains_key(*name)) =>
+                {
+                    let journal = E::journal(games);
+                    Err(Error::data(
+                        journal,
+                        format!("there is no journal of a run to resume; `{start}` starts one"),
+                    ))
+                }
+                _ => Ok(None),
+            };
+        };
         let mut all = stored.arguments().clone();
         if players.iter().any(|player| typed.contains_key(*player)) {
             all.retain(|name, _| !players.contains(&name.as_str()));
@@ -96,6 +109,17 @@ impl EarlierArgs {
         ui.warn(format!("{}: not written by this user on this machine, runs:", journal.display()));
         commands.iter().for_each(|command| ui.warn(format!("    {command}")));
         Ok(())
+    }
+}
+
+/// How a run of a command starts that needs to be given its players.
+fn usage_of_start(command: &str) -> Option<&'static str> {
+    match command {
+        "sprt" => Some("patzer sprt A B"),
+        "match" => Some("patzer match A B"),
+        "race" => Some("patzer race A B C"),
+        "spsa" => Some("patzer spsa ENGINE PARAMS"),
+        _ => None,
     }
 }
 

@@ -7,20 +7,22 @@ use super::play::{PlayArgs, after_help};
 use super::{typed, watch};
 use crate::{Error, Result, Status, Ui};
 use patzer_match::record::{Arguments, PairEntry};
+use patzer_match::rounds::{RoundSettings, Rounds, RoundsState, System};
 use patzer_match::stats::Precision;
-use patzer_match::{CrossTable, Lineup, Pairings, Standings};
+use patzer_match::{CrossTable, Lineup, Pairings, SWAPPED, Spec, Standings};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer match default untuned-hce --games 100                      a match of two, 5,000 nodes a move\n  \
     patzer match default default-hce untuned-hce --games 20           a gauntlet: the first meets the others\n  \
     patzer match default default-hce untuned-hce --games 20 --tournament round-robin\n  \
+    patzer match a.nnue b.nnue c.nnue d.nnue --tournament knockout    2 games an encounter, more while it is tied\n  \
     patzer match ./new ./base --tc 8+0.08 --games 1000                two UCI engines by the clock\n  \
     patzer match ./new ./base --until-error 5                         until the error is 5 Elo\n  \
     patzer match ./new ./base --games 100 --output-format fastchess   lines that scripts of others read\n  \
     patzer match --resume                                             go on after an interruption\n\n\
     Exit codes: 0 played or interrupted, 1 wrong input.";
 
-/// Play a fixed number of games: a match of two, a gauntlet or a round robin
+/// Play a match of two, a gauntlet, a round robin, a knockout or a Swiss tournament
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub struct MatchArgs {
@@ -32,9 +34,13 @@ pub struct MatchArgs {
     #[command(flatten)]
     play: PlayArgs,
 
-    /// Pairings: the first player against all others, or round robin
+    /// Who meets whom
     #[arg(long, value_name = "KIND", default_value = "gauntlet", help_heading = "Games")]
     tournament: Kind,
+
+    /// Rounds of a Swiss tournament [default: those that a knockout would have]
+    #[arg(long, value_name = "N", help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    rounds: Option<u32>,
 
     /// Let the player that comes first in a pairing have White in every game
     #[arg(long, help_heading = "Games")]
@@ -44,7 +50,7 @@ pub struct MatchArgs {
     #[arg(long, help_heading = "Games")]
     reverse: bool,
 
-    /// Games of each pairing at most, in whole pairs [default: 1000, with --until-error 1000000]
+    /// Games of each pairing at most, in whole pairs [default: 1000, with --until-error 1000000, in rounds 2]
     #[arg(long, value_name = "N", help_heading = "Games", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     games: Option<u64>,
 
@@ -74,6 +80,10 @@ enum Kind {
     Gauntlet,
     /// Every pair of players.
     RoundRobin,
+    /// Rounds that losers leave; the order of the players is that of their seeds.
+    Knockout,
+    /// Rounds in which players of like score meet.
+    Swiss,
 }
 
 impl MatchArgs {
@@ -83,11 +93,79 @@ impl MatchArgs {
         let MatchArgs { pgn, earlier, show, .. } = self.clone();
         Ok(all.map_or_else(|| self.clone(), |all: MatchArgs| MatchArgs { pgn, earlier, show, ..all }))
     }
+
+    /// Settings of a tournament in rounds; `None` for another one.
+    fn rounds(&self, players: usize) -> Result<Option<RoundSettings>> {
+        let most = players - 1 + players % 2;
+        let system = match (self.tournament, self.rounds) {
+            (Kind::Knockout, None) => System::Knockout,
+            (Kind::Swiss, None) => System::Swiss { rounds: players.next_power_of_two().ilog2() as usize },
+            (Kind::Swiss, Some(rounds)) if rounds as usize <= most => {
+                System::Swiss { rounds: rounds as usize }
+            }
+            (Kind::Swiss, Some(rounds)) => {
+                let reason = format!("{players} players have all met after {most} rounds");
+                return Err(Error::usage(format!("--rounds {rounds}: {reason}")));
+            }
+            (_, Some(_)) => return Err(Error::usage("--rounds is for --tournament swiss")),
+            (_, None) => return Ok(None),
+        };
+        for (given, name) in [
+            (self.until_error.is_some(), "--until-error"),
+            (self.no_swap, "--no-swap"),
+            (self.reverse, "--reverse"),
+        ] {
+            if given {
+                return Err(Error::usage(format!("{name}: not in a tournament in rounds")));
+            }
+        }
+        Ok(Some(RoundSettings { system, players, pairs: self.games.unwrap_or(2).div_ceil(2) }))
+    }
 }
 
 /// Games of each pairing at most, unless told otherwise.
 pub fn games(until_error: bool) -> u64 {
     if until_error { 1_000_000 } else { 1_000 }
+}
+
+fn note_of_odd(games: u64, ui: &Ui) {
+    if games % 2 == 1 {
+        ui.note(format!("--games {games}: plays {}, in whole pairs", games + 1));
+    }
+}
+
+/// Reads the settings of a tournament in rounds from the arguments in its journal.
+pub fn rounds_of(arguments: &Arguments, players: usize) -> Result<Option<RoundSettings>> {
+    typed::parse::<MatchArgs>("match", arguments)?.rounds(players)
+}
+
+fn play_rounds(
+    args: &MatchArgs,
+    specs: &[Spec],
+    settings: RoundSettings,
+    typed: &Arguments,
+    ui: &Ui,
+) -> Result<Status> {
+    let rounds = Rounds::new(settings);
+    let plan = rounds.plan();
+    let run = MatchRun {
+        command: "match",
+        play: &args.play,
+        show: &args.show,
+        specs,
+        pairs: settings.most_pairs() as usize,
+        kind: ("tournament", settings.to_string()),
+        pgn: &args.pgn,
+        earlier: args.earlier,
+        typed,
+        tuner: None,
+        pairings: &*plan,
+        colours: SWAPPED,
+    };
+    let held = match_run::play_match(&run, |lineup| RoundsState::new(rounds, &lineup.names), ui)?;
+    match_run::remark(&held.standings.all(), false, &args.pgn, ui);
+    let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
+    held.show.end(&held.standings, &report).map(|()| Status::Done)
 }
 
 pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
@@ -104,9 +182,13 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
             "a match needs two players or more, not {count}: patzer match A B, or twice --engine"
         )));
     }
+    if let Some(settings) = args.rounds(specs.len())? {
+        note_of_odd(args.games.unwrap_or(2), ui);
+        return play_rounds(args, &specs, settings, &typed, ui);
+    }
     let (tournament, seeds) = match args.tournament {
         Kind::Gauntlet => ("gauntlet", 1),
-        Kind::RoundRobin => ("round robin", specs.len()),
+        _ => ("round robin", specs.len()),
     };
     let mut pairings = Pairings::new(specs.len(), seeds);
     let first = usize::from(args.reverse);
@@ -114,9 +196,7 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
     let round = pairings.round();
     let precision = args.until_error.map(Precision::new).transpose()?;
     let games = args.games.unwrap_or_else(|| games(precision.is_some()));
-    if games % 2 == 1 {
-        ui.note(format!("--games {games}: plays {}, in whole pairs", games + 1));
-    }
+    note_of_odd(games, ui);
     let run = MatchRun {
         command: "match",
         play: &args.play,

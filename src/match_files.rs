@@ -56,6 +56,7 @@ impl RecordArgs {
             notation: self.pgn_notation,
             fields: self.pgn_fields.clone(),
             clock: self.pgn_clock,
+            openings: true,
             site: self.site.clone(),
             ..PgnStyle::default()
         };

@@ -100,7 +100,7 @@ impl PlayArgs {
     }
 
     pub fn defaults(&self, listen: Listen) -> Defaults {
-        self.limits.defaults(&self.players, listen)
+        Defaults { seed: Some(self.seed), ..self.limits.defaults(&self.players, listen) }
     }
 
     pub fn rules(&self) -> Result<Rules> {
@@ -117,6 +117,7 @@ impl PlayArgs {
             plies: self.plies,
             chess960: self.chess960,
             as_is: false,
+            moves: false,
             most: None,
         })?;
         warn_of_bad_openings(&book, ui);

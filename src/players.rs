@@ -149,6 +149,7 @@ impl LimitArgs {
             timeouts: players.timeouts(),
             lenient: false,
             listen,
+            seed: None,
         }
     }
 }

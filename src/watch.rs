@@ -14,6 +14,7 @@ use patzer_io::printable_lines;
 use patzer_match::journal::Follower;
 use patzer_match::race::{Planner, RaceState};
 use patzer_match::record::{PairEntry, journal_path};
+use patzer_match::rounds::{RoundSettings, Rounds, RoundsState};
 use patzer_match::spsa::{Form, SpsaState, Tuner, Tuning};
 use patzer_match::stats::{Precision, Sprt, Verdict};
 use patzer_match::{CrossTable, Pairings, RunSummary, SprtState, Standings};
@@ -49,6 +50,12 @@ impl WatchedStandings for SprtState {
             Verdict::H0 => Status::H0,
             Verdict::Undecided => Status::Undecided,
         })
+    }
+}
+
+impl WatchedStandings for RoundsState {
+    fn end(&self, ended: &RunSummary, ui: &Ui) -> Result<Status> {
+        ui.result(&self.report(ended, None))
     }
 }
 
@@ -188,6 +195,17 @@ impl Watch {
     }
 }
 
+/// Settings of a tournament in rounds.
+fn rounds(journal: &Follower<PairEntry>, players: usize) -> Result<Option<RoundSettings>> {
+    let tournament = journal.options().get("tournament");
+    let in_rounds = |kind: &String| kind.starts_with("knockout") || kind.starts_with("swiss");
+    if tournament.is_some_and(in_rounds) {
+        crate::match_::rounds_of(journal.arguments(), players)
+    } else {
+        Ok(None)
+    }
+}
+
 /// Empty standings of a journal's run, and its games at most.
 fn standings(journal: &Follower<PairEntry>, names: &[String]) -> Result<(Box<dyn WatchedStandings>, u64)> {
     let argument = |name: &str| journal.arguments().get(name).and_then(|values| values.first());
@@ -205,6 +223,10 @@ fn standings(journal: &Follower<PairEntry>, names: &[String]) -> Result<(Box<dyn
         let settings = crate::race::settings_of(journal.arguments(), names.len())?;
         let race = RaceState::new(settings, Planner::new(settings), names);
         return Ok((Box::new(race), 2 * settings.budget));
+    }
+    if let Some(settings) = rounds(journal, names.len())? {
+        let state = RoundsState::new(Rounds::new(settings), names);
+        return Ok((Box::new(state), 2 * settings.most_pairs()));
     }
     let round_robin = journal.options().get("tournament").is_some_and(|kind| kind == "round robin");
     let round = Pairings::new(names.len(), if round_robin { names.len() } else { 1 }).round();

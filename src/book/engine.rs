@@ -55,6 +55,7 @@ impl EngineArgs {
             },
             lenient: false,
             listen: Listen::default(),
+            seed: None,
         };
         Participant::load(&spec, &defaults)
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::Program;
+use super::config::ConfigFile;
 use super::output_files::open;
 use super::settings::{LogLevel, Settings};
 use crate::{Error, Result, Ui};
@@ -26,6 +27,8 @@ pub struct Display<'a> {
     by_pairs: bool,
     log: Option<Arc<EngineLog>>,
     epd: Option<(File, PathBuf)>,
+    /// File of settings and results, if one is written.
+    pub config: Option<ConfigFile>,
     ui: Ui,
     begin: Instant,
     times: Vec<TimeUse>,
@@ -54,6 +57,7 @@ impl<'a> Display<'a> {
             by_pairs,
             log,
             epd,
+            config: None,
             ui: *ui,
             begin: Instant::now(),
             times: vec![TimeUse::default(); players],
@@ -141,7 +145,7 @@ impl<'a> Display<'a> {
         file.write_all(lines.as_bytes()).map_err(|e| Error::io(&*path, e))
     }
 
-    pub fn end(self, standings: &dyn Standings) -> Result<()> {
+    pub fn end(mut self, standings: &dyn Standings) -> Result<()> {
         let fastchess = self.settings.output == OutputFormat::Fastchess;
         if standings.decided() || self.settings.program == Program::Cutechess && standings.games() > 0 {
             self.status([0, 1], standings)?;
@@ -160,6 +164,10 @@ impl<'a> Display<'a> {
             }
         }
         self.say(&self.settings.output.end(standings.test()))?;
+        // What was played is played, whatever becomes of this file.
+        if let Some(Err(error)) = self.config.as_mut().map(|file| file.write(self.settings, standings)) {
+            self.ui.warn(error);
+        }
         if self.settings.program == Program::Fastchess {
             self.say(&format!("Total Time: {} (hours:minutes:seconds)", clock(self.begin.elapsed())))?;
         }
@@ -173,6 +181,9 @@ impl Observer for Display<'_> {
             TimeUse::add(&mut self.times, game, seats);
         }
         self.append_epd(pair)?;
+        if let Some(Err(error)) = self.config.as_mut().map(|file| file.follow(self.settings, standings)) {
+            self.ui.warn(error);
+        }
         let now = (self.names.len() == 2).then(|| standings.between(entry.players).games);
         for game in [0, 1] {
             self.game(pair, game, now)?;

@@ -25,9 +25,9 @@ pub const ENGINE_KEYS: &[(&str, &[Program], Means)] = &[
     ("option.NAME", BOTH, Means::Does("a UCI option; one that the engine lacks is a warning")),
     ("whitepov", CUTE, Means::Does("scores of Black are negated")),
     ("trust", CUTE, Means::Nothing("UCI engines claim no results")),
-    ("ponder", CUTE, Means::Refused("patzer's engines do not think on the opponent's time")),
-    ("book", CUTE, Means::Refused("Polyglot books are not read; use -openings with EPD or PGN")),
-    ("bookdepth", CUTE, Means::Refused("Polyglot books are not read; use -openings with plies=")),
+    ("ponder", CUTE, Means::Does("think on the opponent's time, if the engine has the option Ponder")),
+    ("book", CUTE, Means::Does("a Polyglot book that the engine plays from")),
+    ("bookdepth", CUTE, Means::Does("full moves up to which it does; by default 1000")),
     ("conf", CUTE, Means::Refused("there is no list of configured engines; write cmd=")),
     ("initstr", CUTE, Means::Refused("UCI engines are set with option.NAME=")),
     ("stderr", CUTE, Means::Nothing("the last lines of standard error are in the report of a crash")),
@@ -86,6 +86,9 @@ pub fn specs(settings: &Settings) -> Result<Vec<Spec>> {
         let same = specs.iter().filter(|other| other.name.as_ref() == Some(&name)).count();
         spec.name = Some(if same > 0 { format!("{name}_{}", same + 1) } else { name });
         in_folder(settings.program, &mut spec);
+        if settings.program == Cutechess {
+            split_command(&mut spec)?;
+        }
         specs.push(spec);
     }
     if specs.len() < 2 {
@@ -104,6 +107,18 @@ fn in_folder(program: Program, spec: &mut Spec) {
     if program == Fastchess || (program == Cutechess && there.is_file()) {
         spec.cmd = there.to_string_lossy().into_owned();
     }
+}
+
+/// A command with its arguments in one text, as cutechess-cli takes it, unless a program has that name.
+fn split_command(spec: &mut Spec) -> Result<()> {
+    if !spec.cmd.contains(' ') || Path::new(&spec.cmd).exists() {
+        return Ok(());
+    }
+    let wrong = |error: patzer_match::SpecError| Error::usage(format!("cmd={}: {error}", spec.cmd));
+    let mut words = patzer_match::words(&spec.cmd).map_err(wrong)?.into_iter();
+    spec.cmd = words.next().unwrap_or_default();
+    spec.args = Some(words.chain(spec.args.take().into_iter().flatten()).collect());
+    Ok(())
 }
 
 #[cfg(test)]
@@ -128,13 +143,23 @@ mod tests {
     }
 
     #[test]
+    fn a_command_of_cutechess_may_hold_its_arguments() {
+        let words =
+            ["-each", "st=1", "-engine", "cmd=java -jar 'my engine.jar'", "arg=-x", "-engine", "cmd=b"];
+        let found = specs(&parse(Cutechess, &words.map(String::from)).unwrap()).unwrap();
+        assert_eq!((found[0].cmd.as_str(), found[0].name.as_deref()), ("java", Some("java -jar 'my engine")));
+        assert_eq!(found[0].args.as_ref().unwrap(), &["-jar", "my engine.jar", "-x"]);
+    }
+
+    #[test]
     fn what_cannot_be_played_is_named() {
         for (program, line, says) in [
             (Fastchess, "-engine cmd=a -engine cmd=b", "a has no limit"),
             (Fastchess, "-engine cmd=a tc=1", "two engines"),
             (Fastchess, "-engine name=a tc=1", "without cmd="),
             (Fastchess, "-engine cmd=a whitepov", "no key `whitepov`"),
-            (Cutechess, "-engine cmd=a ponder", "ponder: patzer's engines"),
+            (Cutechess, "-engine cmd=a conf=b", "conf: there is no list"),
+            (Cutechess, "-engine cmd=a bookdepth=0 -engine cmd=b", "1 or more"),
             (Cutechess, "-engine cmd=a proto=xboard tc=1", "uci"),
             (Cutechess, "-engine cmd", "KEY=VALUE"),
         ] {

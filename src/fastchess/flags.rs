@@ -1,14 +1,13 @@
-//! Registry of the options of fastchess 1.8.2 and cutechess-cli: the tournament, its rules, the machine.
+//! Registry of the options of fastchess 1.8.2 and cutechess-cli: the tournament and the machine.
 
 use std::time::Duration;
 
 use super::Program::{self, Cutechess, Fastchess};
 use super::engines::ENGINE_KEYS;
 use super::parse::pair;
-use super::settings::{Settings, SprtSettings};
+use super::settings::{Settings, Tournament};
 use crate::{Error, Result};
-use patzer_match::stats::Model;
-use patzer_match::{DrawRule, ResignRule, SyzygyResults};
+use patzer_match::DrawRule;
 
 /// An option of one or both programs.
 pub struct Flag {
@@ -89,56 +88,6 @@ macro_rules! field {
 }
 pub(super) use field;
 
-const fn key(name: &'static str, does: &'static str, set: fn(&mut Settings, &str) -> Result<()>) -> Key {
-    Key { name, programs: BOTH, means: Means::Does(does), set }
-}
-
-fn sprt(settings: &mut Settings) -> &mut SprtSettings {
-    // Cutechess-cli's hypotheses are logistic Elo.
-    let model = if settings.program == Fastchess { Model::Normalized } else { Model::Logistic };
-    settings.sprt.get_or_insert(SprtSettings { elo0: 0.0, elo1: 0.0, alpha: 0.0, beta: 0.0, model })
-}
-
-fn draw(settings: &mut Settings) -> &mut DrawRule {
-    settings.draw.get_or_insert(DrawRule { after: 0, moves: 1, score: 0 })
-}
-
-fn resign(settings: &mut Settings) -> &mut ResignRule {
-    settings.resign.get_or_insert(ResignRule { moves: 1, score: 0 })
-}
-
-fn centipawns(value: &str) -> Result<i32> {
-    let score: u16 = number(value)?;
-    if score < 30_000 { Ok(score.into()) } else { Err(Error::usage("write centipawns below 30,000")) }
-}
-
-fn model(value: &str) -> Result<Model> {
-    <Model as clap::ValueEnum>::from_str(value, false)
-        .map_err(|_| Error::usage("write normalized, logistic or bayesian"))
-}
-
-const SPRT: &[Key] = &[
-    key("elo0", "difference under H0", |s, v| set!(sprt(s).elo0 = number(v)?)),
-    key("elo1", "difference under H1", |s, v| set!(sprt(s).elo1 = number(v)?)),
-    key("alpha", "chance to accept H1 where H0 holds", |s, v| set!(sprt(s).alpha = number(v)?)),
-    key("beta", "chance to accept H0 where H1 holds", |s, v| set!(sprt(s).beta = number(v)?)),
-    Key { programs: FAST, ..key("model", "scale of the hypotheses", |s, v| set!(sprt(s).model = model(v)?)) },
-];
-
-const DRAW: &[Key] = &[
-    key("movenumber", "full moves before the rule applies, the book's counted", |s, v| {
-        set!(draw(s).after = number(v)?)
-    }),
-    key("movecount", "moves of each side in a row", |s, v| set!(draw(s).moves = number(v)?)),
-    key("score", "centipawns", |s, v| set!(draw(s).score = centipawns(v)?)),
-];
-
-const RESIGN: &[Key] = &[
-    key("movecount", "moves in a row", |s, v| set!(resign(s).moves = number(v)?)),
-    key("score", "centipawns", |s, v| set!(resign(s).score = centipawns(v)?)),
-    key("twosided", "both sides have to agree on the winner", field!(two_sided = truth)),
-];
-
 /// `-quick cmd=A cmd=B book=FILE` of fastchess.
 fn quick(settings: &mut Settings, words: &[String]) -> Result<()> {
     for word in words {
@@ -168,13 +117,13 @@ fn milliseconds(value: &str) -> Result<Duration> {
 }
 
 fn tournament(settings: &mut Settings, value: &str) -> Result<()> {
-    settings.gauntlet = match value {
-        "gauntlet" => true,
-        "roundrobin" | "round-robin" => false,
-        "knockout" | "pyramid" => {
-            return Err(Error::usage("patzer plays gauntlets and round robins"));
-        }
-        _ => return Err(Error::usage("write roundrobin or gauntlet")),
+    settings.tournament = match (settings.program, value) {
+        (_, "gauntlet") => Tournament::Gauntlet,
+        (_, "roundrobin" | "round-robin") => Tournament::RoundRobin,
+        (Cutechess, "knockout") => Tournament::Knockout,
+        (Cutechess, "pyramid") => Tournament::Pyramid,
+        (Cutechess, _) => return Err(Error::usage("write round-robin, gauntlet, knockout or pyramid")),
+        (Fastchess, _) => return Err(Error::usage("write roundrobin or gauntlet")),
     };
     Ok(())
 }
@@ -188,20 +137,19 @@ fn variant(settings: &mut Settings, value: &str) -> Result<()> {
     Ok(())
 }
 
-fn tb_results(value: &str) -> Result<SyzygyResults> {
-    match value {
-        "BOTH" => Ok(SyzygyResults::All),
-        "WIN_LOSS" => Ok(SyzygyResults::Wins),
-        "DRAW" => Ok(SyzygyResults::Draws),
-        _ => Err(Error::usage("write BOTH, WIN_LOSS or DRAW")),
-    }
+fn book_mode(_: &mut Settings, mode: &str) -> Result<()> {
+    if matches!(mode, "ram" | "disk") { Ok(()) } else { Err(Error::usage("write ram or disk")) }
 }
 
-const fn flag(name: &'static str, values: &'static str, does: &'static str, takes: Takes) -> Flag {
+pub const fn key(name: &'static str, does: &'static str, set: fn(&mut Settings, &str) -> Result<()>) -> Key {
+    Key { name, programs: BOTH, means: Means::Does(does), set }
+}
+
+pub const fn flag(name: &'static str, values: &'static str, does: &'static str, takes: Takes) -> Flag {
     Flag { name, programs: BOTH, values, means: Means::Does(does), takes }
 }
 
-const fn fast(name: &'static str, values: &'static str, does: &'static str, takes: Takes) -> Flag {
+pub const fn fast(name: &'static str, values: &'static str, does: &'static str, takes: Takes) -> Flag {
     Flag { programs: FAST, ..flag(name, values, does, takes) }
 }
 
@@ -267,69 +215,16 @@ pub const FLAGS: &[Flag] = &[
         }),
     ),
     flag(
-        "sprt",
-        "KEY=VALUE…",
-        "stop by a sequential test",
-        Takes::Keys(
-            |s| {
-                sprt(s);
-            },
-            SPRT,
-        ),
+        "tournament",
+        "KIND",
+        "who meets whom: roundrobin, gauntlet; of cutechess-cli also knockout, pyramid",
+        Takes::One(tournament),
     ),
-    flag("tournament", "roundrobin|gauntlet", "who meets whom", Takes::One(tournament)),
     flag("seeds", "N", "engines that play a gauntlet", Takes::One(field!(seeds = number))),
     flag("variant", "standard|fischerandom", "castling by the rules of Chess960", Takes::One(variant)),
     flag("noswap", "", "the first engine has White in every game", Takes::Nothing(|s| s.swap = false)),
     flag("reverse", "", "the second engine begins with White", Takes::Nothing(|s| s.reverse = true)),
     flag("wait", "MS", "pause before each game", Takes::One(field!(wait = milliseconds))),
-    flag(
-        "draw",
-        "KEY=VALUE…",
-        "draw by score",
-        Takes::Keys(
-            |s| {
-                draw(s);
-            },
-            DRAW,
-        ),
-    ),
-    flag(
-        "resign",
-        "KEY=VALUE…",
-        "loss by score",
-        Takes::Keys(
-            |s| {
-                resign(s);
-            },
-            RESIGN,
-        ),
-    ),
-    flag(
-        "maxmoves",
-        "N",
-        "draw after N full moves; 0: never",
-        Takes::One(|s, value| set!(s.max_moves = Some(number(value)?).filter(|moves| *moves > 0))),
-    ),
-    flag(
-        "tb",
-        "PATHS",
-        "Syzygy tables end games",
-        Takes::One(|s, value| set!(s.tb = Some(value.to_string()))),
-    ),
-    flag(
-        "tbpieces",
-        "N",
-        "tables of at most N pieces",
-        Takes::One(|s, value| set!(s.tb_pieces = Some(number(value)?).filter(|pieces| *pieces > 0))),
-    ),
-    flag("tbignore50", "", "without the fifty-move rule", Takes::Nothing(|s| s.tb_ignore_50 = true)),
-    fast(
-        "tbadjudicate",
-        "BOTH|WIN_LOSS|DRAW",
-        "results that end games",
-        Takes::One(field!(tb_results = tb_results)),
-    ),
     flag(
         "recover",
         "",
@@ -396,6 +291,11 @@ pub const FLAGS: &[Flag] = &[
     },
     Flag {
         programs: FAST,
+        means: Means::Nothing("the order is another one each time unless -srand names one"),
+        ..flag("randomseed", "", "", Takes::Nothing(|_| {}))
+    },
+    Flag {
+        programs: FAST,
         means: Means::Refused("use -log file= engine=true, as fastchess says too"),
         ..flag("debug", "", "", Takes::Words(refused))
     },
@@ -413,8 +313,8 @@ pub const FLAGS: &[Flag] = &[
     },
     Flag {
         programs: CUTE,
-        means: Means::Refused("Polyglot books are not read; use -openings with EPD or PGN"),
-        ..flag("bookmode", "MODE", "", Takes::Words(refused))
+        means: Means::Nothing("books are read into memory"),
+        ..flag("bookmode", "ram|disk", "", Takes::One(book_mode))
     },
 ];
 

@@ -1,22 +1,19 @@
 //! Registry, continued: openings, games, logs, and what is printed.
 
 use super::Program::Fastchess;
-use super::flags::{BOTH, CUTE, FAST, Flag, Key, Means, Takes, field, number, refused, set, truth};
+use super::config;
+use super::flags::{
+    CUTE, FAST, Flag, Key, Means, Takes, fast, field, flag, key, number, refused, set, truth,
+};
 use super::settings::{LogLevel, OutputFile, Settings};
 use crate::{Error, Result};
 use patzer_match::output_format::OutputFormat;
 use patzer_match::pgn::{MoveField, Notation};
 
-const fn key(name: &'static str, does: &'static str, set: fn(&mut Settings, &str) -> Result<()>) -> Key {
-    Key { name, programs: BOTH, means: Means::Does(does), set }
-}
-
-fn ignored(_: &mut Settings, _: &str) -> Result<()> {
-    Ok(())
-}
-
 const OPENINGS: &[Key] = &[
-    key("file", "the book; .gz, .bz2, .zst and .zip too", |s, v| set!(s.book.file = Some(v.into()))),
+    key("file", "the book, EPD, PGN or Polyglot (.bin); .gz, .bz2, .zst and .zip too", |s, v| {
+        set!(s.book.file = Some(v.into()))
+    }),
     key("format", "epd or pgn; the file itself decides", |_, v| match v {
         "epd" | "pgn" => Ok(()),
         _ => Err(Error::usage("write epd or pgn")),
@@ -137,14 +134,48 @@ const LOG: &[Key] = &[
     }),
 ];
 
-const NO_CONFIG: &str =
-    "patzer writes and reads no config.json; `patzer match --resume` goes on from its own journal";
+/// Reads settings and results from a file, which replace all given before.
+fn read_config(settings: &mut Settings, path: &str) -> Result<()> {
+    let read = config::load(path.as_ref())?;
+    let replaced = std::mem::replace(settings, read);
+    settings.keeps_stats = replaced.keeps_stats;
+    settings.replaced = Some(Box::new(replaced));
+    Ok(())
+}
+
+fn discard_config(settings: &mut Settings, value: &str) -> Result<()> {
+    if truth(value)?
+        && let Some(replaced) = settings.replaced.take()
+    {
+        *settings = *replaced;
+    }
+    Ok(())
+}
+
+fn config_stats(settings: &mut Settings, value: &str) -> Result<()> {
+    if !truth(value)? {
+        settings.keeps_stats = false;
+    }
+    Ok(())
+}
+
+const fn config_key(
+    name: &'static str,
+    does: &'static str,
+    set: fn(&mut Settings, &str) -> Result<()>,
+) -> Key {
+    Key { programs: FAST, ..key(name, does, set) }
+}
 
 const CONFIG: &[Key] = &[
-    Key { programs: FAST, means: Means::Refused(NO_CONFIG), ..key("file", "", ignored) },
-    Key { programs: FAST, means: Means::Nothing("no config.json is written"), ..key("outname", "", ignored) },
-    Key { programs: FAST, means: Means::Nothing("no config.json is read"), ..key("discard", "", ignored) },
-    Key { programs: FAST, means: Means::Nothing("no config.json is read"), ..key("stats", "", ignored) },
+    config_key(
+        "file",
+        "settings, engines and results of an earlier run of two engines, to go on with",
+        read_config,
+    ),
+    config_key("outname", "the file to write; by default config.json", |s, v| set!(s.config_name = v.into())),
+    config_key("discard", "true: forget the file that was read", discard_config),
+    config_key("stats", "false: begin without the results of the file", config_stats),
 ];
 
 const OUTPUT: &[Key] = &[key("format", "fastchess or cutechess", |s, v| {
@@ -159,14 +190,6 @@ const OUTPUT: &[Key] = &[key("format", "fastchess or cutechess", |s, v| {
 const REPORT: &[Key] = &[key("penta", "statistics of pairs; false: of games", field!(penta = truth))];
 
 const CRC: &[Key] = &[key("pgn", "print the checksum of the PGN after each pair", field!(crc = truth))];
-
-const fn flag(name: &'static str, values: &'static str, does: &'static str, takes: Takes) -> Flag {
-    Flag { name, programs: BOTH, values, means: Means::Does(does), takes }
-}
-
-const fn fast(name: &'static str, values: &'static str, does: &'static str, takes: Takes) -> Flag {
-    Flag { programs: FAST, ..flag(name, values, does, takes) }
-}
 
 pub const FILE_FLAGS: &[Flag] = &[
     flag(
@@ -237,17 +260,17 @@ pub const FILE_FLAGS: &[Flag] = &[
     fast("output", "format=fastchess|cutechess", "lines of stdout", Takes::Keys(|_| {}, OUTPUT)),
     fast("crc32", "pgn=true|false", "checksum of the PGN", Takes::Keys(|_| {}, CRC)),
     fast("log", "KEY=VALUE…", "a log with time stamps, in UTC", Takes::Keys(|_| {}, LOG)),
-    fast("config", "KEY=VALUE…", "keys below", Takes::Keys(|_| {}, CONFIG)),
+    fast(
+        "config",
+        "KEY=VALUE…",
+        "file by which a run goes on; one is written as it ends",
+        Takes::Keys(|_| {}, CONFIG),
+    ),
     fast(
         "autosaveinterval",
         "N",
-        "0; other values have no effect: no config.json is written",
-        Takes::One(|s, value| {
-            if number::<i64>(value)? > 0 {
-                s.notes.push("-autosaveinterval: no config.json is written".into());
-            }
-            Ok(())
-        }),
+        "games between two writings of config.json; 0: at the end alone",
+        Takes::One(field!(autosave = number)),
     ),
     Flag {
         programs: CUTE,

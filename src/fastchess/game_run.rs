@@ -5,19 +5,21 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::Program;
+use super::config::ConfigFile;
 use super::display::Display;
 use super::engines;
 use super::output_files::OutputFiles;
-use super::settings::Settings;
+use super::settings::{Settings, Tournament};
 use crate::play::{pinned, warn_of_bad_openings};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_match::affinity::{self, CpuShares};
 use patzer_match::openings::{BookOptions, Openings, Order};
 use patzer_match::participant::{Defaults, Participant};
+use patzer_match::rounds::{RoundSettings, Rounds, RoundsState, System};
 use patzer_match::stats::Sprt;
 use patzer_match::{
     Adjudication, Control, CrossTable, EngineLog, Lineup, Listen, MatchConfig, OpeningChange, Pairings,
-    PvCheck, Rules, SprtState, Standings, Syzygy, run_match,
+    PvCheck, Rules, Schedule, Spec, SprtState, Standings, Syzygy, run_match,
 };
 
 /// Transposition table of players in this process, MiB.
@@ -32,18 +34,27 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
     let test = sprt(settings, specs.len())?;
     let games = Games::new(settings, test.as_ref(), ui)?;
     let concurrency = concurrency(settings)?;
-    let (openings, rules) = (openings(settings, &games, ui)?, rules(settings)?);
+    let seed = seed(settings, ui);
+    let (openings, rules) = (openings(settings, &games, seed, ui)?, rules(settings)?);
     let log = log(settings)?;
     settings.notes.iter().for_each(|note| ui.note(note));
-    let lineup = Lineup::load(&specs, &defaults(settings, log.as_ref()), stop)?;
+    let lineup = Lineup::load(&specs, &defaults(settings, seed, log.as_ref()), stop);
+    let lineup = lineup.inspect_err(|error| startup_failure(&specs, error, ui))?;
     let pairings = pairings(settings, &games, specs.len());
+    let rounds = rounds(settings, specs.len());
+    let done = if settings.keeps_stats { settings.stats.pairs()? } else { Vec::new() };
+    if !done.is_empty() {
+        ui.note(format!("-config: goes on after {} games", 2 * done.len()));
+    }
+    let plan = rounds.as_ref().map(Rounds::plan);
+    let pairs = rounds.as_ref().map(|rounds| rounds.settings().most_pairs() as usize);
     let shares = cpu_shares(settings, concurrency, &lineup, ui);
     let mut header = lineup.header(&settings.event);
     header.style = settings.style.clone();
     let config = MatchConfig {
-        pairs: 0..games.pairs * pairings.round(),
+        pairs: done.len()..pairs.unwrap_or(games.pairs * pairings.round()),
         concurrency,
-        pairings: &pairings,
+        pairings: plan.as_deref().map_or(&pairings as &dyn Schedule, |plan| plan),
         time_settings: &lineup.time_settings,
         names: &lineup.names,
         openings: &openings,
@@ -66,17 +77,21 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
         log.clone(),
         ui,
     )?;
+    if settings.program == Program::Fastchess {
+        display.config = Some(ConfigFile::new(&specs, seed));
+    }
     for warning in lineup.participants.iter().flat_map(|participant| &participant.warnings) {
         display.warn(warning)?;
     }
-    let mut standings: Box<dyn Standings> = match test {
-        Some(test) if games.by_pairs => Box::new(SprtState::new(test)),
-        Some(test) => Box::new(SprtState::new(test).by_games()),
-        None => Box::new(CrossTable::new(&lineup.names)),
+    let mut standings: Box<dyn Standings> = match (rounds, test) {
+        (Some(rounds), _) => Box::new(RoundsState::new(rounds, &lineup.names)),
+        (None, Some(test)) if games.by_pairs => Box::new(SprtState::new(test)),
+        (None, Some(test)) => Box::new(SprtState::new(test).by_games()),
+        (None, None) => Box::new(CrossTable::new(&lineup.names)),
     };
     let players =
         |number: usize, stop: &std::sync::atomic::AtomicBool| lineup.participants[number].player(stop);
-    let ended = run_match(&config, &mut *standings, &[], &mut files, &players, stop, &mut display);
+    let ended = run_match(&config, &mut *standings, &done, &mut files, &players, stop, &mut display);
     lineup.participants.iter().for_each(Participant::drop_spares);
     ended?;
     display.end(&*standings)?;
@@ -86,6 +101,17 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
         return Err(Error::data(path, format!("the log is cut short: {error}")));
     }
     Ok(Status::Done)
+}
+
+/// Says in fastchess's words that an engine did not answer `uci`.
+fn startup_failure(specs: &[Spec], error: &Error, ui: &Ui) {
+    let error = error.to_string();
+    let names = specs.iter().filter_map(|spec| spec.name.as_deref());
+    for name in names.filter(|name| error.starts_with(&format!("{name}: ")) && error.contains("`uci`")) {
+        let name = patzer_io::printable(name);
+        let reason = "Engine didn't respond to uciok after startup";
+        let _ = ui.line(&format!("Fatal; {name} engine startup failure: \"{reason}\""));
+    }
 }
 
 /// Number of games and the statistics that they allow.
@@ -157,7 +183,18 @@ fn concurrency(settings: &Settings) -> Result<usize> {
     games.ok_or_else(|| Error::usage(format!("-concurrency {}: write 1 to 4096", settings.concurrency)))
 }
 
-fn openings(settings: &Settings, games: &Games, ui: &Ui) -> Result<Openings> {
+/// Seeds the order of the openings and what engines draw from books.
+fn seed(settings: &Settings, ui: &Ui) -> u64 {
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let seed = settings.seed.unwrap_or_else(|| now().as_nanos() as u64);
+    let draws = settings.engines.iter().flatten().chain(&settings.each).any(|(key, _)| key == "book");
+    if (settings.book.random || draws) && settings.seed.is_none() {
+        ui.note(format!("-srand {seed} repeats this order of the openings"));
+    }
+    seed
+}
+
+fn openings(settings: &Settings, games: &Games, seed: u64, ui: &Ui) -> Result<Openings> {
     let book = &settings.book;
     let Some(file) = &book.file else {
         if settings.chess960 {
@@ -168,11 +205,6 @@ fn openings(settings: &Settings, games: &Games, ui: &Ui) -> Result<Openings> {
         ui.note("no -openings: every game begins at the start position");
         return Ok(Openings::start_position());
     };
-    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    let seed = settings.seed.unwrap_or_else(|| now().as_nanos() as u64);
-    if book.random && settings.seed.is_none() {
-        ui.note(format!("-srand {seed} repeats this order of the openings"));
-    }
     let order = match (book.random, settings.program) {
         (false, _) => Order::Sequential,
         (true, Program::Fastchess) => Order::Fastchess,
@@ -186,6 +218,7 @@ fn openings(settings: &Settings, games: &Games, ui: &Ui) -> Result<Openings> {
         plies: book.plies,
         chess960: settings.chess960,
         as_is: true,
+        moves: true,
         // Fastchess drops what one pairing does not need, and the others use the same openings.
         most: (settings.program == Program::Fastchess).then_some(games.openings),
     })?;
@@ -224,7 +257,7 @@ fn log(settings: &Settings) -> Result<Option<Arc<EngineLog>>> {
     settings.log.file.as_deref().map(create).transpose()
 }
 
-fn defaults(settings: &Settings, log: Option<&Arc<EngineLog>>) -> Defaults {
+fn defaults(settings: &Settings, seed: u64, log: Option<&Arc<EngineLog>>) -> Defaults {
     let check_pvs = match settings.program {
         Program::Fastchess if settings.check_mate_pvs => Some(PvCheck::Mates),
         Program::Fastchess => Some(PvCheck::Legal),
@@ -244,15 +277,30 @@ fn defaults(settings: &Settings, log: Option<&Arc<EngineLog>>) -> Defaults {
         timeouts: settings.timeouts,
         lenient: true,
         listen,
+        seed: Some(seed),
     }
 }
 
+/// A knockout with the games of `-games` an encounter, as cutechess-cli plays it.
+fn rounds(settings: &Settings, players: usize) -> Option<Rounds> {
+    let pairs = settings.games.div_ceil(2).max(1);
+    let knockout = settings.tournament == Tournament::Knockout;
+    knockout.then(|| Rounds::new(RoundSettings { system: System::Knockout, players, pairs }))
+}
+
 fn pairings(settings: &Settings, games: &Games, players: usize) -> Pairings {
-    let seeds = if settings.gauntlet { settings.seeds.max(1) } else { players };
+    let seeds = match settings.tournament {
+        Tournament::Gauntlet => settings.seeds.max(1),
+        _ => players,
+    };
     let first = usize::from(settings.reverse);
     let second = if settings.swap { 1 - first } else { first };
-    let mut pairings = Pairings::by_first(players, seeds, games.change);
+    let mut pairings = match settings.tournament {
+        Tournament::Pyramid => Pairings::new(players, players),
+        _ => Pairings::by_first(players, seeds, games.change),
+    };
     pairings.colours = [first, second];
+    pairings.change = games.change;
     pairings
 }
 

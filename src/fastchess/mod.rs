@@ -4,10 +4,12 @@
 //! name with the reason. [`game_run`] plays what the settings say and writes stdout as that program does. No journal
 //! is kept: games are appended to the PGN, as there.
 
+mod config;
 mod display;
 mod engines;
 mod flags;
 mod flags_files;
+mod flags_rules;
 mod game_run;
 mod output_files;
 mod parse;

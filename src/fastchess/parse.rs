@@ -3,12 +3,13 @@
 use super::Program;
 use super::flags::{FLAGS, Flag, Means, Takes};
 use super::flags_files::FILE_FLAGS;
+use super::flags_rules::RULE_FLAGS;
 use super::settings::{KeyValue, Settings};
 use crate::{Error, Result};
 
 /// All options of a program.
 pub fn flags(program: Program) -> impl Iterator<Item = &'static Flag> {
-    FLAGS.iter().chain(FILE_FLAGS).filter(move |flag| flag.programs.contains(&program))
+    FLAGS.iter().chain(RULE_FLAGS).chain(FILE_FLAGS).filter(move |flag| flag.programs.contains(&program))
 }
 
 pub fn parse(program: Program, words: &[String]) -> Result<Settings> {

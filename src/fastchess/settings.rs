@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::Program;
+use super::config::Stats;
 use patzer_match::affinity::CpuList;
 use patzer_match::output_format::OutputFormat;
 use patzer_match::pgn::PgnStyle;
@@ -27,7 +28,7 @@ pub struct Settings {
     /// Games from one opening.
     pub repeat: u64,
     pub sprt: Option<SprtSettings>,
-    pub gauntlet: bool,
+    pub tournament: Tournament,
     pub seeds: usize,
     pub swap: bool,
     pub reverse: bool,
@@ -66,8 +67,27 @@ pub struct Settings {
     pub log: LogSettings,
     pub timeouts: Timeouts,
     pub quick: bool,
+    /// File of fastchess's settings and results; empty for cutechess-cli.
+    pub config_name: String,
+    /// Games between two writings of that file; 0 or less: at the end alone.
+    pub autosave: i64,
+    /// Results of the file that was read, and whether they count.
+    pub stats: Stats,
+    pub keeps_stats: bool,
+    /// Settings that a file replaced.
+    pub replaced: Option<Box<Settings>>,
     /// What is accepted without effect, to be said once.
     pub notes: Vec<String>,
+}
+
+/// Who meets whom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tournament {
+    RoundRobin,
+    Gauntlet,
+    Knockout,
+    /// Each engine against those before it, so that new ones come last.
+    Pyramid,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -126,6 +146,7 @@ impl Settings {
             fields: Vec::new(),
             round_by_game: false,
             clock: true,
+            openings: true,
             unsigned_zero: true,
             ..PgnStyle::default()
         };
@@ -139,7 +160,7 @@ impl Settings {
             games: pick(2, 1),
             repeat: pick(2, 1),
             sprt: None,
-            gauntlet: false,
+            tournament: Tournament::RoundRobin,
             seeds: 1,
             swap: true,
             reverse: false,
@@ -179,6 +200,11 @@ impl Settings {
                 stall: Some(Duration::from_secs(600)),
             },
             quick: false,
+            config_name: if fastchess { "config.json".to_string() } else { String::new() },
+            autosave: 20,
+            stats: Stats::default(),
+            keeps_stats: true,
+            replaced: None,
             notes: Vec::new(),
         }
     }

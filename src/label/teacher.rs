@@ -231,6 +231,7 @@ fn participant(args: &LabelArgs, spec: &Spec) -> Result<Participant> {
         },
         lenient: false,
         listen: Listen::default(),
+        seed: None,
     };
     let participant = Participant::load(spec, &defaults)?;
     if !participant.is_program() {

@@ -203,6 +203,7 @@ fn participant(spec: &Spec) -> Result<Participant> {
         },
         lenient: false,
         listen: Listen::default(),
+        seed: None,
     };
     Participant::load(spec, &defaults)
 }

@@ -169,6 +169,7 @@ fn participant(engine: &str) -> Result<Participant> {
         timeouts: Timeouts { start: 10 * second, ready: 60 * second, stall: Some(60 * second) },
         lenient: false,
         listen: Listen::default(),
+        seed: None,
     };
     Participant::load(&spec, &defaults)
 }

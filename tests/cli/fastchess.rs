@@ -299,15 +299,140 @@ fn cutechess_has_its_own_words_and_lines() {
     assert!(!pgn.contains("PlyCount"), "{pgn}");
 }
 
+/// Moves of books in the first two games.
+fn book_moves(pgn: &str) -> [usize; 2] {
+    let mut games = pgn.split("[Event ").skip(1);
+    [0, 1].map(|_| games.next().unwrap().matches("{book}").count())
+}
+
+#[test]
+fn engines_of_cutechess_play_from_polyglot_books() {
+    let folder = folder();
+    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/polyglot.bin");
+    let exe = std::env::current_exe().unwrap().display().to_string();
+    let mut words = Vec::new();
+    for (name, depth) in [("A", 2), ("B", 3)] {
+        words.extend([String::from("-engine"), format!("cmd={exe}"), format!("name={name}")]);
+        words.extend(["--exact", "mock::engine", "--ignored", "--nocapture"].map(|arg| format!("arg={arg}")));
+        words.extend([format!("book={}", book.display()), format!("bookdepth={depth}")]);
+    }
+    words.extend(line("-each tc=inf depth=1 -games 2 -maxmoves 5 -srand 3 -bookmode disk -pgnout g.pgn"));
+    played(&run_as(folder.path(), PATZER, &["cutechess"], &words));
+    let pgn = fs::read_to_string(folder.path().join("g.pgn")).unwrap();
+    assert!(book_moves(&pgn).iter().all(|count| (1..=5).contains(count)), "{pgn}");
+    // The same book as openings: both games of a pair begin with its line.
+    let options = format!(
+        "-each nodes=5 -rounds 3 -maxmoves 5 -openings file={} order=random plies=4 -srand 1 -pgnout file=o.pgn",
+        book.display()
+    );
+    played(&fastchess(folder.path(), &options));
+    let pgn = fs::read_to_string(folder.path().join("o.pgn")).unwrap();
+    assert!((12..=24).contains(&pgn.matches("{book}").count()) && !pgn.contains("[FEN "), "{pgn}");
+    let lines: Vec<String> = pgn
+        .split("[Event ")
+        .skip(1)
+        .map(|game| game.split("\n\n").nth(1).unwrap().replace('\n', " "))
+        .map(|game| game.rsplit_once("{book}").unwrap().0.to_string())
+        .collect();
+    assert!(lines[0] == lines[1] && lines[2] == lines[3] && lines[0] != lines[2], "{lines:?}");
+    assert!(pgn.matches("[ECO \"").count() == 6 && pgn.contains("[Opening \""), "{pgn}");
+}
+
+#[test]
+fn a_run_goes_on_from_the_config_that_fastchess_or_patzer_wrote() {
+    let folder = folder();
+    let options = "-openings file=book.epd format=epd order=random -srand 5 -pgnout file=g.pgn notation=uci nodes=true \
+                   -draw movenumber=3 movecount=2 score=90 -autosaveinterval 2 -each nodes=5 -event some-where";
+    let whole = played(&fastchess(folder.path(), &format!("{options} -rounds 4")));
+    let games = fs::read_to_string(folder.path().join("g.pgn")).unwrap();
+    fs::remove_file(folder.path().join("g.pgn")).unwrap();
+    played(&fastchess(folder.path(), &format!("{options} -rounds 2")));
+    let text =
+        played(&run_as(folder.path(), PATZER, &["fastchess"], &line("-config file=config.json -rounds 4")));
+    assert!(text.starts_with("Started game 5 of 8 (A vs B)\n"), "{text}");
+    let end = |text: &str| -> Vec<String> {
+        let results = text.split("Results of A vs B").last().unwrap();
+        results.lines().filter(|line| !line.starts_with("Total Time")).map(str::to_string).collect()
+    };
+    assert_eq!(end(&text), end(&whole));
+    let moves = |pgn: &str| -> Vec<String> {
+        let bare = |game: &str| -> Option<String> {
+            let text = game.split("\n\n").nth(1)?.replace('\n', " ");
+            Some(text.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest)).collect())
+        };
+        pgn.split("[Event ").skip(1).filter_map(bare).collect()
+    };
+    let resumed = fs::read_to_string(folder.path().join("g.pgn")).unwrap();
+    assert_eq!(moves(&resumed), moves(&games));
+    let config: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.path().join("config.json")).unwrap()).unwrap();
+    assert_eq!((&config["rounds"], &config["stats"]["A vs B"]["wins"].is_u64()), (&4.into(), &true));
+    // Without its results everything is played again; with -config discard=true the file is forgotten.
+    let words = line("-config file=config.json stats=false -rounds 1");
+    let text = played(&run_as(folder.path(), PATZER, &["fastchess"], &words));
+    assert!(text.starts_with("Started game 1 of 2"), "{text}");
+    let words = line("-config file=config.json discard=true -rounds 1");
+    assert_eq!(run_as(folder.path(), PATZER, &["fastchess"], &words).status.code(), Some(1));
+    for (change, says) in [
+        (("\"rounds\"", "\"turns\""), "config.json: unknown field `turns`"),
+        (("\"variant\": 0", "\"variant\": 7"), "config.json: -variant 7: patzer plays standard"),
+    ] {
+        let text = fs::read_to_string(folder.path().join("config.json")).unwrap();
+        fs::write(folder.path().join("other.json"), text.replacen(change.0, change.1, 1)).unwrap();
+        let output = run_as(folder.path(), PATZER, &["fastchess"], &line("-config file=other.json"));
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.replace("other", "config").contains(says), "{error}");
+    }
+    // A file of something else stays.
+    fs::write(folder.path().join("config.json"), "{}\n").unwrap();
+    let output = fastchess(folder.path(), "-each nodes=5 -rounds 1");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("config.json: is no file of fastchess"),
+        "{output:?}"
+    );
+    assert_eq!(fs::read_to_string(folder.path().join("config.json")).unwrap(), "{}\n");
+}
+
+#[test]
+fn a_knockout_and_a_pyramid_of_cutechess_are_played() {
+    let folder = folder();
+    let exe = std::env::current_exe().unwrap().display().to_string();
+    let engines: Vec<String> = ["A", "B", "C"]
+        .iter()
+        .zip(1..)
+        .flat_map(|(name, seed)| {
+            let mut words = vec!["-engine".to_string(), format!("cmd={exe}"), format!("name={name}")];
+            words.extend(
+                ["--exact", "mock::engine", "--ignored", "--nocapture"].map(|arg| format!("arg={arg}")),
+            );
+            words.extend([format!("option.Seed={seed}"), "option.Mode=illegal@0".to_string()]);
+            words
+        })
+        .collect();
+    for (kind, games) in [("knockout", 4), ("pyramid", 6)] {
+        let options = line(&format!(
+            "-each tc=inf depth=1 -games 2 -maxmoves 5 -openings file=book.epd format=epd -pgnout {kind}.pgn -tournament {kind}"
+        ));
+        played(&run_as(folder.path(), PATZER, &["cutechess"], &[engines.clone(), options].concat()));
+        let pgn = fs::read_to_string(folder.path().join(format!("{kind}.pgn"))).unwrap();
+        assert!(pgn.matches("[Event ").count() >= games, "{pgn}");
+        let first =
+            if kind == "knockout" { "[White \"B\"]\n[Black \"C\"]" } else { "[White \"A\"]\n[Black \"B\"]" };
+        let names: String = pgn
+            .lines()
+            .filter(|line| line.starts_with("[White \"") || line.starts_with("[Black \""))
+            .take(2)
+            .collect::<Vec<_>>()
+            .join("\n");
+        assert_eq!(names, first);
+    }
+}
+
 #[test]
 fn what_is_not_understood_is_refused_by_name() {
     for (program, text, says) in [
         ("fastchess", "-round 5", "`-round` is not an option of fastchess; did you mean -rounds?"),
-        (
-            "fastchess",
-            "-config file=config.json",
-            "-config file=config.json: file=: patzer writes and reads no config.json",
-        ),
+        ("fastchess", "-config file=none.json", "none.json: no such file"),
         ("fastchess", "-rounds", "-rounds: takes one value"),
         ("fastchess", "-games x", "`x` is not a number"),
         ("fastchess", "-pgnout games.pgn", "`games.pgn` is not KEY=VALUE"),
@@ -315,9 +440,9 @@ fn what_is_not_understood_is_refused_by_name() {
         ("fastchess", "-engine cmd=a ponder", "there is no key `ponder`"),
         ("fastchess", "-pgnout match_line=(", "-pgnout match_line=(: match_line=(:"),
         ("fastchess", "-variant atomic", "standard and fischerandom"),
-        ("cutechess", "-engine cmd=a ponder", "ponder: patzer's engines do not think"),
-        ("cutechess", "-engine cmd=a book=b.bin", "Polyglot"),
-        ("cutechess", "-tournament knockout", "gauntlets and round robins"),
+        ("cutechess", "-engine cmd=a bookdepth=x -engine cmd=b", "write full moves, 1 or more"),
+        ("cutechess", "-bookmode tape", "write ram or disk"),
+        ("fastchess", "-tournament knockout", "write roundrobin or gauntlet"),
         ("cutechess", "-quick cmd=a", "`-quick` is not an option of cutechess-cli"),
         ("cutechess", "-repeat 3 -engine cmd=a depth=1 -engine cmd=b depth=1", "once or twice"),
         ("fastchess", "-engine cmd=a nodes=1 -engine cmd=b nodes=1 -concurrency 4000", "-force-concurrency"),

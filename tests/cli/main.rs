@@ -45,6 +45,7 @@ mod sprt;
 mod spsa;
 mod studies;
 mod teacher;
+mod tournaments;
 mod tune;
 mod tune_net;
 mod tune_traces;

@@ -8,7 +8,8 @@
 //!
 //! Started as `teacher`, it shows wins, draws and losses if `UCI_ShowWDL` says so, and its scores depend on the
 //! searches since `ucinewgame`, as those of an engine with a transposition table do: [`taught`]. Started as `iterates`, it
-//! reports five iterations of 100 nodes each and waits for `stop`.
+//! reports five iterations of 100 nodes each and waits for `stop`. Started as `ponders`, it has the option `Ponder`, expects
+//! the reply that it would play itself, and with the mode `doubles` it answers `stop` twice, with `early` before it.
 //!
 //! It knows `genfens` of OpenBench, where each eighth opening is no position; started as `few`, it ends halfway.
 
@@ -146,6 +147,9 @@ impl Engine {
                     say(
                         "option name Move Overhead type spin default 0 min 0 max 9\noption name Clear type button",
                     );
+                    if self.start == "ponders" {
+                        say("option name Ponder type check default false");
+                    }
                     if self.start == "teacher" {
                         say("option name UCI_ShowWDL type check default false");
                     }
@@ -164,6 +168,13 @@ impl Engine {
                 self.go(rest);
             }
             "stop" => {
+                if let Some(best) = self.searching.take() {
+                    for _ in 0..if self.mode == "doubles" { 2 } else { 1 } {
+                        say(&format!("bestmove {best}"));
+                    }
+                }
+            }
+            "ponderhit" => {
                 if let Some(best) = self.searching.take() {
                     say(&format!("bestmove {best}"));
                 }
@@ -190,6 +201,7 @@ impl Engine {
             "Score" => self.score = Some(value.parse().unwrap()),
             "UCI_ShowWDL" => self.shows_wdl = value == "true",
             "UCI_Chess960" => self.chess960 = value == "true",
+            "Ponder" => assert_eq!(value, "true"),
             "Move Overhead" | "Clear" => eprintln!("{name} is {value}"),
             _ => panic!("no option {name}"),
         }
@@ -232,6 +244,18 @@ impl Engine {
             "nothing" => {}
             _ => say(&format!("info string evaluation {value} cp from the side to move")),
         }
+    }
+
+    /// The move with the reply that it expects.
+    fn best_and_reply(&self) -> String {
+        let (best, mut line) = (self.best(), self.line.clone().unwrap());
+        line.play(best.parse::<UciMove>().unwrap().to_move(line.position()).unwrap());
+        let moves = line.position().legal_moves();
+        if moves.is_empty() {
+            return best;
+        }
+        let reply = moves[mix(self.seed, line.key()) as usize % moves.len()];
+        format!("{best} ponder {}", reply.to_uci(line.position().castles().mode()))
     }
 
     fn best(&self) -> String {
@@ -307,6 +331,16 @@ impl Engine {
             say(&format!("info depth {depth} score cp {score}{wdl} nodes 9 pv {best}"));
             let best = if mode == "illegal" { "e2e5" } else { &best };
             return say(&format!("bestmove {best}"));
+        }
+        if self.start == "ponders" {
+            let answer = self.best_and_reply();
+            say(&format!("info depth {depth} score cp {score} nodes {ply} nps 1000 time 1 pv {best}"));
+            if limits.starts_with("ponder ") && self.mode != "early" {
+                self.searching = Some(answer);
+            } else {
+                say(&format!("bestmove {answer}"));
+            }
+            return;
         }
         if mode == "stale" {
             say(&format!("bestmove {}", self.last));

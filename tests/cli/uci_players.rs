@@ -128,7 +128,7 @@ fn engines_receive_both_clocks_and_all_limits() {
         "{said}"
     );
     let output = play(folder.path(), "", &["name=one option.Mode=limits st=0.25", "name=two"], "--games 2");
-    assert!(stderr(&output).contains("go movetime 250\n"), "{output:?}");
+    assert!(stderr(&output).contains("go movetime 250"), "{output:?}");
 }
 
 #[test]
@@ -417,4 +417,56 @@ fn with_recover_a_hang_on_the_clock_costs_one_game() {
     let output = play(folder.path(), "", &engines, args);
     let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(result["reasons"], serde_json::json!({ "move_limit": 2, "time_forfeit": 2 }), "{output:?}");
+}
+
+/// Moves of a file of games, without comments.
+fn moves(folder: &Path) -> String {
+    let text = pgn(folder).replace('\n', " ");
+    let bare = text.split('{').map(|part| part.split_once('}').map_or(part, |(_, rest)| rest));
+    bare.filter(|part| !part.contains("[Event")).collect()
+}
+
+#[test]
+fn an_engine_thinks_on_the_opponents_time_and_plays_the_same_moves() {
+    for (seeds, mode, hits) in [
+        (["1", "1"], "", true),
+        (["1", "2"], "", false),
+        (["1", "1"], " option.Mode=early@0", true),
+        (["1", "2"], " option.Mode=early@0", false),
+        (["1", "2"], " option.Mode=doubles@0", false),
+    ] {
+        let played = |ponder: &str| {
+            let folder = folder();
+            let [one, two] =
+                seeds.map(|seed| format!("name={seed}{mode} option.Seed={seed} tc=9+0.5{ponder}"));
+            let two = two.replace("name=", "name=second-");
+            let args = "--games 2 --max-moves 9 --log log --json";
+            let output = play(folder.path(), "ponders", &[&one, &two], args);
+            assert_eq!(reasons(&output), serde_json::json!({ "move_limit": 2 }), "{output:?}");
+            let log = fs::read_to_string(folder.path().join("log")).unwrap();
+            (moves(folder.path()), log, stderr(&output))
+        };
+        let (plain, log, _) = played("");
+        assert!(!log.contains("go ponder") && !log.contains("option name Ponder value"), "{log}");
+        let (with, log, said) = played(" ponder=on");
+        assert_eq!(plain, with);
+        assert!(log.contains("setoption name Ponder value true"), "{log}");
+        let count = |text: &str| log.matches(text).count();
+        // Own clock after the first move with its increment, the opponent's as it was.
+        assert!(count("go ponder wtime ") > 30 && count(" btime 9000 winc 500 binc 500") > 1, "{log}");
+        assert!(if hits { count("ponderhit") > 25 } else { count("ponderhit") < 25 }, "{log}");
+        assert_eq!(mode.contains("doubles"), said.contains("dropped answers without a question"), "{said}");
+    }
+}
+
+#[test]
+fn who_cannot_think_on_the_opponents_time_is_named() {
+    for (start, engine, says) in [
+        ("", "name=a ponder=on tc=5", "has no option `Ponder`"),
+        ("ponders", "name=a ponder=on nodes=5", "needs a time limit"),
+    ] {
+        let output = play(folder().path(), start, &[engine, "name=b tc=5"], "--games 2");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(stderr(&output).contains(says), "{output:?}");
+    }
 }

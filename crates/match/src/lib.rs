@@ -9,6 +9,7 @@
 mod adjudication;
 pub mod affinity;
 pub mod book;
+mod book_player;
 mod by_opening;
 mod children;
 mod control;
@@ -29,6 +30,7 @@ mod player;
 pub mod puzzles;
 pub mod race;
 pub mod record;
+pub mod rounds;
 mod runner;
 mod sequential;
 mod spec;
@@ -41,6 +43,7 @@ mod tournament;
 mod uci;
 
 pub use adjudication::{Adjudication, DrawRule, ResignRule};
+pub use book_player::{BookPlayer, OwnBook};
 pub use control::{Control, Time, TimeControl, Timer};
 pub use game::{Game, GameError, PlayedMove, Reason, Rules, TimeSettings, ending, play};
 pub use lineup::Lineup;
@@ -51,7 +54,7 @@ pub use player::{
 };
 pub use runner::{Observer, RunSummary, Standings, StopReason, run_match};
 pub use sequential::SprtState;
-pub use spec::{KEYS, Spec, SpecError};
+pub use spec::{KEYS, Spec, SpecError, words};
 pub use syzygy::{Syzygy, SyzygyResults};
 pub use tally::Tally;
 pub use time_use::{TimeSummary, TimeUse};

@@ -26,8 +26,10 @@ impl Lineup {
         })
     }
 
+    /// Threads that think at once on one board.
     pub fn threads(&self) -> usize {
-        self.participants.iter().map(Participant::threads).max().unwrap_or(1)
+        let most = self.participants.iter().map(Participant::threads).max().unwrap_or(1);
+        if self.participants.iter().any(Participant::ponders) { 2 * most } else { most }
     }
 
     pub fn deterministic(&self) -> bool {

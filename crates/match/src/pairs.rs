@@ -121,6 +121,7 @@ fn play_one(
     }
     let settings = seats.map(|player| &config.time_settings[player]);
     let start = config.openings.get(pairing.openings[game], config.deterministic());
+    players.iter_mut().for_each(|player| player.set_opening(pairing.openings[game]));
     if game > 0 || index > config.pairs.start {
         std::thread::sleep(config.wait);
     }
@@ -129,7 +130,11 @@ fn play_one(
         GameError::Stopped => None,
         GameError::Failed(color, note) => {
             let name = &config.names[color.fold_wb(seats[0], seats[1])];
-            Some(Error::input(format!("{name} failed in game {}.{}: {note}", index + 1, game + 1)))
+            Some(Error::input(format!(
+                "{name} failed in game {}.{}: {note}; no recover option set",
+                index + 1,
+                game + 1
+            )))
         }
     })?;
     played.clock = config.header.style.clock.then(|| [begin, SystemTime::now()]);
@@ -292,7 +297,10 @@ pub mod tests {
         };
         let ended = run(&plan, &players, &AtomicBool::new(false), &mut receive, &mut || Ok(()));
         // Four calls a pair: the fourteenth is the second player's in the fourth pair.
-        assert_eq!(ended.unwrap_err().to_string(), "b failed in game 4.1: exit status: 3");
+        assert_eq!(
+            ended.unwrap_err().to_string(),
+            "b failed in game 4.1: exit status: 3; no recover option set"
+        );
         assert_eq!(pairs, 3);
     }
 

@@ -1,18 +1,22 @@
 //! Participants of a match: an evaluation played by the bundled engine, or a UCI program.
 
-use std::io::Read;
+mod files;
+
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+pub use files::program_path;
+use files::{find, is_program, limit_of};
+
 use super::uci::{Analyst, Genfens, Program, UciPlayer};
-use crate::{Control, InProcess, Listen, Player, PlayerError, Spec, TimeSettings, Timeouts};
+use crate::{
+    BookPlayer, Control, InProcess, Listen, OwnBook, Player, PlayerError, Spec, TimeSettings, Timeouts,
+};
 use patzer_engine::{OptionError, Params, PlayerSettings, SearchKind};
 use patzer_eval::Evaluation;
-use patzer_eval::nnue::file::has_magic;
 use patzer_io as io;
-use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone)]
@@ -25,6 +29,9 @@ pub struct Defaults {
     /// Warn of options that an engine does not have, instead of refusing it.
     pub lenient: bool,
     pub listen: Listen,
+    /// Seeds what players draw from books of their own; `None` where they play no games of a match, and may have
+    /// neither a book nor think on the opponent's time.
+    pub seed: Option<u64>,
 }
 
 pub struct Participant {
@@ -33,6 +40,7 @@ pub struct Participant {
     /// SHA-256 of the file, or the name of a built-in evaluation; identifies the participant in the journal.
     pub digest: String,
     kind: Kind,
+    book: Option<OwnBook>,
     /// Programs started by [`start_programs`], for the first games.
     spares: Mutex<Vec<UciPlayer>>,
     engine_name: Option<String>,
@@ -56,6 +64,7 @@ impl Participant {
             control: control.scaled(spec.odds.unwrap_or(1.0)),
             margin: spec.margin.unwrap_or(defaults.margin),
         };
+        let book = own_book(spec, defaults, &time_settings)?;
         let embedded = Evaluation::EMBEDDED.contains(&spec.cmd.as_str());
         let path = if embedded { PathBuf::from(&spec.cmd) } else { find(&spec.cmd, spec.dir.as_deref())? };
         let bytes = if embedded { Vec::new() } else { io::read_as(&path, limit_of)? };
@@ -71,6 +80,7 @@ impl Participant {
             time_settings,
             digest,
             kind,
+            book,
             spares: Mutex::default(),
             engine_name: None,
             declared: [None, None],
@@ -102,6 +112,11 @@ impl Participant {
             Kind::InProcess(evaluation, ..) => evaluation.missing(),
             Kind::Program(_) => &[],
         }
+    }
+
+    /// Whether it thinks on the opponent's time.
+    pub fn ponders(&self) -> bool {
+        matches!(&self.kind, Kind::Program(program) if program.ponder)
     }
 
     pub fn threads(&self) -> usize {
@@ -139,6 +154,11 @@ impl Participant {
 
     /// Settings that affect play, apart from file and limits, in one line for the journal.
     pub fn settings(&self) -> String {
+        let book = self.book.as_ref().map(|book| format!(", {}", book.describe()));
+        self.kind_settings() + &book.unwrap_or_default()
+    }
+
+    fn kind_settings(&self) -> String {
         match &self.kind {
             Kind::InProcess(_, settings, params) => {
                 let search = match settings.search {
@@ -156,13 +176,24 @@ impl Participant {
                     program.dir.as_ref().map(|dir| format!(" in {}", dir.display())).unwrap_or_default();
                 let restart = if program.restart { ", restarted" } else { "" };
                 let short = if program.short_history { ", short history" } else { "" };
-                let text = format!("program {:?}{dir} {}{restart}{short}", program.args, options.join(" "));
+                let ponder = if program.ponder { ", pondering" } else { "" };
+                let options = options.join(" ");
+                let text = format!("program {:?}{dir} {options}{restart}{short}{ponder}", program.args);
                 text.trim_end().to_string()
             }
         }
     }
 
     pub fn player(&self, stop: &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> {
+        let player = self.searcher(stop)?;
+        Ok(match &self.book {
+            Some(book) => Box::new(BookPlayer::new(player, book.clone())),
+            None => player,
+        })
+    }
+
+    /// The player without its book.
+    fn searcher(&self, stop: &AtomicBool) -> std::result::Result<Box<dyn Player>, PlayerError> {
         let program = match &self.kind {
             Kind::Program(program) => program,
             Kind::InProcess(evaluation, settings, params) => {
@@ -209,6 +240,22 @@ impl Participant {
 
     pub fn drop_spares(&self) {
         self.spares.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+}
+
+/// The player's book; refuses what its games cannot have.
+fn own_book(spec: &Spec, defaults: &Defaults, time_settings: &TimeSettings) -> Result<Option<OwnBook>> {
+    let refused = |reason: &str| Err(Error::usage(format!("{}: {reason}", spec.cmd)));
+    let ponder = spec.ponder == Some(true);
+    match (defaults.seed, &spec.book) {
+        (None, _) if ponder => refused("ponder= is for games of matches"),
+        (_, _) if ponder && time_settings.control.deterministic() => {
+            refused("ponder= needs a time limit: tc= or st=")
+        }
+        (_, None) if spec.book_moves.is_some() => refused("bookdepth= needs book="),
+        (None, Some(_)) => refused("book= is for games of matches"),
+        (Some(seed), Some(path)) => OwnBook::load(path, spec.book_moves, seed).map(Some),
+        (_, None) => Ok(None),
     }
 }
 
@@ -270,55 +317,6 @@ fn file_name(cmd: &str) -> String {
     Path::new(cmd).file_name().map_or_else(|| cmd.to_string(), |name| name.to_string_lossy().into_owned())
 }
 
-fn find(cmd: &str, dir: Option<&Path>) -> Result<PathBuf> {
-    if cmd.is_empty() {
-        return Err(Error::usage("a player without cmd=; name a .nnue or .hce.toml file or a UCI engine"));
-    }
-    let plain = Path::new(cmd);
-    let mut places = vec![plain.to_path_buf()];
-    places.extend(dir.map(|dir| dir.join(plain)));
-    if plain.components().count() == 1
-        && let Some(path) = std::env::var_os("PATH")
-    {
-        places.extend(std::env::split_paths(&path).map(|folder| folder.join(plain)));
-    }
-    let found = places.into_iter().find(|place| place.is_file());
-    Ok(found.unwrap_or_else(|| plain.to_path_buf()))
-}
-
-/// Returns the file of a player that is a program, without starting it or reading more than its head.
-pub fn program_path(spec: &Spec) -> Result<Option<PathBuf>> {
-    if Evaluation::EMBEDDED.contains(&spec.cmd.as_str()) {
-        return Ok(None);
-    }
-    let path = find(&spec.cmd, spec.dir.as_deref())?;
-    if path.exists() && !path.is_file() {
-        return Err(Error::data(path, "is not a regular file"));
-    }
-    let mut head = Vec::new();
-    io::open(&path)?.take(4).read_to_end(&mut head).map_err(|e| Error::io(&path, e))?;
-    Ok(is_program(&path, &head).then_some(path))
-}
-
-/// Magic numbers of programs: ELF, scripts, Windows, macOS.
-const PROGRAMS: [&[u8]; 5] = [b"\x7fELF", b"#!", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
-
-fn limit_of(head: &[u8]) -> Option<Limit> {
-    if has_magic(head) {
-        Some(Limit::NETWORK)
-    } else if PROGRAMS.iter().any(|magic| head.starts_with(magic)) {
-        Some(Limit::PROGRAM)
-    } else {
-        // Weights are text.
-        (!head.contains(&0)).then_some(Limit::WEIGHTS)
-    }
-}
-
-fn is_program(path: &Path, bytes: &[u8]) -> bool {
-    let known = path.extension().is_some_and(|e| e == "nnue" || e == "toml");
-    !known && PROGRAMS.iter().any(|magic| bytes.starts_with(magic))
-}
-
 fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
     // The program runs in another working folder.
     let path = std::path::absolute(&path).map_err(|e| Error::io(&path, e))?;
@@ -334,6 +332,7 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
         options: spec.options.clone(),
         restart: spec.restart.unwrap_or(false),
         short_history: spec.short_history.unwrap_or(false),
+        ponder: spec.ponder.unwrap_or(false),
         white_pov: spec.white_pov.unwrap_or(false),
         timeouts: defaults.timeouts,
         name: spec.name.clone().unwrap_or_else(|| file_name(&spec.cmd)),
@@ -351,7 +350,8 @@ pub fn load_evaluation(path: &Path) -> Result<Evaluation> {
 }
 
 fn in_process(spec: &Spec, path: &Path, defaults: &Defaults) -> Result<Kind> {
-    for (key, given) in [("args=", spec.args.is_some()), ("dir=", spec.dir.is_some())] {
+    let ponder = spec.ponder == Some(true);
+    for (key, given) in [("args=", spec.args.is_some()), ("dir=", spec.dir.is_some()), ("ponder=", ponder)] {
         if given {
             return Err(Error::usage(format!("{}: {key} is for programs only", spec.cmd)));
         }

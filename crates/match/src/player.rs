@@ -47,6 +47,8 @@ pub struct SearchInfo {
     pub time: Option<Duration>,
     /// Expected wins, draws and losses in a thousand, from the mover's side, if reported.
     pub wdl: Option<[u16; 3]>,
+    /// The move is from a book.
+    pub book: bool,
 }
 
 /// Text that a player sent while it chose a move, as [`Listen`](crate::Listen) asks.
@@ -114,6 +116,12 @@ pub trait Player: Send {
 
     /// Ends a search that has exceeded its time and may hang, so that it costs no other game.
     fn abandon(&mut self) {}
+
+    /// Ends what the player does on its opponent's time: the game is over.
+    fn rest(&mut self) {}
+
+    /// Names the opening of the next game by its number; draws from a [`BookPlayer`](crate::BookPlayer)'s book depend on it.
+    fn set_opening(&mut self, _number: usize) {}
 }
 
 /// Scores a position from the side to move by the search of one move, as a game of its own.

@@ -115,7 +115,8 @@ pub fn run_match(
         let mut receive = |pair: Pair| {
             let (standings, record, observer, _) = &mut *shared.borrow_mut();
             let entry = PairEntry::new(&pair);
-            record.append(&entry, pgn::pair(&pair, &config.header).as_bytes())?;
+            let openings = pair.pairing.openings.map(|opening| config.openings.moves_to(opening));
+            record.append(&entry, pgn::pair(&pair, &config.header, openings).as_bytes())?;
             if observer.reports_pairs() {
                 record.sync()?;
             }

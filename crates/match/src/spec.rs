@@ -25,6 +25,11 @@ pub struct Spec {
     pub short_history: Option<bool>,
     /// Scores are from White's side.
     pub white_pov: Option<bool>,
+    /// Think on the opponent's time.
+    pub ponder: Option<bool>,
+    /// A Polyglot book, and the full moves up to which it is used.
+    pub book: Option<PathBuf>,
+    pub book_moves: Option<u32>,
 }
 
 /// Keys and their meaning, for help and messages.
@@ -46,6 +51,9 @@ pub const KEYS: &[(&str, &str)] = &[
     ("timemargin", "milliseconds by which the time may be overstepped"),
     ("timeodds", "factor for this player's times and nodes"),
     ("restart", "on: restart the program for each game"),
+    ("ponder", "on: think on the opponent's time, with tc= or st="),
+    ("book", "a Polyglot book (.bin) that this player plays from"),
+    ("bookdepth", "full moves up to which it does [1000]"),
     ("whitepov", "on: the engine reports scores from White's side, whoever is to move"),
     ("history", "short: send only the moves since the last capture or pawn move"),
 ];
@@ -93,6 +101,9 @@ impl Spec {
             restart: self.restart.or(each.restart),
             short_history: self.short_history.or(each.short_history),
             white_pov: self.white_pov.or(each.white_pov),
+            ponder: self.ponder.or(each.ponder),
+            book: self.book.or_else(|| each.book.clone()),
+            book_moves: self.book_moves.or(each.book_moves),
         }
     }
 
@@ -139,6 +150,15 @@ impl Spec {
                 self.restart = Some(matches!(value, "on" | "true"));
             }
             "restart" => return Err(write("on or off")),
+            "ponder" if matches!(value, "on" | "true" | "off" | "false") => {
+                self.ponder = Some(matches!(value, "on" | "true"));
+            }
+            "ponder" => return Err(write("on or off")),
+            "book" => self.book = Some(value.into()),
+            "bookdepth" => {
+                let moves = value.parse().ok().filter(|moves| *moves > 0);
+                self.book_moves = Some(moves.ok_or_else(|| write("full moves, 1 or more"))?);
+            }
             "whitepov" if matches!(value, "on" | "true" | "off" | "false") => {
                 self.white_pov = Some(matches!(value, "on" | "true"));
             }
@@ -158,7 +178,7 @@ impl Spec {
 }
 
 /// Splits words like a shell; a backslash escapes only a space, a quote or a backslash.
-fn words(text: &str) -> Result<Vec<String>, SpecError> {
+pub fn words(text: &str) -> Result<Vec<String>, SpecError> {
     let mut words = Vec::new();
     let mut word = None::<String>;
     let mut quote = None;

@@ -68,7 +68,7 @@ impl TimeUse {
     /// Adds a game to the players of White and Black.
     pub fn add(players: &mut [TimeUse], game: &Game, seats: [usize; 2]) {
         let first = game.start.turn();
-        for (ply, played) in game.moves.iter().enumerate() {
+        for (ply, played) in game.moves.iter().enumerate().filter(|(_, played)| !played.info.book) {
             let mover = if ply % 2 == 0 { first } else { !first };
             let player = &mut players[seats[usize::from(mover == Color::Black)]];
             let seconds = played.time.as_secs_f64();

@@ -164,7 +164,7 @@ impl Format {
         }
         let mut text = String::new();
         for FinishedGame { game, seats, index, .. } in games {
-            pgn::write_game(&mut text, game, header, *seats, &(index + 1).to_string());
+            pgn::write_game(&mut text, game, header, *seats, &(index + 1).to_string(), None);
         }
         match self {
             Format::PgnZst => zstd::bulk::compress(text.as_bytes(), LEVEL)

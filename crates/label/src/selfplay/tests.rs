@@ -15,7 +15,8 @@ fn participants() -> Vec<Participant> {
     let timeouts = Timeouts { start: Duration::ZERO, ready: Duration::ZERO, stall: None };
     let (lenient, listen) = (false, Listen::default());
     let (margin, overhead) = (Duration::ZERO, Duration::ZERO);
-    let defaults = Defaults { control: CONTROL, margin, hash: 1, overhead, timeouts, lenient, listen };
+    let defaults =
+        Defaults { control: CONTROL, margin, hash: 1, overhead, timeouts, lenient, listen, seed: None };
     ["default-hce", "untuned-hce"]
         .map(|name| Participant::load(&Spec::command(name), &defaults).unwrap())
         .into()

@@ -5,7 +5,9 @@ use std::path::Path;
 use rayon::prelude::*;
 use shakmaty::{Chess, Position};
 
-use super::{OpeningError, archive, begins_as_games, epd, games, limit_of, playable, text_of};
+use super::{
+    OpeningError, Polyglot, archive, begins_as_games, epd, games, playable, polyglot, read, text_of,
+};
 use patzer_io::error::{Error, Result};
 
 /// An opening: moves from a start, or a position alone.
@@ -19,7 +21,7 @@ pub struct Opening {
 /// A line or a game of a book.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// `line 7`, or `game 3, line 31`.
+    /// `line 7`, `game 3, line 31` or `entry 12`.
     pub place: String,
     /// Or why it cannot be played.
     pub opening: std::result::Result<Opening, String>,
@@ -33,11 +35,13 @@ impl Opening {
     }
 }
 
-/// Reads a book of lines or of games, the games up to this many plies.
+/// Reads a book of lines, of games, or of Polyglot; games and lines of moves up to this many plies.
 pub fn entries(path: &Path, plies: Option<u32>, chess960: bool) -> Result<Vec<Entry>> {
-    let bytes = patzer_io::read_as(path, limit_of)?;
+    let bytes = read(path)?;
     let bytes = if archive::is_zip(&bytes) { archive::only_file(&bytes, path)? } else { bytes };
-    let entries = if begins_as_games(&bytes) {
+    let entries = if polyglot::is_name(path) {
+        Polyglot::parse(&bytes, path)?.lines(plies).into_iter().map(of_polyglot).collect()
+    } else if begins_as_games(&bytes) {
         games::entries(bytes, plies)
     } else {
         let text = text_of(bytes, path)?;
@@ -55,6 +59,14 @@ pub fn entries(path: &Path, plies: Option<u32>, chess960: bool) -> Result<Vec<En
         if !chess960 && entries.iter().any(needed) { read(true) } else { entries }
     };
     if entries.is_empty() { Err(Error::data(path, "holds no opening")) } else { Ok(entries) }
+}
+
+fn of_polyglot(line: polyglot::Line) -> Entry {
+    Entry {
+        place: format!("entry {}", line.number),
+        plies: line.opening.as_ref().ok().map(|opening| opening.moves.len() as u32),
+        opening: line.opening.map_err(|OpeningError(reason)| reason),
+    }
 }
 
 fn entry(number: usize, line: &str, chess960: bool) -> Entry {

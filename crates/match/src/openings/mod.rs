@@ -1,7 +1,8 @@
-//! Opening books: EPD, FEN or PGN, plain, compressed or in a ZIP archive.
+//! Opening books: EPD, FEN or PGN, plain, compressed or in a ZIP archive, or a Polyglot book.
 //!
 //! The seed alone decides a random order, so pair `i` of a test always starts from the same opening. After
-//! the last opening the first comes again; for deterministic players, with two random moves added.
+//! the last opening the first comes again; for deterministic players, with two random moves added. Openings of a Polyglot
+//! book come the sooner the likelier its weights make them.
 //!
 //! A large book of lines is indexed, and a line is parsed when it is drawn.
 
@@ -11,6 +12,7 @@ mod epd;
 mod games;
 mod lines;
 mod mersenne;
+mod polyglot;
 mod vary;
 
 use std::collections::HashSet;
@@ -26,10 +28,11 @@ use crate::message_error::message_error;
 pub use entries::{Entry, Opening, entries};
 use lines::Lines;
 use patzer_chess::Line;
-use patzer_chess::rng::{Rng, mix};
+use patzer_chess::rng::{Rng, mix, unit};
 use patzer_io as io;
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
+pub use polyglot::Polyglot;
 
 /// Built-in book; its header says how it was made.
 const EMBEDDED: &[u8] = include_bytes!("book.epd");
@@ -52,7 +55,7 @@ pub struct Openings {
 
 #[derive(Debug)]
 enum Book {
-    Positions(Vec<Chess>),
+    Positions(Vec<Opening>),
     Lines(Lines),
 }
 
@@ -95,12 +98,14 @@ pub struct BookOptions<'a> {
     /// Seeds the order, and the moves added after the last opening.
     pub seed: u64,
     pub start: usize,
-    /// Position of a PGN game after this many plies; `None` for its last one.
+    /// Position of a game or of a Polyglot book's line after this many plies; `None` for its last one.
     pub plies: Option<u32>,
     /// Apply Chess960 castling rules to standard positions too.
     pub chess960: bool,
     /// Keep repeated openings, and begin again after the last without random moves, as fastchess does.
     pub as_is: bool,
+    /// Keep the moves of games and of Polyglot lines; see [`Openings::moves_to`].
+    pub moves: bool,
     /// Use only the first `most` openings.
     pub most: Option<usize>,
 }
@@ -108,21 +113,22 @@ pub struct BookOptions<'a> {
 impl Default for BookOptions<'_> {
     fn default() -> Self {
         let (path, order, plies) = (None, Order::Random, None);
-        BookOptions { path, order, seed: 0, start: 1, plies, chess960: false, as_is: false, most: None }
+        let (chess960, as_is, moves, most) = (false, false, false, None);
+        BookOptions { path, order, seed: 0, start: 1, plies, chess960, as_is, moves, most }
     }
 }
 
 impl Openings {
     pub fn load(options: BookOptions<'_>) -> Result<Openings> {
         match options.path {
-            Some(path) => Openings::parse(io::read_as(path, limit_of)?, path, options),
+            Some(path) => Openings::parse(read(path)?, path, options),
             None => Openings::parse(EMBEDDED.to_vec(), Path::new(EMBEDDED_NAME), options),
         }
     }
 
     fn parse(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Openings> {
         let BookOptions { seed, start, as_is, .. } = options;
-        let ReadBook { book, order, bad, digest } = if archive::is_zip(&bytes) {
+        let ReadBook { book, order, bad, digest, shares } = if archive::is_zip(&bytes) {
             let digest = Sha256::digest(&bytes);
             ReadBook { digest, ..read_book(archive::only_file(&bytes, path)?, path, options)? }
         } else {
@@ -133,10 +139,11 @@ impl Openings {
             let most = order.len();
             return Err(Error::usage(format!("opening {start} does not exist: the book has {most}")));
         }
-        match options.order {
-            Order::Random => Rng::new(seed).shuffle(&mut order),
-            Order::Fastchess => mersenne::shuffle(&mut order, seed),
-            Order::Sequential => {}
+        match (options.order, shares) {
+            (Order::Sequential, _) => {}
+            (_, Some(shares)) => shuffle_by_share(&mut order, &shares, seed),
+            (Order::Random, None) => Rng::new(seed).shuffle(&mut order),
+            (Order::Fastchess, None) => mersenne::shuffle(&mut order, seed),
         }
         if !order.is_empty() {
             let first = start.saturating_sub(1) % order.len();
@@ -159,7 +166,7 @@ impl Openings {
 
     /// A book of the start position alone, for every game.
     pub fn start_position() -> Openings {
-        let (positions, digest) = (vec![Chess::default()], "start position".to_string());
+        let (positions, digest) = (vec![Opening::of(Chess::default())], "start position".to_string());
         let drawn = Mutex::default();
         Openings { book: Book::Positions(positions), order: vec![0], drawn, digest, seed: 0, as_is: true }
     }
@@ -171,7 +178,7 @@ impl Openings {
     /// Parses openings in their order until the wanted number is reached or the book ends.
     fn draw(&self, drawn: &mut Drawn, enough: usize) {
         let read = |&index: &u32| match &self.book {
-            Book::Positions(positions) => Ok(positions[index as usize].clone()),
+            Book::Positions(openings) => Ok(openings[index as usize].position.clone()),
             Book::Lines(lines) => lines.position(index as usize),
         };
         while drawn.positions.len() < enough && drawn.next < self.order.len() {
@@ -232,6 +239,13 @@ impl Openings {
         vary::random_moves(&opening, &mut rng).unwrap_or(opening)
     }
 
+    /// The opening of a pair with the moves that lead to it, if the book has them and they are kept.
+    pub fn moves_to(&self, pair: usize) -> Option<&Opening> {
+        let Book::Positions(openings) = &self.book else { return None };
+        let index = *self.order.get(pair % self.order.len().max(1))?;
+        openings.get(index as usize).filter(|opening| self.as_is && !opening.moves.is_empty())
+    }
+
     pub fn digest(&self) -> &str {
         &self.digest
     }
@@ -249,9 +263,18 @@ impl Drawn {
     }
 }
 
-/// Books are text or archives, which do not begin with NUL.
-fn limit_of(head: &[u8]) -> Option<Limit> {
-    (head.first() != Some(&0)).then_some(Limit::BOOK)
+/// Puts openings into a random order in which the likely ones come early: weighted sampling without replacement.
+///
+/// Source: Efraimidis and Spirakis, "Weighted random sampling with a reservoir" (2006).
+fn shuffle_by_share(order: &mut [u32], shares: &[f64], seed: u64) {
+    let key = |&index: &u32| -libm::log(1.0 - unit(mix(seed, index.into()))) / shares[index as usize];
+    order.sort_by(|a, b| key(a).total_cmp(&key(b)));
+}
+
+/// Reads a book. Text and archives do not begin with NUL, Polyglot books may.
+fn read(path: &Path) -> Result<Vec<u8>> {
+    let is_book = |head: &[u8]| polyglot::is_name(path) || head.first() != Some(&0);
+    io::read_as(path, |head| is_book(head).then_some(Limit::BOOK))
 }
 
 struct ReadBook {
@@ -260,6 +283,8 @@ struct ReadBook {
     order: Vec<u32>,
     bad: Option<BadOpenings>,
     digest: sha2::digest::Output<Sha256>,
+    /// Chance of each opening, for a book with weights.
+    shares: Option<Vec<f64>>,
 }
 
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
@@ -278,25 +303,55 @@ fn text_of(bytes: Vec<u8>, path: &Path) -> Result<String> {
 }
 
 fn read_book(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<ReadBook> {
+    if polyglot::is_name(path) {
+        return read_polyglot(&bytes, path, options);
+    }
     let start = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
     if !begins_as_games(&bytes) {
         let text = Arc::new(text_of(bytes, path)?);
         let index = || Lines::index(text.clone(), start, path, options.chess960, options.as_is);
         let (digest, (lines, order)) = rayon::join(|| Sha256::digest(text.as_bytes()), index);
-        return Ok(ReadBook { book: Book::Lines(lines), order, bad: None, digest });
+        return Ok(ReadBook { book: Book::Lines(lines), order, bad: None, digest, shares: None });
     }
     let digest = Sha256::digest(&bytes);
     let (mut positions, mut drawn) = (Vec::new(), Drawn::default());
-    for position in games::positions(bytes[start..].to_vec(), path, options.plies) {
-        match position {
-            Ok(position) => positions.push(position),
+    let text = bytes[start..].to_vec();
+    let openings: Vec<Result<Opening>> = if options.moves {
+        let wrong = |place: &String, reason| Error::at(path, place, reason);
+        let entries = games::entries(text, options.plies).into_iter();
+        entries.map(|entry| entry.opening.map_err(|reason| wrong(&entry.place, reason))).collect()
+    } else {
+        let positions = games::positions(text, path, options.plies).into_iter();
+        positions.map(|position| position.map(Opening::of)).collect()
+    };
+    for opening in openings {
+        match opening {
+            Ok(opening) => positions.push(opening),
             Err(error) => drawn.add_bad(error.to_string()),
         }
     }
     let mut seen = HashSet::with_capacity(positions.len());
-    let kept = (0..positions.len()).filter(|&at| options.as_is || seen.insert(&positions[at]));
+    let kept = (0..positions.len()).filter(|&at| options.as_is || seen.insert(&positions[at].position));
     let order = kept.map(|at| at as u32).collect();
-    Ok(ReadBook { book: Book::Positions(positions), order, bad: drawn.bad, digest })
+    Ok(ReadBook { book: Book::Positions(positions), order, bad: drawn.bad, digest, shares: None })
+}
+
+fn read_polyglot(bytes: &[u8], path: &Path, options: BookOptions<'_>) -> Result<ReadBook> {
+    let (mut positions, mut shares, mut drawn) = (Vec::new(), Vec::new(), Drawn::default());
+    for line in Polyglot::parse(bytes, path)?.lines(options.plies) {
+        match line.opening {
+            Ok(opening) => {
+                positions.push(if options.moves { opening } else { Opening::of(opening.position) });
+                shares.push(line.share);
+            }
+            Err(OpeningError(reason)) => {
+                let place = format!("entry {}", line.number);
+                drawn.add_bad(Error::at(path, place, reason).to_string());
+            }
+        }
+    }
+    let (order, digest) = ((0..positions.len() as u32).collect(), Sha256::digest(bytes));
+    Ok(ReadBook { book: Book::Positions(positions), order, bad: drawn.bad, digest, shares: Some(shares) })
 }
 
 message_error!(OpeningError);

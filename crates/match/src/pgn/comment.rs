@@ -1,4 +1,4 @@
-//! Comments of moves: score, depth, time, then the fields of the style.
+//! Comments of moves: score, depth, time, then the fields of the style; `book` for a move from a book.
 
 use super::Header;
 use super::style::MoveField;
@@ -10,6 +10,10 @@ pub(super) fn comment(out: &mut String, played: &PlayedMove, remarks: Option<&Re
     let (info, times) = (&played.info, header.times);
     let milliseconds = if times { played.time.as_millis() as u64 } else { 0 };
     out.push('{');
+    if info.book {
+        out.push_str("book");
+        return;
+    }
     // A zero in place of a missing score would read as a draw.
     if let Some(value) = info.score {
         score(out, value, header.style.unsigned_zero);

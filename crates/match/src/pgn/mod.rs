@@ -6,6 +6,7 @@
 
 mod comment;
 mod date;
+mod eco;
 mod movetext;
 mod style;
 
@@ -14,6 +15,7 @@ use std::fmt::Write;
 use shakmaty::fen::{Epd, Fen};
 use shakmaty::{Chess, Color, EnPassantMode, Position};
 
+use crate::openings::Opening;
 use crate::{Control, Game, Pair, Reason, TimeSettings};
 
 pub use self::date::{clock, today};
@@ -50,8 +52,8 @@ impl Header {
     }
 }
 
-/// Writes both games of a pair, each with an empty line after it.
-pub fn pair(pair: &Pair, header: &Header) -> String {
+/// Writes both games of a pair, each with an empty line after it and with the moves of its opening, if they are known.
+pub fn pair(pair: &Pair, header: &Header, openings: [Option<&Opening>; 2]) -> String {
     let plies: usize = pair.games.iter().map(|game| game.moves.len()).sum();
     let mut out = String::with_capacity(48 * plies + 1024);
     for (number, (game, players)) in pair.seated().into_iter().enumerate() {
@@ -63,12 +65,20 @@ pub fn pair(pair: &Pair, header: &Header) -> String {
             }
             false => (pair.index + 1).to_string(),
         };
-        write_game(&mut out, game, header, players, &round);
+        write_game(&mut out, game, header, players, &round, openings[number]);
     }
     out
 }
 
-fn write_tags(out: &mut String, game: &Game, header: &Header, players: [usize; 2], round: &str) {
+fn write_tags(
+    out: &mut String,
+    game: &Game,
+    header: &Header,
+    players: [usize; 2],
+    round: &str,
+    opening: Option<&Opening>,
+) {
+    let start = opening.map_or(&game.start, |opening| &opening.start);
     let mut tag = |name: &str, value: &str| {
         let _ = write!(out, "[{name} \"");
         for c in value.chars().map(|c| if c.is_control() { ' ' } else { c }) {
@@ -93,11 +103,11 @@ fn write_tags(out: &mut String, game: &Game, header: &Header, players: [usize; 2
             tag(name, engine);
         }
     }
-    if game.start != Chess::default() {
+    if *start != Chess::default() {
         tag("SetUp", "1");
-        tag("FEN", &Fen::from_position(&game.start, EnPassantMode::Legal).to_string());
+        tag("FEN", &Fen::from_position(start, EnPassantMode::Legal).to_string());
     }
-    if game.start.castles().mode().is_chess960() {
+    if start.castles().mode().is_chess960() {
         tag("Variant", "Chess960");
     }
     if *minimal {
@@ -109,7 +119,8 @@ fn write_tags(out: &mut String, game: &Game, header: &Header, players: [usize; 2
         tag("GameStartTime", &date::moment(begin));
         tag("GameEndTime", &date::moment(end));
     }
-    tag("PlyCount", &game.moves.len().to_string());
+    let before = opening.map_or(0, |opening| opening.moves.len());
+    tag("PlyCount", &(before + game.moves.len()).to_string());
     tag("Termination", termination(game.reason));
     let [ours, theirs] = players.map(|player| header.controls[player]);
     for (name, of) in [
@@ -122,6 +133,10 @@ fn write_tags(out: &mut String, game: &Game, header: &Header, players: [usize; 2
         for (side, value) in sides.iter().filter(|(_, value)| !value.is_empty()) {
             tag(&format!("{side}{name}"), value);
         }
+    }
+    if let Some(opening) = eco::opening_of(game, opening).filter(|_| header.style.openings) {
+        tag("ECO", &opening.eco);
+        tag("Opening", &opening.name);
     }
     out.push('\n');
 }
@@ -217,8 +232,10 @@ mod tests {
     fn text(game: &Game, controls: [Control; 2]) -> String {
         let names = ["d.nnue".to_string(), "a \"b\" \\c".to_string()];
         let time_settings = controls.map(|control| TimeSettings { control, margin: Duration::ZERO });
+        let mut header = Header::new("test", &names, &time_settings);
+        header.style.openings = true;
         let mut out = String::new();
-        write_game(&mut out, game, &Header::new("test", &names, &time_settings), [1, 0], "1.2");
+        write_game(&mut out, game, &header, [1, 0], "1.2", None);
         out
     }
 
@@ -239,6 +256,8 @@ mod tests {
         [Termination "normal"]
         [TimeControl "-"]
         [Limit "5000 nodes a move"]
+        [ECO "A00"]
+        [Opening "Barnes Opening: Fool's Mate"]
 
         1. f3 {+0.35/12 0.000s, n=5000} e5 {-0.07/12 0.000s, n=5000} 2. g4
         {-M2/12 0.000s, n=5000} Qh4# {+M1/12 0.000s, n=5000, Black mates} 0-1
@@ -271,7 +290,7 @@ mod tests {
         let game = game(Chess::default(), &[("e4", 30)], None, Reason::AdjudicatedDraw);
         let text = text(&game, [Control::clock("8+0.08".parse().unwrap()), Control::nodes(100)]);
         assert!(text.contains("[WhiteTimeControl \"-\"]\n[BlackTimeControl \"8+0.08\"]\n"), "{text}");
-        assert!(text.contains("[WhiteLimit \"100 nodes a move\"]\n\n"), "{text}");
+        assert!(text.contains("[WhiteLimit \"100 nodes a move\"]\n[ECO "), "{text}");
     }
 
     #[test]
@@ -323,7 +342,7 @@ mod tests {
         let mut header = Header::new("e", &names, &[TimeSettings { control, margin: Duration::ZERO }; 2]);
         let text = |header: &Header| {
             let mut out = String::new();
-            write_game(&mut out, &game, header, [0, 1], "1");
+            write_game(&mut out, &game, header, [0, 1], "1", None);
             out.split_once("\n\n").unwrap().1.replace('\n', " ")
         };
         use MoveField::*;

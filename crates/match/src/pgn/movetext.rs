@@ -6,8 +6,9 @@ use shakmaty::san::San;
 use shakmaty::{Chess, Move, Position, Role};
 
 use super::comment::{comment, push_number};
-use super::style::Notation;
+use super::style::{Notation, PgnStyle};
 use super::{Header, ending, write_tags};
+use crate::openings::Opening;
 use crate::{Game, Reason};
 
 const WIDTH: usize = 80;
@@ -39,21 +40,27 @@ impl Movetext<'_> {
     }
 }
 
-/// Writes a game with an empty line after it. `players` are the indices of White and Black.
-pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usize; 2], round: &str) {
-    write_tags(out, game, header, players, round);
+/// Writes a game with an empty line after it. `players` are the indices of White and Black; the moves of the opening, if
+/// they are known, come first.
+pub fn write_game(
+    out: &mut String,
+    game: &Game,
+    header: &Header,
+    players: [usize; 2],
+    round: &str,
+    opening: Option<&Opening>,
+) {
+    write_tags(out, game, header, players, round, opening);
     let mut text = Movetext::new(out);
-    let mut position = game.start.clone();
     let style = &header.style;
+    let mut position = game.start.clone();
+    if let Some(opening) = opening {
+        write_opening(&mut text, opening, style);
+    }
     let mut remarks = game.remarks.iter().peekable();
     for (ply, played) in game.moves.iter().enumerate() {
-        let number = position.fullmoves();
         let last = ply + 1 == game.moves.len();
-        if position.turn().is_white() || ply == 0 {
-            push_number(&mut text.token, number.get().into());
-            text.token.push_str(if position.turn().is_white() { "." } else { "..." });
-            text.push();
-        }
+        push_move_number(&mut text, &position, ply == 0 && opening.is_none());
         write_move(&mut text.token, &position, played.m, style.notation);
         position.play_unchecked(played.m);
         // Only the last move can be mate: skip move generation for the others.
@@ -83,6 +90,32 @@ pub fn write_game(out: &mut String, game: &Game, header: &Header, players: [usiz
     text.token.push_str(game.result());
     text.push();
     out.push_str("\n\n");
+}
+
+/// Appends the number of a move of White, or of the first move.
+fn push_move_number(text: &mut Movetext, position: &Chess, first: bool) {
+    if position.turn().is_white() || first {
+        push_number(&mut text.token, position.fullmoves().get().into());
+        text.token.push_str(if position.turn().is_white() { "." } else { "..." });
+        text.push();
+    }
+}
+
+fn write_opening(text: &mut Movetext, opening: &Opening, style: &PgnStyle) {
+    let mut position = opening.start.clone();
+    for (ply, &m) in opening.moves.iter().enumerate() {
+        push_move_number(text, &position, ply == 0);
+        write_move(&mut text.token, &position, m, style.notation);
+        position.play_unchecked(m);
+        if style.notation != Notation::Uci && position.is_check() {
+            text.token.push('+');
+        }
+        text.push();
+        if !style.minimal {
+            text.token.push_str("{book}");
+            text.push();
+        }
+    }
 }
 
 fn write_move(out: &mut String, position: &Chess, m: Move, notation: Notation) {

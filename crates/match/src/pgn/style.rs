@@ -42,6 +42,8 @@ pub struct PgnStyle {
     pub round_by_game: bool,
     /// Write when the game began and ended; two runs then differ.
     pub clock: bool,
+    /// Write the tags ECO and Opening.
+    pub openings: bool,
     pub site: String,
     /// Write a score of zero as `0.00`, as fastchess does, not as `+0.00`.
     pub unsigned_zero: bool,
@@ -55,6 +57,7 @@ impl Default for PgnStyle {
             minimal: false,
             round_by_game: true,
             clock: false,
+            openings: false,
             site: "?".to_string(),
             unsigned_zero: false,
         }

@@ -11,7 +11,7 @@ use crate::pairings::{Pairing, SWAPPED, Schedule};
 /// Batches allotted ahead: threads play the next one while the present one ends.
 const AHEAD: usize = 2;
 
-/// Pairings of a race as far as they are allotted.
+/// Pairings as far as they are allotted, of a race or of a tournament in rounds.
 #[derive(Debug, Default)]
 pub struct Plan {
     pairings: Mutex<Vec<[usize; 2]>>,
@@ -19,7 +19,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    fn extend(&self, pairings: &[[usize; 2]]) {
+    pub(crate) fn extend(&self, pairings: &[[usize; 2]]) {
         self.pairings.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(pairings);
         self.more.notify_all();
     }

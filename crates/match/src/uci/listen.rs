@@ -39,6 +39,12 @@ message_error!(PatternError);
 #[derive(Debug, Clone)]
 pub struct LinePattern(Regex);
 
+impl std::fmt::Display for LinePattern {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.as_str())
+    }
+}
+
 impl std::str::FromStr for LinePattern {
     type Err = PatternError;
 

@@ -8,6 +8,7 @@
 mod analysis;
 mod answers;
 mod genfens;
+mod limits;
 mod line_buffer;
 mod listen;
 mod option;
@@ -19,16 +20,16 @@ mod pipes;
 mod pipes;
 #[cfg(all(unix, test))]
 mod pipes_threads;
+mod ponder;
 mod position;
 mod process;
+mod program;
 mod pv_check;
 mod wait;
 
 use std::io::Write;
-use std::path::PathBuf;
-use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use shakmaty::{CastlingMode, Chess, Move, Position};
@@ -36,64 +37,17 @@ use shakmaty::{CastlingMode, Chess, Move, Position};
 #[doc(hidden)]
 pub use self::answers::{EngineOutput, read_output};
 use self::answers::{answer, introduction, move_text};
+use self::limits::{write_control, write_limits};
 use self::listen::Heard;
 pub use self::listen::{EngineLog, LinePattern, Listen, PatternError, PvCheck};
 use self::option::UciOption;
 use self::parse::{InfoKind, shown, words};
+use self::ponder::{Pondering, ponder_text};
 use self::position::PositionCommand;
 use self::process::Process;
+pub use self::program::{Program, Timeouts};
 use self::wait::{ProcessError, Wait};
-use super::control::{Control, Time};
 use super::player::{MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Turn};
-
-/// Time limits for a program's answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Timeouts {
-    /// For `uciok` and the first `readyok`.
-    pub start: Duration,
-    /// For `readyok` before each game.
-    pub ready: Duration,
-    /// For a move without time limit; `None` waits forever.
-    pub stall: Option<Duration>,
-}
-
-#[derive(Debug, Clone)]
-pub struct Program {
-    pub path: PathBuf,
-    pub args: Vec<String>,
-    /// Working folder; `None` for patzer's own.
-    pub dir: Option<PathBuf>,
-    pub options: Vec<(String, String)>,
-    pub restart: bool,
-    /// Send only the moves since the last capture or pawn move.
-    pub short_history: bool,
-    /// Scores are from White's side; negate those of Black.
-    pub white_pov: bool,
-    pub timeouts: Timeouts,
-    /// Name in warnings and logs.
-    pub name: String,
-    /// Warn of options that the engine does not have, instead of refusing it.
-    pub lenient: bool,
-    pub listen: Listen,
-    /// Answers without a question, which were dropped.
-    pub strays: Arc<AtomicU64>,
-}
-
-impl Program {
-    fn command(&self) -> Command {
-        let mut command = Command::new(&self.path);
-        command.args(&self.args);
-        if let Some(dir) = &self.dir {
-            command.current_dir(dir);
-        }
-        command
-    }
-
-    fn spawn(&self, command: &mut Command) -> Result<Process, PlayerError> {
-        let log = self.listen.log.clone().map(|log| (log, self.name.clone()));
-        Process::start(command, log).map_err(|e| PlayerError::Unable(format!("cannot be started: {e}")))
-    }
-}
 
 pub use self::analysis::{Analysis, Analyst};
 pub use self::genfens::Genfens;
@@ -107,6 +61,10 @@ pub struct UciPlayer {
     position_command: PositionCommand,
     chess960: bool,
     played: bool,
+    /// The engine is asked to think on the opponent's time, and can.
+    ponders: bool,
+    /// Its search on the opponent's time.
+    pondering: Option<Pondering>,
     /// An abandoned search is still running.
     searching: bool,
     /// The move of the last `bestmove`, as the program wrote it.
@@ -132,6 +90,8 @@ impl UciPlayer {
             warnings: Vec::new(),
             chess960: false,
             played: false,
+            ponders: false,
+            pondering: None,
             searching: false,
             last_answer: Vec::new(),
             tuned: Vec::new(),
@@ -154,7 +114,12 @@ impl UciPlayer {
             error => error,
         };
         answered.map_err(|error| unable(self.player_error(error, "`uci`", timeout)))?;
-        let options = [&self.program.options[..], &self.tuned].concat();
+        let mut options = [&self.program.options[..], &self.tuned].concat();
+        let can_ponder = self.declared.iter().any(|option| option.name == ponder::OPTION);
+        self.ponders = self.program.ponder && can_ponder;
+        if self.program.ponder && !options.iter().any(|(name, _)| name.eq_ignore_ascii_case(ponder::OPTION)) {
+            options.push((ponder::OPTION.into(), "true".into()));
+        }
         let commands = self.settings(&options)?;
         self.ask_ready(&commands, timeout, stop).map_err(unable)
     }
@@ -179,8 +144,12 @@ impl UciPlayer {
         let wait = Wait { deadline: Some(Instant::now() + self.program.timeouts.start), stop: &never };
         // A program that has exited shows when its answer is read.
         let _ = process.send(b"uci\n", &wait);
+        if self.program.ponder {
+            process.widen_output();
+        }
         self.process = Some(process);
         (self.chess960, self.searching, self.played) = (false, false, false);
+        self.pondering = None;
         Ok(())
     }
 
@@ -289,10 +258,11 @@ impl Player for UciPlayer {
     }
 
     fn choose(&mut self, turn: &Turn) -> Result<MoveReply, PlayerError> {
+        let hit = self.ponder_result(turn)?;
         let text = self.position_command.update(turn.line);
         let length = text.len();
         text.extend_from_slice(b"\ngo");
-        write_limits(text, turn);
+        write_limits(text, turn.own, turn.other, turn.line.position().turn());
         text.push(b'\n');
         let allowed = turn.own.allowed();
         let timeout = allowed.or(self.program.timeouts.stall);
@@ -300,13 +270,15 @@ impl Player for UciPlayer {
         let Program { listen, white_pov, name, .. } = &*self.program;
         let (idle, mut heard) = (listen.is_idle(), Heard::default());
         let (mut info, mut held) = (SearchInfo::default(), InfoKind::NoScore);
-        let mut strays = process.discard_lines();
-        let mut last = std::mem::take(&mut self.last_answer);
+        // What came since `go ponder` belongs to this move if the opponent played the expected one.
+        let mut strays = if hit { 0 } else { process.discard_lines() };
+        let (mut last, mut ponder) = (std::mem::take(&mut self.last_answer), Vec::new());
         let begin = Instant::now();
         let wait = Wait { deadline: timeout.map(|timeout| begin + timeout), stop: turn.stop };
         // `go` has no soft limit: the first whole iteration beyond it is followed by `stop`.
         let mut soft = turn.own.control().soft_nodes;
-        let mut answered = process.send(&self.position_command.text, &wait);
+        let question = if hit { &b"ponderhit\n"[..] } else { &self.position_command.text };
+        let mut answered = process.send(question, &wait);
         let answer = loop {
             let step = answered.and_then(|()| {
                 process.read(&wait, |line| {
@@ -325,6 +297,7 @@ impl Player for UciPlayer {
                         return None;
                     }
                     self.last_answer = word.to_vec();
+                    ponder = ponder_text(line).to_vec();
                     Some(Step::Answer(said))
                 })
             });
@@ -351,6 +324,13 @@ impl Player for UciPlayer {
                 if *white_pov && turn.line.position().turn().is_black() {
                     info.score = info.score.map(|score| -score);
                 }
+                if hit {
+                    // It counts from `go ponder`.
+                    info.time = None;
+                }
+                if let Ok(best) = &best {
+                    self.start_pondering(turn, *best, &ponder, time);
+                }
                 Ok(MoveReply { best, info, time, remarks })
             }
             (Err(ProcessError::TimedOut), Some(allowed)) => Ok(self.timed_out(allowed, time)),
@@ -369,6 +349,10 @@ impl Player for UciPlayer {
             self.quit();
         }
     }
+
+    fn rest(&mut self) {
+        self.stop_pondering();
+    }
 }
 
 impl Drop for UciPlayer {
@@ -380,35 +364,4 @@ impl Drop for UciPlayer {
 enum Step {
     Answer(Result<Move, NoMove>),
     SoftLimit,
-}
-
-fn write_limits(out: &mut Vec<u8>, turn: &Turn) {
-    let limits = turn.own.limits(Duration::ZERO);
-    if let Some(own) = limits.clock {
-        // An opponent without a clock is shown with the player's own.
-        let other = turn.other.clock().unwrap_or(own);
-        let white = turn.line.position().turn().is_white();
-        let (w, b) = if white { (own, other) } else { (other, own) };
-        // Some engines read zero as no limit.
-        let ms = |time: Duration| time.as_millis().max(1);
-        let _ = write!(out, " wtime {} btime {}", ms(w.time), ms(b.time));
-        let _ = write!(out, " winc {} binc {}", w.increment.as_millis(), b.increment.as_millis());
-        if let Some(moves) = own.moves_to_go {
-            let _ = write!(out, " movestogo {moves}");
-        }
-    }
-    write_control(out, &turn.own.control());
-}
-
-/// Writes the limits of a single move: all but a clock.
-fn write_control(out: &mut Vec<u8>, control: &Control) {
-    if let Some(Time::Move(time)) = control.time {
-        let _ = write!(out, " movetime {}", time.as_millis().max(1));
-    }
-    if let Some(nodes) = control.most_nodes() {
-        let _ = write!(out, " nodes {nodes}");
-    }
-    if let Some(depth) = control.depth {
-        let _ = write!(out, " depth {depth}");
-    }
 }

@@ -205,6 +205,7 @@ mod tests {
             tbhits,
             time,
             wdl: None,
+            book: false,
         };
         assert_eq!(info(line), (InfoKind::Exact, read));
         assert_eq!(info(b"pv e2e4 e7e5 nodes 5 score cp 7").1.score, Some(7));

@@ -34,6 +34,12 @@ impl Pipes {
         Ok(Pipes { stdin: Some(stdin), stdout, stderr: Some(stderr) })
     }
 
+    /// Makes room for what the program writes while nobody reads, as far as the system allows.
+    pub fn widen(&self) {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        let _ = rustix::pipe::fcntl_setpipe_size(&self.stdout, 1 << 20);
+    }
+
     pub fn send(
         &mut self,
         mut bytes: &[u8],

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use shakmaty::fen::Fen;
-use shakmaty::{Chess, EnPassantMode, Position};
+use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
 
 use super::parse::push_move;
 use patzer_chess::Line;
@@ -53,6 +53,13 @@ impl PositionCommand {
             self.some = true;
         }
         self.moves = Some(position_command);
+        &mut self.text
+    }
+
+    /// Appends one more move, which is not part of the game; the caller truncates the text again.
+    pub fn with(&mut self, m: Move, castling: CastlingMode) -> &mut Vec<u8> {
+        self.text.extend_from_slice(if self.some { b" " } else { b" moves " });
+        push_move(&mut self.text, m, castling);
         &mut self.text
     }
 

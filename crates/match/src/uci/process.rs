@@ -52,6 +52,11 @@ impl Process {
         self.pipes.send(bytes, &mut self.lines, &mut self.tail, wait)
     }
 
+    /// Makes room for what the program writes while nobody reads.
+    pub fn widen_output(&self) {
+        self.pipes.widen();
+    }
+
     pub fn close_input(&mut self) {
         self.pipes.close_input();
     }

@@ -1,0 +1,60 @@
+//! Files of players: where they lie, and which are programs.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use crate::Spec;
+use patzer_eval::Evaluation;
+use patzer_eval::nnue::file::has_magic;
+use patzer_io as io;
+use patzer_io::Limit;
+use patzer_io::error::{Error, Result};
+
+pub(super) fn find(cmd: &str, dir: Option<&Path>) -> Result<PathBuf> {
+    if cmd.is_empty() {
+        return Err(Error::usage("a player without cmd=; name a .nnue or .hce.toml file or a UCI engine"));
+    }
+    let plain = Path::new(cmd);
+    let mut places = vec![plain.to_path_buf()];
+    places.extend(dir.map(|dir| dir.join(plain)));
+    if plain.components().count() == 1
+        && let Some(path) = std::env::var_os("PATH")
+    {
+        places.extend(std::env::split_paths(&path).map(|folder| folder.join(plain)));
+    }
+    let found = places.into_iter().find(|place| place.is_file());
+    Ok(found.unwrap_or_else(|| plain.to_path_buf()))
+}
+
+/// Returns the file of a player that is a program, without starting it or reading more than its head.
+pub fn program_path(spec: &Spec) -> Result<Option<PathBuf>> {
+    if Evaluation::EMBEDDED.contains(&spec.cmd.as_str()) {
+        return Ok(None);
+    }
+    let path = find(&spec.cmd, spec.dir.as_deref())?;
+    if path.exists() && !path.is_file() {
+        return Err(Error::data(path, "is not a regular file"));
+    }
+    let mut head = Vec::new();
+    io::open(&path)?.take(4).read_to_end(&mut head).map_err(|e| Error::io(&path, e))?;
+    Ok(is_program(&path, &head).then_some(path))
+}
+
+/// Magic numbers of programs: ELF, scripts, Windows, macOS.
+const PROGRAMS: [&[u8]; 5] = [b"\x7fELF", b"#!", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe"];
+
+pub(super) fn limit_of(head: &[u8]) -> Option<Limit> {
+    if has_magic(head) {
+        Some(Limit::NETWORK)
+    } else if PROGRAMS.iter().any(|magic| head.starts_with(magic)) {
+        Some(Limit::PROGRAM)
+    } else {
+        // Weights are text.
+        (!head.contains(&0)).then_some(Limit::WEIGHTS)
+    }
+}
+
+pub(super) fn is_program(path: &Path, bytes: &[u8]) -> bool {
+    let known = path.extension().is_some_and(|e| e == "nnue" || e == "toml");
+    !known && PROGRAMS.iter().any(|magic| bytes.starts_with(magic))
+}

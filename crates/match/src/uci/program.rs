@@ -1,0 +1,62 @@
+//! A UCI program: how to start it, and how long to wait for it.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use super::listen::Listen;
+use super::process::Process;
+use crate::PlayerError;
+
+/// Time limits for a program's answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timeouts {
+    /// For `uciok` and the first `readyok`.
+    pub start: Duration,
+    /// For `readyok` before each game.
+    pub ready: Duration,
+    /// For a move without time limit; `None` waits forever.
+    pub stall: Option<Duration>,
+}
+
+#[derive(Debug, Clone)]
+pub struct Program {
+    pub path: PathBuf,
+    pub args: Vec<String>,
+    /// Working folder; `None` for patzer's own.
+    pub dir: Option<PathBuf>,
+    pub options: Vec<(String, String)>,
+    pub restart: bool,
+    /// Send only the moves since the last capture or pawn move.
+    pub short_history: bool,
+    /// Think on the opponent's time, if the engine can.
+    pub ponder: bool,
+    /// Scores are from White's side; negate those of Black.
+    pub white_pov: bool,
+    pub timeouts: Timeouts,
+    /// Name in warnings and logs.
+    pub name: String,
+    /// Warn of options that the engine does not have, instead of refusing it.
+    pub lenient: bool,
+    pub listen: Listen,
+    /// Answers without a question, which were dropped.
+    pub strays: Arc<AtomicU64>,
+}
+
+impl Program {
+    pub(super) fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command.args(&self.args);
+        if let Some(dir) = &self.dir {
+            command.current_dir(dir);
+        }
+        command
+    }
+
+    pub(super) fn spawn(&self, command: &mut Command) -> Result<Process, PlayerError> {
+        let log = self.listen.log.clone().map(|log| (log, self.name.clone()));
+        Process::start(command, log).map_err(|e| PlayerError::Unable(format!("cannot be started: {e}")))
+    }
+}
