@@ -75,6 +75,8 @@ pub struct Outcome {
     /// Share of the way from the start to the optimum that was taken, see [`Settings::start_positions`].
     pub share: f64,
     pub scale: Scale,
+    /// Mean absolute evaluation of the fitted values over that of the start, if the scale was to be kept.
+    pub stretch: Option<f64>,
     /// Change of the validation loss by the rounded values, and its standard error over games.
     pub validation_change: Option<[f64; 2]>,
     /// Training positions per second over all passes.
@@ -205,7 +207,8 @@ pub fn fit(
         if interrupt::requested() { fallback } else { found }
     };
     let exact = reported(k, &best, tracker.best_losses);
-    let scale = if settings.keep_scale { kept_scale(&objective, &start, &best) } else { Scale::Fitted };
+    let stretch = settings.keep_scale.then(|| stretch(&objective, &start, &best));
+    let scale = stretch.map_or(Scale::Fitted, |stretch| kept_scale(&objective, &best, stretch));
     if let Scale::Kept(factor) = scale {
         best.iter_mut().for_each(|value| *value *= factor);
         k /= factor;
@@ -231,6 +234,7 @@ pub fn fit(
         evidence,
         share,
         scale,
+        stretch,
     })
 }
 
@@ -304,8 +308,17 @@ fn descend_by_evidence(
     Ok(evidence)
 }
 
+/// Mean absolute evaluation of the best values over that of the start.
+fn stretch(objective: &Objective<'_>, start: &[f64], best: &[f64]) -> f64 {
+    let [before, after] = [start, best].map(|parameters| objective.mean_absolute_score(parameters));
+    after / before
+}
+
 /// The factor to the mean absolute evaluation of the start, if it changes no loss.
-fn kept_scale(objective: &Objective<'_>, start: &[f64], best: &[f64]) -> Scale {
+fn kept_scale(objective: &Objective<'_>, best: &[f64], stretch: f64) -> Scale {
+    if interrupt::requested() {
+        return Scale::Impossible("the fit was interrupted");
+    }
     let (model, space) = (objective.model, objective.space);
     let halves = space.kept.iter().flat_map(|&feature| model.features[feature].slots);
     let fixed = halves.map(|slot| &model.slots[slot]).any(|slot| slot.fixed && slot.start != 0.0);
@@ -315,11 +328,7 @@ fn kept_scale(objective: &Objective<'_>, start: &[f64], best: &[f64]) -> Scale {
     if fixed || objective.traces.chunks.iter().any(|chunk| !chunk.constants.is_empty()) {
         return Scale::Impossible("fixed terms and constants do not scale");
     }
-    let [before, after] = [start, best].map(|parameters| objective.mean_absolute_score(parameters));
-    if interrupt::requested() {
-        return Scale::Impossible("the fit was interrupted");
-    }
-    let factor = before / after;
+    let factor = stretch.recip();
     if !(factor.is_finite() && factor > 0.0) {
         return Scale::Impossible("the evaluation before or after is 0 everywhere");
     }

@@ -75,11 +75,6 @@ impl NonlinearForm {
         (0..self.parts.len()).filter(move |&part| which(&self.parts[part]))
     }
 
-    /// Whether a position counts a weight of that part.
-    fn counts(&self, part: usize, safety: &[BothSides]) -> bool {
-        safety.iter().any(|entry| self.group(entry.index)[0] == part)
-    }
-
     fn is_outside(&self, index: u16) -> bool {
         self.outside.get(usize::from(index)).copied().unwrap_or(false)
     }
@@ -131,9 +126,6 @@ pub fn score(
         complexity.iter().map(|&(index, count)| (index, [0.0, eg_factor * by_complexity * f64::from(count)])),
     );
     for part in form.parts_that(Part::is_scale) {
-        if eg == 0.0 || !form.counts(part, safety) {
-            continue;
-        }
         let unscaled = slopes.len();
         let [_, factor] = of_side(form, part, (eg > 0.0, 1.0), safety, weights, slopes);
         slopes[..unscaled].iter_mut().for_each(|(_, [_, by_weight])| *by_weight *= factor);

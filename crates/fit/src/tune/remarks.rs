@@ -34,7 +34,16 @@ pub fn of(
         Scale::Kept(factor) => remarks.push(format!(
             "scale kept: the tuned weights times {factor:.4} have the mean absolute evaluation of the initial ones"
         )),
-        Scale::Impossible(reason) => remarks.push(format!("scale not kept: {reason}")),
+        Scale::Impossible(reason) => {
+            let about = |stretch: f64| {
+                format!(
+                    "; evaluations are {stretch:.3} times those of the start in the mean, and --k {:.4} about keeps them",
+                    outcome.k * stretch
+                )
+            };
+            let about = outcome.stretch.filter(|stretch| (stretch - 1.0).abs() > 0.02 && stretch.is_finite()).map(about);
+            remarks.push(format!("scale not kept: {reason}{}", about.unwrap_or_default()));
+        }
     }
     let free = |of: &dyn Fn(usize, &Slot) -> bool| -> Vec<usize> {
         let slots = model.slots.iter().enumerate();

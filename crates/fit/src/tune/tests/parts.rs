@@ -192,9 +192,9 @@ scaled = false
     assert_eq!(score("1 0.25 0:1 1:64/96"), 25.0 + 75.0);
     assert_eq!(score("1 0.25 0:-1 1:64/96"), -25.0 - 112.5);
     assert_eq!(score("1 0.25 0:-1 1:64/96 2:1"), -25.0 - 112.5 + 18.0);
-    // Beyond the clamp, with a further scale of the line, and without a count of the part.
+    // Beyond the clamp, with a further scale of the line, and counted as 0.
     assert_eq!(score("1 0.25 0:1 1:300/0 2:-1"), 25.0 + 150.0 - 18.0);
     assert_eq!(score("1 0.25 scale=0.5 0:1 1:64/0 2:-1"), 25.0 + 37.5 - 18.0);
-    assert_eq!(score("1 0.25 0:1"), 25.0 + 150.0);
+    assert_eq!(score("1 0.25 0:1"), 25.0);
     assert_eq!(score("1 0.25 0:1 1:0/128"), 25.0);
 }
