@@ -22,7 +22,10 @@ pub trait Standings {
 
     fn player_tally(&self, player: usize) -> Tally;
 
-    fn test(&self) -> Option<(Sprt, f64)>;
+    /// The sequential test that the standings decide, if any, and its LLR.
+    fn test(&self) -> Option<(Sprt, f64)> {
+        None
+    }
 
     fn decided(&self) -> bool;
 

@@ -9,7 +9,7 @@ use super::by_opening::{OpeningResult, OpeningTallies, write_table};
 use super::openings::Openings;
 use super::record::PairEntry;
 use super::tally::{MatchScore, plus_minus};
-use crate::stats::{Estimate, Pentanomial, Precision, Sprt, Trinomial, with_error};
+use crate::stats::{Estimate, Pentanomial, Precision, Trinomial, with_error};
 use crate::{Reason, RunSummary, Standings, StopReason, Tally};
 use patzer_io::printable;
 
@@ -87,10 +87,6 @@ impl Standings for CrossTable {
             }
         }
         sum
-    }
-
-    fn test(&self) -> Option<(Sprt, f64)> {
-        None
     }
 
     fn decided(&self) -> bool {

@@ -37,6 +37,24 @@ pub struct NormalMatrix {
     pub values: Vec<f64>,
 }
 
+impl NormalMatrix {
+    /// Fills both triangles with the cells of each two weights: midgame², midgame · endgame of the second,
+    /// endgame · midgame, endgame².
+    pub(super) fn from_cells(count: usize, cell: impl Fn(usize, usize) -> [f64; 4] + Sync) -> NormalMatrix {
+        let size = 2 * count;
+        let mut values = vec![0.0; size * size];
+        values.par_chunks_mut(2 * size).enumerate().for_each(|(i, rows)| {
+            let (mg_row, eg_row) = rows.split_at_mut(size);
+            for j in 0..count {
+                let cell = cell(i, j);
+                mg_row[2 * j..][..2].copy_from_slice(&cell[..2]);
+                eg_row[2 * j..][..2].copy_from_slice(&cell[2..]);
+            }
+        });
+        NormalMatrix { size, values }
+    }
+}
+
 /// Memory for all partial sums, in bytes.
 const BUDGET: usize = 1 << 29;
 
@@ -191,21 +209,15 @@ fn add(cells: &mut [[f64; 4]], index: u16, v: &[f64; 4]) {
 
 /// Sums the stripes in order into both triangles.
 fn spread(count: usize, sums: &[Vec<[f64; 4]>]) -> NormalMatrix {
-    let size = 2 * count;
-    let mut values = vec![0.0; size * size];
-    values.par_chunks_mut(2 * size).enumerate().for_each(|(i, rows)| {
-        let (mg_row, eg_row) = rows.split_at_mut(size);
-        for j in 0..count {
-            let mut cell = [0.0; 4];
-            for sum in sums {
-                let (a, b) = (&sum[i * count + j], &sum[j * count + i]);
-                cell.iter_mut().zip(a.iter().zip(b)).for_each(|(cell, (a, b))| *cell += a + b);
-            }
-            (mg_row[2 * j], mg_row[2 * j + 1]) = (cell[0], cell[1]);
-            (eg_row[2 * j], eg_row[2 * j + 1]) = (cell[1], cell[2]);
+    NormalMatrix::from_cells(count, |i, j| {
+        let mut cell = [0.0; 4];
+        for sum in sums {
+            let (a, b) = (&sum[i * count + j], &sum[j * count + i]);
+            cell.iter_mut().zip(a.iter().zip(b)).for_each(|(cell, (a, b))| *cell += a + b);
         }
-    });
-    NormalMatrix { size, values }
+        let [mg_mg, mg_eg, eg_eg, _] = cell;
+        [mg_mg, mg_eg, mg_eg, eg_eg]
+    })
 }
 
 #[cfg(test)]

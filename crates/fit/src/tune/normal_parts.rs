@@ -127,22 +127,15 @@ fn accumulate(block: &Block, sum: &mut [Cell]) {
 
 /// Sums the stripes in order into both triangles.
 fn spread(count: usize, sums: &[Vec<Cell>]) -> NormalMatrix {
-    let size = 2 * count;
-    let mut values = vec![0.0; size * size];
-    values.par_chunks_mut(2 * size).enumerate().for_each(|(i, rows)| {
-        let (mg_row, eg_row) = rows.split_at_mut(size);
-        for j in 0..count {
-            let mut cell = [0.0; 4];
-            for sum in sums {
-                let part = sum[i.min(j) * count + i.max(j)];
-                cell.iter_mut().zip(part).for_each(|(cell, part)| *cell += part);
-            }
-            if j < i {
-                cell.swap(1, 2);
-            }
-            (mg_row[2 * j], mg_row[2 * j + 1]) = (cell[0], cell[1]);
-            (eg_row[2 * j], eg_row[2 * j + 1]) = (cell[2], cell[3]);
+    NormalMatrix::from_cells(count, |i, j| {
+        let mut cell = [0.0; 4];
+        for sum in sums {
+            let part = sum[i.min(j) * count + i.max(j)];
+            cell.iter_mut().zip(part).for_each(|(cell, part)| *cell += part);
         }
-    });
-    NormalMatrix { size, values }
+        if j < i {
+            cell.swap(1, 2);
+        }
+        cell
+    })
 }

@@ -2,7 +2,6 @@
 
 use super::{CandidateRow, Evidence, Planner, RaceReport, RaceSettings};
 use crate::record::PairEntry;
-use crate::stats::Sprt;
 use crate::{CrossTable, RunSummary, Standings, Tally};
 
 pub struct RaceState {
@@ -75,10 +74,6 @@ impl Standings for RaceState {
 
     fn player_tally(&self, player: usize) -> Tally {
         self.table.player_tally(player)
-    }
-
-    fn test(&self) -> Option<(Sprt, f64)> {
-        None
     }
 
     fn decided(&self) -> bool {

@@ -7,7 +7,6 @@ use serde::Serialize;
 use super::{Round, RoundSettings, Rounds, System, swiss};
 use crate::openings::Openings;
 use crate::record::PairEntry;
-use crate::stats::Sprt;
 use crate::tournament::TournamentReport;
 use crate::{CrossTable, RunSummary, Standings, Tally};
 use patzer_io::printable;
@@ -156,10 +155,6 @@ impl Standings for RoundsState {
 
     fn player_tally(&self, player: usize) -> Tally {
         self.table.player_tally(player)
-    }
-
-    fn test(&self) -> Option<(Sprt, f64)> {
-        None
     }
 
     fn decided(&self) -> bool {

@@ -9,7 +9,6 @@ use serde::Serialize;
 use super::{Param, Perturbation, Tuning};
 use crate::participant::Participant;
 use crate::record::PairEntry;
-use crate::stats::Sprt;
 use crate::{PlayerError, Reason, Standings, Tally};
 use patzer_io::error::{Error, Result};
 
@@ -186,10 +185,6 @@ impl Standings for SpsaState {
 
     fn player_tally(&self, player: usize) -> Tally {
         if player == 0 { self.tally.clone() } else { self.tally.reversed() }
-    }
-
-    fn test(&self) -> Option<(Sprt, f64)> {
-        None
     }
 
     fn decided(&self) -> bool {
