@@ -1,5 +1,5 @@
 #!/bin/sh
-# The hardware checklist of docs/gpu.md on one NVIDIA GPU, in at most 40 minutes:
+# The hardware checklist of docs/gpu.md on one NVIDIA GPU, meant for at most 40 minutes:
 #
 #   tools/gpu.sh [STEP...]     tests, curve, rates, bullet; all, in this order, without arguments
 #
