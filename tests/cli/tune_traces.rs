@@ -224,7 +224,7 @@ fn tuned_values_go_into_the_source_and_only_when_asked() {
     );
     assert!(said.contains(&diff) && said.contains("in evaluate.c: not written; --in-place does"), "{said}");
     assert_eq!(fs::read_to_string(&path).unwrap(), source);
-    // The source gives the start values, but those of terms that it does not declare.
+    // The source gives the start values, but for terms that it does not declare.
     done(folder.path(), &format!("{TRACES} --source evaluate.c --fix psqt,bishop_pair -o y.toml"));
     let csv = fs::read_to_string(folder.path().join("runs/y/weights.csv")).unwrap();
     for start in

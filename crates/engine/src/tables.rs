@@ -27,7 +27,7 @@ pub struct Tables {
     base: Arc<Tablebase<Chess>>,
     /// Most pieces of a position, kings included.
     pieces: usize,
-    /// Least depth in plies of a node of so many pieces; those of fewer are probed at any depth.
+    /// Least depth in plies of a node of `pieces` pieces; a node of fewer is probed at any depth.
     depth: i32,
     hits: Arc<AtomicU64>,
 }

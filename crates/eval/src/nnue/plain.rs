@@ -111,7 +111,7 @@ impl Reading {
     }
 }
 
-/// What the integers of a network mean; those of a `.nnue` file by default.
+/// What the integers of a network mean; by default as in a `.nnue` file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Units {
     /// An activation of 1.

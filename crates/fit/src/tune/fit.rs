@@ -57,7 +57,7 @@ pub struct Outcome {
     pub k: f64,
     pub optimizer: Optimizer,
     pub before: Losses,
-    /// After an interrupt those of the best epoch, with the L2 prior.
+    /// After an interrupt the best epoch's, with the L2 prior.
     pub exact: Losses,
     /// At the best values rounded to whole centipawns; after an interrupt as `exact`.
     pub rounded: Losses,

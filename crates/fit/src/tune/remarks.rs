@@ -37,7 +37,7 @@ pub fn of(
         Scale::Impossible(reason) => {
             let about = |stretch: f64| {
                 format!(
-                    "; evaluations are {stretch:.3} times those of the start in the mean, and --k {:.4} about keeps them",
+                    "; evaluations are {stretch:.3} times the start's in the mean, and --k {:.4} about keeps them",
                     outcome.k * stretch
                 )
             };

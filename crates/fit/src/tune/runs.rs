@@ -127,7 +127,7 @@ fn examine(
     let mut remarks = remarks::of(model, &values, &outcome, errors.as_ref());
     if with_errors && errors.is_none() {
         remarks.push(match interrupt::requested() {
-            true => "interrupted: no standard errors, and the losses are those of the best epoch, with the prior and before rounding".to_string(),
+            true => "interrupted: no standard errors, and the losses are the best epoch's, with the prior and before rounding".to_string(),
             false => "no standard errors: too many weights, or too few positions for them".to_string(),
         });
     }

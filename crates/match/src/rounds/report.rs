@@ -39,7 +39,7 @@ pub struct EncounterRow {
     pub round: usize,
     pub players: [String; 2],
     pub points: [f64; 2],
-    /// Pairs of games beyond those of the settings, which broke a tie.
+    /// Pairs of games beyond the settings', which broke a tie.
     pub extra_pairs: u64,
     /// Who went on in a knockout.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -33,7 +33,7 @@ pub struct Program {
     pub short_history: bool,
     /// Think on the opponent's time, if the engine can.
     pub ponder: bool,
-    /// Scores are from White's side; negate those of Black.
+    /// Scores are from White's side; negate Black's.
     pub white_pov: bool,
     pub timeouts: Timeouts,
     /// Name in warnings and logs.

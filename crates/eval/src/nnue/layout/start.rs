@@ -18,7 +18,7 @@ impl Layout {
 }
 
 /// Reads weights in a layout of bullet, as [`Layout::read_start`], by their size and padding. Where two layouts have the
-/// same size, as those of several output buckets have, the first of [`super::LAYOUTS`].
+/// same size, as with several output buckets, the first of [`super::LAYOUTS`].
 pub fn guess(shape: &Architecture, bytes: &[u8]) -> Option<(Network, &'static NamedLayout)> {
     ["bullet", "bullet-raw"].into_iter().filter_map(NamedLayout::find).find_map(|named| {
         let layout = (named.layout)();
