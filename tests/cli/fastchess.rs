@@ -376,6 +376,10 @@ fn a_run_goes_on_from_the_config_that_fastchess_or_patzer_wrote() {
     for (change, says) in [
         (("\"rounds\"", "\"turns\""), "config.json: unknown field `turns`"),
         (("\"variant\": 0", "\"variant\": 7"), "config.json: -variant 7: patzer plays standard"),
+        (
+            ("\"penta_WW\": ", "\"penta_WW\": 9999999999"),
+            "-config: the results are of more than 4194304 pairs",
+        ),
     ] {
         let text = fs::read_to_string(folder.path().join("config.json")).unwrap();
         fs::write(folder.path().join("other.json"), text.replacen(change.0, change.1, 1)).unwrap();

@@ -37,18 +37,21 @@ pub fn load(path: &Path) -> Result<Settings> {
     Ok(settings)
 }
 
+/// Pairs of earlier results that are taken over; each takes memory, and the counts come from a file.
+const MOST_PAIRS: u64 = 1 << 22;
+
 impl Stats {
     fn plus(self, other: Stats) -> Stats {
         Stats {
-            wins: self.wins + other.wins,
-            losses: self.losses + other.losses,
-            draws: self.draws + other.draws,
-            penta_WW: self.penta_WW + other.penta_WW,
-            penta_WD: self.penta_WD + other.penta_WD,
-            penta_WL: self.penta_WL + other.penta_WL,
-            penta_DD: self.penta_DD + other.penta_DD,
-            penta_LD: self.penta_LD + other.penta_LD,
-            penta_LL: self.penta_LL + other.penta_LL,
+            wins: self.wins.saturating_add(other.wins),
+            losses: self.losses.saturating_add(other.losses),
+            draws: self.draws.saturating_add(other.draws),
+            penta_WW: self.penta_WW.saturating_add(other.penta_WW),
+            penta_WD: self.penta_WD.saturating_add(other.penta_WD),
+            penta_WL: self.penta_WL.saturating_add(other.penta_WL),
+            penta_DD: self.penta_DD.saturating_add(other.penta_DD),
+            penta_LD: self.penta_LD.saturating_add(other.penta_LD),
+            penta_LL: self.penta_LL.saturating_add(other.penta_LL),
         }
     }
 
@@ -74,6 +77,10 @@ impl Stats {
             (self.penta_WD, [2, 1]),
             (self.penta_WW, [2, 2]),
         ];
+        let all = counts.iter().fold(0_u64, |sum, (count, _)| sum.saturating_add(*count));
+        if all > MOST_PAIRS {
+            return Err(Error::usage(format!("-config: the results are of more than {MOST_PAIRS} pairs")));
+        }
         let results: Vec<[u8; 2]> =
             counts.iter().flat_map(|&(count, result)| (0..count).map(move |_| result)).collect();
         let sum = |points: u8| results.iter().flatten().filter(|half| **half == points).count() as u64;
