@@ -51,6 +51,7 @@ fn item(record: &Record) -> TrainItem {
         halfmoves: record.halfmove,
         score: record.score,
         result,
+        ply: record.ply,
     }
 }
 

@@ -76,6 +76,7 @@ fn items() -> Vec<TrainItem> {
         halfmoves: 0,
         score: Some(0),
         result: 0,
+        ply: 0,
     };
     games(2500).iter().flatten().map(item).collect()
 }

@@ -87,7 +87,7 @@ impl TrainingCallbacks for Resumed {
 fn trained(checkpoint: Option<Vec<u8>>) -> Result<Vec<u8>> {
     let settings = Settings { hidden: 1, epochs: 2, batch: 2, average: 0.0, ..Settings::default() };
     let board = PackedBoard::pack(&Chess::default());
-    let item = |turn, result| TrainItem { board, turn, halfmoves: 0, score: Some(10), result };
+    let item = |turn, result| TrainItem { board, turn, halfmoves: 0, score: Some(10), result, ply: 0 };
     let items = [item(Color::White, WIN), item(Color::Black, -WIN)];
     let mut resumed = Resumed(checkpoint, Vec::new());
     patzer_train::fit(&items, &[], &settings, &mut resumed)?;

@@ -31,7 +31,8 @@ impl CpuBackend {
     pub fn new(model: Model, settings: &Settings, batch: usize) -> CpuBackend {
         CpuBackend {
             optimiser: Optimiser::new(settings, model.layout.limits()),
-            cpu: CpuGradient::new(&model, batch, settings.forward == Forward::I16),
+            cpu: CpuGradient::new(&model, batch, settings.forward == Forward::I16)
+                .weighted(settings.position_weight.clone()),
             keep: settings.average,
             average: (settings.average > 0.0).then(|| model.clone()),
             pull: settings.pull,

@@ -11,6 +11,7 @@ use super::loss::{Loss, Target};
 use super::micro_batch::{MICRO_BATCH, MicroBatch, Task};
 use super::model::Model;
 use super::param_layout::ParamLayout;
+use super::position_weight::PositionWeight;
 
 /// Positions per shard: enough to keep the sum over shards cheap.
 const PART: usize = 2048;
@@ -24,6 +25,7 @@ pub struct CpuGradient {
     /// Feature table with factoriser weights added; empty without a factoriser.
     table: Vec<f32>,
     shorts: Option<I16Table>,
+    weight: Option<PositionWeight>,
 }
 
 struct Part {
@@ -46,7 +48,13 @@ impl CpuGradient {
             gradient: vec![0.0; model.parameters.len()],
             table: Vec::new(),
             shorts: shorts.then(I16Table::default),
+            weight: None,
         }
+    }
+
+    /// Positions count in the loss as the rule says.
+    pub fn weighted(self, weight: Option<PositionWeight>) -> CpuGradient {
+        CpuGradient { weight, ..self }
     }
 
     fn add_parts(&mut self, count: usize) {
@@ -83,7 +91,7 @@ impl CpuGradient {
         });
     }
 
-    /// Returns the summed loss of a batch of indices into `items`, and the gradient of the mean loss.
+    /// Returns the summed loss of a batch of indices into `items`, and the gradient of the (weighted) mean loss.
     pub fn gradient(
         &mut self,
         model: &Model,
@@ -94,7 +102,12 @@ impl CpuGradient {
     ) -> (f64, &mut [f32]) {
         let group = loss.group();
         let groups = batch.len() / group;
-        let loss = Loss { scale: 1.0 / groups as f32, ..loss };
+        let weight = self.weight.as_ref();
+        let divisor = match weight {
+            None => groups as f32,
+            rule => PositionWeight::sum(rule, items, batch) as f32,
+        };
+        let loss = Loss { scale: 1.0 / divisor, ..loss };
         let floats = whole(model, &mut self.table);
         let table = match &mut self.shorts {
             Some(shorts) => {
@@ -113,7 +126,7 @@ impl CpuGradient {
                 for indices in share.chunks(MICRO_BATCH / group * group) {
                     part.items.clear();
                     part.items.extend(indices.iter().map(|&at| items[at as usize]));
-                    part.micro.load(&part.items, |item| target.of(item));
+                    part.micro.load(&part.items, weight, |item| target.of(item));
                     sum += part.micro.run(model, table, Task::Gradient(loss, &mut part.gradient));
                 }
                 sum
@@ -125,20 +138,25 @@ impl CpuGradient {
     }
 
     pub fn mean_loss(&mut self, model: &Model, loss: Loss, target: Target, items: &[TrainItem]) -> f64 {
+        let weight = self.weight.as_ref();
         let each = |micro: &mut MicroBatch, table: FeatureTable<'_>, items: &[TrainItem]| {
-            micro.load(items, |item| target.of(item));
+            micro.load(items, weight, |item| target.of(item));
             micro.run(model, table, Task::Loss(loss))
         };
         let group = loss.group();
         let losses = over(model, &mut self.table, items, MICRO_BATCH / group * group, each);
-        losses.into_iter().sum::<f64>() / (items.len() / group) as f64
+        let divisor = match weight {
+            None => (items.len() / group) as f64,
+            Some(rule) => items.iter().map(|item| f64::from(rule.of(item))).sum(),
+        };
+        losses.into_iter().sum::<f64>() / divisor
     }
 }
 
 pub fn centipawns(model: &Model, items: &[TrainItem]) -> Vec<f32> {
     let each = |micro: &mut MicroBatch, table: FeatureTable<'_>, items: &[TrainItem]| {
         let mut outputs = Vec::with_capacity(items.len());
-        micro.load(items, |_| 0.0);
+        micro.load(items, None, |_| 0.0);
         micro.run(model, table, Task::Outputs(&mut outputs));
         outputs
     };

@@ -21,6 +21,7 @@ mod optimiser;
 mod output_layers;
 mod param_layout;
 mod permutation;
+mod position_weight;
 mod pqr;
 mod run;
 mod safetensors;
@@ -68,6 +69,8 @@ pub struct TrainItem {
     pub score: Option<i16>,
     /// Result from White's side, ±[`WIN`]: of the game, or the mean of several.
     pub result: i16,
+    /// Plies from the start of its game.
+    pub ply: u16,
 }
 
 /// A won game in [`TrainItem::result`]; a power of two, so that game results are exact.
@@ -266,10 +269,12 @@ fn fit_stage(
     let judged = if validation.is_empty() { trained } else { validation };
     let trained = &trained[..trained.len().min(SAMPLE - SAMPLE % run.loss.group())];
     let losses = Losses {
-        train: CpuGradient::new(&model, 1, false).mean_loss(&model, run.loss, target, trained),
+        train: CpuGradient::new(&model, 1, false)
+            .weighted(settings.position_weight.clone())
+            .mean_loss(&model, run.loss, target, trained),
         validation: start_loss.map(|_| best_loss),
         start: start_loss,
-        constant: run.loss.of_constant(target, judged),
+        constant: run.loss.of_constant(target, judged, settings.position_weight.as_ref()),
     };
     let judged = &judged[..judged.len().min(SAMPLE / 2)];
     let quantisation = compare(&cpu_gradient::centipawns(&model, judged), &network, judged);

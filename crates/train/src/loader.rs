@@ -47,8 +47,9 @@ pub struct MemoryLoader<'a> {
     expanded: Vec<u32>,
     batch: usize,
     seed: u64,
-    /// The features include the halfmove clock; other networks keep their hash.
+    /// The features include the halfmove clock, or weights the ply; other networks keep their hash.
     sees_clock: bool,
+    sees_ply: bool,
 }
 
 impl<'a> MemoryLoader<'a> {
@@ -66,7 +67,8 @@ impl<'a> MemoryLoader<'a> {
         let batch = (settings.batch / group).max(1);
         let (files, expanded, seed) = (Vec::new(), Vec::new(), settings.seed);
         let sees_clock = settings.features.blocks().iter().any(|block| block.name == "clock");
-        Ok(MemoryLoader { items, files, order, group, expanded, batch, seed, sees_clock })
+        let sees_ply = settings.position_weight.is_some();
+        Ok(MemoryLoader { items, files, order, group, expanded, batch, seed, sees_clock, sees_ply })
     }
 
     /// Draws files by their weights; `by_file` are their numbers of positions, in order.
@@ -130,6 +132,9 @@ impl DataLoader for MemoryLoader<'_> {
         hash_items(hash, self.items);
         if self.sees_clock {
             self.items.iter().for_each(|item| hash.update([item.halfmoves]));
+        }
+        if self.sees_ply {
+            self.items.iter().for_each(|item| hash.update(item.ply.to_le_bytes()));
         }
     }
 

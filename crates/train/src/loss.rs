@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::TrainItem;
+use super::position_weight::PositionWeight;
 use super::pqr::GROUP;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -27,7 +28,7 @@ pub struct Loss {
     /// Half the width of draws, and the further share of the loss above the target; see the recipe's keys.
     pub offset: f32,
     pub asymmetry: f32,
-    /// Factor of the derivative: 1 / groups of the batch.
+    /// Factor of the derivative: 1 / groups of the batch, or 1 / sum of their weights.
     pub scale: f32,
 }
 
@@ -41,8 +42,9 @@ impl Loss {
         if self.kind == LossKind::Pqr { GROUP } else { 1 }
     }
 
-    /// Sums the losses of whole groups and writes the scaled derivative by each output.
-    pub fn all(&self, outputs: &[f32], targets: &[f32], slopes: &mut Vec<f32>) -> f64 {
+    /// Sums the losses of whole groups and writes the scaled derivative by each output. `weights` are those of the
+    /// positions, or empty.
+    pub fn all(&self, outputs: &[f32], targets: &[f32], weights: &[f32], slopes: &mut Vec<f32>) -> f64 {
         let mut sum = 0.0;
         slopes.clear();
         if self.kind == LossKind::Pqr {
@@ -53,8 +55,11 @@ impl Loss {
             }
             return sum;
         }
-        for (output, target) in outputs.iter().zip(targets) {
-            let (value, slope) = self.of(*output, *target);
+        for (at, (output, target)) in outputs.iter().zip(targets).enumerate() {
+            let (mut value, mut slope) = self.of(*output, *target);
+            if let Some(&weight) = weights.get(at) {
+                (value, slope) = (f64::from(weight) * value, weight * slope);
+            }
             sum += value;
             slopes.push(slope);
         }
@@ -76,16 +81,18 @@ impl Loss {
     }
 
     /// Mean loss of a network that says the same of every position: the mean target, or nothing with `pqr`.
-    pub fn of_constant(&self, target: Target, items: &[TrainItem]) -> f64 {
+    pub fn of_constant(&self, target: Target, items: &[TrainItem], rule: Option<&PositionWeight>) -> f64 {
         if self.kind == LossKind::Pqr {
             return self.pqr([0.0; GROUP]).0;
         }
-        let targets = || items.iter().map(|item| target.of(item));
-        let count = items.len().max(1) as f64;
-        let mean = (targets().map(f64::from).sum::<f64>() / count).clamp(1e-6, 1.0 - 1e-6);
+        let weight = |item: &TrainItem| rule.map_or(1.0, |rule| f64::from(rule.of(item)));
+        let targets = || items.iter().map(|item| (weight(item), target.of(item)));
+        let count = items.iter().map(weight).sum::<f64>().max(f64::MIN_POSITIVE);
+        let sum: f64 = targets().map(|(weight, target)| weight * f64::from(target)).sum();
+        let mean = (sum / count).clamp(1e-6, 1.0 - 1e-6);
         let output = ((mean / (1.0 - mean)).ln() / f64::from(self.k)) as f32;
         let plain = Loss { offset: 0.0, ..*self };
-        targets().map(|target| plain.of(output, target).0).sum::<f64>() / count
+        targets().map(|(weight, target)| weight * plain.of(output, target).0).sum::<f64>() / count
     }
 
     /// Expected score of an output, and its derivative.
@@ -256,10 +263,10 @@ mod tests {
         let targets: Vec<f64> = items.iter().map(|item| target.of(item).into()).collect();
         let mean = targets.iter().sum::<f64>() / 100.0;
         let variance = targets.iter().map(|t| (t - mean).powi(2)).sum::<f64>() / 100.0;
-        let found = Loss::squared(0.7, 1.0).of_constant(target, &items);
+        let found = Loss::squared(0.7, 1.0).of_constant(target, &items, None);
         assert!((found - variance).abs() < 1e-6, "{found} {variance}");
         let loss = Loss { kind: LossKind::CrossEntropy, ..Loss::squared(0.7, 1.0) };
         let zero = items.iter().map(|item| loss.of(0.0, target.of(item)).0).sum::<f64>() / 100.0;
-        assert!(loss.of_constant(target, &items) < zero);
+        assert!(loss.of_constant(target, &items, None) < zero);
     }
 }

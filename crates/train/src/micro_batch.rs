@@ -13,6 +13,7 @@ use super::feature_table::{FeatureTable, TILES_PER_PAIR, TileRows};
 use super::loss::Loss;
 use super::model::Model;
 use super::output_layers::{self, OutputLayers};
+use super::position_weight::PositionWeight;
 use patzer_eval::nnue::Activation;
 
 /// Positions per micro-batch: one tile of all their perspectives takes 32 KiB, an L1 cache.
@@ -28,6 +29,8 @@ pub struct MicroBatch {
     ends: Vec<u32>,
     /// Targets (expected result for the side to move, 0 to 1) and output buckets.
     targets: Vec<f32>,
+    /// Weights of the positions in the loss; empty if all count the same.
+    weights: Vec<f32>,
     buckets: Vec<u8>,
     /// Accumulators, `[tile][perspective][lane]`; in the backward pass their gradient.
     hidden: Vec<f32>,
@@ -60,6 +63,7 @@ impl MicroBatch {
             rows: Vec::new(),
             ends: Vec::new(),
             targets: Vec::with_capacity(MICRO_BATCH),
+            weights: Vec::new(),
             buckets: Vec::with_capacity(MICRO_BATCH),
             hidden: vec![0.0; views * MICRO_BATCH * layout.tiles * layout.tile],
             sorted: Vec::new(),
@@ -72,11 +76,20 @@ impl MicroBatch {
         }
     }
 
-    pub fn load(&mut self, items: &[TrainItem], target: impl Fn(&TrainItem) -> f32) {
+    pub fn load(
+        &mut self,
+        items: &[TrainItem],
+        weight: Option<&PositionWeight>,
+        target: impl Fn(&TrainItem) -> f32,
+    ) {
         self.rows.clear();
         self.ends.clear();
         self.targets.clear();
+        self.weights.clear();
         self.buckets.clear();
+        if let Some(weight) = weight {
+            self.weights.extend(items.iter().take(MICRO_BATCH).map(|item| weight.of(item)));
+        }
         for item in items.iter().take(MICRO_BATCH) {
             self.extractor.rows(item, &mut self.rows, &mut self.ends);
             self.targets.push(target(item));
@@ -159,9 +172,9 @@ impl MicroBatch {
                 outputs.extend_from_slice(&self.outputs);
                 0.0
             }
-            Task::Loss(loss) => loss.all(&self.outputs, &self.targets, &mut self.slopes),
+            Task::Loss(loss) => loss.all(&self.outputs, &self.targets, &self.weights, &mut self.slopes),
             Task::Gradient(loss, gradient) => {
-                let total = loss.all(&self.outputs, &self.targets, &mut self.slopes);
+                let total = loss.all(&self.outputs, &self.targets, &self.weights, &mut self.slopes);
                 if !model.layout.is_single_layer() {
                     self.backward_layers::<A, T>(model, gradient);
                 }
@@ -359,9 +372,9 @@ mod tests {
             for table in tables(&model, &mut shorts) {
                 let mut portable = vec![0.0; model.parameters.len()];
                 let mut wide = portable.clone();
-                micro.load(&items, |item| item.expected());
+                micro.load(&items, None, |item| item.expected());
                 let a = micro.run_portable(&model, table, Task::Gradient(loss, &mut portable));
-                micro.load(&items, |item| item.expected());
+                micro.load(&items, None, |item| item.expected());
                 // SAFETY: the processor has AVX2.
                 let b = unsafe { micro.run_avx2(&model, table, Task::Gradient(loss, &mut wide)) };
                 assert_eq!(a.to_bits(), b.to_bits(), "{architecture}");
@@ -378,7 +391,7 @@ mod tests {
         let start = model.layout.bias;
         model.parameters[start] = f32::NAN;
         let mut micro = MicroBatch::new(&model);
-        micro.load(&items(4, 1), |item| item.expected());
+        micro.load(&items(4, 1), None, |item| item.expected());
         let mut shorts = I16Table::default();
         for table in tables(&model, &mut shorts) {
             assert!(micro.run(&model, table, Task::Loss(Loss::squared(1.0, 1.0))).is_nan());

@@ -33,7 +33,7 @@ impl PqrGroup {
         let other = others[Rng::new(seed).below(others.len())];
         let item = |position: &Chess| {
             let (board, turn) = (PackedBoard::pack(position), position.turn());
-            TrainItem { board, turn, halfmoves: halfmoves(position), score: None, result: 0 }
+            TrainItem { board, turn, halfmoves: halfmoves(position), score: None, result: 0, ply: 0 }
         };
         let after = |m: Move| item(&played(position, m));
         let number = u16::try_from(position.fullmoves().get()).unwrap_or(u16::MAX);

@@ -9,7 +9,9 @@ use super::learning_rate::LearningRate;
 use super::loss::{Loss, Target};
 use super::model::Model;
 use super::param_layout::ParamLayout;
+use super::position_weight::PositionWeight;
 use super::{DataLoader, Earlier, Epoch, Settings, TrainItem, TrainingCallbacks};
+use patzer_chess::rng;
 use patzer_eval::nnue::Network;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -18,6 +20,9 @@ use patzer_io::interrupt;
 const DIVERGED: f64 = 16.0;
 const MIN_BATCH: usize = 64;
 
+/// Tells the random numbers of λ from others of the same seed.
+const JITTER: u64 = 0x6a69_7474_6572;
+
 pub struct Run {
     pub layout: ParamLayout,
     pub backend: Box<dyn Backend>,
@@ -25,6 +30,9 @@ pub struct Run {
     pub loss: Loss,
     /// Target at the first and the last step.
     targets: [Target; 2],
+    /// Largest deviation of λ at a step, and the seed of the deviations.
+    jitter: (f32, u64),
+    weight: Option<PositionWeight>,
     pub step: u64,
     pub steps: u64,
     shape: RunShape,
@@ -75,6 +83,8 @@ impl Run {
             loss: settings.loss(),
             targets: [settings.wdl, settings.final_wdl.unwrap_or(settings.wdl)]
                 .map(|wdl| settings.target(wdl)),
+            jitter: (settings.wdl_jitter.unwrap_or(0.0), rng::mix(settings.seed, JITTER)),
+            weight: settings.position_weight.clone(),
             step: 0,
             steps: (batches * settings.epochs) as u64,
             shape,
@@ -160,6 +170,13 @@ impl Run {
         Target { wdl: start.wdl + (end.wdl - start.wdl) * done, ..start }
     }
 
+    /// The target of a training step, whose λ deviates from the schedule at random.
+    fn training_target(&self, step: u64) -> Target {
+        let (target, (most, seed)) = (self.target(step), self.jitter);
+        let share = 2.0 * rng::unit(rng::mix(seed, step)) as f32 - 1.0;
+        Target { wdl: (target.wdl + most * share).clamp(0.0, 1.0), ..target }
+    }
+
     /// Runs one epoch; returns the mean loss, or `None` on interruption.
     pub fn epoch(&mut self, loader: &mut dyn DataLoader, epoch: usize) -> Result<Option<f64>> {
         let usual = self.epochs.first().map(|epoch| epoch.train_loss);
@@ -168,11 +185,15 @@ impl Run {
             if interrupt::requested() {
                 return Ok(false);
             }
-            let (loss, target) = (self.loss, self.target(self.step));
+            let (loss, target) = (self.loss, self.training_target(self.step));
             let step = StepParams { number: self.step + 1, loss, target, rate: self.rate.at(self.step) };
             self.backend.step(&step, items, batch)?;
             self.step += 1;
-            losses.expected.push_back((batch.len(), batch.len() / loss.group()));
+            let weight = match &self.weight {
+                None => (batch.len() / loss.group()) as f64,
+                rule => PositionWeight::sum(rule.as_ref(), items, batch),
+            };
+            losses.expected.push_back((batch.len(), weight));
             // A device may return a loss a step or two later.
             while let Some(loss) = self.backend.loss(false)? {
                 losses.take(loss)?;
@@ -182,7 +203,7 @@ impl Run {
         while let Some(loss) = self.backend.loss(true)? {
             losses.take(loss)?;
         }
-        Ok((!interrupt::requested()).then(|| losses.total / losses.groups.max(1) as f64))
+        Ok((!interrupt::requested()).then(|| losses.total / losses.weight.max(f64::MIN_POSITIVE)))
     }
 }
 
@@ -191,19 +212,20 @@ struct EpochLosses {
     epoch: usize,
     /// Reference: the mean loss of the first epoch, or in it of the first batch.
     usual: Option<f64>,
-    expected: VecDeque<(usize, usize)>,
+    /// Positions of each batch on its way, and the divisor of its loss.
+    expected: VecDeque<(usize, f64)>,
     batches: usize,
     total: f64,
-    groups: usize,
+    weight: f64,
 }
 
 impl EpochLosses {
     fn take(&mut self, loss: f64) -> Result<()> {
-        let Some((positions, groups)) = self.expected.pop_front() else {
+        let Some((positions, weight)) = self.expected.pop_front() else {
             return Err(Error::internal("a loss of no batch"));
         };
         self.batches += 1;
-        let mean = loss / groups as f64;
+        let mean = loss / weight;
         let usual = *self.usual.get_or_insert(mean);
         let explodes = positions >= MIN_BATCH && mean > DIVERGED * usual;
         if !mean.is_finite() || explodes {
@@ -213,7 +235,7 @@ impl EpochLosses {
             return Err(Error::input(reason));
         }
         self.total += loss;
-        self.groups += groups;
+        self.weight += weight;
         Ok(())
     }
 }

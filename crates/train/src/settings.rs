@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::learning_rate::Phase;
 use super::loss::{Loss, LossKind, Target};
 use super::optimiser::OptimiserKind;
+use super::position_weight::PositionWeight;
 use patzer_eval::nnue::features::Features;
 use patzer_eval::nnue::{Activation, Architecture, KingBuckets, OutputBy};
 use patzer_fit::optim::Decay;
@@ -85,6 +86,12 @@ pub struct Settings {
     /// `wdl` at the last step; linear in between.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_wdl: Option<f32>,
+    /// Largest deviation of λ from its schedule, drawn anew for each step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wdl_jitter: Option<f32>,
+    /// Weights of positions in the loss, by ply or pieces. On the CPU alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub position_weight: Option<PositionWeight>,
     /// K of the sigmoid σ(K·s/400) from centipawns; unset means 1 here, and `patzer tune` fits it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<f32>,
@@ -176,6 +183,8 @@ impl Settings {
             td_lambda: None,
             wdl: 0.2,
             final_wdl: None,
+            wdl_jitter: None,
+            position_weight: None,
             k: None,
             output_k: None,
             forward: Forward::I16,
@@ -352,6 +361,9 @@ mod tests {
             ("hidden = 8\n\nfeatures = \"all+x\"\n", "line 3: features = \"all+x\""),
             ("king_buckets = \"0\"\n", "line 1: king_buckets = \"0\""),
             ("activation = \"tanh\"\n", "line 1: unknown variant `tanh`"),
+            ("position_weight = { by = \"ply\", at = [] }\n", "line 1: position_weight: needs a point"),
+            ("position_weight = { by = \"age\", at = [[0, 1]] }\n", "line 1: unknown variant `age`"),
+            ("wdl_jitter = 2\n", "line 1: wdl_jitter = 2: has to be from 0 to 1"),
             ("hidden = 7\nactivation = \"pairwise\"\n", "line 1: hidden = 7: has to be even"),
         ] {
             let found = error(text);

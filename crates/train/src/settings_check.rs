@@ -52,7 +52,17 @@ impl Settings {
             }
             self.weights.iter().try_for_each(|weight| range("weights", (*weight).into(), 1e-6, 1e6))?;
         }
+        if let Some(rule) = &self.position_weight {
+            let fault = |reason: String| Err(("position_weight", format!("position_weight: {reason}")));
+            if self.loss == LossKind::Pqr {
+                return fault("not with loss = \"pqr\"".to_string());
+            }
+            if let Some(reason) = rule.fault() {
+                return fault(reason);
+            }
+        }
         share("wdl", self.wdl)?;
+        share("wdl_jitter", self.wdl_jitter.unwrap_or(0.0))?;
         share("final_wdl", self.final_wdl.unwrap_or(0.0))?;
         range("k", self.k.unwrap_or(1.0).into(), 0.01, 100.0)?;
         range("output_k", self.output_k.unwrap_or(1.0).into(), 0.01, 100.0)?;

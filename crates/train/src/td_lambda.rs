@@ -54,6 +54,7 @@ mod tests {
                 halfmoves: 0,
                 score: Some(*score),
                 result: WIN,
+                ply: ply as u16,
             },
             game: 3,
             ply: ply as u16,

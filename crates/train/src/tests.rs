@@ -25,7 +25,7 @@ pub fn items(count: usize, seed: u64) -> Vec<TrainItem> {
     while items.len() < count {
         let mut position = Chess::default();
         let result = (rng.below(3) as i16 - 1) * WIN;
-        for _ in 0..120 {
+        for ply in 1..=120 {
             let moves = position.legal_moves();
             if moves.is_empty() || items.len() == count {
                 break;
@@ -35,7 +35,7 @@ pub fn items(count: usize, seed: u64) -> Vec<TrainItem> {
             let board = PackedBoard::pack(&position);
             // Random games are too lively for long clocks.
             let halfmoves = (7 * items.len() % 120) as u8;
-            items.push(TrainItem { board, turn: position.turn(), halfmoves, score, result });
+            items.push(TrainItem { board, turn: position.turn(), halfmoves, score, result, ply });
         }
     }
     items

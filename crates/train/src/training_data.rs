@@ -163,7 +163,8 @@ pub(super) fn train_item(
         Some(_) => (record.outcome() * f32::from(WIN)).round() as i16,
         None => i16::from(record.result) * WIN,
     };
-    Ok(TrainItem { board, turn, halfmoves: halfmoves_at(record, &board), score, result })
+    let (halfmoves, ply) = (halfmoves_at(record, &board), record.ply);
+    Ok(TrainItem { board, turn, halfmoves, score, result, ply })
 }
 
 fn pqr_groups(

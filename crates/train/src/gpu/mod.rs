@@ -64,7 +64,8 @@ impl Gpu {
                 format!("no kernel finds features of `{}` on a GPU yet; use --device cpu", block.name);
             return Err(Error::usage(reason));
         }
-        if let Some(key) = settings.of_cpu_alone() {
+        let weight = settings.position_weight.as_ref().map(|_| "position_weight");
+        if let Some(key) = settings.of_cpu_alone().or(weight) {
             return Err(Error::usage(format!("{key} is not possible on a GPU yet; use --device cpu")));
         }
         let plan = MemoryPlan::new(&model.layout, settings, batch);

@@ -8,6 +8,7 @@ use super::*;
 use crate::cpu_gradient::CpuGradient;
 use crate::extract::Extractor;
 use crate::optimiser::Optimiser;
+use crate::position_weight::{Measure, PositionWeight};
 use crate::tests::{self, Checkpoints, OPTIMISERS, enlarge, items};
 use crate::{Compute, Forward, LossKind, MemoryLoader, Outcome, fit_from};
 use patzer_chess::rng::Rng;
@@ -453,10 +454,12 @@ fn what_does_not_fit_is_an_error_that_says_what_would() {
 #[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_loss_without_a_kernel_is_refused_by_name() {
     let plain = settings(Forward::I16);
+    let weight = PositionWeight { by: Measure::Ply, at: vec![[0.0, 1.0]] };
     for (key, settings) in [
         ("score_offset", Settings { score_offset: 50.0, ..plain.clone() }),
         ("output_offset", Settings { output_offset: 50.0, ..plain.clone() }),
-        ("asymmetry", Settings { asymmetry: 0.1, ..plain }),
+        ("asymmetry", Settings { asymmetry: 0.1, ..plain.clone() }),
+        ("position_weight", Settings { position_weight: Some(weight), ..plain }),
     ] {
         let model = Model::zero(&settings.architecture(), false);
         let error = Gpu::new(Emulated::with(|_| ()), &model, &settings, 300).err().expect(key);

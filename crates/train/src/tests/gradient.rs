@@ -7,6 +7,7 @@ use crate::cpu_gradient::CpuGradient;
 use crate::loss::Target;
 use crate::model::Model;
 use crate::param_layout::ParamLayout;
+use crate::position_weight::{Measure, PositionWeight};
 use crate::{Settings, TrainItem, WIN};
 use patzer_chess::rng::Rng;
 use patzer_eval::nnue::{Activation, Architecture, features, oriented, phase};
@@ -195,5 +196,31 @@ fn sums_in_sixteen_bits_give_almost_the_same_gradient() {
         // An accumulator that rounding moves over an activation's edge switches its gradient.
         assert!(away < 0.01 * size, "{architecture}: {}", (away / size).sqrt());
         assert_ne!(expected, found);
+    }
+}
+
+#[test]
+fn a_weighted_gradient_is_the_weighted_mean_of_gradients() {
+    let items = items(40, 8);
+    let (loss, target) = (settings().loss(), Target { wdl: 0.3, k: 1.0, offset: 0.0 });
+    let model = Model::random(&Architecture::plain(16), false, 5);
+    let rule = PositionWeight { by: Measure::Ply, at: vec![[1.0, 0.2], [40.0, 3.0]] };
+    let mut plain = CpuGradient::new(&model, items.len(), false);
+    let (mut sum, mut weights, mut expected) = (0.0, 0.0, vec![0.0f64; model.parameters.len()]);
+    for (at, item) in items.iter().enumerate() {
+        let (weight, (value, gradient)) =
+            (f64::from(rule.of(item)), plain.gradient(&model, loss, target, &items, &[at as u32]));
+        expected.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += weight * f64::from(*g));
+        (sum, weights) = (sum + weight * value, weights + weight);
+    }
+    let mut cpu = CpuGradient::new(&model, items.len(), false).weighted(Some(rule));
+    let mean = cpu.mean_loss(&model, loss, target, &items);
+    assert!((mean - sum / weights).abs() < 1e-9, "{mean} is not {}", sum / weights);
+    let batch: Vec<u32> = (0..items.len() as u32).collect();
+    let (value, gradient) = cpu.gradient(&model, loss, target, &items, &batch);
+    assert!((value - sum).abs() < 1e-6);
+    for (found, expected) in gradient.iter().zip(expected) {
+        let expected = expected / weights;
+        assert!((f64::from(*found) - expected).abs() < 1e-6 + 1e-3 * expected.abs(), "{found} {expected}");
     }
 }

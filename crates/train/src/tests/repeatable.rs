@@ -2,6 +2,7 @@
 
 use super::{Checkpoints, OPTIMISERS, items, settings};
 use crate::checkpoint::Checkpoint;
+use crate::position_weight::{Measure, PositionWeight};
 use crate::{Epoch, Settings, fit};
 
 #[test]
@@ -124,4 +125,27 @@ fn averaged_weights_are_kept_and_a_run_goes_on_with_them() {
     assert_eq!(plain.epochs[0].train_loss, averaged.epochs[0].train_loss);
     assert_ne!(plain.epochs[0].validation_loss, averaged.epochs[0].validation_loss);
     assert_ne!(plain.network.body(), averaged.network.body());
+}
+
+#[test]
+fn jitter_and_weights_change_the_network_and_a_run_goes_on_with_them() {
+    let mut items = items(900, 4);
+    // What the start does not know.
+    items.iter_mut().enumerate().for_each(|(at, item)| item.score = Some((at % 7 * 300) as i16));
+    let (train, validation) = items.split_at(800);
+    let plain = Settings { epochs: 2, batch: 100, learning_rate: 0.01, ..settings() };
+    let weight = PositionWeight { by: Measure::Pieces, at: vec![[8.0, 3.0], [32.0, 0.5]] };
+    let jitter = Settings { wdl_jitter: Some(0.3), ..plain.clone() };
+    let weighted = Settings { position_weight: Some(weight), ..plain.clone() };
+    let mut bodies = vec![fit(train, validation, &plain, &mut |_: &Epoch| ()).unwrap().network.body()];
+    for settings in [jitter, weighted] {
+        let mut whole = Checkpoints::default();
+        let expected = fit(train, validation, &settings, &mut whole).unwrap();
+        let mut again = Checkpoints { from: Some(whole.kept[0].clone()), ..Checkpoints::default() };
+        let resumed = fit(train, validation, &settings, &mut again).unwrap();
+        assert_eq!(resumed.network.to_bytes(), expected.network.to_bytes());
+        bodies.push(expected.network.body());
+    }
+    bodies.dedup();
+    assert_eq!(bodies.len(), 3);
 }

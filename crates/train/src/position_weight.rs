@@ -1,0 +1,95 @@
+//! Weights of positions in the loss, by a rule of the recipe: later or emptier positions may count more.
+
+use serde::{Deserialize, Serialize};
+
+use super::TrainItem;
+
+/// What a position's weight depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Measure {
+    /// Plies from the start of its game.
+    Ply,
+    /// Pieces on the board, 2 to 32.
+    Pieces,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PositionWeight {
+    pub by: Measure,
+    /// Points (measure, weight), ascending: linear between them, constant beyond the first and the last.
+    pub at: Vec<[f32; 2]>,
+}
+
+/// Least and largest weight. Positions that shall not count at all are a filter's business.
+const RANGE: [f32; 2] = [0.001, 1000.0];
+
+impl PositionWeight {
+    /// The reason why the points cannot be used, if so.
+    pub fn fault(&self) -> Option<String> {
+        let [least, largest] = RANGE;
+        if self.at.is_empty() {
+            return Some("needs a point [measure, weight]".to_string());
+        }
+        if !self.at.is_sorted_by(|a, b| a[0] < b[0]) {
+            return Some("its points have to ascend".to_string());
+        }
+        let bad = self.at.iter().find(|[at, weight]| !at.is_finite() || !(least..=largest).contains(weight));
+        bad.map(|[at, weight]| format!("[{at}, {weight}]: a weight has to be from {least} to {largest}"))
+    }
+
+    pub fn of(&self, item: &TrainItem) -> f32 {
+        let x = match self.by {
+            Measure::Ply => f32::from(item.ply),
+            Measure::Pieces => item.board.count() as f32,
+        };
+        let after = self.at.partition_point(|[at, _]| *at <= x);
+        match (after.checked_sub(1).map(|before| self.at[before]), self.at.get(after)) {
+            (Some([from, low]), Some([to, high])) => low + (high - low) * (x - from) / (to - from),
+            (Some([_, weight]), None) => weight,
+            (None, first) => first.map_or(1.0, |[_, weight]| *weight),
+        }
+    }
+
+    /// Sum of the weights of a batch of indices; their number where there is no rule.
+    pub fn sum(rule: Option<&PositionWeight>, items: &[TrainItem], batch: &[u32]) -> f64 {
+        rule.map_or(batch.len() as f64, |rule| {
+            batch.iter().map(|&at| f64::from(rule.of(&items[at as usize]))).sum()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(by: Measure, at: &[[f32; 2]]) -> PositionWeight {
+        PositionWeight { by, at: at.to_vec() }
+    }
+
+    #[test]
+    fn weights_are_linear_between_points_and_constant_beyond() {
+        let item = crate::tests::items(1, 4)[0];
+        let late = rule(Measure::Ply, &[[10.0, 0.5], [20.0, 1.0], [40.0, 3.0]]);
+        for (ply, weight) in [(0, 0.5), (10, 0.5), (15, 0.75), (20, 1.0), (30, 2.0), (40, 3.0), (400, 3.0)] {
+            assert_eq!(late.of(&TrainItem { ply, ..item }), weight, "ply {ply}");
+        }
+        let pieces = item.board.count() as f32;
+        assert_eq!(rule(Measure::Pieces, &[[pieces - 1.0, 2.0], [pieces + 1.0, 4.0]]).of(&item), 3.0);
+    }
+
+    #[test]
+    fn points_that_cannot_be_used_are_refused() {
+        for (at, reason) in [
+            (&[][..], "needs a point"),
+            (&[[3.0, 1.0], [3.0, 2.0]], "ascend"),
+            (&[[3.0, 0.0]], "[3, 0]: a weight has to be from 0.001 to 1000"),
+            (&[[f32::NAN, 1.0]], "NaN"),
+        ] {
+            let fault = rule(Measure::Ply, at).fault().expect("a fault");
+            assert!(fault.contains(reason), "{fault}");
+        }
+        assert_eq!(rule(Measure::Pieces, &[[2.0, 1.0], [32.0, 0.5]]).fault(), None);
+    }
+}
