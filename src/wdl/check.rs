@@ -128,7 +128,13 @@ impl Check {
             }
         }
         bar.finish_and_clear();
-        let count = check.positions.max(1) as f64;
+        if check.positions == 0 {
+            let searched = check.left_out;
+            return Err(fault(format!(
+                "none of {searched} positions got a score that the model's data reach"
+            )));
+        }
+        let count = check.positions as f64;
         check.mean.iter_mut().chain(&mut check.mean_distance).for_each(|sum| *sum /= count);
         Ok(check)
     }

@@ -4,7 +4,7 @@
 //! What libtest prints first is garbage that patzer has to tolerate. The engine plays a legal move that depends on its
 //! option `Seed` and the position alone, or the moves of its option `Moves`. Its option `Mode` is `fault@go`: what to
 //! do wrong, and at which `go`, counted from 1 through all games; `fault@0` does it at every position of which
-//! [`is_hard`] is true. Its option `Score` is the score it always reports.
+//! [`is_hard`] is true, and `mute` reports no score at any. Its option `Score` is the score it always reports.
 //!
 //! Started as `teacher`, it shows wins, draws and losses if `UCI_ShowWDL` says so, and its scores depend on the
 //! searches since `ucinewgame`, as those of an engine with a transposition table do: [`taught`]. Started as `iterates`, it
@@ -272,7 +272,8 @@ impl Engine {
         let best = self.best();
         let key = self.line.as_ref().unwrap().key();
         let hard = self.at == 0 && is_hard(key);
-        let mode = if hard || self.gone == self.at { self.mode.as_str() } else { "" };
+        let always = self.mode == "mute";
+        let mode = if always || hard || self.gone == self.at { self.mode.as_str() } else { "" };
         // The report depends on the position alone, so that it is the same in every run.
         let ply = self.line.as_ref().unwrap().moves().len();
         let (depth, score) = (1 + ply % 7, self.score.unwrap_or(ply as i32 % 90));
@@ -289,7 +290,7 @@ impl Engine {
                 say("info depth 1 score cp 5 nodes 1 pv e2e4 e7e5 and so on and on");
             },
             "late" => std::thread::sleep(std::time::Duration::from_millis(30)),
-            "silent" => return say(&format!("bestmove {best}")),
+            "silent" | "mute" => return say(&format!("bestmove {best}")),
             "garbage" => {
                 raw(&[0, 255, 10, 10, 13, 10, b'b', b'e', b's', b't', 10]);
                 raw(&[b"info string ", &[b'x'; 100_000][..], b" score cp 900\n"].concat());

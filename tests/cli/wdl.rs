@@ -251,6 +251,9 @@ fn an_engines_own_chances_are_compared_with_the_model() {
     }
     let silent = stderr(&run(&mock::command(""), "player"));
     assert!(silent.contains("shows no wins, draws and losses (UCI_ShowWDL)"), "{silent}");
+    let mute = run(&mock::command("option.Mode=mute"), "player");
+    assert_eq!(mute.status.code(), Some(1));
+    assert!(stderr(&mute).contains("none of 4 positions got a score"), "{}", stderr(&mute));
     assert!(stderr(&run("default-hce", "")).contains("is an evaluation, not a program"));
 }
 
