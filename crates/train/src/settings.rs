@@ -30,14 +30,15 @@ pub enum Forward {
 pub struct Settings {
     /// Feature blocks with `+` between them: `all`, or such as `all+h+v`.
     pub features: Features,
-    /// Neurons of the hidden layer, 1 to 2048; the speed is best for multiples of 32.
+    /// Neurons of the hidden layer, 1 to 4096; the speed is best for multiples of 32.
     pub hidden: usize,
     pub layers: Vec<usize>,
     pub views: usize,
     /// `screlu`, `crelu`, `relu` or `pairwise`.
     pub activation: Activation,
     pub mirror: bool,
-    /// Input buckets by the own king's square: `none`, `five`, `halfka`, or 64 characters from a1 to h8.
+    /// Input buckets by the own king's square: `none`, `five`, `halfka`, 64 characters from a1 to h8, or 32 of
+    /// the files a to d.
     pub king_buckets: KingBuckets,
     /// Factoriser: weights shared by all king buckets, added to each bucket's own.
     pub factoriser: bool,

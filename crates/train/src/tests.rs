@@ -72,6 +72,7 @@ pub fn shapes() -> Vec<Architecture> {
         Architecture { layers: vec![8], ..plain() },
         Architecture { layers: vec![17, 4], activation: Activation::Crelu, output_buckets: 2, ..plain() },
         Architecture { layers: vec![3], activation: Activation::Relu, views: 1, ..plain() },
+        Architecture { layers: vec![5, 7, 3], output_buckets: 2, ..plain() },
         Architecture { features: sum("all+h+v+d1+d2"), ..plain() },
         Architecture { features: sum("ph+pv+mb+mc"), mirror: true, ..plain() },
         Architecture { features: sum("all+pp+threats"), hidden: 8, ..plain() },

@@ -12,7 +12,9 @@ use super::features::{FeatureBlock, Features};
 use super::king_buckets::KingBuckets;
 
 /// The most neurons of the hidden layer. Beyond it the 32-bit sums of the fast path could overflow.
-pub const MAX_HIDDEN: usize = 2048;
+pub const MAX_HIDDEN: usize = 4096;
+/// The most further layers.
+pub const MAX_LAYERS: usize = 3;
 /// The most neurons of a further layer.
 pub const MAX_LAYER: usize = 128;
 /// The most output buckets: their piece-square values take one block of memory.
@@ -90,7 +92,7 @@ pub struct Architecture {
     #[serde(skip)]
     pub features: Features,
     pub hidden: usize,
-    /// Neurons of further layers, at most two of them.
+    /// Neurons of further layers, at most [`MAX_LAYERS`] of them.
     pub layers: Vec<usize>,
     /// Perspectives: 1 is the side to move alone, 2 is both sides with shared weights.
     pub views: usize,
@@ -221,9 +223,12 @@ impl Architecture {
         if self.activation == Activation::Pairwise && !hidden.is_multiple_of(2) {
             return fault("hidden", format!(" = {hidden}: has to be even for pairwise"));
         }
-        if self.layers.len() > 2 || !self.layers.iter().all(|n| (1..=MAX_LAYER).contains(n)) {
+        if self.layers.len() > MAX_LAYERS || !self.layers.iter().all(|n| (1..=MAX_LAYER).contains(n)) {
             let layers = &self.layers;
-            return fault("layers", format!(" = {layers:?}: at most two, of 1 to {MAX_LAYER} neurons"));
+            return fault(
+                "layers",
+                format!(" = {layers:?}: at most {MAX_LAYERS}, of 1 to {MAX_LAYER} neurons"),
+            );
         }
         if !(1..=2).contains(&self.views) {
             return fault("views", format!(" = {}: has to be 1 or 2", self.views));
@@ -342,7 +347,7 @@ mod tests {
         assert_eq!(key(Architecture::plain(0)), "hidden");
         assert_eq!(key(Architecture { activation: Activation::Pairwise, ..plain() }), "hidden");
         assert_eq!(key(Architecture { views: 3, ..plain() }), "views");
-        assert_eq!(key(Architecture { layers: vec![8, 8, 8], ..plain() }), "layers");
+        assert_eq!(key(Architecture { layers: vec![8; 4], ..plain() }), "layers");
         assert_eq!(key(Architecture { output_buckets: 33, ..plain() }), "output_buckets");
         let features = Features::parse("all+ph").unwrap();
         let king_buckets = KingBuckets::parse("halfka").unwrap();

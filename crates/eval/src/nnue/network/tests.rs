@@ -32,6 +32,7 @@ pub fn shapes() -> Vec<Architecture> {
         Architecture { layers: vec![8], ..plain() },
         Architecture { layers: vec![8, 4], activation: Activation::Crelu, output_buckets: 2, ..plain() },
         Architecture { layers: vec![3], activation: Activation::Relu, views: 1, ..plain() },
+        Architecture { layers: vec![5, 7, 3], activation: Activation::Pairwise, ..plain() },
         Architecture { features: sum("all+h+v+d1+d2"), ..plain() },
         Architecture { features: sum("ph+pv+mb+mc"), mirror: true, hidden: 8, ..plain() },
         Architecture { features: sum("all+pp+threats"), hidden: 8, ..plain() },
