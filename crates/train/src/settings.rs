@@ -8,7 +8,7 @@ use super::learning_rate::Phase;
 use super::loss::{Loss, LossKind, Target};
 use super::optimiser::OptimiserKind;
 use patzer_eval::nnue::features::Features;
-use patzer_eval::nnue::{Activation, Architecture, KingBuckets, OutputBy};
+use patzer_eval::nnue::{Activation, Architecture, KingBuckets, LayerActivation, OutputBy};
 use patzer_fit::optim::Decay;
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
@@ -36,6 +36,12 @@ pub struct Settings {
     pub views: usize,
     /// `screlu`, `crelu`, `relu` or `pairwise`.
     pub activation: Activation,
+    /// Of each further layer: `relu`, `crelu`, `screlu` or `dual`; unset: as `activation`, `screlu` for `pairwise`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub layer_activations: Vec<LayerActivation>,
+    /// The last neuron of the first further layer is added to the output instead of being passed on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skip_neuron: bool,
     pub mirror: bool,
     /// Input buckets by the own king's square: `none`, `five`, `halfka`, 64 characters from a1 to h8, or 32 of
     /// the files a to d.
@@ -150,6 +156,8 @@ impl Settings {
             layers: shape.layers,
             views: shape.views,
             activation: shape.activation,
+            layer_activations: shape.layer_activations,
+            skip_neuron: shape.skip_neuron,
             mirror: shape.mirror,
             king_buckets: shape.king_buckets,
             factoriser: false,
@@ -266,6 +274,8 @@ impl Settings {
             layers: self.layers.clone(),
             views: self.views,
             activation: self.activation,
+            layer_activations: self.layer_activations.clone(),
+            skip_neuron: self.skip_neuron,
             mirror: self.mirror,
             king_buckets: self.king_buckets.clone(),
             output_buckets: self.output_buckets,
@@ -354,6 +364,8 @@ mod tests {
             ("king_buckets = \"0\"\n", "line 1: king_buckets = \"0\""),
             ("activation = \"tanh\"\n", "line 1: unknown variant `tanh`"),
             ("hidden = 7\nactivation = \"pairwise\"\n", "line 1: hidden = 7: has to be even"),
+            ("layer_activations = [\"dual\"]\n", "line 1: layer_activations: 1 of them for 0 further layers"),
+            ("layers = [1]\nskip_neuron = true\n", "line 2: skip_neuron = true: needs a first further layer"),
         ] {
             let found = error(text);
             assert!(found.starts_with(&format!("r.toml: {expected}")), "{found}");

@@ -64,7 +64,8 @@ impl Gpu {
                 format!("no kernel finds features of `{}` on a GPU yet; use --device cpu", block.name);
             return Err(Error::usage(reason));
         }
-        if let Some(key) = settings.of_cpu_alone() {
+        let form = kernel_args::unknown_form(&model.layout.architecture);
+        if let Some(key) = form.or_else(|| settings.of_cpu_alone()) {
             return Err(Error::usage(format!("{key} is not possible on a GPU yet; use --device cpu")));
         }
         let plan = MemoryPlan::new(&model.layout, settings, batch);
