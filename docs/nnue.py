@@ -7,7 +7,7 @@ import numpy as np
 
 QA, QB, SCALE, LIMIT = 255, 64, 400, 30999
 PLAIN = dict(layers=[], views=2, activation="screlu", mirror=False, king_buckets="none", output_buckets=1,
-             output_by="pieces", psqt=False)
+             output_by="pieces", psqt=False, layer_activations=None, skip_neuron=False)
 MAPS = {"none": "0" * 64, "five": "00111100" + "22333322" * 2 + "4" * 40}
 
 def load(path):
@@ -15,7 +15,9 @@ def load(path):
     end = 16 + int.from_bytes(data[12:16], "little")
     header = tomllib.loads(data[16:end].decode())
     assert data[:8] == b"PATZNNUE" and header["features"] == "all", "not a .nnue file of the feature block `all`"
-    net = header.get("shape") or PLAIN | {"hidden": int(header["architecture"].split("->")[1].split(")")[0])}
+    net = PLAIN | header.get("shape", {"hidden": int(header["architecture"].split("->")[1].split(")")[0])})
+    usual = "screlu" if net["activation"] == "pairwise" else net["activation"]
+    net["layer_activations"] = net["layer_activations"] or [usual] * len(net["layers"])
     code = {c: n for n, c in enumerate("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")}
     halfka = [s // 8 * 4 + s % 4 if net["mirror"] else s for s in range(64)]
     name, hidden, outputs = net["king_buckets"], net["hidden"], net["output_buckets"]
@@ -25,8 +27,10 @@ def load(path):
     take = lambda *size: np.fromiter(numbers, np.int64, int(np.prod(size))).reshape(size)
     net["features"], net["bias"] = take(rows, hidden), take(hidden)
     net["values"] = take(rows, outputs) if net["psqt"] else np.zeros((rows, outputs), np.int64)
-    sizes = [net["views"] * hidden // (1 + (net["activation"] == "pairwise"))] + net["layers"] + [1]
-    weights = [[take(o, i) for i, o in zip(sizes, sizes[1:])] for _ in range(outputs)]
+    passed = [(n - (net["skip_neuron"] and i == 0)) * (1 + (a == "dual"))
+              for i, (n, a) in enumerate(zip(net["layers"], net["layer_activations"]))]
+    inputs = [net["views"] * hidden // (1 + (net["activation"] == "pairwise"))] + passed
+    weights = [[take(o, i) for i, o in zip(inputs, net["layers"] + [1])] for _ in range(outputs)]
     net["dense"] = [[(w, take(len(w))) for w in layers] for layers in weights]
     return net
 
@@ -53,11 +57,14 @@ def evaluate(net, fen):
               "pairwise": lambda s: clip(s[:half]) * clip(s[half:])}[net["activation"]]
     x, ((weight, bias), *further) = np.concatenate([active(s) for s in sums]), net["dense"][bucket]
     output = weight @ ((x + QA // 2) // QA) + bias if further else toward_zero(weight @ x, QA) + bias
-    for weight, bias in further:
-        c = output.clip(0, one)
-        x = {"relu": output.clip(0, 2**32), "crelu": c}.get(net["activation"], c * c // one)
+    direct = output[-1] if net["skip_neuron"] else 0
+    output = output[:-1] if net["skip_neuron"] else output
+    for kind, (weight, bias) in zip(net["layer_activations"], further):
+        c, d = output.clip(0, one), output.clip(-one, one)
+        x = {"relu": output.clip(0, 2**32), "crelu": c, "screlu": c * c // one,
+             "dual": np.concatenate([d * d // one, c])}[kind]
         output = toward_zero(weight @ x, QB) + bias
-    output = output + toward_zero(skip * QB, net["views"])
+    output = output + direct + toward_zero(skip * QB, net["views"])
     return int(toward_zero(output * SCALE, one)[0].clip(-LIMIT, LIMIT))
 
 if __name__ == "__main__":

@@ -58,7 +58,7 @@ enum NetCommand {
 
 #[derive(Debug, Args)]
 struct InitArgs {
-    /// Neurons of the hidden layer, 1 to 2048; material takes at least 12 [default: 16]
+    /// Neurons of the hidden layer, 1 to 4096; material takes at least 12 [default: 16]
     #[arg(long, value_name = "N", default_value_t = 16, hide_default_value = true)]
     hidden: usize,
 

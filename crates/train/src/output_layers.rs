@@ -6,7 +6,7 @@
 use super::micro_batch::LANES;
 use super::model::Model;
 use super::param_layout::ParamLayout;
-use patzer_eval::nnue::Activation;
+use patzer_eval::nnue::{Activation, Architecture, LayerActivation};
 
 // Activations as const generics, so that every loop is compiled for one; numbered as in the kernels.
 pub const RELU: u8 = Activation::Relu as u8;
@@ -21,6 +21,8 @@ pub struct OutputLayers {
     sums: Vec<Vec<f32>>,
     slopes: Vec<Vec<f32>>,
     values: Vec<f32>,
+    /// Slopes of the values that a layer passes on, where they are not one for each neuron.
+    passed: Vec<f32>,
 }
 
 impl OutputLayers {
@@ -33,6 +35,7 @@ impl OutputLayers {
             sums: further(),
             slopes: further(),
             values: Vec::new(),
+            passed: Vec::new(),
         }
     }
 
@@ -53,18 +56,19 @@ impl OutputLayers {
                 *lanes_mut::<T>(&mut self.active, view * tiles + tile) = active::<A, T>(sums);
             }
         }
-        let inner = layout.architecture.inner() as u8;
+        let architecture = &layout.architecture;
         for (layer, [inputs, outputs]) in layout.dense.iter().copied().enumerate() {
             let start = layout.layer(bucket, layer);
             let (weights, biases) =
                 model.parameters[start..start + (inputs + 1) * outputs].split_at(inputs * outputs);
-            let values = inputs_of(layer, &self.active, &self.sums, &mut self.values, inner);
+            let values = inputs_of(layer, &self.active, &self.sums, &mut self.values, architecture);
             let rows = weights.chunks_exact(inputs).zip(biases);
             for (sum, (weights, bias)) in self.sums[layer].iter_mut().zip(rows) {
                 *sum = bias + dot(values, weights);
             }
         }
-        self.sums[layout.dense.len() - 1][0]
+        let output = self.sums[layout.dense.len() - 1][0];
+        if architecture.skip_neuron { output + self.sums[0][layout.dense[0][1] - 1] } else { output }
     }
 
     /// Adds the layers' gradient and turns accumulators into theirs. Follows `output` of the same position.
@@ -99,7 +103,7 @@ impl OutputLayers {
     #[inline(always)]
     fn backward_further(&mut self, model: &Model, bucket: usize, slope: f32, gradient: &mut [f32]) {
         let layout = &model.layout;
-        let inner = layout.architecture.inner() as u8;
+        let architecture = &layout.architecture;
         let last = layout.dense.len() - 1;
         self.slopes[last][0] = slope;
         for layer in (0..=last).rev() {
@@ -108,9 +112,17 @@ impl OutputLayers {
             let weights = &model.parameters[start..start + inputs * outputs];
             let (weight_gradient, bias_gradient) =
                 gradient[start..start + (inputs + 1) * outputs].split_at_mut(inputs * outputs);
-            let values = inputs_of(layer, &self.active, &self.sums, &mut self.values, inner);
+            let values = inputs_of(layer, &self.active, &self.sums, &mut self.values, architecture);
             let (below, here) = self.slopes.split_at_mut(layer);
-            let upstream = if layer == 0 { &mut self.upstream[..] } else { &mut below[layer - 1][..] };
+            let one_each = layer > 0 && passes_one_each(architecture, layer - 1);
+            let upstream = match below.last_mut() {
+                None => &mut self.upstream[..],
+                Some(below) if one_each => &mut below[..],
+                Some(_) => {
+                    self.passed.resize(inputs, 0.0);
+                    &mut self.passed[..]
+                }
+            };
             upstream.fill(0.0);
             for (output, slope) in here[0].iter().copied().enumerate() {
                 bias_gradient[output] += slope;
@@ -122,9 +134,16 @@ impl OutputLayers {
                     *sum += slope * weight;
                 }
             }
-            if layer > 0 {
+            if one_each {
+                let inner = architecture.layer_activation(layer - 1) as u8;
                 for (slope, sum) in upstream.iter_mut().zip(&self.sums[layer - 1]) {
                     *slope *= derivative(inner, *sum);
+                }
+            } else if let Some(slopes) = below.last_mut() {
+                let activation = architecture.layer_activation(layer - 1);
+                backward_passed(activation, &self.passed, &self.sums[layer - 1], slopes);
+                if layer == 1 && architecture.skip_neuron {
+                    slopes[layout.dense[0][1] - 1] = slope;
                 }
             }
         }
@@ -138,12 +157,52 @@ fn inputs_of<'a>(
     active: &'a [f32],
     sums: &[Vec<f32>],
     values: &'a mut Vec<f32>,
-    inner: u8,
+    architecture: &Architecture,
 ) -> &'a [f32] {
     let Some(below) = layer.checked_sub(1) else { return active };
+    let activation = architecture.layer_activation(below);
+    let skipped = usize::from(below == 0 && architecture.skip_neuron);
+    let sums = &sums[below][..sums[below].len() - skipped];
     values.clear();
-    values.extend(sums[below].iter().map(|x| value(inner, *x)));
+    if activation == LayerActivation::Dual {
+        values.extend(sums.iter().map(|x| square(*x)));
+        values.extend(sums.iter().map(|x| clipped(*x)));
+    } else {
+        values.extend(sums.iter().map(|x| value(activation as u8, *x)));
+    }
     values
+}
+
+/// Whether each neuron of a further layer passes on one value.
+#[inline(always)]
+fn passes_one_each(architecture: &Architecture, layer: usize) -> bool {
+    let skips = layer == 0 && architecture.skip_neuron;
+    !skips && architecture.layer_activation(layer) != LayerActivation::Dual
+}
+
+/// Slopes of a layer's sums from those of the values that it passes on; the skip neuron passes on none.
+#[inline(always)]
+fn backward_passed(activation: LayerActivation, passed: &[f32], sums: &[f32], slopes: &mut [f32]) {
+    if activation == LayerActivation::Dual {
+        let (squares, clipped) = passed.split_at(passed.len() / 2);
+        for ((slope, sum), (of_square, of_clipped)) in
+            slopes.iter_mut().zip(sums).zip(squares.iter().zip(clipped))
+        {
+            let square = if sum.abs() < 1.0 { 2.0 * sum } else { 0.0 };
+            *slope = of_square * square + of_clipped * inside(*sum);
+        }
+        return;
+    }
+    for ((slope, sum), passed) in slopes.iter_mut().zip(sums).zip(passed) {
+        *slope = passed * derivative(activation as u8, *sum);
+    }
+}
+
+/// min(x², 1); NaN stays NaN.
+#[inline(always)]
+fn square(sum: f32) -> f32 {
+    let square = sum * sum;
+    if square > 1.0 { 1.0 } else { square }
 }
 
 /// Adds a tile's activations times its output weights to the lane products.

@@ -9,7 +9,7 @@ use super::loss::{Loss, LossKind, Target};
 use super::optimiser::OptimiserKind;
 use super::position_weight::PositionWeight;
 use patzer_eval::nnue::features::Features;
-use patzer_eval::nnue::{Activation, Architecture, KingBuckets, OutputBy};
+use patzer_eval::nnue::{Activation, Architecture, KingBuckets, LayerActivation, OutputBy};
 use patzer_fit::optim::Decay;
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
@@ -31,14 +31,21 @@ pub enum Forward {
 pub struct Settings {
     /// Feature blocks with `+` between them: `all`, or such as `all+h+v`.
     pub features: Features,
-    /// Neurons of the hidden layer, 1 to 2048; the speed is best for multiples of 32.
+    /// Neurons of the hidden layer, 1 to 4096; the speed is best for multiples of 32.
     pub hidden: usize,
     pub layers: Vec<usize>,
     pub views: usize,
     /// `screlu`, `crelu`, `relu` or `pairwise`.
     pub activation: Activation,
+    /// Of each further layer: `relu`, `crelu`, `screlu` or `dual`; unset: as `activation`, `screlu` for `pairwise`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub layer_activations: Vec<LayerActivation>,
+    /// The last neuron of the first further layer is added to the output instead of being passed on.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub skip_neuron: bool,
     pub mirror: bool,
-    /// Input buckets by the own king's square: `none`, `five`, `halfka`, or 64 characters from a1 to h8.
+    /// Input buckets by the own king's square: `none`, `five`, `halfka`, 64 characters from a1 to h8, or 32 of
+    /// the files a to d.
     pub king_buckets: KingBuckets,
     /// Factoriser: weights shared by all king buckets, added to each bucket's own.
     pub factoriser: bool,
@@ -156,6 +163,8 @@ impl Settings {
             layers: shape.layers,
             views: shape.views,
             activation: shape.activation,
+            layer_activations: shape.layer_activations,
+            skip_neuron: shape.skip_neuron,
             mirror: shape.mirror,
             king_buckets: shape.king_buckets,
             factoriser: false,
@@ -274,6 +283,8 @@ impl Settings {
             layers: self.layers.clone(),
             views: self.views,
             activation: self.activation,
+            layer_activations: self.layer_activations.clone(),
+            skip_neuron: self.skip_neuron,
             mirror: self.mirror,
             king_buckets: self.king_buckets.clone(),
             output_buckets: self.output_buckets,
@@ -365,6 +376,8 @@ mod tests {
             ("position_weight = { by = \"age\", at = [[0, 1]] }\n", "line 1: unknown variant `age`"),
             ("wdl_jitter = 2\n", "line 1: wdl_jitter = 2: has to be from 0 to 1"),
             ("hidden = 7\nactivation = \"pairwise\"\n", "line 1: hidden = 7: has to be even"),
+            ("layer_activations = [\"dual\"]\n", "line 1: layer_activations: 1 of them for 0 further layers"),
+            ("layers = [1]\nskip_neuron = true\n", "line 2: skip_neuron = true: needs a first further layer"),
         ] {
             let found = error(text);
             assert!(found.starts_with(&format!("r.toml: {expected}")), "{found}");

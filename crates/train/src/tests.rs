@@ -14,7 +14,9 @@ use patzer_chess::PackedBoard;
 use patzer_chess::rng::Rng;
 use patzer_eval::Evaluator;
 use patzer_eval::nnue::features::Features;
-use patzer_eval::nnue::{About, Activation, Architecture, KingBuckets, Nnue, OutputBy, material};
+use patzer_eval::nnue::{
+    About, Activation, Architecture, KingBuckets, LayerActivation, Nnue, OutputBy, material,
+};
 use patzer_io::error::{Error, Result};
 
 /// Positions of random games with material scores, some without a score.
@@ -72,6 +74,22 @@ pub fn shapes() -> Vec<Architecture> {
         Architecture { layers: vec![8], ..plain() },
         Architecture { layers: vec![17, 4], activation: Activation::Crelu, output_buckets: 2, ..plain() },
         Architecture { layers: vec![3], activation: Activation::Relu, views: 1, ..plain() },
+        Architecture { layers: vec![5, 7, 3], output_buckets: 2, ..plain() },
+        Architecture {
+            layers: vec![6, 5],
+            layer_activations: vec![LayerActivation::Dual, LayerActivation::Crelu],
+            skip_neuron: true,
+            activation: Activation::Pairwise,
+            output_buckets: 2,
+            ..plain()
+        },
+        Architecture {
+            layers: vec![4, 3, 5],
+            layer_activations: vec![LayerActivation::Relu, LayerActivation::Dual, LayerActivation::Screlu],
+            activation: Activation::Crelu,
+            ..plain()
+        },
+        Architecture { layers: vec![5], skip_neuron: true, psqt: true, ..plain() },
         Architecture { features: sum("all+h+v+d1+d2"), ..plain() },
         Architecture { features: sum("ph+pv+mb+mc"), mirror: true, ..plain() },
         Architecture { features: sum("all+pp+threats"), hidden: 8, ..plain() },

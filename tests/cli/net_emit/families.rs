@@ -51,7 +51,7 @@ pub fn families() -> Vec<(&'static str, Architecture, usize)> {
         (
             "layers",
             Architecture {
-                layers: vec![8, 4],
+                layers: vec![8, 4, 6],
                 activation: Activation::Pairwise,
                 output_buckets: 2,
                 psqt: true,

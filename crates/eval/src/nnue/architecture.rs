@@ -9,12 +9,11 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::features::{FeatureBlock, Features};
+use super::further_layers::LayerActivation;
 use super::king_buckets::KingBuckets;
 
 /// The most neurons of the hidden layer. Beyond it the 32-bit sums of the fast path could overflow.
-pub const MAX_HIDDEN: usize = 2048;
-/// The most neurons of a further layer.
-pub const MAX_LAYER: usize = 128;
+pub const MAX_HIDDEN: usize = 4096;
 /// The most output buckets: their piece-square values take one block of memory.
 pub const MAX_OUTPUT_BUCKETS: usize = 32;
 /// The most rows of the feature table: row numbers have 16 bits.
@@ -90,12 +89,18 @@ pub struct Architecture {
     #[serde(skip)]
     pub features: Features,
     pub hidden: usize,
-    /// Neurons of further layers, at most two of them.
+    /// Neurons of further layers, at most [`MAX_LAYERS`] of them.
     pub layers: Vec<usize>,
     /// Perspectives: 1 is the side to move alone, 2 is both sides with shared weights.
     pub views: usize,
-    /// Of the hidden layer; further layers use it too, or [`Activation::Screlu`] after [`Activation::Pairwise`].
+    /// Of the hidden layer.
     pub activation: Activation,
+    /// Of each further layer. Empty: that of the hidden layer, or squared clipped ReLU after [`Activation::Pairwise`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub layer_activations: Vec<LayerActivation>,
+    /// The last neuron of the first further layer goes straight to the output, and to no other layer (Stockfish).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub skip_neuron: bool,
     /// Mirrors a perspective horizontally while its king is on the files e to h.
     pub mirror: bool,
     pub king_buckets: KingBuckets,
@@ -120,11 +125,22 @@ impl Architecture {
             layers: Vec::new(),
             views: 2,
             activation: Activation::Screlu,
+            layer_activations: Vec::new(),
+            skip_neuron: false,
             mirror: false,
             king_buckets: KingBuckets::none(),
             output_buckets: 1,
             output_by: OutputBy::Pieces,
             psqt: false,
+        }
+    }
+
+    /// The version of the file's format, which older readers know or refuse.
+    pub(super) fn version(&self) -> u32 {
+        match self.is_plain() {
+            true => 1,
+            false if self.layer_activations.is_empty() && !self.skip_neuron => 2,
+            false => 3,
         }
     }
 
@@ -175,21 +191,6 @@ impl Architecture {
         if self.activation == Activation::Pairwise { self.hidden / 2 } else { self.hidden }
     }
 
-    /// Inputs and outputs of each layer after the hidden one, the output last.
-    pub fn dense(&self) -> Vec<[usize; 2]> {
-        let mut inputs = self.views * self.outputs_per_perspective();
-        let mut shapes = Vec::new();
-        for outputs in self.layers.iter().copied().chain([1]) {
-            shapes.push([inputs, outputs]);
-            inputs = outputs;
-        }
-        shapes
-    }
-
-    pub fn inner(&self) -> Activation {
-        if self.activation == Activation::Pairwise { Activation::Screlu } else { self.activation }
-    }
-
     pub fn parameters(&self) -> usize {
         let table = (self.rows() + 1) * self.hidden;
         let dense: usize = self.dense().iter().map(|[inputs, outputs]| (inputs + 1) * outputs).sum();
@@ -221,10 +222,7 @@ impl Architecture {
         if self.activation == Activation::Pairwise && !hidden.is_multiple_of(2) {
             return fault("hidden", format!(" = {hidden}: has to be even for pairwise"));
         }
-        if self.layers.len() > 2 || !self.layers.iter().all(|n| (1..=MAX_LAYER).contains(n)) {
-            let layers = &self.layers;
-            return fault("layers", format!(" = {layers:?}: at most two, of 1 to {MAX_LAYER} neurons"));
-        }
+        self.check_layers()?;
         if !(1..=2).contains(&self.views) {
             return fault("views", format!(" = {}: has to be 1 or 2", self.views));
         }
@@ -256,8 +254,14 @@ impl fmt::Display for Architecture {
             _ => write!(f, "({count}{buckets}{mirror}")?,
         }
         write!(f, "->{}){views}", self.hidden)?;
-        for layer in &self.layers {
-            write!(f, "->{layer}")?;
+        for (layer, neurons) in self.layers.iter().enumerate() {
+            match layer == 0 && self.skip_neuron {
+                true => write!(f, "->{}+1", neurons - 1)?,
+                false => write!(f, "->{neurons}")?,
+            }
+            if let Some(activation) = self.layer_activations.get(layer) {
+                write!(f, "({})", activation.name())?;
+            }
         }
         write!(f, "->1")?;
         if self.output_buckets > 1 {
@@ -342,7 +346,7 @@ mod tests {
         assert_eq!(key(Architecture::plain(0)), "hidden");
         assert_eq!(key(Architecture { activation: Activation::Pairwise, ..plain() }), "hidden");
         assert_eq!(key(Architecture { views: 3, ..plain() }), "views");
-        assert_eq!(key(Architecture { layers: vec![8, 8, 8], ..plain() }), "layers");
+        assert_eq!(key(Architecture { layers: vec![8; 4], ..plain() }), "layers");
         assert_eq!(key(Architecture { output_buckets: 33, ..plain() }), "output_buckets");
         let features = Features::parse("all+ph").unwrap();
         let king_buckets = KingBuckets::parse("halfka").unwrap();

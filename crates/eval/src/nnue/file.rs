@@ -3,7 +3,8 @@
 //! | bytes | content |
 //! |---|---|
 //! | 8 | `PATZNNUE` |
-//! | 4 | version of the format, little-endian: 1 for (768 → N) × 2 → 1, 2 for every other shape |
+//! | 4 | version of the format, little-endian: 1 for (768 → N) × 2 → 1, 2 for what followed, 3 for the forms of
+//! [`Architecture`] that have defaults in the text |
 //! | 4 | length of the text, little-endian |
 //! | | the text: TOML, padded with newlines so that the body starts at a multiple of 64 |
 //! | | the body as [`network`](super::network) describes it |
@@ -19,7 +20,7 @@ use super::network::{About, Network, QA, QB, SCALE};
 use crate::error::EvalError;
 
 const MAGIC: &[u8; 8] = b"PATZNNUE";
-const VERSIONS: [u32; 2] = [1, 2];
+const VERSIONS: [u32; 3] = [1, 2, 3];
 const FIXED: usize = 16;
 
 #[derive(Serialize, Deserialize)]
@@ -113,7 +114,7 @@ impl Network {
         let padding = (FIXED + text.len()).next_multiple_of(64) - FIXED - text.len();
         text.extend(std::iter::repeat_n('\n', padding));
         let mut bytes = MAGIC.to_vec();
-        bytes.extend(VERSIONS[usize::from(!shape.is_plain())].to_le_bytes());
+        bytes.extend(shape.version().to_le_bytes());
         bytes.extend((text.len() as u32).to_le_bytes());
         bytes.extend(text.as_bytes());
         bytes.extend(body);
@@ -142,7 +143,7 @@ fn split(bytes: &[u8]) -> Result<(Header, &[u8]), EvalError> {
     let version = number(8).ok_or_else(truncated)?;
     let length = number(12).ok_or_else(truncated)?;
     if !VERSIONS.contains(&version) {
-        let reason = format!("its format is version {version}; this patzer reads versions 1 and 2");
+        let reason = format!("its format is version {version}; this patzer reads versions 1 to 3");
         return Err(EvalError::Header(reason));
     }
     let end = FIXED + length as usize;
@@ -243,8 +244,8 @@ mod tests {
         assert_eq!(reason(b""), "is empty");
         assert!(reason(&network.body()).contains("net convert"));
         let mut newer = bytes.clone();
-        newer[8] = 3;
-        assert!(reason(&newer).contains("version 3"));
+        newer[8] = 4;
+        assert!(reason(&newer).contains("version 4"));
         let mut long = bytes.clone();
         long.push(0);
         assert!(reason(&long).contains("too long"));

@@ -8,7 +8,8 @@ use super::architecture::ArchitectureError;
 ///
 /// As text: `none`, `five`, `halfka` (a bucket for every square), or eight groups of eight characters, one per square
 /// from a1 to h8 in the own perspective, with 0 to 9, then a to z, then A to Z. With mirroring the king is always on
-/// the files a to d, and the right half is not read.
+/// the files a to d, and the right half is not read. Of 32 characters, four a rank for the files a to d, the right half
+/// is the mirror image; they are kept as 64.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct KingBuckets {
@@ -26,13 +27,14 @@ impl KingBuckets {
     }
 
     pub fn parse(text: &str) -> Result<KingBuckets, ArchitectureError> {
+        let mirrored = from_half(text);
         let map = match text {
             "none" => [0; 64],
             "halfka" => std::array::from_fn(|square| square as u8),
             "five" => map(FIVE)?,
-            _ => map(text)?,
+            _ => map(mirrored.as_deref().unwrap_or(text))?,
         };
-        Ok(KingBuckets { text: text.to_string(), map })
+        Ok(KingBuckets { text: mirrored.unwrap_or_else(|| text.to_string()), map })
     }
 
     pub fn count(&self, mirror: bool) -> usize {
@@ -52,10 +54,18 @@ impl KingBuckets {
     }
 }
 
+/// The 64 characters of a map of 32, for the files a to d; `None` for a text of another length.
+fn from_half(text: &str) -> Option<String> {
+    let codes: Vec<char> = text.chars().filter(|code| !code.is_ascii_whitespace()).collect();
+    let rank = |rank: &[char]| rank.iter().chain(rank.iter().rev()).collect::<String>();
+    (codes.len() == 32).then(|| codes.chunks(4).map(rank).collect::<Vec<_>>().join(" "))
+}
+
 fn map(text: &str) -> Result<[u8; 64], ArchitectureError> {
     let codes: Vec<u8> = text.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let wrong = || {
-        let forms = "none, five, halfka, or 64 characters 0-9, a-z, A-Z, from a1 to h8";
+        let forms =
+            "none, five, halfka, or 64 characters 0-9, a-z, A-Z, from a1 to h8, or 32 for the files a to d";
         ArchitectureError::new("king_buckets", format!(" = \"{text}\": {forms}"))
     };
     let codes: [u8; 64] = codes.try_into().map_err(|_| wrong())?;
@@ -98,8 +108,20 @@ mod tests {
         assert_eq!([6, 12, 16, 63].map(|square| five.bucket(square, false)), [0, 3, 2, 4]);
         let every = KingBuckets::parse("halfka").unwrap();
         assert_eq!((every.count(false), every.count(true)), (64, 32));
-        assert!(KingBuckets::parse(&"0".repeat(63)).is_err());
+        assert!([31, 33, 63].iter().all(|count| KingBuckets::parse(&"0".repeat(*count)).is_err()));
         assert!(KingBuckets::parse(&"02".repeat(32)).unwrap_err().to_string().contains("bucket 1"));
         assert!(KingBuckets::parse(&"0_".repeat(32)).is_err());
+    }
+
+    #[test]
+    fn a_map_of_half_the_board_is_that_of_the_whole() {
+        let whole = "01233210 44555544 66666666 77777777 88888888 88888888 88888888 88888888";
+        for half in ["0123 4455 6666 7777 8888 8888 8888 8888", "01234455666677778888888888888888"] {
+            let half = KingBuckets::parse(half).unwrap();
+            assert_eq!(half, KingBuckets::parse(whole).unwrap());
+            // d1, e1, a2, h2.
+            assert_eq!([3, 4, 8, 15].map(|square| half.bucket(square, false)), [3, 3, 4, 4]);
+        }
+        assert_eq!(KingBuckets::parse(&"0".repeat(32)).unwrap().count(true), 1);
     }
 }

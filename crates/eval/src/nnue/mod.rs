@@ -7,6 +7,7 @@ mod arena;
 mod feature_stack;
 pub mod features;
 pub mod file;
+mod further_layers;
 mod king_buckets;
 pub mod layout;
 pub mod material;
@@ -24,6 +25,7 @@ use shakmaty::{Board, Chess, Color, Position};
 
 pub use architecture::{Activation, Architecture, ArchitectureError, OutputBy, RowNumbers};
 pub use feature_stack::oriented;
+pub use further_layers::LayerActivation;
 pub use king_buckets::KingBuckets;
 pub use network::{About, BodyError, Network};
 pub use pieces::Pieces;

@@ -10,6 +10,7 @@
 //! of 1/[`QB`]; other biases in 1/(QA·QB); an output of 1 is [`SCALE`] centipawns. In memory rows are padded with zeros
 //! to whole [`Block`]s: a neuron without weights has activation 0 and changes no output, so N may be any number.
 
+mod further;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -259,36 +260,10 @@ impl Network {
         matches!(self.architecture.activation, Activation::Screlu | Activation::Pairwise)
     }
 
-    /// Computes the layers after the first one, from its outputs before activation; in 1/(QA·QB).
-    pub(super) fn inner(&self, layers: &OutputLayers, first: &[i64]) -> i64 {
-        let mut values = first.to_vec();
-        for dense in &layers.inner {
-            values.iter_mut().for_each(|value| *value = activated(self.architecture.inner(), *value));
-            let rows = dense.weights.chunks_exact(values.len()).zip(&dense.bias);
-            let output = |(row, bias): (&[i16], &i16)| {
-                let sum: i64 = row.iter().zip(&values).map(|(w, x)| i64::from(*w) * x).sum();
-                sum / i64::from(QB) + i64::from(*bias)
-            };
-            values = rows.map(output).collect();
-        }
-        values.first().copied().unwrap_or(0)
-    }
-
     /// Centipawns for an output in 1/(QA·QB).
     #[inline]
     pub(super) fn centipawns(output: i64) -> i32 {
         (output * i64::from(SCALE) / ONE).clamp(-1_000_000, 1_000_000) as i32
-    }
-}
-
-/// Activates an output of the first layer or a later one, in 1/(QA·QB).
-fn activated(activation: Activation, value: i64) -> i64 {
-    let clipped = value.clamp(0, ONE);
-    match activation {
-        // Far above the values of any sound network, and small enough for the products.
-        Activation::Relu => value.clamp(0, 1 << 32),
-        Activation::Crelu => clipped,
-        Activation::Screlu | Activation::Pairwise => clipped * clipped / ONE,
     }
 }
 

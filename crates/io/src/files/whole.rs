@@ -22,8 +22,8 @@ impl Limit {
     pub const RECIPE: Limit = Limit { kind: "a recipe", mib: 1 };
     /// TOML of weights, terms or move strengths.
     pub const WEIGHTS: Limit = Limit { kind: "weights", mib: 16 };
-    /// The largest architecture, 4,096 neurons with 32 king buckets, takes 200 MB.
-    pub const NETWORK: Limit = Limit { kind: "a network", mib: 512 };
+    /// The largest table, 65,536 rows of 4,096 neurons, takes 512 MiB.
+    pub const NETWORK: Limit = Limit { kind: "a network", mib: 640 };
     /// Six vectors of 32-bit parameters.
     pub const CHECKPOINT: Limit = Limit { kind: "a checkpoint", mib: 8192 };
     /// Logs, settings and results in a run folder.

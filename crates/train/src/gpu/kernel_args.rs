@@ -9,6 +9,13 @@ use patzer_fit::optim::Step;
 /// Feature blocks in the order of features.cuh; other blocks cannot train on a GPU.
 pub const BLOCKS: [&str; 9] = ["all", "h", "v", "d1", "d2", "ph", "pv", "mb", "mc"];
 
+/// The key of a form of networks that no kernel knows.
+pub fn unknown_form(shape: &Architecture) -> Option<&'static str> {
+    let keys =
+        [("layer_activations", !shape.layer_activations.is_empty()), ("skip_neuron", shape.skip_neuron)];
+    keys.into_iter().find(|(_, has)| *has).map(|(key, _)| key)
+}
+
 /// Network sizes; `NetArgs` in common.cuh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NetArgs(pub [u32; 17]);
@@ -28,7 +35,7 @@ impl NetArgs {
             architecture.features.count(),
             layout.factor_rows,
             architecture.activation as usize,
-            architecture.inner() as usize,
+            architecture.layer_activation(0) as usize,
             architecture.output_buckets,
             usize::from(architecture.output_by == OutputBy::Phase),
             bits.sum(),

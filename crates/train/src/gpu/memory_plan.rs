@@ -197,7 +197,7 @@ mod tests {
     #[test]
     fn large_batches_are_cut_and_whole_groups_stay_together() {
         let settings = Settings::default();
-        for (hidden, batch) in [(32, 1 << 20), (2048, 1 << 16), (128, 8192), (16, 1)] {
+        for (hidden, batch) in [(32, 1 << 20), (4096, 1 << 16), (128, 8192), (16, 1)] {
             let layout = ParamLayout::new(&Architecture::plain(hidden), false);
             let plan = MemoryPlan::new(&layout, &settings, batch);
             assert!(plan.sub_batch.is_multiple_of(96) && plan.sub_batch <= MOST_POSITIONS);

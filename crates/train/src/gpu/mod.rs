@@ -64,8 +64,9 @@ impl Gpu {
                 format!("no kernel finds features of `{}` on a GPU yet; use --device cpu", block.name);
             return Err(Error::usage(reason));
         }
+        let form = kernel_args::unknown_form(&model.layout.architecture);
         let weight = settings.position_weight.as_ref().map(|_| "position_weight");
-        if let Some(key) = settings.of_cpu_alone().or(weight) {
+        if let Some(key) = form.or(weight).or_else(|| settings.of_cpu_alone()) {
             return Err(Error::usage(format!("{key} is not possible on a GPU yet; use --device cpu")));
         }
         let plan = MemoryPlan::new(&model.layout, settings, batch);

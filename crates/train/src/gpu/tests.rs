@@ -13,7 +13,7 @@ use crate::tests::{self, Checkpoints, OPTIMISERS, enlarge, items};
 use crate::{Compute, Forward, LossKind, MemoryLoader, Outcome, fit_from};
 use patzer_chess::rng::Rng;
 use patzer_eval::nnue::features::Features;
-use patzer_eval::nnue::{Architecture, KingBuckets};
+use patzer_eval::nnue::{Architecture, KingBuckets, LayerActivation};
 
 const TARGET: Target = Target { wdl: 0.4, k: 1.2, offset: 0.0 };
 
@@ -30,7 +30,9 @@ fn devices() -> Vec<Open> {
 /// The shapes whose feature blocks have kernels.
 fn shapes() -> Vec<Architecture> {
     let has_kernels = |shape: &Architecture| {
-        shape.features.blocks().iter().all(|block| kernel_args::BLOCKS.contains(&block.name))
+        let mut blocks = shape.features.blocks().iter();
+        blocks.all(|block| kernel_args::BLOCKS.contains(&block.name))
+            && kernel_args::unknown_form(shape).is_none()
     };
     tests::shapes().into_iter().filter(has_kernels).collect()
 }
@@ -44,6 +46,18 @@ fn a_block_without_a_kernel_is_refused_by_its_name() {
     assert!(
         error.to_string().contains("features of `threats`") && error.to_string().contains("--device cpu")
     );
+}
+
+#[test]
+fn a_form_of_networks_without_a_kernel_is_refused_by_its_key() {
+    let layers = Settings { layers: vec![4], ..settings(Forward::I16) };
+    let dual = Settings { layer_activations: vec![LayerActivation::Dual], ..layers.clone() };
+    let skip = Settings { skip_neuron: true, ..layers };
+    for (settings, key) in [(dual, "layer_activations"), (skip, "skip_neuron")] {
+        let model = Model::zero(&settings.architecture(), false);
+        let error = Gpu::new(Emulated::with(|_| ()), &model, &settings, 300).err().expect("no kernel");
+        assert!(error.to_string().starts_with(&format!("{key} is not possible on a GPU yet")), "{error}");
+    }
 }
 
 fn models() -> Vec<Model> {

@@ -10,18 +10,25 @@ use crate::param_layout::ParamLayout;
 use crate::position_weight::{Measure, PositionWeight};
 use crate::{Settings, TrainItem, WIN};
 use patzer_chess::rng::Rng;
-use patzer_eval::nnue::{Activation, Architecture, features, oriented, phase};
+use patzer_eval::nnue::{Activation, Architecture, LayerActivation, features, oriented, phase};
+
+fn further(activation: LayerActivation, sums: &[f64]) -> Vec<f64> {
+    let clip = |x: f64| x.clamp(0.0, 1.0);
+    let each = |of: fn(f64) -> f64| sums.iter().map(|x| of(*x)).collect::<Vec<_>>();
+    let clipped: Vec<f64> = sums.iter().map(|x| clip(*x)).collect();
+    match activation {
+        LayerActivation::Relu => each(|x| x.max(0.0)),
+        LayerActivation::Crelu => clipped,
+        LayerActivation::Screlu => clipped.iter().map(|x| x * x).collect(),
+        LayerActivation::Dual => [each(|x| (x * x).min(1.0)), clipped].concat(),
+    }
+}
 
 /// Mean loss by definition, in f64; shares only parameter offsets with the implementation.
 fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem], settings: &Settings) -> f64 {
     let architecture = &layout.architecture;
     let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
     let clip = |x: f64| x.clamp(0.0, 1.0);
-    let further = |x: f64| match architecture.activation {
-        Activation::Relu => x.max(0.0),
-        Activation::Crelu => clip(x),
-        Activation::Screlu | Activation::Pairwise => clip(x) * clip(x),
-    };
     let (wdl, k) = (f64::from(settings.wdl), f64::from(settings.k.unwrap()));
     let loss = |item: &TrainItem| {
         let board = item.board.board().unwrap();
@@ -47,8 +54,10 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
             };
             let sums: Vec<f64> = (0..architecture.hidden).map(sum).collect();
             let activated = |n: usize| match architecture.activation {
+                Activation::Relu => sums[n].max(0.0),
+                Activation::Crelu => clip(sums[n]),
+                Activation::Screlu => clip(sums[n]) * clip(sums[n]),
                 Activation::Pairwise => clip(sums[n]) * clip(sums[n + architecture.hidden / 2]),
-                _ => further(sums[n]),
             };
             values.extend((0..architecture.outputs_per_perspective()).map(activated));
             if architecture.psqt {
@@ -60,8 +69,11 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
             }
         }
         for (layer, [inputs, outputs]) in architecture.dense().into_iter().enumerate() {
+            if layer == 1 && architecture.skip_neuron {
+                skipped += values.pop().unwrap();
+            }
             if layer > 0 {
-                values.iter_mut().for_each(|x| *x = further(*x));
+                values = further(architecture.layer_activation(layer - 1), &values);
             }
             let output = |o: usize| -> f64 {
                 let products =

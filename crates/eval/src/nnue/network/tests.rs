@@ -14,7 +14,7 @@ pub fn random_of(architecture: &Architecture, seed: u64) -> Network {
 
 pub fn shapes() -> Vec<Architecture> {
     use crate::nnue::features::Features;
-    use crate::nnue::{KingBuckets, OutputBy};
+    use crate::nnue::{KingBuckets, LayerActivation, OutputBy};
 
     let plain = || Architecture::plain(40);
     let buckets = |text| KingBuckets::parse(text).unwrap();
@@ -32,6 +32,22 @@ pub fn shapes() -> Vec<Architecture> {
         Architecture { layers: vec![8], ..plain() },
         Architecture { layers: vec![8, 4], activation: Activation::Crelu, output_buckets: 2, ..plain() },
         Architecture { layers: vec![3], activation: Activation::Relu, views: 1, ..plain() },
+        Architecture { layers: vec![5, 7, 3], activation: Activation::Pairwise, ..plain() },
+        Architecture {
+            layers: vec![6, 5],
+            layer_activations: vec![LayerActivation::Dual, LayerActivation::Crelu],
+            skip_neuron: true,
+            activation: Activation::Pairwise,
+            output_buckets: 2,
+            ..plain()
+        },
+        Architecture {
+            layers: vec![4, 3, 5],
+            layer_activations: vec![LayerActivation::Relu, LayerActivation::Dual, LayerActivation::Screlu],
+            activation: Activation::Crelu,
+            views: 1,
+            ..plain()
+        },
         Architecture { features: sum("all+h+v+d1+d2"), ..plain() },
         Architecture { features: sum("ph+pv+mb+mc"), mirror: true, hidden: 8, ..plain() },
         Architecture { features: sum("all+pp+threats"), hidden: 8, ..plain() },
@@ -96,4 +112,21 @@ fn layers_after_the_first_follow_the_definition() {
     let dense = |weight: i16, bias: i16| Dense { weights: vec![weight], bias: vec![bias] };
     network.outputs[0].inner = vec![dense(96, 2040), dense(-128, 16_320)];
     assert_eq!(network.inner(&network.outputs[0], &[8160]), 16_320 / 2);
+}
+
+#[test]
+fn a_dual_layer_passes_on_squares_first_and_its_skip_neuron_not_at_all() {
+    use crate::nnue::LayerActivation;
+
+    // −0.5 and 0.25, and 0.75 that skips: squares 0.25 and 0.0625, clipped 0 and 0.25.
+    let architecture = Architecture {
+        layers: vec![3],
+        layer_activations: vec![LayerActivation::Dual],
+        skip_neuron: true,
+        ..Architecture::plain(1)
+    };
+    let mut network = random_of(&architecture, 1);
+    network.outputs[0].inner = vec![Dense { weights: vec![64, 128, 64, -64], bias: vec![0] }];
+    let expected = 16_320 / 4 + 16_320 / 8 - 16_320 / 4 + 12_240;
+    assert_eq!(network.inner(&network.outputs[0], &[-8160, 4080, 12_240]), expected);
 }

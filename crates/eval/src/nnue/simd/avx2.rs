@@ -45,7 +45,8 @@ pub fn carry(network: &Network, from: &[Block], to: &mut [Block], added: &[u16],
 }
 
 /// For weights of at most 128: then `active × weight` fits 16 bits, and multiplying it by `active` and adding
-/// pairs is one instruction. A 32-bit lane takes at most 2048 / 8 products of 255² × 128, which is < 2^31.
+/// pairs is one instruction. A 32-bit lane takes at most [`LONGEST`](super::LONGEST) · 32 / 8 products
+/// of 255² × 128, which is < 2^31.
 #[target_feature(enable = "avx2")]
 pub fn output(accumulator: &[Block], weights: &[Block]) -> i64 {
     let (zero, top) = (_mm256_setzero_si256(), _mm256_set1_epi16(QA as i16));

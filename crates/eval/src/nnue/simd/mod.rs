@@ -10,6 +10,9 @@ mod avx512;
 use super::architecture::Activation;
 use super::network::{Block, LANES, Network, QA};
 
+/// Blocks of an accumulator, 2048 neurons, whose squares times weights of at most 128 the AVX paths sum in 32-bit lanes.
+const LONGEST: usize = 64;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kernel {
     /// Any processor; the compiler uses the vectors that the target has, such as NEON.
@@ -84,11 +87,14 @@ impl Kernel {
         accumulators: impl Iterator<Item = (&'a [Block], &'a Vec<Block>)>,
     ) -> i64 {
         let activation = network.architecture().activation;
+        if network.hidden_blocks > LONGEST {
+            return accumulators.map(|(row, weights)| self.long_output(network, row, weights)).sum();
+        }
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx512` exists only on a processor that has it.
             Kernel::Avx512(_) if network.narrow && activation == Activation::Screlu => unsafe {
-                avx512::output(accumulators)
+                avx512::output(accumulators.map(|(row, weights)| (row, &weights[..])))
             },
             #[cfg(target_arch = "x86_64")]
             Kernel::Avx2(_) | Kernel::Avx512(_) if network.narrow => {
@@ -105,6 +111,30 @@ impl Kernel {
                 accumulators.map(|(accumulator, weights)| narrow(activation, accumulator, weights)).sum()
             }
             _ => accumulators.map(|(accumulator, weights)| wide(activation, accumulator, weights)).sum(),
+        }
+    }
+
+    /// The weighted sum of one perspective of more than [`LONGEST`] blocks; see [`Kernel::output`].
+    fn long_output(self, network: &Network, accumulator: &[Block], weights: &[Block]) -> i64 {
+        match (self, network.architecture().activation) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx512` exists only on a processor that has it.
+            (Kernel::Avx512(_), Activation::Screlu) if network.narrow => unsafe {
+                avx512::output(std::iter::once((accumulator, weights)))
+            },
+            #[cfg(target_arch = "x86_64")]
+            (Kernel::Avx2(_), Activation::Screlu) if network.narrow => {
+                // SAFETY: an `Avx2` exists only on a processor that has it.
+                let of = |(row, weights): (&[Block], &[Block])| unsafe { avx2::output(row, weights) };
+                accumulator.chunks(LONGEST).zip(weights.chunks(LONGEST)).map(of).sum()
+            }
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx2` exists only on a processor that has it, and so does an `Avx512`.
+            (Kernel::Avx2(_) | Kernel::Avx512(_), activation) if network.narrow => unsafe {
+                avx2::narrow(activation, accumulator, weights)
+            },
+            (_, activation) if network.narrow => narrow(activation, accumulator, weights),
+            (_, activation) => wide(activation, accumulator, weights),
         }
     }
 
@@ -300,17 +330,19 @@ mod tests {
         let all = [Activation::Relu, Activation::Crelu, Activation::Screlu, Activation::Pairwise];
         for (activation, top) in all.into_iter().zip([32_767, 255, 255 * 255, 255 * 255]) {
             for (weight, is_narrow) in [(128, true), (-128, true), (i16::MAX, false), (i16::MIN, false)] {
-                let architecture = Architecture { activation, ..Architecture::plain(MAX_HIDDEN) };
-                let count = architecture.outputs_per_perspective();
-                let bias = vec![i16::MAX; MAX_HIDDEN];
-                let weights = Weights::plain(vec![0; 768 * MAX_HIDDEN], bias, vec![weight; 2 * count], 0);
-                let network = Network::new(architecture, &weights, About::default()).unwrap();
-                assert_eq!(network.narrow, is_narrow);
-                let expected = count as i64 * top * i64::from(weight);
-                for kernel in Kernel::all() {
-                    let row = &network.outputs[0].first[0][0];
-                    let both = [(&network.bias[..], row); 2];
-                    assert_eq!(kernel.output(&network, both.into_iter()), 2 * expected);
+                for hidden in [LONGEST * LANES, LONGEST * LANES + 2, MAX_HIDDEN] {
+                    let architecture = Architecture { activation, ..Architecture::plain(hidden) };
+                    let count = architecture.outputs_per_perspective();
+                    let (table, bias) = (vec![0; 768 * hidden], vec![i16::MAX; hidden]);
+                    let weights = Weights::plain(table, bias, vec![weight; 2 * count], 0);
+                    let network = Network::new(architecture, &weights, About::default()).unwrap();
+                    assert_eq!(network.narrow, is_narrow);
+                    let expected = count as i64 * top * i64::from(weight);
+                    for kernel in Kernel::all() {
+                        let row = &network.outputs[0].first[0][0];
+                        let both = [(&network.bias[..], row); 2];
+                        assert_eq!(kernel.output(&network, both.into_iter()), 2 * expected);
+                    }
                 }
             }
         }

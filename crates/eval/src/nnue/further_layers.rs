@@ -1,0 +1,111 @@
+//! The layers after the hidden one: their sizes and activations.
+
+use serde::{Deserialize, Serialize};
+
+use super::architecture::{Activation, Architecture, ArchitectureError};
+
+/// The most further layers.
+pub const MAX_LAYERS: usize = 3;
+/// The most neurons of a further layer.
+pub const MAX_LAYER: usize = 128;
+
+/// Activation function of a further layer; the kernels know the first three by their number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LayerActivation {
+    /// max(x, 0)
+    Relu,
+    /// x cut to 0..1
+    Crelu,
+    /// The square of x cut to 0..1
+    Screlu,
+    /// Two values of each neuron: min(x², 1) of all neurons, then x cut to 0..1 of all. Source: Stockfish.
+    Dual,
+}
+
+impl LayerActivation {
+    pub fn name(self) -> &'static str {
+        match self {
+            LayerActivation::Relu => "relu",
+            LayerActivation::Crelu => "crelu",
+            LayerActivation::Screlu => "screlu",
+            LayerActivation::Dual => "dual",
+        }
+    }
+
+    /// Values that a neuron passes on.
+    fn values(self) -> usize {
+        if self == LayerActivation::Dual { 2 } else { 1 }
+    }
+}
+
+impl Architecture {
+    /// Inputs and outputs of each layer after the hidden one, the output last.
+    pub fn dense(&self) -> Vec<[usize; 2]> {
+        let mut inputs = self.views * self.outputs_per_perspective();
+        let mut shapes = Vec::new();
+        for (layer, outputs) in self.layers.iter().copied().chain([1]).enumerate() {
+            shapes.push([inputs, outputs]);
+            let skipped = usize::from(layer == 0 && self.skip_neuron);
+            inputs = (outputs - skipped) * self.layer_activation(layer).values();
+        }
+        shapes
+    }
+
+    /// Activation of a further layer, numbered from 0.
+    #[inline]
+    pub fn layer_activation(&self, layer: usize) -> LayerActivation {
+        self.layer_activations.get(layer).copied().unwrap_or(match self.activation {
+            Activation::Relu => LayerActivation::Relu,
+            Activation::Crelu => LayerActivation::Crelu,
+            Activation::Screlu | Activation::Pairwise => LayerActivation::Screlu,
+        })
+    }
+
+    /// Finds the first fault of the further layers.
+    pub(super) fn check_layers(&self) -> Result<(), ArchitectureError> {
+        let fault = |key, reason| Err(ArchitectureError::new(key, reason));
+        let (layers, activations) = (&self.layers, self.layer_activations.len());
+        if layers.len() > MAX_LAYERS || !layers.iter().all(|n| (1..=MAX_LAYER).contains(n)) {
+            return fault(
+                "layers",
+                format!(" = {layers:?}: at most {MAX_LAYERS}, of 1 to {MAX_LAYER} neurons"),
+            );
+        }
+        if activations > 0 && activations != layers.len() {
+            let reason = format!(": {activations} of them for {} further layers", layers.len());
+            return fault("layer_activations", reason);
+        }
+        if self.skip_neuron && layers.first().is_none_or(|neurons| *neurons < 2) {
+            let reason = " = true: needs a first further layer of at least two neurons".to_string();
+            return fault("skip_neuron", reason);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn layers_pass_on_what_their_activations_say() {
+        let stockfish = Architecture {
+            layers: vec![16, 32],
+            layer_activations: vec![LayerActivation::Dual, LayerActivation::Crelu],
+            skip_neuron: true,
+            activation: Activation::Pairwise,
+            ..Architecture::plain(64)
+        };
+        assert_eq!(stockfish.dense(), [[64, 16], [30, 32], [32, 1]]);
+        assert_eq!(stockfish.to_string(), "(768->64)x2->15+1(dual)->32(crelu)->1 pairwise");
+        let usual = Architecture { layer_activations: Vec::new(), skip_neuron: false, ..stockfish.clone() };
+        assert_eq!([0, 1].map(|layer| usual.layer_activation(layer)), [LayerActivation::Screlu; 2]);
+        let key = |architecture: Architecture| architecture.check().unwrap_err().key();
+        assert!(stockfish.check().is_ok());
+        assert_eq!(key(Architecture { layers: vec![16], ..stockfish.clone() }), "layer_activations");
+        let single = Architecture { layers: vec![1, 32], ..stockfish };
+        assert_eq!(key(single), "skip_neuron");
+        assert_eq!(key(Architecture { skip_neuron: true, ..Architecture::plain(8) }), "skip_neuron");
+    }
+}
