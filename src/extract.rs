@@ -44,6 +44,10 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true, value_parser = readable)]
     with: ReadableColumns,
 
+    /// Also read the visits of moves in the comments of playout searches, as the column `visits`
+    #[arg(long)]
+    visits: bool,
+
     /// Preset, single filter or TOML file of filters; may be given several times, and `patzer filters` lists them
     /// [default: none]
     #[arg(long, value_name = "NAME|FILE")]
@@ -156,6 +160,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         resume: args.resume,
         funnel: args.dry_run,
         rejects: args.rejects.clone(),
+        visits: args.visits,
         licence: args.licence.clone(),
     };
     let output = (!args.dry_run).then_some(args.output.as_path());

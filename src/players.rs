@@ -33,6 +33,11 @@ pub struct PlayerArgs {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: Option<u32>,
 
+    /// Search of each player: its option Search; in this process alpha-beta, mcts, mcts-ucb1, mcts-random or mcts-policy
+    /// [default: alpha-beta]
+    #[arg(long, value_name = "NAME")]
+    search: Option<String>,
+
     /// Seconds for an engine to answer `uci` and `isready` after its start
     #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     start_timeout: u64,
@@ -85,6 +90,9 @@ impl PlayerArgs {
         }
         if let Some(hash) = self.hash {
             each.option("Hash", &hash.to_string());
+        }
+        if let Some(search) = &self.search {
+            each.option("Search", search);
         }
         for text in &self.option {
             set_option(&mut each, "--option", text)?;

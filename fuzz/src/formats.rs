@@ -8,6 +8,7 @@ use patzer_chess::PackedMove;
 use patzer_data::format::any::PositionReader;
 use patzer_data::format::columns::Layout;
 use patzer_data::format::epd::Dialect;
+use patzer_data::format::extra::ExtraRows;
 use patzer_data::format::registry;
 use patzer_data::format::stream::Input;
 use patzer_data::format::{bullet, csv, epd, marlin};
@@ -84,7 +85,15 @@ pub fn parquet(bytes: &[u8]) {
         for group in 0..dataset.groups() {
             let _ = dataset.read_group(group);
         }
+        extra(path, dataset.metadata());
     });
+}
+
+/// Reads the columns beside the records.
+fn extra(path: &Path, metadata: &Metadata) {
+    if let Ok(Some(mut rows)) = ExtraRows::of(path, metadata, &metadata.extra) {
+        while matches!(rows.take(1 << 10), Ok(rows) if !rows.is_empty()) {}
+    }
 }
 
 pub fn bullet(bytes: &[u8]) {
@@ -98,9 +107,14 @@ pub fn viri(bytes: &[u8]) {
     same_after_rewriting("viri", sound("viri", bytes));
 }
 
-/// Games with visits, which are not written; else as [`viri`].
+/// As [`viri`], and the visits beside the records.
 pub fn monty(bytes: &[u8]) {
     same_after_rewriting("monty", sound("monty", bytes));
+    with_file(bytes, "monty", |path| {
+        if let Ok(reader) = AnyReader::open(path, registry::named("monty").ok()) {
+            extra(path, reader.metadata());
+        }
+    });
 }
 
 pub fn montyvalue(bytes: &[u8]) {

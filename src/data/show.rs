@@ -6,7 +6,9 @@ use serde_json::{Map, Value};
 
 use crate::prepare::default_dataset;
 use crate::{Error, Result, Status, Ui, interrupt};
+use patzer_data::format::extra::ExtraRows;
 use patzer_data::format::registry::{self, Format};
+use patzer_data::format::visits::{self, Visits};
 use patzer_data::show::{self, Column, Shown};
 use patzer_data::{Record, RowGroup, RowGroups};
 
@@ -61,6 +63,8 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     let most = args.count.unwrap_or(if args.game.is_some() { u64::MAX } else { COUNT });
     let mut lines = Lines { columns: args.columns.clone(), rows: Vec::new(), boards: Vec::new() };
     let parts = RowGroups::open(&file, args.format)?;
+    let with_visits = args.columns.iter().any(|column| column.name == visits::NAME);
+    let mut visits = VisitsOfRows::of(&parts, with_visits)?;
     let known = parts.rows();
     let wanted = |row: u64, game: u32| row >= args.start && args.game.is_none_or(|wanted| wanted == game);
     let work = |part: RowGroup<'_>| -> Result<Vec<(u64, Record)>> {
@@ -70,7 +74,7 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     };
     let done = parts.scan(args.start, work, |found| {
         for (row, sample) in found? {
-            lines.add(row, &sample, args.board);
+            lines.add(row, &sample, &visits.at(row)?, args.board);
             if lines.rows.len() as u64 == most {
                 return Err(enough());
             }
@@ -97,6 +101,34 @@ fn enough() -> Error {
     Error::usage("enough was read")
 }
 
+/// Visits of rows in their order, if they are wanted and the file has them.
+struct VisitsOfRows {
+    rows: Option<ExtraRows>,
+    next: u64,
+}
+
+impl VisitsOfRows {
+    fn of(parts: &RowGroups, wanted: bool) -> Result<VisitsOfRows> {
+        let column = visits::column();
+        let there = wanted && parts.metadata().extra.contains(&column);
+        let rows = there.then(|| ExtraRows::of(parts.path(), parts.metadata(), &[column])).transpose()?;
+        Ok(VisitsOfRows { rows: rows.flatten(), next: 0 })
+    }
+
+    fn at(&mut self, row: u64) -> Result<Visits> {
+        let Some(rows) = &mut self.rows else { return Ok(Visits::new()) };
+        while self.next < row {
+            let skipped = rows.take((row - self.next).min(1 << 14) as usize)?.len() as u64;
+            if skipped == 0 {
+                break;
+            }
+            self.next += skipped;
+        }
+        self.next += 1;
+        Ok(rows.take(1)?.first().map(|row| row.visits(0)).unwrap_or_default())
+    }
+}
+
 struct Lines {
     columns: Vec<&'static Column>,
     rows: Vec<Vec<Value>>,
@@ -104,9 +136,9 @@ struct Lines {
 }
 
 impl Lines {
-    fn add(&mut self, row: u64, sample: &Record, board: bool) {
+    fn add(&mut self, row: u64, sample: &Record, visits: &Visits, board: bool) {
         let position = sample.position();
-        let shown = Shown { row, record: sample, position: position.as_ref() };
+        let shown = Shown { row, record: sample, position: position.as_ref(), visits };
         self.rows.push(self.columns.iter().map(|column| (column.value)(&shown)).collect());
         if board {
             self.boards.push(show::board(sample));

@@ -61,8 +61,15 @@ impl Files {
         }
     }
 
-    /// Makes the datasets of all games; returns warnings.
-    pub fn write_datasets(&self) -> Result<Vec<String>> {
+    /// Games' files that cannot say how often a search by playouts visited each move, in a line each.
+    pub fn without_visits(&self) -> impl Iterator<Item = String> {
+        let lacks = |path: &&PathBuf| Format::of(path).is_ok_and(|format| !format.carries_visits());
+        let files = self.games.iter().filter(lacks);
+        files.map(|path| format!("{}: its format does not carry the visits of the search", path.display()))
+    }
+
+    /// Makes the datasets of all games, perhaps with the visits of a search by playouts; returns warnings.
+    pub fn write_datasets(&self, visits: bool) -> Result<Vec<String>> {
         let mut warnings = Vec::new();
         for path in &self.datasets {
             let mut notice = |notice| {
@@ -71,16 +78,18 @@ impl Files {
                 }
             };
             let pipeline = Pipeline::new(&[], &[])?;
-            extract(self.source.as_slice(), Some(path), pipeline, &Settings::default(), &mut notice)?;
+            let settings = Settings { visits, ..Settings::default() };
+            extract(self.source.as_slice(), Some(path), pipeline, &settings, &mut notice)?;
         }
         Ok(warnings)
     }
 
     /// Says how to have the datasets of a run that was interrupted.
-    pub fn unmade(&self) -> Option<String> {
+    pub fn unmade(&self, visits: bool) -> Option<String> {
         let (source, dataset) = (self.source.as_ref()?.display(), self.datasets.first()?.display());
+        let visits = if visits { " --visits" } else { "" };
         Some(format!(
-            "{dataset} is made at the end of the run; until then: patzer extract {source} -o {dataset}"
+            "{dataset} is made at the end of the run; until then: patzer extract{visits} {source} -o {dataset}"
         ))
     }
 

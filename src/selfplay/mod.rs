@@ -22,7 +22,7 @@ use patzer_label::selfplay::{self, Event, Outputs, SelfplayConfig};
 use patzer_match::journal::{Arguments, Options, Start};
 use patzer_match::openings::{BookOptions, Openings};
 use patzer_match::participant::Participant;
-use patzer_match::pgn::Header;
+use patzer_match::pgn::{Header, MoveField};
 use patzer_match::{Lineup, Listen, Rules, Spec};
 use result::SelfplayResult;
 
@@ -32,6 +32,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer selfplay ./engine --soft-nodes 5000 -o data.parquet  a dataset, and its games in data.pgn.zst\n  \
     patzer selfplay ./engine --genfens --option Hash=16  openings that the engine makes\n  \
     patzer selfplay ./new ./old --tc 1+0.01 -o data.binpack     two engines by the clock\n  \
+    patzer selfplay --search mcts -o data.monty          by playouts, with the visits of each move\n  \
     patzer selfplay new.nnue --pool old/ --pool-share 0.3       three games in ten against past networks\n  \
     patzer selfplay --openings book.epd --random-plies 4        a few random moves after a book\n  \
     patzer selfplay --temperature 20 --temperature-plies 12     sampled first moves\n  \
@@ -76,8 +77,8 @@ pub struct SelfplayArgs {
     #[arg(long, value_name = "N", help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..=4096))]
     concurrency: Option<u32>,
 
-    /// File of the games: .pgn, .pgn.zst, .vf (viriformat) or .binpack; or a dataset such as .parquet, made of the games
-    /// at the end; may be given several times [default: selfplay.pgn.zst]
+    /// File of the games: .pgn, .pgn.zst, .vf (viriformat), .monty (montyformat) or .binpack; or a dataset such as
+    /// .parquet, made of the games at the end; may be given several times [default: selfplay.pgn.zst]
     #[arg(short, long, value_name = "FILE", help_heading = "Games")]
     output: Vec<PathBuf>,
 
@@ -287,6 +288,10 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
     for participant in &lineup.participants {
         warn_missing(&participant.name, participant.missing(), ui);
     }
+    let visits = lineup.participants.iter().any(Participant::plays_by_playouts);
+    if visits {
+        files.without_visits().for_each(|lost| ui.warn(lost));
+    }
     book.iter().for_each(|book| warn_of_bad_openings(book, ui));
     let genfens = args.genfens(&lineup.participants[0])?;
     let programs = lineup.participants.iter().any(Participant::is_program);
@@ -323,10 +328,10 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
         ui.note(format!("the finished games are kept in {}; --resume goes on", files.games[0].display()));
     })?;
     let written = if ended.complete {
-        files.write_datasets()?.iter().for_each(|warning| ui.warn(warning));
+        files.write_datasets(visits)?.iter().for_each(|warning| ui.warn(warning));
         files.all()
     } else {
-        files.unmade().iter().for_each(|text| ui.note(text));
+        files.unmade(visits).iter().for_each(|text| ui.note(text));
         files.games
     };
     ui.result(&SelfplayResult::new(ended, written))
@@ -337,6 +342,9 @@ fn header(lineup: &Lineup) -> Header {
     let mut header = Header::new("patzer selfplay", &lineup.names, &lineup.time_settings);
     for (engine, participant) in header.engines.iter_mut().zip(&lineup.participants) {
         *engine = participant.engine_name().map(str::to_string);
+    }
+    if lineup.participants.iter().any(Participant::plays_by_playouts) {
+        header.style.fields.push(MoveField::Visits);
     }
     header
 }

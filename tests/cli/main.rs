@@ -50,6 +50,7 @@ mod tune;
 mod tune_net;
 mod tune_traces;
 mod uci_players;
+mod visits;
 mod watch;
 mod wdl;
 

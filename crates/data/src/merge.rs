@@ -67,7 +67,7 @@ pub fn merge(
     }
     let mut account = metadata.account.take();
     let folder = folder_of(Some(output));
-    let mut writer = AnyWriter::create(output, target, &metadata)?;
+    let writer = AnyWriter::create(output, target, &metadata)?;
     let wanted = writer.extra();
     let output = OutputStage::new(Some(writer), &settings, &folder)?;
     let mut batcher =

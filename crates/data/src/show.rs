@@ -3,7 +3,7 @@
 use serde_json::Value;
 use shakmaty::{CastlingMode, Chess, Color, Square, san::SanPlus};
 
-use super::format::fen;
+use super::format::{fen, visits};
 use super::{FAR, Record, flags};
 use patzer_chess::packed::NO_EP;
 use patzer_chess::{PackedBoard, PackedMove};
@@ -25,6 +25,7 @@ pub struct Shown<'a> {
     pub record: &'a Record,
     /// The record's position, if legal.
     pub position: Option<&'a Chess>,
+    pub visits: &'a [(PackedMove, u32)],
 }
 
 const fn column(name: &'static str, about: &'static str, value: fn(&Shown<'_>) -> Value) -> Column {
@@ -56,6 +57,9 @@ pub static COLUMNS: &[Column] = &[
     column("best", "the teacher's best move, as UCI has it", |s| best(s).into()),
     column("wdl", "the teacher's wins, draws and losses in a thousand, for the side to move", |s| {
         s.record.wdl.map(|wdl| format!("{} {} {}", wdl.win, wdl.draw, wdl.loss())).into()
+    }),
+    column(visits::NAME, "visits of each move by the search by playouts, the most visited first", |s| {
+        visits(s).into()
     }),
 ];
 
@@ -107,6 +111,12 @@ fn uci(shown: &Shown<'_>) -> Option<String> {
 
 fn best(shown: &Shown<'_>) -> Option<String> {
     move_text(shown, shown.record.best)
+}
+
+fn visits(shown: &Shown<'_>) -> Option<String> {
+    let entry = |(m, count): &(PackedMove, u32)| Some(format!("{}:{count}", move_text(shown, *m)?));
+    let entries: Vec<String> = shown.visits.iter().filter_map(entry).collect();
+    (!entries.is_empty()).then(|| entries.join(" "))
 }
 
 fn move_text(shown: &Shown<'_>, m: PackedMove) -> Option<String> {

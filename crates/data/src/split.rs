@@ -54,7 +54,7 @@ pub fn split(
     let mut writers = parts.iter().map(writer).collect::<Result<Vec<AnyWriter>>>()?;
     let mut done = SplitCounts { read: 0, written: Vec::new(), left_out: 0 };
     let mut bins: Vec<(Vec<Record>, Vec<ExtraRow>)> = parts.iter().map(|_| Default::default()).collect();
-    let wanted = writers.first_mut().map(AnyWriter::extra).unwrap_or_default();
+    let wanted = writers.first().map(AnyWriter::extra).unwrap_or_default();
     let mut extra = ExtraRows::of(data.path(), data.metadata(), &wanted)?;
     data.for_each(|records| {
         interrupt::check()?;

@@ -7,13 +7,15 @@ use std::path::Path;
 use serde::Serialize;
 use shakmaty::{Chess, Move, Position};
 
+use super::format::extra::ExtraRows;
 use super::format::registry::Format;
+use super::format::visits;
 use super::row_groups::{RowGroup, RowGroups};
 use super::{Leaf, Record, flags};
 use patzer_chess::packed::NO_EP;
 use patzer_chess::score::{MATE, is_mate};
 use patzer_chess::{PackedMove, played};
-use patzer_io::error::Result;
+use patzer_io::error::{Error, Result};
 
 pub static FAULTS: &[(&str, &str)] = &[
     ("damaged", "part of the file cannot be read"),
@@ -23,6 +25,7 @@ pub static FAULTS: &[(&str, &str)] = &[
     ("result", "the result is none of 1, 0, -1, or differs within a game"),
     ("flags", "capture, promotion or check is not what the position and its move say"),
     ("distance", "a distance to a capture or check contradicts the move, or the end comes before it"),
+    ("visits", "a move that was visited cannot be played, or was visited never or twice"),
     ("leaf", "the resolved position is not legal, or its score is out of range"),
     ("order", "a ply or game does not come after the one before it"),
 ];
@@ -119,6 +122,7 @@ pub fn validate(
     if groups.has_checksums() {
         report.checksums = Checksums::Own;
     }
+    let visits = ExtraRows::of(path, groups.metadata(), &[visits::column()]);
     groups.scan(0, work, |checked| {
         report.positions += checked.positions;
         report.without_move += checked.without_move;
@@ -134,6 +138,9 @@ pub fn validate(
         faults.append(checked.faults);
         Ok(())
     })?;
+    if let Some(visits) = visits? {
+        check_visits(visits, &mut faults);
+    }
     let disordered: u64 = order.counts.values().sum();
     if disordered * ORDERED <= pairs {
         report.ordered = Some(disordered == 0);
@@ -142,6 +149,24 @@ pub fn validate(
     (report.faults, report.examples) = (faults.counts, faults.examples);
     report.examples.sort_by_key(|example| example.row);
     Ok(report)
+}
+
+/// Reads the visits to their end or to the first fault, which ends their reading.
+fn check_visits(mut visits: ExtraRows, faults: &mut Faults) {
+    const AT_ONCE: usize = 1 << 14;
+    let error = loop {
+        match visits.take(AT_ONCE) {
+            Ok(rows) if rows.is_empty() => return,
+            Ok(_) => {}
+            Err(error) => break error,
+        }
+    };
+    let row = match &error {
+        Error::Data { place: Some(place), .. } => place.strip_prefix("row ").and_then(|row| row.parse().ok()),
+        _ => None,
+    };
+    let fault = if row.is_some() { "visits" } else { "damaged" };
+    faults.add(row.unwrap_or_default(), "", fault, error.to_string());
 }
 
 #[derive(Default)]

@@ -144,6 +144,8 @@ pub struct Report {
     pub time: Duration,
     /// Principal variation.
     pub pv: Vec<Move>,
+    /// At the end of a search by playouts: the root's moves with their visits, the most visited first; else empty.
+    pub visits: Vec<(Move, u32)>,
 }
 
 /// A searcher, whatever its evaluation.

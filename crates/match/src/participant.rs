@@ -114,6 +114,11 @@ impl Participant {
         }
     }
 
+    /// Whether it searches by playouts in this process, and so says how often it visited each move.
+    pub fn plays_by_playouts(&self) -> bool {
+        matches!(&self.kind, Kind::InProcess(_, settings, _) if settings.search != SearchKind::AlphaBeta)
+    }
+
     /// Whether it thinks on the opponent's time.
     pub fn ponders(&self) -> bool {
         matches!(&self.kind, Kind::Program(program) if program.ponder)

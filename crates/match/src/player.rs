@@ -59,11 +59,13 @@ pub struct Remarks {
     /// Lines that match the patterns asked for.
     pub lines: Vec<String>,
     pub warnings: Vec<String>,
+    /// Of a search by playouts in this process: its moves with their visits, the most visited first.
+    pub visits: Vec<(Move, u32)>,
 }
 
 impl Remarks {
     pub fn is_empty(&self) -> bool {
-        self.pv.is_empty() && self.lines.is_empty() && self.warnings.is_empty()
+        self.pv.is_empty() && self.lines.is_empty() && self.warnings.is_empty() && self.visits.is_empty()
     }
 }
 
@@ -182,7 +184,7 @@ impl InProcess {
             ..SearchInfo::default()
         };
         let best = report.best.ok_or_else(|| NoMove("no move".into()));
-        Ok(MoveReply { best, info, time, remarks: Remarks::default() })
+        Ok(MoveReply { best, info, time, remarks: Remarks { visits: report.visits, ..Remarks::default() } })
     }
 }
 

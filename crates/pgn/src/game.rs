@@ -14,6 +14,7 @@ use super::scoring::Scoring;
 use super::split::GameSpan;
 use super::tags::Tags;
 use super::tally::{ScoreTally, UnreadComment};
+use super::visits::Visits;
 use crate::Record;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +69,8 @@ pub struct Parser {
     pub tally: ScoreTally,
     /// If asked for: seconds left after each ply of the last game by its `[%clk]` comments, NaN where there is none.
     pub clocks: Option<Vec<f32>>,
+    /// If asked for: the visits of each record of the last game, in their order; empty where a comment has none.
+    pub visits: Option<Vec<Visits>>,
 }
 
 impl Default for Parser {
@@ -88,7 +91,8 @@ struct RuleTags<'a> {
 
 impl Parser {
     pub fn new(scoring: Arc<Scoring>) -> Parser {
-        Parser { standard: Start::standard(false), scoring, tally: ScoreTally::default(), clocks: None }
+        let standard = Start::standard(false);
+        Parser { standard, scoring, tally: ScoreTally::default(), clocks: None, visits: None }
     }
 
     pub fn parse<'a>(
@@ -101,6 +105,9 @@ impl Parser {
         let tags = Tags::new(&text[span.start..span.movetext]);
         if let Some(clocks) = &mut self.clocks {
             clocks.clear();
+        }
+        if let Some(visits) = &mut self.visits {
+            visits.clear();
         }
         let rules = rule_tags(tags);
         let first = records.len();
@@ -141,6 +148,7 @@ impl Parser {
         let keeps = self.scoring.keeps(tags);
         let mut recorder = Recorder::new(start, records, number, &self.scoring, keeps, &mut self.tally);
         recorder.clocks = self.clocks.as_mut();
+        recorder.visits = self.visits.as_mut();
         if let Err(error) = read_movetext(movetext, &mut recorder) {
             let line = match error.place(movetext) {
                 Some(at) => span.line_at(text, span.movetext + at),
@@ -148,6 +156,10 @@ impl Parser {
             };
             let reason = explain(error, movetext, &mut recorder);
             game.error = Some(GameError { line: span.line, fault_line: line, reason });
+        }
+        if let (None, Some((at, reason))) = (&game.error, recorder.take_bad_visits(movetext)) {
+            let fault_line = span.line_at(text, span.movetext + at);
+            game.error = Some(GameError { line: span.line, fault_line, reason });
         }
         let mut mate = false;
         game.result = rules.result.or(recorder.result);

@@ -23,6 +23,7 @@ mod split;
 mod survey;
 pub mod tags;
 mod tally;
+pub mod visits;
 
 pub use annotation::{Annotation, Score};
 pub use decision::{Basis, Decision, Evidence, Survey};

@@ -10,6 +10,7 @@ use super::movetext::{MoveError, TokenSpan, Visitor};
 use super::resolve::ParsedMove;
 use super::scoring::Scoring;
 use super::tally::ScoreTally;
+use super::visits::{self, Visits};
 use crate::{FAR, Placeholders, Record, flags};
 use patzer_chess::PackedMove;
 
@@ -29,6 +30,9 @@ pub(super) struct Recorder<'a> {
     /// Address of the first comment that looks like a score and is not understood.
     unread: Option<(usize, String)>,
     pub(super) clocks: Option<&'a mut Vec<f32>>,
+    pub(super) visits: Option<&'a mut Vec<Visits>>,
+    /// Address of the first comment with visits that make no sense, and why.
+    bad_visits: Option<(usize, String)>,
     /// Null moves played.
     pub(super) passes: u32,
     /// The movetext's result from White's side.
@@ -61,6 +65,8 @@ impl Recorder<'_> {
             tally,
             unread: None,
             clocks: None,
+            visits: None,
+            bad_visits: None,
             passes: 0,
             result: None,
             ended: false,
@@ -102,6 +108,9 @@ impl Recorder<'_> {
             record.result = result.unwrap_or(0);
             record.flags |= mate;
         }
+        if let Some(visits) = self.visits {
+            visits.resize(self.records.len() - self.first, Visits::new());
+        }
         let scored = self.tally.positions != self.before;
         if scored && result.is_some_and(|result| result != 0) {
             Placeholders::default().mark(&mut self.records[self.first..]);
@@ -115,6 +124,12 @@ impl Recorder<'_> {
     pub(super) fn take_unread(&mut self, movetext: &[u8]) -> Option<(usize, String)> {
         let (address, text) = self.unread.take()?;
         Some((address.saturating_sub(movetext.as_ptr() as usize), text))
+    }
+
+    /// The first visits of the game that make no sense: where their comment begins in `movetext`, and why.
+    pub(super) fn take_bad_visits(&mut self, movetext: &[u8]) -> Option<(usize, String)> {
+        let (address, reason) = self.bad_visits.take()?;
+        Some((address.saturating_sub(movetext.as_ptr() as usize), reason))
     }
 
     pub(super) fn count(&self) -> usize {
@@ -207,6 +222,9 @@ impl Visitor for Recorder<'_> {
         if self.clocks.is_some() {
             self.clock(text);
         }
+        if self.visits.is_some() {
+            self.read_visits(text);
+        }
         let annotation = Annotation::parse(text);
         match annotation.score {
             Some(score) if self.scoring.conventions.0[score.dialect].read => {
@@ -261,6 +279,25 @@ impl Recorder<'_> {
         if let Some(seconds) = clock(text) {
             clocks.resize(ply as usize, f32::NAN);
             clocks.push(seconds);
+        }
+    }
+
+    /// Stores the visits of a comment for the record of the move before it.
+    #[cold]
+    fn read_visits(&mut self, text: &[u8]) {
+        let of_game = &self.records[self.first..];
+        let (Some(visits), Some(record), false) = (&mut self.visits, of_game.last(), self.passed) else {
+            return;
+        };
+        match visits::read(text, record) {
+            None => {}
+            Some(Ok(read)) => {
+                visits.resize(of_game.len() - 1, Visits::new());
+                visits.push(read);
+            }
+            Some(Err(reason)) => {
+                self.bad_visits.get_or_insert((text.as_ptr() as usize, reason));
+            }
         }
     }
 

@@ -150,6 +150,9 @@ impl<'a> Collector<'a> {
         }
         self.passed += block.records.len() as u64;
         match &mut self.journal {
+            None if self.settings.visits => {
+                self.output.take_with(&block.records, std::mem::take(&mut block.visits))?;
+            }
             None => self.output.take(&mut block.records, &block.keys)?,
             Some((journal, spilled)) => {
                 spilled.push(&block.records)?;

@@ -19,6 +19,7 @@ use rayon::prelude::*;
 use super::dedupe::{Dedupe, Keep};
 use super::filter::Pipeline;
 use super::format::metadata::Shard;
+use super::format::visits;
 use super::funnel::FunnelCounts;
 use super::output_stage::{OutputSettings, OutputStage};
 use super::{AnyWriter, Metadata, Target, memory, spill};
@@ -58,6 +59,8 @@ pub struct Settings {
     pub funnel: bool,
     /// Licence of the games, for the dataset's metadata.
     pub licence: Option<String>,
+    /// Read the visits of moves in comments, into the column [`visits`].
+    pub visits: bool,
     /// File for the games that give no position, each with its reason in a tag.
     pub rejects: Option<PathBuf>,
 }
@@ -75,6 +78,14 @@ impl Settings {
             ));
         }
         let dedupe = keep.map(|keep| Dedupe { keep, mirror: self.mirror });
+        if self.visits
+            && (dedupe.is_some() || self.per_game.is_some() || self.sample.is_some() || self.resume)
+        {
+            return Err(Error::usage(
+                "--visits goes with filters of single positions and games; sample and drop duplicates later, and leave out \
+                 --resume",
+            ));
+        }
         if self.shard.is_some() && (self.sample.is_some() || (self.per_game.is_some() && dedupe.is_some())) {
             return Err(Error::usage(
                 "a shard cannot choose for the whole: give --sample, and --per-game where duplicates are dropped, to `patzer data merge`",
@@ -100,6 +111,7 @@ pub fn extract(
     applied.extend(stages.describe());
     let mut metadata = Metadata::new(Vec::new(), applied, settings.seed);
     (metadata.dedupe, metadata.shard) = (stages.dedupe, settings.shard);
+    metadata.extra = settings.visits.then(visits::column).into_iter().collect();
     let journal = output.filter(|_| settings.resume);
     let journal = journal.map(|output| Journal::open(output, files, &metadata, settings)).transpose()?;
     let folder = spill::folder_of(output);

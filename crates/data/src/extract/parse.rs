@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use super::super::Record;
 use super::super::dedupe::Dedupe;
 use super::super::filter::{FilterSet, GameTags};
+use super::super::format::extra::ExtraRow;
 use super::super::funnel::FunnelCounts;
 use super::{BAD_GAME, NO_RESULT, Settings, rejects};
 use patzer_pgn::{Chunk, Event, GameError, GameSpan, Parser, ScoreTally, Scoring, Survey, Surveyed};
@@ -27,6 +28,8 @@ pub(super) struct ParsedChunk {
     pub(super) read: u64,
     pub(super) dropped: ReasonCounts,
     pub(super) records: Vec<Record>,
+    /// Rows of the records' visits, if they are wanted.
+    pub(super) visits: Vec<ExtraRow>,
     pub(super) keys: Vec<u128>,
     pub(super) plausible: bool,
     pub(super) funnel: Option<FunnelCounts>,
@@ -48,13 +51,21 @@ impl ParsedChunk {
                 Ok(()) => {
                     if kept != at {
                         self.records[kept] = self.records[at];
+                        if !self.visits.is_empty() {
+                            self.visits.swap(kept, at);
+                        }
                     }
                     kept += 1;
                 }
                 Err(reason) => self.dropped.add(reason, 1),
             }
         }
-        self.records.truncate(kept);
+        self.truncate(kept);
+    }
+
+    fn truncate(&mut self, count: usize) {
+        self.records.truncate(count);
+        self.visits.truncate(count);
     }
 }
 
@@ -142,6 +153,7 @@ impl ChunkParser<'_> {
         block.records.reserve((chunk.text.len() / 6).min(1 << 16));
         let mut parser = Parser::new(scoring);
         parser.clocks = filters.reads_clocks().then(Vec::new);
+        parser.visits = settings.visits.then(Vec::new);
         for (index, span) in chunk.games.iter().enumerate() {
             let number = chunk.number + index as u64;
             if !self.selects(number) {
@@ -152,6 +164,8 @@ impl ChunkParser<'_> {
             block.games += 1;
             let game = parser.parse(&chunk.text, span, number as u32, &mut block.records);
             let (first, positions) = (game.records.start, game.records.len() as u64);
+            let visits = parser.visits.iter().flatten();
+            block.visits.extend(visits.map(|visits| ExtraRow::of_visits(visits)));
             let cut_short = chunk.truncated && index + 1 == chunk.games.len();
             block.plausible |= game.plausible;
             block.read += positions;
@@ -166,7 +180,7 @@ impl ChunkParser<'_> {
                 block.bad.push((chunk.first + index as u64, fault));
                 if !settings.keep_partial || game.result.is_none() {
                     block.dropped.add(BAD_GAME, positions);
-                    block.records.truncate(first);
+                    block.truncate(first);
                     continue;
                 }
             } else if game.other_variant {
@@ -177,7 +191,7 @@ impl ChunkParser<'_> {
                 block.skipped.add(NO_RESULT, 1);
                 self.reject(&mut block, chunk, span, NO_RESULT);
                 block.dropped.add(NO_RESULT, positions);
-                block.records.truncate(first);
+                block.truncate(first);
                 continue;
             }
             if let Some(conflict) = game.conflict {
@@ -196,7 +210,7 @@ impl ChunkParser<'_> {
             }
             if let Err(reason) = filters.keep_game(&tags) {
                 block.dropped.add(reason, positions);
-                block.records.truncate(first);
+                block.truncate(first);
                 self.reject(&mut block, chunk, span, reason);
                 continue;
             }

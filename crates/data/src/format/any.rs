@@ -13,6 +13,7 @@ use super::parquet_table;
 use super::registry::{self, Format, Read};
 use super::stream::{FileDigest, Input};
 use super::table::Columns;
+use super::visits;
 use crate::Record;
 use crate::dedupe::{Dedupe, Keep};
 use patzer_io::error::{Error, Result};
@@ -40,6 +41,11 @@ pub trait PositionReader: Send {
     fn resolved(&self) -> Option<String> {
         None
     }
+
+    /// Whether [`ExtraRows`](super::extra::ExtraRows) gets visits from the file.
+    fn has_visits(&self) -> bool {
+        false
+    }
 }
 
 pub trait PositionWriter: Send {
@@ -55,7 +61,7 @@ pub trait PositionWriter: Send {
         None
     }
 
-    /// Writes records of a dataset with the values of its unknown columns.
+    /// Writes records with the values of the unknown columns, or of [`visits`] alone.
     fn write_with(&mut self, records: &[Record], _extra: Vec<ExtraRow>) -> Result<u64> {
         self.write(records)
     }
@@ -137,7 +143,8 @@ impl AnyReader {
         digest: FileDigest,
     ) -> AnyReader {
         let dedupe = batches.means().then(|| Dedupe { keep: Keep::Mean, ..Dedupe::default() });
-        let metadata = Metadata { resolved: batches.resolved(), dedupe, ..Metadata::of_file(path) };
+        let extra = batches.has_visits().then(visits::column).into_iter().collect();
+        let metadata = Metadata { resolved: batches.resolved(), dedupe, extra, ..Metadata::of_file(path) };
         let source = RecordSource::Stream(batches);
         AnyReader { path: path.to_path_buf(), format, metadata, rows, source, digest }
     }
@@ -201,7 +208,7 @@ impl AnyReader {
 }
 
 /// Whether to read a file as Parquet, which needs random access.
-fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result<bool> {
+pub(super) fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result<bool> {
     if let Some(format) = format {
         return Ok(matches!(format.read, Read::Dataset | Read::Table));
     }
@@ -303,6 +310,7 @@ pub struct AnyWriter {
     format: &'static Format,
     no_score: Option<i16>,
     writer: Box<dyn PositionWriter>,
+    extra: Vec<ExtraColumn>,
     written: Written,
     kept: Vec<Record>,
 }
@@ -321,13 +329,23 @@ pub struct Written {
 impl AnyWriter {
     pub fn create(path: &Path, target: &Target, metadata: &Metadata) -> Result<AnyWriter> {
         let format = target.format(path)?;
+        let mut carried = metadata.clone();
         if !matches!(format.read, Read::Dataset) {
-            metadata.clone().leave_extra(path, &format!("{} does not carry", format.name));
+            let visits = format.carries.contains(Capabilities::VISITS);
+            let keeps = if visits { visits::is } else { |_: &ExtraColumn| false };
+            carried.leave_extra_but(path, &format!("{} does not carry", format.name), keeps);
         }
         let writer = format.create(path, target, metadata)?;
         let writer = writer.ok_or_else(|| Error::internal(format!("{} is not written", format.name)))?;
-        let (written, kept) = (Written::default(), Vec::new());
-        Ok(AnyWriter { path: path.to_path_buf(), format, no_score: target.no_score, writer, written, kept })
+        Ok(AnyWriter {
+            path: path.to_path_buf(),
+            format,
+            no_score: target.no_score,
+            writer,
+            extra: carried.extra,
+            written: Written::default(),
+            kept: Vec::new(),
+        })
     }
 
     pub fn metadata(&mut self) -> Option<&mut Metadata> {
@@ -340,13 +358,28 @@ impl AnyWriter {
     }
 
     pub fn write(&mut self, records: &[Record]) -> Result<()> {
+        self.write_with(records, None)
+    }
+
+    /// Columns that [`AnyWriter::write_with`] takes.
+    pub fn extra(&self) -> Vec<ExtraColumn> {
+        self.extra.clone()
+    }
+
+    /// Writes records with the values of the columns of [`extra`](AnyWriter::extra); without any, as empty cells.
+    pub fn write_with(&mut self, records: &[Record], extra: Option<Vec<ExtraRow>>) -> Result<()> {
+        let empty = || vec![ExtraRow::default(); records.len()];
+        let extra = (!self.extra.is_empty()).then(|| extra.unwrap_or_else(empty));
         if self.format.carries == Capabilities::ALL && self.format.needs == Capabilities::NONE {
             self.written.positions += records.len() as u64;
-            return self.writer.write(records).map(drop);
+            return match extra {
+                Some(rows) => self.writer.write_with(records, rows).map(drop),
+                None => self.writer.write(records).map(drop),
+            };
         }
         self.kept.clear();
-        let mut lost = [0u64; 32];
-        for record in records {
+        let (mut lost, mut rows) = ([0u64; 32], Vec::new());
+        for (nth, record) in records.iter().enumerate() {
             let mut record = *record;
             let needs_score = self.format.needs.contains(Capabilities::SCORE);
             record.score = record.score.or(self.no_score.filter(|_| needs_score));
@@ -358,8 +391,12 @@ impl AnyWriter {
             let missing = holds.without(self.format.carries);
             missing.bits().for_each(|bit| lost[bit] += 1);
             self.kept.push(record);
+            rows.extend(extra.as_ref().map(|extra| extra[nth].clone()));
         }
-        let illegal = self.writer.write(&self.kept)?;
+        let illegal = match extra {
+            Some(_) => self.writer.write_with(&self.kept, rows)?,
+            None => self.writer.write(&self.kept)?,
+        };
         if illegal > 0 {
             *self.written.dropped.entry("illegal_move").or_default() += illegal;
         }
@@ -371,21 +408,6 @@ impl AnyWriter {
             }
         }
         Ok(())
-    }
-
-    /// Unknown columns that [`AnyWriter::write_with`] takes.
-    pub fn extra(&mut self) -> Vec<ExtraColumn> {
-        self.writer.metadata().map(|metadata| metadata.extra.clone()).unwrap_or_default()
-    }
-
-    /// Writes records with the values of the unknown columns; without any, as empty cells.
-    pub fn write_with(&mut self, records: &[Record], extra: Option<Vec<ExtraRow>>) -> Result<()> {
-        if self.extra().is_empty() {
-            return self.write(records);
-        }
-        self.written.positions += records.len() as u64;
-        let extra = extra.unwrap_or_else(|| vec![ExtraRow::default(); records.len()]);
-        self.writer.write_with(records, extra).map(drop)
     }
 
     fn refusal(&self, record: &Record, holds: Capabilities) -> Option<&'static str> {

@@ -47,6 +47,7 @@ capabilities! {
     LEAF: "leaf", "the quiet position that `label` resolved to";
     MEAN: "mean result", "the results of all equal positions";
     TEACHER: "teacher's answer", "the best move, and wins and draws in a thousand, of `label --engine`";
+    VISITS: "visits", "how often a search by playouts visited each move, which lies beside the record";
 }
 
 impl Capabilities {

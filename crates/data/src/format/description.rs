@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::columns::{COLUMNS, Kind, Layout, READABLE, ReadableColumns};
+use super::visits;
 
 pub const KEY: &str = "patzer.columns";
 
@@ -95,15 +96,17 @@ pub static DESCRIPTIONS: [Description; COLUMNS.len()] = [
     about("wdl_draw", "draws that this engine expects in 1000 games; the rest are losses").empty("null"),
 ];
 
-/// The metadata of a file with these columns, as JSON.
-pub fn json(layout: Layout, readable: ReadableColumns) -> String {
+/// The metadata of a file with these columns, and perhaps [`visits`], as JSON.
+pub fn json(layout: Layout, readable: ReadableColumns, with_visits: bool) -> String {
     let own = layout.columns().filter_map(|column| {
         let row = DESCRIPTIONS.iter().find(|row| row.name == column.name)?;
         Some((row.name.to_string(), serde_json::to_value(row).unwrap_or_default()))
     });
-    let readable = readable.iter().map(|column| {
-        let object = Map::from_iter([("meaning".to_string(), Value::from(column.doc))]);
-        (column.name.to_string(), Value::Object(object))
+    let readable = readable.iter().map(|column| (column.name, column.doc));
+    let visits = with_visits.then_some((visits::NAME, visits::MEANING));
+    let readable = readable.chain(visits).map(|(name, meaning)| {
+        let object = Map::from_iter([("meaning".to_string(), Value::from(meaning))]);
+        (name.to_string(), Value::Object(object))
     });
     Value::Object(own.chain(readable).collect()).to_string()
 }
@@ -148,6 +151,8 @@ pub fn markdown() -> String {
     let mut text = format!("| {} |\n|{}\n", Row::HEADER.join(" | "), "---|".repeat(6));
     let all = Layout { resolved: true, means: true, taught: true };
     rows(all).for_each(|row| text += &format!("| {} |\n", row.cells().join(" | ")));
+    let list = "list of (move uint16, visits uint32)";
+    text += &format!("| `{}` | {list} | {} | | | null |\n", visits::NAME, visits::MEANING);
     for column in &READABLE {
         text +=
             &format!("| `{}` | text | with `--with {}`: {} | | | |\n", column.name, column.name, column.doc);
@@ -167,8 +172,10 @@ mod tests {
         for (column, row) in COLUMNS.iter().zip(&DESCRIPTIONS) {
             assert_eq!(row.empty == Some("null"), column.optional, "{}", row.name);
         }
-        let json: Value = serde_json::from_str(&json(Layout::default(), "fen".parse().unwrap())).unwrap();
+        let json: Value =
+            serde_json::from_str(&json(Layout::default(), "fen".parse().unwrap(), true)).unwrap();
         assert_eq!(json["score"]["unit"], "centipawns");
-        assert!(json["fen"]["meaning"].is_string() && json["leaf"].is_null() && json["uci"].is_null());
+        assert!(json["fen"]["meaning"].is_string() && json["visits"]["meaning"].is_string());
+        assert!(json["leaf"].is_null() && json["uci"].is_null());
     }
 }

@@ -31,6 +31,8 @@ struct Packed {
     crc: u32,
     uncompressed: usize,
     encoding: Encoding,
+    /// Rows, or of lists their entries, an empty list counted as one.
+    values: usize,
 }
 
 pub struct Encoder {
@@ -57,7 +59,7 @@ impl Encoder {
             let (column, builder) = &mut self.columns[nth];
             builder.finish(&mut self.page);
             let encoding = encoding(column.kind);
-            columns.push(self.pack(encoding)?);
+            columns.push(self.pack(encoding, records.len())?);
         }
         for column in self.readable.iter() {
             self.page.clear();
@@ -68,14 +70,14 @@ impl Encoder {
                 let length = (self.page.len() - start - 4) as u32;
                 self.page[start..start + 4].copy_from_slice(&length.to_le_bytes());
             }
-            columns.push(self.pack(Encoding::PLAIN)?);
+            columns.push(self.pack(Encoding::PLAIN, records.len())?);
         }
         Ok(Encoded { rows: records.len(), columns })
     }
 
     /// Compresses the page.
-    fn pack(&mut self, encoding: Encoding) -> io::Result<Packed> {
-        pack(&mut self.zstd, &self.page, &mut self.compressed, encoding)
+    fn pack(&mut self, encoding: Encoding, values: usize) -> io::Result<Packed> {
+        pack(&mut self.zstd, &self.page, &mut self.compressed, encoding, values)
     }
 }
 
@@ -84,20 +86,21 @@ fn pack(
     page: &[u8],
     compressed: &mut Vec<u8>,
     encoding: Encoding,
+    values: usize,
 ) -> io::Result<Packed> {
     compressed.clear();
     compressed.reserve(zstd::zstd_safe::compress_bound(page.len()));
     zstd.compress_to_buffer(page, compressed)?;
     let bytes = Bytes::copy_from_slice(compressed);
     let crc = crc32fast::hash(&bytes);
-    Ok(Packed { bytes, crc, uncompressed: page.len(), encoding })
+    Ok(Packed { bytes, crc, uncompressed: page.len(), encoding, values })
 }
 
 impl Encoded {
-    /// Adds a column by its uncompressed page.
-    pub fn add_plain(&mut self, page: &[u8], level: i32) -> io::Result<()> {
+    /// Adds a column by its uncompressed page with so many values.
+    pub fn add_plain(&mut self, page: &[u8], values: usize, level: i32) -> io::Result<()> {
         let mut zstd = zstd::bulk::Compressor::new(level)?;
-        self.columns.push(pack(&mut zstd, page, &mut Vec::new(), Encoding::PLAIN)?);
+        self.columns.push(pack(&mut zstd, page, &mut Vec::new(), Encoding::PLAIN, values)?);
         Ok(())
     }
 
@@ -129,21 +132,22 @@ pub fn pages(
 pub fn chunk(pages: &[Encoded], index: usize, column: ColumnDescPtr) -> Result<(Vec<u8>, ColumnCloseResult)> {
     let size = pages.iter().map(|page| page.columns[index].bytes.len() + 64).sum();
     let mut bytes = Vec::with_capacity(size);
-    let (mut rows, mut uncompressed, mut encoding) = (0, 0, Encoding::PLAIN);
+    let (mut rows, mut values, mut uncompressed, mut encoding) = (0, 0, 0, Encoding::PLAIN);
     for page in pages {
         let (packed, start) = (&page.columns[index], bytes.len());
-        write_header(packed, page.rows, &mut bytes);
+        write_header(packed, &mut bytes);
         uncompressed += bytes.len() - start + packed.uncompressed;
         bytes.extend_from_slice(&packed.bytes);
         encoding = packed.encoding;
         rows += page.rows;
+        values += packed.values;
     }
     let metadata = ColumnChunkMetaData::builder(column)
         .set_compression(Compression::ZSTD(ZstdLevel::default()))
         .set_encodings(vec![encoding, Encoding::RLE])
         .set_total_compressed_size(bytes.len() as i64)
         .set_total_uncompressed_size(uncompressed as i64)
-        .set_num_values(rows as i64)
+        .set_num_values(values as i64)
         .set_data_page_offset(0)
         .build()?;
     let close = ColumnCloseResult {
@@ -160,7 +164,7 @@ pub fn chunk(pages: &[Encoded], index: usize, column: ColumnDescPtr) -> Result<(
 /// Appends the header of a data page with its checksum, which parquet's page writer (60.1) cannot write. The numbers
 /// are fields of the structs `PageHeader` and `DataPageHeader`, in Thrift's compact protocol. Source:
 /// apache/parquet-format, `parquet.thrift`.
-fn write_header(page: &Packed, rows: usize, to: &mut Vec<u8>) {
+fn write_header(page: &Packed, to: &mut Vec<u8>) {
     const INT: u8 = 0x15;
     const STRUCT: u8 = 0x1c;
     const END: u8 = 0;
@@ -175,7 +179,7 @@ fn write_header(page: &Packed, rows: usize, to: &mut Vec<u8>) {
     }
     to.push(STRUCT);
     let levels = Encoding::RLE as i32;
-    for value in [rows as i32, page.encoding as i32, levels, levels] {
+    for value in [page.values as i32, page.encoding as i32, levels, levels] {
         int(value, to);
     }
     to.extend([END, END]);

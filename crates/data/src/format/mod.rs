@@ -45,6 +45,7 @@ pub mod stream;
 pub mod table;
 mod values;
 pub mod viri;
+pub mod visits;
 mod writer;
 
 pub use columns::EMPTY;

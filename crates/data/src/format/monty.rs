@@ -6,13 +6,17 @@
 //! `monty` has the mover's winning chance in 65,535 steps and the visits of every legal move in steps of 255;
 //! `montyvalue` has centipawns from White's side. Little-endian. Source: the crate `montyformat` 0.10.
 
+use std::path::Path;
+
 use shakmaty::{CastlingSide, Chess, Color, Move, Position, Rank, Role, Square};
 
 use super::any::{PositionReader, PositionWriter};
+use super::extra::ExtraRow;
 use super::nibbles::{self, CASTLING_ROOK};
 use super::replay::{self, Replay, pseudo_legal};
 use super::stream::{Buffered, CompressedOutput, Input};
-use super::viri::{GameCode, Writer};
+use super::viri::{GameCode, Games, Writer};
+use super::visits::{self, Cell, Visits};
 use crate::spill::field;
 use crate::{Record, notices};
 use patzer_chess::packed::{NO_EP, castling_side};
@@ -47,16 +51,36 @@ pub struct Reader {
     game: u32,
     /// Whether scores are winning chances with visits.
     visits: bool,
+    /// Whether the file can be read again for its visits, and its first position has some.
+    has_visits: bool,
     /// Positions with visits.
     visited: u64,
+    /// The visits of the positions read, if they are wanted.
+    kept: Option<Vec<Cell>>,
 }
 
 impl Reader {
-    pub fn new(input: Input, visits: bool) -> Reader {
-        Reader { bytes: Buffered::new(input), game: 0, visits, visited: 0 }
+    pub fn new(input: Input, visits: bool) -> Result<Reader> {
+        let again = visits && input.path() != Path::new("-") && !patzer_io::is_stream(input.path());
+        let mut bytes = Buffered::new(input);
+        // The first move, its score, and the number of its position's visits.
+        let moved = bytes.peek(HEADER)?.unwrap_or(0) | bytes.peek(HEADER + 1)?.unwrap_or(0) != 0;
+        let has_visits = again && moved && bytes.peek(HEADER + 4)?.is_some_and(|count| count > 0);
+        Ok(Reader { bytes, game: 0, visits, has_visits, visited: 0, kept: None })
     }
 
-    /// The mover's score of the next move; visits of its moves are skipped.
+    /// Reads the file for its visits, see [`next_visits`](Reader::next_visits).
+    pub fn with_visits(input: Input) -> Result<Reader> {
+        Ok(Reader { kept: Some(Vec::new()), ..Reader::new(input, true)? })
+    }
+
+    /// The visits of the positions of the next game; `None` at the end of the file.
+    pub(super) fn next_visits(&mut self) -> Result<Option<Vec<Cell>>> {
+        let more = self.read(&mut Vec::new())?;
+        Ok(more.then(|| self.kept.replace(Vec::new()).unwrap_or_default()))
+    }
+
+    /// The mover's score of the next move; the visits of its position are kept or skipped.
     fn score(&mut self, position: &Chess) -> Result<std::result::Result<i16, &'static str>> {
         let bytes = self.bytes.need::<2>()?;
         if !self.visits {
@@ -64,14 +88,22 @@ impl Reader {
             return Ok(Ok(position.turn().fold_wb(white, white.saturating_neg())));
         }
         let [visits] = self.bytes.need::<1>()?;
+        let mut of_position = Visits::new();
         if visits > 0 {
-            if position.legal_moves().len() != usize::from(visits) {
+            let legal = in_order(position);
+            if legal.len() != usize::from(visits) {
                 return Ok(Err("the number of visits is not that of the legal moves"));
             }
-            for _ in 0..visits {
-                self.bytes.need::<1>()?;
+            for (_, m) in legal {
+                let [count] = self.bytes.need()?;
+                of_position.push((m, count.into()));
             }
             self.visited += 1;
+        }
+        if let Some(kept) = &mut self.kept {
+            of_position.retain(|(_, count)| *count > 0);
+            visits::sort(&mut of_position);
+            kept.push(visits::cell(&of_position));
         }
         Ok(Ok(centipawns(u16::from_le_bytes(bytes))))
     }
@@ -81,7 +113,7 @@ impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         let (start, first) = (self.bytes.offset(), records.len());
         let Some(header) = self.bytes.get::<HEADER>()? else {
-            if self.visited > 0 {
+            if self.visited > 0 && !self.has_visits {
                 let visited = grouped(self.visited);
                 notices::add(self.bytes.path(), format!("left out are the visits of {visited} positions"));
             }
@@ -111,6 +143,34 @@ impl PositionReader for Reader {
         replay::close(&mut records[first..], replay.mate(), &mut Placeholders::default());
         self.game = self.game.wrapping_add(1);
         Ok(true)
+    }
+
+    fn has_visits(&self) -> bool {
+        self.has_visits
+    }
+}
+
+/// The legal moves in the order of their visits: that of their codes.
+fn in_order(position: &Chess) -> Vec<(u16, PackedMove)> {
+    let mut moves: Vec<(u16, PackedMove)> =
+        position.legal_moves().iter().map(|&m| (encode_move(m), PackedMove::pack(m))).collect();
+    moves.sort_unstable_by_key(|(code, _)| *code);
+    moves
+}
+
+/// Appends the number of legal moves and the visits of each, in 255ths of the most; 0 without any.
+fn encode_visits(bytes: &mut Vec<u8>, position: &Chess, visits: &[(PackedMove, u32)]) {
+    let most = u64::from(visits.iter().map(|(_, count)| *count).max().unwrap_or(0));
+    if most == 0 {
+        bytes.push(0);
+        return;
+    }
+    let legal = in_order(position);
+    bytes.push(legal.len() as u8);
+    for (_, m) in legal {
+        let count =
+            visits.iter().find(|(visited, _)| *visited == m).map_or(0, |(_, count)| u64::from(*count));
+        bytes.push(((2 * 255 * count + most) / (2 * most)) as u8);
     }
 }
 
@@ -252,29 +312,40 @@ fn castling(board: &PackedBoard) -> (u8, [u8; 4]) {
     (rights, files)
 }
 
-/// Writes games without visits.
 pub fn writer(out: CompressedOutput, visits: bool) -> Box<dyn PositionWriter> {
-    let code = match visits {
-        true => GameCode {
-            header: encode_header,
-            ply: |bytes, m, score, _| {
-                bytes.extend(encode_move(m).to_le_bytes());
-                bytes.extend(chance(score).to_le_bytes());
-                bytes.push(0);
-            },
-            end: &[0; 2],
-        },
-        false => GameCode {
-            header: encode_header,
-            ply: |bytes, m, score, turn| {
-                bytes.extend(encode_move(m).to_le_bytes());
-                bytes.extend(turn.fold_wb(score, score.saturating_neg()).to_le_bytes());
-            },
-            end: &[0; 4],
-        },
-    };
-    Box::new(Writer::new(out, code))
+    Box::new(Writer::new(out, if visits { WITH_VISITS } else { VALUES }))
 }
+
+/// Encodes the games of records with their visits; those without a score split games.
+pub fn encode(records: &[Record], rows: &[ExtraRow]) -> Vec<u8> {
+    let mut games = Games::new(WITH_VISITS);
+    let scored = records.iter().zip(rows).filter(|(record, _)| record.score.is_some());
+    let (records, rows): (Vec<Record>, Vec<ExtraRow>) =
+        scored.map(|(record, row)| (*record, row.clone())).unzip();
+    games.add(&records, &rows);
+    games.end_game();
+    games.take()
+}
+
+const WITH_VISITS: GameCode = GameCode {
+    header: encode_header,
+    ply: |bytes, m, score, _| {
+        bytes.extend(encode_move(m).to_le_bytes());
+        bytes.extend(chance(score).to_le_bytes());
+    },
+    visits: Some(encode_visits),
+    end: &[0; 2],
+};
+
+const VALUES: GameCode = GameCode {
+    header: encode_header,
+    ply: |bytes, m, score, turn| {
+        bytes.extend(encode_move(m).to_le_bytes());
+        bytes.extend(turn.fold_wb(score, score.saturating_neg()).to_le_bytes());
+    },
+    visits: None,
+    end: &[0; 4],
+};
 
 #[cfg(test)]
 mod tests {
@@ -306,9 +377,9 @@ mod tests {
             let bytes = (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap());
             let bytes: Vec<u8> = bytes.collect();
             for (end, whole) in [(bytes.len(), true), (bytes.len() - 1, false)] {
-                let bytes = std::io::Cursor::new(bytes[..end].to_vec());
-                let input = Input::of(std::path::Path::new("x"), Box::new(bytes)).unwrap();
-                let (mut reader, mut records) = (Reader::new(input, name == "monty"), Vec::new());
+                let part = std::io::Cursor::new(bytes[..end].to_vec());
+                let input = Input::of(std::path::Path::new("x"), Box::new(part)).unwrap();
+                let (mut reader, mut records) = (Reader::new(input, name == "monty").unwrap(), Vec::new());
                 let read = reader.read(&mut records);
                 assert_eq!(read.is_ok(), whole, "{name}");
                 assert_eq!(reader.visited, u64::from(name == "monty"));
@@ -316,6 +387,17 @@ mod tests {
                 let moves =
                     records.iter().map(|r| r.played.unpack(&r.position().unwrap()).unwrap().to_string());
                 assert_eq!(moves.collect::<Vec<_>>(), ["e2-e4", "e7-e5", "Ng1-f3"]);
+                if name == "monty" && whole {
+                    // All 20 moves as often; then none.
+                    let legal = shakmaty::Chess::default().legal_moves();
+                    let all: Visits = legal.iter().map(|&m| (PackedMove::pack(m), 3)).collect();
+                    let rows = [&all[..], &[], &[]].map(ExtraRow::of_visits);
+                    let without_scores = |mut bytes: Vec<u8>| {
+                        [45, 46, 70, 71, 75, 76].into_iter().for_each(|at| bytes[at] = 0);
+                        bytes
+                    };
+                    assert_eq!(without_scores(encode(&records, &rows)), without_scores(bytes.clone()));
+                }
             }
         }
     }

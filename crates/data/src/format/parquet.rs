@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use parquet::column::page::PageReader;
-use parquet::errors::ParquetError;
+use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::ParquetMetaData;
 use parquet::file::reader::{FileReader, Length, SerializedFileReader};
 use parquet::file::serialized_reader::SerializedPageReader;
@@ -181,8 +181,8 @@ impl Dataset {
         })?;
         let columns = self.columns.iter().filter(|file| projection.contains(file.column));
         let cursor = |file: &FileColumn| {
-            let (column, chunk) = (file.column, group.column(file.place));
-            let pages = Box::new(SerializedPageReader::new(Arc::clone(&self.pages), chunk, left, None)?);
+            let column = file.column;
+            let pages = self.pages_of(index, file.place)?;
             let pages: Box<dyn PageReader> = match file.foreign {
                 None => pages,
                 Some((stored, nullable)) => {
@@ -211,6 +211,14 @@ impl Dataset {
         })
     }
 
+    /// Pages of the column in a place of the file.
+    pub(super) fn pages_of(&self, group: usize, place: usize) -> ParquetResult<Box<dyn PageReader>> {
+        let group = self.reader.metadata().row_group(group);
+        let rows = usize::try_from(group.num_rows()).unwrap_or_default();
+        let pages = SerializedPageReader::new(Arc::clone(&self.pages), group.column(place), rows, None)?;
+        Ok(Box::new(pages))
+    }
+
     pub fn blocks(&self) -> Blocks<'_> {
         Blocks { dataset: self, next: 0, rows: None }
     }
@@ -223,7 +231,7 @@ impl Dataset {
         Ok(())
     }
 
-    fn damaged(&self, group: usize, error: &ParquetError) -> Error {
+    pub(super) fn damaged(&self, group: usize, error: &ParquetError) -> Error {
         if let ParquetError::External(cause) = error
             && let Some(bad) = cause.downcast_ref::<BadValue>()
         {

@@ -79,7 +79,9 @@ const POSITION: Capabilities =
     Capabilities::TURN.and(Capabilities::CASTLING).and(Capabilities::CHESS960).and(Capabilities::EP);
 const CLOCKS: Capabilities = Capabilities::HALFMOVE.and(Capabilities::FULLMOVE);
 /// What a table of positions can say. That of another program has no distances to captures and checks.
-const TABLE: Capabilities = Capabilities::ALL.without(Capabilities::DISTANCES).without(Capabilities::TEACHER);
+const TABLE: Capabilities = FLAT.without(Capabilities::DISTANCES);
+/// What a table without lists and a teacher's answer can say.
+const FLAT: Capabilities = Capabilities::ALL.without(Capabilities::TEACHER).without(Capabilities::VISITS);
 const PLAYED: Capabilities = Capabilities::MOVE.and(Capabilities::DISTANCES).and(Capabilities::GAME);
 
 fn each_record(
@@ -115,7 +117,7 @@ pub static FORMATS: &[Format] = &[
         name: "csv",
         doc: "text with commas, a column a fact",
         endings: &["csv"],
-        carries: Capabilities::ALL.without(Capabilities::TEACHER),
+        carries: FLAT,
         needs: Capabilities::NONE,
         refuses: Capabilities::NONE,
         note: "Reading needs the column `fen`; `patzer data convert --columns` names the columns of other tables.",
@@ -220,15 +222,16 @@ pub static FORMATS: &[Format] = &[
         name: "monty",
         doc: "montyformat of the engine Monty: whole games with winning chances and visits",
         endings: &["monty", "montyformat"],
-        carries: POSITION.and(CLOCKS).and(PLAYED),
+        carries: POSITION.and(CLOCKS).and(PLAYED).and(Capabilities::VISITS),
         needs: Capabilities::SCORE.and(Capabilities::MOVE),
         refuses: Capabilities::NONE,
         note: "Scores become winning chances, 1 / (1 + e^(-cp / 400)) in 65,535 steps: they come back rounded, and end at \
-               4,991. Visits are left out, and a notice counts them; none are written.",
+               4,991. Visits become 255ths of those of the most visited move. They are read of files whose first position \
+               has some, and left out, with a notice, of others and of pipes.",
         dialect: None,
         companion: true,
         recognise: None,
-        read: Read::Stream(|input| Ok(Box::new(monty::Reader::new(input, true)))),
+        read: Read::Stream(|input| Ok(Box::new(monty::Reader::new(input, true)?))),
         write: Some(Write::Stream(|out, _, _| Ok(monty::writer(out, true)))),
     },
     Format {
@@ -242,7 +245,7 @@ pub static FORMATS: &[Format] = &[
         dialect: None,
         companion: true,
         recognise: None,
-        read: Read::Stream(|input| Ok(Box::new(monty::Reader::new(input, false)))),
+        read: Read::Stream(|input| Ok(Box::new(monty::Reader::new(input, false)?))),
         write: Some(Write::Stream(|out, _, _| Ok(monty::writer(out, false)))),
     },
     Format {

@@ -217,6 +217,14 @@ impl Buffered {
         self.input.byte_error(offset, reason)
     }
 
+    /// The byte in this place from here on, which stays to be read; `None` beyond the end of the file.
+    pub fn peek(&mut self, place: usize) -> Result<Option<u8>> {
+        if self.buffer.len() - self.used <= place {
+            Input::take(&mut self.input, Buffered::BLOCK, &mut self.buffer)?;
+        }
+        Ok(self.buffer[self.used..].get(place).copied())
+    }
+
     /// Reads the next `N` bytes; `None` at the end of the file.
     #[inline]
     pub fn get<const N: usize>(&mut self) -> Result<Option<[u8; N]>> {

@@ -7,6 +7,7 @@ use shakmaty::{Chess, Color, Move, Position};
 
 use super::any::{PositionReader, PositionWriter};
 use super::chain::Chain;
+use super::extra::ExtraRow;
 use super::replay::{self, MoveKinds, Replay};
 use super::stream::{Buffered, CompressedOutput, Input};
 use crate::Record;
@@ -121,63 +122,96 @@ fn encode_ply(m: Move, score: i16, turn: Color) -> [u8; PLY] {
 pub struct GameCode {
     pub header: fn(&mut Vec<u8>, &Record),
     pub ply: fn(&mut Vec<u8>, Move, i16, Color),
+    /// Encodes the visits of a position's moves after its ply.
+    pub visits: Option<fn(&mut Vec<u8>, &Chess, &[(PackedMove, u32)])>,
     pub end: &'static [u8],
 }
 
 pub const CODE: GameCode = GameCode {
     header: |bytes, record| bytes.extend(encode_header(record)),
     ply: |bytes, m, score, turn| bytes.extend(encode_ply(m, score, turn)),
+    visits: None,
     end: &[0; PLY],
 };
 
-/// Writes each chain of consecutive positions as a game.
-pub struct Writer {
-    out: CompressedOutput,
+/// Encodes each chain of consecutive positions as a game.
+pub struct Games {
     code: GameCode,
     chain: Chain,
-    buffer: Vec<u8>,
+    bytes: Vec<u8>,
     open: bool,
 }
 
-impl Writer {
-    pub fn new(out: CompressedOutput, code: GameCode) -> Writer {
-        Writer { out, code, chain: Chain::default(), buffer: Vec::new(), open: false }
+impl Games {
+    pub fn new(code: GameCode) -> Games {
+        Games { code, chain: Chain::default(), bytes: Vec::new(), open: false }
     }
 
-    fn end_game(&mut self) {
-        if std::mem::take(&mut self.open) {
-            self.buffer.extend_from_slice(self.code.end);
-        }
-    }
-}
-
-impl PositionWriter for Writer {
-    fn write(&mut self, records: &[Record]) -> Result<u64> {
+    /// Adds records, with their rows of visits if there are any; returns the number of those with an illegal move.
+    pub fn add(&mut self, records: &[Record], rows: &[ExtraRow]) -> u64 {
         let mut illegal = 0;
-        for record in records {
+        for (nth, record) in records.iter().enumerate() {
             let Some(link) = self.chain.follow(record) else {
                 illegal += 1;
                 continue;
             };
             if link.starts {
                 self.end_game();
-                (self.code.header)(&mut self.buffer, record);
+                (self.code.header)(&mut self.bytes, record);
                 self.open = true;
             }
-            (self.code.ply)(&mut self.buffer, link.played, record.score.unwrap_or(0), record.turn);
+            (self.code.ply)(&mut self.bytes, link.played, record.score.unwrap_or(0), record.turn);
+            if let Some(encode) = self.code.visits {
+                let visits = rows.get(nth).map(|row| row.visits(0)).unwrap_or_default();
+                encode(&mut self.bytes, &link.position, &visits);
+            }
         }
-        self.out.put(&self.buffer)?;
-        self.buffer.clear();
+        illegal
+    }
+
+    /// Ends the last game.
+    pub fn end_game(&mut self) {
+        if std::mem::take(&mut self.open) {
+            self.bytes.extend_from_slice(self.code.end);
+        }
+    }
+
+    /// The bytes encoded since the last call.
+    pub fn take(&mut self) -> Vec<u8> {
+        std::mem::take(&mut self.bytes)
+    }
+}
+
+/// Writes each chain of consecutive positions as a game.
+pub struct Writer {
+    out: CompressedOutput,
+    games: Games,
+}
+
+impl Writer {
+    pub fn new(out: CompressedOutput, code: GameCode) -> Writer {
+        Writer { out, games: Games::new(code) }
+    }
+}
+
+impl PositionWriter for Writer {
+    fn write(&mut self, records: &[Record]) -> Result<u64> {
+        self.write_with(records, Vec::new())
+    }
+
+    fn write_with(&mut self, records: &[Record], rows: Vec<ExtraRow>) -> Result<u64> {
+        let illegal = self.games.add(records, &rows);
+        self.out.put(&self.games.take())?;
         Ok(illegal)
     }
 
     fn gaps(&self) -> u64 {
-        self.chain.gaps
+        self.games.chain.gaps
     }
 
     fn finish(mut self: Box<Self>) -> Result<()> {
-        self.end_game();
-        self.out.put(&self.buffer)?;
+        self.games.end_game();
+        self.out.put(&self.games.take())?;
         self.out.commit()
     }
 }

@@ -22,6 +22,7 @@ use super::extra::ExtraRow;
 use super::footer::Sealed;
 use super::metadata::Metadata;
 use super::parquet::{METADATA_KEY, internal, parquet_error};
+use super::visits;
 use crate::Record;
 use patzer_io::Output;
 use patzer_io::error::{Error, Result};
@@ -136,7 +137,8 @@ impl Writer {
         }
         let json = serde_json::to_string(&self.metadata).map_err(internal)?;
         self.file.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_string(), json));
-        let about = description::json(self.layout, self.readable);
+        let with_visits = self.metadata.extra.iter().any(visits::is);
+        let about = description::json(self.layout, self.readable, with_visits);
         self.file.append_key_value_metadata(KeyValue::new(description::KEY.to_string(), about));
         let path = self.path;
         self.file.inner_mut().hold();
@@ -169,9 +171,9 @@ impl Writer {
                 return Err(std::io::Error::other("rows without their unknown columns"));
             }
             for (nth, column) in self.metadata.extra.iter().enumerate() {
-                let mut bytes = Vec::new();
-                column.page(nth, &rows, &mut bytes);
-                page.add_plain(&bytes, self.level)?;
+                for (values, bytes) in column.pages(nth, &rows) {
+                    page.add_plain(&bytes, values, self.level)?;
+                }
             }
         }
         Ok(())

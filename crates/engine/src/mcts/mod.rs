@@ -151,7 +151,8 @@ impl<E: Evaluator> Growth<'_, '_, E> {
                 }
             }
         }
-        let report = self.report(limits, info);
+        let mut report = self.report(limits, info);
+        report.visits = self.visits();
         if self.playouts == 0 && self.search.time.stopped() {
             // The root's value may be cut short.
             self.tree.clear();

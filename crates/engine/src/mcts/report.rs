@@ -27,6 +27,15 @@ impl<E: Evaluator> Growth<'_, '_, E> {
         first.unwrap_or_default()
     }
 
+    /// The root's moves that were visited, by this search or earlier ones of the game, the most visited first.
+    pub(super) fn visits(&self) -> Vec<(Move, u32)> {
+        let edges = self.tree.node(self.root).edges.iter();
+        let mut visits: Vec<(Move, u32)> =
+            edges.filter(|edge| edge.visits > 0).map(|edge| (edge.m, edge.visits)).collect();
+        visits.sort_by_key(|(_, visits)| std::cmp::Reverse(*visits));
+        visits
+    }
+
     pub(super) fn empty_report(&self, position: &Chess) -> Report {
         let score = if position.is_check() { mated_in(0) } else { 0 };
         Report { score, rank: 1, ..Report::default() }
@@ -54,6 +63,7 @@ impl<E: Evaluator> Growth<'_, '_, E> {
             nodes: self.search.nodes,
             time: self.search.time.elapsed(),
             pv,
+            visits: Vec::new(),
         }
     }
 

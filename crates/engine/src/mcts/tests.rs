@@ -136,3 +136,19 @@ fn forbidden_moves_are_not_played_and_the_mated_have_none() {
     );
     assert_eq!((mated.best, mated.score), (None, mated_in(0)));
 }
+
+#[test]
+fn visits_are_those_of_the_search_and_of_what_it_knew_before() {
+    let mut engine = engine(SearchKind::Mcts);
+    let mut game = Line::new(Chess::default());
+    let first = search(&mut engine, &game, nodes(2_000));
+    assert!(first.visits.len() > 3 && first.visits.is_sorted_by(|a, b| a.1 >= b.1), "{:?}", first.visits);
+    assert_eq!(first.visits[0].0, first.best.unwrap());
+    let sum = |report: &Report| report.visits.iter().map(|(_, visits)| u64::from(*visits)).sum::<u64>();
+    assert!(sum(&first) <= 2_000 && sum(&first) > 200, "{}", sum(&first));
+    game.play(first.best.unwrap());
+    game.play(first.pv[1]);
+    let next = search(&mut engine, &game, nodes(50));
+    assert!(sum(&next) > 50, "{}", sum(&next));
+    assert!(next.visits.iter().all(|(m, visits)| game.position().is_legal(*m) && *visits > 0));
+}

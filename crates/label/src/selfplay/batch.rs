@@ -9,7 +9,10 @@ use shakmaty::{Color, Position};
 
 use super::FinishedGame;
 use super::start::Rejection;
-use patzer_data::format::{self, game_records, viri};
+use patzer_chess::PackedMove;
+use patzer_data::format::extra::ExtraRow;
+use patzer_data::format::visits::Visits;
+use patzer_data::format::{self, game_records, monty, viri};
 use patzer_data::{Record, flags};
 use patzer_io::error::{Error, Result};
 use patzer_match::journal::JournalEntry;
@@ -133,6 +136,7 @@ pub enum Format {
     Pgn,
     PgnZst,
     Viri,
+    Monty,
     Binpack,
 }
 
@@ -141,10 +145,11 @@ impl Format {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
         let endings = [(".pgn", Format::Pgn), (".pgn.zst", Format::PgnZst), (".vf", Format::Viri)];
         let more = [(".viri", Format::Viri), (".viriformat", Format::Viri), (".binpack", Format::Binpack)];
-        let found = endings.into_iter().chain(more).find(|(ending, _)| name.ends_with(ending));
+        let monty = [(".monty", Format::Monty), (".montyformat", Format::Monty)];
+        let found = endings.into_iter().chain(more).chain(monty).find(|(ending, _)| name.ends_with(ending));
         found.map(|(_, format)| format).ok_or_else(|| {
             Error::usage(format!(
-                "-o {}: name a .pgn, .pgn.zst, .vf or .binpack file, or a dataset such as data.parquet",
+                "-o {}: name a .pgn, .pgn.zst, .vf, .monty or .binpack file, or a dataset such as data.parquet",
                 path.display()
             ))
         })
@@ -154,11 +159,17 @@ impl Format {
         matches!(self, Format::Pgn | Format::PgnZst)
     }
 
+    /// Whether it has a place for how often a search by playouts visited each move.
+    pub fn carries_visits(self) -> bool {
+        self.is_pgn() || self == Format::Monty
+    }
+
     /// Encodes the games that are written of a batch.
     pub fn encode(self, games: &[FinishedGame], header: &Header) -> Result<Vec<u8>> {
         let games = games.iter().filter(|finished| !is_failure(finished.game.reason));
         match self {
             Format::Viri => return Ok(games.flat_map(|finished| viriformat(&finished.game)).collect()),
+            Format::Monty => return Ok(games.flat_map(montyformat).collect()),
             Format::Binpack => return games.map(binpack).collect::<Result<Vec<_>>>().map(encode_records),
             Format::Pgn | Format::PgnZst => {}
         }
@@ -186,13 +197,27 @@ fn encode_records(games: Vec<Vec<Record>>) -> Vec<u8> {
     format::binpack::encode(&games.concat())
 }
 
-fn binpack(finished: &FinishedGame) -> Result<Vec<Record>> {
-    let FinishedGame { game, index, .. } = finished;
+fn records_of(FinishedGame { game, index, .. }: &FinishedGame) -> Vec<Record> {
     let moves = game.moves.iter().map(|played| (played.m, score(played)));
-    let records = game_records(&game.start, *index as u32, result(game), moves);
+    game_records(&game.start, *index as u32, result(game), moves)
+}
+
+/// Encodes a game with the visits of its moves; moves without a score split it.
+fn montyformat(finished: &FinishedGame) -> Vec<u8> {
+    let records = records_of(finished);
+    let mut rows = vec![ExtraRow::default(); records.len()];
+    for (ply, said) in &finished.game.remarks {
+        let visits: Visits = said.visits.iter().map(|&(m, count)| (PackedMove::pack(m), count)).collect();
+        rows.get_mut(*ply).into_iter().for_each(|row| *row = ExtraRow::of_visits(&visits));
+    }
+    monty::encode(&records, &rows)
+}
+
+fn binpack(finished: &FinishedGame) -> Result<Vec<Record>> {
+    let records = records_of(finished);
     if records.iter().any(|record| record.has(flags::CHESS960)) {
         let reason = "has castling rights of Chess960, which binpack cannot carry; write viriformat (.vf)";
-        return Err(Error::input(format!("game {}: {reason}", index + 1)));
+        return Err(Error::input(format!("game {}: {reason}", finished.index + 1)));
     }
     Ok(records)
 }

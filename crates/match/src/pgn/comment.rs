@@ -1,12 +1,20 @@
 //! Comments of moves: score, depth, time, then the fields of the style; `book` for a move from a book.
 
+use shakmaty::CastlingMode;
+
 use super::Header;
 use super::style::MoveField;
 use crate::{PlayedMove, Remarks};
 use patzer_chess::score::{MATE, Score, is_mate};
 
 /// Appends a comment without its closing brace.
-pub(super) fn comment(out: &mut String, played: &PlayedMove, remarks: Option<&Remarks>, header: &Header) {
+pub(super) fn comment(
+    out: &mut String,
+    played: &PlayedMove,
+    remarks: Option<&Remarks>,
+    header: &Header,
+    mode: CastlingMode,
+) {
     let (info, times) = (&played.info, header.times);
     let milliseconds = if times { played.time.as_millis() as u64 } else { 0 };
     out.push('{');
@@ -24,7 +32,10 @@ pub(super) fn comment(out: &mut String, played: &PlayedMove, remarks: Option<&Re
     push_fraction(out, milliseconds, 1000);
     out.push('s');
     for field in &header.style.fields {
-        push_field(out, *field, played, remarks, times);
+        match (field, remarks) {
+            (MoveField::Visits, Some(remarks)) => push_visits(out, remarks, mode),
+            _ => push_field(out, *field, played, remarks, times),
+        }
     }
     for line in remarks.into_iter().flat_map(|remarks| &remarks.lines) {
         quoted(out, "line", line);
@@ -67,7 +78,16 @@ fn push_field(
             }
         }
         MoveField::Pv => quoted(out, "pv", remarks.map_or("", |remarks| &remarks.pv)),
-        MoveField::Nps | MoveField::Latency => {}
+        MoveField::Nps | MoveField::Latency | MoveField::Visits => {}
+    }
+}
+
+/// Appends `, visits="e2e4:120 d2d4:80"`, if there are any.
+fn push_visits(out: &mut String, remarks: &Remarks, mode: CastlingMode) {
+    let visits = remarks.visits.iter().map(|(m, visits)| format!("{}:{visits}", m.to_uci(mode)));
+    let visits: Vec<String> = visits.collect();
+    if !visits.is_empty() {
+        quoted(out, "visits", &visits.join(" "));
     }
 }
 

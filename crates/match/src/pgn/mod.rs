@@ -321,7 +321,7 @@ mod tests {
             let m = Chess::default().legal_moves()[0];
             let played = PlayedMove { m, info, time: Duration::from_millis(1500), left: None };
             let mut text = String::new();
-            comment::comment(&mut text, &played, None, &header);
+            comment::comment(&mut text, &played, None, &header, shakmaty::CastlingMode::Standard);
             let read = patzer_pgn::Annotation::parse(&text.as_bytes()[1..]);
             let read = read.before(Color::White, &Default::default()).map(|s| (i32::from(s.value), s.depth));
             assert_eq!(read, score.map(|score| (score, Some(9))), "{text}");
@@ -335,7 +335,10 @@ mod tests {
         let mut game = game(start, &[("Kxe2", 0), ("Kd7", 0), ("Ra7", 5)], None, Reason::Repetition);
         game.moves[0].left = Some(Duration::from_millis(7400));
         game.moves[0].info.time = Some(Duration::from_millis(52));
-        let said = Remarks { pv: "e1e2 {".into(), lines: vec!["a \"b\"}".into()], warnings: Vec::new() };
+        let visits = ["Kxe2", "Kf1"].map(|san| san.parse::<San>().unwrap().to_move(&game.start).unwrap());
+        let visits = visits.map(|m| (m, 7)).to_vec();
+        let lines = vec!["a \"b\"}".into()];
+        let said = Remarks { pv: "e1e2 {".into(), lines, visits, ..Remarks::default() };
         game.remarks = vec![(0, said)];
         let names = ["a", "b"].map(String::from);
         let control = Control::clock("8+0.08".parse().unwrap());
@@ -346,11 +349,11 @@ mod tests {
             out.split_once("\n\n").unwrap().1.replace('\n', " ")
         };
         use MoveField::*;
-        let fields = vec![Timeleft, Latency, Nodes, Seldepth, Nps, Hashfull, Tbhits, Pv];
+        let fields = vec![Timeleft, Latency, Nodes, Seldepth, Nps, Hashfull, Tbhits, Pv, Visits];
         header.style =
             PgnStyle { notation: Notation::Lan, fields, unsigned_zero: true, ..PgnStyle::default() };
         let first = "1. Ke1xe2 {0.00/12 0.050s, tl=7.400s, latency=-0.002s, n=5000, sd=0, nps=100000, \
-                     hashfull=0, tbhits=0, pv=\"e1e2 ?\", line=\"a 'b'?\"} Ke8d7 {0.00/12 0.050s, n=5000, sd=0,";
+                     hashfull=0, tbhits=0, pv=\"e1e2 ?\", visits=\"e1e2:7 e1f1:7\", line=\"a 'b'?\"} Ke8d7 {0.00/12 0.050s, n=5000, sd=0,";
         assert!(text(&header).starts_with(first), "{}", text(&header));
         assert!(text(&header).contains(" 2. Ra1a7+ {+0.05/12"), "{}", text(&header));
         header.style = PgnStyle { notation: Notation::Uci, minimal: true, ..PgnStyle::default() };

@@ -75,7 +75,7 @@ pub fn write_game(
         if style.minimal {
             continue;
         }
-        comment(&mut text.token, played, said, header);
+        comment(&mut text.token, played, said, header, game.start.castles().mode());
         if last {
             text.token.push_str(", ");
             text.token.push_str(&ending(game, &position));

@@ -30,6 +30,8 @@ pub enum MoveField {
     Tbhits,
     /// `pv=`: principal variation.
     Pv,
+    /// `visits=`: visits of each move, of a search by playouts in this process.
+    Visits,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

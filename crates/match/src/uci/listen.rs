@@ -105,7 +105,8 @@ impl Listen {
             true => infos.iter().rev().find_map(|info| pv_check::main_line(info)).unwrap_or_default(),
             false => String::new(),
         };
-        Remarks { pv, lines: matched.into_iter().filter(|line| !line.is_empty()).collect(), warnings }
+        let lines = matched.into_iter().filter(|line| !line.is_empty()).collect();
+        Remarks { pv, lines, warnings, ..Remarks::default() }
     }
 }
 

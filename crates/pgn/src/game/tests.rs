@@ -174,3 +174,34 @@ fn a_broken_game_does_not_affect_the_next_one() {
     assert_eq!(read[1].0.len(), 2);
     assert_eq!(read[1].0[0].score, None);
 }
+
+#[test]
+fn visits_of_comments_are_read_where_they_are_wanted() {
+    let text = "[Result \"1-0\"]\n\n1. e4 {+0.20/3 0.000s, visits=\"d2d4:2 e2e4:120\"} e5 2. Nf3\n{book}\n{x, visits=\"g1f3:1\"} 1-0\n";
+    let (bytes, spans) = split(text);
+    let mut parser = Parser { visits: Some(Vec::new()), ..Parser::default() };
+    let mut records = Vec::new();
+    assert_eq!(parser.parse(&bytes, &spans[0], 0, &mut records).error, None);
+    let packed = |from: u16, to: u16| patzer_chess::PackedMove(from | to << 6);
+    assert_eq!(
+        parser.visits,
+        Some(vec![vec![(packed(12, 28), 120), (packed(11, 27), 2)], vec![], vec![(packed(6, 21), 1)]])
+    );
+    assert_eq!(records[0].score, Some(20));
+    for (bad, reason) in [
+        ("e2e5:1", "visits that are none: `e2e5:1`"),
+        ("e2e4", "visits that are none: `e2e4`"),
+        ("e2e4:-1", "visits that are none: `e2e4:-1`"),
+        ("e2e4:0", "no visit of the move from e2 to e4"),
+        ("e2e4:1 e2e4:2", "visits twice of the move from e2 to e4"),
+    ] {
+        let (bytes, spans) = split(&text.replace("d2d4:2 e2e4:120", bad));
+        let error = parser.parse(&bytes, &spans[0], 0, &mut Vec::new()).error.unwrap();
+        assert_eq!((error.reason.as_str(), error.fault_line), (reason, 3), "{bad}");
+        // Whoever does not ask for them is not disturbed by them.
+        assert_eq!(Parser::default().parse(&bytes, &spans[0], 0, &mut Vec::new()).error, None);
+    }
+    let (bytes, spans) = split("[Result \"1-0\"]\n\n1. d4 1-0\n");
+    parser.parse(&bytes, &spans[0], 0, &mut Vec::new());
+    assert_eq!(parser.visits, Some(vec![vec![]]));
+}
