@@ -157,11 +157,13 @@ impl Losses {
 /// Positions that a loss or an error after the run is measured on.
 const SAMPLE: usize = 1 << 16;
 
-/// Absolute difference of the quantised from the float network in centipawns, over validation positions.
+/// Absolute difference of the quantised from the float network in centipawns, and its zeros, over validation positions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Quantisation {
     pub mean_error: f64,
     pub max_error: f64,
+    /// Share of the hidden layer's activations that are 0 in the quantised network.
+    pub zero_activations: f64,
 }
 
 /// Callbacks of a training run. A closure that takes an [`Epoch`] is one.
@@ -327,11 +329,16 @@ fn about(
 fn compare(floats: &[f32], network: &Network, items: &[TrainItem]) -> Quantisation {
     let mut nnue = Nnue::new(network.clone().into());
     let (mut sum, mut max, mut count) = (0.0, 0.0f64, 0);
+    let (mut zeros, mut activations) = (0, 0);
     for (item, float) in items.iter().zip(floats) {
         let Some(board) = item.board.board() else { continue };
         let error =
             (f64::from(nnue.evaluate_board(&board, item.halfmoves, item.turn, 0)) - f64::from(*float)).abs();
         (sum, max, count) = (sum + error, max.max(error), count + 1);
+        let active = nnue.hidden_activations(&board, item.halfmoves, item.turn);
+        activations += active.len();
+        zeros += active.iter().filter(|value| **value == 0).count();
     }
-    Quantisation { mean_error: sum / f64::from(count.max(1)), max_error: max }
+    let zero_activations = zeros as f64 / activations.max(1) as f64;
+    Quantisation { mean_error: sum / f64::from(count.max(1)), max_error: max, zero_activations }
 }

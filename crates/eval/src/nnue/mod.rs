@@ -8,6 +8,7 @@ mod feature_stack;
 pub mod features;
 pub mod file;
 mod further_layers;
+mod hidden_activations;
 mod king_buckets;
 pub mod layout;
 pub mod material;
