@@ -42,6 +42,9 @@ pub struct Settings {
     /// The last neuron of the first further layer is added to the output instead of being passed on.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_neuron: bool,
+    /// Bits of the first further layer's weights in the quantised network: 16, or 8 after `pairwise`.
+    #[serde(skip_serializing_if = "is_sixteen")]
+    pub first_layer_bits: u8,
     pub mirror: bool,
     /// Input buckets by the own king's square: `none`, `five`, `halfka`, 64 characters from a1 to h8, or 32 of
     /// the files a to d.
@@ -161,6 +164,7 @@ impl Settings {
             activation: shape.activation,
             layer_activations: shape.layer_activations,
             skip_neuron: shape.skip_neuron,
+            first_layer_bits: shape.first_layer_bits,
             mirror: shape.mirror,
             king_buckets: shape.king_buckets,
             factoriser: false,
@@ -280,6 +284,7 @@ impl Settings {
             activation: self.activation,
             layer_activations: self.layer_activations.clone(),
             skip_neuron: self.skip_neuron,
+            first_layer_bits: self.first_layer_bits,
             mirror: self.mirror,
             king_buckets: self.king_buckets.clone(),
             output_buckets: self.output_buckets,
@@ -295,6 +300,10 @@ impl Settings {
     pub fn validate(&self) -> Result<()> {
         self.check().map_err(|(_, reason)| Error::usage(reason))
     }
+}
+
+fn is_sixteen(bits: &u8) -> bool {
+    *bits == 16
 }
 
 fn is_zero(value: &f32) -> bool {

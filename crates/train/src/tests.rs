@@ -90,6 +90,7 @@ pub fn shapes() -> Vec<Architecture> {
             ..plain()
         },
         Architecture { layers: vec![5], skip_neuron: true, psqt: true, ..plain() },
+        Architecture { layers: vec![5], activation: Activation::Pairwise, first_layer_bits: 8, ..plain() },
         Architecture { features: sum("all+h+v+d1+d2"), ..plain() },
         Architecture { features: sum("ph+pv+mb+mc"), mirror: true, ..plain() },
         Architecture { features: sum("all+pp+threats"), hidden: 8, ..plain() },

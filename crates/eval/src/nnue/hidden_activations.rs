@@ -3,6 +3,7 @@
 use shakmaty::{Board, Color};
 
 use super::Nnue;
+use super::byte_layer::ByteBlock;
 use super::network::Block;
 
 impl Nnue {
@@ -14,12 +15,18 @@ impl Nnue {
         let perspectives = &sides[..shape.views];
         self.accumulators.update(network, kernel, (board, halfmoves), perspectives, 0);
         let mut active = vec![Block::ZERO; network.outputs[0].first[0][0].len()];
+        let mut bytes = vec![ByteBlock::ZERO; active.len()];
         let mut activations = Vec::new();
         for side in perspectives {
             let accumulator = &self.accumulators.of(*side, 0)[..network.hidden_blocks];
-            kernel.activate(shape.activation, accumulator, &mut active);
-            let values = active.iter().flat_map(|block| block.0);
-            activations.extend(values.take(shape.outputs_per_perspective()));
+            let count = shape.outputs_per_perspective();
+            if shape.in_bytes() {
+                kernel.activate_bytes(accumulator, &mut bytes);
+                activations.extend(bytes.iter().flat_map(|block| block.0).take(count).map(i16::from));
+            } else {
+                kernel.activate(shape.activation, accumulator, &mut active);
+                activations.extend(active.iter().flat_map(|block| block.0).take(count));
+            }
         }
         activations
     }
