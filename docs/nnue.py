@@ -7,7 +7,7 @@ import numpy as np
 
 QA, QB, SCALE, LIMIT = 255, 64, 400, 30999
 PLAIN = dict(layers=[], views=2, activation="screlu", mirror=False, king_buckets="none", output_buckets=1,
-             output_by="pieces", psqt=False, layer_activations=None, skip_neuron=False)
+             output_by="pieces", psqt=False, layer_activations=None, skip_neuron=False, first_layer_bits=16)
 MAPS = {"none": "0" * 64, "five": "00111100" + "22333322" * 2 + "4" * 40}
 
 def load(path):
@@ -56,7 +56,10 @@ def evaluate(net, fen):
     active = {"relu": lambda s: s.clip(0) * QA, "crelu": lambda s: clip(s) * QA, "screlu": lambda s: clip(s) ** 2,
               "pairwise": lambda s: clip(s[:half]) * clip(s[half:])}[net["activation"]]
     x, ((weight, bias), *further) = np.concatenate([active(s) for s in sums]), net["dense"][bucket]
-    output = weight @ ((x + QA // 2) // QA) + bias if further else toward_zero(weight @ x, QA) + bias
+    if net["first_layer_bits"] == 8:
+        output = toward_zero(weight @ ((x + 256) // 512) * 512, QA) + bias
+    else:
+        output = weight @ ((x + QA // 2) // QA) + bias if further else toward_zero(weight @ x, QA) + bias
     direct = output[-1] if net["skip_neuron"] else 0
     output = output[:-1] if net["skip_neuron"] else output
     for kind, (weight, bias) in zip(net["layer_activations"], further):

@@ -131,8 +131,11 @@ pub(super) fn run(args: &EmitArgs, ui: &Ui) -> Result<Status> {
         let reason = format!("its feature block `{}` has no code to emit", block.name);
         return Err(Error::data(&args.file, reason));
     }
-    let forms =
-        [("layer_activations", !shape.layer_activations.is_empty()), ("skip_neuron", shape.skip_neuron)];
+    let forms = [
+        ("layer_activations", !shape.layer_activations.is_empty()),
+        ("skip_neuron", shape.skip_neuron),
+        ("first_layer_bits", shape.in_bytes()),
+    ];
     if let Some((form, _)) = forms.into_iter().find(|(_, has)| *has) {
         return Err(Error::data(&args.file, format!("its `{form}` has no code to emit")));
     }

@@ -129,10 +129,14 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
             "(train loss: over the first epoch → of the network kept; validation loss: of the start → of it)"
                 .to_string(),
             format!(
-                "{}, quantised: off by {:.2} centipawns in the mean, {:.1} at most",
+                "{}, quantised: off by {:.2} centipawns in the mean, {:.1} at most; {:.1} % of activations are 0{}",
                 outcome.network.architecture(),
                 outcome.quantisation.mean_error,
-                outcome.quantisation.max_error
+                outcome.quantisation.max_error,
+                100.0 * outcome.quantisation.zero_activations,
+                outcome.quantisation.zero_blocks.map_or(String::new(), |share| {
+                    format!(", {:.1} % of the blocks of four that the engine skips", 100.0 * share)
+                })
             ),
         ],
         ..TuneResult::default()

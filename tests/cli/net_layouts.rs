@@ -138,6 +138,7 @@ fn further_forms() -> Vec<Architecture> {
             output_buckets: 2,
             ..plain()
         },
+        Architecture { layers: vec![17, 3], first_layer_bits: 8, output_buckets: 2, hidden: 72, ..plain() },
         Architecture {
             layers: vec![2, 3, 4],
             layer_activations: vec![LayerActivation::Dual, LayerActivation::Relu, LayerActivation::Screlu],
@@ -151,9 +152,10 @@ fn further_forms() -> Vec<Architecture> {
 #[test]
 fn forms_without_emitted_code_are_refused_by_their_key() {
     let folder = tempfile::tempdir().unwrap();
-    for (shape, key) in further_forms().into_iter().zip(["layer_activations", "skip_neuron"]) {
-        let both = Architecture { layer_activations: Vec::new(), ..shape.clone() };
-        let shape = if key == "skip_neuron" { both } else { shape };
+    let [dual, bytes, skip] = further_forms().try_into().unwrap();
+    let skip = Architecture { layer_activations: Vec::new(), ..skip };
+    let forms = [(dual, "layer_activations"), (bytes, "first_layer_bits"), (skip, "skip_neuron")];
+    for (shape, key) in forms {
         std::fs::write(folder.path().join("net.nnue"), random(&shape, 1, 90).to_bytes()).unwrap();
         let output = patzer(folder.path(), &["net", "emit", "net.nnue", "--language", "c"]);
         let errors = String::from_utf8(output.stderr).unwrap();

@@ -27,6 +27,7 @@ mod run;
 mod safetensors;
 mod settings;
 mod settings_check;
+mod sparse_order;
 mod stages;
 mod start;
 mod streaming;
@@ -55,6 +56,7 @@ pub use training_data::{FittedK, TrainingData};
 use self::cpu_gradient::CpuGradient;
 use self::model::Model;
 use self::run::Run;
+use self::sparse_order::Zeros;
 use patzer_chess::PackedBoard;
 use patzer_eval::nnue::{About, Architecture, Network, Nnue, file};
 use patzer_io::error::{Error, Result};
@@ -160,11 +162,16 @@ impl Losses {
 /// Positions that a loss or an error after the run is measured on.
 const SAMPLE: usize = 1 << 16;
 
-/// Absolute difference of the quantised from the float network in centipawns, over validation positions.
+/// Absolute difference of the quantised from the float network in centipawns, and its zeros, over validation positions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Quantisation {
     pub mean_error: f64,
     pub max_error: f64,
+    /// Share of the hidden layer's activations that are 0 in the quantised network.
+    pub zero_activations: f64,
+    /// Share of the blocks of four activations that are all 0, which a first further layer in bytes skips.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zero_blocks: Option<f64>,
 }
 
 /// Callbacks of a training run. A closure that takes an [`Epoch`] is one.
@@ -264,8 +271,8 @@ fn fit_stage(
         return Err(Error::input("stopped before the first epoch was done; there is no network to keep"));
     };
     let model = Model { parameters, layout: run.layout.clone() };
-    let network = model.quantise(about)?;
     let trained = loader.sample();
+    let network = sparse_order::in_order_of_zeros(model.quantise(about)?, trained)?;
     let judged = if validation.is_empty() { trained } else { validation };
     let trained = &trained[..trained.len().min(SAMPLE - SAMPLE % run.loss.group())];
     let losses = Losses {
@@ -332,11 +339,20 @@ fn about(
 fn compare(floats: &[f32], network: &Network, items: &[TrainItem]) -> Quantisation {
     let mut nnue = Nnue::new(network.clone().into());
     let (mut sum, mut max, mut count) = (0.0, 0.0f64, 0);
+    let shape = network.architecture();
+    let mut zeros = Zeros::default();
     for (item, float) in items.iter().zip(floats) {
         let Some(board) = item.board.board() else { continue };
         let error =
             (f64::from(nnue.evaluate_board(&board, item.halfmoves, item.turn, 0)) - f64::from(*float)).abs();
         (sum, max, count) = (sum + error, max.max(error), count + 1);
+        let active = nnue.hidden_activations(&board, item.halfmoves, item.turn);
+        zeros.count(&active, shape.outputs_per_perspective());
     }
-    Quantisation { mean_error: sum / f64::from(count.max(1)), max_error: max }
+    Quantisation {
+        mean_error: sum / f64::from(count.max(1)),
+        max_error: max,
+        zero_activations: zeros.share_of_activations(),
+        zero_blocks: shape.in_bytes().then(|| zeros.share_of_blocks()),
+    }
 }

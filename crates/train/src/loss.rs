@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::TrainItem;
 use super::position_weight::PositionWeight;
 use super::pqr::GROUP;
+use super::{Settings, TrainItem};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -28,6 +28,8 @@ pub struct Loss {
     /// Half the width of draws, and the further share of the loss above the target; see the recipe's keys.
     pub offset: f32,
     pub asymmetry: f32,
+    /// Penalty on the mean activation of the hidden layer; in the gradient, not in the values of the loss.
+    pub l1: f32,
     /// Factor of the derivative: 1 / groups of the batch, or 1 / sum of their weights.
     pub scale: f32,
 }
@@ -35,7 +37,7 @@ pub struct Loss {
 impl Loss {
     #[cfg(test)]
     pub fn squared(k: f32, scale: f32) -> Loss {
-        Loss { kind: LossKind::Power, power: 2.0, kappa: 1.0, k, offset: 0.0, asymmetry: 0.0, scale }
+        Loss { kind: LossKind::Power, power: 2.0, kappa: 1.0, k, offset: 0.0, asymmetry: 0.0, l1: 0.0, scale }
     }
 
     pub fn group(&self) -> usize {
@@ -139,6 +141,34 @@ impl Loss {
                 (loss - entropy(t), self.k * error * self.scale)
             }
         }
+    }
+}
+
+impl Settings {
+    pub(super) fn loss(&self) -> Loss {
+        let Settings { loss: kind, power, kappa, asymmetry, l1_activations: l1, .. } = *self;
+        let k = self.output_k.or(self.k).unwrap_or(1.0);
+        Loss { kind, power, kappa, k, offset: k * self.output_offset / 400.0, asymmetry, l1, scale: 0.0 }
+    }
+
+    pub(super) fn target(&self, wdl: f32) -> Target {
+        let k = self.k.unwrap_or(1.0);
+        Target { wdl, k, offset: k * self.score_offset / 400.0 }
+    }
+
+    /// A key of the loss `power` that differs from its default.
+    pub(super) fn of_power_alone(&self) -> Option<&'static str> {
+        let keys = [
+            ("score_offset", self.score_offset),
+            ("output_offset", self.output_offset),
+            ("asymmetry", self.asymmetry),
+        ];
+        keys.into_iter().find(|(_, value)| *value != 0.0).map(|(key, _)| key)
+    }
+
+    /// A key of the loss that the GPU does not know.
+    pub(super) fn of_cpu_alone(&self) -> Option<&'static str> {
+        self.of_power_alone().or_else(|| (self.l1_activations > 0.0).then_some("l1_activations"))
     }
 }
 

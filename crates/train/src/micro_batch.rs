@@ -175,6 +175,8 @@ impl MicroBatch {
             Task::Loss(loss) => loss.all(&self.outputs, &self.targets, &self.weights, &mut self.slopes),
             Task::Gradient(loss, gradient) => {
                 let total = loss.all(&self.outputs, &self.targets, &self.weights, &mut self.slopes);
+                let width = self.views * model.layout.architecture.outputs_per_perspective();
+                self.layers.penalty = loss.l1 * loss.scale / width as f32;
                 if !model.layout.is_single_layer() {
                     self.backward_layers::<A, T>(model, gradient);
                 }
@@ -310,7 +312,12 @@ impl MicroBatch {
                 let place = view * layout.hidden_tiles + tile;
                 let weights = output_layers::lanes::<T>(weights, place);
                 let gradient = output_layers::lanes_mut::<T>(&mut outputs_gradient[at..], place);
-                output_layers::backward_weights::<A, T>(sums, slope, weights, gradient);
+                let penalty = self.layers.penalty;
+                if penalty > 0.0 {
+                    output_layers::backward_penalised::<A, T>(sums, slope, penalty, weights, gradient);
+                } else {
+                    output_layers::backward_weights::<A, T>(sums, slope, weights, gradient);
+                }
             }
         }
     }

@@ -3,7 +3,7 @@
 //! Networks without further layers run tile by tile, with activation and output in one loop; others position
 //! by position, layer by layer.
 
-use super::micro_batch::LANES;
+use super::micro_batch::{LANES, add};
 use super::model::Model;
 use super::param_layout::ParamLayout;
 use patzer_eval::nnue::{Activation, Architecture, LayerActivation};
@@ -18,6 +18,8 @@ pub struct OutputLayers {
     /// Hidden activations, `[perspective][tile][lane]`, and their gradient.
     active: Vec<f32>,
     upstream: Vec<f32>,
+    /// Gradient of the penalty on activations by each of them.
+    pub penalty: f32,
     sums: Vec<Vec<f32>>,
     slopes: Vec<Vec<f32>>,
     values: Vec<f32>,
@@ -32,6 +34,7 @@ impl OutputLayers {
         OutputLayers {
             active: vec![0.0; width],
             upstream: vec![0.0; width],
+            penalty: 0.0,
             sums: further(),
             slopes: further(),
             values: Vec::new(),
@@ -86,6 +89,9 @@ impl OutputLayers {
     ) {
         let layout = &model.layout;
         self.backward_further(model, bucket, slope, gradient);
+        if self.penalty > 0.0 {
+            self.upstream.iter_mut().for_each(|slope| *slope += self.penalty);
+        }
         for tile in 0..layout.tiles {
             let tiles = hidden.as_chunks_mut::<T>().0;
             let sums = &mut tiles[(tile * positions + i) * views..][..views];
@@ -229,6 +235,21 @@ pub fn backward_weights<const A: u8, const T: usize>(
         upstream[lane] = slope * weights[lane];
     }
     backward::<A, T>(sums, &upstream);
+}
+
+/// [`backward_weights`] with a penalty on each activation.
+#[inline(always)]
+pub fn backward_penalised<const A: u8, const T: usize>(
+    sums: &mut [f32; T],
+    slope: f32,
+    penalty: f32,
+    weights: &[f32; T],
+    gradient: &mut [f32; T],
+) {
+    let mut penalised = *sums;
+    backward::<A, T>(&mut penalised, &[penalty; T]);
+    backward_weights::<A, T>(sums, slope, weights, gradient);
+    add(sums, &penalised);
 }
 
 #[inline(always)]

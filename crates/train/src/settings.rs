@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use super::learning_rate::Phase;
-use super::loss::{Loss, LossKind, Target};
+use super::loss::LossKind;
 use super::optimiser::OptimiserKind;
 use super::position_weight::PositionWeight;
 use patzer_eval::nnue::features::Features;
@@ -43,6 +43,9 @@ pub struct Settings {
     /// The last neuron of the first further layer is added to the output instead of being passed on.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub skip_neuron: bool,
+    /// Bits of the first further layer's weights in the quantised network: 16, or 8 after `pairwise`.
+    #[serde(skip_serializing_if = "is_sixteen")]
+    pub first_layer_bits: u8,
     pub mirror: bool,
     /// Input buckets by the own king's square: `none`, `five`, `halfka`, 64 characters from a1 to h8, or 32 of
     /// the files a to d.
@@ -83,6 +86,9 @@ pub struct Settings {
     pub output_offset: f32,
     /// Further share of the loss where the output is above the target. On the CPU alone, with `power`.
     pub asymmetry: f32,
+    /// Penalty on the mean activation of the hidden layer, added to each position's loss. On the CPU alone.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub l1_activations: f32,
     /// With `pqr`, drop positions below this quantile of legal moves for their side and move number.
     pub legal_quantile: f64,
     /// λ of TD(λ): results become λ-returns along the game, from the result (1) to the scores (0).
@@ -165,6 +171,7 @@ impl Settings {
             activation: shape.activation,
             layer_activations: shape.layer_activations,
             skip_neuron: shape.skip_neuron,
+            first_layer_bits: shape.first_layer_bits,
             mirror: shape.mirror,
             king_buckets: shape.king_buckets,
             factoriser: false,
@@ -188,6 +195,7 @@ impl Settings {
             score_offset: 0.0,
             output_offset: 0.0,
             asymmetry: 0.0,
+            l1_activations: 0.0,
             legal_quantile: 0.0,
             td_lambda: None,
             wdl: 0.2,
@@ -285,6 +293,7 @@ impl Settings {
             activation: self.activation,
             layer_activations: self.layer_activations.clone(),
             skip_neuron: self.skip_neuron,
+            first_layer_bits: self.first_layer_bits,
             mirror: self.mirror,
             king_buckets: self.king_buckets.clone(),
             output_buckets: self.output_buckets,
@@ -297,30 +306,17 @@ impl Settings {
         self.factoriser && self.architecture().king_bucket_count() > 1
     }
 
-    pub(super) fn loss(&self) -> Loss {
-        let k = self.output_k.or(self.k).unwrap_or(1.0);
-        let (offset, asymmetry) = (k * self.output_offset / 400.0, self.asymmetry);
-        Loss { kind: self.loss, power: self.power, kappa: self.kappa, k, offset, asymmetry, scale: 0.0 }
-    }
-
-    pub(super) fn target(&self, wdl: f32) -> Target {
-        let k = self.k.unwrap_or(1.0);
-        Target { wdl, k, offset: k * self.score_offset / 400.0 }
-    }
-
-    /// Keys of the loss that the GPU does not know.
-    pub(super) fn of_cpu_alone(&self) -> Option<&'static str> {
-        let keys = [
-            ("score_offset", self.score_offset),
-            ("output_offset", self.output_offset),
-            ("asymmetry", self.asymmetry),
-        ];
-        keys.into_iter().find(|(_, value)| *value != 0.0).map(|(key, _)| key)
-    }
-
     pub fn validate(&self) -> Result<()> {
         self.check().map_err(|(_, reason)| Error::usage(reason))
     }
+}
+
+fn is_sixteen(bits: &u8) -> bool {
+    *bits == 16
+}
+
+fn is_zero(value: &f32) -> bool {
+    *value == 0.0
 }
 
 /// A message of serde in one line; for an unknown name it suggests a near one instead of listing all.

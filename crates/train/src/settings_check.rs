@@ -35,7 +35,8 @@ impl Settings {
         range("score_offset", self.score_offset.into(), 0.0, 1000.0)?;
         range("output_offset", self.output_offset.into(), 0.0, 1000.0)?;
         range("asymmetry", self.asymmetry.into(), -0.99, 10.0)?;
-        if let (Some(key), true) = (self.of_cpu_alone(), self.loss != LossKind::Power) {
+        range("l1_activations", self.l1_activations.into(), 0.0, 10.0)?;
+        if let (Some(key), true) = (self.of_power_alone(), self.loss != LossKind::Power) {
             return Err((key, format!("{key}: only with loss = \"power\"")));
         }
         range("legal_quantile", self.legal_quantile, 0.0, 0.99)?;

@@ -90,6 +90,7 @@ pub fn shapes() -> Vec<Architecture> {
             ..plain()
         },
         Architecture { layers: vec![5], skip_neuron: true, psqt: true, ..plain() },
+        Architecture { layers: vec![5], activation: Activation::Pairwise, first_layer_bits: 8, ..plain() },
         Architecture { features: sum("all+h+v+d1+d2"), ..plain() },
         Architecture { features: sum("ph+pv+mb+mc"), mirror: true, ..plain() },
         Architecture { features: sum("all+pp+threats"), hidden: 8, ..plain() },
@@ -175,6 +176,29 @@ fn the_start_is_kept_if_no_epoch_is_better() {
     let mut again = Checkpoints { from: Some(whole.kept[0].clone()), ..Checkpoints::default() };
     let resumed = fit(train, validation, &settings, &mut again).unwrap();
     assert_eq!(resumed.network.to_bytes(), outcome.network.to_bytes());
+}
+
+#[test]
+fn a_penalty_on_activations_leaves_more_of_them_zero() {
+    let items = items(2000, 5);
+    let zeros = |l1_activations: f32, layers: Vec<usize>| {
+        let settings = Settings { l1_activations, layers, epochs: 10, batch: 100, ..settings() };
+        let settings = Settings { activation: Activation::Pairwise, learning_rate: 0.003, ..settings };
+        let outcome = fit(&items, &[], &settings, &mut |_: &Epoch| ()).unwrap();
+        let mut nnue = Nnue::new(outcome.network.into());
+        let of = |item: &TrainItem| {
+            let active = nnue.hidden_activations(&item.board.board().unwrap(), item.halfmoves, item.turn);
+            assert_eq!(active.len(), 16);
+            active.into_iter().filter(|value| *value == 0).count()
+        };
+        let share = items.iter().map(of).sum::<usize>() as f64 / (16.0 * items.len() as f64);
+        assert!((share - outcome.quantisation.zero_activations).abs() < 1e-9);
+        share
+    };
+    for layers in [Vec::new(), vec![4]] {
+        let (without, with) = (zeros(0.0, layers.clone()), zeros(0.1, layers));
+        assert!(with > without + 0.1, "{without} {with}");
+    }
 }
 
 #[test]

@@ -101,6 +101,9 @@ pub struct Architecture {
     /// The last neuron of the first further layer goes straight to the output, and to no other layer (Stockfish).
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub skip_neuron: bool,
+    /// Bits of the first further layer's weights: 16, or 8 after [`Activation::Pairwise`].
+    #[serde(default = "sixteen", skip_serializing_if = "is_sixteen")]
+    pub first_layer_bits: u8,
     /// Mirrors a perspective horizontally while its king is on the files e to h.
     pub mirror: bool,
     pub king_buckets: KingBuckets,
@@ -127,6 +130,7 @@ impl Architecture {
             activation: Activation::Screlu,
             layer_activations: Vec::new(),
             skip_neuron: false,
+            first_layer_bits: 16,
             mirror: false,
             king_buckets: KingBuckets::none(),
             output_buckets: 1,
@@ -139,7 +143,7 @@ impl Architecture {
     pub(super) fn version(&self) -> u32 {
         match self.is_plain() {
             true => 1,
-            false if self.layer_activations.is_empty() && !self.skip_neuron => 2,
+            false if self.layer_activations.is_empty() && !self.skip_neuron && !self.in_bytes() => 2,
             false => 3,
         }
     }
@@ -239,6 +243,14 @@ impl Architecture {
     }
 }
 
+fn sixteen() -> u8 {
+    16
+}
+
+fn is_sixteen(bits: &u8) -> bool {
+    *bits == 16
+}
+
 /// Such as `(768x5hm->256)x2->16->1x8 screlu`.
 impl fmt::Display for Architecture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -267,7 +279,8 @@ impl fmt::Display for Architecture {
         if self.output_buckets > 1 {
             write!(f, "x{}", self.output_buckets)?;
         }
-        write!(f, " {}{}", self.activation.name(), if self.psqt { " psqt" } else { "" })
+        let bytes = if self.in_bytes() { " i8" } else { "" };
+        write!(f, " {}{bytes}{}", self.activation.name(), if self.psqt { " psqt" } else { "" })
     }
 }
 

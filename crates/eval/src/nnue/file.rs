@@ -260,4 +260,20 @@ mod tests {
         assert!(replace("qa = 255", "qa = 181").contains("`181`"));
         assert!(replace("(768->16)", "(768->99)").contains("truncated"));
     }
+
+    #[test]
+    fn weights_beyond_eight_bits_are_refused_where_bytes_are_declared() {
+        let of = |first_layer_bits| Architecture {
+            activation: crate::nnue::Activation::Pairwise,
+            layers: vec![1],
+            first_layer_bits,
+            ..Architecture::plain(2)
+        };
+        let mut weights = random_of(&of(16), 1).weights();
+        weights.dense[0][0].weights[0] = 128;
+        assert!(Network::new(of(8), &weights, About::default()).is_none());
+        let wide = Network::new(of(16), &weights, About::default()).unwrap();
+        let error = Network::of_body(of(8), &wide.body(), About::default()).unwrap_err();
+        assert_eq!(error.to_string(), "a weight of its first further layer is beyond 8 bits");
+    }
 }

@@ -62,6 +62,12 @@ impl Architecture {
         })
     }
 
+    /// Whether the first further layer multiplies bytes.
+    #[inline]
+    pub fn in_bytes(&self) -> bool {
+        self.first_layer_bits == 8
+    }
+
     /// Finds the first fault of the further layers.
     pub(super) fn check_layers(&self) -> Result<(), ArchitectureError> {
         let fault = |key, reason| Err(ArchitectureError::new(key, reason));
@@ -79,6 +85,14 @@ impl Architecture {
         if self.skip_neuron && layers.first().is_none_or(|neurons| *neurons < 2) {
             let reason = " = true: needs a first further layer of at least two neurons".to_string();
             return fault("skip_neuron", reason);
+        }
+        let bits = self.first_layer_bits;
+        if ![8, 16].contains(&bits) {
+            return fault("first_layer_bits", format!(" = {bits}: has to be 8 or 16"));
+        }
+        if self.in_bytes() && (layers.is_empty() || self.activation != Activation::Pairwise) {
+            let reason = " = 8: needs activation = \"pairwise\" and a further layer".to_string();
+            return fault("first_layer_bits", reason);
         }
         Ok(())
     }
@@ -104,6 +118,11 @@ mod tests {
         let key = |architecture: Architecture| architecture.check().unwrap_err().key();
         assert!(stockfish.check().is_ok());
         assert_eq!(key(Architecture { layers: vec![16], ..stockfish.clone() }), "layer_activations");
+        let bytes = Architecture { first_layer_bits: 8, ..stockfish.clone() };
+        assert!(bytes.check().is_ok() && bytes.to_string().ends_with("->1 pairwise i8"));
+        let clipped = Architecture { activation: Activation::Crelu, ..bytes.clone() };
+        assert_eq!(key(clipped), "first_layer_bits");
+        assert_eq!(key(Architecture { first_layer_bits: 12, ..bytes }), "first_layer_bits");
         let single = Architecture { layers: vec![1, 32], ..stockfish };
         assert_eq!(key(single), "skip_neuron");
         assert_eq!(key(Architecture { skip_neuron: true, ..Architecture::plain(8) }), "skip_neuron");

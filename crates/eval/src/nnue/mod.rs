@@ -4,10 +4,12 @@
 
 pub mod architecture;
 mod arena;
+mod byte_layer;
 mod feature_stack;
 pub mod features;
 pub mod file;
 mod further_layers;
+mod hidden_activations;
 mod king_buckets;
 pub mod layout;
 pub mod material;
@@ -31,6 +33,7 @@ pub use network::{About, BodyError, Network};
 pub use pieces::Pieces;
 pub use row_changes::RowChanges;
 
+use self::byte_layer::ByteInputs;
 use self::feature_stack::FeatureStack;
 use self::network::{Block, OutputLayers, QA, QB};
 use self::piece_stack::PieceStack;
@@ -45,6 +48,7 @@ pub struct Nnue {
     accumulators: Accumulators,
     kernel: Kernel,
     active: Vec<Block>,
+    bytes: ByteInputs,
     first: Vec<i64>,
 }
 
@@ -104,7 +108,8 @@ impl Nnue {
     }
 
     fn with(network: Arc<Network>, accumulators: Accumulators, kernel: Kernel) -> Nnue {
-        Nnue { network, accumulators, kernel, active: Vec::new(), first: Vec::new() }
+        let (active, bytes) = (Vec::new(), ByteInputs::default());
+        Nnue { network, accumulators, kernel, active, bytes, first: Vec::new() }
     }
 
     /// Evaluates a board that need not be a legal position; see [`Evaluator::evaluate`].
@@ -138,6 +143,9 @@ impl Nnue {
         let layers = &network.outputs[bucket];
         let mut output = if layers.inner.is_empty() {
             single(network, kernel, layers, accumulators)
+        } else if let Some(bytes) = &layers.bytes {
+            bytes.outputs((network, kernel), layers, accumulators, &mut self.bytes, &mut self.first);
+            network.inner(layers, &self.first)
         } else {
             layered(network, kernel, layers, accumulators, &mut self.active, &mut self.first)
         };

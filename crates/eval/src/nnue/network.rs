@@ -11,6 +11,7 @@
 //! to whole [`Block`]s: a neuron without weights has activation 0 and changes no output, so N may be any number.
 
 mod further;
+mod reorder;
 #[cfg(test)]
 pub(super) mod tests;
 
@@ -20,6 +21,7 @@ use patzer_chess::huge_pages::advise_huge_pages;
 use patzer_chess::prefetch::prefetch;
 
 use super::architecture::{Activation, Architecture};
+use super::byte_layer::ByteLayer;
 use super::features::all::COUNT;
 
 pub use super::architecture::MAX_HIDDEN;
@@ -66,6 +68,8 @@ pub(super) struct OutputLayers {
     pub first: Vec<[Vec<Block>; 2]>,
     pub bias: Vec<i16>,
     pub inner: Vec<Dense>,
+    /// The weights of `first` for the engine, if they have 8 bits.
+    pub bytes: Option<ByteLayer>,
 }
 
 /// Origin of a network, as its file states it.
@@ -80,7 +84,8 @@ pub struct About {
 impl Network {
     /// Lays weights out for the engine. `None` if the architecture is invalid or the lengths disagree with it.
     pub fn new(architecture: Architecture, weights: &Weights, about: About) -> Option<Network> {
-        let sound = architecture.check().is_ok() && weights.fits(&architecture);
+        let sound =
+            architecture.check().is_ok() && weights.fits(&architecture) && weights.fit_bits(&architecture);
         sound.then(|| Network::lay_out(architecture, weights, about))
     }
 
@@ -111,8 +116,9 @@ impl Network {
                 [padded(us).collect(), padded(them).collect()]
             };
             let inputs = width * architecture.views;
-            let first_weights = first.weights.chunks_exact(inputs).map(neuron).collect();
-            OutputLayers { first: first_weights, bias: first.bias.clone(), inner: inner.to_vec() }
+            let first_weights: Vec<_> = first.weights.chunks_exact(inputs).map(neuron).collect();
+            let bytes = architecture.in_bytes().then(|| ByteLayer::new(&first_weights));
+            OutputLayers { first: first_weights, bias: first.bias.clone(), inner: inner.to_vec(), bytes }
         };
         let first_weights = weights.dense.iter().flat_map(|layers| &layers[0].weights);
         Network {
@@ -179,6 +185,9 @@ impl Network {
         }
         let mut numbers = body.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]]));
         let weights = Weights::read(&architecture, &mut numbers);
+        if !weights.fit_bits(&architecture) {
+            return Err(BodyError("a weight of its first further layer is beyond 8 bits".into()));
+        }
         Ok(Network::lay_out(architecture, &weights, about))
     }
 

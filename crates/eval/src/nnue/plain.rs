@@ -197,9 +197,12 @@ impl<'a> PlainNnue<'a> {
         if layers.len() == 1 {
             return dot(&layers[0].weights, active) / qa + i64::from(layers[0].bias[0]);
         }
-        let inputs: Vec<i64> = active.iter().map(|x| (x + qa / 2) / qa).collect();
+        let in_bytes = self.network.architecture().in_bytes();
+        let input = |x: &i64| if in_bytes { (x + 256) / 512 } else { (x + qa / 2) / qa };
+        let inputs: Vec<i64> = active.iter().map(input).collect();
         let rows = layers[0].weights.chunks(inputs.len()).zip(&layers[0].bias);
-        let first: Vec<i64> = rows.map(|(row, bias)| dot(row, &inputs) + i64::from(*bias)).collect();
+        let unit = |sum: i64| if in_bytes { sum * 512 / qa } else { sum };
+        let first: Vec<i64> = rows.map(|(row, bias)| unit(dot(row, &inputs)) + i64::from(*bias)).collect();
         self.network.inner(&self.network.outputs[bucket], &first)
     }
 }

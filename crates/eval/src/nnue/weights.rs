@@ -46,6 +46,24 @@ impl Weights {
                 .all(|layers| layers.len() == shapes.len() && layers.iter().zip(&shapes).all(layer))
     }
 
+    /// Whether the first further layer has only weights that its bits can hold.
+    pub(super) fn fit_bits(&self, architecture: &Architecture) -> bool {
+        let mut first = self.dense.iter().flat_map(|layers| &layers[0].weights);
+        !architecture.in_bytes() || first.all(|weight| i8::try_from(*weight).is_ok())
+    }
+
+    /// Moves pairs of hidden neurons: pair `i` is the former pair `order[i]`. No evaluation changes.
+    pub(super) fn reorder_pairs(&mut self, architecture: &Architecture, order: &[usize]) {
+        let reorder = |numbers: &mut Vec<i16>| {
+            let halves = numbers.chunks_exact(order.len());
+            *numbers = halves.flat_map(|half| order.iter().map(|pair| half[*pair])).collect();
+        };
+        debug_assert_eq!(order.len(), architecture.outputs_per_perspective());
+        reorder(&mut self.features);
+        reorder(&mut self.bias);
+        self.dense.iter_mut().for_each(|layers| reorder(&mut layers[0].weights));
+    }
+
     /// The numbers of a raw body, in order.
     pub(super) fn numbers(&self) -> impl Iterator<Item = i16> + '_ {
         let layers = || self.dense.iter().flatten();

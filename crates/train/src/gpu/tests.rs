@@ -53,7 +53,8 @@ fn a_form_of_networks_without_a_kernel_is_refused_by_its_key() {
     let layers = Settings { layers: vec![4], ..settings(Forward::I16) };
     let dual = Settings { layer_activations: vec![LayerActivation::Dual], ..layers.clone() };
     let skip = Settings { skip_neuron: true, ..layers };
-    for (settings, key) in [(dual, "layer_activations"), (skip, "skip_neuron")] {
+    let l1 = Settings { l1_activations: 0.1, ..settings(Forward::I16) };
+    for (settings, key) in [(dual, "layer_activations"), (skip, "skip_neuron"), (l1, "l1_activations")] {
         let model = Model::zero(&settings.architecture(), false);
         let error = Gpu::new(Emulated::with(|_| ()), &model, &settings, 300).err().expect("no kernel");
         assert!(error.to_string().starts_with(&format!("{key} is not possible on a GPU yet")), "{error}");

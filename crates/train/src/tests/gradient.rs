@@ -24,7 +24,7 @@ fn further(activation: LayerActivation, sums: &[f64]) -> Vec<f64> {
     }
 }
 
-/// Mean loss by definition, in f64; shares only parameter offsets with the implementation.
+/// Mean loss by definition, in f64, with the penalty on activations; shares only parameter offsets with the implementation.
 fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem], settings: &Settings) -> f64 {
     let architecture = &layout.architecture;
     let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());
@@ -68,6 +68,7 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
                 skipped += sign * active.iter().map(value).sum::<f64>() / architecture.views as f64;
             }
         }
+        let penalty = f64::from(settings.l1_activations) * values.iter().sum::<f64>() / values.len() as f64;
         for (layer, [inputs, outputs]) in architecture.dense().into_iter().enumerate() {
             if layer == 1 && architecture.skip_neuron {
                 skipped += values.pop().unwrap();
@@ -86,7 +87,7 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
         let result = (f64::from(item.result) / f64::from(WIN) * sign + 1.0) / 2.0;
         let target =
             item.score.map_or(result, |s| wdl * result + (1.0 - wdl) * sigmoid(k * f64::from(s) / 400.0));
-        (sigmoid(k * (values[0] + skipped)) - target).abs().powf(settings.power.into())
+        (sigmoid(k * (values[0] + skipped)) - target).abs().powf(settings.power.into()) + penalty
     };
     items.iter().map(loss).sum::<f64>() / items.len() as f64
 }
@@ -121,9 +122,9 @@ pub fn enlarge(model: &mut Model, rng: &mut Rng) {
     }
 }
 
-fn check_gradient(architecture: &Architecture, factoriser: bool) {
+fn check_gradient(architecture: &Architecture, factoriser: bool, l1_activations: f32) {
     let items = items(260, 1);
-    let settings = Settings { wdl: 0.4, k: Some(1.2), power: 2.5, ..settings() };
+    let settings = Settings { wdl: 0.4, k: Some(1.2), power: 2.5, l1_activations, ..settings() };
     let target = Target { wdl: 0.4, k: 1.2, offset: 0.0 };
     let mut model = Model::random(architecture, factoriser, 5);
     let mut rng = Rng::new(6);
@@ -134,7 +135,8 @@ fn check_gradient(architecture: &Architecture, factoriser: bool) {
     let (loss, gradient) = cpu.gradient(&model, settings.loss(), target, &items, &batch);
     let exact: Vec<f64> = model.parameters.iter().map(|w| f64::from(*w)).collect();
     let reference = |parameters: &[f64]| reference_loss(&model.layout, parameters, &items, &settings);
-    let expected = reference(&exact);
+    let plain = Settings { l1_activations: 0.0, ..settings.clone() };
+    let expected = reference_loss(&model.layout, &exact, &items, &plain);
     for loss in [loss / items.len() as f64, mean] {
         assert!((loss - expected).abs() <= 1e-5, "{architecture}: the loss {loss} is not {expected}");
     }
@@ -182,8 +184,17 @@ fn gradients_of_every_shape_are_those_of_finite_differences() {
     use rayon::prelude::*;
 
     shapes().into_par_iter().for_each(|architecture| {
-        check_gradient(&architecture, architecture.king_bucket_count() > 1);
+        check_gradient(&architecture, architecture.king_bucket_count() > 1, 0.0);
     });
+}
+
+#[test]
+fn gradients_with_a_penalty_on_activations_are_those_of_finite_differences() {
+    for activation in [Activation::Relu, Activation::Crelu, Activation::Screlu, Activation::Pairwise] {
+        for layers in [Vec::new(), vec![5]] {
+            check_gradient(&Architecture { activation, layers, ..Architecture::plain(20) }, false, 0.7);
+        }
+    }
 }
 
 #[test]

@@ -42,6 +42,31 @@ pub fn shapes() -> Vec<Architecture> {
             ..plain()
         },
         Architecture {
+            layers: vec![17, 4],
+            activation: Activation::Pairwise,
+            first_layer_bits: 8,
+            psqt: true,
+            output_buckets: 2,
+            ..plain()
+        },
+        Architecture {
+            layers: vec![16, 8],
+            layer_activations: vec![LayerActivation::Dual, LayerActivation::Screlu],
+            skip_neuron: true,
+            activation: Activation::Pairwise,
+            first_layer_bits: 8,
+            hidden: 132,
+            ..plain()
+        },
+        Architecture {
+            layers: vec![3],
+            activation: Activation::Pairwise,
+            first_layer_bits: 8,
+            views: 1,
+            hidden: 2,
+            ..plain()
+        },
+        Architecture {
             layers: vec![4, 3, 5],
             layer_activations: vec![LayerActivation::Relu, LayerActivation::Dual, LayerActivation::Screlu],
             activation: Activation::Crelu,

@@ -6,6 +6,7 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod bytes;
 
 use super::architecture::Activation;
 use super::network::{Block, LANES, Network, QA};

@@ -1,0 +1,91 @@
+//! The first further layer in bytes: activations of 0 to 127, weights of 8 bits. Blocks of four zero activations are
+//! skipped. Source: the sparse affine layer of Stockfish.
+
+use super::network::{Block, LANES, Network, OutputLayers, QA};
+use super::simd::Kernel;
+
+/// Inputs that are skipped together.
+pub const INPUTS: usize = 4;
+/// Neurons whose weights for a block of inputs are one line.
+pub const NEURONS: usize = 16;
+/// Products of two activations in 1/QA by an activation in bytes; 255² / 512 rounds to 127.
+pub const SHIFT: u32 = 9;
+
+/// Weights of a block of inputs, `[neuron][input]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C, align(64))]
+pub struct Line(pub [i8; NEURONS * INPUTS]);
+
+/// Activations of as many pairs as a [`Block`] has lanes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(C, align(32))]
+pub struct ByteBlock(pub [u8; LANES]);
+
+impl ByteBlock {
+    pub const ZERO: ByteBlock = ByteBlock([0; LANES]);
+}
+
+/// Weights by groups of neurons, the last one filled with zeros.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ByteLayer {
+    groups: Vec<Vec<Line>>,
+}
+
+/// Activations of all perspectives, and which of their blocks of four are not zero.
+#[derive(Debug, Clone, Default)]
+pub struct ByteInputs {
+    active: Vec<ByteBlock>,
+    nonzero: Vec<u16>,
+}
+
+impl ByteLayer {
+    /// From the weights of each neuron by perspective, which all fit 8 bits.
+    pub fn new(neurons: &[[Vec<Block>; 2]]) -> ByteLayer {
+        let group = |group: &[[Vec<Block>; 2]]| {
+            let inputs: Vec<Vec<i16>> = group
+                .iter()
+                .map(|[us, them]| us.iter().chain(them).flat_map(|block| block.0).collect())
+                .collect();
+            let line = |block: usize| {
+                let mut line = Line([0; NEURONS * INPUTS]);
+                for (weights, inputs) in line.0.chunks_exact_mut(INPUTS).zip(&inputs) {
+                    for (weight, input) in weights.iter_mut().zip(&inputs[block * INPUTS..]) {
+                        *weight = *input as i8;
+                    }
+                }
+                line
+            };
+            (0..inputs[0].len() / INPUTS).map(line).collect()
+        };
+        ByteLayer { groups: neurons.chunks(NEURONS).map(group).collect() }
+    }
+
+    /// Computes the outputs before activation, in 1/(QA·QB), from the hidden layer's accumulators.
+    pub fn outputs(
+        &self,
+        (network, kernel): (&Network, Kernel),
+        layers: &OutputLayers,
+        accumulators: &[&[Block]],
+        inputs: &mut ByteInputs,
+        outputs: &mut Vec<i64>,
+    ) {
+        let (hidden, width) = (network.hidden_blocks, network.hidden_blocks / 2);
+        inputs.active.resize(width * accumulators.len(), ByteBlock::ZERO);
+        for (row, active) in accumulators.iter().zip(inputs.active.chunks_exact_mut(width)) {
+            kernel.activate_bytes(&row[..hidden], active);
+        }
+        inputs.nonzero.clear();
+        kernel.nonzero(&inputs.active, &mut inputs.nonzero);
+        outputs.clear();
+        for (lines, biases) in self.groups.iter().zip(layers.bias.chunks(NEURONS)) {
+            let sums = kernel.multiply(&inputs.active, &inputs.nonzero, lines);
+            outputs.extend(sums.iter().zip(biases).map(|(sum, bias)| unit(*sum) + i64::from(*bias)));
+        }
+    }
+}
+
+/// A sum of bytes times weights in 1/QB, in 1/(QA·QB).
+#[inline]
+pub fn unit(sum: i32) -> i64 {
+    (i64::from(sum) << SHIFT) / i64::from(QA)
+}

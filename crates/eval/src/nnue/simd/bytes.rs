@@ -1,0 +1,213 @@
+//! The loops of the first further layer in bytes, for AVX-512 with VNNI, for AVX2 and portable.
+
+use super::Kernel;
+use crate::nnue::byte_layer::{ByteBlock, INPUTS, Line, NEURONS, SHIFT};
+use crate::nnue::network::{Block, LANES, QA};
+
+/// Blocks of inputs in a [`ByteBlock`].
+const BLOCKS: usize = LANES / INPUTS;
+
+impl Kernel {
+    /// Products of the pairs of neurons, each cut to 0..QA, rounded to 0..127.
+    #[inline]
+    pub fn activate_bytes(self, accumulator: &[Block], active: &mut [ByteBlock]) {
+        match self {
+            Kernel::Portable => activate_bytes(accumulator, active),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx2` exists only on a processor that has it, and so does an `Avx512`.
+            Kernel::Avx2(_) | Kernel::Avx512(_) => unsafe { vectors::activate_bytes(accumulator, active) },
+        }
+    }
+
+    /// Lists the blocks of inputs that are not zero.
+    #[inline]
+    pub fn nonzero(self, active: &[ByteBlock], blocks: &mut Vec<u16>) {
+        match self {
+            Kernel::Portable => nonzero(active, blocks),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx2` exists only on a processor that has it, and so does an `Avx512`.
+            Kernel::Avx2(_) | Kernel::Avx512(_) => unsafe { vectors::nonzero(active, blocks) },
+        }
+    }
+
+    /// Sums the inputs of these blocks times the weights of a group of neurons.
+    #[inline]
+    pub fn multiply(self, active: &[ByteBlock], blocks: &[u16], lines: &[Line]) -> [i32; NEURONS] {
+        match self {
+            Kernel::Portable => multiply(active, blocks, lines),
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx2` exists only on a processor that has it.
+            Kernel::Avx2(_) => unsafe { vectors::multiply_avx2(active, blocks, lines) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: an `Avx512` exists only on a processor that has it.
+            Kernel::Avx512(_) => unsafe { vectors::multiply_avx512(active, blocks, lines) },
+        }
+    }
+}
+
+fn activate_bytes(accumulator: &[Block], active: &mut [ByteBlock]) {
+    let (first, second) = accumulator.split_at(accumulator.len() / 2);
+    for ((a, b), active) in first.iter().zip(second).zip(active) {
+        for lane in 0..LANES {
+            let [a, b] = [a, b].map(|block| i32::from(block.0[lane]).clamp(0, QA));
+            active.0[lane] = ((a * b + (1 << (SHIFT - 1))) >> SHIFT) as u8;
+        }
+    }
+}
+
+fn nonzero(active: &[ByteBlock], blocks: &mut Vec<u16>) {
+    let all = active.iter().flat_map(|block| block.0.as_chunks::<INPUTS>().0).zip(0..);
+    blocks.extend(all.filter(|(inputs, _)| **inputs != [0; INPUTS]).map(|(_, at)| at));
+}
+
+/// The inputs of a block.
+#[inline(always)]
+fn inputs(active: &[ByteBlock], block: u16) -> [u8; INPUTS] {
+    let block = usize::from(block);
+    active[block / BLOCKS].0.as_chunks::<INPUTS>().0[block % BLOCKS]
+}
+
+fn multiply(active: &[ByteBlock], blocks: &[u16], lines: &[Line]) -> [i32; NEURONS] {
+    let mut sums = [0; NEURONS];
+    for &block in blocks {
+        let inputs = inputs(active, block).map(i32::from);
+        for (sum, weights) in sums.iter_mut().zip(lines[usize::from(block)].0.as_chunks::<INPUTS>().0) {
+            *sum += inputs.iter().zip(weights).map(|(x, w)| x * i32::from(*w)).sum::<i32>();
+        }
+    }
+    sums
+}
+
+#[cfg(target_arch = "x86_64")]
+mod vectors {
+    use std::arch::x86_64::*;
+
+    use super::{BLOCKS, Block, ByteBlock, INPUTS, Line, NEURONS, QA, SHIFT, inputs};
+
+    #[target_feature(enable = "avx2")]
+    pub fn activate_bytes(accumulator: &[Block], active: &mut [ByteBlock]) {
+        let (first, second) = accumulator.split_at(accumulator.len() / 2);
+        for ((a, b), active) in first.iter().zip(second).zip(active) {
+            let (low, high) = (products(a, b, 0), products(a, b, 1));
+            // Packing works within halves of 128 bits.
+            let bytes = _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi16(low, high));
+            // SAFETY: a `ByteBlock` is 32 bytes, aligned to 32.
+            unsafe { _mm256_store_si256((&raw mut active.0).cast(), bytes) };
+        }
+    }
+
+    /// (a · b + 2⁸) >> 9 as (64 · a · b + 2¹⁴) >> 15, which is one instruction.
+    #[inline]
+    #[target_feature(enable = "avx2")]
+    fn products(a: &Block, b: &Block, half: usize) -> __m256i {
+        const UP: i32 = 15 - SHIFT as i32;
+        let [a, b] = [a, b].map(|block| {
+            debug_assert!(half < 2);
+            // SAFETY: a block is 64 bytes, aligned to 64, and `half` is 0 or 1.
+            let values = unsafe { _mm256_load_si256((&raw const block.0).cast::<__m256i>().add(half)) };
+            _mm256_min_epi16(_mm256_max_epi16(values, _mm256_setzero_si256()), _mm256_set1_epi16(QA as i16))
+        });
+        _mm256_mulhrs_epi16(_mm256_slli_epi16::<UP>(a), b)
+    }
+
+    #[target_feature(enable = "avx2")]
+    pub fn nonzero(active: &[ByteBlock], blocks: &mut Vec<u16>) {
+        blocks.reserve(active.len() * BLOCKS);
+        for (at, bytes) in active.iter().enumerate() {
+            // SAFETY: a `ByteBlock` is 32 bytes, aligned to 32.
+            let bytes = unsafe { _mm256_load_si256((&raw const bytes.0).cast()) };
+            // No byte is above 127, so that no block of four is negative.
+            let above = _mm256_cmpgt_epi32(bytes, _mm256_setzero_si256());
+            let mut mask = _mm256_movemask_ps(_mm256_castsi256_ps(above)) as u32;
+            while mask != 0 {
+                blocks.push((at * BLOCKS) as u16 + mask.trailing_zeros() as u16);
+                mask &= mask - 1;
+            }
+        }
+    }
+
+    /// Two products of a byte and a weight are at most 2 · 127 · 128, which fits 16 bits.
+    #[target_feature(enable = "avx2")]
+    pub fn multiply_avx2(active: &[ByteBlock], blocks: &[u16], lines: &[Line]) -> [i32; NEURONS] {
+        let mut sums = [_mm256_setzero_si256(); 2];
+        for &block in blocks {
+            let inputs = _mm256_set1_epi32(i32::from_le_bytes(inputs(active, block)));
+            let line = &lines[usize::from(block)];
+            for (half, sum) in sums.iter_mut().enumerate() {
+                // SAFETY: a line is 64 bytes, aligned to 64, and `half` is 0 or 1.
+                let weights = unsafe { _mm256_load_si256((&raw const line.0).cast::<__m256i>().add(half)) };
+                let pairs = _mm256_maddubs_epi16(inputs, weights);
+                *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+            }
+        }
+        let mut lanes = Sums([0; NEURONS]);
+        for (half, sum) in sums.into_iter().enumerate() {
+            // SAFETY: `lanes` is 64 bytes, aligned to 64, and `half` is 0 or 1.
+            unsafe { _mm256_store_si256((&raw mut lanes.0).cast::<__m256i>().add(half), sum) };
+        }
+        lanes.0
+    }
+
+    /// Four sums keep consecutive products independent.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+    pub fn multiply_avx512(active: &[ByteBlock], blocks: &[u16], lines: &[Line]) -> [i32; NEURONS] {
+        let mut sums = [_mm512_setzero_si512(); 4];
+        for blocks in blocks.chunks(sums.len()) {
+            for (&block, sum) in blocks.iter().zip(&mut sums) {
+                let inputs = _mm512_set1_epi32(i32::from_le_bytes(inputs(active, block)));
+                // SAFETY: a line is 64 bytes, aligned to 64.
+                let weights = unsafe { _mm512_load_si512((&raw const lines[usize::from(block)].0).cast()) };
+                *sum = _mm512_dpbusd_epi32(*sum, inputs, weights);
+            }
+        }
+        let [a, b, c, d] = sums;
+        let sum = _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d));
+        let mut lanes = Sums([0; NEURONS]);
+        // SAFETY: `lanes` is 64 bytes, aligned to 64.
+        unsafe { _mm512_store_si512((&raw mut lanes.0).cast(), sum) };
+        lanes.0
+    }
+
+    #[repr(C, align(64))]
+    struct Sums([i32; NEURONS]);
+
+    const _: () = assert!(INPUTS == 4 && NEURONS * INPUTS == 64);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use patzer_chess::rng::Rng;
+
+    #[test]
+    fn all_paths_give_the_same_bytes_blocks_and_sums() {
+        let mut rng = Rng::new(7);
+        for round in 0..50 {
+            // Sums below, within and above 0..255; every third round many zeros, the first two rounds only limits.
+            let mut value = || match round {
+                0 => i16::MAX,
+                1 => i16::MIN,
+                _ => (rng.next_u64() as i16 >> 6) - if round % 3 == 0 { 400 } else { 0 },
+            };
+            let accumulator: Vec<Block> = (0..6).map(|_| Block(std::array::from_fn(|_| value()))).collect();
+            let edge = if round % 2 == 0 { 127 } else { -128 };
+            let mut weight = || if round < 4 { edge } else { rng.next_u64() as i8 };
+            let lines: Vec<Line> = (0..3 * BLOCKS).map(|_| Line(std::array::from_fn(|_| weight()))).collect();
+            let of = |kernel: Kernel| {
+                let (mut active, mut blocks) = (vec![ByteBlock([1; LANES]); 3], Vec::new());
+                kernel.activate_bytes(&accumulator, &mut active);
+                kernel.nonzero(&active, &mut blocks);
+                let sums = kernel.multiply(&active, &blocks, &lines);
+                (active, blocks, sums)
+            };
+            let plain = of(Kernel::Portable);
+            assert!(Kernel::all().into_iter().all(|kernel| of(kernel) == plain), "round {round}");
+            let inputs: Vec<i32> = plain.0.iter().flat_map(|block| block.0).map(i32::from).collect();
+            for (neuron, sum) in plain.2.into_iter().enumerate() {
+                let weight = |at: usize| i32::from(lines[at / INPUTS].0[neuron * INPUTS + at % INPUTS]);
+                assert_eq!(inputs.iter().enumerate().map(|(at, x)| x * weight(at)).sum::<i32>(), sum);
+            }
+            assert_eq!(plain.1.len(), inputs.chunks(INPUTS).filter(|block| **block != [0; INPUTS]).count());
+        }
+    }
+}
