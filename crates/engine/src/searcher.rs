@@ -49,6 +49,7 @@ impl<E: Evaluator> Worker<E> {
             time,
             selective: shared.selective,
             nodes: 0,
+            cutoffs: [0; 2],
             seldepth: 0,
             root_depth: 0,
             moves: Vec::new(),
