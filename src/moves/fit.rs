@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::ChoiceArgs;
 use crate::prepare::Split;
 use crate::{Error, Result, Status, Ui};
+use patzer_fit::moves::choices::Target;
 use patzer_fit::moves::features::GROUPS;
 use patzer_fit::moves::model::{Fit, Level, Quality, Settings, fit, quality};
 use patzer_fit::moves::source::{self, Language};
@@ -21,10 +22,15 @@ use patzer_io as io;
 #[command(after_help = "Examples:\n  \
     patzer moves fit                                   positions.parquet → moves.toml\n  \
     patzer moves fit games.parquet --positions 500000 -o moves.toml --json\n  \
+    patzer moves fit selfplay.parquet --visits         the visits of `selfplay --search mcts`\n  \
     patzer moves fit --export c,rust                   also moves.h and moves.rs, for an engine's ordering")]
 pub struct FitArgs {
     #[command(flatten)]
     choices: ChoiceArgs,
+
+    /// Fit how often the search by playouts visited each move, in proportion, rather than the move played
+    #[arg(long)]
+    visits: bool,
 
     /// Positions to sample
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..))]
@@ -73,14 +79,21 @@ const SHOWN: usize = 12;
 
 impl fmt::Display for FitResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, Quality { choices, log_likelihood, error, uniform, among }) in
-            [("fitted", &self.train), ("held out", &self.held_out)]
-        {
+        for (name, quality) in [("fitted", &self.train), ("held out", &self.held_out)] {
+            let Quality { choices, log_likelihood, error, attainable, uniform, among, by_exchange } = quality;
             let chance = 100.0 * log_likelihood.exp();
             write!(f, "{name:<9} {choices} choices: {log_likelihood:.4} ± {error:.4} nats a choice")?;
-            writeln!(f, " (a chance of {chance:.1} %; {uniform:.4} if all moves were equal)")?;
-            let shares: Vec<String> = among.iter().map(|share| format!("{:.1}", 100.0 * share)).collect();
-            writeln!(f, "          {} % among the first one, two, … five", shares.join(", "))?;
+            write!(f, " (a chance of {chance:.1} %; {uniform:.4} if all moves were equal")?;
+            match *attainable < 0.0 {
+                true => writeln!(f, ", {attainable:.4} if all visits were known)")?,
+                false => writeln!(f, ")")?,
+            }
+            let percent = |shares: &[f64]| {
+                shares.iter().map(|share| format!("{:.1}", 100.0 * share)).collect::<Vec<_>>().join(", ")
+            };
+            let (own, exchanges) = (percent(among), percent(by_exchange));
+            writeln!(f, "          {own} % of moves played among the first one, two, … five")?;
+            writeln!(f, "          {exchanges} % in order of exchange and piece taken")?;
         }
         let end = if self.converged { "" } else { "; not converged, allow more with --iterations" };
         writeln!(f, "          {} iterations{end}\n", self.iterations)?;
@@ -102,7 +115,8 @@ pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
         return Err(Error::usage("--export writes beside the output, and there is no place beside -o -"));
     }
     io::check_writable(&args.output)?;
-    let drawn = args.choices.read(args.positions as usize, ui)?;
+    let target = if args.visits { Target::Visits } else { Target::Played };
+    let drawn = args.choices.read(args.positions as usize, target, ui)?;
     let (train, rest) = drawn.split(args.choices.seed, args.validation);
     if train.is_empty() {
         return Err(Error::input("no choices are left to fit; hold out fewer with --validation"));

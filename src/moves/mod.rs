@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::prepare::files_or_default;
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_fit::moves::choices::DrawnChoices;
+use patzer_fit::moves::choices::{DrawnChoices, Target};
 
 /// Move prediction: how often an engine would play the moves of games, and a model of move features
 #[derive(Debug, clap::Args)]
@@ -43,10 +43,10 @@ struct ChoiceArgs {
 }
 
 impl ChoiceArgs {
-    fn read(&self, most: usize, ui: &Ui) -> Result<DrawnChoices> {
+    fn read(&self, most: usize, target: Target, ui: &Ui) -> Result<DrawnChoices> {
         let paths = files_or_default(&self.data)?;
         let drawn = ui.with_progress("reading", 0, |bar| {
-            DrawnChoices::read(&paths, most, self.seed, |positions| bar.inc(positions))
+            DrawnChoices::read(&paths, most, self.seed, target, |positions| bar.inc(positions))
         })?;
         let reasons: Vec<String> = drawn.dropped.iter().map(|(reason, n)| format!("{reason} {n}")).collect();
         let taken = drawn.choices.len();

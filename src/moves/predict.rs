@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::ChoiceArgs;
 use crate::{Result, Status, Ui, interrupt};
 use patzer_engine::engine;
+use patzer_fit::moves::choices::Target;
 use patzer_fit::moves::predict::{Ranks, by_evaluation, by_search, by_strengths};
 use patzer_fit::moves::table;
 
@@ -96,7 +97,7 @@ impl fmt::Display for PredictResult {
 pub fn run(args: &PredictArgs, ui: &Ui) -> Result<Status> {
     let evaluation = crate::evaluation::load(args.eval.as_deref(), ui)?;
     let model = args.model.as_deref().map(table::read).transpose()?;
-    let chosen = args.choices.read(args.positions as usize, ui)?;
+    let chosen = args.choices.read(args.positions as usize, Target::Played, ui)?;
     let (choices, most) = (&chosen.choices, usize::from(args.ranks));
     let bar = ui.progress("predicting", (choices.len() * (1 + args.nodes.len())) as u64);
     let new = || engine(&evaluation, args.hash as usize);

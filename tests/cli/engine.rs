@@ -64,6 +64,8 @@ fn bench_counts_the_same_nodes_every_time() {
     let again = json(&run(PATZER, &["bench", "--depth", "3", "--json"], ""));
     assert_eq!(again["nodes"].as_u64().unwrap().to_string(), words[0]);
     assert!(again["nps"].is_u64() && again["seconds"].is_f64());
+    let [all, first] = ["cutoffs", "first_move_cutoffs"].map(|key| again[key].as_u64().unwrap());
+    assert!(all < again["nodes"].as_u64().unwrap() && (all / 2..all).contains(&first), "{again}");
 }
 
 #[test]

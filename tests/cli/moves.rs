@@ -89,3 +89,35 @@ fn what_cannot_be_foreseen_is_said() {
         assert!(text.contains(says), "{args}: {text}");
     }
 }
+
+#[test]
+fn visits_of_playouts_are_fitted_as_moves_played_are() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    done(here, "selfplay --search mcts --nodes 150 --games 6 --seed 3 -o a.parquet -q");
+    let line = "moves fit a.parquet --positions 400 --iterations 40 --validation 0.4";
+    let (visits, played) =
+        (json(here, &format!("{line} --visits -o v.toml")), json(here, &format!("{line} -o p.toml")));
+    let held_out = |v: &Value, key: &str| v["held_out"][key].as_f64().unwrap();
+    for key in ["attainable", "log_likelihood", "uniform"] {
+        assert!(held_out(&visits, key) < 0.0, "{key}");
+    }
+    assert!(held_out(&visits, "attainable") > held_out(&visits, "log_likelihood"));
+    assert!(
+        held_out(&visits, "log_likelihood") > held_out(&visits, "uniform") + 0.1,
+        "{}",
+        visits["held_out"]
+    );
+    assert_eq!(held_out(&played, "attainable"), 0.0);
+    // The same choices are held out; each of them has its ranks.
+    assert_eq!(visits["held_out"]["choices"], played["held_out"]["choices"]);
+    assert!(visits["held_out"]["by_exchange"][4].as_f64().unwrap() > 0.05);
+    assert_eq!(visits, json(here, &format!("{line} --visits -o v.toml --threads 1")));
+    done(here, "moves predict a.parquet --positions 20 --nodes 20 --model v.toml -q");
+    let text = done(here, &format!("{line} --visits -o v.toml -q"));
+    assert!(text.contains(" if all visits were known)") && text.contains("in order of exchange"), "{text}");
+    done(here, "data convert a.parquet -o b.csv -q");
+    let output = patzer(here, &["moves", "fit", "b.csv", "--visits"]);
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.code() == Some(1) && text.contains("b.csv: has no visits of moves"), "{text}");
+}

@@ -139,3 +139,47 @@ fn search_switches_techniques_off() {
     let games = fs::read_to_string(out.join("match-null-move.pgn")).unwrap();
     assert!(games.contains("\"without-null-move\""), "{games}");
 }
+
+#[test]
+fn factorial_tells_effects_from_random_settings_and_goes_on() {
+    let has = |program: &str| {
+        Command::new(program).arg("--version").output().is_ok_and(|done| done.status.success())
+    };
+    if !has("python3") {
+        eprintln!("skipped: there is no python3");
+        return;
+    }
+    let (_folder, out) = place();
+    let settings = [("INTERACTIONS", "null-move*killers"), ("BATCHES", "24")];
+    let table = study("factorial", &out, &settings);
+    let (table, games) = table.split_once("\n\n").unwrap();
+    let mut factors = rows(table);
+    factors.sort_unstable();
+    assert_eq!(
+        (&factors[..], games),
+        (&["killers", "null move", "null move × killers"].map(String::from)[..], "24 batches of 2 games.\n")
+    );
+    let batch = out.join("batch-1-00007.json");
+    let first = fs::read_to_string(&batch).unwrap();
+    fs::remove_file(&batch).unwrap();
+    assert_eq!(study("factorial", &out, &settings), format!("{table}\n\n{games}"));
+    let pentanomial =
+        |text: &str| serde_json::from_str::<serde_json::Value>(text).unwrap()["pentanomial"].clone();
+    assert_eq!(pentanomial(&fs::read_to_string(&batch).unwrap()), pentanomial(&first));
+}
+
+#[test]
+fn nodes_measures_the_growth_of_the_search() {
+    let (_folder, out) = place();
+    let table = study("nodes", &out, &[]);
+    let measures = [
+        "cut-offs by the first move, depth 3",
+        "nodes for a ply more, depth 3 to 5",
+        "cut-offs by the first move, depth 5",
+        "100 nodes against 50",
+        "200 nodes against 100",
+    ];
+    assert_eq!(rows(&table), measures, "{table}");
+    let factor = table.lines().find_map(|line| line.split_once("× ")).unwrap().1;
+    assert!((1.0..8.0).contains(&factor.trim_end_matches([' ', '|']).parse::<f64>().unwrap()), "{table}");
+}

@@ -23,6 +23,10 @@ pub struct Outcome {
     pub nps: u64,
     /// Time spent searching.
     pub seconds: f64,
+    /// Nodes that a move cut off; quiescence not counted.
+    pub cutoffs: u64,
+    /// Those that the first move tried cut off.
+    pub first_move_cutoffs: u64,
 }
 
 impl std::fmt::Display for Outcome {
@@ -39,16 +43,18 @@ pub fn run(
     progress: &mut dyn FnMut(usize),
 ) -> Outcome {
     let limits = Limits { depth: Some(depth), ..Limits::default() };
-    let (mut nodes, mut time) = (0, Duration::ZERO);
+    let (mut nodes, mut time, mut cutoffs) = (0, Duration::ZERO, [0; 2]);
     for (index, position) in positions().enumerate() {
         engine.new_game();
         let report = engine.search(&Line::new(position), &limits, stop, &mut |_| {});
         nodes += report.nodes;
         time += report.time;
+        cutoffs.iter_mut().zip(report.cutoffs).for_each(|(sum, count)| *sum += count);
         progress(index + 1);
     }
     let seconds = time.as_secs_f64();
-    Outcome { nodes, nps: (nodes as f64 / seconds.max(1e-6)) as u64, seconds }
+    let [cutoffs, first_move_cutoffs] = cutoffs;
+    Outcome { nodes, nps: (nodes as f64 / seconds.max(1e-6)) as u64, seconds, cutoffs, first_move_cutoffs }
 }
 
 /// The positions searched.

@@ -140,6 +140,8 @@ pub struct Report {
     pub nodes: u64,
     /// Positions found in endgame tables by all threads.
     pub tbhits: u64,
+    /// Nodes of the main thread that a move cut off, and those that the first move tried did; quiescence not counted.
+    pub cutoffs: [u64; 2],
     /// Time since the search began.
     pub time: Duration,
     /// Principal variation.

@@ -198,6 +198,7 @@ impl<E: Evaluator> Search<'_, E> {
         report.nodes = self.time.total_nodes(self.nodes);
         report.time = self.time.elapsed();
         report.hashfull = self.tt.hashfull();
+        report.cutoffs = self.cutoffs;
         report.tbhits = self.tables.map_or(0, Tables::hits);
         for rank in 0..lines {
             let line = std::mem::take(&mut self.moves[rank].line);

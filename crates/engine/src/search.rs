@@ -37,6 +37,8 @@ pub struct Search<'a, E> {
     /// Prunes, reduces and cuts off by the table; else plain alpha-beta, which tests compare with negamax.
     pub(super) selective: bool,
     pub(super) nodes: u64,
+    /// Nodes that a move cut off, and those that the first move tried did, quiescence not counted.
+    pub(super) cutoffs: [u64; 2],
     pub(super) seldepth: usize,
     pub(super) root_depth: i32,
     pub(super) moves: Vec<RootMove>,
@@ -296,6 +298,8 @@ impl<E: Evaluator> Search<'_, E> {
                     }
                     if score >= beta {
                         self.stack.frame(node.ply).cutoffs += 1;
+                        self.cutoffs[0] += 1;
+                        self.cutoffs[1] += u64::from(move_count == 1);
                         break;
                     }
                     // A second improvement deserves less depth.

@@ -49,6 +49,7 @@ impl<E: Evaluator> Worker<E> {
             time,
             selective: shared.selective,
             nodes: 0,
+            cutoffs: [0; 2],
             seldepth: 0,
             root_depth: 0,
             moves: Vec::new(),
@@ -94,9 +95,13 @@ impl<E: Evaluator> Searcher<E> {
         Searcher { shared, main: Worker::new(evaluator), helpers: Vec::new() }
     }
 
-    /// The main thread's search, for a search of another kind.
-    pub(super) fn single<'a>(&'a mut self, time: TimeManager<'a>) -> Search<'a, E> {
-        self.main.new_search(&self.shared, time)
+    /// The searches of all threads, the main one first, for a search of another kind.
+    pub(super) fn of_threads<'a>(
+        &'a mut self,
+        time: impl Fn(usize) -> TimeManager<'a>,
+    ) -> Vec<Search<'a, E>> {
+        let workers = std::iter::once(&mut self.main).chain(&mut self.helpers).enumerate();
+        workers.map(|(index, worker)| worker.new_search(&self.shared, time(index))).collect()
     }
 
     #[cfg(test)]

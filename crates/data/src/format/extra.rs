@@ -144,7 +144,7 @@ pub struct ExtraRows {
 }
 
 enum Source {
-    Dataset(Groups),
+    Dataset(Box<Groups>),
     /// A file of montyformat, and the place of its visits among the wanted columns.
     Monty(Box<monty::Reader>, usize),
 }
@@ -169,7 +169,7 @@ impl ExtraRows {
             }
         }
         let source = if is_dataset(path, None)? {
-            Source::Dataset(Groups::open(path, wanted)?)
+            Source::Dataset(Box::new(Groups::open(path, wanted)?))
         } else {
             let Some(place) = wanted.iter().position(visits::is) else { return Ok(None) };
             Source::Monty(Box::new(monty::Reader::with_visits(Input::open(path)?)?), place)

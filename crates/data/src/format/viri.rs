@@ -117,13 +117,15 @@ fn encode_ply(m: Move, score: i16, turn: Color) -> [u8; PLY] {
     [a, b, c, d]
 }
 
+pub type EncodeVisits = fn(&mut Vec<u8>, &Chess, &[(PackedMove, u32)]);
+
 /// How games are written: what appends their start and each move with its score, and the bytes of their end.
 #[derive(Clone, Copy)]
 pub struct GameCode {
     pub header: fn(&mut Vec<u8>, &Record),
     pub ply: fn(&mut Vec<u8>, Move, i16, Color),
     /// Encodes the visits of a position's moves after its ply.
-    pub visits: Option<fn(&mut Vec<u8>, &Chess, &[(PackedMove, u32)])>,
+    pub visits: Option<EncodeVisits>,
     pub end: &'static [u8],
 }
 

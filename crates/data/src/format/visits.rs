@@ -129,27 +129,31 @@ pub(super) fn read(
 ) -> Result<Vec<Cell>> {
     let [moves, counts] = columns.map(|(pages, column)| lists(pages, column, records.len()));
     let (moves, counts) = (moves?, counts?);
-    let rows = moves.into_iter().zip(counts).zip(records).enumerate();
-    let row = |(row, ((moves, counts), record)): (usize, ((Vec<i64>, Vec<i64>), &Record))| {
-        let bad = |reason| ParquetError::External(Box::new(BadValue { row: row as u64, reason }));
-        if moves.len() != counts.len() {
-            return Err(bad(format!("visits has {} moves and {} numbers", moves.len(), counts.len())));
-        }
-        let entry = |(m, count): (i64, i64)| {
-            let m = u16::try_from(m).map_err(|_| bad(format!("visits has the move {m}")))?;
-            let count =
-                u32::try_from(count).map_err(|_| bad(format!("visits is {count}, not from 1 to 2^32")))?;
-            Ok((PackedMove(m), count))
-        };
-        let visits = moves.into_iter().zip(counts).map(entry).collect::<Result<Visits>>()?;
-        if !visits.is_empty()
-            && let Some(reason) = fault(record, &visits)
-        {
-            return Err(bad(reason));
-        }
-        Ok(cell(&visits))
+    let rows = moves.iter().zip(&counts).zip(records).enumerate();
+    rows.map(|(row, ((moves, counts), record))| {
+        cell_of(moves, counts, record).map_err(|reason| {
+            let row = row as u64;
+            ParquetError::External(Box::new(BadValue { row, reason }))
+        })
+    })
+    .collect()
+}
+
+/// The cell of a position, or why it cannot be its.
+fn cell_of(moves: &[i64], counts: &[i64], record: &Record) -> std::result::Result<Cell, String> {
+    if moves.len() != counts.len() {
+        return Err(format!("visits has {} moves and {} numbers", moves.len(), counts.len()));
+    }
+    let entry = |(&m, &count): (&i64, &i64)| {
+        let m = u16::try_from(m).map_err(|_| format!("visits has the move {m}"))?;
+        let count = u32::try_from(count).map_err(|_| format!("visits is {count}, not from 1 to 2^32"))?;
+        Ok((PackedMove(m), count))
     };
-    rows.map(row).collect()
+    let visits = moves.iter().zip(counts).map(entry).collect::<std::result::Result<Visits, String>>()?;
+    match fault(record, &visits).filter(|_| !visits.is_empty()) {
+        Some(reason) => Err(reason),
+        None => Ok(cell(&visits)),
+    }
 }
 
 /// The numbers of each row's list.

@@ -25,8 +25,8 @@ pub struct Leaf {
 }
 
 impl Leaf {
-    pub fn new(kind: SearchKind, root: &Chess) -> Leaf {
-        Leaf { kind, model: Model::embedded(), rng: Rng::new(1), chances: Chances::of(root) }
+    pub fn new(kind: SearchKind, root: &Chess, seed: u64) -> Leaf {
+        Leaf { kind, model: Model::embedded(), rng: Rng::new(seed), chances: Chances::of(root) }
     }
 
     /// Expected score of the side to move, 0 to 1.

@@ -4,6 +4,10 @@
 //!
 //! [`tree`] holds the positions as a graph, [`playout`] grows it by one, [`leaf`] judges a new position, [`prior`] is the
 //! model of moves, [`report`] reads the result off the root.
+//!
+//! Threads share the tree behind a lock, which none holds while it judges a position: descents and values that go back up
+//! are short. Virtual losses (Chaslot, Winands and van den Herik, "Parallel Monte-Carlo Tree Search", 2008) keep threads
+//! apart.
 
 mod kind;
 mod leaf;
@@ -14,7 +18,8 @@ mod report;
 mod tests;
 mod tree;
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 
 use shakmaty::{Chess, Move, Position};
 
@@ -23,7 +28,7 @@ use super::searcher::Searcher;
 use super::tables::Tables;
 use super::time_manager::{BestMoveStability, TimeManager};
 use super::transposition_table::{OutOfMemory, TranspositionTable};
-use super::{Engine, Limits, Params, Report};
+use super::{Engine, Limits, Params, Report, STACK_BYTES};
 pub use kind::SearchKind;
 use leaf::Leaf;
 use patzer_chess::Line;
@@ -48,20 +53,35 @@ impl<E: Evaluator> PlayoutSearcher<E> {
     }
 }
 
-/// One search: the tree, and what its playouts need.
-struct Growth<'a, 'b, E: Evaluator> {
+/// What the threads of a search share.
+struct Grown<'a> {
     tree: &'a mut Tree,
-    search: &'a mut Search<'b, E>,
-    leaf: Leaf,
-    line: &'a Line,
     root: u32,
-    /// Keys and moves of the game and of the present path.
-    keys: Vec<u64>,
-    moves: Vec<Move>,
+    /// How often the tree was pruned, after which places in it are others.
+    pruned: u64,
     playouts: u64,
     /// Plies of all paths together.
     plies: u64,
     deepest: usize,
+}
+
+/// The state of a search after a playout.
+struct Progress {
+    open: bool,
+    playouts: u64,
+}
+
+/// One thread of a search.
+struct Growth<'a, 'b, E: Evaluator> {
+    grown: &'a Mutex<Grown<'b>>,
+    search: Search<'a, E>,
+    leaf: Leaf,
+    line: &'a Line,
+    /// Virtual losses of a playout: 1 with several threads.
+    losses: u16,
+    /// Keys and moves of the game and of the present path.
+    keys: Vec<u64>,
+    moves: Vec<Move>,
 }
 
 impl<E: Evaluator> Engine for PlayoutSearcher<E> {
@@ -77,24 +97,41 @@ impl<E: Evaluator> Engine for PlayoutSearcher<E> {
         stop: &AtomicBool,
         info: &mut dyn FnMut(&Report),
     ) -> Report {
-        let shared_nodes = AtomicU64::new(0);
+        let (shared_nodes, done) = (AtomicU64::new(0), AtomicBool::new(false));
         let number = line.position().fullmoves().get();
-        let time = TimeManager::new(limits, number, stop, &shared_nodes);
-        let mut search = self.inner.single(time);
-        let leaf = Leaf::new(self.kind, line.position());
-        let mut growth = Growth {
-            root: 0,
+        let helper_limits = Limits { nodes: limits.nodes, ..Limits::default() };
+        let time = |index| match index {
+            0 => TimeManager::new(limits, number, stop, &shared_nodes),
+            _ => TimeManager::new(&helper_limits, number, &done, &shared_nodes),
+        };
+        let searches = self.inner.of_threads(time);
+        let tree = &mut self.tree;
+        let grown = Mutex::new(Grown { tree, root: 0, pruned: 0, playouts: 0, plies: 0, deepest: 0 });
+        let losses = u16::from(searches.len() > 1);
+        let growth = |(index, search)| Growth {
+            grown: &grown,
+            search,
+            leaf: Leaf::new(self.kind, line.position(), 1 + index as u64),
+            line,
+            losses,
             keys: line.keys().to_vec(),
             moves: line.moves().to_vec(),
-            tree: &mut self.tree,
-            search: &mut search,
-            leaf,
-            line,
-            playouts: 0,
-            plies: 0,
-            deepest: 0,
         };
-        growth.run(limits, info)
+        let mut threads = searches.into_iter().enumerate().map(growth);
+        let Some(mut main) = threads.next() else { return Report::default() };
+        if line.position().legal_moves().is_empty() {
+            return report::empty(line.position());
+        }
+        main.plant();
+        std::thread::scope(|scope| {
+            for mut helper in threads {
+                let work = move || helper.help(limits);
+                let _ = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+            }
+            main.run(limits, info);
+            done.store(true, Ordering::Relaxed);
+        });
+        main.finish(limits, info)
     }
 
     fn evaluate(&mut self, position: &Chess) -> Score {
@@ -117,30 +154,42 @@ impl<E: Evaluator> Engine for PlayoutSearcher<E> {
     /// Playouts probe nothing.
     fn set_tables(&mut self, _: Option<Tables>) {}
 
-    /// Playouts run on one thread.
-    fn set_threads(&mut self, _: usize) {}
+    fn set_threads(&mut self, threads: usize) {
+        self.inner.set_threads(threads);
+    }
 }
 
-impl<E: Evaluator> Growth<'_, '_, E> {
-    fn run(&mut self, limits: &Limits, info: &mut dyn FnMut(&Report)) -> Report {
-        let position = self.line.position();
-        if position.legal_moves().is_empty() {
-            return self.empty_report(position);
+/// Looks at the lock before a thread sleeps, which costs more than what others do under it.
+const SPINS: u32 = 1 << 10;
+
+/// The shared part. A thread that panicked leaves it as it is: a test fails by its panic.
+fn lock<'a, 'b>(grown: &'a Mutex<Grown<'b>>) -> MutexGuard<'a, Grown<'b>> {
+    for _ in 0..SPINS {
+        match grown.try_lock() {
+            Ok(guard) => return guard,
+            Err(TryLockError::Poisoned(guard)) => return guard.into_inner(),
+            Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
         }
-        self.plant();
+    }
+    grown.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<'b, E: Evaluator> Growth<'_, 'b, E> {
+    fn grown(&self) -> MutexGuard<'_, Grown<'b>> {
+        lock(self.grown)
+    }
+
+    /// The main thread's share of a search, which decides when it ends.
+    fn run(&mut self, limits: &Limits, info: &mut dyn FnMut(&Report)) {
         let (mut next_look, mut next_info) = (LOOK, 64);
-        while self.root_is_open(limits) {
-            if !self.playout(&limits.only) {
-                break;
-            }
-            if self.tree.is_full() {
-                self.root = self.tree.prune(self.root);
-            }
+        let mut open = self.grown().is_open(limits);
+        while open && let Some(progress) = self.playout(limits) {
+            open = progress.open;
             let nodes = self.search.nodes;
-            if self.playouts >= next_info {
+            if progress.playouts >= next_info {
                 next_info *= 2;
-                self.report(limits, info);
-                if limits.depth.is_some_and(|depth| self.depth() >= depth) {
+                let depth = self.report(limits, info).depth;
+                if limits.depth.is_some_and(|limit| depth >= limit) {
                     break;
                 }
             }
@@ -151,13 +200,26 @@ impl<E: Evaluator> Growth<'_, '_, E> {
                 }
             }
         }
+    }
+
+    /// The result of all threads.
+    fn finish(&mut self, limits: &Limits, info: &mut dyn FnMut(&Report)) -> Report {
         let mut report = self.report(limits, info);
-        report.visits = self.visits();
-        if self.playouts == 0 && self.search.time.stopped() {
+        let mut grown = self.grown();
+        report.visits = grown.visits();
+        if grown.playouts == 0 && self.search.time.stopped() {
             // The root's value may be cut short.
-            self.tree.clear();
+            grown.tree.clear();
         }
         report
+    }
+
+    /// Another thread's share.
+    fn help(&mut self, limits: &Limits) {
+        let mut open = self.grown().is_open(limits);
+        while open && let Some(progress) = self.playout(limits) {
+            open = progress.open;
+        }
     }
 
     /// Finds or creates the root; what earlier searches of the game know about it stays.
@@ -165,18 +227,23 @@ impl<E: Evaluator> Growth<'_, '_, E> {
         let (position, key) = (self.line.position(), self.line.key());
         // What a rule or a mate ended within an earlier search has not all its moves.
         let moves = position.legal_moves().len();
-        let known = self.tree.find(tree::key(key, position));
-        self.root = match known.filter(|&at| self.tree.node(at).edges.len() == moves) {
-            Some(root) => root,
-            None => {
-                let root = self.judge(position, key, 0);
-                self.tree.insert(root)
-            }
+        let grown = self.grown();
+        let known = grown.tree.find(tree::key(key, position));
+        let known = known.filter(|&at| grown.tree.node(at).edges.len() == moves);
+        drop(grown);
+        let judged = if known.is_none() { Some(self.judge(position, key, 0)) } else { None };
+        let mut grown = self.grown();
+        grown.root = match (known, judged) {
+            (Some(root), _) => root,
+            (None, Some(judged)) => grown.tree.insert(judged.node),
+            (None, None) => 0,
         };
     }
+}
 
+impl Grown<'_> {
     /// Whether more playouts may change the move or its score.
-    fn root_is_open(&self, limits: &Limits) -> bool {
+    fn is_open(&self, limits: &Limits) -> bool {
         let root = self.tree.node(self.root);
         // A root that is proven by moves that `searchmoves` excludes says nothing.
         let proven = limits.only.is_empty() && root.proven != Proven::No && root.visits > 0;
@@ -185,5 +252,13 @@ impl<E: Evaluator> Growth<'_, '_, E> {
             _ => false,
         });
         !(proven || mate)
+    }
+
+    /// Frees memory where the tree is full; playouts under way come to nothing.
+    fn keep_to_memory(&mut self) {
+        if self.tree.is_full() {
+            self.root = self.tree.prune(self.root);
+            self.pruned += 1;
+        }
     }
 }

@@ -2,8 +2,9 @@
 
 use shakmaty::{Chess, Move, MoveList, Position};
 
-use super::Growth;
 use super::tree::{self, Edge, NONE, Node, Proven};
+use super::{Grown, Growth, Progress, lock};
+use crate::Limits;
 use crate::stack::repeats;
 use patzer_chess::score::MAX_PLY;
 use patzer_chess::{key, legal, played};
@@ -16,124 +17,115 @@ const URGENCY: f32 = 0.15;
 /// Factor of UCB1's bonus; at √2 it would visit all moves of a chess position about equally.
 const UCB1: f32 = 0.35;
 
+/// A path down the tree: nodes with the numbers of their edges, and where it ends.
+struct Descent {
+    path: Vec<(u32, usize)>,
+    position: Chess,
+    key: u64,
+    end: End,
+    /// [`Grown::pruned`] at its time.
+    pruned: u64,
+}
+
+#[derive(PartialEq)]
+enum End {
+    /// A node without a move to choose.
+    Known,
+    /// A repetition, which the last position alone does not say.
+    Repetition,
+    /// A position that is not in the tree.
+    New,
+}
+
+/// A new node, and the mated position that its only move leads to, if it has been found.
+pub(super) struct Judged {
+    pub node: Node,
+    mated: Option<Node>,
+}
+
 impl<E: Evaluator> Growth<'_, '_, E> {
-    /// Grows the tree by one leaf; false if the search has to stop.
-    pub(super) fn playout(&mut self, only: &[Move]) -> bool {
-        let goes_on = self.grow(only);
+    /// Grows the tree by one leaf; `None` if the search has to stop.
+    pub(super) fn playout(&mut self, limits: &Limits) -> Option<Progress> {
+        let progress = self.grow(limits);
         self.keys.truncate(self.line.keys().len());
         self.moves.truncate(self.line.moves().len());
-        goes_on
+        progress
     }
 
     /// The playout itself, which leaves its path on `keys` and `moves`.
-    fn grow(&mut self, only: &[Move]) -> bool {
+    fn grow(&mut self, limits: &Limits) -> Option<Progress> {
         let nodes = self.search.nodes;
-        let mut path: Vec<(u32, usize)> = Vec::new();
-        let mut position = self.line.position().clone();
-        let (mut at, mut key) = (self.root, self.line.key());
-        let drawn = loop {
+        let descent = self.descend(&limits.only);
+        let judged = match descent.end {
+            End::New => {
+                let judged = self.judge(&descent.position, descent.key, descent.path.len());
+                if self.search.time.stopped() {
+                    // Its value may be cut short.
+                    self.grown().give_up(&descent, self.losses);
+                    return None;
+                }
+                Some(judged)
+            }
+            _ => None,
+        };
+        let mut grown = lock(self.grown);
+        if grown.pruned == descent.pruned
+            && let (Some(judged), Some(&last)) = (judged, descent.path.last())
+        {
+            grown.attach(last, judged);
+        }
+        if self.search.nodes == nodes {
+            // A playout that evaluates nothing counts as one node.
+            if self.search.time.should_stop(nodes) {
+                grown.give_up(&descent, self.losses);
+                return None;
+            }
+            self.search.nodes += 1;
+        }
+        if grown.pruned == descent.pruned {
+            grown.back_up(&descent, self.losses);
+        }
+        if self.search.time.stopped() {
+            return None;
+        }
+        grown.keep_to_memory();
+        Some(Progress { open: grown.is_open(limits), playouts: grown.playouts })
+    }
+
+    /// Follows the bandit's choices to their end.
+    fn descend(&mut self, only: &[Move]) -> Descent {
+        let mut grown = lock(self.grown);
+        let (mut path, mut position) = (Vec::new(), self.line.position().clone());
+        let (mut at, mut key) = (grown.root, self.line.key());
+        let end = loop {
             // The root is left open where its moves are restricted.
-            if path.len() + 1 >= MAX_PLY || self.tree.node(at).proven != Proven::No && !path.is_empty() {
-                break false;
+            if path.len() + 1 >= MAX_PLY || grown.tree.node(at).proven != Proven::No && !path.is_empty() {
+                break End::Known;
             }
             let only = if path.is_empty() { only } else { &[] };
-            let Some(edge) = self.choose(at, only) else { break false };
-            let m = self.tree.node(at).edges[edge].m;
+            let Some(edge) = grown.choose(at, only, self.leaf.kind.has_prior()) else { break End::Known };
+            let chosen = &mut grown.tree.node_mut(at).edges[edge];
+            chosen.under_way += self.losses;
+            let (m, child) = (chosen.m, chosen.child);
             let after = played(&position, m);
             key = key::after(&position, key, m, &after);
             position = after;
             self.keys.push(key);
             self.moves.push(m);
             path.push((at, edge));
-            if self.is_drawn(&position, path.len()) {
-                break true;
+            if is_drawn(&self.keys, &position, path.len()) {
+                break End::Repetition;
             }
-            let known = match self.tree.node(at).edges[edge].child {
-                NONE => self.tree.find(tree::key(key, &position)),
-                child => Some(child),
-            };
-            let child = match known {
-                Some(child) => child,
-                None => {
-                    let node = self.judge(&position, key, path.len());
-                    if self.search.time.stopped() {
-                        // Its value may be cut short.
-                        return false;
-                    }
-                    self.tree.insert(node)
-                }
-            };
-            self.tree.node_mut(at).edges[edge].child = child;
+            let known = if child == NONE { grown.tree.find(tree::key(key, &position)) } else { Some(child) };
+            let Some(child) = known else { break End::New };
+            grown.tree.node_mut(at).edges[edge].child = child;
             at = child;
-            if known.is_none() {
-                break false;
-            }
         };
-        if self.search.nodes == nodes {
-            // A playout that evaluates nothing counts as one node.
-            if self.search.time.should_stop(nodes) {
-                return false;
-            }
-            self.search.nodes += 1;
-        }
-        self.back_up(&path, drawn);
-        self.playouts += 1;
-        self.plies += path.len() as u64;
-        self.deepest = self.deepest.max(path.len());
-        !self.search.time.stopped()
-    }
-
-    fn back_up(&mut self, path: &[(u32, usize)], drawn: bool) {
-        for (number, &(at, edge)) in path.iter().rev().enumerate() {
-            let child = self.tree.node(at).edges[edge].child;
-            // A draw by the path alone says nothing about the position.
-            let value =
-                if drawn && number == 0 || child == NONE { 0.5 } else { 1.0 - self.tree.node(child).value };
-            let node = self.tree.node_mut(at);
-            node.visits += 1;
-            let edge = &mut node.edges[edge];
-            edge.visits += 1;
-            edge.value = value;
-            self.tree.settle(at);
-        }
-    }
-
-    /// The move with the highest bound that is not proven to lose.
-    fn choose(&self, at: u32, only: &[Move]) -> Option<usize> {
-        let node = self.tree.node(at);
-        let open = |edge: &Edge| only.is_empty() || only.contains(&edge.m);
-        let visited: f32 = node.edges.iter().filter(|edge| edge.visits > 0).map(|edge| edge.prior).sum();
-        let unvisited = node.value - URGENCY * visited.sqrt();
-        let root = (node.visits.max(1) as f32).sqrt();
-        let logarithm = (node.visits.max(1) as f32).ln();
-        let score = |edge: &Edge| {
-            let visits = edge.visits as f32;
-            match self.tree.proven(edge) {
-                Proven::Loss(_) => return -1.0,
-                Proven::Win(_) => return f32::INFINITY,
-                _ => {}
-            }
-            if self.leaf.kind.has_prior() {
-                let value = if edge.visits > 0 { edge.value } else { unvisited };
-                value + EXPLORATION * edge.prior * root / (1.0 + visits)
-            } else if edge.visits == 0 {
-                f32::MAX
-            } else {
-                edge.value + UCB1 * (2.0 * logarithm / visits).sqrt()
-            }
-        };
-        let scores = node.edges.iter().enumerate().filter(|(_, edge)| open(edge)).map(|(i, e)| (i, score(e)));
-        scores.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(edge, _)| edge)
-    }
-
-    /// Tests for a repetition, which depends on the path; other draws belong to the node.
-    fn is_drawn(&self, position: &Chess, ply: usize) -> bool {
-        let reversible = (position.halfmoves() as usize).min(self.keys.len() - 1);
-        repeats(&self.keys, reversible, ply)
+        Descent { path, position, key, end, pruned: grown.pruned }
     }
 
     /// A move that mates, which proves a node at its first visit: the key move of a mate looks worst until then.
-    fn mate_in_one(&mut self, position: &Chess, key: u64, legal: &MoveList) -> Option<Edge> {
+    fn mate_in_one(&self, position: &Chess, key: u64, legal: &MoveList) -> Option<(Move, Node)> {
         legal.iter().find_map(|&m| {
             let after = played(position, m);
             if !legal::in_check(&after) || !after.legal_moves().is_empty() {
@@ -141,42 +133,128 @@ impl<E: Evaluator> Growth<'_, '_, E> {
             }
             let key = tree::key(key::after(position, key, m, &after), &after);
             let proven = Proven::Loss(0);
-            let mated = Node { key, own: 0.0, value: 0.0, visits: 0, proven, edges: Box::default() };
-            let child = self.tree.insert(mated);
-            Some(Edge { m, prior: 1.0, visits: 0, value: 1.0, child })
+            Some((m, Node { key, own: 0.0, value: 0.0, visits: 0, proven, edges: Box::default() }))
         })
     }
 
     /// A new node of a position: what the rules say, or its value and the probabilities of its moves.
-    pub(super) fn judge(&mut self, position: &Chess, key: u64, ply: usize) -> Node {
+    pub(super) fn judge(&mut self, position: &Chess, key: u64, ply: usize) -> Judged {
         let legal = position.legal_moves();
         let in_check = legal::in_check(position);
         let key_of_node = tree::key(key, position);
-        let ended = |own: f32, proven: Proven| Node {
-            key: key_of_node,
-            own,
-            value: own,
-            visits: 0,
-            proven,
-            edges: Box::default(),
+        let new = |own: f32, proven: Proven, edges: Box<[Edge]>| {
+            let node = Node { key: key_of_node, own, value: own, visits: 0, proven, edges };
+            Judged { node, mated: None }
         };
+        let ended = |own: f32, proven: Proven| new(own, proven, Box::default());
         if legal.is_empty() {
             return if in_check { ended(0.0, Proven::Loss(0)) } else { ended(0.5, Proven::Draw) };
         }
         if ply > 0 && (position.halfmoves() >= 100 || self.search.is_drawn_ending(position, in_check)) {
             return ended(0.5, Proven::Draw);
         }
+        let edge =
+            |m: Move, prior: f32, value: f32| Edge { m, prior, visits: 0, value, child: NONE, under_way: 0 };
         // The root keeps all its moves, for `searchmoves` and MultiPV.
         if ply > 0
-            && let Some(mate) = self.mate_in_one(position, key, &legal)
+            && let Some((m, mated)) = self.mate_in_one(position, key, &legal)
         {
-            return Node { edges: Box::new([mate]), ..ended(1.0, Proven::Win(1)) };
+            let edges = Box::new([edge(m, 1.0, 1.0)]);
+            return Judged { mated: Some(mated), ..new(1.0, Proven::Win(1), edges) };
         }
-        let own = self.leaf.value(self.search, position, key, &self.moves);
+        let own = self.leaf.value(&mut self.search, position, key, &self.moves);
         let priors = self.leaf.priors(position, &legal, &self.moves);
-        let edge = |(&m, prior): (&Move, f32)| Edge { m, prior, visits: 0, value: 0.0, child: NONE };
-        let mut edges: Box<[Edge]> = legal.iter().zip(priors).map(edge).collect();
+        let mut edges: Box<[Edge]> =
+            legal.iter().zip(priors).map(|(&m, prior)| edge(m, prior, 0.0)).collect();
         edges.sort_by(|a, b| b.prior.total_cmp(&a.prior));
-        Node { edges, ..ended(own, Proven::No) }
+        new(own, Proven::No, edges)
+    }
+}
+
+/// Tests for a repetition, which depends on the path; other draws belong to the node.
+fn is_drawn(keys: &[u64], position: &Chess, ply: usize) -> bool {
+    let reversible = (position.halfmoves() as usize).min(keys.len() - 1);
+    repeats(keys, reversible, ply)
+}
+
+impl Grown<'_> {
+    /// Adds a new node after the edge that led to it, unless another thread has added it since.
+    fn attach(&mut self, (at, edge): (u32, usize), judged: Judged) {
+        let Judged { mut node, mated } = judged;
+        let child = match self.tree.find(node.key) {
+            Some(known) => known,
+            None => {
+                if let Some(mated) = mated {
+                    node.edges[0].child = self.tree.insert(mated);
+                }
+                self.tree.insert(node)
+            }
+        };
+        self.tree.node_mut(at).edges[edge].child = child;
+    }
+
+    fn back_up(&mut self, descent: &Descent, losses: u16) {
+        for (number, &(at, edge)) in descent.path.iter().rev().enumerate() {
+            let child = self.tree.node(at).edges[edge].child;
+            // A draw by the path alone says nothing about the position.
+            let drawn = descent.end == End::Repetition && number == 0 || child == NONE;
+            let value = if drawn { 0.5 } else { 1.0 - self.tree.node(child).value };
+            let node = self.tree.node_mut(at);
+            node.visits += 1;
+            let edge = &mut node.edges[edge];
+            edge.under_way -= losses;
+            edge.visits += 1;
+            edge.value = value;
+            self.tree.settle(at);
+        }
+        self.playouts += 1;
+        self.plies += descent.path.len() as u64;
+        self.deepest = self.deepest.max(descent.path.len());
+    }
+
+    /// Takes the virtual losses of a playout back that comes to nothing.
+    fn give_up(&mut self, descent: &Descent, losses: u16) {
+        if self.pruned == descent.pruned {
+            for &(at, edge) in &descent.path {
+                self.tree.node_mut(at).edges[edge].under_way -= losses;
+            }
+        }
+    }
+
+    /// The move with the highest bound that is not proven to lose.
+    fn choose(&self, at: u32, only: &[Move], has_prior: bool) -> Option<usize> {
+        let node = self.tree.node(at);
+        let open = |edge: &Edge| only.is_empty() || only.contains(&edge.m);
+        let visited: f32 = node.edges.iter().filter(|edge| edge.visits > 0).map(|edge| edge.prior).sum();
+        let unvisited = node.value - URGENCY * visited.sqrt();
+        let under_way: u32 = node.edges.iter().map(|edge| u32::from(edge.under_way)).sum();
+        let visits = (node.visits + under_way).max(1) as f32;
+        let (root, logarithm) = (visits.sqrt(), visits.ln());
+        let score = |edge: &Edge| {
+            match self.tree.proven(edge) {
+                Proven::Loss(_) => return -1.0,
+                Proven::Win(_) => return f32::INFINITY,
+                _ => {}
+            }
+            let visits = (edge.visits + u32::from(edge.under_way)) as f32;
+            let known = if edge.visits > 0 { edge.value } else { unvisited };
+            // Playouts under way count as lost.
+            let value = match edge.under_way {
+                0 => known,
+                _ => {
+                    known * edge.visits.max(1) as f32
+                        / (edge.visits.max(1) as f32 + f32::from(edge.under_way))
+                }
+            };
+            if has_prior {
+                value + EXPLORATION * edge.prior * root / (1.0 + visits)
+            } else if visits == 0.0 {
+                f32::MAX
+            } else {
+                value + UCB1 * (2.0 * logarithm / visits).sqrt()
+            }
+        };
+        let scores = node.edges.iter().enumerate().filter(|(_, edge)| open(edge)).map(|(i, e)| (i, score(e)));
+        scores.reduce(|best, next| if next.1 > best.1 { next } else { best }).map(|(edge, _)| edge)
     }
 }

@@ -2,29 +2,41 @@
 
 use shakmaty::{Chess, Move, Position};
 
-use super::Growth;
 use super::tree::{Edge, NONE, Proven};
+use super::{Grown, Growth};
+use crate::uci::Chances;
 use crate::{Limits, Report};
 use patzer_chess::score::{MAX_PLY, Score, mate_in, mated_in};
 use patzer_eval::Evaluator;
 
 impl<E: Evaluator> Growth<'_, '_, E> {
-    /// Mean length of a playout, in plies.
-    pub(super) fn depth(&self) -> i32 {
-        (self.plies / self.playouts.max(1)).max(1) as i32
-    }
-
     /// Reports the best lines; returns the first.
     pub(super) fn report(&mut self, limits: &Limits, info: &mut dyn FnMut(&Report)) -> Report {
-        let order = self.order(self.root, &limits.only);
-        let lines = limits.lines.clamp(1, order.len().max(1));
-        let mut first = None;
-        for (rank, &edge) in (1..).zip(order.iter().take(lines)) {
-            let report = self.line_report(edge, rank);
-            info(&report);
-            first.get_or_insert(report);
-        }
-        first.unwrap_or_default()
+        let own = self.search.nodes;
+        let (nodes, time) = (self.search.time.total_nodes(own), self.search.time.elapsed());
+        let reports: Vec<Report> = {
+            let grown = self.grown();
+            let order = grown.order(grown.root, &limits.only);
+            let lines = limits.lines.clamp(1, order.len().max(1));
+            let line =
+                |(rank, &edge)| Report { nodes, time, ..grown.line_report(edge, rank, &self.leaf.chances) };
+            (1..).zip(order.iter().take(lines)).map(line).collect()
+        };
+        reports.iter().for_each(info);
+        reports.into_iter().next().unwrap_or_default()
+    }
+}
+
+/// The report of a position without a legal move.
+pub(super) fn empty(position: &Chess) -> Report {
+    let score = if position.is_check() { mated_in(0) } else { 0 };
+    Report { score, rank: 1, ..Report::default() }
+}
+
+impl Grown<'_> {
+    /// Mean length of a playout, in plies.
+    fn depth(&self) -> i32 {
+        (self.plies / self.playouts.max(1)).max(1) as i32
     }
 
     /// The root's moves that were visited, by this search or earlier ones of the game, the most visited first.
@@ -36,34 +48,25 @@ impl<E: Evaluator> Growth<'_, '_, E> {
         visits
     }
 
-    pub(super) fn empty_report(&self, position: &Chess) -> Report {
-        let score = if position.is_check() { mated_in(0) } else { 0 };
-        Report { score, rank: 1, ..Report::default() }
-    }
-
-    fn line_report(&mut self, edge: usize, rank: usize) -> Report {
+    fn line_report(&self, edge: usize, rank: usize, chances: &Chances) -> Report {
         let edge = &self.tree.node(self.root).edges[edge];
         let score = match self.tree.proven(edge) {
             Proven::Win(plies) => mate_in(plies.into()),
             Proven::Loss(plies) => mated_in(plies.into()),
             Proven::Draw => 0,
             // A move without a visit has the value of its node.
-            Proven::No if edge.visits == 0 => self.leaf.chances.score(self.tree.node(self.root).value.into()),
-            Proven::No => self.leaf.chances.score(edge.value.into()),
+            Proven::No if edge.visits == 0 => chances.score(self.tree.node(self.root).value.into()),
+            Proven::No => chances.score(edge.value.into()),
         };
-        let pv = self.variation(edge);
         Report {
-            tbhits: 0,
             best: Some(edge.m),
             score,
             depth: self.depth(),
             seldepth: self.deepest.max(1) as i32,
             rank,
             hashfull: self.tree.permille(),
-            nodes: self.search.nodes,
-            time: self.search.time.elapsed(),
-            pv,
-            visits: Vec::new(),
+            pv: self.variation(edge),
+            ..Report::default()
         }
     }
 

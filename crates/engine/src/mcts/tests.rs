@@ -152,3 +152,45 @@ fn visits_are_those_of_the_search_and_of_what_it_knew_before() {
     assert!(sum(&next) > 50, "{}", sum(&next));
     assert!(next.visits.iter().all(|(m, visits)| game.position().is_legal(*m) && *visits > 0));
 }
+
+#[test]
+fn threads_share_a_tree_whose_visits_add_up() {
+    let start = Line::new(Chess::default());
+    for kind in TREES {
+        let mut engine = engine(kind);
+        engine.set_threads(4);
+        let report = search(&mut engine, &start, nodes(20_000));
+        assert!(report.nodes >= 20_000 && report.best.is_some(), "{kind:?}");
+        let root = engine.tree.find(tree::key(start.key(), start.position())).unwrap();
+        let root = engine.tree.node(root);
+        let visits: u32 = root.edges.iter().map(|edge| edge.visits).sum();
+        assert!(root.visits == visits && visits > 20, "{kind:?}: {} {visits}", root.visits);
+        assert_eq!(report.visits.iter().map(|(_, visits)| visits).sum::<u32>(), visits);
+        assert!(engine.tree.edges().all(|edge| edge.under_way == 0), "{kind:?}");
+        // What one thread finds is the same as ever.
+        engine.set_threads(1);
+        engine.new_game();
+        let mut other = super::tests::engine(kind);
+        let [one, same] = [&mut engine, &mut other].map(|engine| search(engine, &start, nodes(3_000)));
+        assert_eq!((one.visits, one.score, one.pv), (same.visits, same.score, same.pv), "{kind:?}");
+    }
+}
+
+#[test]
+fn threads_prove_mates_within_their_memory() {
+    for text in [
+        "6k1/5ppp/8/8/8/8/5PPP/3R2K1 w - - 0 1",
+        "5r1k/6pp/7N/8/2Q5/8/8/6K1 w - - 0 1",
+        "r5rk/5p1p/5R2/4B3/8/8/7P/7K w - - 0 1",
+    ] {
+        let mut engine = PlayoutSearcher::new(Hce::new(Default::default()), SearchKind::Mcts, 64);
+        engine.set_threads(4);
+        let report = search(&mut engine, &Line::new(from_fen(text)), nodes(1_000_000));
+        assert!(report.score >= mate_in(200), "{text}: {report:?}");
+    }
+    let mut engine = PlayoutSearcher::new(Simple, SearchKind::Mcts, 1);
+    engine.set_threads(4);
+    let report = search(&mut engine, &Line::new(Chess::default()), nodes(150_000));
+    // The tree is pruned when it is full, and grows by one node at a time.
+    assert!(report.hashfull > 300 && engine.tree.is_within(1 << 20, 4 * 4096), "{}", report.hashfull);
+}

@@ -26,6 +26,8 @@ pub struct Edge {
     /// Expected score of the mover, 0 to 1, when last visited.
     pub value: f32,
     pub child: u32,
+    /// Playouts of other threads that are under way here: virtual losses, so that threads look at different lines.
+    pub under_way: u16,
 }
 
 #[derive(Debug)]
@@ -92,6 +94,17 @@ impl Tree {
 
     pub fn is_full(&self) -> bool {
         self.bytes > self.limit
+    }
+
+    #[cfg(test)]
+    pub fn edges(&self) -> impl Iterator<Item = &Edge> {
+        self.nodes.iter().flat_map(|node| &node.edges)
+    }
+
+    /// Whether it takes at most so many bytes, and so many more.
+    #[cfg(test)]
+    pub fn is_within(&self, bytes: usize, more: usize) -> bool {
+        self.bytes <= bytes + more
     }
 
     /// Share of the memory in use, in permille.
@@ -161,8 +174,11 @@ impl Tree {
         self.clear();
         for at in kept {
             let Some(mut node) = old[at as usize].take() else { continue };
-            for edge in node.edges.iter_mut().filter(|edge| edge.child != NONE) {
-                edge.child = new[edge.child as usize];
+            for edge in &mut node.edges {
+                edge.under_way = 0;
+                if edge.child != NONE {
+                    edge.child = new[edge.child as usize];
+                }
             }
             self.insert(node);
         }

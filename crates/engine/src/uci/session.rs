@@ -356,7 +356,6 @@ impl Session {
     pub fn set_threads(&mut self, threads: usize) {
         self.threads = threads;
         self.engine().set_threads(threads);
-        self.explain_kind();
     }
 
     pub fn set_search(&mut self, search: SearchKind) {
@@ -376,9 +375,6 @@ impl Session {
             return;
         }
         let name = self.search_kind.name();
-        if self.threads > 1 {
-            self.out.explain(format_args!("Search {name} runs on one thread"));
-        }
         if self.probing.base.is_some() {
             self.out.explain(format_args!("Search {name} probes no tables"));
         }

@@ -8,8 +8,11 @@ use rayon::prelude::*;
 use shakmaty::{Chess, Move, Position};
 
 use super::features::{FeatureLevels, PreviousMoves, describe};
+use patzer_chess::PackedMove;
 use patzer_chess::rng::{self, mix};
 use patzer_data::Sampler;
+use patzer_data::format::extra::ExtraRows;
+use patzer_data::format::visits::{self, Visits};
 use patzer_data::{AnyReader, Record};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -20,12 +23,24 @@ pub struct MoveChoice {
     pub position: Chess,
     pub played: Move,
     pub before: PreviousMoves,
+    /// How often a search visited the moves; empty if the move played alone counts.
+    pub visits: Visits,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Competition {
     pub moves: Vec<FeatureLevels>,
     pub played: usize,
+    /// Of each move, its share of the choice, which are 1 together: the move played has all, or each that of its visits.
+    pub shares: Vec<f64>,
+}
+
+impl Competition {
+    /// A choice of one move.
+    pub fn of_move(moves: Vec<FeatureLevels>, played: usize) -> Competition {
+        let shares = (0..moves.len()).map(|at| if at == played { 1.0 } else { 0.0 }).collect();
+        Competition { moves, played, shares }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -62,7 +77,7 @@ impl ChoiceReader {
         if position.legal_moves().len() < 2 {
             return Err("only_move");
         }
-        Ok(MoveChoice { game, position, played, before })
+        Ok(MoveChoice { game, position, played, before, visits: Visits::new() })
     }
 }
 
@@ -70,8 +85,34 @@ impl MoveChoice {
     pub fn competition(&self) -> Competition {
         let legal = self.position.legal_moves();
         let played = legal.iter().position(|m| *m == self.played).unwrap_or(0);
-        Competition { moves: describe(&self.position, &legal, self.before), played }
+        let moves = describe(&self.position, &legal, self.before);
+        let all: u64 = self.visits.iter().map(|(_, count)| u64::from(*count)).sum();
+        if all == 0 {
+            return Competition::of_move(moves, played);
+        }
+        let share = |m: &Move| {
+            let packed = PackedMove::pack(*m);
+            let found = self.visits.iter().find(|(visited, _)| *visited == packed);
+            found.map_or(0.0, |(_, count)| f64::from(*count) / all as f64)
+        };
+        Competition { moves, played, shares: legal.iter().map(share).collect() }
     }
+}
+
+/// What is to be foreseen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Target {
+    Played,
+    Visits,
+}
+
+fn rows_of(reader: &AnyReader) -> Result<ExtraRows> {
+    let rows = ExtraRows::of(reader.path(), reader.metadata(), &[visits::column()])?;
+    let there = reader.metadata().extra.iter().any(visits::is);
+    rows.filter(|_| there).ok_or_else(|| {
+        let reason = "has no visits of moves; `patzer selfplay --search mcts` writes them";
+        Error::data(reader.path(), reason)
+    })
 }
 
 #[derive(Debug, Default)]
@@ -82,21 +123,36 @@ pub struct DrawnChoices {
 }
 
 impl DrawnChoices {
-    /// Draws up to `most` choices by the seed; `progress` receives the size of each batch read.
-    pub fn read(paths: &[PathBuf], most: usize, seed: u64, progress: impl Fn(u64)) -> Result<DrawnChoices> {
+    /// Draws up to `most` choices by the seed, of moves played or of visits; `progress` receives the size of each batch read.
+    pub fn read(
+        paths: &[PathBuf],
+        most: usize,
+        seed: u64,
+        target: Target,
+        progress: impl Fn(u64),
+    ) -> Result<DrawnChoices> {
         let (mut drawn, mut picker) = (DrawnChoices::default(), Sampler::new(most, seed));
         let mut batch = Vec::new();
         for (file, path) in (0u64..).zip(paths) {
             let (mut reader, mut choice_reader) = (AnyReader::open(path, None)?, ChoiceReader::default());
+            let mut visits = (target == Target::Visits).then(|| rows_of(&reader)).transpose()?;
             while reader.next_batch(&mut batch)? {
                 interrupt::check()?;
                 progress(batch.len() as u64);
-                for record in &batch {
+                let rows = visits.as_mut().map(|visits| visits.take(batch.len())).transpose()?;
+                for (at, record) in batch.iter().enumerate() {
                     let index = drawn.read;
                     drawn.read += 1;
-                    if let Some(choice) = choice_reader.next(record, file << 32 | u64::from(record.game)) {
-                        picker.offer(index, choice);
+                    let choice = choice_reader.next(record, file << 32 | u64::from(record.game));
+                    let Some(mut choice) = choice else { continue };
+                    if let Some(rows) = &rows {
+                        choice.visits = rows.get(at).map(|row| row.visits(0)).unwrap_or_default();
+                        if choice.visits.is_empty() {
+                            *drawn.dropped.entry("no_visits").or_default() += 1;
+                            continue;
+                        }
                     }
+                    picker.offer(index, choice);
                 }
             }
             for (reason, count) in choice_reader.dropped {
@@ -126,7 +182,6 @@ impl DrawnChoices {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patzer_chess::PackedMove;
 
     fn records(text: &str) -> Vec<Record> {
         let mut records = Vec::new();
@@ -152,6 +207,19 @@ mod tests {
         let choice = choice_reader.next(&Record { ply: 9, ..game[3] }, 0).unwrap();
         assert!(choice.before.last.is_none());
         assert_eq!(choice.competition().moves.len(), choice.position.legal_moves().len());
+    }
+
+    #[test]
+    fn a_choice_is_of_the_move_played_or_shared_by_visits() {
+        let game = records("[Result \"1-0\"]\n\n1. e4 1-0\n\n");
+        let mut choice = ChoiceReader::default().next(&game[0], 0).unwrap();
+        let played = choice.competition();
+        assert_eq!((played.shares[played.played], played.shares.iter().sum::<f64>()), (1.0, 1.0));
+        let legal = choice.position.legal_moves();
+        choice.visits = vec![(PackedMove::pack(legal[3]), 6), (PackedMove::pack(legal[0]), 2)];
+        let visited = choice.competition();
+        assert_eq!((visited.shares[0], visited.shares[3], visited.played), (0.25, 0.75, played.played));
+        assert_eq!(visited.shares.iter().sum::<f64>(), 1.0);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! it among the legal moves. Sources: Hunter, "MM algorithms for generalized Bradley-Terry models" (2004);
 //! Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007), also for the prior: each level
 //! wins and loses one virtual game against strength 1.
+//! A choice may be shared by moves, in proportion to the visits of a search: then its likelihood is the mean of theirs in
+//! logarithms, and a level is played by the shares of its moves.
 //! Sums run over fixed chunks in a fixed order, so a fit does not depend on the number of threads.
 
 use rayon::prelude::*;
@@ -13,6 +15,9 @@ use super::features::{COUNT, FeatureLevels, GROUPS};
 use crate::optim::Cholesky;
 
 const CHUNK: usize = 512;
+
+/// Groups whose levels, in their order, order moves without a fit: the exchange, the piece taken.
+const ORDERING: [usize; 2] = [2, 0];
 
 /// Most chunks of sums that take much memory.
 const MAX_CHUNKS: usize = 16;
@@ -51,7 +56,8 @@ pub struct Level {
     pub gamma: f64,
     /// Standard error of ln strength; 0 for the reference.
     pub error: f64,
-    pub played: u64,
+    /// Choices of moves that have it; a sum of shares.
+    pub played: f64,
     pub offered: u64,
 }
 
@@ -95,16 +101,15 @@ pub fn fit(competitions: &[Competition], settings: &Settings) -> Fit {
     Fit { levels: levels.collect(), iterations, converged }
 }
 
-type LevelCounts = Vec<Vec<u64>>;
-
-fn count(competitions: &[Competition]) -> (LevelCounts, LevelCounts) {
-    let none = || -> LevelCounts { GROUPS.iter().map(|group| vec![0; group.level_count()]).collect() };
-    let (mut played, mut offered) = (none(), none());
+/// How much each level was played, and how often it was offered.
+fn count(competitions: &[Competition]) -> (Vec<Vec<f64>>, Vec<Vec<u64>>) {
+    let mut played: Vec<_> = GROUPS.iter().map(|group| vec![0.0; group.level_count()]).collect();
+    let mut offered: Vec<_> = GROUPS.iter().map(|group| vec![0; group.level_count()]).collect();
     for competition in competitions {
-        for (at, features) in competition.moves.iter().enumerate() {
+        for (features, share) in competition.moves.iter().zip(&competition.shares) {
             for (group, &level) in features.iter().enumerate() {
                 offered[group][usize::from(level)] += 1;
-                played[group][usize::from(level)] += u64::from(at == competition.played);
+                played[group][usize::from(level)] += share;
             }
         }
     }
@@ -138,14 +143,14 @@ fn products(competitions: &[Competition], gammas: &Strengths) -> Vec<Vec<f64>> {
 }
 
 /// Updates all levels of a group at once (a move has only one of them): γ ← γ (W + 1) / (E + 2γ/(γ + 1)),
-/// where W counts how often the level was played and E how often the model expects it; the rest is the prior.
+/// where W is how much the level was played and E how often the model expects it; the rest is the prior.
 /// `products` follow.
 fn step(
     competitions: &[Competition],
     products: &mut [Vec<f64>],
     gammas: &mut Strengths,
     group: usize,
-    played: &[u64],
+    played: &[f64],
 ) {
     let expected = sum(competitions.len(), GROUPS[group].level_count(), |choice, expected| {
         let strengths = &products[choice];
@@ -157,7 +162,7 @@ fn step(
     let reference = GROUPS[group].reference;
     let mut factors = vec![1.0; GROUPS[group].level_count()];
     for (level, gamma) in gammas.0[group].iter_mut().enumerate().filter(|(level, _)| *level != reference) {
-        factors[level] = (played[level] as f64 + 1.0) / (expected[level] + 2.0 * *gamma / (*gamma + 1.0));
+        factors[level] = (played[level] + 1.0) / (expected[level] + 2.0 * *gamma / (*gamma + 1.0));
         *gamma *= factors[level];
     }
     products.par_iter_mut().zip(competitions).for_each(|(strengths, competition)| {
@@ -169,7 +174,7 @@ fn step(
 
 /// Log-likelihood of the choices in nats, without the prior.
 pub fn log_likelihood(competitions: &[Competition], gammas: &Strengths) -> f64 {
-    sum(competitions.len(), 1, |choice, total| total[0] += probability(&competitions[choice], gammas).ln())[0]
+    sum(competitions.len(), 1, |choice, total| total[0] += log_probability(&competitions[choice], gammas))[0]
 }
 
 /// Log-prior: one win and one loss of each level against strength 1.
@@ -177,9 +182,11 @@ fn log_prior(gammas: &Strengths) -> f64 {
     gammas.0.iter().flatten().map(|gamma| gamma.ln() - 2.0 * (gamma + 1.0).ln()).sum()
 }
 
-pub fn probability(competition: &Competition, gammas: &Strengths) -> f64 {
+/// Logarithm of the probability of a choice; of one that moves share, its mean.
+fn log_probability(competition: &Competition, gammas: &Strengths) -> f64 {
     let total: f64 = competition.moves.iter().map(|features| gammas.of(features)).sum();
-    gammas.of(&competition.moves[competition.played]) / total
+    let moves = competition.moves.iter().zip(&competition.shares).filter(|(_, share)| **share > 0.0);
+    moves.map(|(features, share)| share * (gammas.of(features) / total).ln()).sum()
 }
 
 /// Standard errors of ln strength from the inverse information, the prior's virtual games included.
@@ -260,41 +267,50 @@ fn inform(
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Quality {
     pub choices: u64,
-    /// Mean log-probability of the move played, in nats.
+    /// Mean log-probability of the move played, or of the moves visited by their shares, in nats.
     pub log_likelihood: f64,
     pub error: f64,
+    /// `log_likelihood` of a model that knows the shares; 0 of moves played.
+    pub attainable: f64,
     /// `log_likelihood` if all legal moves were equally likely.
     pub uniform: f64,
-    /// Share of choices whose move ranks first, among the first two, … five.
+    /// Share of choices whose move played ranks first, among the first two, … five.
     pub among: [f64; 5],
+    /// The same of moves in the order of a search without history: by the exchange, then by the piece taken.
+    pub by_exchange: [f64; 5],
 }
 
 pub fn quality(competitions: &[Competition], gammas: &Strengths) -> Quality {
-    let sums = sum(competitions.len(), 8, |choice, sums| {
+    const RANKS: usize = 5;
+    let sums = sum(competitions.len(), 4 + 2 * RANKS, |choice, sums| {
         let competition = &competitions[choice];
-        let log = probability(competition, gammas).ln();
+        let log = log_probability(competition, gammas);
         sums[0] += log;
         sums[1] += log * log;
         sums[2] -= (competition.moves.len() as f64).ln();
+        let shares = competition.shares.iter().filter(|share| **share > 0.0);
+        sums[3] += shares.map(|share| share * share.ln()).sum::<f64>();
         let scores: Vec<f64> = competition.moves.iter().map(|features| gammas.of(features)).collect();
-        if let Some(sum) = sums.get_mut(2 + rank(&scores, competition.played)) {
-            *sum += 1.0;
+        let exchanges: Vec<[u16; 2]> =
+            competition.moves.iter().map(|features| ORDERING.map(|group| features[group])).collect();
+        let ranks = [rank(&scores, competition.played), rank(&exchanges, competition.played)];
+        for (place, rank) in [4, 4 + RANKS].into_iter().zip(ranks).filter(|(_, rank)| *rank <= RANKS) {
+            sums[place + rank - 1] += 1.0;
         }
     });
     let n = competitions.len().max(1) as f64;
     let mean = sums[0] / n;
-    let mut among = [0.0; 5];
-    let mut so_far = 0.0;
-    for (share, count) in among.iter_mut().zip(&sums[3..]) {
-        so_far += count;
-        *share = so_far / n;
-    }
+    let among = |place: usize| -> [f64; RANKS] {
+        std::array::from_fn(|rank| sums[place..=place + rank].iter().sum::<f64>() / n)
+    };
     Quality {
         choices: competitions.len() as u64,
         log_likelihood: mean,
         error: ((sums[1] / n - mean * mean).max(0.0) / n).sqrt(),
+        attainable: sums[3] / n,
         uniform: sums[2] / n,
-        among,
+        among: among(4),
+        by_exchange: among(4 + RANKS),
     }
 }
 
@@ -329,7 +345,7 @@ mod tests {
                 rest -= gammas.of(features);
                 rest < 0.0
             });
-            Competition { played: played.unwrap_or(11), moves }
+            Competition::of_move(moves, played.unwrap_or(11))
         };
         (0..choices).map(one).collect()
     }
@@ -345,17 +361,38 @@ mod tests {
     #[test]
     fn one_level_against_none_is_the_ratio_of_wins_with_the_prior() {
         // Played 30 times of 40: (30 + 1) / (10 + 1) with the virtual games.
-        let competition = |played| Competition { moves: vec![features(&[(3, 1)]), features(&[])], played };
+        let competition = |played| Competition::of_move(vec![features(&[(3, 1)]), features(&[])], played);
         let competitions: Vec<Competition> = (0..40).map(|i| competition(usize::from(i % 4 == 0))).collect();
         let settings = Settings { tolerance: 1e-14, iterations: 10_000 };
         let fit = fit(&competitions, &settings);
         assert!(fit.converged);
         let level = fit.levels[3][1];
         assert!((level.gamma - 31.0 / 11.0).abs() < 1e-5, "{level:?}");
-        assert_eq!((level.played, level.offered), (30, 40));
+        assert_eq!((level.played, level.offered), (30.0, 40));
         // The information of a Bernoulli trial: 42 p (1 − p), p = 31/42.
         assert!((level.error - (42.0f64 / (31.0 * 11.0)).sqrt()).abs() < 1e-5, "{level:?}");
         assert_eq!(fit.levels[3][0].gamma, 1.0);
+    }
+
+    #[test]
+    fn shared_choices_fit_as_many_choices_of_their_moves_would() {
+        let moves = || vec![features(&[(3, 1)]), features(&[(0, 2)]), features(&[])];
+        let settings = Settings { tolerance: 1e-14, iterations: 10_000 };
+        // Ten choices that the moves share, and as many choices of each move as its shares add up to.
+        let shared = Competition { shares: vec![0.5, 0.3, 0.2], ..Competition::of_move(moves(), 0) };
+        let single = [5, 3, 2].into_iter().enumerate();
+        let single: Vec<Competition> =
+            single.flat_map(|(played, times)| vec![Competition::of_move(moves(), played); times]).collect();
+        let (one, other) = (fit(&vec![shared.clone(); 10], &settings), fit(&single, &settings));
+        for (a, b) in one.levels.iter().flatten().zip(other.levels.iter().flatten()) {
+            assert!((a.gamma - b.gamma).abs() < 1e-6 && (a.played - b.played).abs() < 1e-9, "{a:?} {b:?}");
+            assert!((a.error - b.error).abs() < 1e-6 && a.offered == b.offered);
+        }
+        let quality = quality(&[shared], &one.strengths());
+        let entropy = -(0.5f64 * 0.5f64.ln() + 0.3 * 0.3f64.ln() + 0.2 * 0.2f64.ln());
+        assert!((quality.attainable + entropy).abs() < 1e-12 && quality.log_likelihood < quality.attainable);
+        assert_eq!(GROUPS[ORDERING[0]].name, "exchange");
+        assert_eq!(GROUPS[ORDERING[1]].name, "capture");
     }
 
     #[test]

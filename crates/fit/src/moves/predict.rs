@@ -99,7 +99,7 @@ mod tests {
     fn choice(text: &str, san: &str) -> MoveChoice {
         let position = fen::position(text, false).unwrap();
         let played = san.parse::<San>().unwrap().to_move(&position).unwrap();
-        MoveChoice { game: 0, position, played, before: PreviousMoves::default() }
+        MoveChoice { game: 0, position, played, before: PreviousMoves::default(), visits: Vec::new() }
     }
 
     #[test]

@@ -20,6 +20,8 @@ pub fn write(fit: &Fit, about: &[String]) -> String {
     for (group, levels) in GROUPS.iter().zip(&fit.levels) {
         let _ = writeln!(text, "\n# {}\n[{}]", group.doc, group.name);
         for (index, Level { gamma, error, played, offered }) in levels.iter().enumerate() {
+            // Shares of visits add up to fractions.
+            let played = (1000.0 * played).round() / 1000.0;
             let _ =
                 writeln!(text, "{:?} = [{gamma:.6}, {error:.6}, {played}, {offered}]", group.level(index));
         }
@@ -28,7 +30,7 @@ pub fn write(fit: &Fit, about: &[String]) -> String {
 }
 
 pub fn read(path: &Path) -> Result<Strengths> {
-    type Table = BTreeMap<String, BTreeMap<String, (f64, f64, u64, u64)>>;
+    type Table = BTreeMap<String, BTreeMap<String, (f64, f64, f64, u64)>>;
     let text = io::read_text(path, io::Limit::WEIGHTS)?;
     let table: Table = toml::from_str(&text)
         .map_err(|e| Error::data(path, format!("is not a table of moves: {}", e.message())))?;
