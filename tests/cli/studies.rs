@@ -183,3 +183,16 @@ fn nodes_measures_the_growth_of_the_search() {
     let factor = table.lines().find_map(|line| line.split_once("× ")).unwrap().1;
     assert!((1.0..8.0).contains(&factor.trim_end_matches([' ', '|']).parse::<f64>().unwrap()), "{table}");
 }
+
+#[test]
+fn playouts_train_on_the_games_of_both_searches() {
+    let (_folder, out) = place();
+    let table = study("playouts", &out, &[]);
+    assert_eq!(rows(&table), ["alpha-beta", "playouts", "both, half of each", "playouts, as long"]);
+    let positions =
+        |row: usize| table.lines().nth(2 + row).unwrap().split('|').nth(2).unwrap().trim().parse::<u64>();
+    assert_eq!((positions(1), positions(2)), (positions(0), positions(0)), "{table}");
+    let games = fs::read(out.join("mcts.pgn.zst")).unwrap();
+    let text = zstd::decode_all(&games[..]).unwrap();
+    assert!(String::from_utf8_lossy(&text).contains("visits=\""));
+}

@@ -6,7 +6,9 @@ use std::path::Path;
 use patzer_chess::rng::Rng;
 use patzer_chess::{PackedBoard, PackedMove};
 use patzer_data::format::capabilities::Capabilities;
+use patzer_data::format::extra::{ExtraRow, ExtraRows};
 use patzer_data::format::registry::{self, Format};
+use patzer_data::format::visits::{self, Visits};
 use patzer_data::format::{bullet, fen};
 use patzer_data::{AnyReader, AnyWriter, FAR, Metadata, Record, Target, flags};
 use patzer_pgn::{GameSplitter, Parser};
@@ -251,6 +253,27 @@ proptest! {
         }
     }
 
+    /// Datasets keep visits as they are, montyformat in 255ths of the most; rewritten, both are the same bytes.
+    #[test]
+    fn visits_survive_as_their_format_keeps_them(records in games(16), seed in any::<u64>()) {
+        let records: Vec<Record> = records.into_iter().filter(|record| record.score.is_some()).collect();
+        prop_assume!(!records.is_empty());
+        let rows = random_visits(&records, seed);
+        let folder = tempfile::tempdir().unwrap();
+        for (format, scale) in [("parquet", None), ("monty", Some(255))] {
+            let path = folder.path().join(format!("x.{format}"));
+            write_visits(&path, &records, rows.iter().map(|visits| ExtraRow::of_visits(visits)).collect());
+            let (again, read) = read_visits(&path);
+            prop_assert_eq!(again.len(), records.len(), "{}", format);
+            for (visits, read) in rows.iter().zip(&read) {
+                prop_assert_eq!(&scaled(visits, scale), &read.visits(0), "{}", format);
+            }
+            let copy = folder.path().join(format!("y.{format}"));
+            write_visits(&copy, &again, read);
+            prop_assert_eq!(std::fs::read(&path).unwrap(), std::fs::read(&copy).unwrap(), "{}", format);
+        }
+    }
+
     /// The trainer's own crate makes the same records from text.
     #[test]
     fn bullet_records_are_those_of_bulletformat(records in games(16)) {
@@ -325,4 +348,45 @@ fn bytes_of(format: &str, records: &[Record]) -> Vec<u8> {
     writer.write(records).unwrap();
     writer.finish().unwrap();
     std::fs::read(Path::new(&path)).unwrap()
+}
+
+/// Visits of some moves of each position, of none in some.
+fn random_visits(records: &[Record], seed: u64) -> Vec<Visits> {
+    let mut rng = Rng::new(seed);
+    let of = |record: &Record| {
+        let legal = record.position().unwrap().legal_moves();
+        let most = [0, legal.len()][usize::from(rng.below(4) > 0)];
+        let visited = legal.iter().take(most).filter(|_| rng.below(3) > 0).map(|&m| PackedMove::pack(m));
+        let visited: Vec<PackedMove> = visited.collect();
+        let mut visits: Visits = visited.into_iter().map(|m| (m, 1 + rng.below(900) as u32)).collect();
+        visits::sort(&mut visits);
+        visits
+    };
+    records.iter().map(of).collect()
+}
+
+/// Visits as a format keeps them that writes them in so many parts of the most, or exactly.
+fn scaled(visits: &Visits, parts: Option<u32>) -> Visits {
+    let (Some(parts), Some((_, most))) = (parts, visits.first()) else { return visits.clone() };
+    let share = |count: u32| (f64::from(parts) * f64::from(count) / f64::from(*most)).round() as u32;
+    let mut scaled: Visits =
+        visits.iter().map(|&(m, count)| (m, share(count))).filter(|(_, count)| *count > 0).collect();
+    visits::sort(&mut scaled);
+    scaled
+}
+
+fn write_visits(path: &Path, records: &[Record], rows: Vec<ExtraRow>) {
+    let metadata = Metadata { extra: vec![visits::column()], ..Metadata::new(vec![], vec![], 0) };
+    let mut writer = AnyWriter::create(path, &Target::default(), &metadata).unwrap();
+    writer.write_with(records, Some(rows)).unwrap();
+    assert_eq!(writer.finish().unwrap().positions, records.len() as u64);
+}
+
+/// Positions with their visits; where the first position has none, montyformat says nothing of them before it is read.
+fn read_visits(path: &Path) -> (Vec<Record>, Vec<ExtraRow>) {
+    let reader = AnyReader::open(path, None).unwrap();
+    let metadata = Metadata { extra: vec![visits::column()], ..Metadata::default() };
+    let mut rows = ExtraRows::of(path, &metadata, &[visits::column()]).unwrap().unwrap();
+    let records = reader.read_all().unwrap();
+    (records.clone(), rows.take(records.len()).unwrap())
 }
