@@ -22,6 +22,7 @@ mod output_layers;
 mod param_layout;
 mod permutation;
 mod pqr;
+mod rounding;
 mod run;
 mod safetensors;
 mod settings;
@@ -273,13 +274,13 @@ fn fit_stage(
     let judged = if validation.is_empty() { trained } else { validation };
     let trained = &trained[..trained.len().min(SAMPLE - SAMPLE % run.loss.group())];
     let losses = Losses {
-        train: CpuGradient::new(&model, 1, false).mean_loss(&model, run.loss, target, trained),
+        train: CpuGradient::once(&model, settings).mean_loss(&model, run.loss, target, trained),
         validation: start_loss.map(|_| best_loss),
         start: start_loss,
         constant: run.loss.of_constant(target, judged),
     };
     let judged = &judged[..judged.len().min(SAMPLE / 2)];
-    let quantisation = compare(&cpu_gradient::centipawns(&model, judged), &network, judged);
+    let quantisation = compare(&cpu_gradient::centipawns(&model, judged, false), &network, judged);
     let parameters = network.parameters();
     let device = run.backend.device().to_string();
     Ok(Outcome { network, epochs: run.epochs, best_epoch, losses, quantisation, parameters, device, model })

@@ -27,6 +27,8 @@ pub struct Run {
     targets: [Target; 2],
     pub step: u64,
     pub steps: u64,
+    /// Steps from here on are quantisation-aware.
+    rounds_from: u64,
     shape: RunShape,
     pub epochs: Vec<Epoch>,
     averaged: bool,
@@ -68,6 +70,8 @@ impl Run {
         if let Some(reason) = gpu_rejected {
             callbacks.gpu_rejected(&reason);
         }
+        let steps = (batches * settings.epochs) as u64;
+        let rounded = (steps as f64 * f64::from(settings.quantisation_aware)).round() as u64;
         Ok(Run {
             layout,
             backend,
@@ -76,7 +80,8 @@ impl Run {
             targets: [settings.wdl, settings.final_wdl.unwrap_or(settings.wdl)]
                 .map(|wdl| settings.target(wdl)),
             step: 0,
-            steps: (batches * settings.epochs) as u64,
+            steps,
+            rounds_from: steps - rounded.min(steps),
             shape,
             epochs: Vec::new(),
             averaged: settings.average > 0.0,
@@ -169,7 +174,8 @@ impl Run {
                 return Ok(false);
             }
             let (loss, target) = (self.loss, self.target(self.step));
-            let step = StepParams { number: self.step + 1, loss, target, rate: self.rate.at(self.step) };
+            let (rate, rounds) = (self.rate.at(self.step), self.step >= self.rounds_from);
+            let step = StepParams { number: self.step + 1, loss, target, rate, rounds };
             self.backend.step(&step, items, batch)?;
             self.step += 1;
             losses.expected.push_back((batch.len(), batch.len() / loss.group()));
