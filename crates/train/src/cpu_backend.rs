@@ -29,10 +29,11 @@ pub struct CpuBackend {
 
 impl CpuBackend {
     pub fn new(model: Model, settings: &Settings, batch: usize) -> CpuBackend {
+        let mut cpu = CpuGradient::new(&model, batch, settings.forward == Forward::I16);
+        cpu.follow(settings);
         CpuBackend {
             optimiser: Optimiser::new(settings, model.layout.limits()),
-            cpu: CpuGradient::new(&model, batch, settings.forward == Forward::I16)
-                .weighted(settings.position_weight.clone()),
+            cpu,
             keep: settings.average,
             average: (settings.average > 0.0).then(|| model.clone()),
             pull: settings.pull,
@@ -58,6 +59,7 @@ impl Backend for CpuBackend {
     }
 
     fn step(&mut self, step: &StepParams, items: &[TrainItem], batch: &[u32]) -> Result<()> {
+        self.cpu.rounds(step.rounds);
         let (loss, gradient) = self.cpu.gradient(&self.model, step.loss, step.target, items, batch);
         self.losses.push_back(loss);
         self.optimiser.step(&mut self.model.parameters, gradient, step.rate);

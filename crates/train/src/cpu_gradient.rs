@@ -5,13 +5,14 @@
 
 use rayon::prelude::*;
 
-use super::TrainItem;
 use super::feature_table::{F32Table, FeatureTable, I16Table};
 use super::loss::{Loss, Target};
 use super::micro_batch::{MICRO_BATCH, MicroBatch, Task};
 use super::model::Model;
 use super::param_layout::ParamLayout;
 use super::position_weight::PositionWeight;
+use super::rounding::{Rounded, activation_unit};
+use super::{Settings, TrainItem};
 
 /// Positions per shard: enough to keep the sum over shards cheap.
 const PART: usize = 2048;
@@ -26,6 +27,9 @@ pub struct CpuGradient {
     table: Vec<f32>,
     shorts: Option<I16Table>,
     weight: Option<PositionWeight>,
+    /// Rounds gradients' forward passes, and those of losses, as the quantised network.
+    rounds: [bool; 2],
+    rounded: Rounded,
 }
 
 struct Part {
@@ -49,12 +53,28 @@ impl CpuGradient {
             table: Vec::new(),
             shorts: shorts.then(I16Table::default),
             weight: None,
+            rounds: [false; 2],
+            rounded: Rounded::default(),
         }
     }
 
-    /// Positions count in the loss as the rule says.
-    pub fn weighted(self, weight: Option<PositionWeight>) -> CpuGradient {
-        CpuGradient { weight, ..self }
+    /// For losses alone, as those of a run with these settings.
+    pub fn once(model: &Model, settings: &Settings) -> CpuGradient {
+        let mut once = CpuGradient::new(model, 1, false);
+        once.follow(settings);
+        once
+    }
+
+    /// Whether forward passes of gradients are rounded as the quantised network's.
+    pub fn rounds(&mut self, on: bool) {
+        self.rounds[0] = on;
+    }
+
+    /// Weighs positions as these settings say, and rounds the forward passes of losses if any epoch is
+    /// quantisation-aware: losses compare the epochs.
+    pub fn follow(&mut self, settings: &Settings) {
+        self.weight.clone_from(&settings.position_weight);
+        self.rounds[1] = settings.quantisation_aware > 0.0;
     }
 
     fn add_parts(&mut self, count: usize) {
@@ -108,20 +128,28 @@ impl CpuGradient {
             rule => PositionWeight::sum(rule, items, batch) as f32,
         };
         let loss = Loss { scale: 1.0 / divisor, ..loss };
-        let floats = whole(model, &mut self.table);
+        let rounds = self.rounds[0];
+        let exact = model;
+        let model = if rounds { self.rounded.of(exact) } else { exact };
+        let floats = match rounds {
+            true => F32Table::of(&model.parameters, &model.layout),
+            false => whole(model, &mut self.table),
+        };
         let table = match &mut self.shorts {
-            Some(shorts) => {
+            Some(shorts) if !rounds => {
                 shorts.fill(floats, &model.layout);
                 FeatureTable::I16Table(shorts)
             }
-            None => FeatureTable::F32Table(floats),
+            _ => FeatureTable::F32Table(floats),
         };
+        let unit = activation_unit(&model.layout).filter(|_| rounds);
         let count = parts(batch.len(), model).min(self.parts.len());
         let losses: Vec<f64> = self.parts[..count]
             .par_iter_mut()
             .enumerate()
             .map(|(i, part)| {
                 let share = &batch[i * groups / count * group..(i + 1) * groups / count * group];
+                part.micro.round_activations(unit);
                 let mut sum = 0.0;
                 for indices in share.chunks(MICRO_BATCH / group * group) {
                     part.items.clear();
@@ -133,18 +161,19 @@ impl CpuGradient {
             })
             .collect();
         self.add_parts(count);
-        self.share(&model.layout);
+        self.share(&exact.layout);
         (losses.iter().sum(), &mut self.gradient)
     }
 
     pub fn mean_loss(&mut self, model: &Model, loss: Loss, target: Target, items: &[TrainItem]) -> f64 {
         let weight = self.weight.as_ref();
-        let each = |micro: &mut MicroBatch, table: FeatureTable<'_>, items: &[TrainItem]| {
+        let each = |micro: &mut MicroBatch, model: &Model, table: FeatureTable<'_>, items: &[TrainItem]| {
             micro.load(items, weight, |item| target.of(item));
             micro.run(model, table, Task::Loss(loss))
         };
         let group = loss.group();
-        let losses = over(model, &mut self.table, items, MICRO_BATCH / group * group, each);
+        let rounded = self.rounds[1].then_some(&mut self.rounded);
+        let losses = over((model, rounded), &mut self.table, items, MICRO_BATCH / group * group, each);
         let divisor = match weight {
             None => (items.len() / group) as f64,
             Some(rule) => items.iter().map(|item| f64::from(rule.of(item))).sum(),
@@ -153,30 +182,43 @@ impl CpuGradient {
     }
 }
 
-pub fn centipawns(model: &Model, items: &[TrainItem]) -> Vec<f32> {
-    let each = |micro: &mut MicroBatch, table: FeatureTable<'_>, items: &[TrainItem]| {
+/// The network's values, if `rounds` as the quantised network computes them.
+pub fn centipawns(model: &Model, items: &[TrainItem], rounds: bool) -> Vec<f32> {
+    let each = |micro: &mut MicroBatch, model: &Model, table: FeatureTable<'_>, items: &[TrainItem]| {
         let mut outputs = Vec::with_capacity(items.len());
         micro.load(items, None, |_| 0.0);
         micro.run(model, table, Task::Outputs(&mut outputs));
         outputs
     };
     let scale = patzer_eval::nnue::network::SCALE as f32;
+    let mut rounded = Rounded::default();
+    let model = (model, rounds.then_some(&mut rounded));
     let outputs = over(model, &mut Vec::new(), items, MICRO_BATCH, each);
     outputs.into_iter().flatten().map(|output| output * scale).collect()
 }
 
 fn over<R: Send>(
-    model: &Model,
+    (model, rounded): (&Model, Option<&mut Rounded>),
     table: &mut Vec<f32>,
     items: &[TrainItem],
     micro: usize,
-    each: impl Fn(&mut MicroBatch, FeatureTable<'_>, &[TrainItem]) -> R + Sync,
+    each: impl Fn(&mut MicroBatch, &Model, FeatureTable<'_>, &[TrainItem]) -> R + Sync,
 ) -> Vec<R> {
-    let table = FeatureTable::F32Table(whole(model, table));
-    items
-        .par_chunks(micro)
-        .map_init(|| MicroBatch::new(model), |micro, items| each(micro, table, items))
-        .collect()
+    let unit = activation_unit(&model.layout).filter(|_| rounded.is_some());
+    let (model, floats) = match rounded {
+        Some(rounded) => {
+            let model = rounded.of(model);
+            (model, F32Table::of(&model.parameters, &model.layout))
+        }
+        None => (model, whole(model, table)),
+    };
+    let start = || {
+        let mut micro = MicroBatch::new(model);
+        micro.round_activations(unit);
+        micro
+    };
+    let table = FeatureTable::F32Table(floats);
+    items.par_chunks(micro).map_init(start, |micro, items| each(micro, model, table, items)).collect()
 }
 
 fn whole<'a>(model: &'a Model, table: &'a mut Vec<f32>) -> F32Table<'a> {

@@ -23,6 +23,7 @@ mod param_layout;
 mod permutation;
 mod position_weight;
 mod pqr;
+mod rounding;
 mod run;
 mod safetensors;
 mod settings;
@@ -276,15 +277,13 @@ fn fit_stage(
     let judged = if validation.is_empty() { trained } else { validation };
     let trained = &trained[..trained.len().min(SAMPLE - SAMPLE % run.loss.group())];
     let losses = Losses {
-        train: CpuGradient::new(&model, 1, false)
-            .weighted(settings.position_weight.clone())
-            .mean_loss(&model, run.loss, target, trained),
+        train: CpuGradient::once(&model, settings).mean_loss(&model, run.loss, target, trained),
         validation: start_loss.map(|_| best_loss),
         start: start_loss,
         constant: run.loss.of_constant(target, judged, settings.position_weight.as_ref()),
     };
     let judged = &judged[..judged.len().min(SAMPLE / 2)];
-    let quantisation = compare(&cpu_gradient::centipawns(&model, judged), &network, judged);
+    let quantisation = compare(&cpu_gradient::centipawns(&model, judged, false), &network, judged);
     let parameters = network.parameters();
     let device = run.backend.device().to_string();
     Ok(Outcome { network, epochs: run.epochs, best_epoch, losses, quantisation, parameters, device, model })

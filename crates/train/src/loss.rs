@@ -166,9 +166,11 @@ impl Settings {
         keys.into_iter().find(|(_, value)| *value != 0.0).map(|(key, _)| key)
     }
 
-    /// A key of the loss that the GPU does not know.
+    /// A key that the GPU does not know.
     pub(super) fn of_cpu_alone(&self) -> Option<&'static str> {
-        self.of_power_alone().or_else(|| (self.l1_activations > 0.0).then_some("l1_activations"))
+        let keys = [("l1_activations", self.l1_activations), ("quantisation_aware", self.quantisation_aware)];
+        let others = keys.into_iter().find(|(_, value)| *value > 0.0).map(|(key, _)| key);
+        self.of_power_alone().or(others)
     }
 }
 

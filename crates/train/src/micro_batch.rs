@@ -76,6 +76,11 @@ impl MicroBatch {
         }
     }
 
+    /// Rounds the inputs of a further layer to multiples of 1/unit.
+    pub fn round_activations(&mut self, unit: Option<f32>) {
+        self.layers.unit = unit;
+    }
+
     pub fn load(
         &mut self,
         items: &[TrainItem],

@@ -14,12 +14,17 @@ pub const CRELU: u8 = Activation::Crelu as u8;
 pub const SCRELU: u8 = Activation::Screlu as u8;
 pub const PAIRWISE: u8 = Activation::Pairwise as u8;
 
+/// Rounds up ties and what floats leave just below them; other activations are 1/512 of a unit away from a tie.
+const HALF: f32 = 0.500_1;
+
 pub struct OutputLayers {
     /// Hidden activations, `[perspective][tile][lane]`, and their gradient.
     active: Vec<f32>,
     upstream: Vec<f32>,
     /// Gradient of the penalty on activations by each of them.
     pub penalty: f32,
+    /// Activations are rounded to multiples of 1/unit.
+    pub unit: Option<f32>,
     sums: Vec<Vec<f32>>,
     slopes: Vec<Vec<f32>>,
     values: Vec<f32>,
@@ -35,6 +40,7 @@ impl OutputLayers {
             active: vec![0.0; width],
             upstream: vec![0.0; width],
             penalty: 0.0,
+            unit: None,
             sums: further(),
             slopes: further(),
             values: Vec::new(),
@@ -58,6 +64,9 @@ impl OutputLayers {
                 let sums = tile_of::<T>(hidden, tile, views * positions, views * i + view);
                 *lanes_mut::<T>(&mut self.active, view * tiles + tile) = active::<A, T>(sums);
             }
+        }
+        if let Some(unit) = self.unit {
+            self.active.iter_mut().for_each(|value| *value = (*value * unit + HALF).floor() / unit);
         }
         let architecture = &layout.architecture;
         for (layer, [inputs, outputs]) in layout.dense.iter().copied().enumerate() {

@@ -35,6 +35,8 @@ pub struct Run {
     weight: Option<PositionWeight>,
     pub step: u64,
     pub steps: u64,
+    /// Steps from here on are quantisation-aware.
+    rounds_from: u64,
     shape: RunShape,
     pub epochs: Vec<Epoch>,
     averaged: bool,
@@ -76,6 +78,8 @@ impl Run {
         if let Some(reason) = gpu_rejected {
             callbacks.gpu_rejected(&reason);
         }
+        let steps = (batches * settings.epochs) as u64;
+        let rounded = (steps as f64 * f64::from(settings.quantisation_aware)).round() as u64;
         Ok(Run {
             layout,
             backend,
@@ -86,7 +90,8 @@ impl Run {
             jitter: (settings.wdl_jitter.unwrap_or(0.0), rng::mix(settings.seed, JITTER)),
             weight: settings.position_weight.clone(),
             step: 0,
-            steps: (batches * settings.epochs) as u64,
+            steps,
+            rounds_from: steps - rounded.min(steps),
             shape,
             epochs: Vec::new(),
             averaged: settings.average > 0.0,
@@ -186,7 +191,8 @@ impl Run {
                 return Ok(false);
             }
             let (loss, target) = (self.loss, self.training_target(self.step));
-            let step = StepParams { number: self.step + 1, loss, target, rate: self.rate.at(self.step) };
+            let (rate, rounds) = (self.rate.at(self.step), self.step >= self.rounds_from);
+            let step = StepParams { number: self.step + 1, loss, target, rate, rounds };
             self.backend.step(&step, items, batch)?;
             self.step += 1;
             let weight = match &self.weight {

@@ -58,6 +58,9 @@ pub struct Settings {
     /// Piece-square values: one value per feature, added directly to the output.
     pub psqt: bool,
     pub epochs: usize,
+    /// Share of the steps, the last ones, whose forward pass rounds as the quantised network. On the CPU alone.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub quantisation_aware: f32,
     /// Positions per epoch of streamed data; 0 loads all data, and an epoch is one pass.
     pub superbatch: usize,
     /// Shuffle buffer of a stream, in positions of 64 bytes.
@@ -179,6 +182,7 @@ impl Settings {
             output_by: shape.output_by,
             psqt: shape.psqt,
             epochs: 16,
+            quantisation_aware: 0.0,
             superbatch: 0,
             buffer: 1 << 22,
             batch: 8_192,

@@ -15,6 +15,7 @@ impl Settings {
         self.architecture().check().map_err(|error| (error.key(), error.to_string()))?;
         self.check_start_layout()?;
         whole("epochs", self.epochs, 1_000_000)?;
+        share("quantisation_aware", self.quantisation_aware)?;
         range("superbatch", self.superbatch as f64, 0.0, 1e12)?;
         whole("buffer", self.buffer, 1 << 31)?;
         whole("batch", self.batch, 1 << 24)?;

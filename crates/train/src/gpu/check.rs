@@ -50,7 +50,7 @@ pub fn check(gpu: &mut Gpu, model: &Model, settings: &Settings, positions: &[Tra
 
     // Start from the device's own gradient, so that only the step differs.
     let rate = settings.learning_rate;
-    gpu.optimise(&StepParams { number: 1, loss, target, rate })?;
+    gpu.optimise(&StepParams { number: 1, loss, target, rate, rounds: false })?;
     let mut weights = model.parameters.clone();
     Optimiser::new(settings, model.layout.limits()).step(&mut weights, &mut gradient, rate);
     let stepped = gpu.save()?.parameters;

@@ -54,7 +54,14 @@ fn a_form_of_networks_without_a_kernel_is_refused_by_its_key() {
     let dual = Settings { layer_activations: vec![LayerActivation::Dual], ..layers.clone() };
     let skip = Settings { skip_neuron: true, ..layers };
     let l1 = Settings { l1_activations: 0.1, ..settings(Forward::I16) };
-    for (settings, key) in [(dual, "layer_activations"), (skip, "skip_neuron"), (l1, "l1_activations")] {
+    let rounded = Settings { quantisation_aware: 0.1, ..settings(Forward::I16) };
+    let forms = [
+        (dual, "layer_activations"),
+        (skip, "skip_neuron"),
+        (l1, "l1_activations"),
+        (rounded, "quantisation_aware"),
+    ];
+    for (settings, key) in forms {
         let model = Model::zero(&settings.architecture(), false);
         let error = Gpu::new(Emulated::with(|_| ()), &model, &settings, 300).err().expect("no kernel");
         assert!(error.to_string().starts_with(&format!("{key} is not possible on a GPU yet")), "{error}");
@@ -240,7 +247,7 @@ fn steps_of_every_optimiser_are_those_of_the_cpu() {
                     let mut gradient: Vec<f32> = (0..count).map(|_| rng.normal() as f32).collect();
                     gpu.work.driver.write(gpu.work.memory.gradient, &bytes(&gradient)).unwrap();
                     let (loss, target) = (settings.loss(), Target { wdl: 0.0, k: 1.0, offset: 0.0 });
-                    gpu.optimise(&StepParams { number, loss, target, rate: 0.01 }).unwrap();
+                    gpu.optimise(&StepParams { number, loss, target, rate: 0.01, rounds: false }).unwrap();
                     optimiser.step(&mut weights, &mut gradient, 0.01);
                 }
                 let state = gpu.save().unwrap();

@@ -236,7 +236,8 @@ fn a_weighted_gradient_is_the_weighted_mean_of_gradients() {
         expected.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += weight * f64::from(*g));
         (sum, weights) = (sum + weight * value, weights + weight);
     }
-    let mut cpu = CpuGradient::new(&model, items.len(), false).weighted(Some(rule));
+    let mut cpu = CpuGradient::new(&model, items.len(), false);
+    cpu.follow(&Settings { position_weight: Some(rule), ..settings() });
     let mean = cpu.mean_loss(&model, loss, target, &items);
     assert!((mean - sum / weights).abs() < 1e-9, "{mean} is not {}", sum / weights);
     let batch: Vec<u32> = (0..items.len() as u32).collect();
