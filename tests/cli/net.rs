@@ -128,7 +128,7 @@ fn what_is_no_network_gets_one_clear_line() {
         (&["info", "damaged.nnue"], "damaged.nnue: its weights do not match their checksum"),
         (&["convert", "junk.nnue", "out.bin"], "junk.nnue: its 1000 bytes"),
         (&["convert", "base.nnue", "out.bin", "--hidden", "32"], "has 16 neurons, not the 32 of --hidden"),
-        (&["init", "--hidden", "0", "-o", "x"], "--hidden 0: 1 to 2048"),
+        (&["init", "--hidden", "0", "-o", "x"], "--hidden 0: 1 to 4096"),
         (&["init", "--hidden", "8", "-o", "x"], "--hidden 8: counting material takes at least 12"),
         (&["init", "-o", "no/such/folder/x"], "no/such/folder/x: there is no such folder"),
     ] {
