@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use parquet::file::reader::{ChunkReader, Length};
 
 use super::positioned::Positioned;
+use super::schema_size;
 use patzer_io::Output;
 
 const MAGIC: &[u8; 12] = b"patzer crc32";
@@ -60,7 +61,7 @@ impl Write for Sealed {
     }
 }
 
-/// Checks a footer's checksum before the footer is parsed; false if it has none.
+/// Checks a footer's checksum and the size of its schema before the footer is parsed; false if it has no checksum.
 pub fn check(file: &Positioned) -> std::result::Result<bool, &'static str> {
     const NO_FOOTER: &str = "is not a Parquet file; make a dataset with `patzer extract`";
     let length = file.len();
@@ -69,6 +70,9 @@ pub fn check(file: &Positioned) -> std::result::Result<bool, &'static str> {
     let bytes = footer_length(&tail).ok_or(NO_FOOTER)? + TAIL;
     let start = length.checked_sub(bytes as u64).ok_or(NO_FOOTER)?;
     let footer = read(start, bytes)?;
+    if !schema_size::is_possible(&footer) {
+        return Err("its footer is damaged (its schema claims more columns than it has)");
+    }
     let seal = start.checked_sub(SEAL as u64).map(|at| read(at, SEAL)).transpose()?;
     match seal.as_deref().and_then(|seal| seal.strip_prefix(MAGIC)) {
         Some(crc) if crc == crc32fast::hash(&footer).to_le_bytes() => Ok(true),

@@ -39,6 +39,7 @@ pub(super) mod positioned;
 pub mod registry;
 mod replay;
 mod rle;
+mod schema_size;
 pub mod sfbin;
 pub mod sfplain;
 pub mod stream;

@@ -13,6 +13,7 @@ use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::any::PositionReader;
 use super::file_columns::{check_chunk, open_file, top_level};
+use super::footer;
 use super::foreign::decode_page;
 use super::page_header::Pages;
 
@@ -55,6 +56,10 @@ enum Cell {
 /// Opens a table; `None` for a dataset, and for a file that is no table.
 pub fn open(path: &Path, columns: &Columns) -> Result<Option<Reader>> {
     let Ok(input) = open_file(path) else { return Ok(None) };
+    // The caller opens it as a dataset then, which says what is wrong.
+    if footer::check(&input).is_err() {
+        return Ok(None);
+    }
     let Ok(file) = SerializedFileReader::new(input.clone()) else { return Ok(None) };
     let names = top_level(file.metadata());
     if names.iter().any(|(name, _)| *name == "board") && *columns == Columns::default() {

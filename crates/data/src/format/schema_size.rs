@@ -1,0 +1,164 @@
+//! A look at a footer's schema before the parquet crate allocates what it declares: a group of the schema may claim
+//! two thousand million children in a file of a kilobyte.
+//!
+//! The footer is a struct of Thrift's compact protocol, whose field 2 is the list of the schema's elements; field 5 of an
+//! element is its number of children.
+
+/// Fields of structs that lie deeper are not looked at; the parquet crate refuses such footers.
+const DEEPEST: usize = 16;
+
+/// Whether no element of the schema claims more children than the schema has elements. True too if the bytes are not
+/// Thrift: the parquet crate says what is wrong with them.
+pub fn is_possible(footer: &[u8]) -> bool {
+    let mut bytes = Bytes(footer);
+    let mut possible = true;
+    let _ = bytes.fields(0, &mut |bytes, id, kind| {
+        if (id, kind) != (2, LIST) {
+            return bytes.skip(kind, 0);
+        }
+        let (elements, kind) = bytes.list()?;
+        for _ in 0..elements {
+            if kind != STRUCT {
+                return None;
+            }
+            bytes.fields(0, &mut |bytes, id, kind| {
+                if (id, kind) != (5, I32) {
+                    return bytes.skip(kind, 1);
+                }
+                let zigzag = bytes.varint()?;
+                // Negative numbers are odd, and refused by the parquet crate.
+                possible &= zigzag & 1 == 1 || zigzag >> 1 <= elements;
+                Some(())
+            })?;
+        }
+        Some(())
+    });
+    possible
+}
+
+const I32: u8 = 5;
+const LIST: u8 = 9;
+const STRUCT: u8 = 12;
+
+/// What is left to read; every method is `None` at its end.
+struct Bytes<'a>(&'a [u8]);
+
+impl Bytes<'_> {
+    fn byte(&mut self) -> Option<u8> {
+        let (first, rest) = self.0.split_first()?;
+        self.0 = rest;
+        Some(*first)
+    }
+
+    fn drop(&mut self, count: u64) -> Option<()> {
+        self.0 = self.0.get(usize::try_from(count).ok()?..)?;
+        Some(())
+    }
+
+    fn varint(&mut self) -> Option<u64> {
+        let mut value = 0u64;
+        for shift in (0..64).step_by(7) {
+            let byte = self.byte()?;
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return Some(value);
+            }
+        }
+        None
+    }
+
+    /// Number and type of a list's elements.
+    fn list(&mut self) -> Option<(u64, u8)> {
+        let head = self.byte()?;
+        let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
+        Some((count, head & 15))
+    }
+
+    /// Visits the fields of a struct, whose values the visitor reads.
+    fn fields(&mut self, first: u64, visit: &mut dyn FnMut(&mut Self, u64, u8) -> Option<()>) -> Option<()> {
+        let mut id = first;
+        loop {
+            let head = self.byte()?;
+            if head == 0 {
+                return Some(());
+            }
+            id = match head >> 4 {
+                0 => self.varint()? >> 1,
+                step => id + u64::from(step),
+            };
+            visit(self, id, head & 15)?;
+        }
+    }
+
+    fn skip(&mut self, kind: u8, depth: usize) -> Option<()> {
+        if depth == DEEPEST {
+            return None;
+        }
+        match kind {
+            1 | 2 => Some(()),
+            3 => self.drop(1),
+            4..=6 => self.varint().map(drop),
+            7 => self.drop(8),
+            8 => {
+                let length = self.varint()?;
+                self.drop(length)
+            }
+            LIST | 10 => {
+                let (count, kind) = self.list()?;
+                (0..count).try_for_each(|_| self.element(kind, depth))
+            }
+            11 => {
+                let count = self.varint()?;
+                let kinds = if count > 0 { self.byte()? } else { 0 };
+                (0..count).try_for_each(|_| {
+                    self.element(kinds >> 4, depth)?;
+                    self.element(kinds & 15, depth)
+                })
+            }
+            STRUCT => self.fields(0, &mut |bytes, _, kind| bytes.skip(kind, depth + 1)),
+            _ => None,
+        }
+    }
+
+    /// An element of a list or map, where a truth value takes a byte.
+    fn element(&mut self, kind: u8, depth: usize) -> Option<()> {
+        if matches!(kind, 1 | 2) { self.drop(1) } else { self.skip(kind, depth + 1) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A footer: version 1, then a schema whose root claims `children` and has one.
+    fn footer(children: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0x15, 2, 0x19, 0x2c];
+        // Root: name (field 4), number of children (field 5).
+        bytes.extend([0x48, 1, b'r', 0x15]);
+        bytes.extend(children);
+        // A leaf: type (field 1), name (field 4).
+        bytes.extend([0, 0x15, 4, 0x38, 1, b'a', 0]);
+        // Number of rows (field 3), and the end.
+        bytes.extend([0x16, 0, 0]);
+        bytes
+    }
+
+    #[test]
+    fn a_group_with_more_children_than_elements_is_impossible() {
+        assert!(is_possible(&footer(&[2])));
+        assert!(is_possible(&footer(&[4])));
+        assert!(!is_possible(&footer(&[6])));
+        assert!(!is_possible(&footer(&[0xfe, 0xff, 0xff, 0xff, 0x0f])));
+        // Negative, for the parquet crate to refuse.
+        assert!(is_possible(&footer(&[0xff, 0xff, 0xff, 0xff, 0x0f])));
+    }
+
+    #[test]
+    fn what_is_no_footer_ends_without_a_verdict() {
+        let whole = footer(&[2]);
+        (0..whole.len()).for_each(|end| assert!(is_possible(&whole[..end])));
+        // Lists in lists without end, and a list that claims all there is.
+        assert!(is_possible(&[0x19, 0x19].repeat(10_000)));
+        assert!(is_possible(&[0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x0f]));
+    }
+}
