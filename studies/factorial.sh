@@ -3,7 +3,7 @@
 #
 #   BATCHES  matches, each with settings of its own [400; quick: 4]    GAMES  of each [8; 2]
 #   LIMIT    of each move [--nodes 2000; 50]        SEED  of the settings [1]
-#   TECHNIQUES    those of techniques.sh            INTERACTIONS  pairs of them, as NAME*NAME
+#   TECHNIQUES    [all of techniques.sh]            INTERACTIONS  pairs of them, as NAME*NAME
 
 . "$(dirname "$0")/common.sh"
 study factorial

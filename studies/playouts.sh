@@ -19,7 +19,7 @@ default EPOCHS 20 1
 default WDL 0.3 0.3
 default QUICKLY "" "--max-moves 40 --hash 1"
 
-# Playouts fill the same hours with other numbers of positions; `as-long` has those of the hours of alpha-beta's.
+# Playouts fill the same hours with other numbers of positions; `as-long` has as many as fill the hours of alpha-beta's.
 for search in alpha-beta mcts; do
     step "play-$search" selfplay --search "$search" --games "$PLAYED" --nodes "$NODES" $QUICKLY --seed 1 --resume \
         -o "$search.pgn.zst"

@@ -5,7 +5,7 @@
 #
 #   ENGINE the engine          [patzer-uci beside the program]
 #   GAMES  games of each match [500; quick: 2]    LIMIT  of each move [--nodes 4000; 50]
-#   TECHNIQUES  those of techniques.sh
+#   TECHNIQUES  [all of techniques.sh]
 
 . "$(dirname "$0")/common.sh"
 study search

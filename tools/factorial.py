@@ -4,7 +4,7 @@
     tools/factorial.py --patzer target/release/patzer --out FOLDER --batches 400 --games 8 --limit "--nodes 2000" \\
         null-move:null_depth=1000 killers:killers=0 killers*counters
 
-Both sides of a batch of games have each switch off or on by lot. The effects are those of a logistic regression of the
+Both sides of a batch of games have each switch off or on by lot. The effects come from a logistic regression of the
 score on the differences of the two sides: a factor NAME:PARAMETER=VALUE,... counts 1 where the technique is on, and NAME*NAME
 1 where both are, which is their interaction. Errors are 95 % and take the spread of the batches for what it is.
 

@@ -365,7 +365,7 @@ fn random_visits(records: &[Record], seed: u64) -> Vec<Visits> {
     records.iter().map(of).collect()
 }
 
-/// Visits as a format keeps them that writes them in so many parts of the most, or exactly.
+/// Visits as a format keeps them, in this number of parts of the most, or exactly.
 fn scaled(visits: &Visits, parts: Option<u32>) -> Visits {
     let (Some(parts), Some((_, most))) = (parts, visits.first()) else { return visits.clone() };
     let share = |count: u32| (f64::from(parts) * f64::from(count) / f64::from(*most)).round() as u32;

@@ -12,7 +12,7 @@ pub struct StepParams {
     pub loss: Loss,
     pub target: Target,
     pub rate: f32,
-    /// Weights and activations are rounded as those of the quantised network in the forward pass.
+    /// Weights and activations are rounded as in the quantised network, in the forward pass.
     pub rounds: bool,
 }
 

@@ -27,7 +27,7 @@ pub struct CpuGradient {
     table: Vec<f32>,
     shorts: Option<I16Table>,
     weight: Option<PositionWeight>,
-    /// Rounds gradients' forward passes, and those of losses, as the quantised network.
+    /// Rounds the forward passes of gradients, and of losses, as the quantised network.
     rounds: [bool; 2],
     rounded: Rounded,
 }
@@ -58,7 +58,7 @@ impl CpuGradient {
         }
     }
 
-    /// For losses alone, as those of a run with these settings.
+    /// For losses alone, as in a run with these settings.
     pub fn once(model: &Model, settings: &Settings) -> CpuGradient {
         let mut once = CpuGradient::new(model, 1, false);
         once.follow(settings);

@@ -44,8 +44,8 @@ impl Loss {
         if self.kind == LossKind::Pqr { GROUP } else { 1 }
     }
 
-    /// Sums the losses of whole groups and writes the scaled derivative by each output. `weights` are those of the
-    /// positions, or empty.
+    /// Sums the losses of whole groups and writes the scaled derivative by each output. `weights` has one for each
+    /// position, or none.
     pub fn all(&self, outputs: &[f32], targets: &[f32], weights: &[f32], slopes: &mut Vec<f32>) -> f64 {
         let mut sum = 0.0;
         slopes.clear();

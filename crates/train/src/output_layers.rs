@@ -195,7 +195,7 @@ fn passes_one_each(architecture: &Architecture, layer: usize) -> bool {
     !skips && architecture.layer_activation(layer) != LayerActivation::Dual
 }
 
-/// Slopes of a layer's sums from those of the values that it passes on; the skip neuron passes on none.
+/// Slopes of a layer's sums from the slopes of the values that it passes on; the skip neuron passes on none.
 #[inline(always)]
 fn backward_passed(activation: LayerActivation, passed: &[f32], sums: &[f32], slopes: &mut [f32]) {
     if activation == LayerActivation::Dual {

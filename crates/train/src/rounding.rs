@@ -8,7 +8,7 @@ use super::param_layout::ParamLayout;
 use patzer_eval::nnue::network::{QA, QB};
 use patzer_fit::optim::CHUNK;
 
-/// A model whose weights are those of its quantised network; the factoriser's are added to the rows.
+/// A model with the weights of its quantised network; the factoriser's are added to the rows.
 #[derive(Debug, Default)]
 pub struct Rounded {
     model: Option<Model>,

@@ -97,7 +97,7 @@ fn pack(
 }
 
 impl Encoded {
-    /// Adds a column by its uncompressed page with so many values.
+    /// Adds a column by its uncompressed page with this number of values.
     pub fn add_plain(&mut self, page: &[u8], values: usize, level: i32) -> io::Result<()> {
         let mut zstd = zstd::bulk::Compressor::new(level)?;
         self.columns.push(pack(&mut zstd, page, &mut Vec::new(), Encoding::PLAIN, values)?);

@@ -226,7 +226,7 @@ pub static FORMATS: &[Format] = &[
         needs: Capabilities::SCORE.and(Capabilities::MOVE),
         refuses: Capabilities::NONE,
         note: "Scores become winning chances, 1 / (1 + e^(-cp / 400)) in 65,535 steps: they come back rounded, and end at \
-               4,991. Visits become 255ths of those of the most visited move. They are read of files whose first position \
+               4,991. Visits become 255ths of the most visited move's. They are read of files whose first position \
                has some, and left out, with a notice, of others and of pipes.",
         dialect: None,
         companion: true,

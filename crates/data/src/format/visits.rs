@@ -108,7 +108,7 @@ pub(super) fn pages(rows: &[ExtraRow], nth: usize) -> [(usize, Vec<u8>); 2] {
     bodies.map(|body| (repeats.len(), [levels.as_slice(), &body].concat()))
 }
 
-/// Levels of so many bits as a bit-packed run, with its length before it.
+/// Levels of `width` bits as a bit-packed run, with its length before it.
 fn packed(levels: &[u8], width: usize) -> Vec<u8> {
     let groups = levels.len().div_ceil(8);
     let mut run = Vec::new();

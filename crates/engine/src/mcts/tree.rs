@@ -101,7 +101,7 @@ impl Tree {
         self.nodes.iter().flat_map(|node| &node.edges)
     }
 
-    /// Whether it takes at most so many bytes, and so many more.
+    /// Whether it takes at most `bytes`, and `more`.
     #[cfg(test)]
     pub fn is_within(&self, bytes: usize, more: usize) -> bool {
         self.bytes <= bytes + more
