@@ -135,13 +135,19 @@ pub fn check_chunk(
     rows: i64,
     length: u64,
 ) -> std::result::Result<(), &'static str> {
+    check_place(chunk, length)?;
+    if chunk.num_values() == rows { Ok(()) } else { Err(ROWS) }
+}
+
+/// Checks that a column chunk lies within the file.
+pub fn check_place(chunk: &ColumnChunkMetaData, length: u64) -> std::result::Result<(), &'static str> {
     let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
     let end = start.checked_add(chunk.compressed_size());
     let inside = start >= 0 && end.is_some_and(|end| end >= start && end as u64 <= length);
     if !inside || chunk.data_page_offset() < start || chunk.file_path().is_some() {
         return Err("its footer is damaged: the pages of a column are not within the file");
     }
-    if chunk.num_values() == rows { Ok(()) } else { Err(ROWS) }
+    Ok(())
 }
 
 const ROWS: &str = "its footer is damaged: its numbers of rows contradict each other";

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use super::columns::{self, Column, EMPTY, Layout, Projection};
 use super::encode::ROWS_PER_PAGE;
 use super::extra::ExtraColumn;
-use super::file_columns::{FileColumn, check_chunks, metadata_of, open_file, say, top_level};
+use super::file_columns::{FileColumn, check_chunks, check_place, metadata_of, open_file, say, top_level};
 use super::footer;
 use super::foreign::{BadValue, ForeignColumn};
 use super::legality;
@@ -215,7 +215,10 @@ impl Dataset {
     pub(super) fn pages_of(&self, group: usize, place: usize) -> ParquetResult<Box<dyn PageReader>> {
         let group = self.reader.metadata().row_group(group);
         let rows = usize::try_from(group.num_rows()).unwrap_or_default();
-        let pages = SerializedPageReader::new(Arc::clone(&self.pages), group.column(place), rows, None)?;
+        let chunk = group.column(place);
+        // The parquet crate panics on offsets below 0.
+        check_place(chunk, self.pages.len()).map_err(|reason| ParquetError::General(reason.to_string()))?;
+        let pages = SerializedPageReader::new(Arc::clone(&self.pages), chunk, rows, None)?;
         Ok(Box::new(pages))
     }
 
