@@ -123,11 +123,8 @@ impl CpuGradient {
         let group = loss.group();
         let groups = batch.len() / group;
         let weight = self.weight.as_ref();
-        let divisor = match weight {
-            None => groups as f32,
-            rule => PositionWeight::sum(rule, items, batch) as f32,
-        };
-        let loss = Loss { scale: 1.0 / divisor, ..loss };
+        let members = batch.iter().map(|&at| &items[at as usize]);
+        let loss = Loss { scale: 1.0 / PositionWeight::divisor(weight, group, members) as f32, ..loss };
         let rounds = self.rounds[0];
         let exact = model;
         let model = if rounds { self.rounded.of(exact) } else { exact };
@@ -174,11 +171,7 @@ impl CpuGradient {
         let group = loss.group();
         let rounded = self.rounds[1].then_some(&mut self.rounded);
         let losses = over((model, rounded), &mut self.table, items, MICRO_BATCH / group * group, each);
-        let divisor = match weight {
-            None => (items.len() / group) as f64,
-            Some(rule) => items.iter().map(|item| f64::from(rule.of(item))).sum(),
-        };
-        losses.into_iter().sum::<f64>() / divisor
+        losses.into_iter().sum::<f64>() / PositionWeight::divisor(weight, group, items.iter())
     }
 }
 

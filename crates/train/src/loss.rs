@@ -170,7 +170,8 @@ impl Settings {
     pub(super) fn of_cpu_alone(&self) -> Option<&'static str> {
         let keys = [("l1_activations", self.l1_activations), ("quantisation_aware", self.quantisation_aware)];
         let others = keys.into_iter().find(|(_, value)| *value > 0.0).map(|(key, _)| key);
-        self.of_power_alone().or(others)
+        let weight = self.position_weight.as_ref().map(|_| "position_weight");
+        self.of_power_alone().or(others).or(weight)
     }
 }
 

@@ -52,11 +52,16 @@ impl PositionWeight {
         }
     }
 
-    /// Sum of the weights of a batch of indices; their number where there is no rule.
-    pub fn sum(rule: Option<&PositionWeight>, items: &[TrainItem], batch: &[u32]) -> f64 {
-        rule.map_or(batch.len() as f64, |rule| {
-            batch.iter().map(|&at| f64::from(rule.of(&items[at as usize]))).sum()
-        })
+    /// What a sum of losses is divided by: the weights of its positions, or without a rule the number of their groups.
+    pub fn divisor<'a>(
+        rule: Option<&PositionWeight>,
+        group: usize,
+        items: impl ExactSizeIterator<Item = &'a TrainItem>,
+    ) -> f64 {
+        match rule {
+            None => (items.len() / group) as f64,
+            Some(rule) => items.map(|item| f64::from(rule.of(item))).sum(),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::model::Model;
 use super::param_layout::ParamLayout;
+use patzer_eval::nnue::BYTE_SHIFT;
 use patzer_eval::nnue::network::{QA, QB};
 use patzer_fit::optim::CHUNK;
 
@@ -51,7 +52,7 @@ fn round(from: &[f32], to: &mut [f32], unit: i32) {
 pub fn activation_unit(layout: &ParamLayout) -> Option<f32> {
     let unit = QA as f32;
     let bytes = layout.architecture.in_bytes();
-    (!layout.is_single_layer()).then_some(if bytes { unit * unit / 512.0 } else { unit })
+    (!layout.is_single_layer()).then_some(if bytes { unit * unit / (1 << BYTE_SHIFT) as f32 } else { unit })
 }
 
 #[cfg(test)]

@@ -195,10 +195,8 @@ impl Run {
             let step = StepParams { number: self.step + 1, loss, target, rate, rounds };
             self.backend.step(&step, items, batch)?;
             self.step += 1;
-            let weight = match &self.weight {
-                None => (batch.len() / loss.group()) as f64,
-                rule => PositionWeight::sum(rule.as_ref(), items, batch),
-            };
+            let members = batch.iter().map(|&at| &items[at as usize]);
+            let weight = PositionWeight::divisor(self.weight.as_ref(), loss.group(), members);
             losses.expected.push_back((batch.len(), weight));
             // A device may return a loss a step or two later.
             while let Some(loss) = self.backend.loss(false)? {

@@ -102,7 +102,7 @@ pub struct Settings {
     /// `wdl` at the last step; linear in between.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_wdl: Option<f32>,
-    /// Largest deviation of λ from its schedule, drawn anew for each step.
+    /// Largest deviation of λ from its schedule, drawn for each step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wdl_jitter: Option<f32>,
     /// Weights of positions in the loss, by ply or pieces. On the CPU alone.

@@ -2,11 +2,9 @@
 //! skips them.
 
 use super::TrainItem;
-use patzer_eval::nnue::{Network, Nnue};
+use patzer_eval::nnue::{BYTE_INPUTS as BLOCK, Network, Nnue};
 use patzer_io::error::{Error, Result};
 
-/// Inputs that the engine skips together.
-const BLOCK: usize = 4;
 /// Positions whose activations are looked at.
 const POSITIONS: usize = 4096;
 

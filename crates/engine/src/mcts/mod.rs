@@ -231,11 +231,11 @@ impl<'b, E: Evaluator> Growth<'_, 'b, E> {
         let known = grown.tree.find(tree::key(key, position));
         let known = known.filter(|&at| grown.tree.node(at).edges.len() == moves);
         drop(grown);
-        let judged = if known.is_none() { Some(self.judge(position, key, 0)) } else { None };
+        let evaluated = if known.is_none() { Some(self.judge(position, key, 0)) } else { None };
         let mut grown = self.grown();
-        grown.root = match (known, judged) {
+        grown.root = match (known, evaluated) {
             (Some(root), _) => root,
-            (None, Some(judged)) => grown.tree.insert(judged.node),
+            (None, Some(evaluated)) => grown.tree.insert(evaluated.node),
             (None, None) => 0,
         };
     }

@@ -38,7 +38,7 @@ enum End {
 }
 
 /// A new node, and the mated position that its only move leads to, if it has been found.
-pub(super) struct Judged {
+pub(super) struct Evaluated {
     pub node: Node,
     mated: Option<Node>,
 }
@@ -56,23 +56,23 @@ impl<E: Evaluator> Growth<'_, '_, E> {
     fn grow(&mut self, limits: &Limits) -> Option<Progress> {
         let nodes = self.search.nodes;
         let descent = self.descend(&limits.only);
-        let judged = match descent.end {
+        let evaluated = match descent.end {
             End::New => {
-                let judged = self.judge(&descent.position, descent.key, descent.path.len());
+                let evaluated = self.judge(&descent.position, descent.key, descent.path.len());
                 if self.search.time.stopped() {
                     // Its value may be cut short.
                     self.grown().give_up(&descent, self.losses);
                     return None;
                 }
-                Some(judged)
+                Some(evaluated)
             }
             _ => None,
         };
         let mut grown = lock(self.grown);
         if grown.pruned == descent.pruned
-            && let (Some(judged), Some(&last)) = (judged, descent.path.last())
+            && let (Some(evaluated), Some(&last)) = (evaluated, descent.path.last())
         {
-            grown.attach(last, judged);
+            grown.attach(last, evaluated);
         }
         if self.search.nodes == nodes {
             // A playout that evaluates nothing counts as one node.
@@ -138,13 +138,13 @@ impl<E: Evaluator> Growth<'_, '_, E> {
     }
 
     /// A new node of a position: what the rules say, or its value and the probabilities of its moves.
-    pub(super) fn judge(&mut self, position: &Chess, key: u64, ply: usize) -> Judged {
+    pub(super) fn judge(&mut self, position: &Chess, key: u64, ply: usize) -> Evaluated {
         let legal = position.legal_moves();
         let in_check = legal::in_check(position);
         let key_of_node = tree::key(key, position);
         let new = |own: f32, proven: Proven, edges: Box<[Edge]>| {
             let node = Node { key: key_of_node, own, value: own, visits: 0, proven, edges };
-            Judged { node, mated: None }
+            Evaluated { node, mated: None }
         };
         let ended = |own: f32, proven: Proven| new(own, proven, Box::default());
         if legal.is_empty() {
@@ -160,7 +160,7 @@ impl<E: Evaluator> Growth<'_, '_, E> {
             && let Some((m, mated)) = self.mate_in_one(position, key, &legal)
         {
             let edges = Box::new([edge(m, 1.0, 1.0)]);
-            return Judged { mated: Some(mated), ..new(1.0, Proven::Win(1), edges) };
+            return Evaluated { mated: Some(mated), ..new(1.0, Proven::Win(1), edges) };
         }
         let own = self.leaf.value(&mut self.search, position, key, &self.moves);
         let priors = self.leaf.priors(position, &legal, &self.moves);
@@ -179,8 +179,8 @@ fn is_drawn(keys: &[u64], position: &Chess, ply: usize) -> bool {
 
 impl Grown<'_> {
     /// Adds a new node after the edge that led to it, unless another thread has added it since.
-    fn attach(&mut self, (at, edge): (u32, usize), judged: Judged) {
-        let Judged { mut node, mated } = judged;
+    fn attach(&mut self, (at, edge): (u32, usize), evaluated: Evaluated) {
+        let Evaluated { mut node, mated } = evaluated;
         let child = match self.tree.find(node.key) {
             Some(known) => known,
             None => {

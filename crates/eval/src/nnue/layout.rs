@@ -147,9 +147,7 @@ impl Layout {
             rest = after;
         }
         let weights = Weights::read(shape, &mut body.into_iter());
-        if !weights.fit_bits(shape) {
-            return Err(BodyError("a weight of its first further layer is beyond 8 bits".into()));
-        }
+        weights.check_bits(shape)?;
         let network = Network::new(shape.clone(), &weights, about)
             .ok_or_else(|| BodyError("the lengths of its parts disagree".into()))?;
         Ok(Converted { content: network, rounded })

@@ -26,6 +26,7 @@ use std::sync::Arc;
 use shakmaty::{Board, Chess, Color, Position};
 
 pub use architecture::{Activation, Architecture, ArchitectureError, OutputBy, RowNumbers};
+pub use byte_layer::{INPUTS as BYTE_INPUTS, SHIFT as BYTE_SHIFT};
 pub use feature_stack::oriented;
 pub use further_layers::LayerActivation;
 pub use king_buckets::KingBuckets;

@@ -84,8 +84,9 @@ pub struct About {
 impl Network {
     /// Lays weights out for the engine. `None` if the architecture is invalid or the lengths disagree with it.
     pub fn new(architecture: Architecture, weights: &Weights, about: About) -> Option<Network> {
-        let sound =
-            architecture.check().is_ok() && weights.fits(&architecture) && weights.fit_bits(&architecture);
+        let sound = architecture.check().is_ok()
+            && weights.fits(&architecture)
+            && weights.check_bits(&architecture).is_ok();
         sound.then(|| Network::lay_out(architecture, weights, about))
     }
 
@@ -185,9 +186,7 @@ impl Network {
         }
         let mut numbers = body.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]]));
         let weights = Weights::read(&architecture, &mut numbers);
-        if !weights.fit_bits(&architecture) {
-            return Err(BodyError("a weight of its first further layer is beyond 8 bits".into()));
-        }
+        weights.check_bits(&architecture)?;
         Ok(Network::lay_out(architecture, &weights, about))
     }
 

@@ -1,6 +1,7 @@
 //! Plain weights of a network; [`network`](super::network) has their order and units.
 
 use super::architecture::Architecture;
+use super::network::BodyError;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dense {
@@ -46,10 +47,13 @@ impl Weights {
                 .all(|layers| layers.len() == shapes.len() && layers.iter().zip(&shapes).all(layer))
     }
 
-    /// Whether the first further layer has only weights that its bits can hold.
-    pub(super) fn fit_bits(&self, architecture: &Architecture) -> bool {
+    /// Checks that the bits of the first further layer can hold its weights.
+    pub(super) fn check_bits(&self, architecture: &Architecture) -> Result<(), BodyError> {
         let mut first = self.dense.iter().flat_map(|layers| &layers[0].weights);
-        !architecture.in_bytes() || first.all(|weight| i8::try_from(*weight).is_ok())
+        if !architecture.in_bytes() || first.all(|weight| i8::try_from(*weight).is_ok()) {
+            return Ok(());
+        }
+        Err(BodyError("a weight of its first further layer is beyond 8 bits".into()))
     }
 
     /// Moves pairs of hidden neurons: pair `i` is the former pair `order[i]`. No evaluation changes.

@@ -65,8 +65,7 @@ impl Gpu {
             return Err(Error::usage(reason));
         }
         let form = kernel_args::unknown_form(&model.layout.architecture);
-        let weight = settings.position_weight.as_ref().map(|_| "position_weight");
-        if let Some(key) = form.or(weight).or_else(|| settings.of_cpu_alone()) {
+        if let Some(key) = form.or_else(|| settings.of_cpu_alone()) {
             return Err(Error::usage(format!("{key} is not possible on a GPU yet; use --device cpu")));
         }
         let plan = MemoryPlan::new(&model.layout, settings, batch);
