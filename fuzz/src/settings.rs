@@ -8,7 +8,7 @@ use patzer_eval::Evaluator;
 use patzer_eval::hce::{Hce, LARGEST, Weights};
 use patzer_fit::tune::phase::Phase;
 use patzer_fit::tune::terms::Terms;
-use patzer_fit::tune::text;
+use patzer_fit::tune::{TraceFiles, text};
 use patzer_train::Settings;
 use shakmaty::Chess;
 
@@ -84,10 +84,20 @@ part = "complexity"
 shape = 2
 "#;
 
-/// Lines of traces: finite numbers, and what is written reads the same.
+/// Lines of traces: finite numbers, and what is written reads the same. Parquet: rows or an error.
 pub fn traces(bytes: &[u8]) {
     let terms = Terms::parse(TERMS, Path::new("fuzz")).expect("terms");
     let model = terms.model(&[]).expect("a model");
+    if bytes.starts_with(b"PAR1") {
+        return with_file(bytes, "parquet", |path| {
+            let paths = &[path.to_path_buf()];
+            let files = TraceFiles { paths, terms: &terms, model: &model, strict: false };
+            let _ = files.each(&mut |_, position| {
+                assert!((0.0..=1.0).contains(&position.info.target));
+                Ok(())
+            });
+        });
+    }
     for line in bytes.split(|byte| *byte == b'\n') {
         let Ok(position) = text::parse(line, &model, &Phase::of(1.0)) else { continue };
         assert!((0.0..=1.0).contains(&position.info.target));

@@ -9,6 +9,7 @@ use super::epd::Dialect;
 use super::extra::{ExtraColumn, ExtraRow};
 use super::metadata::Metadata;
 use super::parquet::{self, Dataset};
+use super::parquet_file::ParquetFile;
 use super::parquet_table;
 use super::registry::{self, Format, Read};
 use super::stream::{FileDigest, Input};
@@ -98,11 +99,13 @@ impl AnyReader {
         open: fn(&Path) -> Result<Input>,
     ) -> Result<AnyReader> {
         if is_dataset(path, format)? {
-            if let Some(table) = parquet_table::open(path, columns)? {
+            let file = ParquetFile::open(path)?;
+            if parquet_table::is_table(&file, columns) {
+                let table = parquet_table::Reader::new(file, columns)?;
                 let (rows, format) = (Some(table.rows()), registry::named("table")?);
                 return Ok(AnyReader::stream(path, format, rows, Box::new(table), FileDigest::default()));
             }
-            let dataset = Dataset::open(path)?;
+            let dataset = Dataset::of(file)?;
             return Ok(AnyReader {
                 path: path.to_path_buf(),
                 format: registry::native(),

@@ -13,7 +13,6 @@ use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader}
 use parquet::data_type::{AsBytes, DataType};
 use parquet::errors::Result as ParquetResult;
 use parquet::file::metadata::ParquetMetaData;
-use parquet::file::reader::FileReader;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, Type, TypePtr};
 
 use super::any::is_dataset;
@@ -204,7 +203,7 @@ impl ExtraRows {
 impl Groups {
     fn open(path: &Path, wanted: &[ExtraColumn]) -> Result<Groups> {
         let dataset = Dataset::open(path)?;
-        let columns = dataset.parquet().metadata().file_metadata().schema_descr().columns();
+        let columns = dataset.file().schema().columns();
         let at = |place: usize, wanted| ExtraColumn::at(columns, place).as_ref() == Some(wanted);
         let places =
             wanted.iter().map(|wanted| (0..columns.len()).find(|place| at(*place, wanted))).collect();
@@ -228,7 +227,7 @@ impl Groups {
                 rows.iter_mut().for_each(|row| row.0.push(None));
                 continue;
             };
-            let columns = self.dataset.parquet().metadata().file_metadata().schema_descr().columns();
+            let columns = self.dataset.file().schema().columns();
             let read = match visits::starts(columns, *place) {
                 true => self.read_visits(*place, &mut rows)?,
                 false => self.read_flat(*place, &mut rows),
@@ -241,8 +240,8 @@ impl Groups {
     fn read_visits(&self, place: usize, rows: &mut [ExtraRow]) -> Result<ParquetResult<()>> {
         let records = self.dataset.read_columns(self.next, Projection::KEY)?;
         let leaf = |place: usize| {
-            let column = self.dataset.parquet().metadata().file_metadata().schema_descr().column(place);
-            Ok((self.dataset.pages_of(self.next, place)?, column))
+            let column = self.dataset.file().schema().column(place);
+            Ok((self.dataset.file().pages(self.next, place)?, column))
         };
         let leaves = leaf(place).and_then(|moves| Ok([moves, leaf(place + 1)?]));
         Ok(leaves.and_then(|leaves| visits::read(leaves, &records)).map(|cells| {
@@ -251,8 +250,8 @@ impl Groups {
     }
 
     fn read_flat(&self, place: usize, rows: &mut [ExtraRow]) -> ParquetResult<()> {
-        let column = self.dataset.parquet().metadata().file_metadata().schema_descr().column(place);
-        match get_column_reader(column, self.dataset.pages_of(self.next, place)?) {
+        let column = self.dataset.file().schema().column(place);
+        match get_column_reader(column, self.dataset.file().pages(self.next, place)?) {
             ColumnReader::BoolColumnReader(reader) => read(reader, rows),
             ColumnReader::Int32ColumnReader(reader) => read(reader, rows),
             ColumnReader::Int64ColumnReader(reader) => read(reader, rows),

@@ -34,6 +34,7 @@ mod nibbles;
 mod page;
 mod page_header;
 pub mod parquet;
+pub mod parquet_file;
 mod parquet_table;
 pub(super) mod positioned;
 pub mod registry;

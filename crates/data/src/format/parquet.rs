@@ -1,27 +1,21 @@
 //! Reader of the native dataset: Parquet with one row per position.
 
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::Path;
 
 use parquet::column::page::PageReader;
-use parquet::errors::{ParquetError, Result as ParquetResult};
-use parquet::file::metadata::ParquetMetaData;
-use parquet::file::reader::{FileReader, Length, SerializedFileReader};
-use parquet::file::serialized_reader::SerializedPageReader;
+use parquet::errors::ParquetError;
 use rayon::prelude::*;
 
 use super::columns::{self, Column, EMPTY, Layout, Projection};
 use super::encode::ROWS_PER_PAGE;
 use super::extra::ExtraColumn;
-use super::file_columns::{FileColumn, check_chunks, check_place, metadata_of, open_file, say, top_level};
-use super::footer;
+use super::file_columns::{FileColumn, metadata_of, say};
 use super::foreign::{BadValue, ForeignColumn};
 use super::legality;
 use super::metadata::Metadata;
 use super::missing::{self, Missing};
 use super::page::Cursor;
-use super::page_header::{self, Pages};
-use super::positioned::Positioned;
+use super::parquet_file::ParquetFile;
 use crate::{Record, notices};
 use patzer_io::error::{Error, Result};
 
@@ -34,9 +28,7 @@ const UNCHECKED: &str = "pages have no checksums, so positions were only checked
 /// A dataset opened for reading; can be shared between threads. Columns are found by name: those that a file lacks are
 /// filled, those that it has besides are left out.
 pub struct Dataset {
-    path: PathBuf,
-    reader: SerializedFileReader<Positioned>,
-    pages: Arc<Pages>,
+    file: ParquetFile,
     metadata: Metadata,
     columns: Vec<FileColumn>,
     missing: Vec<&'static Column>,
@@ -49,18 +41,16 @@ pub struct Dataset {
 
 impl Dataset {
     pub fn open(path: &Path) -> Result<Dataset> {
-        let file = open_file(path)?;
-        let sealed = footer::check(&file).map_err(|reason| Error::data(path, reason))?;
-        let reader = SerializedFileReader::new(file.clone())
-            .map_err(|e| Error::data(path, format!("its footer is damaged: {e}")))?;
-        let names = top_level(reader.metadata());
+        Dataset::of(ParquetFile::open(path)?)
+    }
+
+    pub(super) fn of(file: ParquetFile) -> Result<Dataset> {
+        let names = file.top_level();
         let layout = Layout::of(|name| names.iter().any(|column| column.0 == name));
         let (mut columns, mut missing) = (Vec::new(), Vec::new());
         for column in layout.columns() {
             match names.iter().find(|(name, _)| *name == column.name) {
-                Some(&(_, place)) => {
-                    columns.push(FileColumn::new(column, place, reader.metadata(), sealed, path)?)
-                }
+                Some(&(_, place)) => columns.push(FileColumn::new(column, place, &file)?),
                 None => missing.push(column),
             }
         }
@@ -69,13 +59,12 @@ impl Dataset {
                 "is Parquet, but not a patzer dataset: it has no column `{}`, nor FENs in one called `fen`",
                 column.name
             );
-            return Err(Error::data(path, reason));
+            return Err(Error::data(file.path(), reason));
         }
-        check_chunks(reader.metadata(), &columns, file.len()).map_err(|reason| Error::data(path, reason))?;
-        let (mut metadata, lost) = metadata_of(path, reader.metadata(), layout);
-        metadata.extra = ExtraColumn::all(reader.metadata());
-        let columns_of_file = reader.metadata().file_metadata().schema_descr().columns();
-        let unknown = columns_of_file.iter().map(|column| column.path().parts()[0].as_str()).filter(|name| {
+        let (mut metadata, lost) = metadata_of(file.path(), file.metadata(), layout);
+        metadata.extra = ExtraColumn::all(file.metadata());
+        let unknown = file.schema().columns().iter().map(|column| column.path().parts()[0].as_str());
+        let unknown = unknown.filter(|name| {
             !layout.columns().any(|column| column.name == *name)
                 && !columns::READABLE.iter().any(|c| c.name == *name)
                 && !metadata.extra.iter().any(|extra| extra.name() == *name)
@@ -83,31 +72,22 @@ impl Dataset {
         let mut unknown: Vec<&str> = unknown.collect();
         unknown.dedup();
         let provenance = lost.is_none();
-        say(path, &unknown, &missing, lost);
-        let checksums = sealed || page_checksums(reader.metadata(), &file);
-        Ok(Dataset {
-            path: path.to_path_buf(),
-            reader,
-            pages: Arc::new(Pages(file)),
-            columns,
-            missing,
-            metadata,
-            provenance,
-            checksums,
-            check_records: !sealed,
-        })
+        say(file.path(), &unknown, &missing, lost);
+        let sealed = file.is_sealed();
+        let checksums = sealed || file.has_page_checksums();
+        Ok(Dataset { columns, missing, metadata, provenance, checksums, check_records: !sealed, file })
     }
 
     pub fn path(&self) -> &Path {
-        &self.path
+        self.file.path()
     }
 
     pub fn metadata(&self) -> &Metadata {
         &self.metadata
     }
 
-    pub(super) fn parquet(&self) -> &SerializedFileReader<Positioned> {
-        &self.reader
+    pub(super) fn file(&self) -> &ParquetFile {
+        &self.file
     }
 
     /// Whether the metadata is the file's own, which says where it comes from.
@@ -126,15 +106,15 @@ impl Dataset {
     }
 
     pub fn rows(&self) -> u64 {
-        self.reader.metadata().file_metadata().num_rows() as u64
+        self.file.rows()
     }
 
     pub fn groups(&self) -> usize {
-        self.reader.num_row_groups()
+        self.file.groups()
     }
 
     pub fn group_rows(&self, index: usize) -> u64 {
-        self.reader.metadata().row_group(index).num_rows().max(0) as u64
+        self.file.group_rows(index) as u64
     }
 
     /// Index of a row group's first row in the file.
@@ -143,7 +123,7 @@ impl Dataset {
     }
 
     pub fn group_offset(&self, index: usize) -> u64 {
-        let columns = self.reader.metadata().row_group(index).columns();
+        let columns = self.file.metadata().row_group(index).columns();
         columns.iter().map(|column| column.byte_range().0).min().unwrap_or(0)
     }
 
@@ -175,14 +155,11 @@ impl Dataset {
 
     pub fn rows_of(&self, index: usize, projection: Projection) -> Result<Rows<'_>> {
         let damaged = |e| self.damaged(index, &e);
-        let group = self.reader.metadata().row_group(index);
-        let left = usize::try_from(group.num_rows()).map_err(|_| {
-            Error::at(&self.path, format!("row group {index}"), "has no sound number of rows")
-        })?;
+        let left = self.file.group_rows(index);
         let columns = self.columns.iter().filter(|file| projection.contains(file.column));
         let cursor = |file: &FileColumn| {
             let column = file.column;
-            let pages = self.pages_of(index, file.place)?;
+            let pages = self.file.pages(index, file.place)?;
             let pages: Box<dyn PageReader> = match file.foreign {
                 None => pages,
                 Some((stored, nullable)) => {
@@ -194,7 +171,7 @@ impl Dataset {
         let cursors = columns.map(cursor).collect::<std::result::Result<_, _>>().map_err(damaged)?;
         let legality = self.check_records && projection.has(Projection::KEY);
         if legality && !self.checksums {
-            notices::add(&self.path, UNCHECKED.into());
+            notices::add(self.path(), UNCHECKED.into());
         }
         let missing = Missing::new(&self.missing, projection);
         let base = missing.base();
@@ -209,17 +186,6 @@ impl Dataset {
             base,
             first: self.first_row(index),
         })
-    }
-
-    /// Pages of the column in a place of the file.
-    pub(super) fn pages_of(&self, group: usize, place: usize) -> ParquetResult<Box<dyn PageReader>> {
-        let group = self.reader.metadata().row_group(group);
-        let rows = usize::try_from(group.num_rows()).unwrap_or_default();
-        let chunk = group.column(place);
-        // The parquet crate panics on offsets below 0.
-        check_place(chunk, self.pages.len()).map_err(|reason| ParquetError::General(reason.to_string()))?;
-        let pages = SerializedPageReader::new(Arc::clone(&self.pages), chunk, rows, None)?;
-        Ok(Box::new(pages))
     }
 
     pub fn blocks(&self) -> Blocks<'_> {
@@ -239,9 +205,9 @@ impl Dataset {
             && let Some(bad) = cause.downcast_ref::<BadValue>()
         {
             let row = self.first_row(group) + bad.row;
-            return Error::at(&self.path, format!("row {row}"), bad.reason.clone());
+            return Error::at(self.path(), format!("row {row}"), bad.reason.clone());
         }
-        Error::at(&self.path, format!("row group {group}"), format!("is damaged: {error}"))
+        self.file.damaged(group, error)
     }
 
     pub fn read_all(&self) -> Result<Vec<Record>> {
@@ -249,12 +215,6 @@ impl Dataset {
             (0..self.groups()).into_par_iter().map(|i| self.read_group(i)).collect::<Result<_>>()?;
         Ok(groups.concat())
     }
-}
-
-/// Whether the first page of every column chunk has a checksum.
-fn page_checksums(metadata: &ParquetMetaData, file: &Positioned) -> bool {
-    let mut chunks = metadata.row_groups().iter().flat_map(|group| group.columns());
-    chunks.all(|chunk| matches!(page_header::has_checksum(file, chunk.byte_range().0), Ok(Some(true))))
 }
 
 /// Iterator over a dataset's records in blocks; see [`Dataset::blocks`].
@@ -332,7 +292,7 @@ impl Rows<'_> {
             few.iter().zip(self.next..).filter_map(|(record, row)| Some((row, legality::fault(record)?)));
         faults.take(1).try_for_each(|(row, fault)| {
             let place = format!("row group {}, row {row}", self.group);
-            Err(Error::at(&self.dataset.path, place, format!("is damaged: {fault}")))
+            Err(Error::at(self.dataset.path(), place, format!("is damaged: {fault}")))
         })
     }
 }

@@ -2,31 +2,21 @@
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use bytes::Bytes;
 use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, Length, SerializedFileReader};
-use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::any::PositionReader;
-use super::file_columns::{check_chunk, open_file, top_level};
-use super::footer;
 use super::foreign::decode_page;
-use super::page_header::Pages;
-
-use super::positioned::Positioned;
+use super::parquet_file::ParquetFile;
 use super::table::{self, Columns, ROLES, Table};
 use super::values::{Stored, Values};
 use crate::Record;
 use patzer_io::error::{Error, Result};
 
 pub struct Reader {
-    path: PathBuf,
-    file: SerializedFileReader<Positioned>,
-    pages: Arc<Pages>,
+    file: ParquetFile,
     /// The column of each role, if there is one.
     roles: [Option<usize>; ROLES.len()],
     columns: Vec<(usize, Stored, bool)>,
@@ -53,79 +43,50 @@ enum Cell {
     Text(Bytes),
 }
 
-/// Opens a table; `None` for a dataset, and for a file that is no table.
-pub fn open(path: &Path, columns: &Columns) -> Result<Option<Reader>> {
-    let Ok(input) = open_file(path) else { return Ok(None) };
-    // The caller opens it as a dataset then, which says what is wrong.
-    if footer::check(&input).is_err() {
-        return Ok(None);
-    }
-    let Ok(file) = SerializedFileReader::new(input.clone()) else { return Ok(None) };
-    let names = top_level(file.metadata());
-    if names.iter().any(|(name, _)| *name == "board") && *columns == Columns::default() {
-        return Ok(None);
-    }
-    if *columns == Columns::default() && !names.iter().any(|(name, _)| *name == "fen") {
-        return Ok(None);
-    }
-    let damaged = |reason: &'static str| Error::data(path, reason);
-    let only: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
-    let (mut roles, white) = table::find(path, &only, columns).map_err(|reason| Error::data(path, reason))?;
-    let mut used = Vec::new();
-    for role in roles.iter_mut().flatten() {
-        let place = names[*role].1;
-        let column = file.metadata().file_metadata().schema_descr().column(place);
-        let Some(stored) = Stored::of(&column) else {
-            return Err(Error::data(
-                path,
-                format!("its column `{}` holds neither text nor numbers", column.name()),
-            ));
-        };
-        for group in file.metadata().row_groups() {
-            if group.num_columns() <= place || group.num_rows() < 0 {
-                return Err(damaged("its footer is damaged: a row group lacks columns"));
-            }
-            check_chunk(group.column(place), group.num_rows(), input.len()).map_err(damaged)?;
-        }
-        *role = used.len();
-        used.push((place, stored, column.max_def_level() == 1));
-    }
-    Ok(Some(Reader {
-        path: path.to_path_buf(),
-        file,
-        pages: Arc::new(Pages(input)),
-        roles,
-        columns: used,
-        white,
-        table: Table::default(),
-        group: 0,
-        open: Vec::new(),
-        left: 0,
-        row: 0,
-    }))
+/// Whether a file is a table: columns are named for it, or it has FENs and no boards.
+pub fn is_table(file: &ParquetFile, columns: &Columns) -> bool {
+    let has = |wanted| file.top_level().iter().any(|(name, _)| *name == wanted);
+    *columns != Columns::default() || (has("fen") && !has("board"))
 }
 
 impl Reader {
+    pub fn new(file: ParquetFile, columns: &Columns) -> Result<Reader> {
+        let names = file.top_level();
+        let only: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+        let found = table::find(file.path(), &only, columns);
+        let (mut roles, white) = found.map_err(|reason| Error::data(file.path(), reason))?;
+        let mut used = Vec::new();
+        for role in roles.iter_mut().flatten() {
+            let place = names[*role].1;
+            let column = file.schema().column(place);
+            let Some(stored) = Stored::of(&column) else {
+                let reason = format!("its column `{}` holds neither text nor numbers", column.name());
+                return Err(Error::data(file.path(), reason));
+            };
+            *role = used.len();
+            used.push((place, stored, column.max_def_level() == 1));
+        }
+        let (table, open) = (Table::default(), Vec::new());
+        Ok(Reader { file, roles, columns: used, white, table, group: 0, open, left: 0, row: 0 })
+    }
+
     pub fn rows(&self) -> u64 {
-        self.file.metadata().file_metadata().num_rows().max(0) as u64
+        self.file.rows()
     }
 
     fn damaged(&self, error: &ParquetError) -> Error {
-        Error::at(&self.path, format!("row {}", self.row), format!("is damaged: {error}"))
+        Error::at(self.file.path(), format!("row {}", self.row), format!("is damaged: {error}"))
     }
 
     /// Opens the next row group; false after the last.
     fn next_group(&mut self) -> Result<bool> {
-        let metadata = self.file.metadata();
-        if self.group == metadata.num_row_groups() {
+        if self.group == self.file.groups() {
             return Ok(false);
         }
-        let group = metadata.row_group(self.group);
-        let rows = group.num_rows().max(0) as usize;
+        let rows = self.file.group_rows(self.group);
         let column = |&(place, stored, nullable): &(usize, Stored, bool)| {
-            let pages = SerializedPageReader::new(Arc::clone(&self.pages), group.column(place), rows, None)?;
-            let (dictionary, cells) = (None, VecDeque::new());
-            Ok(ColumnCells { pages: Box::new(pages), stored, nullable, dictionary, cells, left: rows })
+            let pages = self.file.pages(self.group, place)?;
+            Ok(ColumnCells { pages, stored, nullable, dictionary: None, cells: VecDeque::new(), left: rows })
         };
         let open = self.columns.iter().map(column).collect::<std::result::Result<_, ParquetError>>();
         self.open = open.map_err(|e| self.damaged(&e))?;
@@ -180,7 +141,7 @@ impl PositionReader for Reader {
         let row = |role: usize| roles[role].and_then(|place| cells[place].as_ref())?.text();
         let record = self.table.record(row, self.white);
         let place = format!("row {}", self.row);
-        records.push(record.map_err(|reason| Error::at(&self.path, place, reason.to_string()))?);
+        records.push(record.map_err(|reason| Error::at(self.file.path(), place, reason.to_string()))?);
         self.row += 1;
         self.left -= 1;
         Ok(true)

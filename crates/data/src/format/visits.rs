@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use parquet::basic::{ConvertedType, LogicalType, Type as PhysicalType};
-use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::page::PageReader;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
 use parquet::data_type::DataType;
 use parquet::errors::{ParquetError, Result};
@@ -15,6 +15,7 @@ use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 use super::extra::{ExtraColumn, ExtraRow};
 use super::foreign::BadValue;
 use super::page::varint;
+use super::parquet_file::bounded;
 use crate::Record;
 use crate::spill::field;
 use patzer_chess::PackedMove;
@@ -158,7 +159,7 @@ fn cell_of(moves: &[i64], counts: &[i64], record: &Record) -> std::result::Resul
 
 /// The numbers of each row's list.
 fn lists(pages: Box<dyn PageReader>, column: ColumnDescPtr, rows: usize) -> Result<Vec<Vec<i64>>> {
-    let pages = Box::new(Bounded { pages, left: rows.saturating_mul(MOST_MOVES) });
+    let pages = bounded(pages, rows.saturating_mul(MOST_MOVES));
     let lists = match get_column_reader(Arc::clone(&column), pages) {
         ColumnReader::Int32ColumnReader(reader) if is_unsigned(&column) => {
             numbers(reader, &column, rows, |number| i64::from(*number as u32))
@@ -211,39 +212,6 @@ fn numbers<T: DataType>(
         }
     }
     Ok(lists)
-}
-
-/// Pages with no more entries than positions can have moves: levels that repeat take no space in a file, but memory.
-struct Bounded {
-    pages: Box<dyn PageReader>,
-    left: usize,
-}
-
-impl PageReader for Bounded {
-    fn get_next_page(&mut self) -> Result<Option<Page>> {
-        let page = self.pages.get_next_page()?;
-        if let Some(page @ (Page::DataPage { .. } | Page::DataPageV2 { .. })) = &page {
-            let left = self.left.checked_sub(page.num_values() as usize);
-            self.left = left.ok_or_else(|| ParquetError::General("visits has too many entries".into()))?;
-        }
-        Ok(page)
-    }
-
-    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>> {
-        self.pages.peek_next_page()
-    }
-
-    fn skip_next_page(&mut self) -> Result<()> {
-        self.pages.skip_next_page()
-    }
-}
-
-impl Iterator for Bounded {
-    type Item = Result<Page>;
-
-    fn next(&mut self) -> Option<Result<Page>> {
-        self.get_next_page().transpose()
-    }
 }
 
 #[cfg(test)]

@@ -2,20 +2,18 @@
 //! lengths), optionally `black` (Black's coefficients; `coefficient` then holds White's) and `scale`,
 //! `constant`, `weight`, `game`, `score`, `eval` as in the text form. Numbers may have any width.
 
-use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use parquet::column::reader::ColumnReader;
+use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::errors::ParquetError;
-use parquet::file::reader::{FileReader, RowGroupReader};
-use parquet::file::serialized_reader::SerializedFileReader;
 use rayon::prelude::*;
 
 use super::chunk::{FeatureCounts, TraceInfo};
 use super::model::{EvalPart, Model};
 use super::phase::Phase;
 use super::text::{NEGATIVE_WEIGHT, TracePosition, checked, not_an_entry, tidy};
+use patzer_data::format::parquet_file::{ParquetFile, bounded};
 use patzer_data::lines::{BadLine, LineCounts};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
@@ -74,13 +72,10 @@ pub fn each(
     strict: bool,
     take: &mut dyn FnMut(TracePosition) -> Result<()>,
 ) -> Result<LineCounts> {
-    let fault = |e: ParquetError| Error::data(path, format!("is damaged: {e}"));
-    let file = File::open(path).map_err(|e| Error::io(path, e))?;
-    let reader = SerializedFileReader::new(file).map_err(fault)?;
+    let file = ParquetFile::open(path)?;
     let (mut counts, mut before) = (LineCounts::default(), 0);
-    for number in 0..reader.num_row_groups() {
-        let group = reader.get_row_group(number).map_err(fault)?;
-        let group = Group::read(&*group, path)?;
+    for number in 0..file.groups() {
+        let group = Group::read(&file, number)?;
         let rows: Vec<Result<TracePosition>> =
             (0..group.rows).into_par_iter().map(|row| group.position(row, model, formula)).collect();
         for (row, position) in rows.into_iter().enumerate() {
@@ -105,20 +100,19 @@ pub fn each(
 }
 
 impl Group {
-    fn read(group: &dyn RowGroupReader, path: &Path) -> Result<Group> {
-        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+    fn read(file: &ParquetFile, group: usize) -> Result<Group> {
         let mut columns = [const { None }; 11];
         for (i, (found, name)) in columns.iter_mut().zip(NAMES).enumerate() {
-            let at = group.metadata().columns().iter().position(|column| {
-                column.column_path().parts().first().is_some_and(|part| part.eq_ignore_ascii_case(name))
+            let place = file.schema().columns().iter().position(|column| {
+                column.path().parts().first().is_some_and(|part| part.eq_ignore_ascii_case(name))
             });
-            *found = at.map(|at| column(group, at, rows, path, name)).transpose()?;
+            *found = place.map(|place| column(file, group, place, name)).transpose()?;
             if found.is_none() && i < 4 {
                 let needed = "traces need result, phase, index, coefficient";
-                return Err(Error::data(path, format!("has no column `{name}`; {needed}")));
+                return Err(Error::data(file.path(), format!("has no column `{name}`; {needed}")));
             }
         }
-        Ok(Group { rows, columns })
+        Ok(Group { rows: file.group_rows(group), columns })
     }
 
     fn position(&self, row: usize, model: &Model, formula: &Phase) -> Result<TracePosition> {
@@ -164,16 +158,21 @@ impl Group {
     }
 }
 
-fn column(group: &dyn RowGroupReader, at: usize, rows: usize, path: &Path, name: &str) -> Result<Column> {
-    let about = group.metadata().column(at).column_descr_ptr();
+fn column(file: &ParquetFile, group: usize, place: usize, name: &str) -> Result<Column> {
+    let (about, rows) = (file.schema().column(place), file.group_rows(group));
     let levels = [about.max_def_level(), about.max_rep_level()];
-    let fault = |e: ParquetError| Error::data(path, format!("column `{name}`: {e}"));
-    let read = match group.get_column_reader(at).map_err(fault)? {
+    let fault = |e: ParquetError| {
+        let reason = format!("column `{name}` is damaged: {e}");
+        Error::at(file.path(), format!("row group {group}"), reason)
+    };
+    let values = file.metadata().row_group(group).column(place).num_values() as usize;
+    let pages = bounded(file.pages(group, place).map_err(fault)?, values);
+    let read = match get_column_reader(about, pages) {
         ColumnReader::Int32ColumnReader(reader) => read(reader, rows, levels, |v| f64::from(*v)),
         ColumnReader::Int64ColumnReader(reader) => read(reader, rows, levels, |v| *v as f64),
         ColumnReader::FloatColumnReader(reader) => read(reader, rows, levels, |v| f64::from(*v)),
         ColumnReader::DoubleColumnReader(reader) => read(reader, rows, levels, |v| *v),
-        _ => return Err(Error::data(path, format!("column `{name}` does not hold numbers"))),
+        _ => return Err(Error::data(file.path(), format!("column `{name}` does not hold numbers"))),
     };
     read.map_err(fault)
 }

@@ -1,4 +1,5 @@
 use std::fs::File;
+use std::sync::Arc;
 
 use super::*;
 use crate::Leaf;
