@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use parquet::basic::{LogicalType, Repetition, Type as PhysicalType};
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{AsBytes, DataType};
 use parquet::errors::Result as ParquetResult;
 use parquet::file::metadata::ParquetMetaData;
@@ -241,7 +241,7 @@ impl Groups {
         let records = self.dataset.read_columns(self.next, Projection::KEY)?;
         let leaf = |place: usize| {
             let column = self.dataset.file().schema().column(place);
-            Ok((self.dataset.file().pages(self.next, place)?, column))
+            Ok((self.dataset.file().column(self.next, place)?, column))
         };
         let leaves = leaf(place).and_then(|moves| Ok([moves, leaf(place + 1)?]));
         Ok(leaves.and_then(|leaves| visits::read(leaves, &records)).map(|cells| {
@@ -250,8 +250,7 @@ impl Groups {
     }
 
     fn read_flat(&self, place: usize, rows: &mut [ExtraRow]) -> ParquetResult<()> {
-        let column = self.dataset.file().schema().column(place);
-        match get_column_reader(column, self.dataset.file().pages(self.next, place)?) {
+        match self.dataset.file().column(self.next, place)? {
             ColumnReader::BoolColumnReader(reader) => read(reader, rows),
             ColumnReader::Int32ColumnReader(reader) => read(reader, rows),
             ColumnReader::Int64ColumnReader(reader) => read(reader, rows),

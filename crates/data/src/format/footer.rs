@@ -8,8 +8,8 @@ use std::io::{self, Write};
 
 use parquet::file::reader::{ChunkReader, Length};
 
+use super::footer_size;
 use super::positioned::Positioned;
-use super::schema_size;
 use patzer_io::Output;
 
 const MAGIC: &[u8; 12] = b"patzer crc32";
@@ -70,8 +70,8 @@ pub fn check(file: &Positioned) -> std::result::Result<bool, &'static str> {
     let bytes = footer_length(&tail).ok_or(NO_FOOTER)? + TAIL;
     let start = length.checked_sub(bytes as u64).ok_or(NO_FOOTER)?;
     let footer = read(start, bytes)?;
-    if !schema_size::is_possible(&footer) {
-        return Err("its footer is damaged (its schema claims more columns than it has)");
+    if !footer_size::is_possible(&footer) {
+        return Err("its footer is damaged (it claims more than it has bytes for)");
     }
     let seal = start.checked_sub(SEAL as u64).map(|at| read(at, SEAL)).transpose()?;
     match seal.as_deref().and_then(|seal| seal.strip_prefix(MAGIC)) {

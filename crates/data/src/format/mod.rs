@@ -22,6 +22,7 @@ mod file_columns;
 #[cfg(all(test, unix))]
 mod flips;
 mod footer;
+mod footer_size;
 mod foreign;
 mod joined;
 pub mod jsonl;
@@ -40,7 +41,6 @@ pub(super) mod positioned;
 pub mod registry;
 mod replay;
 mod rle;
-mod schema_size;
 pub mod sfbin;
 pub mod sfplain;
 pub mod stream;

@@ -5,7 +5,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{FileReader, Length, SerializedFileReader};
@@ -74,10 +76,17 @@ impl ParquetFile {
     }
 
     /// Pages of the column in a place of the schema.
-    pub fn pages(&self, group: usize, place: usize) -> ParquetResult<Box<dyn PageReader>> {
+    pub(super) fn pages(&self, group: usize, place: usize) -> ParquetResult<Box<dyn PageReader>> {
         let chunk = self.metadata().row_group(group).column(place);
         let pages = SerializedPageReader::new(Arc::clone(&self.pages), chunk, self.group_rows(group), None)?;
         Ok(Box::new(pages))
+    }
+
+    /// Values of the column in a place of the schema.
+    pub fn column(&self, group: usize, place: usize) -> ParquetResult<ColumnReader> {
+        let left = self.metadata().row_group(group).column(place).num_values() as u64;
+        let pages = SoundPages { pages: self.pages(group, place)?, left, dictionary: false };
+        Ok(get_column_reader(self.schema().column(place), Box::new(pages)))
     }
 
     /// Whether the footer has a checksum: no other program wrote the file.
@@ -146,25 +155,30 @@ fn check_place(chunk: &ColumnChunkMetaData, length: u64) -> std::result::Result<
     Ok(())
 }
 
-/// Pages with no more values than `most`: values that repeat take no space in a file, but memory.
-pub fn bounded(pages: Box<dyn PageReader>, most: usize) -> Box<dyn PageReader> {
-    Box::new(Bounded { pages, left: most })
-}
-
-struct Bounded {
+/// Pages as the parquet crate's readers of columns need them: those read on where levels claim more values than there are,
+/// which take no space in a file but memory, and panic where a dictionary is missing.
+struct SoundPages {
     pages: Box<dyn PageReader>,
-    left: usize,
+    /// Values that may follow.
+    left: u64,
+    dictionary: bool,
 }
 
-impl PageReader for Bounded {
+impl PageReader for SoundPages {
     fn get_next_page(&mut self) -> ParquetResult<Option<Page>> {
-        let page = self.pages.get_next_page()?;
-        if let Some(page @ (Page::DataPage { .. } | Page::DataPageV2 { .. })) = &page {
-            let left = self.left.checked_sub(page.num_values() as usize);
-            self.left =
-                left.ok_or_else(|| ParquetError::General("its lists have too many entries".into()))?;
+        let Some(page) = self.pages.get_next_page()? else { return Ok(None) };
+        if matches!(page, Page::DictionaryPage { .. }) {
+            self.dictionary = true;
+            return Ok(Some(page));
         }
-        Ok(page)
+        if matches!(page.encoding(), Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY)
+            && !self.dictionary
+        {
+            return Err(ParquetError::General("a column has no dictionary".into()));
+        }
+        let left = self.left.checked_sub(u64::from(page.num_values()));
+        self.left = left.ok_or_else(|| ParquetError::General("a column has too many values".into()))?;
+        Ok(Some(page))
     }
 
     fn peek_next_page(&mut self) -> ParquetResult<Option<PageMetadata>> {
@@ -176,7 +190,7 @@ impl PageReader for Bounded {
     }
 }
 
-impl Iterator for Bounded {
+impl Iterator for SoundPages {
     type Item = ParquetResult<Page>;
 
     fn next(&mut self) -> Option<ParquetResult<Page>> {

@@ -5,8 +5,7 @@
 use std::sync::Arc;
 
 use parquet::basic::{ConvertedType, LogicalType, Type as PhysicalType};
-use parquet::column::page::PageReader;
-use parquet::column::reader::{ColumnReader, ColumnReaderImpl, get_column_reader};
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::DataType;
 use parquet::errors::{ParquetError, Result};
 use parquet::schema::parser::parse_message_type;
@@ -15,7 +14,6 @@ use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 use super::extra::{ExtraColumn, ExtraRow};
 use super::foreign::BadValue;
 use super::page::varint;
-use super::parquet_file::bounded;
 use crate::Record;
 use crate::spill::field;
 use patzer_chess::PackedMove;
@@ -123,12 +121,9 @@ fn packed(levels: &[u8], width: usize) -> Vec<u8> {
     [&(run.len() as u32).to_le_bytes()[..], &run].concat()
 }
 
-/// Reads the cells of a row group from the pages of its moves and of their visits, and checks them for its positions.
-pub(super) fn read(
-    columns: [(Box<dyn PageReader>, ColumnDescPtr); 2],
-    records: &[Record],
-) -> Result<Vec<Cell>> {
-    let [moves, counts] = columns.map(|(pages, column)| lists(pages, column, records.len()));
+/// Reads the cells of a row group from the columns of its moves and of their visits, and checks them for its positions.
+pub(super) fn read(columns: [(ColumnReader, ColumnDescPtr); 2], records: &[Record]) -> Result<Vec<Cell>> {
+    let [moves, counts] = columns.map(|(reader, column)| lists(reader, &column, records.len()));
     let (moves, counts) = (moves?, counts?);
     let rows = moves.iter().zip(&counts).zip(records).enumerate();
     rows.map(|(row, ((moves, counts), record))| {
@@ -158,16 +153,13 @@ fn cell_of(moves: &[i64], counts: &[i64], record: &Record) -> std::result::Resul
 }
 
 /// The numbers of each row's list.
-fn lists(pages: Box<dyn PageReader>, column: ColumnDescPtr, rows: usize) -> Result<Vec<Vec<i64>>> {
-    let pages = bounded(pages, rows.saturating_mul(MOST_MOVES));
-    let lists = match get_column_reader(Arc::clone(&column), pages) {
-        ColumnReader::Int32ColumnReader(reader) if is_unsigned(&column) => {
-            numbers(reader, &column, rows, |number| i64::from(*number as u32))
+fn lists(reader: ColumnReader, column: &ColumnDescriptor, rows: usize) -> Result<Vec<Vec<i64>>> {
+    let lists = match reader {
+        ColumnReader::Int32ColumnReader(reader) if is_unsigned(column) => {
+            numbers(reader, column, rows, |number| i64::from(*number as u32))
         }
-        ColumnReader::Int32ColumnReader(reader) => {
-            numbers(reader, &column, rows, |number| i64::from(*number))
-        }
-        ColumnReader::Int64ColumnReader(reader) => numbers(reader, &column, rows, |number| *number),
+        ColumnReader::Int32ColumnReader(reader) => numbers(reader, column, rows, |number| i64::from(*number)),
+        ColumnReader::Int64ColumnReader(reader) => numbers(reader, column, rows, |number| *number),
         _ => Err(ParquetError::NYI("visits of another type".into())),
     }?;
     if lists.len() == rows { Ok(lists) } else { Err(ParquetError::EOF("a column ends early".into())) }

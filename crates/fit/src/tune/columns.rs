@@ -5,7 +5,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use parquet::column::reader::{ColumnReader, get_column_reader};
+use parquet::column::reader::ColumnReader;
 use parquet::errors::ParquetError;
 use rayon::prelude::*;
 
@@ -13,7 +13,7 @@ use super::chunk::{FeatureCounts, TraceInfo};
 use super::model::{EvalPart, Model};
 use super::phase::Phase;
 use super::text::{NEGATIVE_WEIGHT, TracePosition, checked, not_an_entry, tidy};
-use patzer_data::format::parquet_file::{ParquetFile, bounded};
+use patzer_data::format::parquet_file::ParquetFile;
 use patzer_data::lines::{BadLine, LineCounts};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
@@ -165,9 +165,7 @@ fn column(file: &ParquetFile, group: usize, place: usize, name: &str) -> Result<
         let reason = format!("column `{name}` is damaged: {e}");
         Error::at(file.path(), format!("row group {group}"), reason)
     };
-    let values = file.metadata().row_group(group).column(place).num_values() as usize;
-    let pages = bounded(file.pages(group, place).map_err(fault)?, values);
-    let read = match get_column_reader(about, pages) {
+    let read = match file.column(group, place).map_err(fault)? {
         ColumnReader::Int32ColumnReader(reader) => read(reader, rows, levels, |v| f64::from(*v)),
         ColumnReader::Int64ColumnReader(reader) => read(reader, rows, levels, |v| *v as f64),
         ColumnReader::FloatColumnReader(reader) => read(reader, rows, levels, |v| f64::from(*v)),

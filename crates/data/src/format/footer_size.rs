@@ -1,17 +1,16 @@
-//! A look at a footer's schema before the parquet crate allocates what it declares: a group of the schema may claim
-//! two thousand million children in a file of a kilobyte.
+//! A look at a footer before the parquet crate (60.1) reads it: in a file of a kilobyte, a group of the schema may claim two
+//! thousand million children, for which memory is asked, and a list as many truth values, which the crate counts one by one.
 //!
 //! The footer is a struct of Thrift's compact protocol, whose field 2 is the list of the schema's elements; field 5 of an
 //! element is its number of children.
 
-/// Fields of structs that lie deeper are not looked at; the parquet crate refuses such footers.
-const DEEPEST: usize = 16;
+/// Fields that lie deeper are not looked at; the parquet crate refuses such footers.
+const DEEPEST: usize = 65;
 
-/// Whether no element of the schema claims more children than the schema has elements. True too if the bytes are not
-/// Thrift: the parquet crate says what is wrong with them.
+/// Whether no element of the schema claims more children than the schema has elements, and no list more elements than
+/// there are bytes. True too if the bytes are not Thrift: the parquet crate says what is wrong with them.
 pub fn is_possible(footer: &[u8]) -> bool {
-    let mut bytes = Bytes(footer);
-    let mut possible = true;
+    let mut bytes = Bytes { left: footer, possible: true };
     let _ = bytes.fields(0, &mut |bytes, id, kind| {
         if (id, kind) != (2, LIST) {
             return bytes.skip(kind, 0);
@@ -27,13 +26,13 @@ pub fn is_possible(footer: &[u8]) -> bool {
                 }
                 let zigzag = bytes.varint()?;
                 // Negative numbers are odd, and refused by the parquet crate.
-                possible &= zigzag & 1 == 1 || zigzag >> 1 <= elements;
+                bytes.possible &= zigzag & 1 == 1 || zigzag >> 1 <= elements;
                 Some(())
             })?;
         }
         Some(())
     });
-    possible
+    bytes.possible
 }
 
 const I32: u8 = 5;
@@ -41,17 +40,20 @@ const LIST: u8 = 9;
 const STRUCT: u8 = 12;
 
 /// What is left to read; every method is `None` at its end.
-struct Bytes<'a>(&'a [u8]);
+struct Bytes<'a> {
+    left: &'a [u8],
+    possible: bool,
+}
 
 impl Bytes<'_> {
     fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
+        let (first, rest) = self.left.split_first()?;
+        self.left = rest;
         Some(*first)
     }
 
     fn drop(&mut self, count: u64) -> Option<()> {
-        self.0 = self.0.get(usize::try_from(count).ok()?..)?;
+        self.left = self.left.get(usize::try_from(count).ok()?..)?;
         Some(())
     }
 
@@ -71,7 +73,16 @@ impl Bytes<'_> {
     fn list(&mut self) -> Option<(u64, u8)> {
         let head = self.byte()?;
         let count = if head >> 4 == 15 { self.varint()? } else { u64::from(head >> 4) };
+        self.has_room(count, &[head & 15])?;
         Some((count, head & 15))
+    }
+
+    /// Notes a list or map with more elements than bytes. Truth values have no room at all: a footer has no list of them, and
+    /// the parquet crate takes no byte for one.
+    fn has_room(&mut self, count: u64, kinds: &[u8]) -> Option<()> {
+        let truths = count > 0 && kinds.iter().any(|kind| matches!(kind, 1 | 2));
+        self.possible &= count <= self.left.len() as u64 && !truths;
+        self.possible.then_some(())
     }
 
     /// Visits the fields of a struct, whose values the visitor reads.
@@ -99,30 +110,25 @@ impl Bytes<'_> {
             3 => self.drop(1),
             4..=6 => self.varint().map(drop),
             7 => self.drop(8),
+            13 => self.drop(16),
             8 => {
                 let length = self.varint()?;
                 self.drop(length)
             }
             LIST | 10 => {
                 let (count, kind) = self.list()?;
-                (0..count).try_for_each(|_| self.element(kind, depth))
+                (0..count).try_for_each(|_| self.skip(kind, depth + 1))
             }
             11 => {
                 let count = self.varint()?;
                 let kinds = if count > 0 { self.byte()? } else { 0 };
-                (0..count).try_for_each(|_| {
-                    self.element(kinds >> 4, depth)?;
-                    self.element(kinds & 15, depth)
-                })
+                let kinds = [kinds >> 4, kinds & 15];
+                self.has_room(count, &kinds)?;
+                (0..count).try_for_each(|_| kinds.iter().try_for_each(|kind| self.skip(*kind, depth + 1)))
             }
             STRUCT => self.fields(0, &mut |bytes, _, kind| bytes.skip(kind, depth + 1)),
             _ => None,
         }
-    }
-
-    /// An element of a list or map, where a truth value takes a byte.
-    fn element(&mut self, kind: u8, depth: usize) -> Option<()> {
-        if matches!(kind, 1 | 2) { self.drop(1) } else { self.skip(kind, depth + 1) }
     }
 }
 
@@ -155,10 +161,23 @@ mod tests {
 
     #[test]
     fn what_is_no_footer_ends_without_a_verdict() {
+        // Two elements of the schema need two bytes.
         let whole = footer(&[2]);
-        (0..whole.len()).for_each(|end| assert!(is_possible(&whole[..end])));
-        // Lists in lists without end, and a list that claims all there is.
+        (0..whole.len()).for_each(|end| assert_eq!(is_possible(&whole[..end]), !matches!(end, 4 | 5)));
+        // Lists in lists without end.
         assert!(is_possible(&[0x19, 0x19].repeat(10_000)));
-        assert!(is_possible(&[0x19, 0xf1, 0xff, 0xff, 0xff, 0xff, 0x0f]));
+    }
+
+    #[test]
+    fn a_list_with_more_elements_than_bytes_is_impossible() {
+        // Numbers in a list of field 1, then in one of a map.
+        assert!(is_possible(&[0x19, 0x25, 2, 2, 0]));
+        assert!(!is_possible(&[0x19, 0x45, 2, 2, 0]));
+        assert!(!is_possible(&[0x19, 0xf5, 0xff, 0xff, 0xff, 0xff, 0x0f, 2, 0]));
+        assert!(is_possible(&[0x1b, 1, 0x55, 2, 2, 0]));
+        assert!(!is_possible(&[0x1b, 9, 0x55, 2, 2, 0]));
+        // Truth values, for which the bytes would do.
+        assert!(!is_possible(&[0x19, 0x21, 1, 1, 0]));
+        assert!(!is_possible(&[0x1b, 1, 0x15, 1, 2, 0]));
     }
 }
