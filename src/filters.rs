@@ -30,8 +30,10 @@ pub fn run(args: &FiltersArgs, ui: &Ui) -> Result<Status> {
         return ui.result(&FilterLine::of(row));
     }
     if !PRESETS.iter().any(|(preset, _)| preset == name) {
+        let known = PRESETS.iter().map(|(preset, _)| *preset).chain(rows().map(|row| row.name));
+        let near = patzer_io::did_you_mean(name, known);
         return Err(Error::usage(format!(
-            "`{name}` is neither a preset nor a filter; `patzer filters` lists them"
+            "`{name}` is neither a preset nor a filter; `patzer filters` lists them{near}"
         )));
     }
     let preset = Preset::load(name)?;

@@ -26,6 +26,7 @@ mod book;
 mod completions;
 mod cutechess;
 mod data;
+mod doctor;
 mod earlier;
 mod elo;
 mod eval;
@@ -117,13 +118,19 @@ impl Status {
     }
 }
 
+/// Version, commit (`-dirty` with changes on top) and target of this build.
+pub const VERSION: &str =
+    concat!(env!("CARGO_PKG_VERSION"), " (", env!("PATZER_COMMIT"), env!("PATZER_TARGET"), ")");
+
 /// Turn an engine's games into a stronger evaluation, with proof.
 #[derive(Debug, Parser)]
-#[command(name = "patzer", version, max_term_width = 110, propagate_version = true)]
+#[command(name = "patzer", version, long_version = VERSION, max_term_width = 110, propagate_version = true)]
 #[command(after_help = "Examples:\n  \
     patzer extract games.pgn            positions with filters applied → positions.parquet\n  \
     patzer tune --filter unique         train a network on them → new.nnue\n  \
-    patzer sprt new.nnue base.nnue      is it stronger? exit 0 yes, 10 no, 11 undecided")]
+    patzer sprt new.nnue base.nnue      is it stronger? exit 0 yes, 10 no, 11 undecided\n\n\
+    Exit codes: 0 done, or sprt: stronger; 1 an error in what was given, or what was checked is unsound; 2 a bug; 10, 11 \
+    see sprt; 130, 143 interrupted, with the state kept.")]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -166,6 +173,7 @@ commands! {
     Uci(uci::UciArgs),
     Bench(bench::BenchArgs),
     Perft(perft::PerftArgs),
+    Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
 }

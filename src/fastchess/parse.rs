@@ -43,8 +43,7 @@ fn find(program: Program, word: &str) -> Result<&'static Flag> {
     let name = word.strip_prefix('-').map(|name| name.strip_prefix('-').unwrap_or(name));
     let found = name.and_then(|name| flags(program).find(|flag| flag.name == name));
     found.ok_or_else(|| {
-        let near = name.and_then(|name| patzer_io::nearest(name, flags(program).map(|flag| flag.name)));
-        let near = near.map(|near| format!("; did you mean -{near}?")).unwrap_or_default();
+        let near = patzer_io::did_you_mean(name.unwrap_or_default(), flags(program).map(|flag| flag.name));
         Error::usage(format!("`{word}` is not an option of {}{near}", program.name()))
     })
 }
@@ -106,6 +105,6 @@ mod tests {
     #[test]
     fn a_misspelt_option_is_named_with_the_nearest() {
         let error = parse(Program::Fastchess, &["-round".into(), "5".into()]).unwrap_err().to_string();
-        assert!(error.contains("did you mean -rounds?"), "{error}");
+        assert!(error.contains("did you mean `rounds`?"), "{error}");
     }
 }

@@ -435,7 +435,7 @@ fn a_knockout_and_a_pyramid_of_cutechess_are_played() {
 #[test]
 fn what_is_not_understood_is_refused_by_name() {
     for (program, text, says) in [
-        ("fastchess", "-round 5", "`-round` is not an option of fastchess; did you mean -rounds?"),
+        ("fastchess", "-round 5", "`-round` is not an option of fastchess; did you mean `rounds`?"),
         ("fastchess", "-config file=none.json", "none.json: no such file"),
         ("fastchess", "-rounds", "-rounds: takes one value"),
         ("fastchess", "-games x", "`x` is not a number"),

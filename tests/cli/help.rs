@@ -55,12 +55,50 @@ fn the_reference_is_the_committed_one() {
 
 #[test]
 fn the_version_is_the_packages() {
-    let output = patzer(&["--version"]);
+    let version = |argument| {
+        let output = patzer(&[argument]);
+        assert_eq!(output.status.code(), Some(0));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert_eq!(version("-V"), concat!("patzer ", env!("CARGO_PKG_VERSION"), "\n"));
+    let build = concat!("patzer ", env!("CARGO_PKG_VERSION"), " (");
+    let long = version("--version");
+    let target = long.strip_prefix(build).and_then(|rest| rest.strip_suffix(")\n")).expect(&long);
+    assert!(target.contains(std::env::consts::ARCH), "{long}");
+}
+
+#[test]
+fn the_doctor_names_what_is_used_and_advises_where_something_is_wrong() {
+    let output = patzer(&["doctor", "--json", "--syzygy", "src"]);
     assert_eq!(output.status.code(), Some(0));
+    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let findings = found["findings"].as_array().unwrap();
+    let named = |name: &str| findings.iter().find(|finding| finding["name"] == name).expect(name);
+    assert!(named("patzer")["value"].as_str().unwrap().starts_with(env!("CARGO_PKG_VERSION")));
     assert_eq!(
-        String::from_utf8(output.stdout).unwrap(),
-        concat!("patzer ", env!("CARGO_PKG_VERSION"), "\n")
+        named("threads")["value"],
+        std::thread::available_parallelism().unwrap().to_string(),
+        "{found}"
     );
+    assert_eq!(named("tables")["value"], "src: holds no Syzygy tables (.rtbw, .rtbz)");
+    assert!(named("tables")["advice"].is_string());
+    let text = String::from_utf8(patzer(&["doctor"]).stdout).unwrap();
+    assert!(text.lines().any(|line| line.starts_with("networks play with")), "{text}");
+}
+
+#[test]
+fn a_misspelt_name_is_answered_with_the_nearest() {
+    for (line, near) in [
+        (&["filters", "uniqe"][..], "unique"),
+        (&["extract", "x.pgn", "--filter", "in_chek"], "in_check"),
+        (&["data", "convert", "x", "--input-format", "bulet", "-o", "y.csv"], "bullet"),
+        (&["tune", "x.parquet", "--recipe", "defualt"], "default"),
+    ] {
+        let output = patzer(line);
+        assert_eq!(output.status.code(), Some(1));
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(error.trim_end().ends_with(&format!("; did you mean `{near}`?")), "{error}");
+    }
 }
 
 #[test]

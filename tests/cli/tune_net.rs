@@ -179,7 +179,7 @@ fn the_recipe_for_few_positions_is_named_before_they_are_read_with_its_changes()
     assert_eq!(result["epochs"], 10_000u64.div_ceil(result["positions"].as_u64().unwrap()), "{result}");
     let error = fault(&folder, "--set hiden=16");
     assert!(error.contains("unknown field `hiden`; did you mean `hidden`?"), "{error}");
-    assert!(fault(&folder, "--recipe smal").contains("did you mean small?"));
+    assert!(fault(&folder, "--recipe smal").contains("did you mean `small`?"));
 }
 
 /// Two files of different weights, another filter and λ in the second stage.

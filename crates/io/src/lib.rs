@@ -23,5 +23,5 @@ pub use files::{
     open, parse, raw, read, read_as, read_text, remove_if_exists, sync_folder, write,
 };
 pub use lock::{Lock, locked_by, try_lock};
-pub use nearest::nearest;
+pub use nearest::{did_you_mean, nearest};
 pub use printable::{Printable, printable, printable_json, printable_lines};

@@ -8,6 +8,11 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     (near.0 <= most && near.0 < length).then_some(near.1)
 }
 
+/// The end of an error about an unknown word: `; did you mean `X`?` with the nearest name, or nothing.
+pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(word, known).map(|name| format!("; did you mean `{name}`?")).unwrap_or_default()
+}
+
 /// Levenshtein distance.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();

@@ -21,6 +21,17 @@ pub const MICRO_BATCH: usize = 128;
 
 pub const LANES: usize = 16;
 
+/// The vectors with which this processor trains.
+pub fn vectors() -> &'static str {
+    #[cfg(target_arch = "x86_64")]
+    if is_x86_feature_detected!("avx512f") {
+        return "AVX-512";
+    } else if is_x86_feature_detected!("avx2") {
+        return "AVX2";
+    }
+    "vectors of the build's target"
+}
+
 pub struct MicroBatch {
     extractor: Extractor,
     views: usize,

@@ -240,8 +240,7 @@ impl Settings {
         let path = Path::new(name_or_path);
         if !path.exists() && path.extension().is_none() {
             let names = RECIPES.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
-            let near = patzer_io::nearest(name_or_path, RECIPES.iter().map(|(name, _)| *name));
-            let near = near.map(|name| format!("; did you mean {name}?")).unwrap_or_default();
+            let near = patzer_io::did_you_mean(name_or_path, RECIPES.iter().map(|(name, _)| *name));
             let reason = format!("{name_or_path}: no recipe of this name ({names}) and no such file{near}");
             return Err(Error::usage(reason));
         }
@@ -391,7 +390,7 @@ mod tests {
         let expected = format!("huge: no recipe of this name ({names}) and no such file");
         assert_eq!(error.to_string(), expected);
         assert_eq!(error.exit_code(), 1);
-        assert!(Settings::load("mirorred").unwrap_err().to_string().ends_with("; did you mean mirrored?"));
+        assert!(Settings::load("mirorred").unwrap_err().to_string().ends_with("; did you mean `mirrored`?"));
         assert_eq!(Settings::load("none.toml").unwrap_err().to_string(), "none.toml: no such file");
     }
 

@@ -84,10 +84,11 @@ impl Settings {
         }
         if NamedLayout::find(name).is_none() {
             let names = LAYOUTS.iter().map(|layout| layout.name);
-            let near =
-                patzer_io::nearest(name, names.clone()).map(|near| format!("; did you mean `{near}`?"));
-            let known = || format!(", expected one of {}", names.collect::<Vec<_>>().join(", "));
-            return fault(format!("no such layout{}", near.unwrap_or_else(known)));
+            let mut near = patzer_io::did_you_mean(name, names.clone());
+            if near.is_empty() {
+                near = format!(", expected one of {}", names.collect::<Vec<_>>().join(", "));
+            }
+            return fault(format!("no such layout{near}"));
         }
         Ok(())
     }

@@ -59,8 +59,10 @@ impl Preset {
         let path = Path::new(name);
         if !path.exists() {
             let names: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
+            let filters = super::rows().map(|row| row.name);
+            let near = patzer_io::did_you_mean(name, names.iter().copied().chain(filters));
             return Err(Error::usage(format!(
-                "unknown filter preset `{name}`; there are {}; or name a single filter (`patzer filters` lists them) or a TOML file",
+                "unknown filter preset `{name}`; there are {}; or name a single filter (`patzer filters` lists them) or a TOML file{near}",
                 names.join(", ")
             )));
         }

@@ -335,9 +335,12 @@ pub fn native() -> &'static Format {
 }
 
 pub fn named(name: &str) -> Result<&'static Format> {
-    let known = || FORMATS.iter().map(|format| format.name).collect::<Vec<_>>().join(", ");
+    let known: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
     let named = FORMATS.iter().find(|format| format.name == name || format.endings.contains(&name));
-    named.ok_or_else(|| Error::usage(format!("no format is called {name}; there are {}", known())))
+    named.ok_or_else(|| {
+        let near = patzer_io::did_you_mean(name, known.iter().copied());
+        Error::usage(format!("no format is called {name}; there are {}{near}", known.join(", ")))
+    })
 }
 
 const PACKINGS: [&str; 3] = ["zst", "gz", "bz2"];

@@ -38,7 +38,7 @@ use self::byte_layer::ByteInputs;
 use self::feature_stack::FeatureStack;
 use self::network::{Block, OutputLayers, QA, QB};
 use self::piece_stack::PieceStack;
-use self::simd::Kernel;
+pub use self::simd::Kernel;
 use super::Evaluator;
 use patzer_chess::score::{MATE_IN_MAX, Score};
 

@@ -8,6 +8,8 @@ mod avx2;
 mod avx512;
 mod bytes;
 
+use std::fmt;
+
 use super::architecture::Activation;
 use super::network::{Block, LANES, Network, QA};
 
@@ -46,6 +48,18 @@ macro_rules! dispatch {
             Kernel::Avx512(_) => unsafe { avx512::$function($($argument),*) },
         }
     };
+}
+
+impl fmt::Display for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kernel::Portable => "vectors of the build's target",
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx2(_) => "AVX2",
+            #[cfg(target_arch = "x86_64")]
+            Kernel::Avx512(_) => "AVX-512 with VNNI",
+        })
+    }
 }
 
 impl Kernel {
