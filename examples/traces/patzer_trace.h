@@ -1,4 +1,4 @@
-/* Reads positions in every notation that patzer writes, collects counts and writes traces. C99 and C++; no copyright is
+/* Reads positions in the dialects of EPD, FEN and text that patzer writes, collects counts and writes traces. C99 and C++; no copyright is
  * claimed for this file: copy it into your engine.
  *
  *     static PatzerTrace trace;                        (patzer_clear(&trace) before each position)
@@ -8,6 +8,7 @@
  *     }
  *
  * A struct with a byte for each entry of the terms file gives the indices: offsetof(Terms, Mobility[piece][squares]).
+ * `patzer tune --terms terms.toml --indices` prints it.
  */
 #ifndef PATZER_TRACE_H
 #define PATZER_TRACE_H
@@ -28,7 +29,8 @@ typedef struct {
 typedef struct {
     float white[PATZER_WEIGHTS], black[PATZER_WEIGHTS];
     char sides[PATZER_WEIGHTS]; /* write white/black; patzer_sides sets it */
-    float scale;
+    float scale, weight, constant;
+    long game; /* number of the game; -1 if it is not known */
     float eval; /* the engine's evaluation from White's side; NAN if it is not to be checked */
 } PatzerTrace;
 
@@ -40,7 +42,9 @@ static inline void patzer_sides(PatzerTrace *trace, int first, int end) {
 static inline void patzer_clear(PatzerTrace *trace) {
     memset(trace->white, 0, sizeof trace->white);
     memset(trace->black, 0, sizeof trace->black);
-    trace->scale = 1;
+    trace->scale = trace->weight = 1;
+    trace->constant = 0;
+    trace->game = -1;
     trace->eval = strtof("nan", NULL);
 }
 
@@ -95,6 +99,9 @@ static inline void patzer_write(FILE *out, const PatzerPosition *position, const
     int i;
     fprintf(out, "%s %g", position->result, phase);
     if (trace->scale != 1) fprintf(out, " scale=%g", trace->scale);
+    if (trace->weight != 1) fprintf(out, " weight=%g", trace->weight);
+    if (trace->constant != 0) fprintf(out, " constant=%g", trace->constant);
+    if (trace->game >= 0) fprintf(out, " game=%ld", trace->game);
     if (position->score[0]) fprintf(out, " score=%s", position->score);
     if (trace->eval == trace->eval) fprintf(out, " eval=%g", trace->eval);
     for (i = 0; i < (int)PATZER_WEIGHTS; i++) {

@@ -1,5 +1,5 @@
-//! Reads positions in every notation that patzer writes, collects counts and writes traces. No crate is needed, and no
-//! copyright is claimed for this file: copy it into your engine. `examples/write_traces.rs` uses it.
+//! Reads positions in the dialects of EPD, FEN and text that patzer writes, collects counts and writes traces. No crate is
+//! needed, and no copyright is claimed for this file: copy it into your engine. `examples/write_traces.rs` uses it.
 
 use std::collections::BTreeMap;
 

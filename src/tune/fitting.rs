@@ -1,6 +1,7 @@
 //! Arguments of a fit that the bundled evaluation and traces of other engines share, and its progress.
 
 use super::TuneArgs;
+use crate::ui::LINES;
 use crate::{Error, Result, Ui};
 use patzer_fit::optim::Decay;
 use patzer_fit::tune::model::Model;
@@ -11,7 +12,7 @@ use patzer_fit::tune::{
 };
 use patzer_io as io;
 use patzer_io::run_folder::{Log, RunFolder};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Fitting of weights (with --hce or --traces)")]
@@ -122,6 +123,7 @@ pub(super) fn fit(
     let runs =
         RunSettings { fit: settings.clone(), seeds: args.fit.seeds, standard_errors: !args.fit.no_errors };
     let (mut log, mut bar) = (Log::new(run.path()), None);
+    let mut said = Instant::now();
     let fitted = fit_seeds(model, &runs, load, &mut |event| match event {
         RunEvent::Loaded { seed, traces } => {
             if seed == settings.seed {
@@ -132,9 +134,14 @@ pub(super) fn fit(
             bar = Some(spinner);
         }
         RunEvent::Epoch { seed, epoch } => {
+            let loss = epoch.validation_loss.unwrap_or(epoch.train_loss);
             if let Some(bar) = &bar {
                 bar.inc(1);
-                bar.set_message(format!("loss {:.7}", epoch.validation_loss.unwrap_or(epoch.train_loss)));
+                bar.set_message(format!("loss {loss:.7}"));
+                if bar.is_hidden() && said.elapsed() >= LINES {
+                    ui.note(format!("epoch {}: loss {loss:.7}", epoch.number));
+                    said = Instant::now();
+                }
             }
             if seed == settings.seed {
                 log.row(epoch.number, epoch.train_loss, epoch.validation_loss, epoch.learning_rate as f32);

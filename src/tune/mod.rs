@@ -1,6 +1,7 @@
 mod fitting;
 mod hce;
 mod net;
+mod trace_check;
 mod traces;
 
 use std::fmt;
@@ -27,6 +28,8 @@ use patzer_train::Quantisation;
     patzer tune --hce --terms material,psqt          only these terms; the others keep their weights\n  \
     patzer tune --hce games.epd --no-resolve         lines of FEN and result, as they are\n  \
     patzer tune --traces mine.txt --terms mine.toml -o mine.hpp   another engine's evaluation\n  \
+    patzer tune --terms mine.toml --indices                        the index of each of its entries\n  \
+    patzer tune --traces mine.txt --terms mine.toml --check        do the counts give its evaluations?\n  \
     patzer tune --terms tuned.toml --patch evaluate.c --in-place   its values into the source")]
 pub struct TuneArgs {
     #[command(flatten)]
@@ -201,6 +204,12 @@ fn change(before: Option<f64>, after: f64) -> String {
 }
 
 pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
+    if args.traces.indices {
+        return trace_check::indices(args, ui);
+    }
+    if args.traces.check {
+        return trace_check::run(args, ui);
+    }
     interrupt::listen();
     if args.traces.traces.is_empty() && !args.traces.patch.is_empty() {
         return traces::patch(args, ui);

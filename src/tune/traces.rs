@@ -27,7 +27,7 @@ pub(super) struct TraceArgs {
     /// Largest deviation of the weights and counts from the engine's own evaluation (eval= in traces), in centipawns, at
     /// which the fit still goes on
     #[arg(long, value_name = "CP", default_value_t = 2.0, requires = "traces")]
-    max_deviation: f64,
+    pub(super) max_deviation: f64,
 
     /// Start from the values that the terms have in these source files in C, C++, Rust, Java or Python, instead of those in
     /// the file of terms
@@ -42,16 +42,21 @@ pub(super) struct TraceArgs {
     /// Write the files of --patch, once the values are known to fit all of them
     #[arg(long, requires = "patch")]
     in_place: bool,
+
+    /// Fit nothing: compare the engine's own evaluation in the traces with their counts and the start values
+    #[arg(long, requires = "traces", conflicts_with = "patch")]
+    pub(super) check: bool,
+
+    /// Print which index each entry of the file of terms has, as a struct of C whose offsets they are
+    #[arg(long, requires = "terms", conflicts_with_all = ["hce", "traces", "patch"])]
+    pub(super) indices: bool,
 }
 
 pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     if !args.data.data.is_empty() {
         return Err(Error::usage("--traces takes the place of datasets; name all trace files behind it"));
     }
-    let mut terms = Terms::load(terms_file(args)?)?;
-    if !args.traces.source.is_empty() {
-        terms = terms.from_source(&args.traces.source)?;
-    }
+    let terms = start_terms(args)?;
     let settings = args.fit.settings(args);
     settings.validate()?;
     let model = terms.model(&args.fit.fix)?;
@@ -76,7 +81,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     })?;
     let mut reported = false;
     let mut load = |seed: u64| {
-        let mut check = (!reported).then(|| EvalCheck::new(&model));
+        let mut check = (!reported).then(|| EvalCheck::new(&model, args.traces.max_deviation));
         let bar = ui.progress("reading traces", 0);
         bar.enable_steady_tick(std::time::Duration::from_millis(200));
         let loaded = files.load(&labels, split.validation, seed, settings.chunk(), check.as_mut());
@@ -84,15 +89,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         let (traces, counts) = loaded?;
         if let Some(check) = check.filter(|check| check.positions() > 0) {
             check.to_string().lines().for_each(|line| ui.note(line));
-            let most = args.traces.max_deviation;
-            let wrong = check.worst.first().filter(|worst| most.is_nan() || worst.size() > most);
-            if let Some(worst) = wrong {
-                return Err(Error::input(format!(
-                    "{worst}: a deviation of {:.1} centipawns; --max-deviation {:.0} goes on",
-                    worst.size(),
-                    worst.size().ceil()
-                )));
-            }
+            check.verdict()?;
         }
         if !std::mem::replace(&mut reported, true) {
             for (path, counts) in &counts {
@@ -130,6 +127,12 @@ pub(super) fn patch(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     let values = model.start();
     let tuned = Tuned { terms: &terms, model: &model, values: &values, k: 1.0, support: &[] };
     ui.result(&args.traces.patch(&tuned)?.unwrap_or_default())
+}
+
+/// The terms, with start values from the source if that is named.
+pub(super) fn start_terms(args: &TuneArgs) -> Result<Terms> {
+    let terms = Terms::load(terms_file(args)?)?;
+    if args.traces.source.is_empty() { Ok(terms) } else { terms.from_source(&args.traces.source) }
 }
 
 fn terms_file(args: &TuneArgs) -> Result<&Path> {

@@ -161,6 +161,50 @@ fn wrong_counts_stop_a_fit_before_it_begins() {
 }
 
 #[test]
+fn counts_are_checked_without_a_fit() {
+    let folder = traced();
+    let path = folder.path().join("traces.txt");
+    let run = |line: &str| patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+    let check = "tune --traces traces.txt --terms terms.toml --check";
+    let error = |output: std::process::Output| {
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(error(run(check)).ends_with("no line of the traces has eval=, so there is nothing to check\n"));
+    // Each of the lines counts the move alone, worth its start value.
+    fs::write(&path, "1 24 390:1 eval=10\n0 12 390:-1 eval=-12\n").unwrap();
+    let terms = fs::read_to_string(folder.path().join("terms.toml")).unwrap();
+    assert!(terms.contains("initial = 10\nbounds = [0, 50]"), "{terms}");
+    let said = done(folder.path(), check);
+    assert!(
+        said.contains("evaluation of 2 positions: off by 1.00 centipawns in the mean, 2.0 at most"),
+        "{said}"
+    );
+    let refused = error(run(&format!("{check} --max-deviation 1")));
+    assert!(refused.contains("1 of 2 positions are above 1, and --max-deviation 2 goes on"), "{refused}");
+    // Where all lines are bad, the first says why.
+    fs::write(&path, "1 24 999:1\nx\n").unwrap();
+    let refused = error(run(TRACES));
+    let told = "no positions are left to learn from: 2 lines, 2 of them bad, traces.txt: line 1: ";
+    assert!(refused.contains(told), "{refused}");
+}
+
+#[test]
+fn indices_are_the_offsets_of_a_struct() {
+    let folder = traced();
+    let said = done(folder.path(), "tune --terms terms.toml --indices");
+    assert!(said.contains("char material[5]; /* 0 to 4 */"), "{said}");
+    assert!(said.ends_with("} Terms;\n"), "{said}");
+    let json = done(folder.path(), "tune --terms terms.toml --indices --json");
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    let terms = json["terms"].as_array().unwrap();
+    assert_eq!(terms.last().unwrap()["last"], 390);
+    for pair in terms.windows(2) {
+        assert_eq!(pair[0]["last"].as_u64().unwrap() + 1, pair[1]["first"].as_u64().unwrap());
+    }
+}
+
+#[test]
 fn values_that_a_type_does_not_hold_are_refused_and_weak_ones_are_marked() {
     let folder = traced();
     let path = folder.path().join("terms.toml");
@@ -249,12 +293,12 @@ fn tuned_values_go_into_the_source_and_only_when_asked() {
 fn the_recipes_of_the_documentation_run() {
     let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/traces.md")).unwrap();
     let section = |name: &str| page.split_once(name).unwrap().1.split("\n## ").next().unwrap();
-    let scripts: Vec<&str> = ["\n## Non-linear parts\n", "\n## Recipes\n"]
+    let scripts: Vec<&str> = ["\n## Non-linear parts\n", "\n## Check the counts\n", "\n## Recipes\n"]
         .into_iter()
         .flat_map(|name| section(name).split("```sh\n").skip(1))
         .map(|part| part.split("```").next().unwrap())
         .collect();
-    assert_eq!(scripts.len(), 10);
+    assert_eq!(scripts.len(), 11);
     let folder = tempfile::tempdir().unwrap();
     let program = std::path::Path::new(env!("CARGO_BIN_EXE_patzer")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());

@@ -8,6 +8,7 @@ use super::model::Model;
 use super::outside::unscale;
 use super::reference;
 use super::text::TracePosition;
+use patzer_io::error::{Error, Result};
 
 /// Worst positions kept.
 const WORST: usize = 5;
@@ -44,15 +45,19 @@ pub struct PhaseDeviations {
 pub struct EvalCheck<'a> {
     model: &'a Model,
     weights: Vec<[f64; 2]>,
+    bound: f64,
+    /// Positions whose deviation is above the bound.
+    pub above: u64,
     pub phases: [PhaseDeviations; PHASES],
     /// The largest first.
     pub worst: Vec<Deviation>,
 }
 
 impl EvalCheck<'_> {
-    pub fn new(model: &Model) -> EvalCheck<'_> {
-        let weights = model.pairs(&model.start());
-        EvalCheck { model, weights, phases: [PhaseDeviations::default(); PHASES], worst: Vec::new() }
+    /// Deviations above `bound` centipawns are too large.
+    pub fn new(model: &Model, bound: f64) -> EvalCheck<'_> {
+        let (weights, phases) = (model.pairs(&model.start()), [PhaseDeviations::default(); PHASES]);
+        EvalCheck { model, weights, bound, above: 0, phases, worst: Vec::new() }
     }
 
     pub fn see(&mut self, path: &Path, position: &TracePosition) {
@@ -68,6 +73,7 @@ impl EvalCheck<'_> {
         let (phase, line) = (position.info.phase, position.line);
         let size = (engine - counted).abs();
         let of_phase = &mut self.phases[((phase * PHASES as f32) as usize).min(PHASES - 1)];
+        self.above += u64::from(size.is_nan() || size > self.bound);
         of_phase.positions += 1;
         of_phase.sum += size;
         of_phase.largest = of_phase.largest.max(size);
@@ -80,6 +86,20 @@ impl EvalCheck<'_> {
 
     pub fn positions(&self) -> u64 {
         self.phases.iter().map(|phase| phase.positions).sum()
+    }
+
+    /// Mean deviation in centipawns.
+    pub fn mean(&self) -> f64 {
+        self.phases.iter().map(|phase| phase.sum).sum::<f64>() / self.positions().max(1) as f64
+    }
+
+    /// The worst position, if a deviation is above the bound.
+    pub fn verdict(&self) -> Result<()> {
+        let Some(worst) = self.worst.first().filter(|_| self.above > 0) else { return Ok(()) };
+        let (above, size, bound) = (self.above, worst.size(), self.bound);
+        let of_all = format!("{above} of {} positions are above {bound}", self.positions());
+        let go_on = format!("--max-deviation {:.0} goes on", size.ceil());
+        Err(Error::input(format!("{worst}: a deviation of {size:.1} centipawns; {of_all}, and {go_on}")))
     }
 }
 
@@ -96,20 +116,24 @@ impl fmt::Display for Deviation {
 
 impl fmt::Display for EvalCheck<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let sum: f64 = self.phases.iter().map(|phase| phase.sum).sum();
         let (positions, largest) = (self.positions(), self.worst.first().map_or(0.0, Deviation::size));
         write!(
             f,
             "the engine's evaluation of {positions} positions: off by {:.2} centipawns in the mean, {largest:.1} at most",
-            sum / positions.max(1) as f64
+            self.mean()
         )?;
         for (i, phase) in self.phases.iter().enumerate().filter(|(_, phase)| phase.positions > 0) {
-            let [low, high] = [i, i + 1].map(|i| i as f64 / PHASES as f64);
+            let low = i as f64 / PHASES as f64;
+            let high = if i + 1 < PHASES {
+                format!("to {:.2}", low + 1.0 / PHASES as f64)
+            } else {
+                "and above".into()
+            };
             let (positions, mean) = (phase.positions, phase.sum / phase.positions as f64);
             let largest = phase.largest;
             write!(
                 f,
-                "\n  phase {low:.2} to {high:.2}: {positions} positions, mean {mean:.2}, at most {largest:.1}"
+                "\n  phase {low:.2} {high}: {positions} positions, mean {mean:.2}, at most {largest:.1}"
             )?;
         }
         let wrong = self.worst.iter().filter(|worst| worst.size() >= 1.0);

@@ -10,6 +10,7 @@ mod evidence;
 mod first_order;
 mod fit;
 pub mod hce;
+pub mod indices;
 mod kernel;
 mod labels;
 mod layout;

@@ -76,10 +76,18 @@ impl TraceFiles<'_> {
         })?;
         [traces.train.games, traces.validation.games] = games.map(|games| games.known());
         if traces.train.positions == 0 {
-            return Err(Error::input("no positions are left to learn from"));
+            return Err(Error::input(format!("no positions are left to learn from{}", first_bad(&counts))));
         }
         Ok((traces, counts))
     }
+}
+
+/// What the first bad line says of all of them.
+fn first_bad(counts: &[(&Path, LineCounts)]) -> String {
+    let (read, bad) = counts.iter().fold((0, 0), |(read, bad), (_, of)| (read + of.read, bad + of.bad));
+    let first = counts.iter().find_map(|(path, of)| Some((path, of.first_bad.first()?)));
+    let first = first.map(|(path, bad)| format!(", {}: line {}: {}", path.display(), bad.number, bad.reason));
+    format!(": {read} lines, {bad} of them bad{}", first.unwrap_or_default())
 }
 
 impl TracePosition {

@@ -87,6 +87,13 @@ impl NewValues<'_> {
     fn entry(&self, text: &str, entry: &Entry, value: [i64; 2], out: &mut Vec<Number>) -> Result<(), Fault> {
         match &entry.numbers[..] {
             [first, second] => {
+                let [mg, eg] = [first, second].map(|at| &text[at.clone()]);
+                if !self.pair && self.halves == [true, true] && mg != eg {
+                    let name = self.name;
+                    let reason =
+                        format!("`{name}` is of kind \"single\", and its halves are {mg} and {eg} here");
+                    return Err((entry.from, reason));
+                }
                 let notation = text[entry.from..first.start].trim_end();
                 for (half, at) in
                     [first, second].into_iter().enumerate().filter(|(half, _)| self.halves[*half])

@@ -170,6 +170,12 @@ fn what_does_not_fit_is_refused_with_file_and_line() {
             "x.c: line 2: `A` has 3 rows of 2 here; the terms have 2 rows of 3",
         ),
         (
+            pair("kind = \"single\""),
+            "x.c",
+            "\nint A = S(-11, -48);",
+            "x.c: line 2: `A` is of kind \"single\", and its halves are -11 and -48 here",
+        ),
+        (
             pair("shape = 3"),
             "x.c",
             "int A[4] = {S(1,2),S(1,2),S(1,2),S(1,2)};",

@@ -292,7 +292,7 @@ fn a_term_outside_the_scale_is_added_after_scaling() {
 fn the_engines_evaluation_is_compared_by_phase() {
     let terms = terms::Terms::parse(OUTSIDE, std::path::Path::new("x")).unwrap();
     let model = terms.model(&[]).unwrap();
-    let mut check = eval_check::EvalCheck::new(&model);
+    let mut check = eval_check::EvalCheck::new(&model, 0.5);
     for (i, line) in
         ["1 24 0:1 1:1 eval=130", "1 24 0:1 1:1 eval=129", "1 0 0:1 scale=0.5 1:1 eval=115", "0 0 0:1"]
             .iter()
@@ -306,9 +306,13 @@ fn the_engines_evaluation_is_compared_by_phase() {
     for part in [
         "the engine's evaluation of 3 positions: off by 5.33 centipawns in the mean, 15.0 at most",
         "phase 0.00 to 0.25: 1 positions, mean 15.00, at most 15.0",
-        "phase 0.75 to 1.00: 2 positions, mean 0.50, at most 1.0",
+        "phase 0.75 and above: 2 positions, mean 0.50, at most 1.0",
         "t.txt: line 3: the engine says 115, weights and counts 130.0, phase 0.00",
     ] {
         assert!(said.contains(part), "{part}: {said}");
     }
+    let verdict = check.verdict().unwrap_err().to_string();
+    let told =
+        "a deviation of 15.0 centipawns; 2 of 3 positions are above 0.5, and --max-deviation 15 goes on";
+    assert!(verdict.ends_with(told), "{verdict}");
 }
