@@ -84,9 +84,11 @@ impl ParquetFile {
 
     /// Values of the column in a place of the schema.
     pub fn column(&self, group: usize, place: usize) -> ParquetResult<ColumnReader> {
+        let column = self.schema().column(place);
         let left = self.metadata().row_group(group).column(place).num_values() as u64;
-        let pages = SoundPages { pages: self.pages(group, place)?, left, dictionary: false };
-        Ok(get_column_reader(self.schema().column(place), Box::new(pages)))
+        let levels = [column.max_rep_level(), column.max_def_level()].map(|most| most > 0);
+        let pages = SoundPages { pages: self.pages(group, place)?, levels, left, dictionary: false };
+        Ok(get_column_reader(column, Box::new(pages)))
     }
 
     /// Whether the footer has a checksum: no other program wrote the file.
@@ -156,12 +158,37 @@ fn check_place(chunk: &ColumnChunkMetaData, length: u64) -> std::result::Result<
 }
 
 /// Pages as the parquet crate's readers of columns need them: those read on where levels claim more values than there are,
-/// which take no space in a file but memory, and panic where a dictionary is missing.
+/// which take no space in a file but memory, and panic at a [`fault`](SoundPages::fault) of a page.
 struct SoundPages {
     pages: Box<dyn PageReader>,
+    /// Whether values have levels of repetition and of definition.
+    levels: [bool; 2],
     /// Values that may follow.
     left: u64,
     dictionary: bool,
+}
+
+impl SoundPages {
+    /// Why a page cannot be read.
+    fn fault(&self, page: &Page) -> Option<&'static str> {
+        let by_dictionary = matches!(page.encoding(), Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
+        if by_dictionary && !self.dictionary {
+            return Some("a column has no dictionary");
+        }
+        let sound = match page {
+            // The encoding before RLE, out of use since 2013, says no length.
+            Page::DataPage { def_level_encoding, rep_level_encoding, .. } => self
+                .levels
+                .iter()
+                .zip([rep_level_encoding, def_level_encoding])
+                .all(|(there, encoding)| !there || *encoding == Encoding::RLE),
+            Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, .. } => def_levels_byte_len
+                .checked_add(*rep_levels_byte_len)
+                .is_some_and(|length| length as usize <= buf.len()),
+            Page::DictionaryPage { .. } => true,
+        };
+        (!sound).then_some("the levels of a page are not within it")
+    }
 }
 
 impl PageReader for SoundPages {
@@ -171,10 +198,8 @@ impl PageReader for SoundPages {
             self.dictionary = true;
             return Ok(Some(page));
         }
-        if matches!(page.encoding(), Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY)
-            && !self.dictionary
-        {
-            return Err(ParquetError::General("a column has no dictionary".into()));
+        if let Some(fault) = self.fault(&page) {
+            return Err(ParquetError::General(fault.into()));
         }
         let left = self.left.checked_sub(u64::from(page.num_values()));
         self.left = left.ok_or_else(|| ParquetError::General("a column has too many values".into()))?;
