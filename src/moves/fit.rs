@@ -24,7 +24,7 @@ use patzer_io as io;
     patzer moves fit                                   positions.parquet → moves.toml\n  \
     patzer moves fit games.parquet --positions 500000 -o moves.toml --json\n  \
     patzer moves fit selfplay.parquet --visits         the visits of `selfplay --search mcts`\n  \
-    patzer moves fit --interact exchange:check,threat:escape   features that matter otherwise together\n  \
+    patzer moves fit --interact capture:threat         two features that matter otherwise together\n  \
     patzer moves fit --export c,rust                   also moves.h and moves.rs, for an engine's ordering")]
 pub struct FitArgs {
     #[command(flatten)]

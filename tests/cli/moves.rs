@@ -77,7 +77,7 @@ fn searches_foresee_more_than_the_evaluation_alone() {
 fn pairs_of_features_are_fitted_beside_the_model_without_them() {
     let folder = extracted();
     let here = folder.path();
-    let line = "moves fit --positions 3000 --iterations 30";
+    let line = "moves fit --positions 1500 --iterations 15";
     let base = json(here, &format!("{line} -o base.toml"));
     let pairs = format!("{line} --interact check:exchange,capture:threat -o pairs.toml --export c,rust");
     let v = json(here, &format!("{pairs} --threads 1"));
@@ -105,6 +105,19 @@ fn pairs_of_features_are_fitted_beside_the_model_without_them() {
         let output = Command::new(program).args(line.split(' ')).current_dir(here).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
+    // The report shows both models, with the numbers of the table.
+    let report = json(here, "report pairs.toml base.toml -o moves.html");
+    let [with, without] = [0, 1].map(|run| report["runs"][run].clone());
+    assert_eq!([&with["kind"], &without["measures"]["choices"]], [&"moves".into(), &v["train"]["choices"]]);
+    let figures = |run: &Value| run["figures"].as_array().unwrap().len();
+    assert_eq!([figures(&with), figures(&without)], [10 + 6 + 2, 10 + 6]);
+    let page = std::fs::read_to_string(here.join("moves.html")).unwrap();
+    let row = table.lines().find(|line| line.starts_with("\"pawn and pawn\"")).unwrap();
+    let strength = row.split(['[', ',']).nth(1).unwrap().trim_end_matches('0');
+    assert!(
+        page.contains("Models of moves compared") && page.contains(&format!(">{strength}<")),
+        "{strength}"
+    );
     let text = done(here, &format!("{pairs} -q"));
     assert!(
         text.contains(" nats a choice held out by interactions\n") && text.contains("  without "),

@@ -40,24 +40,35 @@ fn has_row(term: Term, index: usize) -> bool {
     matches!(term, Term::Group(_)) || term.is_free(index)
 }
 
+/// The strengths of a table.
 pub fn read(path: &Path) -> Result<Strengths> {
+    Ok(read_fit(path)?.strengths())
+}
+
+/// A table as it was fitted; it does not say in how many iterations.
+pub fn read_fit(path: &Path) -> Result<Fit> {
     type Table = BTreeMap<String, BTreeMap<String, (f64, f64, f64, u64)>>;
     let text = io::read_text(path, io::Limit::WEIGHTS)?;
     let table: Table = toml::from_str(&text)
         .map_err(|e| Error::data(path, format!("is not a table of moves: {}", e.message())))?;
     let pairs = table.keys().filter(|name| name.contains(':'));
     let pairs: std::result::Result<Vec<Term>, String> = pairs.map(|name| Term::parse(name)).collect();
-    let mut strengths = Strengths::even(&pairs.map_err(|reason| Error::data(path, reason))?);
-    for (term, values) in strengths.terms.iter().zip(&mut strengths.levels) {
-        for (index, value) in values.iter_mut().enumerate().filter(|(index, _)| has_row(*term, *index)) {
-            let (name, level) = (term.name(), term.level_name(index));
-            let found = table.get(&name).and_then(|levels| levels.get(&level)).map(|row| row.0);
-            *value = found.filter(|gamma| gamma.is_finite() && *gamma > 0.0).ok_or_else(|| {
-                Error::at(path, format!("[{name}] {level:?}"), "there is no strength above 0")
-            })?;
-        }
-    }
-    Ok(strengths)
+    let terms = Strengths::even(&pairs.map_err(|reason| Error::data(path, reason))?).terms;
+    let level = |term: Term, index: usize| {
+        let row = match has_row(term, index) {
+            true => table.get(&term.name()).and_then(|levels| levels.get(&term.level_name(index))).copied(),
+            false => Some((1.0, 0.0, 0.0, 0)),
+        };
+        let row = row.filter(|(gamma, ..)| gamma.is_finite() && *gamma > 0.0);
+        let (gamma, error, played, offered) = row.ok_or_else(|| {
+            let place = format!("[{}] {:?}", term.name(), term.level_name(index));
+            Error::at(path, place, "there is no strength above 0")
+        })?;
+        Ok(Level { gamma, error, played, offered })
+    };
+    let of = |term: &Term| (0..term.level_count()).map(|index| level(*term, index)).collect();
+    let levels = terms.iter().map(of).collect::<Result<_>>()?;
+    Ok(Fit { terms, levels, iterations: 0, converged: true })
 }
 
 #[cfg(test)]
