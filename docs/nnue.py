@@ -7,7 +7,8 @@ import numpy as np
 
 QA, QB, SCALE, LIMIT = 255, 64, 400, 30999
 PLAIN = dict(layers=[], views=2, activation="screlu", mirror=False, king_buckets="none", output_buckets=1,
-             output_by="pieces", psqt=False, layer_activations=None, skip_neuron=False, first_layer_bits=16)
+             output_by="pieces", psqt=False, white_view=False, layer_activations=None, skip_neuron=False,
+             first_layer_bits=16)
 MAPS = {"none": "0" * 64, "five": "00111100" + "22333322" * 2 + "4" * 40}
 
 def load(path):
@@ -45,13 +46,14 @@ def evaluate(net, fen):
     phase = sum({"n": 1, "b": 1, "r": 2, "q": 4}.get(c.lower(), 0) for c, _ in pieces)
     by = {"pieces": min((count - 2) // -(-32 // buckets), buckets - 1), "phase": min(phase, 24) * buckets // 25}
     bucket = by[net["output_by"]]
-    for side in [turn, "b" if turn == "w" else "w"][:net["views"]]:
+    own = "w" if net["white_view"] else turn
+    for side in [own, "b" if own == "w" else "w"][:net["views"]]:
         order, turned = ("PNBRQKpnbrqk", 0) if side == "w" else ("pnbrqkPNBRQK", 56)
         king = next(s for c, s in pieces if c == order[5]) ^ turned
         flip = 7 if net["mirror"] and king % 8 > 3 else 0
         rows = [768 * net["map"][king ^ flip] + 64 * order.index(c) + (s ^ turned ^ flip) for c, s in pieces]
         sums.append((net["features"][rows].sum(0) + net["bias"]).astype(np.int16).astype(np.int64))  # wraps
-        skip += net["values"][rows].sum(0)[bucket] * (1 if side == turn else -1)
+        skip += net["values"][rows].sum(0)[bucket] * (1 if side == own else -1)
     clip, half, one = (lambda x: x.clip(0, QA)), net["hidden"] // 2, QA * QB
     active = {"relu": lambda s: s.clip(0) * QA, "crelu": lambda s: clip(s) * QA, "screlu": lambda s: clip(s) ** 2,
               "pairwise": lambda s: clip(s[:half]) * clip(s[half:])}[net["activation"]]
@@ -68,7 +70,7 @@ def evaluate(net, fen):
              "dual": np.concatenate([d * d // one, c])}[kind]
         output = toward_zero(weight @ x, QB) + bias
     output = output + direct + toward_zero(skip * QB, net["views"])
-    return int(toward_zero(output * SCALE, one)[0].clip(-LIMIT, LIMIT))
+    return int(toward_zero(output * SCALE, one)[0].clip(-LIMIT, LIMIT)) * (1 if own == turn else -1)
 
 if __name__ == "__main__":
     network = load(sys.argv[1])

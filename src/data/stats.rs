@@ -7,7 +7,7 @@ use crate::prepare::files_or_default;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::memory;
-use patzer_data::stats::{GameCounts, Outcomes, Stats, stats};
+use patzer_data::stats::{GameCounts, Outcomes, Stats, VisitCounts, stats};
 use patzer_io as io;
 use patzer_io::number::grouped;
 use patzer_report as report;
@@ -15,7 +15,7 @@ use patzer_report as report;
 /// Count what is in datasets
 ///
 /// Lengths and results of games, scores and how they agree with the results, pieces, material, plies, king
-/// squares, and exact duplicates. Several files are counted as if they were merged, so name shards together.
+/// squares, legal moves, visits of moves, and exact duplicates. Several files are counted as if they were merged, so name shards together.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct StatsArgs {
@@ -99,6 +99,7 @@ impl fmt::Display for Outcome {
         line("  Chess960", s.tally.marks.chess960)?;
         line("  without a score", s.tally.scores.missing)?;
         line("  score is a mate", s.tally.scores.mates.iter().map(Outcomes::total).sum())?;
+        write_visits(f, s)?;
         write_games(f, s)?;
         write_spread(f, s)?;
         write_agreement(f, s)?;
@@ -108,6 +109,17 @@ impl fmt::Display for Outcome {
         }
         Ok(())
     }
+}
+
+fn write_visits(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
+    let VisitCounts { positions, moves, visits } = s.visits;
+    if positions == 0 {
+        return Ok(());
+    }
+    let mean = |count: u64| count as f64 / positions as f64;
+    writeln!(f, "{:<24}{:>14}{}", "  with visits", grouped(positions), share(positions, s.positions))?;
+    writeln!(f, "{:<24}{:>14.1}", "    moves visited, mean", mean(moves))?;
+    writeln!(f, "{:<24}{:>14.1}", "    visits, mean", mean(visits))
 }
 
 fn write_games(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
@@ -129,6 +141,7 @@ fn write_spread(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
         ("pieces", &s.tally.piece_count),
         ("material, pawns", &s.tally.material),
         ("halfmove clock", &s.tally.halfmove),
+        ("legal moves", &s.tally.legal_moves),
         ("depth", &s.tally.depth),
     ] {
         if histogram.iter().all(|count| *count == 0) {

@@ -8,10 +8,11 @@ use super::ChoiceArgs;
 use crate::prepare::Split;
 use crate::{Error, Result, Status, Ui};
 use patzer_fit::moves::choices::Target;
-use patzer_fit::moves::features::GROUPS;
-use patzer_fit::moves::model::{Fit, Level, Quality, Settings, fit, quality};
+use patzer_fit::moves::model::{Fit, Level, Settings, fit};
+use patzer_fit::moves::quality::{Quality, gain, quality};
 use patzer_fit::moves::source::{self, Language};
 use patzer_fit::moves::table;
+use patzer_fit::moves::terms::{MOST_STRENGTHS, Term};
 use patzer_io as io;
 
 /// Fit the strengths of move features: what is taken, the exchange, check, recapture, distance, threats, history
@@ -23,6 +24,7 @@ use patzer_io as io;
     patzer moves fit                                   positions.parquet → moves.toml\n  \
     patzer moves fit games.parquet --positions 500000 -o moves.toml --json\n  \
     patzer moves fit selfplay.parquet --visits         the visits of `selfplay --search mcts`\n  \
+    patzer moves fit --interact capture:threat         two features that matter otherwise together\n  \
     patzer moves fit --export c,rust                   also moves.h and moves.rs, for an engine's ordering")]
 pub struct FitArgs {
     #[command(flatten)]
@@ -31,6 +33,11 @@ pub struct FitArgs {
     /// Fit how often the search by playouts visited each move, in proportion, rather than the move played
     #[arg(long)]
     visits: bool,
+
+    /// Pairs of features with strengths of their own for both levels together, beyond the product of theirs; with commas
+    /// between them
+    #[arg(long, value_name = "FEATURE:FEATURE", value_delimiter = ',', value_parser = Term::parse)]
+    interact: Vec<Term>,
 
     /// Positions to sample
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..))]
@@ -59,19 +66,32 @@ struct FitResult {
     dropped: BTreeMap<&'static str, u64>,
     train: Quality,
     held_out: Quality,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without_interactions: Option<Without>,
     iterations: usize,
     converged: bool,
-    strengths: BTreeMap<&'static str, BTreeMap<String, [f64; 2]>>,
+    strengths: BTreeMap<String, BTreeMap<String, [f64; 2]>>,
+    #[serde(skip)]
+    terms: Vec<Term>,
     output: PathBuf,
 }
 
+/// The model without its pairs of features, fitted to the same choices.
+#[derive(Serialize)]
+struct Without {
+    train: Quality,
+    held_out: Quality,
+    /// What the pairs gain on held-out choices, in nats a choice, and its standard error.
+    gain: [f64; 2],
+}
+
 impl FitResult {
-    fn table(fit: &Fit) -> BTreeMap<&'static str, BTreeMap<String, [f64; 2]>> {
-        let rows = |(group, levels): (usize, &Vec<Level>)| {
-            let named = |(at, level): (usize, &Level)| (GROUPS[group].level(at), [level.gamma, level.error]);
-            (GROUPS[group].name, levels.iter().enumerate().map(named).collect())
+    fn table(fit: &Fit) -> BTreeMap<String, BTreeMap<String, [f64; 2]>> {
+        let rows = |(term, levels): (&Term, &Vec<Level>)| {
+            let named = |(at, level): (usize, &Level)| (term.level_name(at), [level.gamma, level.error]);
+            (term.name(), levels.iter().enumerate().map(named).collect())
         };
-        fit.levels.iter().enumerate().map(rows).collect()
+        fit.terms.iter().zip(&fit.levels).map(rows).collect()
     }
 }
 
@@ -79,7 +99,13 @@ const SHOWN: usize = 12;
 
 impl fmt::Display for FitResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (name, quality) in [("fitted", &self.train), ("held out", &self.held_out)] {
+        let mut models = vec![("fitted", &self.train), ("held out", &self.held_out)];
+        if let Some(without) = &self.without_interactions {
+            let [gain, error] = without.gain;
+            writeln!(f, "          {gain:+.4} ± {error:.4} nats a choice held out by interactions")?;
+            models.push(("  without", &without.held_out));
+        }
+        for (name, quality) in models {
             let Quality { choices, log_likelihood, error, attainable, uniform, among, by_exchange } = quality;
             let chance = 100.0 * log_likelihood.exp();
             write!(f, "{name:<9} {choices} choices: {log_likelihood:.4} ± {error:.4} nats a choice")?;
@@ -97,11 +123,16 @@ impl fmt::Display for FitResult {
         }
         let end = if self.converged { "" } else { "; not converged, allow more with --iterations" };
         writeln!(f, "          {} iterations{end}\n", self.iterations)?;
-        for group in GROUPS.iter().filter(|group| group.level_count() <= SHOWN) {
-            writeln!(f, "{} ({})", group.name, group.doc)?;
-            for level in 0..group.level_count() {
-                let name = group.level(level);
-                let [gamma, error] = self.strengths[group.name][&name];
+        for term in &self.terms {
+            let shown = |level: &usize| matches!(term, Term::Group(_)) || term.is_free(*level);
+            let levels: Vec<usize> = (0..term.level_count()).filter(shown).collect();
+            if levels.len() > SHOWN {
+                continue;
+            }
+            writeln!(f, "{} ({})", term.name(), term.doc())?;
+            for level in levels {
+                let name = term.level_name(level);
+                let [gamma, error] = self.strengths[&term.name()][&name];
                 writeln!(f, "  {name:<28} {gamma:>8.3}  × or ÷ {:.2}", error.exp())?;
             }
         }
@@ -114,6 +145,7 @@ pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
     if !args.export.is_empty() && args.output.as_os_str() == "-" {
         return Err(Error::usage("--export writes beside the output, and there is no place beside -o -"));
     }
+    check_pairs(&args.interact)?;
     io::check_writable(&args.output)?;
     let target = if args.visits { Target::Visits } else { Target::Played };
     let drawn = args.choices.read(args.positions as usize, target, ui)?;
@@ -122,16 +154,23 @@ pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
         return Err(Error::input("no choices are left to fit; hold out fewer with --validation"));
     }
     let settings = Settings { iterations: args.iterations as usize, ..Settings::default() };
-    let fit = fit(&train, &settings);
-    let strengths = fit.strengths();
+    let fitted = fit(&train, &args.interact, &settings);
+    let strengths = fitted.strengths();
+    let without = || {
+        let even = fit(&train, &[], &settings).strengths();
+        let gain = gain(&rest, &strengths, &even);
+        Without { train: quality(&train, &even), held_out: quality(&rest, &even), gain }
+    };
     let result = FitResult {
         positions_read: drawn.read,
         dropped: drawn.dropped,
         train: quality(&train, &strengths),
         held_out: quality(&rest, &strengths),
-        iterations: fit.iterations,
-        converged: fit.converged,
-        strengths: FitResult::table(&fit),
+        without_interactions: (!args.interact.is_empty()).then(without),
+        iterations: fitted.iterations,
+        converged: fitted.converged,
+        strengths: FitResult::table(&fitted),
+        terms: fitted.terms.clone(),
         output: args.output.clone(),
     };
     let about = format!(
@@ -142,7 +181,20 @@ pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
         rest.len()
     );
     let about = [about];
-    io::write(&args.output, table::write(&fit, &about).as_bytes())?;
+    io::write(&args.output, table::write(&fitted, &about).as_bytes())?;
     source::save(&strengths, &args.export, &args.output, &about)?;
     ui.result_beside(&args.output, &result)
+}
+
+fn check_pairs(pairs: &[Term]) -> Result<()> {
+    for (at, pair) in pairs.iter().enumerate() {
+        if pairs[..at].contains(pair) {
+            return Err(Error::usage(format!("--interact {}: is named twice", pair.name())));
+        }
+    }
+    let free: usize = Term::groups().chain(pairs.iter().copied()).map(Term::free_count).sum();
+    match free <= MOST_STRENGTHS {
+        true => Ok(()),
+        false => Err(Error::usage(format!("--interact: {free} strengths are more than {MOST_STRENGTHS}"))),
+    }
 }

@@ -11,23 +11,24 @@ use std::path::{Component, Path, PathBuf};
 use serde::Serialize;
 
 use crate::{Error, Result, Status, Ui, interrupt};
+use patzer_fit::moves::table::read_fit;
 use patzer_io as io;
 use patzer_report::compare::compare;
-use patzer_report::html;
 use patzer_report::section::{Kind, Section};
 use patzer_report::style::Format;
 use patzer_report::table::Cell;
+use patzer_report::{html, moves};
 use recognise::{Found, recognise};
 
-/// Write one HTML report of datasets, tunings, networks and matches
+/// Write one HTML report of datasets, tunings, networks, models of moves and matches
 ///
 /// Inputs are recognised by content. The file needs no network and no script, follows the browser's light or dark
 /// theme, and can be printed. Every figure has its numbers below it; several runs are compared side by side.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct ReportArgs {
-    /// Datasets in any format, run folders of `tune`, networks, weights, journals or PGNs of matches, results that
-    /// --json printed
+    /// Datasets in any format, run folders of `tune`, networks, weights, tables of `moves fit`, journals or PGNs of
+    /// matches, results that --json printed
     #[arg(value_name = "RUN", required = true)]
     runs: Vec<PathBuf>,
 
@@ -110,6 +111,7 @@ fn sections(args: &ReportArgs, ui: &Ui) -> Result<Vec<Section>> {
             Found::Dataset(path) => dataset::section(&name, &path, ui)?,
             Found::Tuning(folder) => fitted::tuning(&name, &folder, args, ui)?,
             Found::Weights(path) => fitted::weights(&name, &path, args, ui)?,
+            Found::Moves(path) => moves::section(&name, &read_fit(&path)?),
             Found::Training(folder) => fitted::training(&name, &folder, args, ui)?,
             Found::Network(path) => fitted::network(&name, &path, args, ui)?,
             Found::Match { journal, pgn } => contest::of_journal(&name, &journal, &pgn, &args.output)?,

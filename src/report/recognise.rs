@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use patzer_data::format::registry;
 use patzer_eval::nnue;
+use patzer_fit::moves::features::GROUPS;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
@@ -15,6 +16,7 @@ pub(super) enum Found {
     Dataset(PathBuf),
     Tuning(PathBuf),
     Weights(PathBuf),
+    Moves(PathBuf),
     Training(PathBuf),
     Network(PathBuf),
     Match { journal: PathBuf, pgn: PathBuf },
@@ -24,8 +26,7 @@ pub(super) enum Found {
 
 const JOURNAL: &[u8] = b"{\"patzer_journal\":";
 
-const KINDS: &str =
-    "a dataset, the folder of a run, a network, weights, a journal, games, or a match's --json";
+const KINDS: &str = "a dataset, the folder of a run, a network, weights, strengths of moves, a journal, games, or a match's --json";
 
 pub(super) fn recognise(path: &Path) -> Result<Found> {
     if path == Path::new("-") {
@@ -68,6 +69,10 @@ pub(super) fn recognise(path: &Path) -> Result<Found> {
         });
     }
     if ending == "toml" {
+        let first = format!("\n[{}]", GROUPS[0].name);
+        if text.windows(first.len()).any(|part| part == first.as_bytes()) {
+            return Ok(Found::Moves(path.to_path_buf()));
+        }
         return Ok(Found::Weights(path.to_path_buf()));
     }
     if registry::of_content(&head).or_else(|| registry::of_path(path)).is_some() {

@@ -54,6 +54,13 @@ fn counts_are_those_of_python_chess() {
     for key in ["ply", "halfmove", "piece_count", "material", "white_king", "black_king"] {
         assert_eq!(total(&s[key]), 29_901, "{key}");
     }
+    // Legal moves by `board.legal_moves.count()`, and by `board.fullmove_number`.
+    let legal = [1, 2, 20, 30, 64].map(|moves| &s["legal_moves"][moves]);
+    assert_eq!(legal, [&json!(106), &json!(247), &json!(1_100), &json!(1_354), &json!(1)]);
+    assert_eq!((total(&s["legal_moves"]), s["legal_moves"].as_array().unwrap().len()), (29_901, 65));
+    let by_number = [0, 1, 2, 20, 60].map(|number| &s["legal_moves_by_number"][number]);
+    let counted = [[0, 0], [790, 15_800], [790, 20_509], [701, 26_056], [77, 1_267]].map(|pair| json!(pair));
+    assert!(by_number.into_iter().eq(&counted), "{by_number:?}");
     assert_eq!(total(&s["game_length"]) + s["game_length_unknown"].as_u64().unwrap(), 395);
     assert_eq!(s["scores"]["missing"], 29_901);
 }
@@ -123,7 +130,7 @@ fn pictures_stand_alone() {
     done(folder.path(), &format!("extract {}", engine.display()));
     let s = stats(folder.path(), "--svg plots");
     let figures: Vec<&str> = s["figures"].as_array().unwrap().iter().map(|f| f.as_str().unwrap()).collect();
-    assert_eq!(figures.len(), 9, "{figures:?}");
+    assert_eq!(figures.len(), 11, "{figures:?}");
     for figure in figures {
         let svg = std::fs::read_to_string(folder.path().join(figure)).unwrap();
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{figure}");

@@ -74,6 +74,58 @@ fn searches_foresee_more_than_the_evaluation_alone() {
 }
 
 #[test]
+fn pairs_of_features_are_fitted_beside_the_model_without_them() {
+    let folder = extracted();
+    let here = folder.path();
+    let line = "moves fit --positions 1500 --iterations 15";
+    let base = json(here, &format!("{line} -o base.toml"));
+    let pairs = format!("{line} --interact check:exchange,capture:threat -o pairs.toml --export c,rust");
+    let v = json(here, &format!("{pairs} --threads 1"));
+    let without = &v["without_interactions"];
+    assert_eq!([&without["train"], &without["held_out"]], [&base["train"], &base["held_out"]]);
+    assert!(base.get("without_interactions").is_none());
+    let mean = |v: &Value, part: &str| v[part]["log_likelihood"].as_f64().unwrap();
+    assert!(mean(&v, "train") > mean(without, "train"));
+    let gain = |at: usize| without["gain"][at].as_f64().unwrap();
+    assert!((gain(0) - (mean(&v, "held_out") - mean(without, "held_out"))).abs() < 1e-9 && gain(1) > 0.0);
+    assert_eq!(v["strengths"]["exchange:check"]["0 to 99 and sound"], serde_json::json!([1.0, 0.0]));
+    assert_eq!(v, json(here, &format!("{pairs} --threads 2")));
+    // The table is read with its pairs, and the sources have them.
+    let table = std::fs::read_to_string(here.join("pairs.toml")).unwrap();
+    assert!(table.contains("[\"exchange:check\"]\n\"below -250 and sound\" = ["), "{table}");
+    let of = |model: &str| json(here, &format!("moves predict --positions 200 --model {model} --ranks 3"));
+    let among = |v: &Value| v["predictors"][0]["among"].clone();
+    assert_ne!(among(&of("pairs.toml")), among(&of("base.toml")));
+    let c = "#include \"pairs.h\"\nint32_t of(int a, int b) { return move_exchange_check[3 * a + b]; }\n";
+    std::fs::write(here.join("use.c"), c).unwrap();
+    for (program, line) in [
+        ("cc", "-std=c99 -Wall -Wextra -Werror -fsyntax-only use.c"),
+        ("rustc", "--crate-type lib --emit metadata pairs.rs"),
+    ] {
+        let output = Command::new(program).args(line.split(' ')).current_dir(here).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    // The report shows both models, with the numbers of the table.
+    let report = json(here, "report pairs.toml base.toml -o moves.html");
+    let [with, without] = [0, 1].map(|run| report["runs"][run].clone());
+    assert_eq!([&with["kind"], &without["measures"]["choices"]], [&"moves".into(), &v["train"]["choices"]]);
+    let figures = |run: &Value| run["figures"].as_array().unwrap().len();
+    assert_eq!([figures(&with), figures(&without)], [10 + 6 + 2, 10 + 6]);
+    let page = std::fs::read_to_string(here.join("moves.html")).unwrap();
+    let row = table.lines().find(|line| line.starts_with("\"pawn and pawn\"")).unwrap();
+    let strength = row.split(['[', ',']).nth(1).unwrap().trim_end_matches('0');
+    assert!(
+        page.contains("Models of moves compared") && page.contains(&format!(">{strength}<")),
+        "{strength}"
+    );
+    let text = done(here, &format!("{pairs} -q"));
+    assert!(
+        text.contains(" nats a choice held out by interactions\n") && text.contains("  without "),
+        "{text}"
+    );
+}
+
+#[test]
 fn what_cannot_be_foreseen_is_said() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.epd"), "4k3/8/8/8/8/8/8/K7 w - - c9 \"1-0\";\n").unwrap();
@@ -81,6 +133,9 @@ fn what_cannot_be_foreseen_is_said() {
         ("moves fit", "patzer extract"),
         ("moves fit a.epd", "no position with two legal moves"),
         ("moves fit a.epd --validation 1", "--validation 1"),
+        ("moves fit a.epd --interact check:chess", "chess: no such group of features"),
+        ("moves fit a.epd --interact check:again,again:check", "check:again: is named twice"),
+        ("moves fit a.epd --interact capture:place", "2328 strengths are more than 1500"),
         ("moves predict a.epd --model no.toml", "no.toml"),
     ] {
         let output = patzer(folder.path(), &args.split(' ').collect::<Vec<_>>());

@@ -154,7 +154,13 @@ fn forms_without_emitted_code_are_refused_by_their_key() {
     let folder = tempfile::tempdir().unwrap();
     let [dual, bytes, skip] = further_forms().try_into().unwrap();
     let skip = Architecture { layer_activations: Vec::new(), ..skip };
-    let forms = [(dual, "layer_activations"), (bytes, "first_layer_bits"), (skip, "skip_neuron")];
+    let white = Architecture { views: 1, white_view: true, ..Architecture::plain(8) };
+    let forms = [
+        (dual, "layer_activations"),
+        (bytes, "first_layer_bits"),
+        (skip, "skip_neuron"),
+        (white, "white_view"),
+    ];
     for (shape, key) in forms {
         std::fs::write(folder.path().join("net.nnue"), random(&shape, 1, 90).to_bytes()).unwrap();
         let output = patzer(folder.path(), &["net", "emit", "net.nnue", "--language", "c"]);
@@ -178,7 +184,9 @@ fn the_numpy_program_of_the_page_agrees_to_the_centipawn() {
         .iter()
         .map(|position| format!("{}\n", Fen::from_position(position, EnPassantMode::Legal)))
         .collect();
-    let forms = further_forms().into_iter().map(|shape| ("further", shape, 90));
+    let white =
+        Architecture { views: 1, white_view: true, mirror: true, psqt: true, ..Architecture::plain(8) };
+    let forms = further_forms().into_iter().chain([white]).map(|shape| ("further", shape, 90));
     for (seed, (name, shape, bound)) in families().into_iter().chain(forms).enumerate() {
         if !shape.features.is_all() {
             continue;

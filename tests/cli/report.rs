@@ -92,12 +92,22 @@ fn a_dataset_is_shown_with_the_numbers_of_stats_wdl_and_extract() {
         ("game-length", "game_length"),
         ("ply", "ply"),
         ("material", "material"),
+        ("legal-moves", "legal_moves"),
     ] {
         for (value, count) in counts(&page, figure) {
             assert_eq!(stats[key][value], count, "{key} {value}");
         }
         let all: u64 = stats[key].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
         assert_eq!(counts(&page, figure).iter().map(|(_, count)| count).sum::<u64>(), all, "{key}");
+    }
+    let by_number = stats["legal_moves_by_number"].as_array().unwrap();
+    let enough = by_number.iter().zip(0..).filter(|(count, _)| count[0].as_u64().unwrap() >= 30);
+    let rows = numbers(&page, "mobility");
+    assert!(rows.len() > 30 && rows.len() < by_number.len());
+    for (row, (count, at)) in rows.iter().zip(enough) {
+        assert_eq!([&row[0], &row[2]], [&i32::to_string(&at), &count[0].to_string()]);
+        let mean = count[1].as_f64().unwrap() / count[0].as_f64().unwrap();
+        assert!((number(&row[1]) - mean).abs() < 1e-3, "{row:?} {mean}");
     }
     for (row, square) in numbers(&page, "white-king").iter().zip(0..) {
         assert_eq!(row[1], stats["white_king"][square as usize].to_string());

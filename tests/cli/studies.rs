@@ -67,7 +67,9 @@ fn views_and_buckets_compare_networks() {
     let (_folder, out) = place();
     let few = [("SAMPLE", "--sample 800"), ("GAMES", "2")];
     let table = study("views", &out, &few);
-    assert_eq!(rows(&table), ["two views, 16 neurons", "one view, 16 neurons", "one view, 32 neurons"]);
+    let views =
+        ["two views, 16 neurons", "one view, 16 neurons", "one view, 32 neurons", "White's view, 16 neurons"];
+    assert_eq!(rows(&table), views);
     let (_folder, out) = place();
     let table = study("buckets", &out, &few);
     assert_eq!(rows(&table), ["plain", "mirrored", "8 output buckets", "5 king buckets", "all together"]);

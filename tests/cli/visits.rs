@@ -53,6 +53,17 @@ fn selfplay_by_playouts_says_how_often_it_visited_each_move() {
     let all = visited(&one.join("a.parquet"));
     let sums = all.iter().map(|(_, _, visits)| visits.iter().map(|(_, count)| *count).sum::<u32>());
     assert!(all.len() > 60 && sums.filter(|sum| *sum > 20).count() > all.len() / 2);
+    let stats: serde_json::Value =
+        serde_json::from_str(&done(one, "data stats a.parquet --json --threads 2")).unwrap();
+    let count = |of: fn(&Visits) -> u64| all.iter().map(|(_, _, visits)| of(visits)).sum::<u64>();
+    let counted = serde_json::json!({
+        "positions": count(|visits| u64::from(!visits.is_empty())),
+        "moves": count(|visits| visits.len() as u64),
+        "visits": count(|visits| visits.iter().map(|(_, count)| u64::from(*count)).sum()),
+    });
+    assert_eq!(stats["visits"], counted);
+    let text = done(one, "data stats a.parquet");
+    assert!(text.contains("  with visits ") && text.contains("    moves visited, mean "), "{text}");
     let moves = |format: &str| done(one, &format!("data show {format} --columns move,visits --count 10"));
     let shown = moves("a.parquet");
     let best = shown.lines().skip(1).filter(|line| {

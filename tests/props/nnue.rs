@@ -27,6 +27,7 @@ fn architectures() -> impl Strategy<Value = Architecture> {
                 activation: activations[activation],
                 layers: layers[further].clone(),
                 views,
+                white_view: views == 1 && flags & 4 > 0,
                 mirror: flags & 1 > 0,
                 psqt: flags & 2 > 0,
                 output_buckets,

@@ -7,7 +7,7 @@ use super::style::{BLUE, GREEN, ORANGE, PURPLE};
 use super::table::{Cell, Table};
 
 pub fn compare(sections: &[Section]) -> Vec<Part> {
-    let kinds = [Kind::Dataset, Kind::Weights, Kind::Network, Kind::Match];
+    let kinds = [Kind::Dataset, Kind::Weights, Kind::Network, Kind::Moves, Kind::Match];
     kinds.iter().filter_map(|kind| of_kind(sections, *kind)).collect()
 }
 
@@ -21,6 +21,7 @@ fn of_kind(sections: &[Section], kind: Kind) -> Option<Part> {
         Kind::Dataset => "Datasets",
         Kind::Weights => "Tunings",
         Kind::Network => "Networks",
+        Kind::Moves => "Models of moves",
         Kind::Match => "Matches",
     };
     let mut part = Part::new(&format!("{plural} compared"));

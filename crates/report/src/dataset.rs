@@ -6,13 +6,13 @@ use super::histogram::Histogram;
 use super::plot::{Axes, Curves};
 use super::section::{Kind, Known, Part, Section};
 use super::squares::Squares;
-use super::stats::histograms;
+use super::stats::{histograms, mobility, mobility_axes};
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
 use super::wdl::{counted, pawns};
 use patzer_chess::score::expected_score;
 use patzer_data::Metadata;
-use patzer_data::stats::{Bucket, Outcomes, SCORE_BIN, SCORE_REACH, Stats};
+use patzer_data::stats::{Bucket, Outcomes, SCORE_BIN, SCORE_REACH, Stats, VisitCounts};
 use patzer_fit::wdl::{self, FittedModel, KFit};
 use patzer_io::number::grouped;
 
@@ -225,8 +225,30 @@ fn agreement(buckets: &[Bucket], k: &Known<KFit>) -> Figure {
 fn board(stats: &Stats) -> Part {
     let mut part = Part::new("Positions");
     let tally = &stats.tally;
-    for name in ["piece_count", "material", "halfmove"] {
+    for name in ["piece_count", "material", "halfmove", "legal_moves"] {
         histogram(&mut part, stats, name, "");
+    }
+    if let Some(points) = mobility(stats) {
+        let mut data = Table::new(&["move", "mean number of legal moves", "positions"]);
+        for (number, mean, positions) in &points {
+            data.row([Cell::exact(*number), Cell::number(*mean, 3), Cell::Count(*positions)]);
+        }
+        let line = points.iter().map(|(number, mean, _)| (*number, *mean)).collect();
+        let curves = Curves::within(mobility_axes(&points)).line("", BLUE, line);
+        let caption =
+            "Legal moves of the side to move; without move numbers that fewer than 30 positions have.";
+        let title = "Mean mobility by move number";
+        part.add(Figure::new("mobility", title, caption, Drawing::Curves(curves)).with_data(data));
+    }
+    if stats.visits.positions > 0 {
+        let VisitCounts { positions, moves, visits } = stats.visits;
+        let mean = |count: u64| count as f64 / positions as f64;
+        part.say(format!(
+            "{} positions have visits of a search by playouts: {:.1} moves visited and {:.0} visits on average.",
+            grouped(positions),
+            mean(moves),
+            mean(visits)
+        ));
     }
     let share = 100.0 * stats.duplicates as f64 / stats.positions.max(1) as f64;
     let same = "equal to an earlier one: board, side to move, castling and en passant";

@@ -1,6 +1,6 @@
 //! Figures as SVG or PNG, and reports of several runs as one self-contained HTML file.
 //!
-//! [`dataset`], [`weights`], [`network`] and [`contest`] each turn a run into a [`section::Section`] of
+//! [`dataset`], [`weights`], [`network`], [`moves`] and [`contest`] each turn a run into a [`section::Section`] of
 //! [`figure::Figure`]s with their numbers; [`html`] writes the page, [`compare`] puts runs side by side.
 
 mod bars;
@@ -16,6 +16,7 @@ mod heatmap;
 mod histogram;
 pub mod html;
 pub mod log;
+pub mod moves;
 pub mod network;
 mod plot;
 mod png;

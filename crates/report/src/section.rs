@@ -69,6 +69,7 @@ pub enum Kind {
     Dataset,
     Weights,
     Network,
+    Moves,
     Match,
 }
 
@@ -78,6 +79,7 @@ impl Kind {
             Kind::Dataset => "dataset",
             Kind::Weights => "tuning",
             Kind::Network => "network",
+            Kind::Moves => "moves",
             Kind::Match => "match",
         }
     }

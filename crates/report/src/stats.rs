@@ -12,7 +12,7 @@ use patzer_io::error::Result;
 /// Name, title, labels and counts of a histogram.
 pub(crate) type Counted<'a> = (&'static str, &'static str, [&'static str; 2], &'a [u64]);
 
-pub(crate) fn histograms(stats: &Stats) -> [Counted<'_>; 6] {
+pub(crate) fn histograms(stats: &Stats) -> [Counted<'_>; 7] {
     let tally = &stats.tally;
     let pieces = "pieces, kings and pawns included";
     [
@@ -21,8 +21,30 @@ pub(crate) fn histograms(stats: &Stats) -> [Counted<'_>; 6] {
         ("piece_count", "Pieces on the board", [pieces, "positions"], &tally.piece_count),
         ("material", "Material on the board", ["pawns (3, 3, 5, 9)", "positions"], &tally.material),
         ("halfmove", "Since the last capture or pawn move", ["plies", "positions"], &tally.halfmove),
+        ("legal_moves", "Mobility", ["legal moves of the side to move", "positions"], &tally.legal_moves),
         ("depth", "Depth of the scores", ["plies", "positions"], &tally.depth),
     ]
+}
+
+/// Fewest positions of a move number in [`mobility`].
+const FEWEST: u64 = 30;
+
+/// Move numbers with their mean number of legal moves and their positions; `None` where none has positions enough.
+pub(crate) fn mobility(stats: &Stats) -> Option<Vec<(f64, f64, u64)>> {
+    let numbers = stats.tally.legal_moves_by_number.iter().enumerate();
+    let enough = numbers.filter(|(_, [positions, _])| *positions >= FEWEST);
+    let mean = |(number, &[positions, moves]): (usize, &[u64; 2])| {
+        (number as f64, moves as f64 / positions as f64, positions)
+    };
+    let points: Vec<_> = enough.map(mean).collect();
+    (!points.is_empty()).then_some(points)
+}
+
+/// The axes of [`mobility`], without a title.
+pub(crate) fn mobility_axes(points: &[(f64, f64, u64)]) -> Axes {
+    let last = points.last().map_or(1.0, |point| point.0) + 1.0;
+    let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
+    Axes::new("", "move number", "mean number of legal moves", 0.0..last, 0.0..1.05 * most)
 }
 
 /// Draws every figure that has data and returns the paths.
@@ -40,6 +62,19 @@ pub fn draw(folder: &Path, stats: &Stats) -> Result<Vec<PathBuf>> {
     if buckets.iter().any(|bucket| bucket.outcomes.total() > 0) {
         drawn.push(scores(folder, &buckets)?);
         drawn.push(agreement(folder, &buckets)?);
+    }
+    if let Some(points) = mobility(stats) {
+        let path = folder.join("mobility.svg");
+        let axes = Axes { title: "Mean mobility by move number".into(), ..mobility_axes(&points) };
+        let series = Series {
+            label: String::new(),
+            colour: BLUE,
+            mark: Mark::Line,
+            points: points.into_iter().map(|(x, y, _)| (x, y)).collect(),
+            counts: Vec::new(),
+        };
+        plot::curves(&path, &axes, &[series], None)?;
+        drawn.push(path);
     }
     let path = folder.join("kings.svg");
     let white = Board { title: "White's king, % of positions", counts: &tally.white_king };

@@ -10,7 +10,7 @@ use patzer_eval::nnue::{Architecture, Pieces, RowChanges, RowNumbers, oriented};
 /// Lists the rows of a position; a board that cannot be unpacked has none.
 fn listed(
     changes: &mut RowChanges,
-    views: usize,
+    perspectives: &[Color],
     item: &TrainItem,
     rows: &mut Vec<u16>,
     ends: &mut Vec<u32>,
@@ -20,7 +20,7 @@ fn listed(
         let keys = changes.keys(board);
         changes.list(&Pieces::NONE, &Pieces::of(board, item.halfmoves), keys);
     }
-    for side in [item.turn, item.turn.other()].into_iter().take(views) {
+    for &side in perspectives {
         if board.is_some() {
             rows.extend_from_slice(changes.added(side));
         }
@@ -81,7 +81,7 @@ impl Extractor {
     #[inline]
     pub fn rows(&mut self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
         if let Some(changes) = &mut self.changes {
-            return listed(changes, self.architecture.views, item, rows, ends);
+            return listed(changes, self.architecture.perspectives(item.turn), item, rows, ends);
         }
         if !self.architecture.features.is_all() || !is_sound(&item.board) {
             return self.sets(item, rows, ends);
@@ -100,7 +100,7 @@ impl Extractor {
         let start = rows.len();
         rows.resize(start + 2 * count, 0);
         let (own, theirs) = rows[start..].split_at_mut(count);
-        let turn = usize::from(item.turn == Color::Black);
+        let turn = usize::from(self.architecture.perspectives(item.turn)[0].is_black());
         let ([own_planes, their_planes], [own_flip, their_flip]) =
             ([&PLANES[turn], &PLANES[1 - turn]], [[0, 56][turn], [56, 0][turn]]);
         for (own, theirs) in own.iter_mut().zip(theirs) {
@@ -126,7 +126,7 @@ impl Extractor {
                 kings[usize::from(piece.color.is_black())] = square as usize;
             }
         }
-        for side in [item.turn, item.turn.other()].into_iter().take(self.architecture.views) {
+        for &side in self.architecture.perspectives(item.turn) {
             let black = usize::from(side.is_black());
             let king = kings[black] ^ (56 * black);
             let (flip, bucket) = self.architecture.orientation(king);
@@ -140,7 +140,7 @@ impl Extractor {
 
     fn sets(&mut self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
         let board = item.board.board();
-        for side in [item.turn, item.turn.other()].into_iter().take(self.architecture.views) {
+        for &side in self.architecture.perspectives(item.turn) {
             if let Some(board) = &board {
                 let (view, bucket) = oriented(&self.architecture, board, item.halfmoves, side);
                 self.architecture.features.write(&view, &mut self.words);
@@ -149,6 +149,12 @@ impl Extractor {
             }
             ends.push(rows.len() as u32);
         }
+    }
+
+    /// Factor from the network's output to the side to move's.
+    #[inline]
+    pub fn sign(&self, item: &TrainItem) -> i32 {
+        self.architecture.sign(item.turn)
     }
 
     #[inline]

@@ -43,6 +43,8 @@ pub struct MicroBatch {
     /// Weights of the positions in the loss; empty if all count the same.
     weights: Vec<f32>,
     buckets: Vec<u8>,
+    /// Factors from the network's output to the side to move's: 1, or −1 where that is White's and Black is to move.
+    signs: Vec<f32>,
     /// Accumulators, `[tile][perspective][lane]`; in the backward pass their gradient.
     hidden: Vec<f32>,
     /// Perspectives sorted by row, rows with the end of their run, and the counts of the counting sort.
@@ -76,6 +78,7 @@ impl MicroBatch {
             targets: Vec::with_capacity(MICRO_BATCH),
             weights: Vec::new(),
             buckets: Vec::with_capacity(MICRO_BATCH),
+            signs: Vec::with_capacity(MICRO_BATCH),
             hidden: vec![0.0; views * MICRO_BATCH * layout.tiles * layout.tile],
             sorted: Vec::new(),
             runs: Vec::new(),
@@ -103,6 +106,7 @@ impl MicroBatch {
         self.targets.clear();
         self.weights.clear();
         self.buckets.clear();
+        self.signs.clear();
         if let Some(weight) = weight {
             self.weights.extend(items.iter().take(MICRO_BATCH).map(|item| weight.of(item)));
         }
@@ -110,6 +114,7 @@ impl MicroBatch {
             self.extractor.rows(item, &mut self.rows, &mut self.ends);
             self.targets.push(target(item));
             self.buckets.push(self.extractor.bucket(&item.board) as u8);
+            self.signs.push(self.extractor.sign(item) as f32);
         }
     }
 
@@ -181,7 +186,7 @@ impl MicroBatch {
         self.outputs.clear();
         for i in 0..self.targets.len() {
             let output = self.output::<A, T>(model, i);
-            self.outputs.push(output);
+            self.outputs.push(self.signs[i] * output);
         }
         match task {
             Task::Outputs(outputs) => {
@@ -191,6 +196,7 @@ impl MicroBatch {
             Task::Loss(loss) => loss.all(&self.outputs, &self.targets, &self.weights, &mut self.slopes),
             Task::Gradient(loss, gradient) => {
                 let total = loss.all(&self.outputs, &self.targets, &self.weights, &mut self.slopes);
+                self.slopes.iter_mut().zip(&self.signs).for_each(|(slope, sign)| *slope *= sign);
                 let width = self.views * model.layout.architecture.outputs_per_perspective();
                 self.layers.penalty = loss.l1 * loss.scale / width as f32;
                 if !model.layout.is_single_layer() {

@@ -35,6 +35,9 @@ pub struct Settings {
     pub hidden: usize,
     pub layers: Vec<usize>,
     pub views: usize,
+    /// The one view is White's, whoever is to move.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub white_view: bool,
     /// `screlu`, `crelu`, `relu` or `pairwise`.
     pub activation: Activation,
     /// Of each further layer: `relu`, `crelu`, `screlu` or `dual`; unset: as `activation`, `screlu` for `pairwise`.
@@ -171,6 +174,7 @@ impl Settings {
             hidden: shape.hidden,
             layers: shape.layers,
             views: shape.views,
+            white_view: shape.white_view,
             activation: shape.activation,
             layer_activations: shape.layer_activations,
             skip_neuron: shape.skip_neuron,
@@ -293,6 +297,7 @@ impl Settings {
             hidden: self.hidden,
             layers: self.layers.clone(),
             views: self.views,
+            white_view: self.white_view,
             activation: self.activation,
             layer_activations: self.layer_activations.clone(),
             skip_neuron: self.skip_neuron,

@@ -64,6 +64,7 @@ pub fn shapes() -> Vec<Architecture> {
         plain(),
         Architecture { hidden: 64, ..plain() },
         Architecture { views: 1, ..plain() },
+        Architecture { views: 1, white_view: true, ..plain() },
         Architecture { activation: Activation::Relu, ..plain() },
         Architecture { activation: Activation::Crelu, output_buckets: 8, ..plain() },
         Architecture { activation: Activation::Pairwise, ..plain() },
@@ -74,6 +75,7 @@ pub fn shapes() -> Vec<Architecture> {
         Architecture { layers: vec![8], ..plain() },
         Architecture { layers: vec![17, 4], activation: Activation::Crelu, output_buckets: 2, ..plain() },
         Architecture { layers: vec![3], activation: Activation::Relu, views: 1, ..plain() },
+        Architecture { layers: vec![3], mirror: true, psqt: true, views: 1, white_view: true, ..plain() },
         Architecture { layers: vec![5, 7, 3], output_buckets: 2, ..plain() },
         Architecture {
             layers: vec![6, 5],

@@ -7,13 +7,16 @@ mod duplicates;
 mod games;
 mod tally;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
 use super::Record;
+use super::format::extra::ExtraRows;
 use super::format::registry::Format;
+use super::format::visits::{self, Visits};
 use super::row_groups::RowGroups;
+use crate::notices;
 use duplicates::DuplicateCounter;
 use games::GameCounter;
 use patzer_io::error::Result;
@@ -32,6 +35,7 @@ pub struct Stats {
     pub game_length_unknown: u64,
     #[serde(flatten)]
     pub tally: Tally,
+    pub visits: VisitCounts,
     pub files: Vec<FileStats>,
 }
 
@@ -58,7 +62,27 @@ pub struct GameCounts {
     pub game_results: Outcomes,
 }
 
+/// Counts of the column [`visits`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct VisitCounts {
+    /// Positions that have visits.
+    pub positions: u64,
+    /// Visited moves of all of them.
+    pub moves: u64,
+    /// Visits of all moves.
+    pub visits: u64,
+}
+
+impl VisitCounts {
+    fn add(&mut self, visits: &Visits) {
+        self.positions += u64::from(!visits.is_empty());
+        self.moves += visits.len() as u64;
+        self.visits += visits.iter().map(|(_, count)| u64::from(*count)).sum::<u64>();
+    }
+}
+
 struct GroupStats {
+    positions: usize,
     tally: Tally,
     runs: Vec<games::GameRun>,
     keys: Vec<u128>,
@@ -84,14 +108,17 @@ pub fn stats(
             records.iter().for_each(|record| tally.add(record));
             let keys = records.iter().map(Record::key).filter(|key| share.has(*key)).collect();
             progress(records.len() as u64);
-            Ok(GroupStats { tally, runs: games::runs(records), keys })
+            Ok(GroupStats { positions: records.len(), tally, runs: games::runs(records), keys })
         };
+        let mut visits = visits_of(&parts)?;
         let mut file_stats = FileStats { file: file.clone(), ..FileStats::default() };
         parts.scan(0, work, |found| {
             let found = found?;
             stats.tally.merge(&found.tally);
             keys.take(found.keys);
             games.take(&found.runs);
+            let rows = visits.as_mut().map(|visits| visits.take(found.positions)).transpose()?;
+            rows.iter().flatten().for_each(|row| stats.visits.add(&row.visits(0)));
             Ok(())
         })?;
         games.finish(&mut stats, &mut file_stats);
@@ -101,4 +128,20 @@ pub fn stats(
     }
     stats.duplicates = keys.finish(progress)?;
     Ok(stats)
+}
+
+/// The column [`visits`] of a file that has it.
+fn visits_of(parts: &RowGroups) -> Result<Option<ExtraRows>> {
+    let column = visits::column();
+    if !parts.metadata().extra.contains(&column) {
+        return Ok(None);
+    }
+    if parts.path() == Path::new("-") {
+        notices::add(
+            parts.path(),
+            "its visits of moves are not counted, for which a file is read twice".into(),
+        );
+        return Ok(None);
+    }
+    ExtraRows::of(parts.path(), parts.metadata(), &[column])
 }

@@ -1,7 +1,7 @@
 //! Counts and histograms over positions.
 
 use serde::Serialize;
-use shakmaty::{Color, Square};
+use shakmaty::{Color, Position, Square};
 
 use crate::filter::PieceCounts;
 use crate::format::capabilities::{self, Capabilities};
@@ -143,6 +143,10 @@ pub struct Tally {
     /// By the square of White's king, a1 to h8.
     pub white_king: Vec<u64>,
     pub black_king: Vec<u64>,
+    /// By the number of legal moves; without positions that are no legal ones.
+    pub legal_moves: Vec<u64>,
+    /// By move number, from 0: positions and the sum of their legal moves.
+    pub legal_moves_by_number: Vec<[u64; 2]>,
     pub marks: Marks,
 }
 
@@ -181,6 +185,13 @@ impl Tally {
                 histogram[king.to_usize()] += 1;
             }
         }
+        if let Some(position) = record.position() {
+            let (moves, number) = (position.legal_moves().len(), usize::from(record.fullmove.max(1)));
+            count(&mut self.legal_moves, moves);
+            self.legal_moves_by_number.resize(self.legal_moves_by_number.len().max(number + 1), [0; 2]);
+            self.legal_moves_by_number[number][0] += 1;
+            self.legal_moves_by_number[number][1] += moves as u64;
+        }
         self.marks.add(record);
     }
 
@@ -196,8 +207,14 @@ impl Tally {
             (&mut self.material, &other.material),
             (&mut self.white_king, &other.white_king),
             (&mut self.black_king, &other.black_king),
+            (&mut self.legal_moves, &other.legal_moves),
         ] {
             add_all(ours, theirs);
+        }
+        let (ours, theirs) = (&mut self.legal_moves_by_number, &other.legal_moves_by_number);
+        ours.resize(ours.len().max(theirs.len()), [0; 2]);
+        for (ours, theirs) in ours.iter_mut().zip(theirs) {
+            *ours = [ours[0] + theirs[0], ours[1] + theirs[1]];
         }
         self.marks.merge(&other.marks);
     }

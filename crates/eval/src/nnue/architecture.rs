@@ -7,6 +7,7 @@ use std::fmt;
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
+use shakmaty::Color;
 
 use super::features::{FeatureBlock, Features};
 use super::further_layers::LayerActivation;
@@ -93,6 +94,9 @@ pub struct Architecture {
     pub layers: Vec<usize>,
     /// Perspectives: 1 is the side to move alone, 2 is both sides with shared weights.
     pub views: usize,
+    /// The one perspective is White's, whoever is to move, and the output is White's score. Only with one view.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub white_view: bool,
     /// Of the hidden layer.
     pub activation: Activation,
     /// Of each further layer. Empty: that of the hidden layer, or squared clipped ReLU after [`Activation::Pairwise`].
@@ -127,6 +131,7 @@ impl Architecture {
             hidden,
             layers: Vec::new(),
             views: 2,
+            white_view: false,
             activation: Activation::Screlu,
             layer_activations: Vec::new(),
             skip_neuron: false,
@@ -141,9 +146,10 @@ impl Architecture {
 
     /// The version of the file's format, which older readers know or refuse.
     pub(super) fn version(&self) -> u32 {
+        let new_keys = !self.layer_activations.is_empty() || self.skip_neuron || self.white_view;
         match self.is_plain() {
             true => 1,
-            false if self.layer_activations.is_empty() && !self.skip_neuron && !self.in_bytes() => 2,
+            false if !new_keys && !self.in_bytes() => 2,
             false => 3,
         }
     }
@@ -161,6 +167,20 @@ impl Architecture {
     pub fn orientation(&self, king: usize) -> (usize, usize) {
         let flip = if self.mirror && king % 8 > 3 { 7 } else { 0 };
         (flip, self.king_buckets.bucket(king ^ flip, self.mirror))
+    }
+
+    /// Whose perspectives a position has, in the order of the output weights: one or two sides.
+    #[inline]
+    pub fn perspectives(&self, turn: Color) -> &'static [Color] {
+        const SIDES: [[Color; 2]; 2] = [[Color::White, Color::Black], [Color::Black, Color::White]];
+        let first = usize::from(turn.is_black() && !self.white_view);
+        &SIDES[first][..self.views]
+    }
+
+    /// Factor from the output to the side to move's score: −1 if the output is White's score and Black is to move.
+    #[inline]
+    pub fn sign(&self, turn: Color) -> i32 {
+        if self.white_view && turn.is_black() { -1 } else { 1 }
     }
 
     /// Rows of the feature table.
@@ -230,6 +250,9 @@ impl Architecture {
         if !(1..=2).contains(&self.views) {
             return fault("views", format!(" = {}: has to be 1 or 2", self.views));
         }
+        if self.white_view && self.views != 1 {
+            return fault("white_view", " = true: only with views = 1".into());
+        }
         let buckets = self.output_buckets;
         if !(1..=MAX_OUTPUT_BUCKETS).contains(&buckets) {
             let reason = format!(" = {buckets}: has to be from 1 to {MAX_OUTPUT_BUCKETS}");
@@ -280,7 +303,8 @@ impl fmt::Display for Architecture {
             write!(f, "x{}", self.output_buckets)?;
         }
         let bytes = if self.in_bytes() { " i8" } else { "" };
-        write!(f, " {}{bytes}{}", self.activation.name(), if self.psqt { " psqt" } else { "" })
+        let white = if self.white_view { " white" } else { "" };
+        write!(f, " {}{bytes}{}{white}", self.activation.name(), if self.psqt { " psqt" } else { "" })
     }
 }
 
@@ -339,6 +363,8 @@ mod tests {
         assert_eq!([767, 768, 3839, 3840].map(|row| numbers.feature(row)), [767, 0, 767, 768]);
         let one = Architecture { views: 1, activation: Activation::Relu, ..Architecture::plain(32) };
         assert_eq!(one.to_string(), "(768->32)->1 relu");
+        let white = Architecture { white_view: true, ..one };
+        assert_eq!(white.to_string(), "(768->32)->1 relu white");
     }
 
     #[test]
@@ -359,6 +385,7 @@ mod tests {
         assert_eq!(key(Architecture::plain(0)), "hidden");
         assert_eq!(key(Architecture { activation: Activation::Pairwise, ..plain() }), "hidden");
         assert_eq!(key(Architecture { views: 3, ..plain() }), "views");
+        assert_eq!(key(Architecture { white_view: true, ..plain() }), "white_view");
         assert_eq!(key(Architecture { layers: vec![8; 4], ..plain() }), "layers");
         assert_eq!(key(Architecture { output_buckets: 33, ..plain() }), "output_buckets");
         let features = Features::parse("all+ph").unwrap();

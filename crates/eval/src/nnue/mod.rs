@@ -136,10 +136,10 @@ impl Nnue {
     #[inline]
     fn evaluate_in(&mut self, bucket: usize, board: (&Board, u8), side: Color, ply: usize) -> Score {
         let (network, kernel) = (&*self.network, self.kernel);
-        let sides = [side, side.other()];
-        let perspectives = &sides[..network.architecture().views];
+        let perspectives = network.architecture().perspectives(side);
         self.accumulators.update(network, kernel, board, perspectives, ply);
-        let both = [self.accumulators.of(sides[0], ply), self.accumulators.of(sides[1], ply)];
+        let both =
+            [perspectives[0], perspectives[perspectives.len() - 1]].map(|of| self.accumulators.of(of, ply));
         let accumulators = &both[..perspectives.len()];
         let layers = &network.outputs[bucket];
         let mut output = if layers.inner.is_empty() {
@@ -156,7 +156,8 @@ impl Nnue {
             let theirs = accumulators.get(1).map_or(0, |row| value(row));
             output += (own - theirs) * i64::from(QB) / count;
         }
-        Network::centipawns(output).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
+        let score = Network::centipawns(output).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1);
+        score * network.architecture().sign(side)
     }
 
     pub fn network(&self) -> &Arc<Network> {

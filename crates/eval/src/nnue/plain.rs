@@ -153,8 +153,8 @@ impl<'a> PlainNnue<'a> {
         let (shape, weights) = (self.network.architecture(), &self.weights);
         let Units { qa, qb, scale } = self.units;
         let (mut active, mut seen) = (Vec::new(), Vec::new());
-        let sides = if reading.swapped { [side.other(), side] } else { [side, side.other()] };
-        for perspective in sides.into_iter().take(shape.views) {
+        for &perspective in shape.perspectives(side) {
+            let perspective = if reading.swapped { perspective.other() } else { perspective };
             let (oriented, bucket) = reading.oriented(shape, position, perspective);
             let mut words = vec![0; shape.features.words()];
             shape.features.write(&oriented, &mut words);
@@ -185,7 +185,7 @@ impl<'a> PlainNnue<'a> {
             output += (value(&seen[0]) - theirs) * qb / shape.views as i64;
         }
         let most = i64::from(MATE_IN_MAX - 1);
-        (output * scale / (qa * qb)).clamp(-most, most) as Score
+        shape.sign(side) * (output * scale / (qa * qb)).clamp(-most, most) as Score
     }
 
     /// The output in 1/(QA·QB), from activations in 1/QA².

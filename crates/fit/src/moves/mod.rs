@@ -2,9 +2,12 @@
 //! shares.
 
 pub mod choices;
+mod errors;
 pub mod model;
 pub mod predict;
+pub mod quality;
 pub mod source;
 pub mod table;
+pub mod terms;
 
 pub use patzer_chess::move_features as features;

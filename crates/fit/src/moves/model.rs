@@ -5,36 +5,45 @@
 //! wins and loses one virtual game against strength 1.
 //! A choice may be shared by moves, in proportion to the visits of a search: then its likelihood is the mean of theirs in
 //! logarithms, and a level is played by the shares of its moves.
+//! [Pairs](Term::Pair) of groups may have strengths of their own, by which the product of both groups' is multiplied.
 //! Sums run over fixed chunks in a fixed order, so a fit does not depend on the number of threads.
 
 use rayon::prelude::*;
-use serde::Serialize;
 
 use super::choices::Competition;
-use super::features::{COUNT, FeatureLevels, GROUPS};
-use crate::optim::Cholesky;
+use super::errors::errors;
+use super::features::FeatureLevels;
+use super::terms::Term;
 
 const CHUNK: usize = 512;
-
-/// Groups whose levels, in their order, order moves without a fit: the exchange, the piece taken.
-const ORDERING: [usize; 2] = [2, 0];
 
 /// Most chunks of sums that take much memory.
 const MAX_CHUNKS: usize = 16;
 
+/// A strength above 0 for every level of every term.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Strengths(pub Vec<Vec<f64>>);
+pub struct Strengths {
+    pub terms: Vec<Term>,
+    pub levels: Vec<Vec<f64>>,
+}
 
 impl Default for Strengths {
-    /// All 1: every legal move is equally likely.
+    /// All 1, without pairs: every legal move is equally likely.
     fn default() -> Strengths {
-        Strengths(GROUPS.iter().map(|group| vec![1.0; group.level_count()]).collect())
+        Strengths::even(&[])
     }
 }
 
 impl Strengths {
+    /// All 1, of all groups and of these pairs.
+    pub fn even(pairs: &[Term]) -> Strengths {
+        let terms: Vec<Term> = Term::groups().chain(pairs.iter().copied()).collect();
+        let levels = terms.iter().map(|term| vec![1.0; term.level_count()]).collect();
+        Strengths { terms, levels }
+    }
+
     pub fn of(&self, features: &FeatureLevels) -> f64 {
-        self.0.iter().zip(features).map(|(levels, &level)| levels[usize::from(level)]).product()
+        self.terms.iter().zip(&self.levels).map(|(term, levels)| levels[term.level(features)]).product()
     }
 }
 
@@ -63,6 +72,7 @@ pub struct Level {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fit {
+    pub terms: Vec<Term>,
     pub levels: Vec<Vec<Level>>,
     pub iterations: usize,
     pub converged: bool,
@@ -70,46 +80,49 @@ pub struct Fit {
 
 impl Fit {
     pub fn strengths(&self) -> Strengths {
-        Strengths(self.levels.iter().map(|group| group.iter().map(|level| level.gamma).collect()).collect())
+        let of = |levels: &Vec<Level>| levels.iter().map(|level| level.gamma).collect();
+        Strengths { terms: self.terms.clone(), levels: self.levels.iter().map(of).collect() }
     }
 }
 
-pub fn fit(competitions: &[Competition], settings: &Settings) -> Fit {
-    let mut gammas = Strengths::default();
-    let (played, offered) = count(competitions);
+/// Fits all groups and these pairs.
+pub fn fit(competitions: &[Competition], pairs: &[Term], settings: &Settings) -> Fit {
+    let mut gammas = Strengths::even(pairs);
+    let (played, offered) = count(competitions, &gammas.terms);
     let (mut before, mut converged, mut iterations) = (f64::NEG_INFINITY, competitions.is_empty(), 0);
     while !converged && iterations < settings.iterations {
         iterations += 1;
         // Recomputed in every iteration, so that rounding errors do not add up.
         let mut products = products(competitions, &gammas);
-        for (group, played) in played.iter().enumerate() {
-            step(competitions, &mut products, &mut gammas, group, played);
+        for (term, played) in played.iter().enumerate() {
+            step(competitions, &mut products, &mut gammas, term, played);
         }
         let now = (log_likelihood(competitions, &gammas) + log_prior(&gammas)) / competitions.len() as f64;
         converged = now - before < settings.tolerance;
         before = now;
     }
     let errors = errors(competitions, &gammas);
-    let level = |group: usize, level: usize| Level {
-        gamma: gammas.0[group][level],
-        error: errors[group][level],
-        played: played[group][level],
-        offered: offered[group][level],
+    let level = |term: usize, level: usize| Level {
+        gamma: gammas.levels[term][level],
+        error: errors[term][level],
+        played: played[term][level],
+        offered: offered[term][level],
     };
-    let levels =
-        (0..COUNT).map(|group| (0..GROUPS[group].level_count()).map(|at| level(group, at)).collect());
-    Fit { levels: levels.collect(), iterations, converged }
+    let of = |(at, term): (usize, &Term)| (0..term.level_count()).map(|index| level(at, index)).collect();
+    let levels = gammas.terms.iter().enumerate().map(of).collect();
+    Fit { terms: gammas.terms, levels, iterations, converged }
 }
 
 /// How much each level was played, and how often it was offered.
-fn count(competitions: &[Competition]) -> (Vec<Vec<f64>>, Vec<Vec<u64>>) {
-    let mut played: Vec<_> = GROUPS.iter().map(|group| vec![0.0; group.level_count()]).collect();
-    let mut offered: Vec<_> = GROUPS.iter().map(|group| vec![0; group.level_count()]).collect();
+fn count(competitions: &[Competition], terms: &[Term]) -> (Vec<Vec<f64>>, Vec<Vec<u64>>) {
+    let mut played: Vec<_> = terms.iter().map(|term| vec![0.0; term.level_count()]).collect();
+    let mut offered: Vec<_> = terms.iter().map(|term| vec![0; term.level_count()]).collect();
     for competition in competitions {
         for (features, share) in competition.moves.iter().zip(&competition.shares) {
-            for (group, &level) in features.iter().enumerate() {
-                offered[group][usize::from(level)] += 1;
-                played[group][usize::from(level)] += share;
+            for (at, term) in terms.iter().enumerate() {
+                let level = term.level(features);
+                offered[at][level] += 1;
+                played[at][level] += share;
             }
         }
     }
@@ -117,7 +130,7 @@ fn count(competitions: &[Competition]) -> (Vec<Vec<f64>>, Vec<Vec<u64>>) {
 }
 
 /// Parallel sum over choices in fixed chunks; `add` adds one choice's contribution.
-fn sum(choices: usize, size: usize, add: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f64> {
+pub(super) fn sum(choices: usize, size: usize, add: impl Fn(usize, &mut [f64]) + Sync) -> Vec<f64> {
     // Few chunks for large sums, to bound memory.
     let chunk = if size > 1000 { choices.div_ceil(MAX_CHUNKS).max(CHUNK) } else { CHUNK };
     let parts: Vec<Vec<f64>> = (0..choices.div_ceil(chunk))
@@ -142,32 +155,32 @@ fn products(competitions: &[Competition], gammas: &Strengths) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// Updates all levels of a group at once (a move has only one of them): γ ← γ (W + 1) / (E + 2γ/(γ + 1)),
+/// Updates all levels of a term at once (a move has only one of them): γ ← γ (W + 1) / (E + 2γ/(γ + 1)),
 /// where W is how much the level was played and E how often the model expects it; the rest is the prior.
 /// `products` follow.
 fn step(
     competitions: &[Competition],
     products: &mut [Vec<f64>],
     gammas: &mut Strengths,
-    group: usize,
+    at: usize,
     played: &[f64],
 ) {
-    let expected = sum(competitions.len(), GROUPS[group].level_count(), |choice, expected| {
+    let term = gammas.terms[at];
+    let expected = sum(competitions.len(), term.level_count(), |choice, expected| {
         let strengths = &products[choice];
         let total: f64 = strengths.iter().sum();
         for (features, strength) in competitions[choice].moves.iter().zip(strengths) {
-            expected[usize::from(features[group])] += strength / total;
+            expected[term.level(features)] += strength / total;
         }
     });
-    let reference = GROUPS[group].reference;
-    let mut factors = vec![1.0; GROUPS[group].level_count()];
-    for (level, gamma) in gammas.0[group].iter_mut().enumerate().filter(|(level, _)| *level != reference) {
+    let mut factors = vec![1.0; term.level_count()];
+    for (level, gamma) in gammas.levels[at].iter_mut().enumerate().filter(|(level, _)| term.is_free(*level)) {
         factors[level] = (played[level] + 1.0) / (expected[level] + 2.0 * *gamma / (*gamma + 1.0));
         *gamma *= factors[level];
     }
     products.par_iter_mut().zip(competitions).for_each(|(strengths, competition)| {
         for (strength, features) in strengths.iter_mut().zip(&competition.moves) {
-            *strength *= factors[usize::from(features[group])];
+            *strength *= factors[term.level(features)];
         }
     });
 }
@@ -179,151 +192,21 @@ pub fn log_likelihood(competitions: &[Competition], gammas: &Strengths) -> f64 {
 
 /// Log-prior: one win and one loss of each level against strength 1.
 fn log_prior(gammas: &Strengths) -> f64 {
-    gammas.0.iter().flatten().map(|gamma| gamma.ln() - 2.0 * (gamma + 1.0).ln()).sum()
+    gammas.levels.iter().flatten().map(|gamma| gamma.ln() - 2.0 * (gamma + 1.0).ln()).sum()
 }
 
 /// Logarithm of the probability of a choice; of one that moves share, its mean.
-fn log_probability(competition: &Competition, gammas: &Strengths) -> f64 {
+pub(super) fn log_probability(competition: &Competition, gammas: &Strengths) -> f64 {
     let total: f64 = competition.moves.iter().map(|features| gammas.of(features)).sum();
     let moves = competition.moves.iter().zip(&competition.shares).filter(|(_, share)| **share > 0.0);
     moves.map(|(features, share)| share * (gammas.of(features) / total).ln()).sum()
 }
 
-/// Standard errors of ln strength from the inverse information, the prior's virtual games included.
-fn errors(competitions: &[Competition], gammas: &Strengths) -> Vec<Vec<f64>> {
-    let mut size = 0;
-    let mut parameter: Vec<Vec<Option<usize>>> = Vec::new();
-    for group in &GROUPS {
-        let of_level = (0..group.level_count()).map(|level| {
-            (level != group.reference).then(|| {
-                size += 1;
-                size - 1
-            })
-        });
-        parameter.push(of_level.collect());
-    }
-    let add =
-        |choice: usize, matrix: &mut [f64]| inform(&competitions[choice], gammas, &parameter, size, matrix);
-    let mut matrix = sum(competitions.len(), size * size, add);
-    for (levels, parameters) in gammas.0.iter().zip(&parameter) {
-        for (gamma, parameter) in levels.iter().zip(parameters) {
-            if let Some(at) = parameter {
-                matrix[at * size + at] += 2.0 * gamma / (gamma + 1.0).powi(2);
-            }
-        }
-    }
-    let factor = Cholesky::new(matrix, size);
-    let error = |at: &Option<usize>| match (at, &factor) {
-        (None, _) => 0.0,
-        (Some(at), Some(factor)) => {
-            let mut unit = vec![0.0; size];
-            unit[*at] = 1.0;
-            factor.solve(&unit)[*at].max(0.0).sqrt()
-        }
-        (Some(_), None) => f64::NAN,
-    };
-    parameter.par_iter().map(|parameters| parameters.iter().map(error).collect()).collect()
-}
-
-fn inform(
-    competition: &Competition,
-    gammas: &Strengths,
-    parameter: &[Vec<Option<usize>>],
-    size: usize,
-    matrix: &mut [f64],
-) {
-    let strengths: Vec<f64> = competition.moves.iter().map(|features| gammas.of(features)).collect();
-    let total: f64 = strengths.iter().sum();
-    // Mean of each level by its row in the matrix, and the rows that occur.
-    let (mut means, mut occur) = (vec![0.0; size], Vec::new());
-    for (features, strength) in competition.moves.iter().zip(strengths) {
-        let p = strength / total;
-        let mut own = [0; COUNT];
-        let mut count = 0;
-        for (group, &level) in features.iter().enumerate() {
-            if let Some(at) = parameter[group][usize::from(level)] {
-                own[count] = at;
-                count += 1;
-                if means[at] == 0.0 {
-                    occur.push(at);
-                }
-                means[at] += p;
-            }
-        }
-        // Rows grow with the groups, so the first of two is the smaller.
-        for (i, &row) in own[..count].iter().enumerate() {
-            for &column in &own[..=i] {
-                matrix[row * size + column] += p;
-            }
-        }
-    }
-    for &row in &occur {
-        for &column in occur.iter().filter(|column| **column <= row) {
-            matrix[row * size + column] -= means[row] * means[column];
-        }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Quality {
-    pub choices: u64,
-    /// Mean log-probability of the move played, or of the moves visited by their shares, in nats.
-    pub log_likelihood: f64,
-    pub error: f64,
-    /// `log_likelihood` of a model that knows the shares; 0 of moves played.
-    pub attainable: f64,
-    /// `log_likelihood` if all legal moves were equally likely.
-    pub uniform: f64,
-    /// Share of choices whose move played ranks first, among the first two, … five.
-    pub among: [f64; 5],
-    /// The same of moves in the order of a search without history: by the exchange, then by the piece taken.
-    pub by_exchange: [f64; 5],
-}
-
-pub fn quality(competitions: &[Competition], gammas: &Strengths) -> Quality {
-    const RANKS: usize = 5;
-    let sums = sum(competitions.len(), 4 + 2 * RANKS, |choice, sums| {
-        let competition = &competitions[choice];
-        let log = log_probability(competition, gammas);
-        sums[0] += log;
-        sums[1] += log * log;
-        sums[2] -= (competition.moves.len() as f64).ln();
-        let shares = competition.shares.iter().filter(|share| **share > 0.0);
-        sums[3] += shares.map(|share| share * share.ln()).sum::<f64>();
-        let scores: Vec<f64> = competition.moves.iter().map(|features| gammas.of(features)).collect();
-        let exchanges: Vec<[u16; 2]> =
-            competition.moves.iter().map(|features| ORDERING.map(|group| features[group])).collect();
-        let ranks = [rank(&scores, competition.played), rank(&exchanges, competition.played)];
-        for (place, rank) in [4, 4 + RANKS].into_iter().zip(ranks).filter(|(_, rank)| *rank <= RANKS) {
-            sums[place + rank - 1] += 1.0;
-        }
-    });
-    let n = competitions.len().max(1) as f64;
-    let mean = sums[0] / n;
-    let among = |place: usize| -> [f64; RANKS] {
-        std::array::from_fn(|rank| sums[place..=place + rank].iter().sum::<f64>() / n)
-    };
-    Quality {
-        choices: competitions.len() as u64,
-        log_likelihood: mean,
-        error: ((sums[1] / n - mean * mean).max(0.0) / n).sqrt(),
-        attainable: sums[3] / n,
-        uniform: sums[2] / n,
-        among: among(4),
-        by_exchange: among(4 + RANKS),
-    }
-}
-
-/// Rank of one of several scores, from 1 for the greatest; ties share their middle rank.
-pub fn rank<T: PartialOrd>(scores: &[T], of: usize) -> usize {
-    let greater = scores.iter().filter(|score| **score > scores[of]).count();
-    let equal = scores.iter().filter(|score| **score == scores[of]).count();
-    1 + greater + equal.saturating_sub(1) / 2
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::moves::features::{COUNT, GROUPS};
+    use crate::moves::quality::quality;
     use patzer_chess::rng::Rng;
 
     fn features(levels: &[(usize, u16)]) -> FeatureLevels {
@@ -352,9 +235,9 @@ mod tests {
 
     fn known() -> Strengths {
         let mut gammas = Strengths::default();
-        gammas.0[0] = vec![1.0, 2.0, 3.0, 0.5, 4.0, 8.0];
-        gammas.0[2] = vec![0.1, 0.4, 1.0, 2.0, 5.0];
-        gammas.0[3] = vec![1.0, 3.0, 0.7];
+        gammas.levels[0] = vec![1.0, 2.0, 3.0, 0.5, 4.0, 8.0];
+        gammas.levels[2] = vec![0.1, 0.4, 1.0, 2.0, 5.0];
+        gammas.levels[3] = vec![1.0, 3.0, 0.7];
         gammas
     }
 
@@ -364,7 +247,7 @@ mod tests {
         let competition = |played| Competition::of_move(vec![features(&[(3, 1)]), features(&[])], played);
         let competitions: Vec<Competition> = (0..40).map(|i| competition(usize::from(i % 4 == 0))).collect();
         let settings = Settings { tolerance: 1e-14, iterations: 10_000 };
-        let fit = fit(&competitions, &settings);
+        let fit = fit(&competitions, &[], &settings);
         assert!(fit.converged);
         let level = fit.levels[3][1];
         assert!((level.gamma - 31.0 / 11.0).abs() < 1e-5, "{level:?}");
@@ -383,7 +266,7 @@ mod tests {
         let single = [5, 3, 2].into_iter().enumerate();
         let single: Vec<Competition> =
             single.flat_map(|(played, times)| vec![Competition::of_move(moves(), played); times]).collect();
-        let (one, other) = (fit(&vec![shared.clone(); 10], &settings), fit(&single, &settings));
+        let (one, other) = (fit(&vec![shared.clone(); 10], &[], &settings), fit(&single, &[], &settings));
         for (a, b) in one.levels.iter().flatten().zip(other.levels.iter().flatten()) {
             assert!((a.gamma - b.gamma).abs() < 1e-6 && (a.played - b.played).abs() < 1e-9, "{a:?} {b:?}");
             assert!((a.error - b.error).abs() < 1e-6 && a.offered == b.offered);
@@ -391,18 +274,16 @@ mod tests {
         let quality = quality(&[shared], &one.strengths());
         let entropy = -(0.5f64 * 0.5f64.ln() + 0.3 * 0.3f64.ln() + 0.2 * 0.2f64.ln());
         assert!((quality.attainable + entropy).abs() < 1e-12 && quality.log_likelihood < quality.attainable);
-        assert_eq!(GROUPS[ORDERING[0]].name, "exchange");
-        assert_eq!(GROUPS[ORDERING[1]].name, "capture");
     }
 
     #[test]
     fn known_strengths_are_found_within_their_errors() {
         let gammas = known();
         let competitions = drawn(&gammas, 6000);
-        let fit = fit(&competitions, &Settings::default());
+        let fit = fit(&competitions, &[], &Settings::default());
         let (mut sum, mut count) = (0.0, 0.0);
         for group in [0, 2, 3] {
-            for (level, &gamma) in fit.levels[group].iter().zip(&gammas.0[group]) {
+            for (level, &gamma) in fit.levels[group].iter().zip(&gammas.levels[group]) {
                 if level.error > 0.0 {
                     let deviation = (level.gamma / gamma).ln() / level.error;
                     assert!(deviation.abs() < 4.0, "{level:?} {gamma}");
@@ -421,7 +302,8 @@ mod tests {
     fn every_step_gains_and_the_end_is_a_summit() {
         let competitions = drawn(&known(), 300);
         let value = |gammas: &Strengths| log_likelihood(&competitions, gammas) + log_prior(gammas);
-        let (mut gammas, (played, _)) = (Strengths::default(), count(&competitions));
+        let (mut gammas, (played, _)) =
+            (Strengths::default(), count(&competitions, &Strengths::default().terms));
         let mut before = value(&gammas);
         for iteration in 0..200 {
             let mut products = products(&competitions, &gammas);
@@ -444,7 +326,7 @@ mod tests {
         for (group, level) in [(0, 1), (0, 5), (2, 0), (2, 4), (3, 1), (3, 2)] {
             let at = |factor: f64| {
                 let mut other = gammas.clone();
-                other.0[group][level] *= factor;
+                other.levels[group][level] *= factor;
                 value(&other)
             };
             let slope = (at(1.001) - at(0.999)) / 0.002;
@@ -456,14 +338,30 @@ mod tests {
     fn threads_change_nothing() {
         let competitions = drawn(&known(), 2000);
         let settings = Settings { iterations: 5, tolerance: 0.0 };
-        let with = |threads| crate::on_threads(threads, || fit(&competitions, &settings));
+        let with = |threads| crate::on_threads(threads, || fit(&competitions, &[], &settings));
         assert_eq!(with(1), with(3));
     }
 
     #[test]
-    fn the_rank_of_equal_scores_is_in_their_middle() {
-        assert_eq!([0, 1, 2].map(|of| rank(&[3, 5, 1], of)), [2, 1, 3]);
-        assert_eq!(rank(&[1, 1, 1, 1, 1], 0), 3);
-        assert_eq!(rank(&[2, 2, 7], 0), 2);
+    fn a_pair_of_groups_is_found_where_its_product_is_not_theirs() {
+        let pair = Term::parse("check:capture").unwrap();
+        let mut gammas = Strengths::even(&[pair]);
+        gammas.levels[..COUNT].clone_from_slice(&known().levels);
+        // Takes a queen (5) with a sound check (1).
+        gammas.levels[COUNT][5 * 3 + 1] = 0.1;
+        let competitions = drawn(&gammas, 6000);
+        let [with, without] = [&[pair][..], &[]].map(|pairs| fit(&competitions, pairs, &Settings::default()));
+        for (index, level) in with.levels[COUNT].iter().enumerate() {
+            let expected: f64 = gammas.levels[COUNT][index];
+            match pair.is_free(index) {
+                true => assert!((level.gamma / expected).ln().abs() < 4.0 * level.error, "{index} {level:?}"),
+                false => assert_eq!((level.gamma, level.error), (1.0, 0.0)),
+            }
+        }
+        let [with, without] = [with, without].map(|fit| log_likelihood(&competitions, &fit.strengths()));
+        // Twice the difference has a chi-squared distribution of ten degrees of freedom if there is nothing to find.
+        assert!(with > without + 50.0, "{with} {without}");
+        let apart = log_likelihood(&competitions, &gammas);
+        assert!((with - apart).abs() < 40.0, "{with} {apart}");
     }
 }

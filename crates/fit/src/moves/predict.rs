@@ -9,7 +9,8 @@ use serde::Serialize;
 use shakmaty::Position;
 
 use super::choices::MoveChoice;
-use super::model::{Strengths, rank};
+use super::model::Strengths;
+use super::quality::rank;
 use patzer_chess::score::{Score, mated_in};
 use patzer_chess::{Line, played};
 use patzer_engine::{Engine, Limits};

@@ -1,10 +1,11 @@
-//! The move model as source code: one array a group, so that an engine orders moves by sums of integers.
+//! The move model as source code: one array a group or pair of groups, so that an engine orders moves by sums of integers.
 
 use std::fmt::Write;
 use std::path::Path;
 
-use super::features::{FeatureGroup, GROUPS};
+use super::features::GROUPS;
 use super::model::Strengths;
+use super::terms::Term;
 use patzer_io::error::Result;
 
 /// A language of [`save`].
@@ -27,20 +28,20 @@ pub fn save(strengths: &Strengths, languages: &[Language], table: &Path, about: 
     })
 }
 
-/// Logarithms of the strengths in thousandths. The order of moves by strength is that of the sums over their groups.
+/// Logarithms of the strengths in thousandths. The order of moves by strength is that of the sums over their terms.
 fn source(strengths: &Strengths, language: Language, about: &[String]) -> String {
     let comment = if language == Language::C { "//" } else { "//!" };
     let mut text = String::new();
-    let use_of = "Thousandths of the logarithms of strengths: the more the sum over all groups, the likelier the move.";
+    let use_of = "Thousandths of the logarithms of strengths: the more the sum over all arrays, the likelier the move.";
     for line in about.iter().map(String::as_str).chain([use_of]) {
         let _ = writeln!(text, "{comment} {line}");
     }
     if language == Language::C {
         text += "\n#pragma once\n#include <stdint.h>\n";
     }
-    for (group, strengths) in GROUPS.iter().zip(&strengths.0) {
+    for (term, strengths) in strengths.terms.iter().zip(&strengths.levels) {
         let entries: Vec<i32> = strengths.iter().map(|gamma| (1000.0 * gamma.ln()).round() as i32).collect();
-        text += &array(group, &entries, language);
+        text += &array(*term, &entries, language);
     }
     text
 }
@@ -48,19 +49,27 @@ fn source(strengths: &Strengths, language: Language, about: &[String]) -> String
 /// Entries in a row of an array: the levels of a group, or a rank of a board.
 const ROW: usize = 8;
 
-fn array(group: &FeatureGroup, entries: &[i32], language: Language) -> String {
+fn array(term: Term, entries: &[i32], language: Language) -> String {
     let count = entries.len();
-    let order = if group.is_by_place() {
-        "pawn to king, a1 to h8 each".to_string()
-    } else {
-        (0..count).map(|at| group.level(at)).collect::<Vec<_>>().join(", ")
+    let levels = |group: usize| match GROUPS[group].is_by_place() {
+        true => "pawn to king, a1 to h8 each".to_string(),
+        false => {
+            (0..GROUPS[group].level_count()).map(|at| GROUPS[group].level(at)).collect::<Vec<_>>().join(", ")
+        }
+    };
+    let (order, row) = match term {
+        Term::Group(group) => (levels(group), ROW),
+        Term::Pair(first, second) => {
+            let columns = GROUPS[second].level_count();
+            (format!("[{columns} * {} + {}]", GROUPS[first].name, GROUPS[second].name), columns.min(ROW))
+        }
     };
     let rows: Vec<String> = entries
-        .chunks(ROW)
+        .chunks(row)
         .map(|row| row.iter().map(i32::to_string).collect::<Vec<_>>().join(", "))
         .collect();
     let body = rows.join(",\n    ");
-    let (name, doc) = (group.name, group.doc);
+    let (name, doc) = (term.name().replace(':', "_"), term.doc());
     match language {
         Language::C => {
             format!("\n// {doc}: {order}\nstatic const int32_t move_{name}[{count}] = {{\n    {body}\n}};\n")
@@ -84,17 +93,28 @@ mod tests {
 
     #[test]
     fn both_languages_hold_the_logarithm_of_every_strength() {
-        let mut strengths = Strengths::default();
-        strengths.0[0][5] = 20.0;
-        strengths.0[10][383] = 0.001;
+        let mut strengths = Strengths::even(&[Term::parse("capture:check").unwrap()]);
+        strengths.levels[0][5] = 20.0;
+        strengths.levels[10][383] = 0.001;
+        strengths.levels[11][5 * 3 + 1] = 0.5;
         let expected: Vec<Vec<i32>> = strengths
-            .0
+            .levels
             .iter()
             .map(|group| group.iter().map(|gamma| (gamma.ln() * 1000.0).round() as i32).collect())
             .collect();
         assert_eq!((expected[0][5], expected[10][383], expected[0][1]), (2996, -6908, 0));
         let about = ["made by hand".to_string()];
-        assert_eq!(numbers(&source(&strengths, Language::C, &about), ["= {", "}"]), expected);
-        assert_eq!(numbers(&source(&strengths, Language::Rust, &about), ["= [", "]"]), expected);
+        let mut features = [0; GROUPS.len()];
+        (features[0], features[3], features[10]) = (5, 1, 383);
+        for (language, brackets) in [(Language::C, ["= {", "}"]), (Language::Rust, ["= [", "]"])] {
+            let text = source(&strengths, language, &about);
+            assert_eq!(numbers(&text, brackets), expected);
+            // A sum as an engine that follows the comments adds it up.
+            assert!(text.contains(": [3 * capture + check]"), "{text}");
+            let place = |at: usize| if at == 11 { 3 * 5 + 1 } else { usize::from(features[at]) };
+            let sum: i32 =
+                numbers(&text, brackets).iter().enumerate().map(|(at, array)| array[place(at)]).sum();
+            assert!((f64::from(sum) / 1000.0 - strengths.of(&features).ln()).abs() < 0.006, "{sum}");
+        }
     }
 }

@@ -35,8 +35,8 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
         let bucket = architecture.output_bucket(board.occupied().count(), phase(&board));
         let mut values = Vec::new();
         let mut skipped = 0.0;
-        for (side, sign) in [(item.turn, 1.0), (item.turn.other(), -1.0)].into_iter().take(architecture.views)
-        {
+        let first = if architecture.white_view { Color::White } else { item.turn };
+        for (side, sign) in [(first, 1.0), (first.other(), -1.0)].into_iter().take(architecture.views) {
             let (view, king) = oriented(architecture, &board, item.halfmoves, side);
             let mut words = vec![0; architecture.features.words()];
             architecture.features.write(&view, &mut words);
@@ -84,10 +84,11 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
             values = (0..outputs).map(output).collect();
         }
         let sign = if item.turn == Color::White { 1.0 } else { -1.0 };
+        let output = (values[0] + skipped) * if architecture.white_view { sign } else { 1.0 };
         let result = (f64::from(item.result) / f64::from(WIN) * sign + 1.0) / 2.0;
         let target =
             item.score.map_or(result, |s| wdl * result + (1.0 - wdl) * sigmoid(k * f64::from(s) / 400.0));
-        (sigmoid(k * (values[0] + skipped)) - target).abs().powf(settings.power.into()) + penalty
+        (sigmoid(k * output) - target).abs().powf(settings.power.into()) + penalty
     };
     items.iter().map(loss).sum::<f64>() / items.len() as f64
 }

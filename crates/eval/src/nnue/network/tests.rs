@@ -22,6 +22,7 @@ pub fn shapes() -> Vec<Architecture> {
     vec![
         plain(),
         Architecture { views: 1, ..plain() },
+        Architecture { views: 1, white_view: true, psqt: true, king_buckets: buckets("five"), ..plain() },
         Architecture { activation: Activation::Relu, ..plain() },
         Architecture { activation: Activation::Crelu, output_buckets: 8, ..plain() },
         Architecture { activation: Activation::Pairwise, ..plain() },
