@@ -135,6 +135,7 @@ pub(super) fn run(args: &EmitArgs, ui: &Ui) -> Result<Status> {
         ("layer_activations", !shape.layer_activations.is_empty()),
         ("skip_neuron", shape.skip_neuron),
         ("first_layer_bits", shape.in_bytes()),
+        ("wdl_head", shape.wdl_head),
     ];
     if let Some((form, _)) = forms.into_iter().find(|(_, has)| *has) {
         return Err(Error::data(&args.file, format!("its `{form}` has no code to emit")));

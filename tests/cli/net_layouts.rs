@@ -146,15 +146,18 @@ fn further_forms() -> Vec<Architecture> {
             views: 1,
             ..plain()
         },
+        Architecture { wdl_head: true, output_buckets: 2, ..plain() },
+        Architecture { wdl_head: true, layers: vec![6], first_layer_bits: 8, ..plain() },
     ]
 }
 
 #[test]
 fn forms_without_emitted_code_are_refused_by_their_key() {
     let folder = tempfile::tempdir().unwrap();
-    let [dual, bytes, skip] = further_forms().try_into().unwrap();
+    let [dual, bytes, skip, wdl, _] = further_forms().try_into().unwrap();
     let skip = Architecture { layer_activations: Vec::new(), ..skip };
-    let forms = [(dual, "layer_activations"), (bytes, "first_layer_bits"), (skip, "skip_neuron")];
+    let forms =
+        [(dual, "layer_activations"), (bytes, "first_layer_bits"), (skip, "skip_neuron"), (wdl, "wdl_head")];
     for (shape, key) in forms {
         std::fs::write(folder.path().join("net.nnue"), random(&shape, 1, 90).to_bytes()).unwrap();
         let output = patzer(folder.path(), &["net", "emit", "net.nnue", "--language", "c"]);

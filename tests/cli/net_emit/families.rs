@@ -10,6 +10,11 @@ pub fn random(architecture: &Architecture, seed: u64, bound: usize) -> Network {
     let mut body: Vec<u8> = (0..architecture.parameters())
         .flat_map(|_| (rng.below(2 * bound + 1) as i16 - bound as i16).to_le_bytes())
         .collect();
+    if architecture.wdl_head {
+        // K, which has to be above 0, is the last number.
+        body.truncate(body.len() - 2);
+        body.extend(300i16.to_le_bytes());
+    }
     body.resize(body_size(architecture), 0);
     let about = About { description: "random, for a test */ // \\".into(), training: String::new() };
     Network::of_body(architecture.clone(), &body, about).unwrap()

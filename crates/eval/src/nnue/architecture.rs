@@ -104,6 +104,9 @@ pub struct Architecture {
     /// Bits of the first further layer's weights: 16, or 8 after [`Activation::Pairwise`].
     #[serde(default = "sixteen", skip_serializing_if = "is_sixteen")]
     pub first_layer_bits: u8,
+    /// Three outputs instead of one: win, draw and loss; see [`super::wdl_head`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wdl_head: bool,
     /// Mirrors a perspective horizontally while its king is on the files e to h.
     pub mirror: bool,
     pub king_buckets: KingBuckets,
@@ -131,6 +134,7 @@ impl Architecture {
             layer_activations: Vec::new(),
             skip_neuron: false,
             first_layer_bits: 16,
+            wdl_head: false,
             mirror: false,
             king_buckets: KingBuckets::none(),
             output_buckets: 1,
@@ -141,9 +145,11 @@ impl Architecture {
 
     /// The version of the file's format, which older readers know or refuse.
     pub(super) fn version(&self) -> u32 {
+        let has_defaults =
+            self.layer_activations.is_empty() && !self.skip_neuron && !self.in_bytes() && !self.wdl_head;
         match self.is_plain() {
             true => 1,
-            false if self.layer_activations.is_empty() && !self.skip_neuron && !self.in_bytes() => 2,
+            false if has_defaults => 2,
             false => 3,
         }
     }
@@ -198,7 +204,7 @@ impl Architecture {
     pub fn parameters(&self) -> usize {
         let table = (self.rows() + 1) * self.hidden;
         let dense: usize = self.dense().iter().map(|[inputs, outputs]| (inputs + 1) * outputs).sum();
-        table + self.psqt_values() + self.output_buckets * dense
+        table + self.psqt_values() + self.output_buckets * dense + usize::from(self.wdl_head)
     }
 
     pub(super) fn psqt_values(&self) -> usize {
@@ -227,6 +233,12 @@ impl Architecture {
             return fault("hidden", format!(" = {hidden}: has to be even for pairwise"));
         }
         self.check_layers()?;
+        if self.wdl_head && (self.psqt || self.skip_neuron) {
+            return fault(
+                "wdl_head",
+                " = true: not with psqt or skip_neuron, which add to one output".into(),
+            );
+        }
         if !(1..=2).contains(&self.views) {
             return fault("views", format!(" = {}: has to be 1 or 2", self.views));
         }
@@ -275,7 +287,7 @@ impl fmt::Display for Architecture {
                 write!(f, "({})", activation.name())?;
             }
         }
-        write!(f, "->1")?;
+        write!(f, "->{}", self.outputs())?;
         if self.output_buckets > 1 {
             write!(f, "x{}", self.output_buckets)?;
         }
@@ -339,6 +351,8 @@ mod tests {
         assert_eq!([767, 768, 3839, 3840].map(|row| numbers.feature(row)), [767, 0, 767, 768]);
         let one = Architecture { views: 1, activation: Activation::Relu, ..Architecture::plain(32) };
         assert_eq!(one.to_string(), "(768->32)->1 relu");
+        let wdl = Architecture { wdl_head: true, output_buckets: 8, ..Architecture::plain(32) };
+        assert_eq!(wdl.to_string(), "(768->32)x2->3x8 screlu");
     }
 
     #[test]
@@ -359,6 +373,7 @@ mod tests {
         assert_eq!(key(Architecture::plain(0)), "hidden");
         assert_eq!(key(Architecture { activation: Activation::Pairwise, ..plain() }), "hidden");
         assert_eq!(key(Architecture { views: 3, ..plain() }), "views");
+        assert_eq!(key(Architecture { wdl_head: true, psqt: true, ..plain() }), "wdl_head");
         assert_eq!(key(Architecture { layers: vec![8; 4], ..plain() }), "layers");
         assert_eq!(key(Architecture { output_buckets: 33, ..plain() }), "output_buckets");
         let features = Features::parse("all+ph").unwrap();

@@ -11,8 +11,11 @@ pub const BLOCKS: [&str; 9] = ["all", "h", "v", "d1", "d2", "ph", "pv", "mb", "m
 
 /// The key of a form of networks that no kernel knows.
 pub fn unknown_form(shape: &Architecture) -> Option<&'static str> {
-    let keys =
-        [("layer_activations", !shape.layer_activations.is_empty()), ("skip_neuron", shape.skip_neuron)];
+    let keys = [
+        ("layer_activations", !shape.layer_activations.is_empty()),
+        ("skip_neuron", shape.skip_neuron),
+        ("wdl_head", shape.wdl_head),
+    ];
     keys.into_iter().find(|(_, has)| *has).map(|(key, _)| key)
 }
 
