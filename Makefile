@@ -100,7 +100,8 @@ fuzz:
 	done
 
 # Variables of the command line reach the scripts through the environment; each script says which it takes.
-STUDIES = presets features threats buckets views labels teachers generations search factorial nodes playouts strength
+STUDIES = presets features threats buckets views labels teachers generations search factorial nodes playouts strength \
+	embedded
 .PHONY: $(STUDIES:%=study-%) study-quick
 
 $(STUDIES:%=study-%): build

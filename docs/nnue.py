@@ -8,7 +8,7 @@ import numpy as np
 QA, QB, SCALE, LIMIT = 255, 64, 400, 30999
 PLAIN = dict(layers=[], views=2, activation="screlu", mirror=False, king_buckets="none", output_buckets=1,
              output_by="pieces", psqt=False, white_view=False, layer_activations=None, skip_neuron=False,
-             first_layer_bits=16)
+             first_layer_bits=16, wdl_head=False)
 MAPS = {"none": "0" * 64, "five": "00111100" + "22333322" * 2 + "4" * 40}
 
 def load(path):
@@ -31,8 +31,9 @@ def load(path):
     passed = [(n - (net["skip_neuron"] and i == 0)) * (1 + (a == "dual"))
               for i, (n, a) in enumerate(zip(net["layers"], net["layer_activations"]))]
     inputs = [net["views"] * hidden // (1 + (net["activation"] == "pairwise"))] + passed
-    weights = [[take(o, i) for i, o in zip(inputs, net["layers"] + [1])] for _ in range(outputs)]
+    weights = [[take(o, i) for i, o in zip(inputs, net["layers"] + [3 if net["wdl_head"] else 1])] for _ in range(outputs)]
     net["dense"] = [[(w, take(len(w))) for w in layers] for layers in weights]
+    net["k"] = take(1)[0] / 256 if net["wdl_head"] else None
     return net
 
 def toward_zero(a, b):
@@ -61,7 +62,7 @@ def evaluate(net, fen):
     if net["first_layer_bits"] == 8:
         output = toward_zero(weight @ ((x + 256) // 512) * 512, QA) + bias
     else:
-        output = weight @ ((x + QA // 2) // QA) + bias if further else toward_zero(weight @ x, QA) + bias
+        output = weight @ ((x + QA // 2) // QA) + bias if further or net["k"] else toward_zero(weight @ x, QA) + bias
     direct = output[-1] if net["skip_neuron"] else 0
     output = output[:-1] if net["skip_neuron"] else output
     for kind, (weight, bias) in zip(net["layer_activations"], further):
@@ -69,6 +70,9 @@ def evaluate(net, fen):
         x = {"relu": output.clip(0, 2**32), "crelu": c, "screlu": c * c // one,
              "dual": np.concatenate([d * d // one, c])}[kind]
         output = toward_zero(weight @ x, QB) + bias
+    if net["k"]:
+        win, draw, loss = np.exp(np.maximum(net["k"] * (output - output.max()) / one, -40))
+        output = np.rint(np.log([(2 * win + draw) / (2 * loss + draw)]) / net["k"] * one).astype(np.int64)
     output = output + direct + toward_zero(skip * QB, net["views"])
     return int(toward_zero(output * SCALE, one)[0].clip(-LIMIT, LIMIT)) * (1 if own == turn else -1)
 

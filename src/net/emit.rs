@@ -131,14 +131,8 @@ pub(super) fn run(args: &EmitArgs, ui: &Ui) -> Result<Status> {
         let reason = format!("its feature block `{}` has no code to emit", block.name);
         return Err(Error::data(&args.file, reason));
     }
-    let forms = [
-        ("layer_activations", !shape.layer_activations.is_empty()),
-        ("skip_neuron", shape.skip_neuron),
-        ("first_layer_bits", shape.in_bytes()),
-        ("white_view", shape.white_view),
-    ];
-    if let Some((form, _)) = forms.into_iter().find(|(_, has)| *has) {
-        return Err(Error::data(&args.file, format!("its `{form}` has no code to emit")));
+    if shape.white_view {
+        return Err(Error::data(&args.file, "its `white_view` has no code to emit"));
     }
     let table = table::positions(&network);
     let code = Code { network: &network, weights: network.weights(), language, source: args.weights };
@@ -190,7 +184,11 @@ impl Code<'_> {
             "pairs" => block("ph") || block("pv"),
             "moves" => block("mb") || block("mc"),
             "psqt" => shape.psqt,
-            "layers" => !shape.layers.is_empty(),
+            "layers" => !shape.is_single_layer(),
+            "kinds" => !shape.layer_activations.is_empty(),
+            "skip" => shape.skip_neuron,
+            "bytes" => shape.in_bytes(),
+            "wdl" => shape.wdl_head,
             "relu" => shape.activation == Activation::Relu,
             "crelu" => shape.activation == Activation::Crelu,
             "screlu" => shape.activation == Activation::Screlu,
@@ -214,6 +212,7 @@ impl Code<'_> {
         let shape = self.shape();
         let dense = shape.dense();
         let [inputs, first] = dense[0];
+        let inner = dense.iter().skip(1).map(|[inputs, _]| *inputs);
         let sum = |of: fn(&[usize; 2]) -> usize| dense.iter().map(of).sum::<usize>();
         let mut all: Vec<(String, usize)> = [
             ("HIDDEN", shape.hidden),
@@ -228,7 +227,7 @@ impl Code<'_> {
             ("FIRST_WEIGHTS", inputs * first),
             ("BUCKET_WEIGHTS", sum(|[inputs, outputs]| inputs * outputs)),
             ("BUCKET_BIASES", sum(|[_, outputs]| *outputs)),
-            ("WIDEST", dense.iter().map(|[_, outputs]| *outputs).max().unwrap_or(1)),
+            ("WIDEST", inner.chain(dense.iter().map(|[_, outputs]| *outputs)).max().unwrap_or(1)),
             ("QA", QA as usize),
             ("QB", QB as usize),
             ("SCALE", SCALE as usize),
@@ -295,9 +294,14 @@ impl Code<'_> {
             "SHAPE" => {
                 let brackets = if self.is_rust() { ['[', ']'] } else { ['{', '}'] };
                 let [open, close] = brackets;
-                let row =
-                    |[inputs, outputs]: &[usize; 2]| format!("        {open}{inputs}, {outputs}{close},");
-                shape.dense().iter().map(row).collect::<Vec<_>>().join("\n")
+                let kind = |layer: usize| match layer.checked_sub(1) {
+                    _ if shape.layer_activations.is_empty() => String::new(),
+                    below => format!(", {}", below.map_or(0, |below| shape.layer_activation(below) as u8)),
+                };
+                let row = |(layer, [inputs, outputs]): (usize, [usize; 2])| {
+                    format!("        {open}{inputs}, {outputs}{}{close},", kind(layer))
+                };
+                shape.dense().into_iter().enumerate().map(row).collect::<Vec<_>>().join("\n")
             }
             "FN" if self.language == Language::C => "static inline".into(),
             "FN" => "inline".into(),
@@ -312,6 +316,9 @@ impl Code<'_> {
             "COMPILER" if self.language == Language::C => "gcc -x c".into(),
             "COMPILER" => "g++ -x c++".into(),
             "HEADER" => self.language.file().into(),
+            "MATH" if shape.wdl_head => ", and <math.h>".into(),
+            "LINK" if shape.wdl_head => " -lm".into(),
+            "MATH" | "LINK" => String::new(),
             "ARGUMENT" if self.source == Where::Load => " NETWORK".into(),
             "RUN" if self.source == Where::Load => "NNUE=NETWORK ".into(),
             "TABLE_SIZE" => table.len().to_string(),

@@ -15,8 +15,8 @@ use patzer_train::{
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Network")]
 pub(super) struct NetArgs {
-    /// A built-in recipe (default, small, mirrored, bucketed, perspective, thesis) or a TOML file: all that training
-    /// depends on besides the data [default: small below a million positions, else default]
+    /// A built-in recipe (default, small, mirrored, bucketed, perspective, thesis, embedded) or a TOML file: all that
+    /// training depends on besides the data [default: small below a million positions, else default]
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "hce")]
     recipe: Option<String>,
 

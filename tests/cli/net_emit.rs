@@ -130,9 +130,12 @@ fn c_code_of_every_family_gives_the_same_integers() {
             emit(dir, "--language c");
             for options in ["-O0 -std=c99".to_string(), format!("-O3 {VECTORS}")] {
                 let strict = "-Wall -Wextra -Werror";
-                compile(dir, &format!("{compiler} {options} {strict} -x c -DNNUE_SELF_TEST nnue.h -o table"));
+                compile(
+                    dir,
+                    &format!("{compiler} {options} {strict} -x c -DNNUE_SELF_TEST nnue.h -o table -lm"),
+                );
                 assert!(run(dir, "table", &[], "").starts_with("96 of 96 positions agree"));
-                compile(dir, &format!("{compiler} {options} {strict} driver.c -o driver"));
+                compile(dir, &format!("{compiler} {options} {strict} driver.c -o driver -lm"));
                 assert!(run(dir, "driver", &[], script).starts_with("checked "));
             }
         });
@@ -173,7 +176,7 @@ fn loaded_weights_give_the_same_integers_and_other_files_are_refused() {
     each_family(|dir, _| {
         if c {
             emit(dir, "-o nnue.h --weights load");
-            compile(dir, "gcc -O1 -Wall -Wextra -Werror -x c -DNNUE_SELF_TEST nnue.h -o table");
+            compile(dir, "gcc -O1 -Wall -Wextra -Werror -x c -DNNUE_SELF_TEST nnue.h -o table -lm");
             assert!(run(dir, "table", &["net.nnue"], "").starts_with("96 of 96 positions agree"));
             assert_eq!(
                 patzer(dir, &["net", "init", "--hidden", "13", "-o", "other.nnue"]).status.code(),

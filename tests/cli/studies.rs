@@ -4,16 +4,23 @@
 #![cfg(unix)]
 
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-/// Runs a study in a folder; its table.
-fn study(name: &str, folder: &Path, settings: &[(&str, &str)]) -> String {
+/// A study in a folder, to be run.
+fn script(name: &str, folder: &Path, settings: &[(&str, &str)]) -> Command {
     let script = format!("{}/studies/{name}.sh", env!("CARGO_MANIFEST_DIR"));
     let mut command = Command::new("sh");
     command.arg(script).env("PATZER", env!("CARGO_BIN_EXE_patzer")).env("OUT", folder).env("QUICK", "1");
-    let puzzles = folder.join("../puzzles.csv");
-    let output = command.env("PUZZLES", puzzles).envs(settings.iter().copied()).output().unwrap();
+    command.env("PUZZLES", folder.join("../puzzles.csv")).envs(settings.iter().copied());
+    command
+}
+
+/// Runs a study in a folder; its table.
+fn study(name: &str, folder: &Path, settings: &[(&str, &str)]) -> String {
+    let output = script(name, folder, settings).output().unwrap();
     let log = fs::read_to_string(folder.join("log")).unwrap_or_default();
     assert!(output.status.success(), "{name}: {}\n{log}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8(output.stdout).unwrap()
@@ -197,4 +204,43 @@ fn playouts_train_on_the_games_of_both_searches() {
     let games = fs::read(out.join("mcts.pgn.zst")).unwrap();
     let text = zstd::decode_all(&games[..]).unwrap();
     assert!(String::from_utf8_lossy(&text).contains("visits=\""));
+}
+
+#[test]
+fn embedded_goes_from_self_play_to_a_test_wherever_it_is_killed() {
+    let (_folder, whole) = place();
+    let table = study("embedded", &whole, &[]);
+    assert_eq!(rows(&table).len(), 1);
+    assert!(table.contains("| undecided |"), "{table}");
+    let recipe = fs::read_to_string(whole.join("runs/embedded/recipe.toml")).unwrap();
+    assert_eq!(recipe.matches("[[stage]]").count(), 2, "{recipe}");
+
+    let (_folder, out) = place();
+    let mut killed = 0;
+    // The end of the first stage is in the eighth epoch.
+    let trained =
+        || fs::read_to_string(out.join("runs/embedded/log.csv")).map_or(0, |log| log.lines().count());
+    let exists = |name: &str| out.join(name).exists();
+    let moments: [&dyn Fn() -> bool; 5] = [
+        &|| exists("play-broad-2.part"),
+        &|| exists("label-fine.part"),
+        &|| trained() > 3,
+        &|| trained() > 10,
+        &|| exists("test.part"),
+    ];
+    for come in moments {
+        let mut command = script("embedded", &out, &[]);
+        command.stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        let mut child = command.spawn().unwrap();
+        while !come() && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        // The script and the program that it runs.
+        let group = format!("-{}", child.id());
+        Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status().unwrap();
+        killed += usize::from(!child.wait().unwrap().success());
+    }
+    assert!(killed > 0, "no run was cut short");
+    assert_eq!(study("embedded", &out, &[]), table);
+    assert!(fs::read(out.join("embedded.nnue")).unwrap() == fs::read(whole.join("embedded.nnue")).unwrap());
 }

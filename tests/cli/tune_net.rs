@@ -51,6 +51,41 @@ fn moves_alone_are_enough_to_learn_from() {
 }
 
 #[test]
+fn a_wdl_head_learns_chances_and_plays() {
+    let folder = folder();
+    let recipe =
+        "--set wdl_head=true --set loss=cross-entropy --set score_offset=120 --k 1.5 --learning-rate 0.003";
+    for (name, layers) in [("one", "[]"), ("two", "[8]")] {
+        let result =
+            tuned(&folder, &format!("{recipe} --set layers={layers} --epochs 6 --batch 100 -o {name}.nnue"));
+        let loss = |key: &str| result[key].as_f64().unwrap();
+        assert!(loss("train_loss") < loss("train_loss_before"), "{result}");
+        assert!(loss("validation_loss") < loss("validation_loss_before"), "{result}");
+        let quantised = &result["quantisation"];
+        assert!(quantised["mean_error"].as_f64().unwrap() < 20.0, "{quantised}");
+        let info = done(folder.path(), &format!("net info {name}.nnue"));
+        assert!(info.contains("->3 screlu"), "{info}");
+        let up = "rnb1kbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+        let output = patzer(folder.path(), &["eval", "--json", "--eval", &format!("{name}.nnue"), up]);
+        let value: Value = serde_json::from_slice(&output.stdout).unwrap();
+        // Only a network without further layers starts with material.
+        let least = if layers == "[]" { 200 } else { -200 };
+        assert!(value["score"].as_i64().unwrap() > least, "a queen up: {value}");
+    }
+    // The own layout alone keeps K.
+    done(folder.path(), "net convert one.nnue raw.bin");
+    let set = "--recipe small --set wdl_head=true --set loss=cross-entropy";
+    done(folder.path(), &format!("net convert raw.bin back.nnue {set}"));
+    done(folder.path(), "net convert back.nnue again.bin");
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    assert!(read("raw.bin") == read("again.bin"));
+    let output = patzer(folder.path(), &["net", "convert", "one.nnue", "x.bin", "--to", "bullet"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("a WDL head (`wdl_head`) has the layout"));
+    let error = fault(&folder, "--set wdl_head=true");
+    assert!(error.contains("wdl_head = true: needs loss = \"cross-entropy\""), "{error}");
+}
+
+#[test]
 fn a_damaged_checkpoint_is_refused_and_floats_have_their_checksum_beside_them() {
     let folder = folder();
     tuned(&folder, "--epochs 2 -o a.nnue --floats a.safetensors");

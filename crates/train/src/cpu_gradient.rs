@@ -12,7 +12,7 @@ use super::model::Model;
 use super::param_layout::ParamLayout;
 use super::position_weight::PositionWeight;
 use super::rounding::{Rounded, activation_unit};
-use super::{Settings, TrainItem};
+use super::{Settings, TrainItem, wdl_loss};
 
 /// Positions per shard: enough to keep the sum over shards cheap.
 const PART: usize = 2048;
@@ -152,6 +152,9 @@ impl CpuGradient {
                     part.items.clear();
                     part.items.extend(indices.iter().map(|&at| items[at as usize]));
                     part.micro.load(&part.items, weight, |item| target.of(item));
+                    if loss.wdl_head {
+                        part.micro.load_draws(part.items.iter().map(|item| target.draw(item)));
+                    }
                     sum += part.micro.run(model, table, Task::Gradient(loss, &mut part.gradient));
                 }
                 sum
@@ -166,6 +169,9 @@ impl CpuGradient {
         let weight = self.weight.as_ref();
         let each = |micro: &mut MicroBatch, model: &Model, table: FeatureTable<'_>, items: &[TrainItem]| {
             micro.load(items, weight, |item| target.of(item));
+            if loss.wdl_head {
+                micro.load_draws(items.iter().map(|item| target.draw(item)));
+            }
             micro.run(model, table, Task::Loss(loss))
         };
         let group = loss.group();
@@ -175,8 +181,8 @@ impl CpuGradient {
     }
 }
 
-/// The network's values, if `rounds` as the quantised network computes them.
-pub fn centipawns(model: &Model, items: &[TrainItem], rounds: bool) -> Vec<f32> {
+/// The network's values, if `rounds` as the quantised network computes them; `k` is that of a WDL head.
+pub fn centipawns(model: &Model, items: &[TrainItem], rounds: bool, k: f32) -> Vec<f32> {
     let each = |micro: &mut MicroBatch, model: &Model, table: FeatureTable<'_>, items: &[TrainItem]| {
         let mut outputs = Vec::with_capacity(items.len());
         micro.load(items, None, |_| 0.0);
@@ -185,9 +191,12 @@ pub fn centipawns(model: &Model, items: &[TrainItem], rounds: bool) -> Vec<f32> 
     };
     let scale = patzer_eval::nnue::network::SCALE as f32;
     let mut rounded = Rounded::default();
+    let wdl_head = model.layout.architecture.wdl_head;
     let model = (model, rounds.then_some(&mut rounded));
-    let outputs = over(model, &mut Vec::new(), items, MICRO_BATCH, each);
-    outputs.into_iter().flatten().map(|output| output * scale).collect()
+    let outputs: Vec<f32> =
+        over(model, &mut Vec::new(), items, MICRO_BATCH, each).into_iter().flatten().collect();
+    let chunks = outputs.chunks_exact(if wdl_head { 3 } else { 1 });
+    chunks.map(|of| scale * if wdl_head { wdl_loss::output(of, k) } else { of[0] }).collect()
 }
 
 fn over<R: Send>(

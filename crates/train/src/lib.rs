@@ -36,6 +36,7 @@ mod td_lambda;
 #[cfg(test)]
 mod tests;
 mod training_data;
+mod wdl_loss;
 
 use std::time::Instant;
 
@@ -274,7 +275,8 @@ fn fit_stage(
     };
     let model = Model { parameters, layout: run.layout.clone() };
     let trained = loader.sample();
-    let network = sparse_order::in_order_of_zeros(model.quantise(about)?, trained)?;
+    let quantised = model.quantise(about)?.with_wdl_k(run.loss.k.into());
+    let network = sparse_order::in_order_of_zeros(quantised, trained)?;
     let judged = if validation.is_empty() { trained } else { validation };
     let trained = &trained[..trained.len().min(SAMPLE - SAMPLE % run.loss.group())];
     let losses = Losses {
@@ -284,7 +286,8 @@ fn fit_stage(
         constant: run.loss.of_constant(target, judged, settings.position_weight.as_ref()),
     };
     let judged = &judged[..judged.len().min(SAMPLE / 2)];
-    let quantisation = compare(&cpu_gradient::centipawns(&model, judged, false), &network, judged);
+    let quantisation =
+        compare(&cpu_gradient::centipawns(&model, judged, false, run.loss.k), &network, judged);
     let parameters = network.parameters();
     let device = run.backend.device().to_string();
     Ok(Outcome { network, epochs: run.epochs, best_epoch, losses, quantisation, parameters, device, model })

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::position_weight::PositionWeight;
 use super::pqr::GROUP;
-use super::{Settings, TrainItem};
+use super::{Settings, TrainItem, wdl_loss};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -28,6 +28,8 @@ pub struct Loss {
     /// Half the width of draws, and the further share of the loss above the target; see the recipe's keys.
     pub offset: f32,
     pub asymmetry: f32,
+    /// Outputs are a WDL head's.
+    pub wdl_head: bool,
     /// Penalty on the mean activation of the hidden layer; in the gradient, not in the values of the loss.
     pub l1: f32,
     /// Factor of the derivative: 1 / groups of the batch, or 1 / sum of their weights.
@@ -37,7 +39,8 @@ pub struct Loss {
 impl Loss {
     #[cfg(test)]
     pub fn squared(k: f32, scale: f32) -> Loss {
-        Loss { kind: LossKind::Power, power: 2.0, kappa: 1.0, k, offset: 0.0, asymmetry: 0.0, l1: 0.0, scale }
+        let (kind, power, kappa) = (LossKind::Power, 2.0, 1.0);
+        Loss { kind, power, kappa, k, offset: 0.0, asymmetry: 0.0, wdl_head: false, l1: 0.0, scale }
     }
 
     pub fn group(&self) -> usize {
@@ -86,6 +89,9 @@ impl Loss {
     pub fn of_constant(&self, target: Target, items: &[TrainItem], rule: Option<&PositionWeight>) -> f64 {
         if self.kind == LossKind::Pqr {
             return self.pqr([0.0; GROUP]).0;
+        }
+        if self.wdl_head {
+            return wdl_loss::of_constant(target, items, rule);
         }
         let weight = |item: &TrainItem| rule.map_or(1.0, |rule| f64::from(rule.of(item)));
         let targets = || items.iter().map(|item| (weight(item), target.of(item)));
@@ -146,9 +152,10 @@ impl Loss {
 
 impl Settings {
     pub(super) fn loss(&self) -> Loss {
-        let Settings { loss: kind, power, kappa, asymmetry, l1_activations: l1, .. } = *self;
+        let Settings { loss: kind, power, kappa, asymmetry, wdl_head, l1_activations: l1, .. } = *self;
         let k = self.output_k.or(self.k).unwrap_or(1.0);
-        Loss { kind, power, kappa, k, offset: k * self.output_offset / 400.0, asymmetry, l1, scale: 0.0 }
+        let offset = k * self.output_offset / 400.0;
+        Loss { kind, power, kappa, k, offset, asymmetry, wdl_head, l1, scale: 0.0 }
     }
 
     pub(super) fn target(&self, wdl: f32) -> Target {
@@ -156,14 +163,14 @@ impl Settings {
         Target { wdl, k, offset: k * self.score_offset / 400.0 }
     }
 
-    /// A key of the loss `power` that differs from its default.
-    pub(super) fn of_power_alone(&self) -> Option<&'static str> {
+    /// Keys of the loss `power` that differ from their defaults.
+    pub(super) fn of_power_alone(&self) -> impl Iterator<Item = &'static str> + use<> {
         let keys = [
             ("score_offset", self.score_offset),
             ("output_offset", self.output_offset),
             ("asymmetry", self.asymmetry),
         ];
-        keys.into_iter().find(|(_, value)| *value != 0.0).map(|(key, _)| key)
+        keys.into_iter().filter(|(_, value)| *value != 0.0).map(|(key, _)| key)
     }
 
     /// A key that the GPU does not know.
@@ -171,7 +178,7 @@ impl Settings {
         let keys = [("l1_activations", self.l1_activations), ("quantisation_aware", self.quantisation_aware)];
         let others = keys.into_iter().find(|(_, value)| *value > 0.0).map(|(key, _)| key);
         let weight = self.position_weight.as_ref().map(|_| "position_weight");
-        self.of_power_alone().or(others).or(weight)
+        self.of_power_alone().next().or(others).or(weight)
     }
 }
 
@@ -187,8 +194,7 @@ impl Target {
     /// The expected result for the side to move: λ·result + (1 − λ)·σ(K·score/400), or the result alone.
     #[inline]
     pub fn of(self, item: &TrainItem) -> f32 {
-        let white = item.expected();
-        let result = if item.turn.is_white() { white } else { 1.0 - white };
+        let result = result(item);
         item.score.map_or(result, |score| {
             let expected = if self.offset == 0.0 {
                 expected_score_f32(f32::from(score), self.k)
@@ -199,6 +205,13 @@ impl Target {
             self.wdl * result + (1.0 - self.wdl) * expected
         })
     }
+}
+
+/// Result for the side to move, 0 to 1.
+#[inline]
+pub fn result(item: &TrainItem) -> f32 {
+    let white = item.expected();
+    if item.turn.is_white() { white } else { 1.0 - white }
 }
 
 /// Entropy of a target: the least possible cross-entropy.

@@ -14,6 +14,7 @@ use super::loss::Loss;
 use super::model::Model;
 use super::output_layers::{self, OutputLayers};
 use super::position_weight::PositionWeight;
+use super::wdl_loss;
 use patzer_eval::nnue::Activation;
 
 /// Positions per micro-batch: one tile of all their perspectives takes 32 KiB, an L1 cache.
@@ -40,6 +41,8 @@ pub struct MicroBatch {
     ends: Vec<u32>,
     /// Targets (expected result for the side to move, 0 to 1) and output buckets.
     targets: Vec<f32>,
+    /// Target chances of a draw, for a WDL head.
+    draws: Vec<f32>,
     /// Weights of the positions in the loss; empty if all count the same.
     weights: Vec<f32>,
     buckets: Vec<u8>,
@@ -62,7 +65,7 @@ pub enum Task<'a> {
     Loss(Loss),
     /// Adds the gradient of the batch's mean loss, except that of factoriser weights.
     Gradient(Loss, &'a mut [f32]),
-    /// Appends the network's output for each position; an output of 1 is 400 centipawns.
+    /// Appends the network's outputs for each position; an output of 1 is 400 centipawns.
     Outputs(&'a mut Vec<f32>),
 }
 
@@ -76,6 +79,7 @@ impl MicroBatch {
             rows: Vec::new(),
             ends: Vec::new(),
             targets: Vec::with_capacity(MICRO_BATCH),
+            draws: Vec::new(),
             weights: Vec::new(),
             buckets: Vec::with_capacity(MICRO_BATCH),
             signs: Vec::with_capacity(MICRO_BATCH),
@@ -116,6 +120,12 @@ impl MicroBatch {
             self.buckets.push(self.extractor.bucket(&item.board) as u8);
             self.signs.push(self.extractor.sign(item) as f32);
         }
+    }
+
+    /// Loads the target chances of a draw for a WDL head, after [`MicroBatch::load`].
+    pub fn load_draws(&mut self, draws: impl Iterator<Item = f32>) {
+        self.draws.clear();
+        self.draws.extend(draws.take(MICRO_BATCH));
     }
 
     /// `table` has factoriser weights added.
@@ -187,15 +197,16 @@ impl MicroBatch {
         for i in 0..self.targets.len() {
             let output = self.output::<A, T>(model, i);
             self.outputs.push(self.signs[i] * output);
+            self.outputs.extend_from_slice(self.layers.other_outputs());
         }
         match task {
             Task::Outputs(outputs) => {
                 outputs.extend_from_slice(&self.outputs);
                 0.0
             }
-            Task::Loss(loss) => loss.all(&self.outputs, &self.targets, &self.weights, &mut self.slopes),
+            Task::Loss(loss) => self.loss(&loss),
             Task::Gradient(loss, gradient) => {
-                let total = loss.all(&self.outputs, &self.targets, &self.weights, &mut self.slopes);
+                let total = self.loss(&loss);
                 self.slopes.iter_mut().zip(&self.signs).for_each(|(slope, sign)| *slope *= sign);
                 let width = self.views * model.layout.architecture.outputs_per_perspective();
                 self.layers.penalty = loss.l1 * loss.scale / width as f32;
@@ -206,6 +217,15 @@ impl MicroBatch {
                 self.backward::<A, T>(model, gradient);
                 total
             }
+        }
+    }
+
+    /// Sums the losses of all positions and leaves the derivatives by each output.
+    fn loss(&mut self, loss: &Loss) -> f64 {
+        let MicroBatch { outputs, targets, draws, weights, slopes, .. } = self;
+        match loss.wdl_head {
+            true => wdl_loss::all(loss, outputs, (targets, draws), weights, slopes),
+            false => loss.all(outputs, targets, weights, slopes),
         }
     }
 
@@ -283,11 +303,12 @@ impl MicroBatch {
     #[inline(always)]
     fn backward_layers<const A: u8, const T: usize>(&mut self, model: &Model, gradient: &mut [f32]) {
         let views = (self.views, MICRO_BATCH);
-        for (i, (&slope, &bucket)) in self.slopes.iter().zip(&self.buckets).enumerate() {
+        let outputs = model.layout.architecture.outputs();
+        for (i, (slopes, &bucket)) in self.slopes.chunks_exact(outputs).zip(&self.buckets).enumerate() {
             // `layers` holds the last position only, so compute each again.
             let bucket = usize::from(bucket);
             self.layers.output::<A, T>(model, &self.hidden, views, i, bucket);
-            self.layers.backward::<A, T>(model, &mut self.hidden, views, i, bucket, slope, gradient);
+            self.layers.backward::<A, T>(model, &mut self.hidden, views, i, bucket, slopes, gradient);
         }
     }
 
@@ -394,7 +415,7 @@ mod tests {
         }
         for architecture in shapes() {
             let model = Model::random(&architecture, false, 3);
-            let loss = Loss::squared(1.3, 0.01);
+            let loss = Loss { wdl_head: architecture.wdl_head, ..Loss::squared(1.3, 0.01) };
             let mut micro = MicroBatch::new(&model);
             let items = items(MICRO_BATCH - 1, 4);
             let mut shorts = I16Table::default();
@@ -402,6 +423,7 @@ mod tests {
                 let mut portable = vec![0.0; model.parameters.len()];
                 let mut wide = portable.clone();
                 micro.load(&items, None, |item| item.expected());
+                micro.load_draws(items.iter().map(|_| 0.0));
                 let a = micro.run_portable(&model, table, Task::Gradient(loss, &mut portable));
                 micro.load(&items, None, |item| item.expected());
                 // SAFETY: the processor has AVX2.

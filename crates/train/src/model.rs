@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::param_layout::ParamLayout;
 use patzer_chess::rng::Rng;
 use patzer_eval::nnue::network::{Dense, QA, QB, Weights};
-use patzer_eval::nnue::{About, Activation, Architecture, Network, material};
+use patzer_eval::nnue::{About, Activation, Architecture, Network, material, wdl_head};
 use patzer_io::error::{Error, Result};
 
 type PlaceOf = fn(&ParamLayout, usize, usize) -> usize;
@@ -181,6 +181,10 @@ impl Model {
                     let input = view * hidden + neuron;
                     let weight = f32::from(weights.dense[0][0].weights[input]) / QB as f32;
                     self.parameters[layout.weight_at(bucket, 0, 0, input)] = weight;
+                    if architecture.wdl_head {
+                        // What makes a win likelier makes a loss less likely.
+                        self.parameters[layout.weight_at(bucket, 0, 2, input)] = -weight;
+                    }
                 }
             }
         }
@@ -230,7 +234,8 @@ impl Model {
         }
     }
 
-    /// Fails if a weight or a possible accumulator exceeds 16 bits, which [`ParamLayout::limits`] rules out.
+    /// Fails if a weight or a possible accumulator exceeds 16 bits, which [`ParamLayout::limits`] rules out. The K of
+    /// a WDL head is 1.
     pub fn quantise(&self, about: About) -> Result<Network> {
         let (layout, architecture) = (&self.layout, &self.layout.architecture);
         let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
@@ -252,6 +257,7 @@ impl Model {
             bias: rounded((0..hidden).map(|neuron| at(layout.bias_at(neuron))), QA)?,
             psqt: rounded(values.map(|(row, bucket)| self.value(row, bucket)), QA)?,
             dense,
+            wdl_k: architecture.wdl_head.then_some(wdl_head::K_UNIT as i16),
         };
         check_sums(architecture, &weights)?;
         Network::new(architecture.clone(), &weights, about)

@@ -35,7 +35,7 @@ pub struct OutputLayers {
 impl OutputLayers {
     pub fn new(layout: &ParamLayout) -> OutputLayers {
         let further = || layout.dense.iter().map(|[_, outputs]| vec![0.0; *outputs]).collect();
-        let width = if layout.dense.len() > 1 { layout.dense[0][0] } else { 0 };
+        let width = if layout.is_single_layer() { 0 } else { layout.dense[0][0] };
         OutputLayers {
             active: vec![0.0; width],
             upstream: vec![0.0; width],
@@ -48,7 +48,13 @@ impl OutputLayers {
         }
     }
 
-    /// Output without piece-square values.
+    /// Outputs after the first: those of a draw and a loss.
+    #[inline(always)]
+    pub fn other_outputs(&self) -> &[f32] {
+        self.sums.last().map_or(&[], |outputs| &outputs[1..])
+    }
+
+    /// Output without piece-square values; the first of a WDL head's.
     #[inline(always)]
     pub fn output<const A: u8, const T: usize>(
         &mut self,
@@ -93,11 +99,11 @@ impl OutputLayers {
         (views, positions): (usize, usize),
         i: usize,
         bucket: usize,
-        slope: f32,
+        slopes: &[f32],
         gradient: &mut [f32],
     ) {
         let layout = &model.layout;
-        self.backward_further(model, bucket, slope, gradient);
+        self.backward_further(model, bucket, slopes, gradient);
         if self.penalty > 0.0 {
             self.upstream.iter_mut().for_each(|slope| *slope += self.penalty);
         }
@@ -105,7 +111,7 @@ impl OutputLayers {
             let tiles = hidden.as_chunks_mut::<T>().0;
             let sums = &mut tiles[(tile * positions + i) * views..][..views];
             if tile >= layout.hidden_tiles {
-                backward_values::<T>(layout, tile, bucket, slope, sums);
+                backward_values::<T>(layout, tile, bucket, slopes[0], sums);
                 continue;
             }
             for (view, sums) in sums.iter_mut().enumerate() {
@@ -116,11 +122,11 @@ impl OutputLayers {
 
     /// Adds the layers' gradient and leaves that of the activations in `upstream`.
     #[inline(always)]
-    fn backward_further(&mut self, model: &Model, bucket: usize, slope: f32, gradient: &mut [f32]) {
+    fn backward_further(&mut self, model: &Model, bucket: usize, slopes: &[f32], gradient: &mut [f32]) {
         let layout = &model.layout;
         let architecture = &layout.architecture;
         let last = layout.dense.len() - 1;
-        self.slopes[last][0] = slope;
+        self.slopes[last].copy_from_slice(slopes);
         for layer in (0..=last).rev() {
             let [inputs, outputs] = layout.dense[layer];
             let start = layout.layer(bucket, layer);
@@ -154,11 +160,11 @@ impl OutputLayers {
                 for (slope, sum) in upstream.iter_mut().zip(&self.sums[layer - 1]) {
                     *slope *= derivative(inner, *sum);
                 }
-            } else if let Some(slopes) = below.last_mut() {
+            } else if let Some(below) = below.last_mut() {
                 let activation = architecture.layer_activation(layer - 1);
-                backward_passed(activation, &self.passed, &self.sums[layer - 1], slopes);
+                backward_passed(activation, &self.passed, &self.sums[layer - 1], below);
                 if layer == 1 && architecture.skip_neuron {
-                    slopes[layout.dense[0][1] - 1] = slope;
+                    below[layout.dense[0][1] - 1] = slopes[0];
                 }
             }
         }

@@ -70,7 +70,7 @@ impl ParamLayout {
 
     #[inline]
     pub fn is_single_layer(&self) -> bool {
-        self.dense.len() == 1
+        self.architecture.is_single_layer()
     }
 
     pub fn inner(&self) -> &[[usize; 2]] {

@@ -78,7 +78,7 @@ mod tests {
                     .zip(model.layout.limits())
                     .for_each(|(w, most)| *w = w.clamp(-most, most));
                 let mut nnue = Nnue::new(model.quantise(About::default()).unwrap().into());
-                for (item, found) in items.iter().zip(cpu_gradient::centipawns(&model, &items, true)) {
+                for (item, found) in items.iter().zip(cpu_gradient::centipawns(&model, &items, true, 1.0)) {
                     let board = item.board.board().unwrap();
                     let expected = nnue.evaluate_board(&board, item.halfmoves, item.turn, 0) as f32;
                     assert!((found - expected).abs() < 2.0, "{architecture}: {found} is not {expected}");

@@ -49,6 +49,9 @@ pub struct Settings {
     /// Bits of the first further layer's weights in the quantised network: 16, or 8 after `pairwise`.
     #[serde(skip_serializing_if = "is_sixteen")]
     pub first_layer_bits: u8,
+    /// Three outputs, the chances of win, draw and loss; with `cross-entropy`. On the CPU alone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub wdl_head: bool,
     pub mirror: bool,
     /// Input buckets by the own king's square: `none`, `five`, `halfka`, 64 characters from a1 to h8, or 32 of
     /// the files a to d.
@@ -87,7 +90,8 @@ pub struct Settings {
     pub power: f32,
     pub kappa: f32,
     /// Half the width of the draws in scores and in the output, centipawns: the expected score of s is then
-    /// (1 + σ(K·(s − offset)/400) − σ(K·(−s − offset)/400)) / 2. On the CPU alone, with `power`.
+    /// (1 + σ(K·(s − offset)/400) − σ(K·(−s − offset)/400)) / 2. On the CPU alone, with `power`; of scores also with
+    /// `wdl_head`.
     pub score_offset: f32,
     pub output_offset: f32,
     /// Further share of the loss where the output is above the target. On the CPU alone, with `power`.
@@ -179,6 +183,7 @@ impl Settings {
             layer_activations: shape.layer_activations,
             skip_neuron: shape.skip_neuron,
             first_layer_bits: shape.first_layer_bits,
+            wdl_head: shape.wdl_head,
             mirror: shape.mirror,
             king_buckets: shape.king_buckets,
             factoriser: false,
@@ -302,6 +307,7 @@ impl Settings {
             layer_activations: self.layer_activations.clone(),
             skip_neuron: self.skip_neuron,
             first_layer_bits: self.first_layer_bits,
+            wdl_head: self.wdl_head,
             mirror: self.mirror,
             king_buckets: self.king_buckets.clone(),
             output_buckets: self.output_buckets,
@@ -382,6 +388,8 @@ mod tests {
             ("hidden = 7\nactivation = \"pairwise\"\n", "line 1: hidden = 7: has to be even"),
             ("layer_activations = [\"dual\"]\n", "line 1: layer_activations: 1 of them for 0 further layers"),
             ("layers = [1]\nskip_neuron = true\n", "line 2: skip_neuron = true: needs a first further layer"),
+            ("wdl_head = true\n", "line 1: wdl_head = true: needs loss = \"cross-entropy\""),
+            ("loss = \"cross-entropy\"\nscore_offset = 9\n", "line 2: score_offset: only with loss"),
         ] {
             let found = error(text);
             assert!(found.starts_with(&format!("r.toml: {expected}")), "{found}");

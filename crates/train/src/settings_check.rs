@@ -37,7 +37,11 @@ impl Settings {
         range("output_offset", self.output_offset.into(), 0.0, 1000.0)?;
         range("asymmetry", self.asymmetry.into(), -0.99, 10.0)?;
         range("l1_activations", self.l1_activations.into(), 0.0, 10.0)?;
-        if let (Some(key), true) = (self.of_power_alone(), self.loss != LossKind::Power) {
+        if self.wdl_head && self.loss != LossKind::CrossEntropy {
+            return Err(("wdl_head", "wdl_head = true: needs loss = \"cross-entropy\"".to_string()));
+        }
+        let with_wdl_head = |key: &&str| !(self.wdl_head && *key == "score_offset");
+        if let (Some(key), true) = (self.of_power_alone().find(with_wdl_head), self.loss != LossKind::Power) {
             return Err((key, format!("{key}: only with loss = \"power\"")));
         }
         range("legal_quantile", self.legal_quantile, 0.0, 0.99)?;
@@ -45,6 +49,9 @@ impl Settings {
         for (key, set) in [("loss", self.loss == LossKind::Pqr), ("td_lambda", self.td_lambda.is_some())] {
             if set && self.superbatch > 0 {
                 return Err((key, format!("{key}: only for positions in memory (superbatch = 0)")));
+            }
+            if set && self.wdl_head {
+                return Err((key, format!("{key}: not with wdl_head, whose targets are results")));
             }
         }
         self.check_weights(self.data.len())?;

@@ -8,6 +8,7 @@ use shakmaty::{Chess, Position};
 pub use self::gradient::{enlarge, places};
 
 use super::checkpoint::Checkpoint;
+use super::loss::LossKind;
 use super::model::Model;
 use super::{Epoch, OptimiserKind, Settings, TrainItem, TrainingCallbacks, WIN, fit};
 use patzer_chess::PackedBoard;
@@ -43,8 +44,9 @@ pub fn items(count: usize, seed: u64) -> Vec<TrainItem> {
     items
 }
 
-fn settings_of(architecture: Architecture) -> Settings {
-    Settings { epochs: 3, batch: 300, warmup: 0, ..Settings::of(architecture) }
+pub fn settings_of(architecture: Architecture) -> Settings {
+    let loss = if architecture.wdl_head { LossKind::CrossEntropy } else { LossKind::Power };
+    Settings { epochs: 3, batch: 300, warmup: 0, loss, ..Settings::of(architecture) }
 }
 
 fn settings() -> Settings {
@@ -93,6 +95,8 @@ pub fn shapes() -> Vec<Architecture> {
         },
         Architecture { layers: vec![5], skip_neuron: true, psqt: true, ..plain() },
         Architecture { layers: vec![5], activation: Activation::Pairwise, first_layer_bits: 8, ..plain() },
+        Architecture { wdl_head: true, ..plain() },
+        Architecture { wdl_head: true, layers: vec![6], output_buckets: 2, views: 1, ..plain() },
         Architecture { features: sum("all+h+v+d1+d2"), ..plain() },
         Architecture { features: sum("ph+pv+mb+mc"), mirror: true, ..plain() },
         Architecture { features: sum("all+pp+threats"), hidden: 8, ..plain() },

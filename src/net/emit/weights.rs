@@ -26,6 +26,9 @@ impl Code<'_> {
         arrays.push(Array { name: "weights", numbers: of, size: "OUTPUT_BUCKETS * BUCKET_WEIGHTS" });
         let of = layers().flat_map(|dense| dense.bias.clone()).collect();
         arrays.push(Array { name: "biases", numbers: of, size: "OUTPUT_BUCKETS * BUCKET_BIASES" });
+        if let Some(k) = weights.wdl_k {
+            arrays.push(Array { name: "wdl_k", numbers: vec![k], size: "1" });
+        }
         arrays
     }
 

@@ -108,6 +108,9 @@ pub struct Architecture {
     /// Bits of the first further layer's weights: 16, or 8 after [`Activation::Pairwise`].
     #[serde(default = "sixteen", skip_serializing_if = "is_sixteen")]
     pub first_layer_bits: u8,
+    /// Three outputs instead of one: win, draw and loss; see [`super::wdl_head`].
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub wdl_head: bool,
     /// Mirrors a perspective horizontally while its king is on the files e to h.
     pub mirror: bool,
     pub king_buckets: KingBuckets,
@@ -136,6 +139,7 @@ impl Architecture {
             layer_activations: Vec::new(),
             skip_neuron: false,
             first_layer_bits: 16,
+            wdl_head: false,
             mirror: false,
             king_buckets: KingBuckets::none(),
             output_buckets: 1,
@@ -146,7 +150,8 @@ impl Architecture {
 
     /// The version of the file's format, which older readers know or refuse.
     pub(super) fn version(&self) -> u32 {
-        let new_keys = !self.layer_activations.is_empty() || self.skip_neuron || self.white_view;
+        let new_keys =
+            !self.layer_activations.is_empty() || self.skip_neuron || self.white_view || self.wdl_head;
         match self.is_plain() {
             true => 1,
             false if !new_keys && !self.in_bytes() => 2,
@@ -218,7 +223,7 @@ impl Architecture {
     pub fn parameters(&self) -> usize {
         let table = (self.rows() + 1) * self.hidden;
         let dense: usize = self.dense().iter().map(|[inputs, outputs]| (inputs + 1) * outputs).sum();
-        table + self.psqt_values() + self.output_buckets * dense
+        table + self.psqt_values() + self.output_buckets * dense + usize::from(self.wdl_head)
     }
 
     pub(super) fn psqt_values(&self) -> usize {
@@ -247,6 +252,12 @@ impl Architecture {
             return fault("hidden", format!(" = {hidden}: has to be even for pairwise"));
         }
         self.check_layers()?;
+        if self.wdl_head && (self.psqt || self.skip_neuron || self.white_view) {
+            return fault(
+                "wdl_head",
+                " = true: not with psqt, skip_neuron or white_view, which change one output".into(),
+            );
+        }
         if !(1..=2).contains(&self.views) {
             return fault("views", format!(" = {}: has to be 1 or 2", self.views));
         }
@@ -298,7 +309,7 @@ impl fmt::Display for Architecture {
                 write!(f, "({})", activation.name())?;
             }
         }
-        write!(f, "->1")?;
+        write!(f, "->{}", self.outputs())?;
         if self.output_buckets > 1 {
             write!(f, "x{}", self.output_buckets)?;
         }
@@ -365,6 +376,8 @@ mod tests {
         assert_eq!(one.to_string(), "(768->32)->1 relu");
         let white = Architecture { white_view: true, ..one };
         assert_eq!(white.to_string(), "(768->32)->1 relu white");
+        let wdl = Architecture { wdl_head: true, output_buckets: 8, ..Architecture::plain(32) };
+        assert_eq!(wdl.to_string(), "(768->32)x2->3x8 screlu");
     }
 
     #[test]
@@ -386,6 +399,7 @@ mod tests {
         assert_eq!(key(Architecture { activation: Activation::Pairwise, ..plain() }), "hidden");
         assert_eq!(key(Architecture { views: 3, ..plain() }), "views");
         assert_eq!(key(Architecture { white_view: true, ..plain() }), "white_view");
+        assert_eq!(key(Architecture { wdl_head: true, psqt: true, ..plain() }), "wdl_head");
         assert_eq!(key(Architecture { layers: vec![8; 4], ..plain() }), "layers");
         assert_eq!(key(Architecture { output_buckets: 33, ..plain() }), "output_buckets");
         let features = Features::parse("all+ph").unwrap();

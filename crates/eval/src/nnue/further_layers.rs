@@ -40,11 +40,23 @@ impl LayerActivation {
 }
 
 impl Architecture {
+    /// Outputs of the network: one, or the three of a WDL head.
+    #[inline]
+    pub fn outputs(&self) -> usize {
+        if self.wdl_head { 3 } else { 1 }
+    }
+
+    /// Whether the hidden layer's activations are weighed for one output, and not rounded first.
+    #[inline]
+    pub fn is_single_layer(&self) -> bool {
+        self.layers.is_empty() && !self.wdl_head
+    }
+
     /// Inputs and outputs of each layer after the hidden one, the output last.
     pub fn dense(&self) -> Vec<[usize; 2]> {
         let mut inputs = self.views * self.outputs_per_perspective();
         let mut shapes = Vec::new();
-        for (layer, outputs) in self.layers.iter().copied().chain([1]).enumerate() {
+        for (layer, outputs) in self.layers.iter().copied().chain([self.outputs()]).enumerate() {
             shapes.push([inputs, outputs]);
             let skipped = usize::from(layer == 0 && self.skip_neuron);
             inputs = (outputs - skipped) * self.layer_activation(layer).values();

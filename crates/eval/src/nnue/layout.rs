@@ -107,6 +107,10 @@ impl Layout {
                 "the order of {buckets} output buckets has to name each of them once"
             )));
         }
+        if shape.wdl_head && (Layout { padding: Padding::Zeros, ..self.clone() }) != Layout::default() {
+            let reason = "a WDL head (`wdl_head`) has the layout `patzer` in its own units alone";
+            return Err(BodyError(reason.into()));
+        }
         let rescaled = self.scale != SCALE && self.dtype != Dtype::F32;
         if !self.by_layer && shape.dense().len() > 1 && (rescaled || self.columns_of_outputs) {
             let reason =
@@ -147,7 +151,7 @@ impl Layout {
             rest = after;
         }
         let weights = Weights::read(shape, &mut body.into_iter());
-        weights.check_bits(shape)?;
+        weights.check_values(shape)?;
         let network = Network::new(shape.clone(), &weights, about)
             .ok_or_else(|| BodyError("the lengths of its parts disagree".into()))?;
         Ok(Converted { content: network, rounded })

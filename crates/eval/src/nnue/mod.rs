@@ -19,6 +19,7 @@ mod pieces;
 pub mod plain;
 mod row_changes;
 mod simd;
+pub mod wdl_head;
 mod weights;
 
 use std::sync::Arc;
@@ -142,7 +143,7 @@ impl Nnue {
             [perspectives[0], perspectives[perspectives.len() - 1]].map(|of| self.accumulators.of(of, ply));
         let accumulators = &both[..perspectives.len()];
         let layers = &network.outputs[bucket];
-        let mut output = if layers.inner.is_empty() {
+        let mut output = if network.architecture().is_single_layer() {
             single(network, kernel, layers, accumulators)
         } else if let Some(bytes) = &layers.bytes {
             bytes.outputs((network, kernel), layers, accumulators, &mut self.bytes, &mut self.first);
@@ -165,7 +166,7 @@ impl Nnue {
     }
 }
 
-/// The output of a network without further layers, in 1/(QA·QB).
+/// The output of a network with one output and no further layers, in 1/(QA·QB).
 #[inline]
 fn single(network: &Network, kernel: Kernel, layers: &OutputLayers, accumulators: &[&[Block]]) -> i64 {
     let hidden = network.hidden_blocks;
@@ -177,7 +178,7 @@ fn single(network: &Network, kernel: Kernel, layers: &OutputLayers, accumulators
     sum + i64::from(layers.bias[0])
 }
 
-/// The output of a network with further layers, in 1/(QA·QB).
+/// The output of another network, in 1/(QA·QB).
 fn layered(
     network: &Network,
     kernel: Kernel,

@@ -3,7 +3,7 @@
 //! The raw body is a list of 16-bit integers, little-endian, padded to 64 bytes: feature weights `[row][N]` where row is
 //! king bucket × features + feature, feature bias `[N]`, piece-square values `[row][output bucket]` with a skip connection,
 //! and for every output bucket its layers' weights `[layer][output][input]`, then for every output bucket its biases
-//! `[layer][output]`. For (768 → N) × 2 → 1 this is the field's layout: output weights are N for the side to move,
+//! `[layer][output]`; last the K of a WDL head. For (768 → N) × 2 → 1 this is the field's layout: output weights are N for the side to move,
 //! then N for the other.
 //!
 //! A weight of the first layer, its activations and piece-square values are in units of 1/[`QA`]; other weights in units
@@ -23,6 +23,7 @@ use patzer_chess::prefetch::prefetch;
 use super::architecture::{Activation, Architecture};
 use super::byte_layer::ByteLayer;
 use super::features::all::COUNT;
+use super::wdl_head;
 
 pub use super::architecture::MAX_HIDDEN;
 pub use super::weights::{Dense, Weights};
@@ -34,7 +35,7 @@ pub const QB: i32 = 64;
 /// Centipawns for an output of 1.
 pub const SCALE: i32 = 400;
 /// An activation of 1 after the first layer.
-const ONE: i64 = (QA * QB) as i64;
+pub(super) const ONE: i64 = (QA * QB) as i64;
 
 /// Weights in a block: one cache line.
 pub const LANES: usize = 32;
@@ -58,6 +59,8 @@ pub struct Network {
     pub(super) outputs: Vec<OutputLayers>,
     /// Every weight of the first output layer is at most 128, so that activation × weight fits 16 bits.
     pub(super) narrow: bool,
+    /// K of a WDL head, in 1/256.
+    wdl_k: Option<i16>,
     about: About,
 }
 
@@ -86,7 +89,7 @@ impl Network {
     pub fn new(architecture: Architecture, weights: &Weights, about: About) -> Option<Network> {
         let sound = architecture.check().is_ok()
             && weights.fits(&architecture)
-            && weights.check_bits(&architecture).is_ok();
+            && weights.check_values(&architecture).is_ok();
         sound.then(|| Network::lay_out(architecture, weights, about))
     }
 
@@ -130,6 +133,7 @@ impl Network {
             features,
             bias,
             hidden_blocks,
+            wdl_k: weights.wdl_k,
             about,
         }
     }
@@ -155,6 +159,7 @@ impl Network {
             bias: hidden(&self.bias),
             psqt: if architecture.psqt { rows().flat_map(psqt).collect() } else { Vec::new() },
             dense: self.outputs.iter().map(layers).collect(),
+            wdl_k: self.wdl_k,
         }
     }
 
@@ -186,7 +191,7 @@ impl Network {
         }
         let mut numbers = body.chunks_exact(2).map(|b| i16::from_le_bytes([b[0], b[1]]));
         let weights = Weights::read(&architecture, &mut numbers);
-        weights.check_bits(&architecture)?;
+        weights.check_values(&architecture)?;
         Ok(Network::lay_out(architecture, &weights, about))
     }
 
@@ -214,6 +219,12 @@ impl Network {
 
     pub fn with_about(self, about: About) -> Network {
         Network { about, ..self }
+    }
+
+    /// Sets the K of a WDL head, rounded to 1/256 from 1/256 to 127; other networks have none.
+    pub fn with_wdl_k(self, k: f64) -> Network {
+        let units = (k * wdl_head::K_UNIT).round().clamp(1.0, f64::from(i16::MAX));
+        Network { wdl_k: self.wdl_k.map(|_| units as i16), ..self }
     }
 
     /// Splits the only king bucket or output bucket into those of `architecture`, all with equal weights. `None` if the

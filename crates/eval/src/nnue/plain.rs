@@ -141,9 +141,9 @@ impl<'a> PlainNnue<'a> {
         PlainNnue { network, weights: network.weights(), units: Units::default() }
     }
 
-    /// Takes the network's integers in other units; `None` with further layers, which have the default units alone.
+    /// Takes the network's integers in other units; `None` with further layers or a WDL head, which have the default units alone.
     pub fn in_units(network: &'a Network, units: Units) -> Option<PlainNnue<'a>> {
-        let one_layer = network.architecture().layers.is_empty();
+        let one_layer = network.architecture().is_single_layer();
         (one_layer || units == Units::default()).then(|| PlainNnue { units, ..PlainNnue::new(network) })
     }
 
@@ -194,7 +194,7 @@ impl<'a> PlainNnue<'a> {
         let dot = |weights: &[i16], inputs: &[i64]| -> i64 {
             weights.iter().zip(inputs).map(|(w, x)| i64::from(*w) * x).sum()
         };
-        if layers.len() == 1 {
+        if self.network.architecture().is_single_layer() {
             return dot(&layers[0].weights, active) / qa + i64::from(layers[0].bias[0]);
         }
         let in_bytes = self.network.architecture().in_bytes();

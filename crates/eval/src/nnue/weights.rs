@@ -22,13 +22,15 @@ pub struct Weights {
     pub psqt: Vec<i16>,
     /// The layers after the hidden one, `[output bucket][layer]`.
     pub dense: Vec<Vec<Dense>>,
+    /// K of a WDL head, in 1/256.
+    pub wdl_k: Option<i16>,
 }
 
 impl Weights {
     /// Weights of a plain network; `output` has the side to move first, then the other side.
     pub fn plain(features: Vec<i16>, bias: Vec<i16>, output: Vec<i16>, output_bias: i16) -> Weights {
         let dense = Dense { weights: output, bias: vec![output_bias] };
-        Weights { features, bias, psqt: Vec::new(), dense: vec![vec![dense]] }
+        Weights { features, bias, psqt: Vec::new(), dense: vec![vec![dense]], wdl_k: None }
     }
 
     /// Whether every length agrees with the architecture.
@@ -41,14 +43,18 @@ impl Weights {
             && self.bias.len() == architecture.hidden
             && self.psqt.len() == architecture.psqt_values()
             && self.dense.len() == architecture.output_buckets
+            && self.wdl_k.is_some() == architecture.wdl_head
             && self
                 .dense
                 .iter()
                 .all(|layers| layers.len() == shapes.len() && layers.iter().zip(&shapes).all(layer))
     }
 
-    /// Checks that the bits of the first further layer can hold its weights.
-    pub(super) fn check_bits(&self, architecture: &Architecture) -> Result<(), BodyError> {
+    /// Checks that the bits of the first further layer can hold its weights, and that a WDL head has a K.
+    pub(super) fn check_values(&self, architecture: &Architecture) -> Result<(), BodyError> {
+        if let Some(k) = self.wdl_k.filter(|k| *k < 1) {
+            return Err(BodyError(format!("the K of its WDL head, {k}/256, is not above 0")));
+        }
         let mut first = self.dense.iter().flat_map(|layers| &layers[0].weights);
         if !architecture.in_bytes() || first.all(|weight| i8::try_from(*weight).is_ok()) {
             return Ok(());
@@ -72,7 +78,7 @@ impl Weights {
     pub(super) fn numbers(&self) -> impl Iterator<Item = i16> + '_ {
         let layers = || self.dense.iter().flatten();
         let output = layers().flat_map(|dense| &dense.weights).chain(layers().flat_map(|dense| &dense.bias));
-        self.features.iter().chain(&self.bias).chain(&self.psqt).chain(output).copied()
+        self.features.iter().chain(&self.bias).chain(&self.psqt).chain(output).chain(&self.wdl_k).copied()
     }
 
     /// Takes as many numbers of a raw body as the architecture has parameters.
@@ -93,6 +99,7 @@ impl Weights {
                 layer.bias = take(*outputs);
             }
         }
-        Weights { features, bias, psqt, dense }
+        let wdl_k = if architecture.wdl_head { take(1).pop() } else { None };
+        Weights { features, bias, psqt, dense, wdl_k }
     }
 }

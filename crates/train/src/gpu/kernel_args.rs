@@ -15,6 +15,7 @@ pub fn unknown_form(shape: &Architecture) -> Option<&'static str> {
         ("layer_activations", !shape.layer_activations.is_empty()),
         ("skip_neuron", shape.skip_neuron),
         ("white_view", shape.white_view),
+        ("wdl_head", shape.wdl_head),
     ];
     keys.into_iter().find(|(_, has)| *has).map(|(key, _)| key)
 }

@@ -2,7 +2,7 @@
 
 use shakmaty::Color;
 
-use super::{items, settings, shapes};
+use super::{items, settings, settings_of, shapes};
 use crate::cpu_gradient::CpuGradient;
 use crate::loss::Target;
 use crate::model::Model;
@@ -86,6 +86,20 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
         let sign = if item.turn == Color::White { 1.0 } else { -1.0 };
         let output = (values[0] + skipped) * if architecture.white_view { sign } else { 1.0 };
         let result = (f64::from(item.result) / f64::from(WIN) * sign + 1.0) / 2.0;
+        if architecture.wdl_head {
+            let by_result = [0.0, 0.5, 1.0].map(|of| if result == 1.0 - of { 1.0 } else { 0.0 });
+            let target = item.score.map_or(by_result, |score| {
+                let [win, lose] = [score, -score]
+                    .map(|s| sigmoid(k * (f64::from(s) - f64::from(settings.score_offset)) / 400.0));
+                let by_score = [win, 1.0 - win - lose, lose];
+                [0, 1, 2].map(|at| wdl * by_result[at] + (1.0 - wdl) * by_score[at])
+            });
+            let sum: f64 = values.iter().map(|value| (k * value).exp()).sum();
+            let cost = |(t, value): (&f64, &f64)| {
+                if *t == 0.0 { 0.0 } else { t * (t.ln() - k * value + sum.ln()) }
+            };
+            return target.iter().zip(&values).map(cost).sum::<f64>() + penalty;
+        }
         let target =
             item.score.map_or(result, |s| wdl * result + (1.0 - wdl) * sigmoid(k * f64::from(s) / 400.0));
         (sigmoid(k * output) - target).abs().powf(settings.power.into()) + penalty
@@ -125,8 +139,10 @@ pub fn enlarge(model: &mut Model, rng: &mut Rng) {
 
 fn check_gradient(architecture: &Architecture, factoriser: bool, l1_activations: f32) {
     let items = items(260, 1);
-    let settings = Settings { wdl: 0.4, k: Some(1.2), power: 2.5, l1_activations, ..settings() };
-    let target = Target { wdl: 0.4, k: 1.2, offset: 0.0 };
+    let score_offset = if architecture.wdl_head { 150.0 } else { 0.0 };
+    let settings = settings_of(architecture.clone());
+    let settings = Settings { wdl: 0.4, k: Some(1.2), power: 2.5, l1_activations, score_offset, ..settings };
+    let target = settings.target(0.4);
     let mut model = Model::random(architecture, factoriser, 5);
     let mut rng = Rng::new(6);
     enlarge(&mut model, &mut rng);
@@ -195,6 +211,7 @@ fn gradients_with_a_penalty_on_activations_are_those_of_finite_differences() {
         for layers in [Vec::new(), vec![5]] {
             check_gradient(&Architecture { activation, layers, ..Architecture::plain(20) }, false, 0.7);
         }
+        check_gradient(&Architecture { activation, wdl_head: true, ..Architecture::plain(20) }, false, 0.7);
     }
 }
 
@@ -202,7 +219,7 @@ fn gradients_with_a_penalty_on_activations_are_those_of_finite_differences() {
 fn sums_in_sixteen_bits_give_almost_the_same_gradient() {
     for architecture in shapes() {
         let items = items(300, 8);
-        let settings = Settings { k: Some(1.0), ..settings() };
+        let settings = Settings { k: Some(1.0), ..settings_of(architecture.clone()) };
         let (loss, target) = (settings.loss(), Target { wdl: 0.3, k: 1.0, offset: 0.0 });
         let model = Model::random(&architecture, false, 5);
         let batch: Vec<u32> = (0..items.len() as u32).collect();

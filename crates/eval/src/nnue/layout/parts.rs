@@ -12,6 +12,7 @@ pub(super) enum Kind {
     Psqt,
     Weight { last: bool },
     Bias { last: bool },
+    WdlK,
 }
 
 impl Kind {
@@ -22,6 +23,7 @@ impl Kind {
             Kind::Psqt => "piece-square value",
             Kind::Weight { .. } => "weight of a later layer",
             Kind::Bias { .. } => "bias of a later layer",
+            Kind::WdlK => "K of the WDL head",
         }
     }
 }
@@ -92,6 +94,10 @@ impl Layout {
                 parts.push(Part { kind, count: buckets * each, place: Box::new(place) });
             }
         }
+        if shape.wdl_head {
+            let place = shape.parameters() - 1;
+            parts.push(Part { kind: Kind::WdlK, count: 1, place: Box::new(move |_| place) });
+        }
         parts
     }
 
@@ -119,6 +125,7 @@ impl Layout {
             Kind::Psqt => a * scale,
             Kind::Weight { last } => b * if last { scale } else { 1.0 },
             Kind::Bias { last } => a * b * if last { scale } else { 1.0 },
+            Kind::WdlK => 1.0,
         }
     }
 }

@@ -12,9 +12,35 @@ fn layouts() -> Vec<Layout> {
     layouts
 }
 
+/// Shapes that other programs' layouts can have.
+fn raw_shapes() -> Vec<Architecture> {
+    shapes().into_iter().filter(|shape| !shape.wdl_head).collect()
+}
+
+#[test]
+fn a_wdl_head_is_refused_but_in_the_own_layout() {
+    for shape in shapes().iter().filter(|shape| shape.wdl_head) {
+        let network = random_of(shape, 1);
+        let own = Layout { padding: Padding::None, ..Layout::default() };
+        let written = own.write(&network).unwrap();
+        assert_eq!(own.read(shape, &written.content, About::default()).unwrap().content, network);
+        for layout in [bullet(), Layout { scale: 200, ..Layout::default() }] {
+            assert!(layout.write(&network).unwrap_err().to_string().contains("`wdl_head`"));
+            assert!(
+                layout.read(shape, &[], About::default()).unwrap_err().to_string().contains("`wdl_head`")
+            );
+        }
+        // Without a K there is no evaluation.
+        let mut body = network.body();
+        body[2 * shape.parameters() - 2..2 * shape.parameters()].fill(0);
+        let error = Network::of_body(shape.clone(), &body, About::default()).unwrap_err();
+        assert_eq!(error.to_string(), "the K of its WDL head, 0/256, is not above 0");
+    }
+}
+
 #[test]
 fn every_layout_brings_every_network_back() {
-    for (seed, shape) in shapes().iter().enumerate() {
+    for (seed, shape) in raw_shapes().iter().enumerate() {
         let network = random_of(shape, seed as u64);
         for mut layout in layouts() {
             let written = layout.write(&network).unwrap();
@@ -69,7 +95,7 @@ fn weights_to_start_from_are_known_by_size_and_padding() {
     let guessed = |shape: &Architecture, bytes: &[u8]| {
         guess(shape, bytes).map(|(network, named)| (network.weights(), named.name))
     };
-    for (seed, shape) in shapes().iter().enumerate() {
+    for (seed, shape) in raw_shapes().iter().enumerate() {
         let network = random_of(shape, seed as u64);
         let floats = bullet_raw().write(&network).unwrap().content;
         assert_eq!(guessed(shape, &floats), Some((network.weights(), "bullet-raw")), "{shape}");

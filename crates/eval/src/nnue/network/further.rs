@@ -1,10 +1,10 @@
 //! The layers after the first further one, in plain integers.
 
-use super::{Network, ONE, OutputLayers, QB};
+use super::{Network, ONE, OutputLayers, QB, wdl_head};
 use crate::nnue::further_layers::LayerActivation;
 
 impl Network {
-    /// Computes the layers after the first one, from its outputs before activation; in 1/(QA·QB).
+    /// Computes the output by the layers after the first one, from its outputs before activation; in 1/(QA·QB).
     pub(in crate::nnue) fn inner(&self, layers: &OutputLayers, first: &[i64]) -> i64 {
         let (mut values, mut skipped) = (first.to_vec(), 0);
         for (layer, dense) in layers.inner.iter().enumerate() {
@@ -19,7 +19,10 @@ impl Network {
             };
             values = rows.map(output).collect();
         }
-        values.first().copied().unwrap_or(0) + skipped
+        match self.wdl_k {
+            Some(k) => wdl_head::in_units(&values, k),
+            None => values.first().copied().unwrap_or(0) + skipped,
+        }
     }
 }
 

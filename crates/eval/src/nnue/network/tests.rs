@@ -8,7 +8,8 @@ pub fn random_of(architecture: &Architecture, seed: u64) -> Network {
     let bound = if architecture.features.is_all() { 90 } else { 30 };
     let mut numbers = std::iter::repeat_with(|| rng.below(2 * bound + 1) as i16 - bound as i16)
         .take(architecture.parameters());
-    let weights = Weights::read(architecture, &mut numbers);
+    let mut weights = Weights::read(architecture, &mut numbers);
+    weights.wdl_k = weights.wdl_k.map(|_| 300);
     Network::new(architecture.clone(), &weights, About::default()).unwrap()
 }
 
@@ -72,6 +73,16 @@ pub fn shapes() -> Vec<Architecture> {
             layer_activations: vec![LayerActivation::Relu, LayerActivation::Dual, LayerActivation::Screlu],
             activation: Activation::Crelu,
             views: 1,
+            ..plain()
+        },
+        Architecture { wdl_head: true, output_buckets: 2, ..plain() },
+        Architecture { wdl_head: true, activation: Activation::Relu, views: 1, ..plain() },
+        Architecture {
+            wdl_head: true,
+            layers: vec![8, 5],
+            layer_activations: vec![LayerActivation::Dual, LayerActivation::Crelu],
+            activation: Activation::Pairwise,
+            first_layer_bits: 8,
             ..plain()
         },
         Architecture { features: sum("all+h+v+d1+d2"), ..plain() },
