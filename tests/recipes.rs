@@ -1,4 +1,4 @@
-//! The recipes of ARCHITECTURE.md, walked for real: each test copies the crates in question, adds a thing as its recipe
+//! The recipes of CONTRIBUTING.md, walked for real: each test copies the crates in question, adds a thing as its recipe
 //! says, and builds and runs the copy.
 
 use std::fs;
