@@ -201,12 +201,22 @@ pub fn parse() -> std::result::Result<Cli, u8> {
 fn one_line(message: &str) -> String {
     let of_interest = |line: &&str| !line.starts_with("Usage: ") && !line.starts_with("For more information");
     let lines = message.lines().map(str::trim).take_while(of_interest).filter(|line| !line.is_empty());
-    lines.fold(String::new(), |text, line| match line.strip_prefix("tip: ") {
+    let text = lines.fold(String::new(), |text, line| match line.strip_prefix("tip: ") {
         _ if text.is_empty() => line.to_string(),
         Some(tip) => format!("{text}; {tip}"),
         None => format!("{text} {line}"),
-    })
+    });
+    NUMBERS.iter().fold(text, |text, (reason, plain)| text.replace(reason, plain))
 }
+
+/// Why the standard library takes a word for no number, and in words that say what to write.
+const NUMBERS: [(&str, &str); 5] = [
+    ("invalid digit found in string", "it is not a whole number"),
+    ("cannot parse integer from empty string", "it is empty"),
+    ("number too large to fit in target type", "it is too large"),
+    ("number too small to fit in target type", "it is too small"),
+    ("invalid float literal", "it is not a number"),
+];
 
 pub fn run(cli: &Cli) -> Result<Status> {
     let ui = Ui { json: cli.json, quiet: cli.quiet };

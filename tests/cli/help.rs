@@ -87,6 +87,21 @@ fn the_doctor_names_what_is_used_and_advises_where_something_is_wrong() {
 }
 
 #[test]
+fn what_is_no_number_is_said_in_plain_words() {
+    for (line, said) in [
+        (
+            &["extract", "x.pgn", "--per-game", "abc"][..],
+            "invalid value 'abc' for '--per-game <N>': it is not a whole number",
+        ),
+        (&["tune", "--validation", "x"], "it is not a number"),
+        (&["perft", "99999999999999999999"], "it is too large"),
+    ] {
+        let error = String::from_utf8(patzer(line).stderr).unwrap();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
 fn a_misspelt_name_is_answered_with_the_nearest() {
     for (line, near) in [
         (&["filters", "uniqe"][..], "unique"),

@@ -123,10 +123,10 @@ fn what_is_no_network_gets_one_clear_line() {
     for (args, expected) in [
         (&["info", "none.nnue"][..], "none.nnue: no such file"),
         (&["info", "empty.nnue"], "empty.nnue: is empty"),
-        (&["info", "junk.nnue"], "junk.nnue: its 1000 bytes of weights are not the size"),
+        (&["info", "junk.nnue"], "junk.nnue: is not a network: its 1000 bytes are not the size"),
         (&["info", "cut.nnue"], "cut.nnue: the file is truncated: 16 neurons take 24704 bytes, it has 24640"),
         (&["info", "damaged.nnue"], "damaged.nnue: its weights do not match their checksum"),
-        (&["convert", "junk.nnue", "out.bin"], "junk.nnue: its 1000 bytes"),
+        (&["convert", "junk.nnue", "out.bin"], "junk.nnue: is not a network: its 1000 bytes"),
         (&["convert", "base.nnue", "out.bin", "--hidden", "32"], "has 16 neurons, not the 32 of --hidden"),
         (&["init", "--hidden", "0", "-o", "x"], "--hidden 0: 1 to 4096"),
         (&["init", "--hidden", "8", "-o", "x"], "--hidden 8: counting material takes at least 12"),

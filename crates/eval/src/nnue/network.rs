@@ -167,7 +167,7 @@ impl Network {
     pub fn from_body(body: &[u8], about: About) -> Result<Network, BodyError> {
         let hidden = hidden_of(body.len()).ok_or_else(|| {
             BodyError(format!(
-                "its {} bytes of weights are not the size of any (768->N)x2->1 network of at most {MAX_HIDDEN} \
+                "is not a network: its {} bytes are not the size of any (768->N)x2->1 network of at most {MAX_HIDDEN} \
                  neurons (1542·N + 2, padded to 64)",
                 body.len()
             ))
