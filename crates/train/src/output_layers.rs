@@ -48,7 +48,7 @@ impl OutputLayers {
         }
     }
 
-    /// Outputs after the first: those of a draw and a loss.
+    /// Outputs after the first: draw and loss.
     #[inline(always)]
     pub fn other_outputs(&self) -> &[f32] {
         self.sums.last().map_or(&[], |outputs| &outputs[1..])

@@ -1,7 +1,7 @@
 //! Loss of a WDL head: the cross-entropy of its softmax and the target chances of win, draw and loss, less the target's
 //! entropy.
 //!
-//! The target is λ · the result's chances + (1 − λ) · those of the score s: σ(K·(s − offset)/400) for a win,
+//! The target is λ · the result's chances + (1 − λ) · the chances by the score s: σ(K·(s − offset)/400) for a win,
 //! σ(K·(−s − offset)/400) for a loss, the rest for a draw. Source: the targets of nnue-pytorch, whose expected score is
 //! win + draw / 2; the loss is that of Leela Chess Zero.
 

@@ -51,7 +51,7 @@ impl Term {
         }
     }
 
-    /// Levels; of a pair, those of the second group for each of the first.
+    /// Levels; of a pair, all of the second group for each of the first.
     pub fn level_count(self) -> usize {
         match self {
             Term::Group(group) => GROUPS[group].level_count(),
