@@ -1,5 +1,7 @@
 //! Every kernel against the CPU: on the emulation, and on a GPU where there is one.
 
+mod refusals;
+
 use super::driver::{Driver, Kernel};
 use super::emulation::{self, Emulated};
 use super::memory::START;
@@ -8,12 +10,11 @@ use super::*;
 use crate::cpu_gradient::CpuGradient;
 use crate::extract::Extractor;
 use crate::optimiser::Optimiser;
-use crate::position_weight::{Measure, PositionWeight};
 use crate::tests::{self, Checkpoints, OPTIMISERS, enlarge, items};
 use crate::{Compute, Forward, LossKind, MemoryLoader, Outcome, fit_from};
 use patzer_chess::rng::Rng;
 use patzer_eval::nnue::features::Features;
-use patzer_eval::nnue::{Architecture, KingBuckets, LayerActivation};
+use patzer_eval::nnue::{Architecture, KingBuckets};
 
 const TARGET: Target = Target { wdl: 0.4, k: 1.2, offset: 0.0 };
 
@@ -35,42 +36,6 @@ fn shapes() -> Vec<Architecture> {
             && kernel_args::unknown_form(shape).is_none()
     };
     tests::shapes().into_iter().filter(has_kernels).collect()
-}
-
-#[test]
-fn a_block_without_a_kernel_is_refused_by_its_name() {
-    let features = Features::parse("all+threats").unwrap();
-    let settings = Settings { features, hidden: 8, ..settings(Forward::I16) };
-    let model = Model::zero(&settings.architecture(), false);
-    let error = Gpu::new(Emulated::with(|_| ()), &model, &settings, 300).err().expect("no kernel");
-    assert!(
-        error.to_string().contains("features of `threats`") && error.to_string().contains("--device cpu")
-    );
-}
-
-#[test]
-fn a_form_of_networks_without_a_kernel_is_refused_by_its_key() {
-    let layers = Settings { layers: vec![4], ..settings(Forward::I16) };
-    let dual = Settings { layer_activations: vec![LayerActivation::Dual], ..layers.clone() };
-    let skip = Settings { skip_neuron: true, ..layers };
-    let white = Settings { views: 1, white_view: true, ..settings(Forward::I16) };
-    let loss = crate::loss::LossKind::CrossEntropy;
-    let wdl = Settings { wdl_head: true, loss, ..settings(Forward::I16) };
-    let l1 = Settings { l1_activations: 0.1, ..settings(Forward::I16) };
-    let rounded = Settings { quantisation_aware: 0.1, ..settings(Forward::I16) };
-    let forms = [
-        (dual, "layer_activations"),
-        (skip, "skip_neuron"),
-        (white, "white_view"),
-        (wdl, "wdl_head"),
-        (l1, "l1_activations"),
-        (rounded, "quantisation_aware"),
-    ];
-    for (settings, key) in forms {
-        let model = Model::zero(&settings.architecture(), false);
-        let error = Gpu::new(Emulated::with(|_| ()), &model, &settings, 300).err().expect("no kernel");
-        assert!(error.to_string().starts_with(&format!("{key} is not possible on a GPU yet")), "{error}");
-    }
 }
 
 fn models() -> Vec<Model> {
@@ -458,38 +423,5 @@ fn a_weight_that_is_no_number_shows_in_the_loss() {
             assert!(gpu.gradient_of(&items, &[0, 1, 2, 3], loss, TARGET).unwrap().0.is_nan());
             assert!(gpu.mean_loss(loss, TARGET, &items).unwrap().is_nan());
         }
-    }
-}
-
-#[test]
-#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
-fn what_does_not_fit_is_an_error_that_says_what_would() {
-    let plan = |hidden| {
-        let settings = Settings { hidden, ..settings(Forward::I16) };
-        let model = Model::zero(&settings.architecture(), false);
-        (MemoryPlan::new(&model.layout, &settings, 300).bytes() as u64, settings, model)
-    };
-    let ((free, ..), (_, settings, model)) = (plan(64), plan(512));
-    let error = Gpu::new(Emulated::with(|device| device.free = free), &model, &settings, 300)
-        .err()
-        .expect("it is too large");
-    assert!(error.to_string().contains("; hidden = 64 would fit"), "{error}");
-    assert_eq!(error.exit_code(), 1);
-}
-
-#[test]
-#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
-fn a_loss_without_a_kernel_is_refused_by_name() {
-    let plain = settings(Forward::I16);
-    let weight = PositionWeight { by: Measure::Ply, at: vec![[0.0, 1.0]] };
-    for (key, settings) in [
-        ("score_offset", Settings { score_offset: 50.0, ..plain.clone() }),
-        ("output_offset", Settings { output_offset: 50.0, ..plain.clone() }),
-        ("asymmetry", Settings { asymmetry: 0.1, ..plain.clone() }),
-        ("position_weight", Settings { position_weight: Some(weight), ..plain }),
-    ] {
-        let model = Model::zero(&settings.architecture(), false);
-        let error = Gpu::new(Emulated::with(|_| ()), &model, &settings, 300).err().expect(key);
-        assert_eq!(error.to_string(), format!("{key} is not possible on a GPU yet; use --device cpu"));
     }
 }
