@@ -23,17 +23,24 @@ fn wide_vectors_change_no_bit() {
         let mut shorts = I16Table::default();
         for table in tables(&model, &mut shorts) {
             let mut portable = vec![0.0; model.parameters.len()];
-            let mut wide = portable.clone();
             micro.load(&items, None, |item| item.expected());
             micro.load_draws(items.iter().map(|_| 0.0));
             let a = micro.run_portable(&model, table, Task::Gradient(loss, &mut portable));
-            micro.load(&items, None, |item| item.expected());
-            // SAFETY: the processor has AVX2.
-            let b = unsafe { micro.run_avx2(&model, table, Task::Gradient(loss, &mut wide)) };
-            assert_eq!(a.to_bits(), b.to_bits(), "{architecture}");
-            let same = portable.iter().zip(&wide).all(|(a, b)| a.to_bits() == b.to_bits());
-            assert!(same, "{architecture}");
             assert!(portable.iter().any(|g| *g != 0.0));
+            for avx512 in [false, is_x86_feature_detected!("avx512f")] {
+                let mut wide = vec![0.0; model.parameters.len()];
+                micro.load(&items, None, |item| item.expected());
+                let task = Task::Gradient(loss, &mut wide);
+                let b = match avx512 {
+                    // SAFETY: the processor has AVX2.
+                    false => unsafe { micro.run_avx2(&model, table, task) },
+                    // SAFETY: the processor has AVX-512.
+                    true => unsafe { micro.run_avx512(&model, table, task) },
+                };
+                assert_eq!(a.to_bits(), b.to_bits(), "{architecture}");
+                let same = portable.iter().zip(&wide).all(|(a, b)| a.to_bits() == b.to_bits());
+                assert!(same, "{architecture}");
+            }
         }
     }
 }
