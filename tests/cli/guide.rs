@@ -86,3 +86,15 @@ fn the_command_line_of_fastchess_and_its_translation_play_the_same_games() {
     assert!(ours.starts_with(&theirs) && ours.len() > theirs.len(), "{theirs:?} {ours:?}");
     assert!(folder.path().join("report.html").exists());
 }
+
+#[test]
+#[cfg(unix)]
+fn a_dataset_is_shared_with_its_rejects_and_its_card() {
+    let folder = run("share-dataset.md");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(read("rejects.pgn").matches("[Rejected ").count(), 2);
+    let card = read("README.md");
+    for part in ["license: \"CC0-1.0\"", "| broken games | 1 |", "- shuffle: seed 1"] {
+        assert!(card.contains(part), "{part}: {card}");
+    }
+}
