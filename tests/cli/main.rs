@@ -19,6 +19,7 @@ mod foreign_text;
 mod funnel;
 #[cfg(target_os = "linux")]
 mod gpu;
+mod guide;
 mod help;
 #[cfg(unix)]
 mod hostile;

@@ -1,0 +1,100 @@
+//! The guide: its table of contents is complete, and what its tutorials say to type runs.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+const DOCS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs");
+
+/// Pages under a folder, relative to `docs`.
+fn pages(folder: &Path) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.append(&mut pages(&path));
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            found.insert(path.strip_prefix(DOCS).unwrap().to_path_buf());
+        }
+    }
+    found
+}
+
+#[test]
+fn the_table_of_contents_has_every_page_once() {
+    let docs = Path::new(DOCS);
+    let summary = fs::read_to_string(docs.join("SUMMARY.md")).unwrap();
+    let links: Vec<PathBuf> =
+        summary.split("](").skip(1).map(|rest| PathBuf::from(rest.split(')').next().unwrap())).collect();
+    let listed: BTreeSet<PathBuf> = links.iter().cloned().collect();
+    assert_eq!(listed.len(), links.len(), "a page is listed twice");
+    let mut written = pages(docs);
+    assert!(written.remove(Path::new("SUMMARY.md")));
+    assert_eq!(listed, written, "docs/SUMMARY.md (left) and the pages in docs (right)");
+}
+
+/// Runs the blocks of commands of a tutorial, in their order, in one empty folder.
+#[cfg(unix)]
+fn run(tutorial: &str) -> tempfile::TempDir {
+    use std::process::{Command, Stdio};
+    let page = fs::read_to_string(format!("{DOCS}/guide/{tutorial}")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let program = Path::new(env!("CARGO_BIN_EXE_patzer")).parent().unwrap();
+    let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
+    let scripts: Vec<&str> =
+        page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
+    assert!(!scripts.is_empty(), "{tutorial} has no commands");
+    for script in scripts {
+        if script.lines().any(|line| line.starts_with("cc ")) && !crate::net_emit::has("cc") {
+            continue;
+        }
+        let mut command = Command::new("sh");
+        command.args(["-e", "-c", script]).env("PATH", &path).current_dir(folder.path());
+        command.env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"));
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        assert!(output.status.success(), "{tutorial}: {script}{output:?}");
+    }
+    folder
+}
+
+#[test]
+#[cfg(unix)]
+fn the_first_network_evaluates_in_c_as_in_patzer() {
+    let folder = run("first-network.md");
+    if !crate::net_emit::has("cc") {
+        return;
+    }
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let (value, same) = (read("value.txt").trim().parse::<i32>().unwrap(), read("same.txt"));
+    assert!(same.contains(&format!("{value:+} for the side to move")), "{value}: {same}");
+}
+
+#[test]
+#[cfg(unix)]
+fn the_command_line_of_fastchess_and_its_translation_play_the_same_games() {
+    let folder = run("from-fastchess.md");
+    let results = |name: &str| -> Vec<String> {
+        let games = fs::read_to_string(folder.path().join(name)).unwrap();
+        games
+            .lines()
+            .filter(|line| line.starts_with("[FEN ") || line.starts_with("[Result "))
+            .map(String::from)
+            .collect()
+    };
+    let (theirs, ours) = (results("games.pgn"), results("sprt.pgn"));
+    assert_eq!(theirs.len(), 80);
+    assert!(ours.starts_with(&theirs) && ours.len() > theirs.len(), "{theirs:?} {ours:?}");
+    assert!(folder.path().join("report.html").exists());
+}
+
+#[test]
+#[cfg(unix)]
+fn a_dataset_is_shared_with_its_rejects_and_its_card() {
+    let folder = run("share-dataset.md");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    assert_eq!(read("rejects.pgn").matches("[Rejected ").count(), 2);
+    let card = read("README.md");
+    for part in ["license: \"CC0-1.0\"", "| broken games | 1 |", "- shuffle: seed 1"] {
+        assert!(card.contains(part), "{part}: {card}");
+    }
+}
