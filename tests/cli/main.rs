@@ -34,6 +34,7 @@ mod net_check;
 mod net_emit;
 mod net_layouts;
 mod puzzles;
+mod python;
 mod race;
 mod rate;
 mod report;
