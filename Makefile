@@ -5,6 +5,7 @@
 #               fuzzes each target in turn with AddressSanitizer; docs/fuzzing.md
 # make study-NAME [DATA=GAMES] [QUICK=1] ...
 #               a study of docs/studies, in runs/study-NAME; make study-quick runs all in their quick form
+# make python   builds the Python package into target/wheels and tests it, in a virtual environment; docs/python.md
 # make clean    removes what was built and the demo's files
 # make EXE=NAME [EVALFILE=NET] [PGO=1] [TUNE=1]
 #               puts the engine here under that name, as OpenBench asks for it; NET is built in as its evaluation;
@@ -16,7 +17,7 @@ CARGO ?= cargo
 NATIVE = RUSTFLAGS="$(RUSTFLAGS) -C target-cpu=native $(GUIDED)"
 PATZER = ../target/release/patzer
 
-.PHONY: demo build test bench bench-train fuzz clean
+.PHONY: demo build test bench bench-train fuzz python clean
 
 # 1 in a branch that OpenBench tunes: its workers give `make` no variable of their own.
 TUNE ?=
@@ -98,6 +99,21 @@ fuzz:
 		$(FUZZ) run --target-dir $${CARGO_TARGET_DIR:-target}/fuzz $$target target/fuzz-corpus/$$target fuzz/corpus/$$target -- \
 			-max_total_time=$$(($(MINUTES) * 60)) -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 || exit; \
 	done
+
+# The tests compare the package with the program, where that is built; `cargo test` runs them from now on too.
+TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
+PYTHON ?= python3
+VENV = $(TARGET)/python
+VENV_BIN = $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+PIP = "$(VENV_BIN)/pip" install --quiet --disable-pip-version-check
+python:
+	$(PYTHON) -m venv "$(VENV)"
+	$(PIP) "maturin>=1.9,<2" numpy chess pyarrow pytest
+	rm -rf "$(TARGET)/wheels"
+	"$(VENV_BIN)/maturin" build --release --locked --manifest-path crates/python/Cargo.toml \
+		--target-dir "$(TARGET)" --out "$(TARGET)/wheels"
+	$(PIP) --no-deps --force-reinstall "$(TARGET)"/wheels/*.whl
+	CARGO_TARGET_DIR="$(TARGET)" "$(VENV_BIN)/python" -m pytest -q -rs crates/python
 
 # Variables of the command line reach the scripts through the environment; each script says which it takes.
 STUDIES = presets features threats buckets views labels teachers generations search factorial nodes playouts strength \

@@ -35,6 +35,7 @@ mod net_check;
 mod net_emit;
 mod net_layouts;
 mod puzzles;
+mod python;
 mod race;
 mod rate;
 mod report;

@@ -11,9 +11,11 @@ pub mod plan;
 mod precision;
 pub mod special;
 pub mod sprt;
+mod statistics;
 
 pub use adjusted::Adjusted;
 pub use elo::{Estimate, with_error};
 pub use pentanomial::{Distribution, Pentanomial, ResultCounts, Trinomial};
 pub use precision::Precision;
 pub use sprt::{Model, Sprt, Verdict};
+pub use statistics::{MOST_GAMES, Statistics};

@@ -1,0 +1,121 @@
+"""Chess datasets of every format as NumPy arrays, evaluations of positions, and statistics of matches."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
+from typing import Any, Literal, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+__version__: str
+
+_Names: TypeAlias = str | Sequence[str]
+_Bag: TypeAlias = tuple[NDArray[np.int32], NDArray[np.int32]]
+_Model: TypeAlias = Literal["normalized", "logistic", "bayesian"]
+
+class DataError(ValueError):
+    """A file whose content is wrong; the message says where and why."""
+
+@final
+class Batch:
+    """Neighbouring positions of a file, a mapping from names of columns to NumPy arrays.
+
+    `len` is the number of positions. A column is made when it is asked for. Columns with empty cells are masked arrays.
+    `squares` is in no file and in every batch: pieces by square, a1 = 0 to h8 = 63, 1 for a pawn to 6 for a king,
+    negative for Black, 0 for none.
+    """
+
+    def __len__(self) -> int: ...
+    def __contains__(self, name: str, /) -> bool: ...
+    def __getitem__(self, name: str, /) -> NDArray[Any]: ...
+    def keys(self) -> list[str]:
+        """Return the names of the columns."""
+    def to_dict(self) -> dict[str, NDArray[Any]]:
+        """Return all columns as a dict of NumPy arrays."""
+    def features(self, blocks: str = "all") -> tuple[_Bag, _Bag]:
+        """Return the indices of the active features, as ((indices, offsets), (indices, offsets)), arrays of int32.
+
+        The first pair is the side to move's, the second its opponent's, each with the board as that side sees it.
+        offsets has for each position where its indices begin, as `torch.nn.EmbeddingBag` takes them.
+        blocks: feature blocks with + between them, such as "all+pp"; `patzer net features` lists them. No king buckets
+        or mirroring are applied.
+        """
+    def fen(self, i: int) -> str:
+        """Return position i as a FEN; a negative i counts from the end."""
+    def uci(self, i: int) -> str | None:
+        """Return the move played in position i in UCI notation, or None."""
+
+@final
+class Reader(Iterator[Batch]):
+    """Iterator over the batches of a file; `patzer.open` makes it."""
+
+    @property
+    def format(self) -> str:
+        """Name of the file's format."""
+    @property
+    def rows(self) -> int | None:
+        """Number of positions before filters, if the file states it."""
+    @property
+    def columns(self) -> list[str]:
+        """_Names of the columns of each batch."""
+    @property
+    def read(self) -> int:
+        """Number of positions read so far, dropped ones included."""
+    @property
+    def dropped(self) -> dict[str, int]:
+        """Number of positions dropped so far, by filter."""
+    def __iter__(self) -> Reader: ...
+    def __next__(self) -> Batch: ...
+
+def open(
+    path: str | PathLike[str],
+    filter: _Names | None = None,
+    columns: _Names | None = None,
+    format: str | None = None,
+    *,
+    filter_set: _Names | None = None,
+) -> Reader:
+    """Open a file of positions and return an iterator over its batches.
+
+    path: a file of any format that `patzer data convert --help` lists, also packed with gzip, Zstandard or bzip2.
+    filter: a preset, a filter or a TOML file, or several; `patzer filters` lists them.
+    columns: the columns of the batches; of a Parquet file no others are read. By default all that the file has.
+    format: the format; by default the content says which, or else the name.
+    filter_set: other values for filters' parameters, such as "before_capture.plies=3".
+    """
+
+def evaluate(net: str | PathLike[str], fens: Iterable[str] | Batch) -> NDArray[np.int32]:
+    """Evaluate positions and return centipawns from the side to move.
+
+    net: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce.
+    fens: FENs, or a batch of `patzer.open`. The evaluation is static, as `patzer eval` has it: no search.
+    """
+
+def elo(
+    *,
+    ptnml: Sequence[int] | None = None,
+    wdl: Sequence[int] | None = None,
+    elo0: float = 0.0,
+    elo1: float = 5.0,
+    alpha: float = 0.05,
+    beta: float = 0.05,
+    model: _Model = "normalized",
+) -> dict[str, Any]:
+    """Compute Elo, normalised Elo, LOS, LLR and verdict from counts; the dict is that of `patzer elo --json`.
+
+    ptnml: pairs of games by the first player's score: both lost, loss and draw, even, win and draw, both won.
+    wdl: single games: won, drawn and lost by the first player. Give one of the two.
+    elo0, elo1: the hypotheses, in Elo of the model. alpha, beta: the error rates, 0 to 1.
+    """
+
+def llr(
+    *,
+    ptnml: Sequence[int] | None = None,
+    wdl: Sequence[int] | None = None,
+    elo0: float = 0.0,
+    elo1: float = 5.0,
+    alpha: float = 0.05,
+    beta: float = 0.05,
+    model: _Model = "normalized",
+) -> float:
+    """Compute the log-likelihood ratio of a sequential test; the arguments are those of `elo`."""

@@ -1,0 +1,68 @@
+//! Static evaluations of positions.
+
+use std::path::PathBuf;
+
+use numpy::PyArray1;
+use patzer_chess::fen;
+use patzer_eval::hce::Hce;
+use patzer_eval::nnue::Nnue;
+use patzer_eval::{Evaluation, Evaluator};
+use patzer_io::error::{Error, Result};
+use patzer_match::participant::load_evaluation;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+use shakmaty::Chess;
+
+use crate::batch::Batch;
+use crate::error::{python, warn};
+
+/// Evaluate positions and return centipawns from the side to move, an array of int32.
+///
+/// net: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce.
+/// fens: FENs, or a batch of `patzer.open`. The evaluation is static, as `patzer eval` has it: no search.
+#[pyfunction]
+pub fn evaluate<'py>(
+    py: Python<'py>,
+    net: PathBuf,
+    fens: &Bound<'py, PyAny>,
+) -> PyResult<Bound<'py, PyArray1<i32>>> {
+    let evaluation = py.detach(|| load_evaluation(&net)).map_err(python)?;
+    if !evaluation.missing().is_empty() {
+        let line =
+            format!("{}: {} is missing and counts as 0", net.display(), evaluation.missing().join(", "));
+        warn(py, &patzer_io::printable(&line))?;
+    }
+    let scores = if let Ok(batch) = fens.cast::<Batch>() {
+        let batch = batch.get();
+        let illegal = || Error::input("the position is not legal");
+        py.detach(|| scores(&evaluation, &batch.records, |record| record.position().ok_or_else(illegal)))
+    } else if fens.is_instance_of::<PyString>() {
+        return Err(PyTypeError::new_err("fens: give a list of FENs, such as [fen]"));
+    } else {
+        let texts = fens.try_iter()?.map(|text| text?.extract()).collect::<PyResult<Vec<String>>>()?;
+        let parse = |text: &String| fen::position(text, true).map_err(|e| Error::usage(e.to_string()));
+        py.detach(|| scores(&evaluation, &texts, parse))
+    };
+    Ok(PyArray1::from_vec(py, scores.map_err(python)?))
+}
+
+/// Evaluates each position; an error has its place, from 0.
+fn scores<T>(evaluation: &Evaluation, all: &[T], position: impl Fn(&T) -> Result<Chess>) -> Result<Vec<i32>> {
+    let (mut hce, mut nnue);
+    let evaluate: &mut dyn FnMut(&Chess) -> i32 = match evaluation.clone() {
+        Evaluation::Hce(weights) => {
+            hce = Hce::new(weights);
+            &mut |position| hce.evaluate(position, 0)
+        }
+        Evaluation::Nnue(network) => {
+            nnue = Nnue::new(network);
+            &mut |position| nnue.evaluate(position, 0)
+        }
+    };
+    let score = |(nth, item): (usize, &T)| match position(item) {
+        Ok(position) => Ok(evaluate(&position)),
+        Err(error) => Err(Error::input(format!("position {nth}: {error}"))),
+    };
+    all.iter().enumerate().map(score).collect()
+}
