@@ -27,7 +27,7 @@ pub fn run(args: &DoctorArgs, ui: &Ui) -> Result<Status> {
     let mut findings = vec![
         Finding::new("patzer", crate::VERSION),
         Finding::new("networks play with", Kernel::best().to_string()),
-        Finding::new("networks train with", patzer_train::vectors()),
+        Finding::new("networks train with", patzer_train::Vectors::best().to_string()),
         gpu(),
         threads(),
         memory_for_data(),

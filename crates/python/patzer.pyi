@@ -118,4 +118,4 @@ def llr(
     beta: float = 0.05,
     model: _Model = "normalized",
 ) -> float:
-    """Compute the log-likelihood ratio of a sequential test; the arguments are those of `elo`."""
+    """Compute the log-likelihood ratio of a sequential test, from the arguments of `elo`."""

@@ -204,13 +204,13 @@ fn change(before: Option<f64>, after: f64) -> String {
 }
 
 pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
+    interrupt::listen();
     if args.traces.indices {
         return trace_check::indices(args, ui);
     }
     if args.traces.check {
         return trace_check::run(args, ui);
     }
-    interrupt::listen();
     if args.traces.traces.is_empty() && !args.traces.patch.is_empty() {
         return traces::patch(args, ui);
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::TuneArgs;
 use super::traces::start_terms;
 use crate::prepare::warn_of_bad_lines;
-use crate::{Error, Result, Status, Ui, interrupt};
+use crate::{Error, Result, Status, Ui};
 use patzer_fit::tune::TraceFiles;
 use patzer_fit::tune::eval_check::EvalCheck;
 
@@ -29,7 +29,6 @@ impl fmt::Display for Checked {
 
 /// Compares the engine's evaluations in traces with the counts and the start values.
 pub(super) fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
     let terms = start_terms(args)?;
     let model = terms.model(&[])?;
     let files =

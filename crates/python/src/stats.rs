@@ -31,7 +31,7 @@ pub fn elo<'py>(
     py.import("json")?.call_method1("loads", (json,))
 }
 
-/// Compute the log-likelihood ratio of a sequential test; the arguments are those of `elo`.
+/// Compute the log-likelihood ratio of a sequential test, from the arguments of `elo`.
 #[pyfunction]
 #[pyo3(signature = (*, ptnml=None, wdl=None, elo0=0.0, elo1=5.0, alpha=0.05, beta=0.05, model="normalized"))]
 #[allow(clippy::too_many_arguments)]

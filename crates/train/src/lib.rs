@@ -49,7 +49,7 @@ pub use device::{Compute, Device, ParseDeviceError};
 pub use learning_rate::Phase;
 pub use loader::{DataLoader, MemoryLoader, StreamLoader, StreamSender, Superbatch};
 pub use loss::LossKind;
-pub use micro_batch::vectors;
+pub use micro_batch::Vectors;
 pub use optimiser::OptimiserKind;
 pub use permutation::permutation;
 pub use settings::{Forward, RECIPES, Settings};

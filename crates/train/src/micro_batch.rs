@@ -7,6 +7,8 @@
 //! The loops are inlined into functions for AVX-512, AVX2 and every processor. Every sum has one written order
 //! and no product is fused with a sum, so all give the same bits.
 
+use std::fmt;
+
 use super::TrainItem;
 use super::extract::Extractor;
 use super::feature_table::{FeatureTable, TILES_PER_PAIR, TileRows};
@@ -22,15 +24,39 @@ pub const MICRO_BATCH: usize = 128;
 
 pub const LANES: usize = 16;
 
-/// The vectors with which this processor trains.
-pub fn vectors() -> &'static str {
+/// The vectors that this processor trains with.
+#[derive(Clone, Copy)]
+pub enum Vectors {
     #[cfg(target_arch = "x86_64")]
-    if is_x86_feature_detected!("avx512f") {
-        return "AVX-512";
-    } else if is_x86_feature_detected!("avx2") {
-        return "AVX2";
+    Avx512,
+    #[cfg(target_arch = "x86_64")]
+    Avx2,
+    /// The compiler uses what the build's target has.
+    Portable,
+}
+
+impl Vectors {
+    pub fn best() -> Vectors {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx512f") {
+            return Vectors::Avx512;
+        } else if is_x86_feature_detected!("avx2") {
+            return Vectors::Avx2;
+        }
+        Vectors::Portable
     }
-    "vectors of the build's target"
+}
+
+impl fmt::Display for Vectors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            #[cfg(target_arch = "x86_64")]
+            Vectors::Avx512 => "AVX-512",
+            #[cfg(target_arch = "x86_64")]
+            Vectors::Avx2 => "AVX2",
+            Vectors::Portable => "vectors of the build's target",
+        })
+    }
 }
 
 pub struct MicroBatch {
@@ -130,15 +156,15 @@ impl MicroBatch {
 
     /// `table` has factoriser weights added.
     pub fn run(&mut self, model: &Model, table: FeatureTable<'_>, task: Task<'_>) -> f64 {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512f") {
-            // SAFETY: the processor has AVX-512.
-            return unsafe { self.run_avx512(model, table, task) };
-        } else if is_x86_feature_detected!("avx2") {
-            // SAFETY: the processor has AVX2.
-            return unsafe { self.run_avx2(model, table, task) };
+        match Vectors::best() {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor has just been found to have AVX-512.
+            Vectors::Avx512 => unsafe { self.run_avx512(model, table, task) },
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: the processor has just been found to have AVX2.
+            Vectors::Avx2 => unsafe { self.run_avx2(model, table, task) },
+            Vectors::Portable => self.run_portable(model, table, task),
         }
-        self.run_portable(model, table, task)
     }
 
     #[cfg(target_arch = "x86_64")]

@@ -43,14 +43,14 @@ pub fn quality(competitions: &[Competition], gammas: &Strengths) -> Quality {
         }
     });
     let n = competitions.len().max(1) as f64;
-    let mean = sums[0] / n;
+    let [mean, error] = mean_and_error([sums[0], sums[1]], n);
     let among = |place: usize| -> [f64; RANKS] {
         std::array::from_fn(|rank| sums[place..=place + rank].iter().sum::<f64>() / n)
     };
     Quality {
         choices: competitions.len() as u64,
         log_likelihood: mean,
-        error: ((sums[1] / n - mean * mean).max(0.0) / n).sqrt(),
+        error,
         attainable: sums[3] / n,
         uniform: sums[2] / n,
         among: among(4),
@@ -72,9 +72,13 @@ pub fn gain(competitions: &[Competition], with: &Strengths, without: &Strengths)
         sums[0] += with - without;
         sums[1] += (with - without).powi(2);
     });
-    let n = competitions.len().max(1) as f64;
-    let mean = sums[0] / n;
-    [mean, ((sums[1] / n - mean * mean).max(0.0) / n).sqrt()]
+    mean_and_error([sums[0], sums[1]], competitions.len().max(1) as f64)
+}
+
+/// The mean of n values and its standard error, from their sum and the sum of their squares.
+fn mean_and_error([sum, squares]: [f64; 2], n: f64) -> [f64; 2] {
+    let mean = sum / n;
+    [mean, ((squares / n - mean * mean).max(0.0) / n).sqrt()]
 }
 
 #[cfg(test)]
