@@ -98,3 +98,24 @@ fn a_dataset_is_shared_with_its_rejects_and_its_card() {
         assert!(card.contains(part), "{part}: {card}");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn the_books_lie_in_their_windows_and_the_test_plays_from_them() {
+    let folder = run("openings.md");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let scores = |name: &str| -> Vec<i32> {
+        let score = |line: &str| line.split("ce ").nth(1).unwrap().trim_end_matches(';').parse().unwrap();
+        read(name).lines().map(score).collect()
+    };
+    let (balanced, unbalanced) = (scores("balanced.epd"), scores("unbalanced.epd"));
+    assert!(balanced.len() == 1000 && balanced.iter().all(|score| score.abs() <= 50));
+    assert!(unbalanced.len() == 200 && unbalanced.iter().all(|score| (90..=140).contains(&score.abs())));
+    let (book, games) = (read("balanced.epd"), read("sprt.pgn"));
+    let played: Vec<&str> = games.lines().filter_map(|line| line.strip_prefix("[FEN \"")).collect();
+    assert!(!played.is_empty());
+    for fen in played {
+        let board = fen.split(' ').next().unwrap();
+        assert!(book.lines().any(|line| line.split(' ').next() == Some(board)), "{fen}");
+    }
+}
