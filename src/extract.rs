@@ -15,7 +15,7 @@ use patzer_data::format::metadata::Shard;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::funnel::FunnelStep;
 use patzer_data::{Target, memory};
-use patzer_io::number::grouped;
+use patzer_io::number::{counted, grouped, rate};
 use patzer_pgn::dialect::Unit;
 use patzer_pgn::{EvalSide, Factor, Pattern, PerSource, ScoreOptions};
 
@@ -174,7 +174,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         }
     }
     interrupt::listen();
-    let bar = ui.progress("extract", total_bytes(&games));
+    let bar = ui.progress_of_bytes("extract", total_bytes(&games));
     // Printed at the end of a run that succeeds: an error comes alone.
     let (mut named, mut warnings) = (0, Vec::new());
     let mut notice = |notice| match notice {
@@ -197,10 +197,10 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     }
     for (believed, games) in &outcome.summary.results_conflicting {
         let why = match believed.as_str() {
-            "tag" => "have a Result tag that differs from the end of their moves; the tag is believed",
-            _ => "end on the board as their result does not say; the board is believed",
+            "tag" => "with a Result tag that differs from the end of the moves; the tag is believed",
+            _ => "with an end on the board that the result does not say; the board is believed",
         };
-        ui.warn(format_args!("{games} games {why} ({believed})"));
+        ui.warn(format_args!("{} {why} ({believed})", counted(*games, "game")));
     }
     if let Some(scores) = &outcome.summary.scores {
         report_scores(scores, &args.score_of, ui);
@@ -277,8 +277,8 @@ impl fmt::Display for Outcome {
 }
 
 fn speed(summary: &Summary) -> String {
-    let positions = grouped(summary.positions_per_second as u64);
-    format!("{positions} positions, {:.1} MB a second", summary.bytes_per_second / 1e6)
+    let positions = rate(summary.positions_per_second, "positions");
+    format!("{positions}, {:.1} MB/s", summary.bytes_per_second / 1e6)
 }
 
 const LABEL: usize = 44;

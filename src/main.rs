@@ -58,6 +58,7 @@ mod tune;
 mod typed;
 mod uci;
 mod ui;
+mod usage;
 mod watch;
 mod wdl;
 
@@ -69,6 +70,7 @@ use clap::error::ErrorKind;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use ui::{Ui, print_err};
+use usage::Usage;
 
 fn main() -> ExitCode {
     interrupt::exit_2_on_panic();
@@ -142,6 +144,10 @@ pub struct Cli {
     /// Print no progress and no notes; errors and warnings stay
     #[arg(long, short, global = true)]
     quiet: bool,
+
+    /// Say what runs and with what; at the end time, processor time and memory
+    #[arg(long, short, global = true, conflicts_with = "quiet")]
+    verbose: bool,
 
     /// Number of threads; results do not depend on it [default: all cores]
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -224,7 +230,11 @@ pub fn run(cli: &Cli) -> Result<Status> {
         .num_threads(cli.threads.unwrap_or(0).into())
         .build_global()
         .map_err(|e| Error::input(format!("cannot start the threads ({e}); try fewer --threads")))?;
+    let usage = cli.verbose.then(|| Usage::begin(&ui));
     let outcome = cli.command.run(&ui);
+    if let Some(usage) = usage {
+        usage.end(&ui);
+    }
     for (path, text) in patzer_data::notices::take() {
         ui.note(format_args!("{}: {text}", path.display()));
     }

@@ -14,6 +14,7 @@ use crate::evaluation::load;
 use crate::{Error, Result, Status, Ui};
 use patzer_engine::Params;
 use patzer_eval::Evaluation;
+use patzer_io::number::counted;
 use patzer_io::{Printable, check_writable, printable};
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::spsa::{self, Form, Schedule, SpsaState, Tuner, Tuning, Value, weights};
@@ -155,7 +156,7 @@ impl fmt::Display for SpsaReport {
         }
         writeln!(f, "\nspeed       {:.1} games/s", self.games_per_second)?;
         if !self.complete {
-            writeln!(f, "interrupted after {games} games; --resume goes on")?;
+            writeln!(f, "interrupted after {}; --resume goes on", counted(self.games, "game"))?;
         }
         write!(f, "\nNow test the values against those of the start:\n  {}", printable(&self.test))
     }

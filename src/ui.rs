@@ -6,10 +6,12 @@ use std::io::{IsTerminal, Write};
 use std::path::Path;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use serde::Serialize;
+use terminal_size::{Width, terminal_size_of};
 
 use crate::{Error, Result, Status};
+use patzer_io::number::rate;
 use patzer_io::{Printable, printable_json, printable_lines};
 
 /// Writes a line to stderr; a full disk or a closed pipe there does not stop the work.
@@ -75,17 +77,37 @@ impl Ui {
 
     /// A progress bar on stderr, hidden unless that is a terminal. `total` may be 0 for unknown.
     pub fn progress(&self, label: &'static str, total: u64) -> ProgressBar {
+        self.bar(label, total, "")
+    }
+
+    /// As [`Ui::progress`], of bytes.
+    pub fn progress_of_bytes(&self, label: &'static str, total: u64) -> ProgressBar {
+        self.bar(label, total, "B")
+    }
+
+    fn bar(&self, label: &'static str, total: u64, unit: &'static str) -> ProgressBar {
         if self.quiet || !std::io::stderr().is_terminal() {
             return ProgressBar::hidden();
         }
+        let target = ProgressDrawTarget::stderr_with_hz(5);
+        // A narrow terminal loses the end of the message first.
+        let columns = terminal_size_of(std::io::stderr()).map_or(80, |(Width(columns), _)| columns);
+        let width = (columns / 5).clamp(6, 40);
         let (bar, template) = if total == 0 {
-            (ProgressBar::new_spinner(), "{prefix} {human_pos} {per_sec} {elapsed} {msg}")
+            (ProgressBar::new_spinner(), "{prefix} {human_pos} {rate} {elapsed} {wide_msg}".to_string())
         } else {
-            (ProgressBar::new(total), "{prefix} [{wide_bar}] {percent}% {per_sec} {eta} {msg}")
+            (
+                ProgressBar::new(total),
+                format!("{{prefix}} [{{bar:{width}}}] {{percent}}% {{rate}} {{eta}} {{wide_msg}}"),
+            )
         };
-        bar.set_draw_target(ProgressDrawTarget::stderr_with_hz(5));
-        if let Ok(style) = ProgressStyle::with_template(template) {
-            bar.set_style(style.progress_chars("=> "));
+        bar.set_draw_target(target);
+        if let Ok(style) = ProgressStyle::with_template(&template) {
+            let speed = move |state: &ProgressState, out: &mut dyn std::fmt::Write| {
+                // The rest of the bar is drawn even if this part of it cannot be written.
+                let _ = out.write_str(&rate(state.per_sec(), "").replace("/s", &format!("{unit}/s")));
+            };
+            bar.set_style(style.progress_chars("=> ").with_key("rate", speed));
         }
         bar.set_prefix(label);
         bar

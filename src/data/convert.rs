@@ -15,6 +15,7 @@ use patzer_data::format::extra::ExtraRows;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::format::table::Columns;
 use patzer_data::{AnyReader, AnyWriter, Metadata, Target};
+use patzer_io::number::rate;
 
 /// Convert between formats of positions
 ///
@@ -247,6 +248,6 @@ impl fmt::Display for Outcome {
         }
         let (output, format) = (patzer_io::Printable(self.output.display()), self.format);
         writeln!(f, "written   {} positions → {output} ({format})", self.positions_written)?;
-        writeln!(f, "          {:.1} s, {:.0} positions/s", self.seconds, self.positions_per_second)
+        writeln!(f, "          {:.1} s, {}", self.seconds, rate(self.positions_per_second, "positions"))
     }
 }

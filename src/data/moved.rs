@@ -9,6 +9,7 @@ use crate::{Result, Ui};
 use patzer_data::format::metadata::Account;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::{RowGroups, Target};
+use patzer_io::number::{grouped, rate};
 
 /// Formats of the files that a command reads and writes.
 #[derive(Debug, clap::Args)]
@@ -107,18 +108,18 @@ impl Moved {
 
 impl fmt::Display for Moved {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{:<24}{:>14}", "positions read", self.positions_read)?;
+        writeln!(f, "{:<24}{:>14}", "positions read", grouped(self.positions_read))?;
         for (path, taken) in self.taken.iter().flatten() {
-            writeln!(f, "  {:<22}{taken:>14}  ← {}", "taken", patzer_io::Printable(path))?;
+            writeln!(f, "  {:<22}{:>14}  ← {}", "taken", grouped(*taken), patzer_io::Printable(path))?;
         }
         for (reason, count) in &self.dropped {
-            writeln!(f, "  {:<22}{count:>14}", format!("dropped: {reason}"))?;
+            writeln!(f, "  {:<22}{:>14}", format!("dropped: {reason}"), grouped(*count))?;
         }
         for written in &self.outputs {
             let (label, path) = ("positions written", patzer_io::Printable(written.output.display()));
-            writeln!(f, "{label:<24}{:>14}  → {path}", written.positions)?;
+            writeln!(f, "{label:<24}{:>14}  → {path}", grouped(written.positions))?;
         }
-        let speed = self.positions_per_second;
-        write!(f, "{:<24}{:>14.2}  ({speed:.0} positions a second)", "seconds", self.seconds)
+        let speed = rate(self.positions_per_second, "positions");
+        write!(f, "{:<24}{:>14.2}  ({speed})", "seconds", self.seconds)
     }
 }

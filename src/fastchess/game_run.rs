@@ -12,6 +12,7 @@ use super::output_files::OutputFiles;
 use super::settings::{Settings, Tournament};
 use crate::play::{pinned, warn_of_bad_openings};
 use crate::{Error, Result, Status, Ui, interrupt};
+use patzer_io::number::counted;
 use patzer_match::affinity::{self, CpuShares};
 use patzer_match::openings::{BookOptions, Openings, Order};
 use patzer_match::participant::{Defaults, Participant};
@@ -44,7 +45,7 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
     let rounds = rounds(settings, specs.len());
     let done = if settings.keeps_stats { settings.stats.pairs()? } else { Vec::new() };
     if !done.is_empty() {
-        ui.note(format!("-config: goes on after {} games", 2 * done.len()));
+        ui.note(format!("-config: goes on after {}", counted(2 * done.len() as u64, "game")));
     }
     let plan = rounds.as_ref().map(Rounds::plan);
     let pairs = rounds.as_ref().map(|rounds| rounds.settings().most_pairs() as usize);

@@ -15,6 +15,7 @@ use patzer_data::format::registry::{self, Format};
 use patzer_data::format::table::Columns;
 use patzer_data::{AnyReader, Target};
 use patzer_io::Printable;
+use patzer_io::number::rate;
 use patzer_label::labelled_cache::label_file;
 use patzer_label::leaf::{Method, Settings};
 
@@ -97,7 +98,7 @@ impl fmt::Display for LabelResult {
         writeln!(f, "labelled  {} positions → {}", self.positions, Printable(self.output.display()))?;
         let share = 100.0 * self.resolved_elsewhere as f64 / self.positions.max(1) as f64;
         writeln!(f, "          {share:.1} % were not quiet and resolved to another position")?;
-        writeln!(f, "          {:.1} s, {:.0} positions/s", self.seconds, self.positions_per_second)
+        writeln!(f, "          {:.1} s, {}", self.seconds, rate(self.positions_per_second, "positions"))
     }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use patzer_fit::rating::{GameCounts, PoolStatus, RatingErrors, Ratings, Results};
 use patzer_io::error::{Error, Result};
-use patzer_io::number::grouped;
+use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
 
 pub(super) struct Options {
@@ -292,8 +292,8 @@ impl fmt::Display for Report {
         write!(f, "; errors: 95 %, {}", self.errors)?;
         let skipped = self.counts.games_skipped.iter();
         let skipped: String = skipped.map(|(reason, n)| format!(", {reason} {}", grouped(*n))).collect();
-        let (games, rated) = (grouped(self.counts.games), grouped(self.counts.games_rated));
-        write!(f, "\n{games} games read, {rated} with names and a result{skipped}")?;
+        let (games, rated) = (counted(self.counts.games, "game"), grouped(self.counts.games_rated));
+        write!(f, "\n{games} read, {rated} with names and a result{skipped}")?;
         if self.players_left_out > 0 {
             write!(f, "\n{} players with too few games left out", self.players_left_out)?;
         }

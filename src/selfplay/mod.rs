@@ -13,7 +13,7 @@ use crate::typed;
 use crate::ui::LINES;
 use crate::{Error, Result, Status, Ui, interrupt};
 use files::Files;
-use patzer_io::number::{grouped, per_hour};
+use patzer_io::number::{counted, grouped, per_hour};
 use patzer_label::selfplay::batch::{Batch, GameTotals};
 use patzer_label::selfplay::genfens::GenfensCache;
 use patzer_label::selfplay::sampler::Temperature;
@@ -317,7 +317,7 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
     outputs.notes.iter().for_each(|note| ui.note(note));
     if choice.resumes() {
         let done: u64 = outputs.done.iter().map(|batch| batch.counts.games).sum();
-        ui.note(format!("{}: resuming after {done} games", files.games[0].display()));
+        ui.note(format!("{}: resuming after {}", files.games[0].display(), counted(done, "game")));
     }
     ui.note(format!("{}: {}, {} at once", lineup.names.join(", "), lineup.limits(), config.concurrency));
     let ended =
@@ -368,7 +368,8 @@ fn show<'a>(config: &SelfplayConfig, ui: &'a Ui) -> impl FnMut(Event) + 'a {
         Event::Played(counts, new) if new > 0 => {
             let GameTotals { games, positions, .. } = counts;
             let speed = grouped(per_hour(new, begin.elapsed().as_secs_f64()) as u64);
-            let text = format!("{games} games, {positions} positions, {speed} an hour");
+            let text =
+                format!("{}, {}, {speed} an hour", counted(*games, "game"), counted(*positions, "position"));
             bar.set_position(*games);
             bar.set_message(text.clone());
             if bar.is_hidden() && last.is_none_or(|last| last.elapsed() >= LINES) {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use patzer_io::number::{grouped, per_hour};
+use patzer_io::number::{counted, grouped, per_hour};
 use patzer_label::selfplay::SelfplaySummary;
 use patzer_label::selfplay::batch::GameTotals;
 use patzer_label::selfplay::start::Rejection;
@@ -96,13 +96,17 @@ impl fmt::Display for SelfplayResult {
             self.reasons.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();
         writeln!(f, "endings     {}", reasons.join(", "))?;
         if self.games_left_out > 0 {
-            writeln!(f, "left out    {} games that an engine's failure ended", grouped(self.games_left_out))?;
+            writeln!(
+                f,
+                "left out    {} that an engine's failure ended",
+                counted(self.games_left_out, "game")
+            )?;
         }
         let files: Vec<String> =
             self.output.iter().map(|path| patzer_io::Printable(path.display()).to_string()).collect();
         write!(f, "written     {}", files.join(", "))?;
         if !self.complete {
-            write!(f, "\ninterrupted after {games} games; --resume goes on")?;
+            write!(f, "\ninterrupted after {}; --resume goes on", counted(self.games, "game"))?;
         }
         Ok(())
     }

@@ -129,14 +129,16 @@ pub(super) fn fit(
             if seed == settings.seed {
                 note_size(model, traces, settings.optimizer, ui);
             }
-            let spinner = ui.progress("tuning", 0);
-            spinner.enable_steady_tick(Duration::from_millis(200));
-            bar = Some(spinner);
+            let epochs = settings.epochs.unwrap_or(settings.optimizer.epochs());
+            let tuning = ui.progress("tuning", epochs as u64);
+            tuning.enable_steady_tick(Duration::from_millis(200));
+            bar = Some(tuning);
         }
         RunEvent::Epoch { seed, epoch } => {
             let loss = epoch.validation_loss.unwrap_or(epoch.train_loss);
             if let Some(bar) = &bar {
-                bar.inc(1);
+                bar.set_length(epoch.limit as u64);
+                bar.set_position(epoch.number as u64);
                 bar.set_message(format!("loss {loss:.7}"));
                 if bar.is_hidden() && said.elapsed() >= LINES {
                     ui.note(format!("epoch {}: loss {loss:.7}", epoch.number));

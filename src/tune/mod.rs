@@ -14,6 +14,7 @@ use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::{FittedRuns, Scale, Settings, TunedWeight};
 use patzer_io as io;
+use patzer_io::number::rate;
 use patzer_io::run_folder::{self, Earlier, RunFolder};
 use patzer_train::Quantisation;
 
@@ -188,7 +189,7 @@ impl fmt::Display for TuneResult {
             writeln!(f, "          {}", patzer_io::printable(remark))?;
         }
         let output = patzer_io::Printable(self.output.display());
-        writeln!(f, "          {:.0} positions/s → {output}", self.positions_per_second)?;
+        writeln!(f, "          {} → {output}", rate(self.positions_per_second, "positions"))?;
         if !self.table.is_empty() {
             write!(f, "\n{}", self.table)?;
         }

@@ -84,7 +84,8 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         let mut check = (!reported).then(|| EvalCheck::new(&model, args.traces.max_deviation));
         let bar = ui.progress("reading traces", 0);
         bar.enable_steady_tick(std::time::Duration::from_millis(200));
-        let loaded = files.load(&labels, split.validation, seed, settings.chunk(), check.as_mut());
+        let mut seen = |read| bar.set_position(read);
+        let loaded = files.load(&labels, split.validation, seed, settings.chunk(), check.as_mut(), &mut seen);
         bar.finish_and_clear();
         let (traces, counts) = loaded?;
         if let Some(check) = check.filter(|check| check.positions() > 0) {

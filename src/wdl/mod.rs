@@ -211,7 +211,7 @@ fn read_games<S: Default + Send>(
         given => given.iter().filter(|text| *text != "none").cloned().collect(),
     };
     let selection = GameSelection { exclude, player: args.player.clone() };
-    let bar = ui.progress("wdl", total_bytes(files));
+    let bar = ui.progress_of_bytes("wdl", total_bytes(files));
     let (mut bad, mut warnings) = (0, Vec::new());
     let mut progress = |progress| match progress {
         ReadProgress::Bytes(bytes) => bar.set_position(bytes),

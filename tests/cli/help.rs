@@ -105,3 +105,21 @@ fn without_a_command_there_is_help_and_exit_1() {
         assert!(String::from_utf8(output.stderr).unwrap().contains("Usage: patzer"));
     }
 }
+
+#[test]
+fn verbose_says_what_runs_and_what_it_took_and_leaves_the_result_alone() {
+    let plain = patzer(&["filters"]);
+    let verbose = patzer(&["filters", "-v", "--threads", "1"]);
+    assert_eq!(plain.stdout, verbose.stdout);
+    let said = String::from_utf8(verbose.stderr).unwrap();
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[0].starts_with("patzer 0.") && lines[0].contains(", threads: 1, networks by "), "{said}");
+    let last = lines.last().unwrap();
+    assert!(last.starts_with("took 0."), "{said}");
+    if cfg!(target_os = "linux") {
+        assert!(
+            last.contains(" s of processor time, ") && last.ends_with(" MiB of memory at most"),
+            "{said}"
+        );
+    }
+}

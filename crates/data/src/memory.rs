@@ -46,6 +46,11 @@ pub fn default() -> usize {
     machine.into_iter().chain(limits).min().map_or(UNKNOWN, |bytes| bytes / 2)
 }
 
+/// The most memory that this process had in use, in bytes, where the system says it.
+pub fn peak() -> Option<usize> {
+    kilobytes(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
+}
+
 /// A value such as `VmSize:  3896 kB`, in bytes.
 fn kilobytes(text: &str, name: &str) -> Option<usize> {
     let line = text.lines().find_map(|line| line.strip_prefix(name))?;

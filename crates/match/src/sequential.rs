@@ -1,5 +1,6 @@
 //! Standings of a sequential test, and its final report.
 
+use patzer_io::number::counted;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -55,8 +56,8 @@ impl Standings for SprtState {
     fn summary_line(&self) -> String {
         let estimate = Estimate::new(self.tally.pairs);
         format!(
-            "{} games: {}, Elo {}, LLR {:+.2} ({:.2}, {:.2})",
-            self.games(),
+            "{}: {}, Elo {}, LLR {:+.2} ({:.2}, {:.2})",
+            counted(self.games(), "game"),
             plus_minus(self.tally.games),
             with_error(estimate.elo, estimate.elo_error, 1),
             self.llr(),

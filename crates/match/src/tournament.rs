@@ -11,6 +11,7 @@ use super::record::PairEntry;
 use super::tally::{MatchScore, plus_minus};
 use crate::stats::{Estimate, Pentanomial, Precision, Trinomial, with_error};
 use crate::{Reason, RunSummary, Standings, StopReason, Tally};
+use patzer_io::number::counted;
 use patzer_io::printable;
 
 /// Tallies of all pairings of a tournament.
@@ -110,13 +111,14 @@ impl Standings for CrossTable {
             .take(5)
             .map(|(player, tally)| format!("{} {:.1} %", self.names[*player], 100.0 * tally.share()))
             .collect();
+        let games = counted(self.games(), "game");
         match (self.names.len(), self.player_tally(0)) {
-            (2, Tally { games, pairs, .. }) => {
+            (2, Tally { games: results, pairs, .. }) => {
                 let Estimate { elo, elo_error, .. } = Estimate::new(pairs);
-                let results = plus_minus(games);
-                format!("{} games: {results}, Elo {}", self.games(), with_error(elo, elo_error, 1))
+                let results = plus_minus(results);
+                format!("{games}: {results}, Elo {}", with_error(elo, elo_error, 1))
             }
-            _ => format!("{} games: {}", self.games(), best.join(", ")),
+            _ => format!("{games}: {}", best.join(", ")),
         }
     }
 
@@ -240,7 +242,7 @@ impl fmt::Display for TournamentReport {
         writeln!(f, "\nendings     {}", reasons.join(", "))?;
         write!(f, "speed       {:.1} games/s", self.games_per_second)?;
         if let StopReason::Interrupted = self.end {
-            write!(f, "\ninterrupted after {} games; --resume goes on", self.games)?;
+            write!(f, "\ninterrupted after {}; --resume goes on", counted(self.games, "game"))?;
         }
         self.openings.as_ref().map_or(Ok(()), |openings| write_table(f, openings))
     }

@@ -17,6 +17,8 @@ use patzer_io::interrupt;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Epoch {
     pub number: usize,
+    /// The number at which the method stops at the latest.
+    pub limit: usize,
     /// With the L2 prior; for first-order methods the mean over the batches before each step.
     pub train_loss: f64,
     pub validation_loss: Option<f64>,
@@ -115,8 +117,9 @@ impl Tracker<'_> {
             (self.best, self.best_loss, self.best_epoch) = (parameters.to_vec(), judged, self.epochs);
             self.best_losses = Losses { train: train_loss, validation: validation_loss };
         }
-        let number = self.epochs;
-        (self.progress)(FitEvent::Epoch(&Epoch { number, train_loss, validation_loss, learning_rate, best }));
+        let (number, limit) = (self.epochs, self.limit);
+        let epoch = Epoch { number, limit, train_loss, validation_loss, learning_rate, best };
+        (self.progress)(FitEvent::Epoch(&epoch));
         let vain = self.epochs - self.best_epoch.max(self.earlier);
         self.epochs < self.limit && vain < self.patience
     }

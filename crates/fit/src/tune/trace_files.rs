@@ -16,6 +16,9 @@ use patzer_data::lines::LineCounts;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
+/// Positions between two words on how many are read.
+const SEEN: u64 = 16_384;
+
 pub struct TraceFiles<'a> {
     pub paths: &'a [PathBuf],
     pub terms: &'a Terms,
@@ -49,7 +52,8 @@ impl TraceFiles<'_> {
         Ok(counts)
     }
 
-    /// Labels and splits all positions by game, and checks the evaluations of the engine; `chunk`: see [`Settings::chunk`](super::Settings::chunk).
+    /// Labels and splits all positions by game, and checks the evaluations of the engine; `chunk`: see
+    /// [`Settings::chunk`](super::Settings::chunk). `seen` hears now and then how many positions are read.
     pub fn load(
         &self,
         labels: &Labels,
@@ -57,10 +61,16 @@ impl TraceFiles<'_> {
         seed: u64,
         chunk: usize,
         mut check: Option<&mut EvalCheck<'_>>,
+        seen: &mut dyn FnMut(u64),
     ) -> Result<(SplitTraces, Vec<(&Path, LineCounts)>)> {
         let mut games = [Games::default(), Games::default()];
+        let mut read = 0;
         let (mut traces, counts) = SplitTraces::collect(&ExternalTracer, self.model, chunk, seed, |push| {
             self.each(&mut |path, mut position| {
+                read += 1;
+                if read % SEEN == 0 {
+                    seen(read);
+                }
                 if let Some(check) = &mut check {
                     check.see(path, &position);
                 }

@@ -3,6 +3,7 @@
 use super::{CandidateRow, Evidence, Planner, RaceReport, RaceSettings};
 use crate::record::PairEntry;
 use crate::{CrossTable, RunSummary, Standings, Tally};
+use patzer_io::number::counted;
 
 pub struct RaceState {
     settings: RaceSettings,
@@ -85,12 +86,12 @@ impl Standings for RaceState {
         let best = self.rows(&evidence);
         let best: Vec<String> =
             best.iter().take(3).map(|row| format!("{} {:.1} %", row.name, 100.0 * row.best)).collect();
-        format!("{} games; best with probability: {}", self.games(), best.join(", "))
+        format!("{}; best with probability: {}", counted(self.games(), "game"), best.join(", "))
     }
 
     fn live_lines(&self) -> String {
         let evidence = Evidence::of(self.settings, self.planner.meetings());
-        let mut text = format!("{} games, {}", self.games(), self.settings);
+        let mut text = format!("{}, {}", counted(self.games(), "game"), self.settings);
         for line in super::report::table(&self.rows(&evidence)).lines() {
             text += &format!("\n  {line}");
         }

@@ -11,6 +11,7 @@ use crate::participant::Participant;
 use crate::record::PairEntry;
 use crate::{PlayerError, Reason, Standings, Tally};
 use patzer_io::error::{Error, Result};
+use patzer_io::number::counted;
 
 /// Values after every iteration so far, shared with the threads that play.
 pub struct Tuner {
@@ -195,7 +196,7 @@ impl Standings for SpsaState {
         let values: Vec<String> =
             self.now().iter().take(6).map(|now| format!("{} {:.2}", now.param.name, now.value)).collect();
         let (done, all) = (self.iterations(), self.tuner.tuning.schedule.iterations);
-        format!("{} games, iteration {done} of {all}: {}", self.games(), values.join(", "))
+        format!("{}, iteration {done} of {all}: {}", counted(self.games(), "game"), values.join(", "))
     }
 
     fn games(&self) -> u64 {

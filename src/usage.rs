@@ -1,0 +1,44 @@
+//! What a run is made of and what it took, for `--verbose`.
+
+use std::time::{Duration, Instant};
+
+use crate::Ui;
+use patzer_data::memory;
+use patzer_eval::nnue::Kernel;
+
+pub struct Usage {
+    begin: Instant,
+}
+
+impl Usage {
+    /// Says version, threads and processor features.
+    pub fn begin(ui: &Ui) -> Usage {
+        let (version, threads, kernel) = (crate::VERSION, rayon::current_num_threads(), Kernel::best());
+        ui.note(format_args!("patzer {version}, threads: {threads}, networks by {kernel}"));
+        Usage { begin: Instant::now() }
+    }
+
+    /// Says time, processor time of all threads, and the most memory that was in use, as far as the system tells.
+    pub fn end(self, ui: &Ui) {
+        let mut text = format!("took {:.2} s", self.begin.elapsed().as_secs_f64());
+        if let Some(time) = processor_time() {
+            text += &format!(", {:.2} s of processor time", time.as_secs_f64());
+        }
+        if let Some(bytes) = memory::peak() {
+            text += &format!(", {:.0} MiB of memory at most", bytes as f64 / f64::from(1 << 20));
+        }
+        ui.note(text);
+    }
+}
+
+/// Of this process with all its threads; engines that it started are not in it.
+#[cfg(unix)]
+fn processor_time() -> Option<Duration> {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    Duration::try_from(time).ok()
+}
+
+#[cfg(not(unix))]
+fn processor_time() -> Option<Duration> {
+    None
+}
