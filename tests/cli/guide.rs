@@ -98,3 +98,67 @@ fn a_dataset_is_shared_with_its_rejects_and_its_card() {
         assert!(card.contains(part), "{part}: {card}");
     }
 }
+
+#[test]
+#[cfg(unix)]
+fn the_books_lie_in_their_windows_and_the_test_plays_from_them() {
+    let folder = run("openings.md");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let scores = |name: &str| -> Vec<i32> {
+        let score = |line: &str| line.split("ce ").nth(1).unwrap().trim_end_matches(';').parse().unwrap();
+        read(name).lines().map(score).collect()
+    };
+    let (balanced, unbalanced) = (scores("balanced.epd"), scores("unbalanced.epd"));
+    assert!(balanced.len() == 1000 && balanced.iter().all(|score| score.abs() <= 50));
+    assert!(unbalanced.len() == 200 && unbalanced.iter().all(|score| (90..=140).contains(&score.abs())));
+    let (book, games) = (read("balanced.epd"), read("sprt.pgn"));
+    let played: Vec<&str> = games.lines().filter_map(|line| line.strip_prefix("[FEN \"")).collect();
+    assert!(!played.is_empty());
+    for fen in played {
+        let board = fen.split(' ').next().unwrap();
+        assert!(book.lines().any(|line| line.split(' ').next() == Some(board)), "{fen}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn the_recipe_of_a_configuration_of_bullet_trains_a_network_in_its_layout() {
+    let folder = run("from-bullet.md");
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    let log = fs::read_to_string(folder.path().join("runs/simple/log.csv")).unwrap();
+    let rates: Vec<f64> =
+        log.lines().skip(1).map(|row| row.rsplit(',').next().unwrap().parse().unwrap()).collect();
+    assert_eq!(rates.len(), 40);
+    for (epoch, rate) in rates.iter().enumerate() {
+        let of_bullet = 1e-3 * 0.1f64.powi((epoch / 18) as i32);
+        assert!((rate / of_bullet - 1.0).abs() < 1e-3, "superbatch {}: {rate}", epoch + 1);
+    }
+    // The weights of a file in bullet's layout end where its padding begins.
+    let (theirs, again) = (read("quantised.bin"), read("theirs.nnue"));
+    let weights: usize = 2 * (768 * 32 + 32 + 64 + 1);
+    assert_eq!(theirs.len(), weights.next_multiple_of(64));
+    assert!(again.windows(weights).any(|window| window == &theirs[..weights]));
+}
+
+#[test]
+#[cfg(unix)]
+fn an_evaluation_in_c_is_tuned_in_its_source() {
+    if !crate::net_emit::has("cc") {
+        return;
+    }
+    let folder = run("tune-evaluation.md");
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let result: serde_json::Value = serde_json::from_str(&read("runs/tuned/result.json")).unwrap();
+    let loss = |name: &str| result[name].as_f64().expect(name);
+    assert!(loss("validation_loss") < loss("validation_loss_before"), "{result}");
+    let (before, after) = (read("before.c"), read("evaluate.c"));
+    let changed = before.lines().zip(after.lines()).filter(|(before, after)| before != after);
+    assert_eq!(before.lines().count(), after.lines().count());
+    let names =
+        ["{S(", "Score PieceValue", "PassedPawn", "IsolatedPawn", "BishopPair", "RookOnOpenFile", "Tempo"];
+    for (line, _) in changed {
+        assert!(names.iter().any(|name| line.contains(name)), "{line}");
+    }
+    let positions = read("positions.txt").lines().count();
+    assert!(positions > 40_000 && positions == read("traces.txt").lines().count());
+}

@@ -38,6 +38,7 @@ mod puzzles;
 mod python;
 mod race;
 mod rate;
+mod reference;
 mod report;
 mod rewritten;
 mod scale;
