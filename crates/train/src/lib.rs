@@ -46,6 +46,7 @@ use shakmaty::Color;
 
 pub use checkpoint::{is_checkpoint, resume_point};
 pub use device::{Compute, Device, ParseDeviceError};
+pub use extract::Extractor;
 pub use learning_rate::Phase;
 pub use loader::{DataLoader, MemoryLoader, StreamLoader, StreamSender, Superbatch};
 pub use loss::LossKind;
