@@ -216,12 +216,7 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         precision.map_or(table.clone(), |precision| table.until(precision, round))
     };
     let held = match_run::play_match(&run, standings, ui)?;
-    let pairs = held.ended.discarded;
-    if pairs > 0 && held.standings.decided() {
-        ui.note(format!("finished beyond the end, not counted and not written: {pairs} pairs"));
-    } else if pairs > 0 {
-        ui.note(format!("finished after an unfinished pair, not counted and not written: {pairs} pairs"));
-    }
+    match_run::note_discarded(held.ended.discarded, held.standings.decided(), ui);
     match_run::remark(&held.standings.all(), specs.len() == 2, &args.pgn, ui);
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
     held.show.end(&held.standings, &report).map(|()| Status::Done)

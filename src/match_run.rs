@@ -5,6 +5,7 @@ use super::earlier::{self, EarlierArgs};
 use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo};
 use super::play::PlayArgs;
 use crate::{Result, Ui, interrupt};
+use patzer_io::number::counted;
 use patzer_io::printable;
 use patzer_match::journal::{Arguments, Opened};
 use patzer_match::openings::Openings;
@@ -120,6 +121,14 @@ pub fn play_match<S: Standings>(
         }
     })?;
     Ok(FinishedMatch { standings, ended, openings, show })
+}
+
+/// Says which finished pairs are in no result: those after the one that decided, or after one that was cut off.
+pub fn note_discarded(pairs: usize, decided: bool, ui: &Ui) {
+    let after = if decided { "beyond the end" } else { "after an unfinished pair" };
+    if pairs > 0 {
+        ui.note(format!("finished {after}, not counted and not written: {}", counted(pairs as u64, "pair")));
+    }
 }
 
 pub fn remark(tally: &Tally, two: bool, pgn: &Path, ui: &Ui) {

@@ -151,12 +151,7 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
     };
     let held = match_run::play_match(&run, |_| SprtState::new(sprt), ui)?;
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
-    let discarded = held.ended.discarded;
-    if discarded > 0 && report.end == StopReason::Verdict {
-        ui.note(format!("finished beyond the verdict, not counted and not written: {discarded} pairs"));
-    } else if discarded > 0 {
-        ui.note(format!("finished after an unfinished pair, not counted and not written: {discarded} pairs"));
-    }
+    match_run::note_discarded(held.ended.discarded, report.end == StopReason::Verdict, ui);
     match_run::remark(&held.standings.tally, true, &args.pgn, ui);
     held.show.end(&held.standings, &report)?;
     Ok(match report.verdict {

@@ -15,7 +15,7 @@ use patzer_data::format::extra::ExtraRows;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::format::table::Columns;
 use patzer_data::{AnyReader, AnyWriter, Metadata, Target};
-use patzer_io::number::rate;
+use patzer_io::number::{counted, grouped, rate};
 
 /// Convert between formats of positions
 ///
@@ -242,12 +242,17 @@ impl Outcome {
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "read      {} positions in {} files", self.positions_read, self.inputs)?;
+        writeln!(
+            f,
+            "read      {} in {}",
+            counted(self.positions_read, "position"),
+            counted(self.inputs as u64, "file")
+        )?;
         for (reason, count) in &self.dropped {
-            writeln!(f, "dropped   {count} {reason}")?;
+            writeln!(f, "dropped   {} {reason}", grouped(*count))?;
         }
         let (output, format) = (patzer_io::Printable(self.output.display()), self.format);
-        writeln!(f, "written   {} positions → {output} ({format})", self.positions_written)?;
+        writeln!(f, "written   {} → {output} ({format})", counted(self.positions_written, "position"))?;
         writeln!(f, "          {:.1} s, {}", self.seconds, rate(self.positions_per_second, "positions"))
     }
 }

@@ -15,7 +15,7 @@ use patzer_data::format::registry::{self, Format};
 use patzer_data::format::table::Columns;
 use patzer_data::{AnyReader, Target};
 use patzer_io::Printable;
-use patzer_io::number::rate;
+use patzer_io::number::{counted, rate};
 use patzer_label::labelled_cache::label_file;
 use patzer_label::leaf::{Method, Settings};
 
@@ -95,7 +95,12 @@ pub struct LabelResult {
 
 impl fmt::Display for LabelResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "labelled  {} positions → {}", self.positions, Printable(self.output.display()))?;
+        writeln!(
+            f,
+            "labelled  {} → {}",
+            counted(self.positions, "position"),
+            Printable(self.output.display())
+        )?;
         let share = 100.0 * self.resolved_elsewhere as f64 / self.positions.max(1) as f64;
         writeln!(f, "          {share:.1} % were not quiet and resolved to another position")?;
         writeln!(f, "          {:.1} s, {}", self.seconds, rate(self.positions_per_second, "positions"))

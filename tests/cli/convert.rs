@@ -123,6 +123,7 @@ fn an_unknown_ending_is_refused_with_the_known_ones() {
             assert!(error.contains(part), "{line}: {error}");
         }
     }
+    assert!(refused(here, "data convert positions.parquet -o y.ebd").contains("; did you mean `.epd`?"));
     done(here, "data shuffle positions.parquet -o y.ebd --format bullet --no-score 0 -q");
     assert!(
         refused(here, "data convert positions.parquet -o y.parquet.zst").contains("compresses its own pages")

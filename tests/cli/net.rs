@@ -116,6 +116,7 @@ fn what_is_no_network_gets_one_clear_line() {
     let whole = std::fs::read(dir.join("base.nnue")).unwrap();
     std::fs::write(dir.join("empty.nnue"), b"").unwrap();
     std::fs::write(dir.join("junk.nnue"), [7u8; 1000]).unwrap();
+    std::fs::write(dir.join("games.pgn"), "[Event \"?\"]\n[Result \"*\"]\n\n1. e4 e5 *\n").unwrap();
     std::fs::write(dir.join("cut.nnue"), &whole[..whole.len() - 64]).unwrap();
     let mut damaged = whole.clone();
     *damaged.last_mut().unwrap() ^= 1;
@@ -124,6 +125,7 @@ fn what_is_no_network_gets_one_clear_line() {
         (&["info", "none.nnue"][..], "none.nnue: no such file"),
         (&["info", "empty.nnue"], "empty.nnue: is empty"),
         (&["info", "junk.nnue"], "junk.nnue: is not a network: its 1000 bytes are not the size"),
+        (&["info", "games.pgn"], "games.pgn: is text, not a network"),
         (&["info", "cut.nnue"], "cut.nnue: the file is truncated: 16 neurons take 24704 bytes, it has 24640"),
         (&["info", "damaged.nnue"], "damaged.nnue: its weights do not match their checksum"),
         (&["convert", "junk.nnue", "out.bin"], "junk.nnue: is not a network: its 1000 bytes"),

@@ -17,6 +17,7 @@ use super::table::Columns;
 use super::visits;
 use crate::Record;
 use crate::dedupe::{Dedupe, Keep};
+use patzer_io::did_you_mean;
 use patzer_io::error::{Error, Result};
 
 /// Records of a batch; whole games may exceed it.
@@ -271,10 +272,11 @@ impl Target {
                 registry::native()
             }
             None => {
-                let reason = format!(
-                    "its ending names no format; known are {}, or give --format",
-                    registry::endings()
-                );
+                let (known, ending) =
+                    (registry::endings(), path.extension().unwrap_or_default().to_string_lossy());
+                let nearest = did_you_mean(&format!(".{ending}"), known.split(' '));
+                let reason =
+                    format!("its ending names no format; known are {known}, or give --format{nearest}");
                 return Err(Error::data(path, reason));
             }
         };

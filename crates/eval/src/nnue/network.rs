@@ -25,6 +25,9 @@ use super::byte_layer::ByteLayer;
 use super::features::all::COUNT;
 use super::wdl_head;
 
+/// Bytes at the start of a file that say whether it is text.
+const READ_AS_TEXT: usize = 64;
+
 pub use super::architecture::MAX_HIDDEN;
 pub use super::weights::{Dense, Weights};
 
@@ -163,8 +166,13 @@ impl Network {
         }
     }
 
-    /// Reads a raw body of a plain network. The hidden size follows from the number of bytes.
+    /// Reads a raw body of a plain network; a file of games or positions is none. The hidden size follows from the number of bytes.
     pub fn from_body(body: &[u8], about: About) -> Result<Network, BodyError> {
+        let text =
+            body.iter().take(READ_AS_TEXT).all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
+        if text && !body.is_empty() {
+            return Err(BodyError("is text, not a network".into()));
+        }
         let hidden = hidden_of(body.len()).ok_or_else(|| {
             BodyError(format!(
                 "is not a network: its {} bytes are not the size of any (768->N)x2->1 network of at most {MAX_HIDDEN} \
