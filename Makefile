@@ -76,6 +76,7 @@ build:
 test:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --quiet
 	$(CARGO) test --locked
 
 bench:

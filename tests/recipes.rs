@@ -185,10 +185,6 @@ fn a_uci_option_is_one_row() {
         let row = "    UciOption::spin(\"Contempt\", 7, 0, 50, |_, _| Ok(()))
         .in_process(InProcess::Number { max: 50, set: |player, mb| player.hash_mb = mb as usize }),\n";
         insert(workspace.join("crates/engine/src/uci/options.rs"), "    UciOption::new(\"EvalFile\",", row);
-        // What `bench` searches is compiled in.
-        let bench = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/bench.epd");
-        fs::create_dir_all(workspace.join("fixtures")).unwrap();
-        fs::copy(bench, workspace.join("fixtures/bench.epd")).unwrap();
     };
     let program = r#"
         use patzer_engine::{PlayerSettings, uci};

@@ -32,11 +32,20 @@ class Batch:
         """Return the names of the columns."""
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """Return all columns as a dict of NumPy arrays."""
+    def arrow(self) -> Any:
+        """Return the batch as a pyarrow.RecordBatch, with the types of docs/schema.md; needs pyarrow.
+
+        Numbers and boards are not copied on their way to Arrow; a column is made at each call, as a NumPy array is.
+        `squares` is a list of 64 int8.
+        """
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
+        """Pass the batch on to a library that reads Arrow's C data interface, such as polars or DuckDB; needs pyarrow."""
     def features(self, blocks: str = "all") -> tuple[_Bag, _Bag]:
         """Return the indices of the active features, as ((indices, offsets), (indices, offsets)), arrays of int32.
 
         The first pair is the side to move's, the second its opponent's, each with the board as that side sees it.
-        offsets has for each position where its indices begin, as `torch.nn.EmbeddingBag` takes them.
+        offsets has for each position where its indices begin, as `torch.nn.EmbeddingBag` takes them;
+        `torch.from_numpy` makes tensors of the arrays without a copy. The indices of a position are in no special order.
         blocks: feature blocks with + between them, such as "all+pp"; `patzer net features` lists them. No king buckets
         or mirroring are applied.
         """
@@ -74,6 +83,7 @@ def open(
     format: str | None = None,
     *,
     filter_set: _Names | None = None,
+    batch_size: int | None = None,
 ) -> Reader:
     """Open a file of positions and return an iterator over its batches.
 
@@ -82,6 +92,7 @@ def open(
     columns: the columns of the batches; of a Parquet file no others are read. By default all that the file has.
     format: the format; by default the content says which, or else the name.
     filter_set: other values for filters' parameters, such as "before_capture.plies=3".
+    batch_size: positions of each batch, the last of the file excepted; by default as the file's blocks come.
     """
 
 def evaluate(net: str | PathLike[str], fens: Iterable[str] | Batch) -> NDArray[np.int32]:
@@ -89,6 +100,44 @@ def evaluate(net: str | PathLike[str], fens: Iterable[str] | Batch) -> NDArray[n
 
     net: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce.
     fens: FENs, or a batch of `patzer.open`. The evaluation is static, as `patzer eval` has it: no search.
+    """
+
+def label(
+    fens: Iterable[str] | Batch,
+    net: str | PathLike[str] = "default-hce",
+    *,
+    depth: int | None = None,
+    nodes: int | None = None,
+) -> tuple[list[str | None], NDArray[np.int16]]:
+    """Resolve positions to the quiet leaf of a search, and return the leaves' FENs and scores.
+
+    fens: FENs, or a batch of `patzer.open`. net: an evaluation, as of `evaluate`.
+    depth, nodes: resolve the end of a search of so many plies or nodes; by default the position itself.
+    The FENs have no en passant square and no clocks. The scores, a masked array, are centipawns from the side to move of
+    the leaf, or mate scores; a leaf that is stalemate has neither: its FEN is None and its score masked. As
+    `patzer label` does.
+    """
+
+def rate(
+    games: str | PathLike[str] | Sequence[str | PathLike[str]],
+    *,
+    model: Literal["elo", "davidson", "rao-kupper"] = "elo",
+    anchors: dict[str, float] | None = None,
+    average: float = 2300.0,
+    white: float | Literal["auto"] = 0.0,
+    scale: float = 202.0,
+    prior: float = 0.0,
+    min_games: int = 1,
+    bootstrap: int = 0,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Rate the players of games; the dict is that of `patzer rate --json`.
+
+    games: a PGN file or several, plain or compressed.
+    anchors: ratings to keep, by name; average: the mean rating of a pool without anchors.
+    white: White's advantage in Elo, or "auto" to fit it. scale: the difference at which 76 % of the points are expected.
+    prior: draws against an average player added to everyone. min_games: players with fewer are left out.
+    bootstrap: samples for the errors, 0 for the covariance; seed: of the samples.
     """
 
 def elo(

@@ -22,11 +22,11 @@ fn main() {
     }
 }
 
-/// Names and texts of the files in recipes/, as the source of a slice.
+/// Names and texts of the files in `recipes`, as the source of a slice.
 fn recipes() -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../recipes");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("recipes");
     println!("cargo:rerun-if-changed={}", folder.display());
-    let entries = fs::read_dir(&folder).expect("the repository has recipes");
+    let entries = fs::read_dir(&folder).expect("the package has recipes");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
     paths.sort();
     let mut list = String::from("&[\n");

@@ -1,6 +1,6 @@
 //! The command lines of fastchess and cutechess-cli, so that scripts written for them need no change.
 //!
-//! [`flags`] is the registry of their options: each becomes a field of [`Settings`], has no effect, or is refused by
+//! [`flags`] is the registry of their options: each becomes a field of `Settings`, has no effect, or is refused by
 //! name with the reason. [`game_run`] plays what the settings say and writes stdout as that program does. No journal
 //! is kept: games are appended to the PGN, as there.
 

@@ -97,6 +97,8 @@ enum Number {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+// The brackets are an order of weights, not links.
+#[allow(rustdoc::broken_intra_doc_links)]
 enum Matrix {
     /// Feature weights as [hidden][feature]
     Features,

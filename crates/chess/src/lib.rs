@@ -1,5 +1,4 @@
-//! What shakmaty leaves open: packed boards and moves, keys, captures, static exchange evaluation, scores.
-//! shakmaty stays the only authority on the rules.
+#![doc = include_str!("../README.md")]
 
 pub mod attacks;
 pub mod captures;

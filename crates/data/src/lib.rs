@@ -1,5 +1,6 @@
-//! Datasets of chess positions: a [`Record`] for each position of a game, with result, score and distances to the next
-//! capture, check and end; filters, deduplication, sampling, file formats and statistics.
+#![doc = include_str!("../README.md")]
+//!
+//! # Where to begin
 //!
 //! [`extract::extract`] makes a dataset from games. [`AnyReader`] and [`AnyWriter`] read and write every format; a
 //! [`Dataset`] is the native one, Parquet. A [`filter::Pipeline`] decides which positions stay; every position that was

@@ -12,7 +12,7 @@ use patzer_chess::{Line, fen};
 pub const DEPTH: i32 = 12;
 
 /// Openings, the Chess Programming Wiki's perft positions, the Bratko-Kopec test, endings, Chess960.
-const POSITIONS: &str = include_str!("../../../fixtures/bench.epd");
+const POSITIONS: &str = include_str!("bench.epd");
 
 /// The result of a run; its `Display` is the line that OpenBench reads.
 #[derive(Debug, Clone, Copy, serde::Serialize)]

@@ -1,5 +1,4 @@
-//! The bundled engine: a principal variation search, generic over the evaluation.
-
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 pub mod bench;

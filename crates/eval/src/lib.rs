@@ -1,4 +1,9 @@
-//! Evaluations, hand-crafted and by network, behind one trait: [`Evaluator`]. The search is generic over it.
+#![doc = include_str!("../README.md")]
+//!
+//! # Where to begin
+//!
+//! [`Evaluation`] names an evaluation, embedded or from a file; an [`Evaluator`] evaluates positions by it, and the search
+//! is generic over it.
 
 mod error;
 pub mod hce;

@@ -1,4 +1,4 @@
-//! Fits of maximum likelihood and least loss: the win/draw/loss model, evaluation weights, ratings, moves.
+#![doc = include_str!("../README.md")]
 
 pub mod moves;
 pub mod optim;

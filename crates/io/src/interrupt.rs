@@ -1,7 +1,7 @@
 //! SIGINT and SIGTERM as a flag that long loops poll.
 //!
 //! After the first signal a loop saves its state and returns. A second signal ends the process at once, unless it comes
-//! within [`ECHO`]: a terminal signals every process of the group, and `make` and `timeout` forward the signal too.
+//! within `ECHO`: a terminal signals every process of the group, and `make` and `timeout` forward the signal too.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};

@@ -1,5 +1,4 @@
-//! Files with transparent compression and atomic output, errors with exit codes, and interruption.
-
+#![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
 mod companion;

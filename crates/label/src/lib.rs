@@ -1,4 +1,4 @@
-//! Runs engines on positions: quiescence leaves, scores by a teacher or endgame tables, and self-play games.
+#![doc = include_str!("../README.md")]
 
 pub mod labelled_cache;
 pub mod leaf;

@@ -1,4 +1,6 @@
-//! Matches between chess engines: games, pairs, sequential tests, tournaments, and their statistics.
+#![doc = include_str!("../README.md")]
+//!
+//! # Where to begin
 //!
 //! A [`Spec`] describes a player; [`participant`] turns it into the bundled engine with an evaluation, or a UCI
 //! program. [`play`] plays one game between two [`Player`]s, and [`run_match`] plays the pairs of a [`MatchConfig`]

@@ -14,7 +14,7 @@ use crate::stats::Sprt;
 use crate::{Pair, Reason, Tally};
 use patzer_io::error::Result;
 
-/// Results that pairs add up to: a [sequential test](super::sequential) or a [tournament](super::tournament).
+/// Results that pairs add up to: a sequential test or a tournament.
 pub trait Standings {
     fn add(&mut self, entry: &PairEntry);
 

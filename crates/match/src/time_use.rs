@@ -13,14 +13,14 @@ use super::game::Game;
 pub struct TimeUse {
     pub moves: u64,
     pub seconds: f64,
-    /// By move number from 0; the last entry has those from [`LAST_MOVE`] on.
+    /// By move number from 0; the last entry has those from `LAST_MOVE` on.
     pub by_move: Vec<MoveTime>,
     /// Moves whose time the player reported.
     pub reported: u64,
     /// Sum of measured less reported times, in milliseconds.
     pub latency_ms: f64,
     pub largest_latency_ms: f64,
-    /// Moves by latency: up to each of [`LATENCIES`], and above the last.
+    /// Moves by latency: up to each of `LATENCIES`, and above the last.
     pub latencies: [u64; LATENCIES.len() + 1],
 }
 

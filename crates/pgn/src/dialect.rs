@@ -1,6 +1,6 @@
 //! The registry of comment dialects: how programs write scores, for which side and in which unit.
 //!
-//! [`super::annotation`] recognises the row of a single comment; [`super::survey`] decides by the whole file what the rows
+//! `annotation` recognises the row of a single comment; `survey` decides by the whole file what the rows
 //! leave open. To add a dialect: a row here, its arm in `annotation.rs`, a file of games in its test.
 
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,6 @@
-//! PGN to records: reads files, splits them into games and parses each game.
+#![doc = include_str!("../README.md")]
+//!
+//! # Where to begin
 //!
 //! A [`Reader`] thread decompresses files and splits them ([`GameSplitter`]) into [`Chunk`]s; a [`Parser`] turns each
 //! game into [`Record`]s on any thread. Games are split before they are parsed, so that a broken game never affects its

@@ -6,9 +6,11 @@ use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use crate::arrow;
 use crate::columns::{self, SQUARES};
 use crate::error::python;
 use crate::features::{self, Bag};
+use crate::slice::Slice;
 
 /// Neighbouring positions of a file, a mapping from names of columns to NumPy arrays.
 ///
@@ -18,7 +20,7 @@ use crate::features::{self, Bag};
 /// pawn to 6 for a king, negative for Black, 0 for none.
 #[pyclass(frozen, module = "patzer")]
 pub struct Batch {
-    pub records: Vec<Record>,
+    pub records: Slice,
     pub names: Vec<&'static str>,
 }
 
@@ -59,10 +61,29 @@ impl Batch {
         Ok(all)
     }
 
+    /// Return the batch as a pyarrow.RecordBatch, with the types of docs/schema.md; needs pyarrow.
+    ///
+    /// Numbers and boards are not copied on their way to Arrow; a column is made at each call, as a NumPy array is.
+    /// `squares` is a list of 64 int8.
+    fn arrow<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        arrow::record_batch(py, &self.names, &self.records)
+    }
+
+    /// Pass the batch on to a library that reads Arrow's C data interface, such as polars or DuckDB; needs pyarrow.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_array__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        self.arrow(py)?.call_method1("__arrow_c_array__", (requested_schema,))
+    }
+
     /// Return the indices of the active features, as ((indices, offsets), (indices, offsets)), arrays of int32.
     ///
     /// The first pair is the side to move's, the second its opponent's, each with the board as that side sees it.
-    /// offsets has for each position where its indices begin, as `torch.nn.EmbeddingBag` takes them.
+    /// offsets has for each position where its indices begin, as `torch.nn.EmbeddingBag` takes them;
+    /// `torch.from_numpy` makes tensors of the arrays without a copy. The indices of a position are in no special order.
     /// blocks: feature blocks with + between them, such as "all+pp"; `patzer net features` lists them. No king buckets
     /// or mirroring are applied.
     #[pyo3(signature = (blocks="all"))]

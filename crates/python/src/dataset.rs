@@ -1,22 +1,28 @@
 //! Files of positions in any format, read batch by batch.
 
 use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use patzer_data::filter::Pipeline;
+use patzer_data::filter::{DUPLICATES, Pipeline};
 use patzer_data::format::columns::Projection;
 use patzer_data::format::registry;
 use patzer_data::{AnyReader, Record, notices};
 use patzer_io::error::{Error, Result};
 use pyo3::prelude::*;
+use rayon::prelude::*;
 
 use crate::batch::Batch;
 use crate::columns::SQUARES;
 use crate::error::{python, warn};
+use crate::slice::Slice;
 
 /// Columns that FENs, moves and evaluations need; they are read whatever else is.
 const POSITION: Projection = Projection::of(&["board", "stm", "ep", "halfmove", "fullmove", "move", "flags"]);
+
+/// Positions that a thread filters at once, at least.
+const PART: usize = 1 << 10;
 
 /// Iterator over the batches of a file; `patzer.open` makes it.
 #[pyclass(frozen, module = "patzer")]
@@ -32,10 +38,25 @@ pub struct Reader {
 struct State {
     reader: Option<AnyReader>,
     filters: Option<Pipeline>,
-    /// An error behind records that were read before it.
+    /// The first positions of a batch whose others are in the next block of the file.
+    head: Vec<Record>,
+    /// Read and kept, but in no batch yet.
+    rest: Slice,
+    /// The block before the last, whose memory is used again.
+    spare: Slice,
+    /// Positions of a batch, 0 for a block of the file.
+    size: usize,
+    /// An error after records that were read before it.
     error: Option<Error>,
     read: u64,
     dropped: BTreeMap<&'static str, u64>,
+}
+
+enum Step {
+    Batch(Slice),
+    /// A block was read or cut: ask again.
+    More,
+    End,
 }
 
 /// One filter, or several.
@@ -61,8 +82,10 @@ impl Names {
 /// columns: the columns of the batches; of a Parquet file no others are read. By default all that the file has.
 /// format: the format; by default the content says which, or else the name.
 /// filter_set: other values for filters' parameters, such as "before_capture.plies=3".
+/// batch_size: positions of each batch, the last of the file excepted; by default as the file's blocks come.
 #[pyfunction]
-#[pyo3(signature = (path, filter=None, columns=None, format=None, *, filter_set=None))]
+#[pyo3(signature = (path, filter=None, columns=None, format=None, *, filter_set=None, batch_size=None))]
+#[allow(clippy::too_many_arguments)]
 pub fn open(
     py: Python<'_>,
     path: PathBuf,
@@ -70,9 +93,11 @@ pub fn open(
     columns: Option<Names>,
     format: Option<&str>,
     filter_set: Option<Names>,
+    batch_size: Option<NonZeroUsize>,
 ) -> PyResult<Reader> {
     let [filters, columns, overrides] = [filter, columns, filter_set].map(|names| names.map(Names::list));
-    let reader = make(path, filters, columns, format, overrides.unwrap_or_default()).map_err(python)?;
+    let size = batch_size.map_or(0, NonZeroUsize::get);
+    let reader = make(path, filters, columns, format, overrides.unwrap_or_default(), size).map_err(python)?;
     warn_of_notices(py)?;
     Ok(reader)
 }
@@ -90,6 +115,7 @@ fn make(
     columns: Option<Vec<String>>,
     format: Option<&str>,
     overrides: Vec<String>,
+    size: usize,
 ) -> Result<Reader> {
     let filters = filters.unwrap_or_default();
     let filters = match filters.is_empty() && overrides.is_empty() {
@@ -107,8 +133,18 @@ fn make(
         }
     }
     let (format, rows) = (reader.format().name, reader.rows());
-    let (error, read, dropped) = (None, 0, BTreeMap::new());
-    let state = Mutex::new(State { reader: Some(reader), filters, error, read, dropped });
+    let state = State {
+        reader: Some(reader),
+        filters,
+        head: Vec::new(),
+        rest: Slice::default(),
+        spare: Slice::default(),
+        size,
+        error: None,
+        read: 0,
+        dropped: BTreeMap::new(),
+    };
+    let state = Mutex::new(state);
     Ok(Reader { state, names, format, rows })
 }
 
@@ -140,12 +176,12 @@ impl Reader {
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Batch>> {
         loop {
             py.check_signals()?;
-            let records = py.detach(|| self.state().next_records()).map_err(python)?;
+            let step = py.detach(|| self.state().step()).map_err(python)?;
             warn_of_notices(py)?;
-            match records {
-                None => return Ok(None),
-                Some(records) if records.is_empty() => {}
-                Some(records) => return Ok(Some(Batch { records, names: self.names.clone() })),
+            match step {
+                Step::Batch(records) => return Ok(Some(Batch { records, names: self.names.clone() })),
+                Step::More => {}
+                Step::End => return Ok(None),
             }
         }
     }
@@ -180,39 +216,74 @@ impl Reader {
 }
 
 impl State {
-    /// Reads and filters records, perhaps none; `None` at the end, and after an error.
-    fn next_records(&mut self) -> Result<Option<Vec<Record>>> {
-        if let Some(error) = self.error.take() {
-            return Err(error);
+    /// Reads a block of the file, or cuts a batch of what was read.
+    fn step(&mut self) -> Result<Step> {
+        if let Some(batch) = self.cut() {
+            return Ok(Step::Batch(batch));
         }
-        let Some(reader) = &mut self.reader else { return Ok(None) };
-        let mut records = Vec::new();
+        if self.reader.is_some() {
+            self.read_block();
+            return Ok(Step::More);
+        }
+        if !self.head.is_empty() {
+            return Ok(Step::Batch(std::mem::take(&mut self.head).into()));
+        }
+        self.error.take().map_or(Ok(Step::End), Err)
+    }
+
+    /// Returns the next whole batch, if the block has one; else what it has goes to `head`.
+    fn cut(&mut self) -> Option<Slice> {
+        if self.rest.is_empty() {
+            return None;
+        }
+        let size = if self.size == 0 { self.rest.len() } else { self.size };
+        let part = self.rest.take(size - self.head.len());
+        if part.len() == size {
+            return Some(part);
+        }
+        self.head.extend_from_slice(&part);
+        (self.head.len() == size).then(|| std::mem::take(&mut self.head).into())
+    }
+
+    /// Replaces `rest`, which is empty, by the next block after filters. Without a reader the file has ended.
+    fn read_block(&mut self) {
+        let Some(reader) = &mut self.reader else { return };
+        let mut records = std::mem::take(&mut self.spare).into_records();
         match reader.next_batch(&mut records) {
             Ok(true) => {}
-            Ok(false) => self.reader = None,
-            Err(error) => {
-                let stream = reader.format().name != registry::native().name;
+            Ok(false) => {
                 self.reader = None;
+                return;
+            }
+            Err(error) => {
                 // A stream's records before the fault count; of a row group none do.
-                if !stream || records.is_empty() {
-                    return Err(error);
+                if reader.format().name == registry::native().name {
+                    records.clear();
                 }
                 self.error = Some(error);
+                self.reader = None;
             }
         }
-        if self.reader.is_none() && self.error.is_none() {
-            return Ok(None);
-        }
         self.read += records.len() as u64;
-        if let Some(filters) = &mut self.filters {
-            records.retain(|record| match filters.keep(record) {
-                Ok(()) => true,
-                Err(name) => {
-                    *self.dropped.entry(name).or_default() += 1;
-                    false
-                }
-            });
-        }
-        Ok(Some(records))
+        self.filter(&mut records);
+        self.spare = std::mem::replace(&mut self.rest, records.into());
+    }
+
+    fn filter(&mut self, records: &mut Vec<Record>) {
+        let Some(filters) = &mut self.filters else { return };
+        let (judge, mut seen) = filters.halves();
+        let verdicts: Vec<_> =
+            records.par_iter().with_min_len(PART).map(|record| judge.keep(record)).collect();
+        let mut verdicts = verdicts.into_iter();
+        records.retain(|record| {
+            // The first of equal positions stays, so order matters.
+            let mut new = || seen.as_mut().is_none_or(|seen| seen.insert(record.key()));
+            let verdict = verdicts.next().unwrap_or(Ok(()));
+            let verdict = if verdict.is_ok() && !new() { Err(DUPLICATES) } else { verdict };
+            if let Err(name) = verdict {
+                *self.dropped.entry(name).or_default() += 1;
+            }
+            verdict.is_ok()
+        });
     }
 }

@@ -1,6 +1,6 @@
 //! Static evaluations of positions.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use numpy::PyArray1;
 use patzer_chess::fen;
@@ -27,24 +27,46 @@ pub fn evaluate<'py>(
     net: PathBuf,
     fens: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyArray1<i32>>> {
-    let evaluation = py.detach(|| load_evaluation(&net)).map_err(python)?;
+    let evaluation = load(py, &net)?;
+    let scores = match positions(fens)? {
+        Positions::Batch(batch) => {
+            let illegal = || Error::input("the position is not legal");
+            let records = &batch.get().records;
+            py.detach(|| scores(&evaluation, records, |record| record.position().ok_or_else(illegal)))
+        }
+        Positions::Fens(texts) => {
+            let parse = |text: &String| fen::position(text, true).map_err(|e| Error::usage(e.to_string()));
+            py.detach(|| scores(&evaluation, &texts, parse))
+        }
+    };
+    Ok(PyArray1::from_vec(py, scores.map_err(python)?))
+}
+
+/// Loads an evaluation, with a warning if terms are missing.
+pub fn load(py: Python<'_>, net: &Path) -> PyResult<Evaluation> {
+    let evaluation = py.detach(|| load_evaluation(net)).map_err(python)?;
     if !evaluation.missing().is_empty() {
         let line =
             format!("{}: {} is missing and counts as 0", net.display(), evaluation.missing().join(", "));
         warn(py, &patzer_io::printable(&line))?;
     }
-    let scores = if let Ok(batch) = fens.cast::<Batch>() {
-        let batch = batch.get();
-        let illegal = || Error::input("the position is not legal");
-        py.detach(|| scores(&evaluation, &batch.records, |record| record.position().ok_or_else(illegal)))
-    } else if fens.is_instance_of::<PyString>() {
+    Ok(evaluation)
+}
+
+/// Positions as an argument gives them.
+pub enum Positions<'a, 'py> {
+    Batch(&'a Bound<'py, Batch>),
+    Fens(Vec<String>),
+}
+
+pub fn positions<'a, 'py>(fens: &'a Bound<'py, PyAny>) -> PyResult<Positions<'a, 'py>> {
+    if let Ok(batch) = fens.cast::<Batch>() {
+        return Ok(Positions::Batch(batch));
+    }
+    if fens.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("fens: give a list of FENs, such as [fen]"));
-    } else {
-        let texts = fens.try_iter()?.map(|text| text?.extract()).collect::<PyResult<Vec<String>>>()?;
-        let parse = |text: &String| fen::position(text, true).map_err(|e| Error::usage(e.to_string()));
-        py.detach(|| scores(&evaluation, &texts, parse))
-    };
-    Ok(PyArray1::from_vec(py, scores.map_err(python)?))
+    }
+    Ok(Positions::Fens(fens.try_iter()?.map(|text| text?.extract()).collect::<PyResult<_>>()?))
 }
 
 /// Evaluates each position; an error has its place, from 0.

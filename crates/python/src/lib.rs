@@ -2,12 +2,16 @@
 
 use pyo3::prelude::*;
 
+mod arrow;
 mod batch;
 mod columns;
 mod dataset;
 mod error;
 mod evaluate;
 mod features;
+mod label;
+mod rate;
+mod slice;
 mod stats;
 
 /// Chess datasets of every format as NumPy arrays, evaluations of positions, and statistics of matches.
@@ -21,6 +25,10 @@ mod patzer {
     use super::error::DataError;
     #[pymodule_export]
     use super::evaluate::evaluate;
+    #[pymodule_export]
+    use super::label::label;
+    #[pymodule_export]
+    use super::rate::rate;
     #[pymodule_export]
     use super::stats::{elo, llr};
 

@@ -4,6 +4,7 @@ use patzer_io::error::Error;
 use patzer_match::stats::{MOST_GAMES, Model, Pentanomial, Sprt, Statistics, Trinomial};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use serde::Serialize;
 
 use crate::error::python;
 
@@ -27,7 +28,12 @@ pub fn elo<'py>(
     model: &str,
 ) -> PyResult<Bound<'py, PyAny>> {
     let statistics = statistics(ptnml, wdl, [elo0, elo1, alpha, beta], model)?;
-    let json = serde_json::to_string(&statistics).map_err(|e| python(Error::internal(e.to_string())))?;
+    parsed(py, &statistics)
+}
+
+/// Returns what a command's `--json` prints as Python reads it.
+pub fn parsed<'py>(py: Python<'py>, result: &impl Serialize) -> PyResult<Bound<'py, PyAny>> {
+    let json = serde_json::to_string(result).map_err(|e| python(Error::internal(e.to_string())))?;
     py.import("json")?.call_method1("loads", (json,))
 }
 

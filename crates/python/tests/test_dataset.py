@@ -2,6 +2,7 @@
 
 import chess
 import numpy as np
+import pyarrow
 import pyarrow.parquet as pq
 import pytest
 
@@ -93,6 +94,52 @@ def test_chosen_columns_are_those_of_the_whole_file(positions):
     assert np.ma.allequal(some["score"], all["score"])
     assert [some.fen(i) for i in (0, 5, -1)] == [all.fen(i) for i in (0, 5, -1)]
     assert some.uci(3) == all.uci(3)
+
+
+@pytest.mark.parametrize("size", [1, 1000, 16_384, 47_307, 10**9])
+def test_batches_of_a_size_are_the_file_in_order(positions, patzer_cli, tmp_path, size):
+    file = tmp_path / "x.bullet"
+    patzer_cli("data", "convert", positions[0], "-o", file)
+    for path in positions[0], file:
+        batches = list(patzer.open(path, columns="squares", batch_size=size))
+        assert {len(batch) for batch in batches[:-1]} <= {size} and 0 < len(batches[-1]) <= size
+        assert np.array_equal(whole(batches, "squares"), whole(patzer.open(path), "squares"))
+
+
+def test_batches_of_a_size_are_cut_after_filters(positions, tmp_path, patzer_cli):
+    file = tmp_path / "x.csv"
+    patzer_cli("data", "convert", positions[0], "-o", file)
+    reader = patzer.open(file, "unique", batch_size=5000)
+    batches, same = list(reader), list(patzer.open(file, "unique"))
+    assert [len(batch) for batch in batches] == [5000] * (len(batches) - 1) + [len(batches[-1])]
+    assert np.array_equal(whole(batches, "board"), whole(same, "board"))
+    assert sum(map(len, batches)) + sum(reader.dropped.values()) == reader.read
+    with pytest.raises((ValueError, OverflowError)):
+        patzer.open(file, batch_size=0)
+
+
+def test_a_batch_that_is_kept_stays_as_it_was(positions):
+    batches = list(patzer.open(positions[0], batch_size=1000))
+    first = batches[0]["board"].copy()
+    del batches[1:]
+    list(patzer.open(positions[0], batch_size=1000))
+    assert np.array_equal(batches[0]["board"], first)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_arrow_batches_are_what_pyarrow_reads(positions, which):
+    table = pq.read_table(positions[which])
+    batch = next(patzer.open(positions[which]))
+    arrow_batch = batch.arrow()
+    assert arrow_batch.schema.names == batch.keys()
+    for name in batch.keys():
+        assert arrow_batch[name].equals(table[name].combine_chunks()), name
+    assert pyarrow.record_batch(batch).equals(arrow_batch)
+
+
+def test_squares_are_a_list_in_arrow(positions):
+    batch = next(patzer.open(positions[0], columns=["squares", "score"], batch_size=10))
+    assert batch.arrow()["squares"].to_pylist() == batch["squares"].tolist()
 
 
 def test_an_array_is_its_own_memory(positions):

@@ -1,7 +1,9 @@
-//! Figures as SVG or PNG, and reports of several runs as one self-contained HTML file.
+#![doc = include_str!("../README.md")]
+//!
+//! # Where to begin
 //!
 //! [`dataset`], [`weights`], [`network`], [`moves`] and [`contest`] each turn a run into a [`section::Section`] of
-//! [`figure::Figure`]s with their numbers; [`html`] writes the page, [`compare`] puts runs side by side.
+//! `figure::Figure`s with their numbers; [`html`] writes the page, [`compare`] puts runs side by side.
 
 mod bars;
 pub mod compare;

@@ -57,6 +57,7 @@ fn is_sound(board: &PackedBoard) -> bool {
     codes & codes >> 1 & codes >> 2 & (u128::MAX / 15) == 0
 }
 
+/// Lists the active rows of a feature table, position by position.
 #[derive(Debug, Clone)]
 pub struct Extractor {
     architecture: Architecture,

@@ -1,4 +1,6 @@
-//! Training of NNUE networks on CPU and GPU.
+#![doc = include_str!("../README.md")]
+//!
+//! # How it trains
 //!
 //! The loss compares expected results: output and score both go through a sigmoid. Weights are 32-bit floats
 //! during training, bounded so that they can be quantised. On the CPU the bytes of a network depend on
@@ -46,6 +48,7 @@ use shakmaty::Color;
 
 pub use checkpoint::{is_checkpoint, resume_point};
 pub use device::{Compute, Device, ParseDeviceError};
+pub use extract::Extractor;
 pub use learning_rate::Phase;
 pub use loader::{DataLoader, MemoryLoader, StreamLoader, StreamSender, Superbatch};
 pub use loss::LossKind;
@@ -136,7 +139,7 @@ impl Outcome {
 /// Mean losses of the network that was kept, and what they compare with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Losses {
-    /// On positions trained on: at most [`SAMPLE`] of them.
+    /// On positions trained on: at most `SAMPLE` of them.
     pub train: f64,
     pub validation: Option<f64>,
     pub start: Option<f64>,

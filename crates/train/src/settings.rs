@@ -14,7 +14,7 @@ use patzer_fit::optim::Decay;
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
-/// Built-in recipes: the name and text of every file in `recipes/`.
+/// Built-in recipes: the name and text of every file in `recipes`.
 pub const RECIPES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -1,7 +1,7 @@
 //! Removal of equal positions.
 //!
 //! Where the first of equal positions stays, each is judged as it comes for as long as the keys fit into memory.
-//! Otherwise, and for every other choice, records and keys are written to files and judged at the end ([`deferred`]).
+//! Otherwise, and for every other choice, records and keys are written to files and judged at the end (`deferred`).
 //! Both ways give the same result.
 
 mod deferred;

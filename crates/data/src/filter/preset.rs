@@ -1,4 +1,4 @@
-//! Filter presets: named lists of filters, as TOML. The built-in ones are the files under `filters/`.
+//! Filter presets: named lists of filters, as TOML. The built-in ones are the files in `crates/data/filters`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,18 +10,18 @@ use super::registry::{self, FilterError, ParamValues, Row};
 use patzer_io::error::{Error, Result};
 
 pub const PRESETS: &[(&str, &str)] = &[
-    ("capt", include_str!("../../../../filters/capt.toml")),
-    ("quiet", include_str!("../../../../filters/quiet.toml")),
-    ("unique", include_str!("../../../../filters/unique.toml")),
-    ("nodraw", include_str!("../../../../filters/nodraw.toml")),
-    ("drop4", include_str!("../../../../filters/drop4.toml")),
-    ("drop30", include_str!("../../../../filters/drop30.toml")),
-    ("texel", include_str!("../../../../filters/texel.toml")),
-    ("smart-fen-skipping", include_str!("../../../../filters/smart-fen-skipping.toml")),
-    ("stockfish", include_str!("../../../../filters/stockfish.toml")),
-    ("nnue-pytorch", include_str!("../../../../filters/nnue-pytorch.toml")),
-    ("bullet", include_str!("../../../../filters/bullet.toml")),
-    ("viriformat", include_str!("../../../../filters/viriformat.toml")),
+    ("capt", include_str!("../../filters/capt.toml")),
+    ("quiet", include_str!("../../filters/quiet.toml")),
+    ("unique", include_str!("../../filters/unique.toml")),
+    ("nodraw", include_str!("../../filters/nodraw.toml")),
+    ("drop4", include_str!("../../filters/drop4.toml")),
+    ("drop30", include_str!("../../filters/drop30.toml")),
+    ("texel", include_str!("../../filters/texel.toml")),
+    ("smart-fen-skipping", include_str!("../../filters/smart-fen-skipping.toml")),
+    ("stockfish", include_str!("../../filters/stockfish.toml")),
+    ("nnue-pytorch", include_str!("../../filters/nnue-pytorch.toml")),
+    ("bullet", include_str!("../../filters/bullet.toml")),
+    ("viriformat", include_str!("../../filters/viriformat.toml")),
 ];
 
 /// A filter of a preset, with the values of all its parameters.

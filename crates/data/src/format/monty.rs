@@ -69,7 +69,7 @@ impl Reader {
         Ok(Reader { bytes, game: 0, visits, has_visits, visited: 0, kept: None })
     }
 
-    /// Reads the file for its visits, see [`next_visits`](Reader::next_visits).
+    /// Reads the file for its visits, see `next_visits`.
     pub fn with_visits(input: Input) -> Result<Reader> {
         Ok(Reader { kept: Some(Vec::new()), ..Reader::new(input, true)? })
     }

@@ -90,7 +90,7 @@ pub struct Architecture {
     #[serde(skip)]
     pub features: Features,
     pub hidden: usize,
-    /// Neurons of further layers, at most [`MAX_LAYERS`] of them.
+    /// Neurons of further layers, at most `MAX_LAYERS` of them.
     pub layers: Vec<usize>,
     /// Perspectives: 1 is the side to move alone, 2 is both sides with shared weights.
     pub views: usize,

@@ -66,7 +66,7 @@ impl RatingErrors {
     }
 }
 
-/// Covariance of the ratings, for up to [`MOST_PLAYERS`] players; relative to the average of a pool without anchors.
+/// Covariance of the ratings, for up to `MOST_PLAYERS` players; relative to the average of a pool without anchors.
 pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<RatingErrors> {
     let (problem, state) = (&ratings.problem, &ratings.state);
     let players = ratings.elo.len();

@@ -26,6 +26,22 @@ pub struct Settings {
     pub prior: f64,
 }
 
+impl Settings {
+    /// Checks numbers that a person gave.
+    pub fn check(&self) -> Result<()> {
+        if !(self.scale.is_finite() && self.scale > 0.0) {
+            return Err(Error::usage(format!("--scale {}: must be above 0", self.scale)));
+        }
+        if !(self.prior.is_finite() && self.prior >= 0.0) {
+            return Err(Error::usage(format!("--prior {}: must be 0 or more", self.prior)));
+        }
+        if !self.average.is_finite() {
+            return Err(Error::usage(format!("--average {}: must be a number", self.average)));
+        }
+        Ok(())
+    }
+}
+
 impl Default for Settings {
     fn default() -> Settings {
         Settings {

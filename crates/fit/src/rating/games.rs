@@ -33,6 +33,30 @@ pub struct Results {
 }
 
 impl Results {
+    /// Finds a player by name.
+    pub fn player(&self, name: &str) -> Result<usize> {
+        let found = self.players.binary_search_by(|player| player.as_str().cmp(name));
+        found.map_err(|_| {
+            let lower = name.to_lowercase();
+            let near = self.players.iter().find(|player| player.to_lowercase().contains(&lower));
+            let hint = near.map_or(String::new(), |near| format!("; there is \"{near}\""));
+            Error::usage(format!("no rated game of \"{name}\"{hint}"))
+        })
+    }
+
+    /// Finds the players whose ratings are fixed.
+    pub fn anchors(&self, fixed: &[(String, f64)]) -> Result<Vec<(usize, f64)>> {
+        let mut anchors = Vec::new();
+        for (name, elo) in fixed {
+            let player = self.player(name)?;
+            if anchors.iter().any(|(known, _)| *known == player) {
+                return Err(Error::usage(format!("--anchor: \"{name}\" is fixed twice")));
+            }
+            anchors.push((player, *elo));
+        }
+        Ok(anchors)
+    }
+
     /// From wins of White, draws and wins of Black by the names of White and Black.
     pub fn new(counts: BTreeMap<(String, String), [u64; 3]>) -> Results {
         let mut players: Vec<String> = counts.keys().flat_map(|(w, b)| [w.clone(), b.clone()]).collect();

@@ -7,9 +7,11 @@ mod games;
 mod likelihood;
 mod newton;
 mod pool;
+mod report;
 
 pub use errors::{RatingErrors, bootstrap, covariance};
 pub use fit::{Ratings, Settings, White, fit};
 pub use games::{Encounter, GameCounts, Results, read};
 pub use likelihood::ResultModel;
 pub use pool::PoolStatus;
+pub use report::{RatingReport, ReportOptions};

@@ -20,7 +20,7 @@ pub struct TuneItem {
     /// Expected result from White's side, 0 (lost) to 1 (won).
     pub target: f32,
     pub weight: f32,
-    /// See [`TraceInfo::game`].
+    /// See `TraceInfo::game`.
     pub game: u32,
 }
 

@@ -5,7 +5,7 @@
 use super::parts::NO_PART;
 use super::reference::{Curve, NonlinearForm};
 
-/// How a feature enters the evaluation; see [`super::reference`].
+/// How a feature enters the evaluation; see `reference`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EvalPart {
     /// Weight times count.
@@ -52,7 +52,7 @@ pub struct Model {
     pub features: Vec<Feature>,
     pub slots: Vec<Slot>,
     pub nonlinear: NonlinearForm,
-    /// Entries outside the endgame scale; empty if there are none, see [`outside`](super::outside).
+    /// Entries outside the endgame scale; empty if there are none, see `outside`.
     pub outside: Vec<bool>,
 }
 

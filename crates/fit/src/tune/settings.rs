@@ -94,7 +94,7 @@ pub struct Settings {
     pub patience: usize,
     /// L2 prior: loss added for a value 100 centipawns from its start.
     pub l2: f64,
-    /// Whether the data set an L2 prior besides, see [`evidence`](super::evidence).
+    /// Whether the data set an L2 prior besides, see `evidence`.
     pub evidence: bool,
     /// Positions that the start values have learnt from, if that is known: as many count for them as the data have
     /// for the optimum. Both losses have about the same shape, so their joint optimum lies between the two by their

@@ -136,7 +136,7 @@ pub struct TraceCollector<'a, T: Tracer> {
 }
 
 impl<'a, T: Tracer> TraceCollector<'a, T> {
-    /// `chunk` is the number of positions per chunk, at most [`CHUNK_POSITIONS`].
+    /// `chunk` is the number of positions per chunk, at most `CHUNK_POSITIONS`.
     pub fn new(
         tracer: &'a T,
         model: &'a Model,

@@ -40,7 +40,7 @@ pub struct Observation {
     pub number: u16,
     /// Material of both sides: queen 9, rook 5, bishop and knight 3, pawn 1; at most 255.
     pub material: u8,
-    /// Centipawns for the side to move, binned, within ±[`SCORE_CAP`]; mates are ±[`MATE_CODE`].
+    /// Centipawns for the side to move, binned, within ±`SCORE_CAP`; mates are ±`MATE_CODE`.
     pub score: i16,
 }
 

@@ -21,7 +21,7 @@ pub struct RaceSettings {
     pub within: f64,
     /// Pairs allotted at once.
     pub batch: usize,
-    /// Share of pairs that [`policy::epsilon`] gives to candidates at random.
+    /// Share of pairs that `policy::epsilon` gives to candidates at random.
     pub epsilon: f64,
     pub seed: u64,
 }

@@ -2,7 +2,7 @@
 //!
 //! A test that stops because it looks good looks too good, so the plain estimate of a passed test is too
 //! high. The median-unbiased estimate is the difference for which a worse outcome than the observed one has
-//! probability one half, with outcomes ordered by stage ([`super::brownian`]).
+//! probability one half, with outcomes ordered by stage (`brownian`).
 
 use serde::Serialize;
 

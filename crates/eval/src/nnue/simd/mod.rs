@@ -94,7 +94,7 @@ impl Kernel {
         dispatch!(self, carry(network, from, to, added, removed))
     }
 
-    /// The weighted sum of the activations of all perspectives: in 1/(QA²·QB) where [`Network::squares`], else in 1/(QA·QB).
+    /// The weighted sum of the activations of all perspectives: in 1/(QA²·QB) where `Network::squares`, else in 1/(QA·QB).
     #[inline]
     pub fn output<'a>(
         self,

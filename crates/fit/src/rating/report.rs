@@ -1,22 +1,29 @@
+//! The table of ratings: what `patzer rate` prints.
+
 use std::borrow::Cow;
 use std::fmt;
 
 use serde::Serialize;
 
-use patzer_fit::rating::{GameCounts, PoolStatus, RatingErrors, Ratings, Results};
+use super::{GameCounts, PoolStatus, RatingErrors, Ratings, Results};
 use patzer_io::error::{Error, Result};
 use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
 
-pub(super) struct Options {
+/// Parts of the report beside the table of players.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ReportOptions {
     pub los: bool,
     pub crosstable: bool,
+    /// The player whose games against each opponent are listed.
     pub head_to_head: Option<usize>,
+    /// Number of players before those with few games were left out.
     pub all_players: usize,
 }
 
+/// Players by rating, with errors and counts.
 #[derive(Debug, Serialize)]
-pub(super) struct Report {
+pub struct RatingReport {
     players: Vec<Player>,
     white: f64,
     draw_rate: f64,
@@ -83,14 +90,14 @@ impl Player {
     }
 }
 
-impl Report {
-    pub(super) fn new(
+impl RatingReport {
+    pub fn new(
         results: &Results,
         ratings: &Ratings,
         errors: Option<&RatingErrors>,
         counts: GameCounts,
-        options: Options,
-    ) -> Report {
+        options: ReportOptions,
+    ) -> RatingReport {
         let order = order(results, ratings);
         let superior = |i: usize, j: usize| {
             let difference = ratings.elo[i]? - ratings.elo[j]?;
@@ -122,7 +129,7 @@ impl Report {
             }
         };
         let square = |options: bool| options.then_some(&order);
-        Report {
+        RatingReport {
             players: order.iter().enumerate().map(player).collect(),
             white: ratings.white,
             draw_rate: ratings.draw_rate(),
@@ -142,7 +149,8 @@ impl Report {
         }
     }
 
-    pub(super) fn csv(&self) -> Result<String> {
+    /// Returns the table of players as CSV.
+    pub fn csv(&self) -> Result<String> {
         let fault = |e: csv::Error| Error::internal(format!("the table cannot be written as CSV: {e}"));
         let mut out = csv::Writer::from_writer(Vec::new());
         let columns = "rank,name,elo,error,games,wins,draws,losses,score,opponents,los_next,pool";
@@ -255,7 +263,7 @@ fn head_to_head(results: &Results, ratings: &Ratings, order: &[usize], player: u
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for RatingReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let width = self.players.iter().map(|p| p.shown().chars().count()).max().unwrap_or(0).clamp(6, 40);
         writeln!(
@@ -301,7 +309,7 @@ impl fmt::Display for Report {
     }
 }
 
-impl Report {
+impl RatingReport {
     fn write_matrix<T>(
         &self,
         f: &mut fmt::Formatter<'_>,

@@ -1,14 +1,12 @@
-mod table;
-
 use std::path::PathBuf;
 
 use clap::Args;
 
 use crate::prepare::total_bytes;
-use crate::{Error, Result, Status, Ui};
+use crate::{Result, Status, Ui};
 use patzer_fit::rating::{
-    PoolStatus, RatingErrors, Ratings, ResultModel, Results, Settings, White, bootstrap, covariance, fit,
-    read,
+    PoolStatus, RatingErrors, RatingReport, Ratings, ReportOptions, ResultModel, Results, Settings, White,
+    bootstrap, covariance, fit, read,
 };
 
 const EXAMPLES: &str = "Of the games only the tags White, Black and Result are read. Players who won all their games, or lost them, have\n\
@@ -99,25 +97,36 @@ fn white(text: &str) -> std::result::Result<White, &'static str> {
 }
 
 pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
-    check(args)?;
+    if let Some(path) = &args.csv {
+        patzer_io::check_writable(path)?;
+    }
+    let unanchored = Settings {
+        model: args.model,
+        scale: args.scale,
+        average: args.average,
+        anchors: Vec::new(),
+        white: args.white,
+        prior: args.prior,
+    };
+    unanchored.check()?;
     patzer_io::interrupt::listen();
     let (all, counts) = ui.with_progress("read", total_bytes(&args.games), |bar| {
         read(&args.games, |bytes| bar.set_position(bytes))
     })?;
     let results = all.with_min_games(args.min_games);
-    let settings = settings(args, &results)?;
+    let settings = Settings { anchors: results.anchors(&args.anchor)?, ..unanchored };
     let ratings = fit(&results, &settings)?;
     let errors = errors(args, &results, &ratings, &settings, ui)?;
     warn(&ratings, ui);
-    let report = table::Report::new(
+    let report = RatingReport::new(
         &results,
         &ratings,
         errors.as_ref(),
         counts,
-        table::Options {
+        ReportOptions {
             los: args.los,
             crosstable: args.crosstable,
-            head_to_head: args.head_to_head.as_deref().map(|name| player(&results, name)).transpose()?,
+            head_to_head: args.head_to_head.as_deref().map(|name| results.player(name)).transpose()?,
             all_players: all.players.len(),
         },
     );
@@ -125,48 +134,6 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
         patzer_io::write(path, report.csv()?.as_bytes())?;
     }
     ui.result(&report)
-}
-
-fn check(args: &RateArgs) -> Result<()> {
-    if !(args.scale.is_finite() && args.scale > 0.0) {
-        return Err(Error::usage(format!("--scale {}: must be above 0", args.scale)));
-    }
-    if !(args.prior.is_finite() && args.prior >= 0.0) {
-        return Err(Error::usage(format!("--prior {}: must be 0 or more", args.prior)));
-    }
-    if !args.average.is_finite() {
-        return Err(Error::usage(format!("--average {}: must be a number", args.average)));
-    }
-    args.csv.as_ref().map_or(Ok(()), |path| patzer_io::check_writable(path))
-}
-
-fn settings(args: &RateArgs, results: &Results) -> Result<Settings> {
-    let mut anchors = Vec::new();
-    for (name, elo) in &args.anchor {
-        let player = player(results, name)?;
-        if anchors.iter().any(|(known, _)| *known == player) {
-            return Err(Error::usage(format!("--anchor: \"{name}\" is fixed twice")));
-        }
-        anchors.push((player, *elo));
-    }
-    Ok(Settings {
-        model: args.model,
-        scale: args.scale,
-        average: args.average,
-        anchors,
-        white: args.white,
-        prior: args.prior,
-    })
-}
-
-fn player(results: &Results, name: &str) -> Result<usize> {
-    let found = results.players.binary_search_by(|player| player.as_str().cmp(name));
-    found.map_err(|_| {
-        let lower = name.to_lowercase();
-        let near = results.players.iter().find(|player| player.to_lowercase().contains(&lower));
-        let hint = near.map_or(String::new(), |near| format!("; there is \"{near}\""));
-        Error::usage(format!("no rated game of \"{name}\"{hint}"))
-    })
 }
 
 fn errors(

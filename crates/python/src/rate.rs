@@ -1,0 +1,96 @@
+//! Ratings of players.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::ValueEnum;
+use patzer_fit::rating::{
+    RatingReport, ReportOptions, ResultModel, Settings, White, bootstrap, covariance, fit, read,
+};
+use patzer_io::error::{Error, Result};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use crate::error::python;
+use crate::stats::parsed;
+
+/// One file, or several.
+#[derive(FromPyObject)]
+pub enum Files {
+    One(PathBuf),
+    Several(Vec<PathBuf>),
+}
+
+/// Advantage of White: Elo, or "auto".
+#[derive(FromPyObject)]
+pub enum WhiteElo {
+    Elo(f64),
+    Word(String),
+}
+
+/// Rate the players of games; the dict is that of `patzer rate --json`.
+///
+/// games: a PGN file or several, plain or compressed. model: "elo", "davidson" or "rao-kupper".
+/// anchors: ratings to keep, by name; average: the mean rating of a pool without anchors.
+/// white: White's advantage in Elo, or "auto" to fit it. scale: the difference at which 76 % of the points are expected.
+/// prior: draws against an average player added to everyone. min_games: players with fewer are left out.
+/// bootstrap: samples for the errors, 0 for the covariance; seed: of the samples.
+#[pyfunction]
+#[pyo3(signature = (games, *, model="elo", anchors=None, average=2300.0, white=WhiteElo::Elo(0.0), scale=202.0, prior=0.0,
+    min_games=1, bootstrap=0, seed=0),
+    text_signature = "(games, *, model='elo', anchors=None, average=2300.0, white=0.0, scale=202.0, prior=0.0, \
+    min_games=1, bootstrap=0, seed=0)")]
+#[allow(clippy::too_many_arguments)]
+pub fn rate<'py>(
+    py: Python<'py>,
+    games: Files,
+    model: &str,
+    anchors: Option<BTreeMap<String, f64>>,
+    average: f64,
+    white: WhiteElo,
+    scale: f64,
+    prior: f64,
+    min_games: u64,
+    bootstrap: u32,
+    seed: u64,
+) -> PyResult<Bound<'py, PyAny>> {
+    let files = match games {
+        Files::One(file) => vec![file],
+        Files::Several(files) => files,
+    };
+    let white = match white {
+        WhiteElo::Elo(elo) if elo.is_finite() => White::Fixed(elo),
+        WhiteElo::Word(word) if word == "auto" => White::Fitted,
+        _ => return Err(PyValueError::new_err("white: a number of Elo, or \"auto\"")),
+    };
+    let model = ResultModel::from_str(model, false)
+        .map_err(|_| PyValueError::new_err(format!("model {model:?}: elo, davidson or rao-kupper")))?;
+    let settings = Settings { model, scale, average, anchors: Vec::new(), white, prior };
+    let anchors: Vec<(String, f64)> = anchors.unwrap_or_default().into_iter().collect();
+    let report = py.detach(|| ratings(&files, settings, &anchors, min_games, bootstrap, seed));
+    parsed(py, &report.map_err(python)?)
+}
+
+fn ratings(
+    files: &[PathBuf],
+    settings: Settings,
+    anchors: &[(String, f64)],
+    min_games: u64,
+    samples: u32,
+    seed: u64,
+) -> Result<RatingReport> {
+    settings.check()?;
+    if let Some((name, elo)) = anchors.iter().find(|(_, elo)| !elo.is_finite()) {
+        return Err(Error::usage(format!("anchor \"{name}\": {elo} is no rating")));
+    }
+    let (all, counts) = read(files, |_| ())?;
+    let results = all.with_min_games(min_games);
+    let settings = Settings { anchors: results.anchors(anchors)?, ..settings };
+    let ratings = fit(&results, &settings)?;
+    let errors = match samples {
+        0 => covariance(&ratings, &settings),
+        _ => Some(bootstrap(&results, &ratings, &settings, samples, seed, || ())?),
+    };
+    let options = ReportOptions { all_players: all.players.len(), ..ReportOptions::default() };
+    Ok(RatingReport::new(&results, &ratings, errors.as_ref(), counts, options))
+}
