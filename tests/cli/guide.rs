@@ -33,6 +33,22 @@ fn the_table_of_contents_has_every_page_once() {
     assert_eq!(listed, written, "docs/SUMMARY.md (left) and the pages in docs (right)");
 }
 
+#[test]
+fn every_link_leads_to_a_file() {
+    for page in pages(Path::new(DOCS)) {
+        let path = Path::new(DOCS).join(&page);
+        let text = fs::read_to_string(&path).unwrap();
+        // Every second part between the fences is code.
+        for prose in text.split("```").step_by(2) {
+            let links = prose.split("](").skip(1).map(|rest| rest.split(')').next().unwrap());
+            for link in links.filter(|link| !link.starts_with("http") && !link.starts_with('#')) {
+                let file = path.parent().unwrap().join(link.split('#').next().unwrap());
+                assert!(file.exists(), "{}: {link}", page.display());
+            }
+        }
+    }
+}
+
 /// Runs the blocks of commands of a tutorial, in their order, in one empty folder.
 #[cfg(unix)]
 fn run(tutorial: &str) -> tempfile::TempDir {
