@@ -87,7 +87,8 @@ fn losses(runs: &[&Section], kind: Kind) -> Option<Figure> {
         return None;
     }
     let points = found.iter().flat_map(|(_, _, points)| points.iter().copied());
-    let curves = Curves::around("epoch", "loss", points);
+    let curves =
+        Curves::around("epoch", "loss", points.clone()).of_counts().log(points.map(|(_, loss)| loss));
     let add = |curves: Curves, (name, colour, points): (String, _, _)| curves.line(&name, colour, points);
     let curves = found.into_iter().fold(curves, add);
     let id = format!("losses-{}", kind.name());

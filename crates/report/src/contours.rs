@@ -26,6 +26,15 @@ impl Contours {
         drawn(look.size, format, |canvas| self.draw(canvas, &function, look))
     }
 
+    /// Whether a point lies between the first and the last tile of its row.
+    fn measured(&self, (x, y): (f64, f64)) -> bool {
+        let row = self.tiles.iter().filter(|tile| tile.y.contains(&y));
+        let (first, last) = row.fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), tile| {
+            (tile.x.start.min(first), tile.x.end.max(last))
+        });
+        (first..=last).contains(&x)
+    }
+
     fn draw(&self, canvas: &Canvas<'_>, function: &impl Fn(f64, f64) -> f64, look: Look) -> Drawn {
         const GRID: (usize, usize) = (240, 120);
         let mut chart = chart(canvas, &self.axes, self.top.is_some(), false, look)?;
@@ -37,7 +46,8 @@ impl Contours {
         }
         chart.draw_series(self.tiles.iter().map(tile))?;
         for &level in &self.levels {
-            let segments = contour(&self.axes, GRID, function, level);
+            let mut segments = contour(&self.axes, GRID, function, level);
+            segments.retain(|[at, _]| self.tiles.is_empty() || self.measured(*at));
             let path = |s: &[(f64, f64); 2]| PathElement::new(*s, INK.mix(0.8).stroke_width(1));
             chart.draw_series(segments.iter().map(path))?;
             write_level(&mut chart, &self.axes, level, &segments)?;
@@ -164,5 +174,20 @@ mod tests {
         };
         assert_eq!(names.len(), 2);
         assert!(at(names[0]) < 620.0 && (at(names[1]) - at(names[0]) - 620.0).abs() < 2.0);
+    }
+
+    #[test]
+    fn contours_are_drawn_only_between_measured_tiles() {
+        let tile = |x: Range<f64>| Tile { x, y: -2.0..2.0, value: 0.5 };
+        let axes = crate::plot::axes();
+        let all =
+            Contours { axes, tiles: vec![tile(-2.0..-1.5), tile(-0.5..0.0)], levels: vec![], top: None };
+        let drawn = |levels: &[f64]| {
+            let contours = Contours { levels: levels.to_vec(), ..all.clone() };
+            contours.drawn(Format::Svg, |x, _| (x + 2.0) / 4.0, Look::PAGE).unwrap()
+        };
+        // x = -1 lies between the tiles, x = 1 has none right of it.
+        assert_ne!(drawn(&[0.25]), drawn(&[]));
+        assert_eq!(drawn(&[0.25, 0.75]), drawn(&[0.25]));
     }
 }

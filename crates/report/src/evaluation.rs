@@ -171,10 +171,11 @@ impl EvaluationReport {
             .map(|(phase, sums)| (*phase as f64, sums.mean() - error(sums), sums.mean() + error(sums)))
             .collect();
         let ends = band.iter().flat_map(|(x, low, high)| [(*x, *low), (*x, *high)]);
-        let mut curves = Curves::around(&x, "result − expected", ends).line("", BLUE, means);
+        let mut curves = Curves::around(&x, "result − expected", ends).of_counts().line("", BLUE, means);
         curves.bands.push(Band { colour: BLUE, points: band });
         let losses = points(Sums::loss);
-        let loss = Curves::around(&x, "squared error", losses.iter().copied()).line("", ORANGE, losses);
+        let loss =
+            Curves::around(&x, "squared error", losses.iter().copied()).of_counts().line("", ORANGE, losses);
         let mut data = Table::new(&["phase", "positions", "mean residual", "mean squared error"]);
         for (phase, sums) in &groups {
             let numbers = [Cell::exact(sums.mean()), Cell::exact(sums.loss())];
@@ -193,7 +194,7 @@ impl EvaluationReport {
         let groups = self.by(key);
         let points: Vec<(f64, f64)> =
             groups.iter().map(|(group, sums)| (*group as f64, sums.loss())).collect();
-        let curves = Curves::around(name, "squared error", points.iter().copied());
+        let curves = Curves::around(name, "squared error", points.iter().copied()).of_counts();
         let curves = curves.line("", ORANGE, points.clone()).dots("", ORANGE, points);
         let mut data = Table::new(&[name, "positions", "mean squared error"]);
         for (group, sums) in &groups {

@@ -3,6 +3,7 @@ use std::path::Path;
 use plotters::prelude::*;
 
 use super::plot::{digits, tick};
+use super::scale::{Kind, Scale};
 use super::style::{BLUE, Canvas, Drawn, FONT, Format, GRID, INK, Look, drawn};
 use patzer_io::error::Result;
 use patzer_io::number::grouped;
@@ -55,7 +56,13 @@ impl Histogram {
             .margin_right(2 * look.text)
             .x_label_area_size(3 * look.text as u32 + 2)
             .y_label_area_size(wide + 2 * look.text as u32 + 8)
-            .build_cartesian_2d(self.start..end, 0.0..highest as f64 * 1.05)?;
+            .build_cartesian_2d(
+                Scale::new(
+                    self.start..end,
+                    if self.width.fract() == 0.0 { Kind::Whole } else { Kind::Linear },
+                ),
+                Scale::new(0.0..highest as f64 * 1.05, Kind::Whole),
+            )?;
         chart
             .configure_mesh()
             .disable_x_mesh()
@@ -65,8 +72,7 @@ impl Histogram {
             .label_style(look.letters())
             .axis_desc_style(look.letters())
             .x_labels(look.size.0 as usize / 80)
-            // Counts are whole, and so are their ticks.
-            .y_labels(8.min(highest as usize + 1))
+            .y_labels(8)
             .x_desc(&self.values)
             .y_desc(&self.counted)
             .x_label_formatter(&|value| tick(*value, decimals))

@@ -22,6 +22,7 @@ pub mod moves;
 pub mod network;
 mod plot;
 mod png;
+mod scale;
 pub mod section;
 pub mod spsa;
 mod squares;

@@ -59,7 +59,9 @@ pub fn losses(epochs: &[Epoch]) -> Figure {
     let train: Vec<(f64, f64)> = epochs.iter().map(|e| (e.epoch, e.train)).collect();
     let validation: Vec<(f64, f64)> = epochs.iter().filter_map(|e| Some((e.epoch, e.validation?))).collect();
     let all = train.iter().chain(&validation).copied();
-    let mut curves = Curves::around("epoch", "loss", all).roomy().line("training", BLUE, train);
+    let values = all.clone().map(|(_, loss)| loss);
+    let curves = Curves::around("epoch", "loss", all).roomy().log(values).of_counts();
+    let mut curves = curves.line("training", BLUE, train.clone());
     if !validation.is_empty() {
         curves = curves.line("validation", ORANGE, validation);
     }
@@ -73,7 +75,8 @@ pub fn rates(epochs: &[Epoch]) -> Option<Figure> {
     if rates.iter().all(|(_, rate)| *rate == rates[0].1) {
         return None;
     }
-    let curves = Curves::around("epoch", "learning rate", rates.iter().copied()).line("", GREEN, rates);
+    let curves =
+        Curves::around("epoch", "learning rate", rates.iter().copied()).of_counts().line("", GREEN, rates);
     let caption = "Of the last step of each epoch.";
     Some(Figure::new("learning-rate", "Learning rate", caption, Drawing::Curves(curves)))
 }
@@ -81,6 +84,7 @@ pub fn rates(epochs: &[Epoch]) -> Option<Figure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scale::Kind;
 
     #[test]
     fn columns_are_found_by_name_and_errors_have_their_line() {
@@ -96,5 +100,22 @@ mod tests {
         assert!(read("epoch\n1\n").unwrap_err().ends_with("line 1: has no column `train_loss`"));
         assert!(read("epoch,train_loss\n1,x\n").unwrap_err().ends_with("line 2: `x` is not a number"));
         assert!(read("epoch,train_loss\n1,\n").unwrap_err().ends_with("line 2: a number is missing"));
+    }
+
+    #[test]
+    fn losses_have_a_logarithmic_axis_that_an_infinite_loss_does_not_widen() {
+        let epochs: Vec<Epoch> = [0.5, f64::INFINITY, 0.05]
+            .into_iter()
+            .zip(1..)
+            .map(|(train, epoch)| Epoch { epoch: f64::from(epoch), train, validation: None, rate: None })
+            .collect();
+        let Drawing::Curves(curves) = losses(&epochs).drawing else { panic!() };
+        assert_eq!(curves.axes.scales, [Kind::Whole, Kind::Log]);
+        let y = &curves.axes.y_range;
+        assert!(y.start > 0.03 && y.start < 0.05 && y.end > 0.5 && y.end < 2.0, "{y:?}");
+        assert_eq!(curves.series[0].points.len(), 3);
+        let nothing = [Epoch { train: 0.0, ..epochs[0] }];
+        let Drawing::Curves(curves) = losses(&nothing).drawing else { panic!() };
+        assert_eq!(curves.axes.scales[1], Kind::Linear, "0 has no logarithm");
     }
 }

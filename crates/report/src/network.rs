@@ -131,7 +131,8 @@ fn activity_figure(activity: &[f64], boards: usize) -> Figure {
     let points: Vec<(f64, f64)> =
         sorted.iter().enumerate().map(|(at, (_, share))| (at as f64, *share)).collect();
     let mut curves =
-        Curves::around("neurons, the most active first", "share of positions", points.iter().copied());
+        Curves::around("neurons, the most active first", "share of positions", points.iter().copied())
+            .of_counts();
     curves.axes.y_range = -0.02..1.02;
     let curves = curves.dots("", BLUE, points);
     let mut data = Table::new(&["neuron", "active"]);

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::path::Path;
 
-use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
+use super::scale::{Kind, Scale};
 use super::style::{Canvas, Drawn, FONT, Format, GRID, INK, Look, PAPER, drawn, shade};
 use patzer_io::error::Result;
 
@@ -17,11 +17,13 @@ pub struct Axes {
     pub y: String,
     pub x_range: Range<f64>,
     pub y_range: Range<f64>,
+    /// Scales of x and y.
+    pub scales: [Kind; 2],
 }
 
 impl Axes {
     pub fn new(title: &str, x: &str, y: &str, x_range: Range<f64>, y_range: Range<f64>) -> Axes {
-        Axes { title: title.into(), x: x.into(), y: y.into(), x_range, y_range }
+        Axes { title: title.into(), x: x.into(), y: y.into(), x_range, y_range, scales: [Kind::Linear; 2] }
     }
 }
 
@@ -127,6 +129,27 @@ impl Curves {
         self
     }
 
+    /// Makes x an axis of counts, whose ticks are whole.
+    #[must_use]
+    pub fn of_counts(mut self) -> Curves {
+        self.axes.scales[0] = Kind::Whole;
+        self
+    }
+
+    /// Makes y logarithmic around positive values, with room for the legend; without such values it stays linear.
+    #[must_use]
+    pub fn log(mut self, values: impl Iterator<Item = f64> + Clone) -> Curves {
+        let finite = values.filter(|value| value.is_finite());
+        let (least, most) =
+            finite.clone().fold((f64::INFINITY, 0.0), |(a, b), value| (value.min(a), value.max(b)));
+        if least > 0.0 && most > 0.0 {
+            let factor = (most / least).max(1.02);
+            self.axes.y_range = least * factor.powf(-0.08)..most * factor.powf(0.4);
+            self.axes.scales[1] = Kind::Log;
+        }
+        self
+    }
+
     fn with(mut self, label: &str, colour: RGBColor, mark: Mark, points: Vec<(f64, f64)>) -> Curves {
         self.series.push(Series { label: label.into(), colour, mark, points, counts: Vec::new() });
         self
@@ -166,6 +189,7 @@ impl Curves {
         }
         for one in &self.series {
             draw_series(&mut chart, axes, one)?;
+            draw_infinite(&mut chart, axes, one)?;
         }
         let position = match &self.legend {
             Legend::Beside => return draw_legend(&strip, &named, look),
@@ -201,6 +225,18 @@ fn draw_legend(strip: &Canvas<'_>, named: &[&Series], look: Look) -> Drawn {
     Ok(())
 }
 
+/// Marks infinite values at the edge of the plot by arrowheads.
+fn draw_infinite(chart: &mut Chart<'_, '_>, axes: &Axes, one: &Series) -> Drawn {
+    let beyond = one.points.iter().filter(|(x, y)| axes.x_range.contains(x) && y.is_infinite());
+    let Range { start, end } = axes.y_range;
+    let mark = |&(x, y): &(f64, f64)| {
+        let (edge, tip) = if y > 0.0 { (end, 1) } else { (start, -1) };
+        EmptyElement::at((x, edge))
+            + Polygon::new(vec![(-6, 10 * tip), (6, 10 * tip), (0, 0)], one.colour.filled())
+    };
+    chart.draw_series(beyond.map(mark)).map(drop)
+}
+
 /// Radius of a dot: its area is the share of its count, never too small to see.
 fn radius(count: u64, most: u64) -> u32 {
     (7.0 * (count as f64 / most.max(1) as f64).sqrt()).round().max(1.0) as u32
@@ -213,8 +249,14 @@ fn draw_series<'a, 'b: 'a>(chart: &mut Chart<'a, 'b>, axes: &Axes, one: &Series)
     let (colour, mark) = (one.colour, one.mark);
     let drawn = match mark {
         Mark::Line => {
-            let points = one.points.iter().filter(inside).copied();
-            chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?
+            // A value that is not finite interrupts the line.
+            for part in one.points.split(|point| !point.1.is_finite()).skip(1).filter(|part| !part.is_empty())
+            {
+                let points = part.iter().filter(inside).copied();
+                chart.draw_series(LineSeries::new(points, colour.stroke_width(2)))?;
+            }
+            let first = one.points.iter().take_while(|point| point.1.is_finite()).filter(inside).copied();
+            chart.draw_series(LineSeries::new(first, colour.stroke_width(2)))?
         }
         Mark::Dots => {
             let most = one.counts.iter().copied().max().unwrap_or(0);
@@ -249,7 +291,7 @@ impl Extent {
     }
 }
 
-pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
+pub(super) type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Scale, Scale>>;
 
 pub(super) const FILE: Look = Look { size: (860, 560), text: 14, title: 18 };
 
@@ -288,7 +330,9 @@ pub(super) fn chart<'a, 'b>(
         // A label area would repeat the labels of x.
         builder.margin_top(look.title + 3 * look.text + 14);
     }
-    let mut chart = builder.build_cartesian_2d(axes.x_range.clone(), axes.y_range.clone())?;
+    let [x, y] = axes.scales;
+    let (x, y) = (Scale::new(axes.x_range.clone(), x), Scale::new(axes.y_range.clone(), y));
+    let mut chart = builder.build_cartesian_2d(x, y)?;
     let mut mesh = chart.configure_mesh();
     mesh.x_desc(&axes.x).y_desc(&axes.y).axis_style(INK).label_style(look.letters());
     let [x_tick, y_tick] = digits.map(|digits| move |value: &f64| tick(*value, digits));
@@ -335,7 +379,7 @@ pub(super) fn top_axis(
 }
 
 /// The least of 1, 2, 5, 10, … that is no smaller.
-fn round_step(least: f64) -> f64 {
+pub(super) fn round_step(least: f64) -> f64 {
     let power = 10f64.powf(least.abs().max(1e-12).log10().floor());
     [1.0, 2.0, 5.0].into_iter().map(|step| step * power).find(|step| *step >= least).unwrap_or(10.0 * power)
 }
@@ -399,6 +443,20 @@ mod tests {
         }
         assert!(!texts.contains(&"-7"), "{texts:?}");
         assert_eq!([1.2, 3.0, 7.0, 0.04].map(round_step), [2.0, 5.0, 10.0, 0.05]);
+    }
+
+    #[test]
+    fn infinite_values_are_marked_at_the_edge_and_interrupt_the_line() {
+        let points =
+            vec![(-2.0, f64::INFINITY), (-1.0, 0.0), (0.0, 1.0), (0.5, f64::NAN), (1.0, 0.5), (1.5, 1.0)];
+        let curves = Curves::within(axes()).line("", BLUE, points);
+        let drawn = |curves: &Curves| String::from_utf8(curves.drawn(Format::Svg, FILE).unwrap()).unwrap();
+        let svg = drawn(&curves);
+        let of_line = |tag: &&str| tag.starts_with("polyline") && tag.contains("#0072B2");
+        assert_eq!(svg.split('<').filter(of_line).count(), 2, "{svg}");
+        let arrows = |svg: &str| svg.split('<').filter(|tag| tag.starts_with("polygon")).count();
+        assert_eq!(arrows(&svg), 1);
+        assert_eq!(arrows(&drawn(&Curves::within(axes()).line("", BLUE, vec![(0.0, f64::NEG_INFINITY)]))), 1);
     }
 
     #[test]

@@ -97,7 +97,7 @@ fn courses(now: &[Value], course: &[(f64, Vec<Value>)]) -> Part {
             .map(|(games, now)| (*games, start - now[at].noise, start + now[at].noise))
             .collect();
         let ends = band.iter().flat_map(|&(x, low, high)| [(x, low), (x, high)]);
-        let mut curves = Curves::around("games", "value", points.iter().copied().chain(ends));
+        let mut curves = Curves::around("games", "value", points.iter().copied().chain(ends)).of_counts();
         curves.bands.push(Band { colour: PURPLE, points: band });
         curves.levels.push(Level { label: String::new(), y: start, colour: PURPLE });
         let name = &now[at].param.name;

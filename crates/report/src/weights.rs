@@ -258,7 +258,7 @@ fn lists(terms: &[Term<'_>]) -> Part {
         }
         // Values without positions have huge errors: only the values set the limits.
         let points = lines.iter().flat_map(|(_, _, points)| points.iter().copied());
-        let mut curves = Curves::around("entry", "centipawns", points).roomy();
+        let mut curves = Curves::around("entry", "centipawns", points).roomy().of_counts();
         let (low, high) = (curves.axes.y_range.start, curves.axes.y_range.end);
         for band in &mut bands {
             band.points.iter_mut().for_each(|p| (p.1, p.2) = (p.1.clamp(low, high), p.2.clamp(low, high)));

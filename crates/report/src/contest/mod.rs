@@ -351,4 +351,25 @@ mod tests {
         let verdict = section.measures.iter().find(|measure| measure.key == "verdict").unwrap();
         assert_eq!(verdict.value, Cell::text("H1"));
     }
+
+    #[test]
+    fn the_elo_curve_begins_at_the_first_pair_and_keeps_an_infinite_elo() {
+        let pair = |half_points| Pair { players: [0, 1], half_points, opening: 0 };
+        let players = ["A", "B"].map(String::from).to_vec();
+        for pairs in [vec![[2, 2], [0, 1], [1, 1]], vec![[2, 2]], vec![[1, 1]]] {
+            let pairs: Vec<Pair> = pairs.into_iter().map(pair).collect();
+            let contest = Contest { players: players.clone(), pairs: pairs.clone(), ..Contest::default() };
+            let section = section("x", &contest);
+            let figure = section.figures().find(|figure| figure.id == "elo").unwrap();
+            let Drawing::Curves(curves) = &figure.drawing else { panic!() };
+            let (line, band) = (&curves.series[0].points, &curves.bands[0].points);
+            assert_eq!([line.len(), band.len()], [pairs.len(); 2]);
+            assert_eq!(line[0].0, 2.0);
+            assert_eq!(line[0].1 == f64::INFINITY, pairs[0].half_points == [2, 2]);
+            let (x, y) = (&curves.axes.x_range, &curves.axes.y_range);
+            assert!(x.start <= 2.0 && x.end >= 2.0 * pairs.len() as f64, "{x:?}");
+            assert!(y.start.is_finite() && y.end.is_finite() && y.contains(&0.0), "{y:?}");
+            assert!(band.iter().all(|(_, low, high)| low <= high && *low >= y.start && *high <= y.end));
+        }
+    }
 }

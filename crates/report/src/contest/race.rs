@@ -3,6 +3,7 @@
 use super::Contest;
 use crate::figure::{Drawing, Figure};
 use crate::plot::{Curves, Legend};
+use crate::scale::Kind;
 use crate::section::{Part, Section};
 use crate::style::{BLUE, GREEN, ORANGE, PURPLE};
 use crate::table::{Cell, Table};
@@ -70,7 +71,8 @@ fn allocation(contest: &Contest, settings: &RaceSettings) -> Figure {
     order.sort_by_key(|candidate| std::cmp::Reverse(games[*candidate]));
     let last = rows.last().map_or(0.0, |(x, _)| *x);
     let ends = [(0.0, 0.0), (last, games[order[0]] as f64)];
-    let mut curves = Curves::around("games", "games of the candidate", ends.into_iter());
+    let mut curves = Curves::around("games", "games of the candidate", ends.into_iter()).of_counts();
+    curves.axes.scales[1] = Kind::Whole;
     for (candidate, colour) in order.iter().zip(COLOURS) {
         let points = rows.iter().map(|(x, games)| (*x, games[*candidate] as f64)).collect();
         curves = curves.line(&contest.players[*candidate], colour, points);
@@ -97,7 +99,7 @@ fn regret(contest: &Contest, evidence: &Evidence) -> Figure {
     }
     let uniform = evidence.uniform_regret();
     let even: Vec<(f64, f64)> = points.iter().map(|(games, _)| (*games, games * uniform)).collect();
-    let mut curves = Curves::around("games", "points lost", points.iter().chain(&even).copied());
+    let mut curves = Curves::around("games", "points lost", points.iter().chain(&even).copied()).of_counts();
     curves.legend = Legend::Within(plotters::prelude::SeriesLabelPosition::UpperLeft);
     let curves = curves.line("equal games", ORANGE, even.clone()).line("this race", BLUE, points.clone());
     let mut data = Table::new(&["games", "points lost", "with equal games"]);

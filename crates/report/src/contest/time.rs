@@ -48,7 +48,7 @@ fn by_move(id: &str, title: &str, unit: &str, lines: Vec<(&String, Vec<(f64, f64
         return None;
     }
     let all = lines.iter().flat_map(|(_, points)| points.iter().copied());
-    let curves = Curves::around("move", unit, all).roomy();
+    let curves = Curves::around("move", unit, all).roomy().of_counts();
     let colours = [BLUE, ORANGE, GREEN, PURPLE].into_iter().cycle();
     let curves = lines
         .into_iter()
