@@ -6,6 +6,8 @@
 # make study-NAME [DATA=GAMES] [QUICK=1] ...
 #               a study of docs/studies, in runs/study-NAME; make study-quick runs all in their quick form
 # make python   builds the Python package into target/wheels and tests it, in a virtual environment; docs/python.md
+# make deb      a Debian package of portable programs, in target; docs/install.md
+# make static   programs that need no C library, in target/MACHINE-unknown-linux-musl/release
 # make clean    removes what was built and the demo's files
 # make EXE=NAME [EVALFILE=NET] [PGO=1] [TUNE=1]
 #               puts the engine here under that name, as OpenBench asks for it; NET is built in as its evaluation;
@@ -17,7 +19,7 @@ CARGO ?= cargo
 NATIVE = RUSTFLAGS="$(RUSTFLAGS) -C target-cpu=native $(GUIDED)"
 PATZER = ../target/release/patzer
 
-.PHONY: demo build test bench bench-train fuzz python clean
+.PHONY: demo build test bench bench-train fuzz python deb static clean
 
 # 1 in a branch that OpenBench tunes: its workers give `make` no variable of their own.
 TUNE ?=
@@ -115,6 +117,21 @@ python:
 		--target-dir "$(TARGET)" --out "$(TARGET)/wheels"
 	$(PIP) --no-deps --force-reinstall "$(TARGET)"/wheels/*.whl
 	CARGO_TARGET_DIR="$(TARGET)" "$(VENV_BIN)/python" -m pytest -q -rs crates/python
+
+# Portable programs have a folder of their own, so that the native ones need not be built again.
+SYSROOT = $(shell rustc --print sysroot)
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+PORTABLE = $(CARGO) build --release --locked --bin patzer --bin patzer-uci --target
+deb:
+	$(PORTABLE) $(HOST)
+	@sh tools/deb.sh "$(TARGET)/$(HOST)/release" "$(TARGET)"
+
+MUSL = $(firstword $(subst -, ,$(HOST)))-unknown-linux-musl
+static:
+	@test -d "$(SYSROOT)/lib/rustlib/$(MUSL)" || { echo "make static: first rustup target add $(MUSL)"; exit 1; }
+	@command -v musl-gcc > /dev/null || { echo "make static: needs musl-gcc (Debian: apt install musl-tools)"; exit 1; }
+	$(PORTABLE) $(MUSL)
+	@ls "$(TARGET)/$(MUSL)/release/patzer" "$(TARGET)/$(MUSL)/release/patzer-uci"
 
 # Variables of the command line reach the scripts through the environment; each script says which it takes.
 STUDIES = presets features threats buckets views labels teachers generations search factorial nodes playouts strength \

@@ -4,7 +4,6 @@ use std::fs::{File, TryLockError};
 use std::path::Path;
 
 use crate::error::{Error, Result};
-use crate::printable::printable;
 
 /// An exclusive lock on a file or folder; the system releases it when the process ends, however it ends.
 #[derive(Debug)]
@@ -66,7 +65,7 @@ fn holder(file: &File) -> Option<String> {
     let command = words.collect::<Vec<_>>().join(" ");
     Some(match command.trim() {
         "" => format!("process {process}"),
-        command => format!("process {process} ({})", printable(command)),
+        command => format!("process {process} ({})", crate::printable(command)),
     })
 }
 

@@ -69,6 +69,7 @@ impl Kernel {
 
     /// All kernels of this processor, the fastest last.
     pub fn all() -> Vec<Kernel> {
+        #[cfg_attr(not(target_arch = "x86_64"), allow(unused_mut))]
         let mut kernels = vec![Kernel::Portable];
         #[cfg(target_arch = "x86_64")]
         {
