@@ -24,6 +24,7 @@ mod help;
 #[cfg(unix)]
 mod hostile;
 mod journals;
+mod json_keys;
 mod kills;
 mod label;
 mod man;

@@ -7,7 +7,7 @@ use patzer_train::{RECIPES, Settings};
 
 /// Compares a page with the committed one. After a wanted change: `UPDATE=1 cargo test --test cli reference`, and read
 /// the difference before it is committed.
-fn held(page: &str, text: &str) {
+pub fn held(page: &str, text: &str) {
     let file = format!("{}/docs/reference/{page}", env!("CARGO_MANIFEST_DIR"));
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&file, text).unwrap();

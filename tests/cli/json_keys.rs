@@ -1,0 +1,85 @@
+//! The page of JSON keys in `docs/reference`: what each command prints with `--json`, on small runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::patzer;
+use crate::reference::held;
+
+/// Runs in this order in one folder; `F` is the folder of fixtures. Games are of evaluations that are the same everywhere.
+const RUNS: &[&str] = &[
+    "extract F/engine.pgn.zst --filter unique --sample 2000",
+    "filters",
+    "data stats",
+    "data validate positions.parquet",
+    "data shuffle positions.parquet -o shuffled.parquet",
+    "data split positions.parquet",
+    "data convert positions.parquet -o positions.csv",
+    "label",
+    "wdl",
+    "net init",
+    "tune --hidden 4 --epochs 1 --validation 0.1 -o new.nnue",
+    "tune --hce --epochs 1 -o new.hce.toml",
+    "net info new.nnue",
+    "net features",
+    "eval",
+    "sprt default default-hce --nodes 30 --games 40 --seed 1",
+    "match default default-hce untuned-hce --nodes 30 --games 40 --seed 1",
+    "race default default-hce untuned-hce --nodes 30 --budget 40 --seed 1",
+    "elo --ptnml 34,54,63,64,75",
+    "rate match.pgn",
+    "selfplay default-hce --nodes 10 --games 2 --seed 1",
+    "book make --count 4 --nodes 10 --seed 1 -o book.epd",
+    "book show book.epd",
+    "puzzles F/puzzles.csv --nodes 10",
+    "moves predict positions.parquet --positions 50 --nodes 10",
+    "bench --depth 3",
+    "perft 2",
+];
+
+/// Adds the path of each value below `value`, with its types: `players[].elo` is a number or null.
+fn paths(value: &Value, path: &str, found: &mut BTreeMap<String, BTreeSet<&'static str>>) {
+    let kind = match value {
+        Value::Object(fields) => {
+            let dot = if path.is_empty() { "" } else { "." };
+            return fields.iter().for_each(|(key, value)| paths(value, &format!("{path}{dot}{key}"), found));
+        }
+        Value::Array(items) if !items.is_empty() => {
+            return items.iter().for_each(|item| paths(item, &format!("{path}[]"), found));
+        }
+        Value::Array(_) => "empty list",
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "number",
+        Value::String(_) => "text",
+    };
+    found.entry(path.to_string()).or_default().insert(kind);
+}
+
+#[test]
+fn the_json_keys_are_those_of_the_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let fixtures = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+    let mut text = String::from(
+        "# JSON keys\n\nWhat `--json` prints on stdout, one object. The keys are what the runs below printed: names of \
+         filters, of reasons\nand of dialects of scores are keys too, and others take their place with other data. \
+         `[]` stands for each item of a list.\n",
+    );
+    for line in RUNS {
+        let line_of_files = line.replace("F/", &format!("{fixtures}/"));
+        let args: Vec<&str> = line_of_files.split(' ').chain(["--json"]).collect();
+        let output = patzer(folder.path(), &args);
+        // A test that is undecided is no fault.
+        assert!(matches!(output.status.code(), Some(0 | 11)), "{line}: {output:?}");
+        let mut found = BTreeMap::new();
+        paths(&serde_json::from_slice(&output.stdout).expect(line), "", &mut found);
+        let width = found.keys().map(String::len).max().unwrap_or(0);
+        text += &format!("\n## {}\n\n```text\n", line.replace("F/", ""));
+        for (path, kinds) in found {
+            text += &format!("{path:width$}  {}\n", kinds.into_iter().collect::<Vec<_>>().join(", "));
+        }
+        text += "```\n";
+    }
+    held("json.md", &text);
+}
