@@ -17,6 +17,7 @@ use super::table::Columns;
 use super::visits;
 use crate::Record;
 use crate::dedupe::{Dedupe, Keep};
+use crate::notices;
 use patzer_io::did_you_mean;
 use patzer_io::error::{Error, Result};
 
@@ -339,6 +340,9 @@ impl AnyWriter {
             let visits = format.carries.contains(Capabilities::VISITS);
             let keeps = if visits { visits::is } else { |_: &ExtraColumn| false };
             carried.leave_extra_but(path, &format!("{} does not carry", format.name), keeps);
+        } else if let left @ [_, ..] = &metadata.readable.without(target.with)[..] {
+            let left = left.join(",");
+            notices::add(path, format!("without the columns {left} of the input: convert it --with {left}"));
         }
         let writer = format.create(path, target, metadata)?;
         let writer = writer.ok_or_else(|| Error::internal(format!("{} is not written", format.name)))?;

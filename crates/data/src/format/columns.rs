@@ -59,6 +59,22 @@ pub static READABLE: [Readable; 2] = [
 pub struct ReadableColumns(u8);
 
 impl ReadableColumns {
+    /// The columns of which a file has the names.
+    pub(super) fn among(has: impl Fn(&str) -> bool) -> ReadableColumns {
+        let bits =
+            READABLE.iter().enumerate().filter(|(_, column)| has(column.name)).map(|(bit, _)| 1 << bit);
+        ReadableColumns(bits.sum())
+    }
+
+    pub(super) fn or(self, other: ReadableColumns) -> ReadableColumns {
+        ReadableColumns(self.0 | other.0)
+    }
+
+    /// The columns that `other` has not, by name.
+    pub(super) fn without(self, other: ReadableColumns) -> Vec<&'static str> {
+        ReadableColumns(self.0 & !other.0).iter().map(|column| column.name).collect()
+    }
+
     pub fn iter(self) -> impl Iterator<Item = &'static Readable> {
         READABLE.iter().enumerate().filter(move |(bit, _)| self.0 >> bit & 1 == 1).map(|(_, column)| column)
     }

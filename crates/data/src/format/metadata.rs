@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::columns::Layout;
+use super::columns::ReadableColumns;
 use super::extra::ExtraColumn;
 use crate::dedupe::{Dedupe, Keep};
 use patzer_io::error::{Error, Result};
@@ -39,6 +40,9 @@ pub struct Metadata {
     /// Columns that patzer does not know, and carries along; none unless all writers of the file get their values.
     #[serde(skip)]
     pub extra: Vec<ExtraColumn>,
+    /// Columns of `--with` in the file. They follow from the others, so a copy has them only if it is asked for them.
+    #[serde(skip)]
+    pub readable: ReadableColumns,
 }
 
 /// The games of an input whose number leaves `index` when divided by `of`.
@@ -143,6 +147,7 @@ impl Metadata {
             let fresh = |extra: &&ExtraColumn| joined.extra.iter().all(|known| known.name() != extra.name());
             let fresh: Vec<ExtraColumn> = metadata.extra.iter().filter(fresh).cloned().collect();
             joined.extra.extend(fresh);
+            joined.readable = joined.readable.or(metadata.readable);
             teachers.extend(metadata.teacher.as_deref().filter(|teacher| !teachers.contains(teacher)));
         }
         joined.teacher = (!teachers.is_empty()).then(|| teachers.join("; "));

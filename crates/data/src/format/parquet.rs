@@ -6,7 +6,7 @@ use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
 use rayon::prelude::*;
 
-use super::columns::{self, Column, EMPTY, Layout, Projection};
+use super::columns::{self, Column, EMPTY, Layout, Projection, ReadableColumns};
 use super::encode::ROWS_PER_PAGE;
 use super::extra::ExtraColumn;
 use super::file_columns::{FileColumn, metadata_of, say};
@@ -63,6 +63,7 @@ impl Dataset {
         }
         let (mut metadata, lost) = metadata_of(file.path(), file.metadata(), layout);
         metadata.extra = ExtraColumn::all(file.metadata());
+        metadata.readable = ReadableColumns::among(|name| names.iter().any(|column| column.0 == name));
         let unknown = file.schema().columns().iter().map(|column| column.path().parts()[0].as_str());
         let unknown = unknown.filter(|name| {
             !layout.columns().any(|column| column.name == *name)

@@ -397,7 +397,7 @@ mod tests {
             let mut moves = String::new();
             for _ in 0..6 {
                 let go = format!(
-                    "{weak}setoption name Seed value {seed}\nposition startpos moves{moves}\ngo infinite\n"
+                    "{weak}setoption name Seed value {seed}\nposition startpos moves{moves}\ngo depth 8\n"
                 );
                 moves = format!("{moves} {}", best_move(&go));
             }
