@@ -11,11 +11,8 @@ fn main() {
     if Command::new(cxx).arg("--version").output().is_ok_and(|output| output.status.success()) {
         println!("cargo:rustc-cfg=has_cxx");
     }
-    println!("cargo:rustc-env=PATZER_TARGET={}", env::var("TARGET").unwrap_or_default());
-    println!(
-        "cargo:rustc-env=PATZER_COMMIT={}",
-        commit().map(|commit| format!("{commit}, ")).unwrap_or_default()
-    );
+    let build: Vec<String> = commit().into_iter().chain(env::var("TARGET")).collect();
+    println!("cargo:rustc-env=PATZER_BUILD={}", build.join(", "));
 }
 
 /// The commit of a release build; `None` without a repository. Other builds do without, since they would start from the

@@ -121,8 +121,7 @@ impl Status {
 }
 
 /// Version, commit (`-dirty` with changes on top) and target of this build.
-pub const VERSION: &str =
-    concat!(env!("CARGO_PKG_VERSION"), " (", env!("PATZER_COMMIT"), env!("PATZER_TARGET"), ")");
+pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("PATZER_BUILD"), ")");
 
 /// Turn an engine's games into a stronger evaluation, with proof.
 #[derive(Debug, Parser)]

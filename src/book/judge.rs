@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::{Result, Status, Ui};
-use patzer_io::number::grouped;
+use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
 use patzer_match::book::{BookScores, OpeningScore, score_games};
 use patzer_match::stats::with_error;
@@ -70,14 +70,14 @@ impl fmt::Display for BookComparison {
                 let file = printable(&book.file);
                 write!(
                     f,
-                    "\n{file}: the players' difference passes its 95 % error after {} pairs",
-                    grouped(pairs.ceil() as u64)
+                    "\n{file}: the players' difference passes its 95 % error after {}",
+                    counted(pairs.ceil() as u64, "pair")
                 )?;
             }
         }
         for book in &self.books {
             let (file, count) = (printable(&book.file), book.openings.len());
-            write!(f, "\n\n{file}: {} openings", grouped(count as u64))?;
+            write!(f, "\n\n{file}: {}", counted(count as u64, "opening"))?;
             for (count, what) in [
                 (book.unpaired, "games without their other colour"),
                 (book.unfinished, "games without a result"),
