@@ -87,3 +87,9 @@ fn kill(child: &mut std::process::Child) -> bool {
     }
     running
 }
+
+/// Sends a signal to a process, or to the group `-PID`; by the shell, since a bare system has no other `kill`.
+fn signal(name: &str, process: &str) -> bool {
+    let line = format!("kill -{name} {process}");
+    Command::new("sh").args(["-c", &line]).stderr(Stdio::null()).status().unwrap().success()
+}

@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 use crate::mock;
-use crate::{done, patzer};
+use crate::{done, patzer, signal};
 
 const QUICK: &str = "default-hce --hash 1 --nodes 100 --max-moves 10 --random-plies 6";
 
@@ -288,8 +288,8 @@ fn a_killed_run_of_programs_goes_on_without_playing_a_game_twice() {
             break;
         }
         // Ctrl-C, and at every other time a kill.
-        let signal = if attempt % 2 == 0 { "-INT" } else { "-KILL" };
-        assert!(Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap().success());
+        let name = if attempt % 2 == 0 { "INT" } else { "KILL" };
+        assert!(signal(name, &child.id().to_string()));
         child.wait().unwrap();
         kills += 1;
     }

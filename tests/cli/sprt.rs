@@ -180,7 +180,7 @@ fn an_interrupt_keeps_whole_pairs_and_can_be_resumed() {
     while pairs() < 2 {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(crate::signal("INT", &child.id().to_string()));
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{output:?}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("interrupted"));

@@ -237,7 +237,7 @@ fn embedded_goes_from_self_play_to_a_test_wherever_it_is_killed() {
         }
         // The script and the program that it runs.
         let group = format!("-{}", child.id());
-        Command::new("kill").args(["-KILL", "--", &group]).stderr(Stdio::null()).status().unwrap();
+        crate::signal("KILL", &group);
         killed += usize::from(!child.wait().unwrap().success());
     }
     assert!(killed > 0, "no run was cut short");

@@ -8,7 +8,7 @@ use patzer_eval::Evaluation;
 use patzer_eval::hce::{TERMS, Weights};
 use tempfile::TempDir;
 
-use crate::{done, patzer};
+use crate::{done, patzer, signal};
 
 /// A labelled dataset of made-up games: won, drawn and lost ones.
 fn folder() -> TempDir {
@@ -225,7 +225,7 @@ fn a_terminated_tuning_keeps_its_weights_and_says_so_by_its_exit_code() {
     let mut said = std::io::BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(said.any(|line| line.unwrap().contains("optimiser adam")));
     std::thread::sleep(std::time::Duration::from_millis(50));
-    assert!(Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap().success());
+    assert!(signal("TERM", &child.id().to_string()));
     assert_eq!(child.wait().unwrap().code(), Some(143));
     assert!(folder.path().join("new.hce.toml").exists());
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::mock;
+use crate::{mock, signal};
 
 /// A folder with a book of one opening, the start position.
 fn folder() -> tempfile::TempDir {
@@ -383,7 +383,7 @@ fn an_interrupt_ends_the_engines_too() {
     while fs::read_to_string(&journal).unwrap_or_default().lines().count() < 3 {
         std::thread::sleep(std::time::Duration::from_millis(5));
     }
-    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    assert!(signal("INT", &child.id().to_string()));
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{output:?}");
     assert_eq!(pgn(folder.path()).matches("[Event ").count(), 4);

@@ -2,12 +2,12 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::{done, patzer};
+use crate::{done, patzer, signal};
 
 const PLAYERS: &str = "default-hce untuned-hce --nodes 30 --max-moves 40 --hash 1";
 
@@ -143,7 +143,7 @@ fn an_interrupted_live_page_stays_as_a_page_of_the_last_games() {
     let page = || fs::read_to_string(at.join("page.html")).unwrap_or_default();
     wait_for("the page", || page().contains("content=\"10\""));
     let pid = live.id().to_string();
-    assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    assert!(signal("INT", &pid));
     assert_eq!(live.wait().unwrap().code(), Some(130));
     assert!(!page().contains("refresh") && page().contains("</html>"));
 }
