@@ -1,7 +1,7 @@
 #!/bin/sh
 # Feature sets (a thesis on networks' inputs, 2024): docs/studies/features.md.
 #
-# Twelve sums of feature blocks, trained alike; then sizes of the hidden layer, and the loss that needs no labels.
+# Twelve sums of feature blocks, trained alike; then sizes of the hidden layer.
 #
 #   DATA   games with scores [fixtures/engine.pgn.zst]   SEEDS   seeds        [1; quick: 1]
 #   GAMES  games of each match [500; 2]                  LIMIT   of each move [--movetime 20 with a margin; --nodes 50]
@@ -21,8 +21,6 @@ default SETS "all h+v d1+d2 h+v+d1+d2 all+h+v all+d1+d2 all+h+v+d1+d2 all+ph all
 
 positions
 step blocks net features labelled.parquet --limit 200000
-# A name of a set is a file's name too.
-titles=""
 for seed in $SEEDS; do
     for set in $SETS; do
         network "$set-$seed" labelled.parquet --features "$set" --hidden "$HIDDEN" --seed "$seed"
@@ -32,15 +30,10 @@ for seed in $SEEDS; do
         network "n$size-$seed" labelled.parquet --hidden "$size" --seed "$seed"
         match "n$size-$seed" "n$size-$seed.nnue" "all-$seed.nnue"
     done
-    # From moves alone: at first, and behind the network that labels have made.
-    set -- --hidden "$HIDDEN" --seed "$seed" --no-resolve --set loss=pqr
-    network "pqr-$seed" positions.parquet "$@"
-    network "more-$seed" positions.parquet "$@" --set "start=all-$seed.nnue" --set legal_quantile=0.5
-    for kind in pqr more; do match "$kind-$seed" "$kind-$seed.nnue" "all-$seed.nnue"; done
 done
 
 set --
 for set in $SETS; do set -- "$@" "$set" "\`$set\`"; done
 for size in $SIZES; do set -- "$@" "n$size" "\`all\`, $size neurons"; done
-compare "$@" pqr "PQR from the start" more "PQR behind \`all\`"
+compare "$@"
 finish

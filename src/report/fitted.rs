@@ -192,10 +192,10 @@ fn judged(
     k: Option<f64>,
     ui: &Ui,
 ) -> Result<Known<(EvaluationReport, Vec<Case>)>> {
-    let Positions { cases, what } = match read(args, source, ui)? {
+    let Positions { cases, moves, what } = match read(args, source, ui)? {
         Ok(positions) => positions,
         Err(reason) => return Ok(Err(reason)),
     };
     let unfitted = |e| Missing(format!("K cannot be fitted ({e})"));
-    Ok(evaluate(&cases, evaluation, k, &what).map_err(unfitted).map(|judged| (judged, cases)))
+    Ok(evaluate(&cases, &moves, evaluation, k, &what).map_err(unfitted).map(|judged| (judged, cases)))
 }

@@ -2,19 +2,28 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
+use shakmaty::{Chess, Position};
 
 use super::ReportArgs;
 use crate::prepare::{DataArgs, Split, stream};
 use crate::{Error, Result, Ui};
-use patzer_data::AnyReader;
+use patzer_chess::rng::{self, Rng};
+use patzer_chess::{PackedBoard, other_moves, played};
+use patzer_data::{AnyReader, Record};
+use patzer_eval::nnue::halfmoves;
 use patzer_io as io;
 use patzer_label::prepare::halfmoves_at;
-use patzer_report::evaluation::Case;
+use patzer_report::evaluation::{Case, Place};
+use patzer_report::move_values::PlayedMove;
 use patzer_report::section::{Known, Missing};
+
+/// Most moves whose positions are evaluated.
+const MOVES: usize = 100_000;
 
 #[derive(Debug, Default)]
 pub(super) struct Positions {
     pub(super) cases: Vec<Case>,
+    pub(super) moves: Vec<PlayedMove>,
     pub(super) what: String,
 }
 
@@ -82,7 +91,7 @@ fn load(source: &Source, limit: u64, ui: &Ui) -> Result<Positions> {
         strict: false,
     };
     let held_out = source.split.validation > 0.0;
-    let mut cases = Vec::new();
+    let (mut cases, mut moves) = (Vec::new(), Vec::new());
     stream(&data, source.split, ui, &mut |offer| {
         if held_out && !offer.held_out {
             return Ok(Some("not held out"));
@@ -99,6 +108,9 @@ fn load(source: &Source, limit: u64, ui: &Ui) -> Result<Positions> {
             score: score.map(|score| offer.record.turn.fold_wb(score, -score)),
             game: offer.group,
         });
+        if moves.len() < MOVES {
+            moves.extend(played_move(offer.record, cases.len() as u64));
+        }
         Ok(None)
     })?;
     if cases.is_empty() {
@@ -111,5 +123,18 @@ fn load(source: &Source, limit: u64, ui: &Ui) -> Result<Positions> {
     let whose = if held_out { "held out of the training, of" } else { "of" };
     let leaves = if resolved { ", at their quiet leaves" } else { "" };
     let what = format!("{count} positions {whose} {}{leaves}", names.join(", "));
-    Ok(Positions { cases, what })
+    Ok(Positions { cases, moves, what })
+}
+
+/// The position as it was played, after its move, and after another legal move drawn by `number`.
+fn played_move(record: &Record, number: u64) -> Option<PlayedMove> {
+    let position = record.position()?;
+    let best = record.played.unpack(&position)?;
+    let others = other_moves(&position, best)?;
+    let other = others[Rng::new(rng::mix(0, number)).below(others.len())];
+    Some([place(&position), place(&played(&position, best)), place(&played(&position, other))])
+}
+
+fn place(position: &Chess) -> Place {
+    Place { board: PackedBoard::pack(position), turn: position.turn(), halfmoves: halfmoves(position) }
 }

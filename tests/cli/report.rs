@@ -239,6 +239,13 @@ fn a_tuning_is_shown_with_its_weights_and_what_they_get_wrong() {
     let named = self::page(folder, "my.hce.toml --data labelled.parquet");
     assert_eq!(counted(&named, "residuals", 1), train + held_out);
     the_most_wrong_come_first(&named);
+    // A move changes the sign of a value and little else, and the one played is better than most.
+    let before_after = numbers(&named, "before-after");
+    let rising = before_after.iter().filter(|row| number(&row[0]) * number(&row[2]) > 0.0).count();
+    assert!(before_after.len() > 20 && rising > before_after.len() * 3 / 4, "{before_after:?}");
+    let measured =
+        named.text.split("f(R) above f(Q), %").nth(1).and_then(|rest| rest.split_whitespace().next());
+    assert!(measured.is_some_and(|share| number(share) > 55.0), "{measured:?}");
 }
 
 #[test]

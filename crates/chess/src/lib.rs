@@ -25,7 +25,7 @@ pub use game_line::Line;
 pub use move_parts::MoveParts;
 pub use packed::{PackedBoard, PackedMove};
 
-use shakmaty::{Board, CastlingMode, Chess, FromSetup, Move, Position, Setup};
+use shakmaty::{Board, CastlingMode, Chess, FromSetup, Move, MoveList, Position, Setup};
 
 #[inline]
 pub fn played(position: &Chess, m: Move) -> Chess {
@@ -41,6 +41,14 @@ pub fn copy_position(position: &Chess) -> Chess {
     const { assert!(!std::mem::needs_drop::<Chess>(), "plain numbers, of which a copy is a copy") };
     // SAFETY: reads a live position without destructor, so two copies cannot conflict.
     unsafe { std::ptr::read(position) }
+}
+
+/// The legal moves other than this one; `None` where it is illegal or the only one.
+pub fn other_moves(position: &Chess, m: Move) -> Option<MoveList> {
+    let mut moves = position.legal_moves();
+    let all = moves.len();
+    moves.retain(|other| *other != m);
+    (!moves.is_empty() && moves.len() < all).then_some(moves)
 }
 
 pub fn chess960(number: u32) -> Chess {

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::Serialize;
 
@@ -79,7 +80,7 @@ impl Card {
 }
 
 fn digest(path: &Path) -> Result<(String, u64)> {
-    let digest = Digest::default();
+    let digest = Digest::new(Arc::default(), true);
     std::io::copy(&mut digest.of(patzer_io::raw(path)?), &mut std::io::sink())
         .map_err(|e| Error::io(path, e))?;
     Ok(digest.so_far())

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use sha2::{Digest as _, Sha256};
 
 /// Digest of the bytes that its reader has passed on. Clones share the digest.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Digest {
     state: Arc<Mutex<State>>,
     bytes: Arc<AtomicU64>,
@@ -15,14 +15,17 @@ pub struct Digest {
 
 #[derive(Debug, Default)]
 struct State {
-    hash: Sha256,
+    /// `None` if only the length is taken.
+    hash: Option<Sha256>,
     length: u64,
 }
 
 impl Digest {
-    /// A new digest that also adds the length of what is read to `bytes`, which others may share.
-    pub fn counting(bytes: Arc<AtomicU64>) -> Digest {
-        Digest { bytes, ..Digest::default() }
+    /// A new digest that also adds the length of what is read to `bytes`, which others may share; `hashed` says whether
+    /// it takes the SHA-256 at all.
+    pub fn new(bytes: Arc<AtomicU64>, hashed: bool) -> Digest {
+        let state = State { hash: hashed.then(Sha256::default), length: 0 };
+        Digest { state: Arc::new(Mutex::new(state)), bytes }
     }
 
     /// Wraps a reader.
@@ -30,10 +33,11 @@ impl Digest {
         Box::new(Digested { inner, digest: self.clone() })
     }
 
-    /// Hexadecimal SHA-256 and length of what has been read so far.
+    /// Hexadecimal SHA-256, empty if it is not taken, and length of what has been read so far.
     pub fn so_far(&self) -> (String, u64) {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        (format!("{:x}", state.hash.clone().finalize()), state.length)
+        let hash = state.hash.as_ref().map(|hash| format!("{:x}", hash.clone().finalize()));
+        (hash.unwrap_or_default(), state.length)
     }
 }
 
@@ -46,7 +50,9 @@ impl Read for Digested {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.inner.read(buffer)?;
         let mut state = self.digest.state.lock().unwrap_or_else(PoisonError::into_inner);
-        state.hash.update(&buffer[..length]);
+        if let Some(hash) = &mut state.hash {
+            hash.update(&buffer[..length]);
+        }
         state.length += length as u64;
         self.digest.bytes.fetch_add(length as u64, Ordering::Relaxed);
         Ok(length)
@@ -60,7 +66,7 @@ mod tests {
     #[test]
     fn a_digest_is_that_of_what_was_read() {
         let bytes = Arc::new(AtomicU64::new(5));
-        let digest = Digest::counting(Arc::clone(&bytes));
+        let digest = Digest::new(Arc::clone(&bytes), true);
         let mut read = digest.of(Box::new(&b"weights"[..]));
         read.read_exact(&mut [0; 3]).unwrap();
         assert_eq!(digest.so_far(), (crate::sha256(b"wei"), 3));

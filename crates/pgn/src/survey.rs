@@ -50,10 +50,10 @@ pub struct SurveyedReader {
 }
 
 impl SurveyedReader {
-    pub fn start(files: Vec<PathBuf>, options: ScoreOptions) -> Result<SurveyedReader> {
+    pub fn start(files: Vec<PathBuf>, options: ScoreOptions, hashed: bool) -> Result<SurveyedReader> {
         options.check(&files)?;
         Ok(SurveyedReader {
-            reader: Reader::start(files.clone())?,
+            reader: Reader::start(files.clone(), hashed)?,
             files,
             options,
             waiting: VecDeque::new(),

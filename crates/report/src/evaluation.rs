@@ -9,6 +9,7 @@ use shakmaty::{Board, Color, EnPassantMode, Position};
 
 use super::diagram::Diagram;
 use super::figure::{Drawing, Figure};
+use super::move_values::{MoveValues, PlayedMove};
 use super::plot::{Axes, Band, Curves, Tile};
 use super::section::{Part, Section};
 use super::style::{BLUE, GREEN, ORANGE};
@@ -41,6 +42,21 @@ pub struct Case {
     pub game: u64,
 }
 
+impl Case {
+    fn position(&self) -> Place {
+        Place { board: self.board, turn: self.turn, halfmoves: self.halfmoves }
+    }
+}
+
+/// What an evaluation sees of a position.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    pub board: PackedBoard,
+    pub turn: Color,
+    /// The halfmove clock.
+    pub halfmoves: u8,
+}
+
 #[derive(Debug, Clone)]
 struct Evaluated {
     case: Case,
@@ -65,23 +81,25 @@ impl Evaluated {
 #[derive(Debug, Clone)]
 pub struct EvaluationReport {
     evaluated: Vec<Evaluated>,
+    pub moves: MoveValues,
     pub k: f64,
     /// K was fitted to these positions.
     pub fitted: bool,
     pub what: String,
 }
 
-/// Evaluates positions on all threads, illegal ones left out, and fits K unless it is given.
+/// Evaluates positions and moves on all threads, illegal positions left out, and fits K unless it is given.
 pub fn evaluate(
     cases: &[Case],
+    moves: &[PlayedMove],
     evaluation: &Evaluation,
     k: Option<f64>,
     what: &str,
 ) -> Result<EvaluationReport> {
-    let evals = match evaluation {
-        Evaluation::Hce(weights) => scores(cases, &Hce::new(weights.clone())),
-        Evaluation::Nnue(network) => scores(cases, &Nnue::new(network.clone())),
-    };
+    let places: Vec<Place> = cases.iter().map(Case::position).collect();
+    let evals: Vec<(Case, Board, i32)> = (cases.iter().zip(values(&places, evaluation)))
+        .filter_map(|(case, value)| value.map(|(board, eval)| (*case, board, case.turn.fold_wb(eval, -eval))))
+        .collect();
     let fitted = k.is_none();
     let k = match k {
         Some(k) => k,
@@ -95,21 +113,35 @@ pub fn evaluate(
         let expected = expected_score(f64::from(eval), k);
         Evaluated { case, board, eval, expected }
     });
-    Ok(EvaluationReport { evaluated: evaluated.collect(), k, fitted, what: what.into() })
+    let evaluated = evaluated.collect();
+    Ok(EvaluationReport {
+        evaluated,
+        moves: MoveValues::new(moves, evaluation),
+        k,
+        fitted,
+        what: what.into(),
+    })
 }
 
-fn scores<E: Evaluator + Sync>(cases: &[Case], evaluator: &E) -> Vec<(Case, Board, i32)> {
+/// The boards with their values in centipawns for the side to move; `None` where a position is illegal.
+pub(super) fn values(places: &[Place], evaluation: &Evaluation) -> Vec<Option<(Board, i32)>> {
+    match evaluation {
+        Evaluation::Hce(weights) => values_by(places, &Hce::new(weights.clone())),
+        Evaluation::Nnue(network) => values_by(places, &Nnue::new(network.clone())),
+    }
+}
+
+fn values_by<E: Evaluator + Sync>(places: &[Place], evaluator: &E) -> Vec<Option<(Board, i32)>> {
     const CHUNK: usize = 4096;
-    let of_chunk = |chunk: &[Case]| -> Vec<(Case, Board, i32)> {
+    let of_chunk = |chunk: &[Place]| -> Vec<Option<(Board, i32)>> {
         let mut evaluator = evaluator.clone();
-        let one = |case: &Case| {
-            let position = case.board.unpack(case.turn, NO_EP, case.halfmoves.into(), 1)?;
-            let eval = evaluator.evaluate(&position, 0);
-            Some((*case, position.board().clone(), case.turn.fold_wb(eval, -eval)))
+        let one = |place: &Place| {
+            let position = place.board.unpack(place.turn, NO_EP, place.halfmoves.into(), 1)?;
+            Some((position.board().clone(), evaluator.evaluate(&position, 0)))
         };
-        chunk.iter().filter_map(one).collect()
+        chunk.iter().map(one).collect()
     };
-    cases.par_chunks(CHUNK).flat_map_iter(of_chunk).collect()
+    places.par_chunks(CHUNK).flat_map_iter(of_chunk).collect()
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -143,6 +175,7 @@ impl EvaluationReport {
     pub fn measures(&self, section: &mut Section) {
         section.measure("positions", "positions evaluation", self.positions());
         section.measure("loss", "squared error on them", Cell::number(self.loss(), 7));
+        self.moves.measures(section);
     }
 
     pub fn loss(&self) -> f64 {
@@ -302,11 +335,10 @@ impl EvaluationReport {
 
 fn scores_figure(tiles: &BTreeMap<(i32, i32), u64>, means: &BTreeMap<i32, (u64, f64)>) -> Figure {
     let middle = |cp: i32| f64::from(cp) + f64::from(WIDTH) / 2.0;
-    let most = tiles.values().copied().max().unwrap_or(1) as f64;
+    let most = tiles.values().copied().max().unwrap_or(1);
     let range = |cp: i32| f64::from(cp)..f64::from(cp + WIDTH);
     let tile = |(&(score, eval), &count): (&(i32, i32), &u64)| {
-        // On a logarithmic scale, so that small counts show.
-        Tile { x: range(score), y: range(eval), value: (1.0 + count as f64).ln() / (1.0 + most).ln() }
+        Tile::of_count(range(score), range(eval), count, most)
     };
     let reach = f64::from(SCORE_REACH);
     let axes = Axes::new(
@@ -352,7 +384,7 @@ mod tests {
             case("r3k3/8/8/8/8/8/8/4K3 b - - 0 1", 0.5, Some(-20), 3),
             case("4k3/8/8/8/8/8/8/4K3 w - - 0 1", 0.5, None, 4),
         ];
-        evaluate(&cases, &Evaluation::Hce(Arc::new(Weights::untuned())), Some(1.0), "x").unwrap()
+        evaluate(&cases, &[], &Evaluation::Hce(Arc::new(Weights::untuned())), Some(1.0), "x").unwrap()
     }
 
     #[test]

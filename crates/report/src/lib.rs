@@ -18,6 +18,7 @@ mod heatmap;
 mod histogram;
 pub mod html;
 pub mod log;
+pub mod move_values;
 pub mod moves;
 pub mod network;
 mod plot;

@@ -104,6 +104,7 @@ pub(super) fn add_evaluation(
             part.add(evaluation.against_results());
             evaluation.against_scores().into_iter().for_each(|figure| part.add(figure));
             section.part(part);
+            section.part(evaluation.moves.part());
             section.part(evaluation.worst(12));
         }
         Err(reason) => {

@@ -9,7 +9,7 @@ use shakmaty::{Chess, Move, Position};
 
 use super::TrainItem;
 use patzer_chess::rng::Rng;
-use patzer_chess::{PackedBoard, played};
+use patzer_chess::{PackedBoard, other_moves, played};
 use patzer_eval::nnue::halfmoves;
 
 pub const GROUP: usize = 3;
@@ -25,11 +25,7 @@ pub struct PqrGroup {
 impl PqrGroup {
     /// Builds a group with a random other move; `None` if the best move is illegal or the only one.
     pub fn new(position: &Chess, best: Move, seed: u64) -> Option<PqrGroup> {
-        let moves = position.legal_moves();
-        let others: Vec<Move> = moves.iter().copied().filter(|other| *other != best).collect();
-        if others.is_empty() || others.len() == moves.len() {
-            return None;
-        }
+        let others = other_moves(position, best)?;
         let other = others[Rng::new(seed).below(others.len())];
         let item = |position: &Chess| {
             let (board, turn) = (PackedBoard::pack(position), position.turn());
@@ -40,7 +36,7 @@ impl PqrGroup {
         Some(PqrGroup {
             items: [item(position), after(best), after(other)],
             class: (position.turn().is_black(), number),
-            legal: moves.len() as u16,
+            legal: others.len() as u16 + 1,
         })
     }
 }

@@ -88,6 +88,7 @@ pub struct Settings {
     /// `power` (|σ(out) − target|^power), `cross-entropy`, or `pqr`, which learns from the moves played alone.
     pub loss: LossKind,
     pub power: f32,
+    /// Weight of p = −q in `pqr`; 1 in its source.
     pub kappa: f32,
     /// Half the width of the draws in scores and in the output, centipawns: the expected score of s is then
     /// (1 + σ(K·(s − offset)/400) − σ(K·(−s − offset)/400)) / 2. On the CPU alone, with `power`; of scores also with
@@ -204,7 +205,7 @@ impl Settings {
             start_layout: None,
             loss: LossKind::Power,
             power: 2.0,
-            kappa: 10.0,
+            kappa: 1.0,
             score_offset: 0.0,
             output_offset: 0.0,
             asymmetry: 0.0,

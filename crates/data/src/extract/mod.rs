@@ -130,7 +130,7 @@ pub fn extract(
     if let Some(next_game) = collector.next_game() {
         let key = stages.dedupe.filter(|_| !resumes);
         let parser = ChunkParser { filters, settings, key, next_game, pool: &pool };
-        let mut reader = SurveyedReader::start(files.to_vec(), settings.scores.clone())?;
+        let mut reader = SurveyedReader::start(files.to_vec(), settings.scores.clone(), true)?;
         let mut parsed = Vec::new();
         let threads = rayon::current_num_threads();
         let most = (settings.memory() / 4 / CHUNK_BYTES).clamp(threads, 16 * threads);

@@ -1,6 +1,7 @@
 //! Terms of the model of moves: the groups of features, and pairs of groups whose levels interact.
 
 use super::features::{FeatureLevels, GROUPS};
+use patzer_io::did_you_mean;
 
 /// Most free strengths of a fit: their information matrix is held in memory for several chunks at once.
 pub const MOST_STRENGTHS: usize = 1500;
@@ -28,7 +29,9 @@ impl Term {
         let place = |name: &str| {
             let known = || GROUPS.iter().map(|group| group.name).collect::<Vec<_>>().join(", ");
             let found = GROUPS.iter().position(|group| group.name == name);
-            found.ok_or_else(|| format!("{name}: no such group of features; there are {}", known()))
+            let meant = || did_you_mean(name, GROUPS.iter().map(|group| group.name));
+            found
+                .ok_or_else(|| format!("{name}: no such group of features; there are {}{}", known(), meant()))
         };
         let (first, second) = (place(first)?, place(second)?);
         match first == second {
@@ -118,6 +121,7 @@ mod tests {
             ("capture:check:place", "two groups"),
             ("capture:chess", "no such group of features; there are capture,"),
             ("check:check", "does not interact with itself"),
+            ("check:captur", "did you mean `capture`?"),
         ] {
             assert!(Term::parse(text).unwrap_err().contains(says), "{text}");
         }

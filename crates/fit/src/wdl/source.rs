@@ -126,7 +126,7 @@ pub fn read<S: Default + Send>(
     mut absorb: impl FnMut(S) + Send,
     progress: &mut (dyn FnMut(ReadProgress) + Send),
 ) -> Result<ReadCounts> {
-    let mut reader = SurveyedReader::start(files.to_vec(), ScoreOptions::default())?;
+    let mut reader = SurveyedReader::start(files.to_vec(), ScoreOptions::default(), false)?;
     let mut collector =
         ChunkCollector { files, plausible: false, first_bad: None, counts: ReadCounts::default(), progress };
     let mut parsed: Vec<Parsed<S>> = Vec::new();

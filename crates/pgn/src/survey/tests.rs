@@ -42,7 +42,7 @@ fn read(text: &str, options: ScoreOptions) -> Games {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.pgn");
     std::fs::write(&path, text).unwrap();
-    let mut reader = SurveyedReader::start(vec![path], options).unwrap();
+    let mut reader = SurveyedReader::start(vec![path], options, false).unwrap();
     let mut all = Games { records: Vec::new(), decisions: Vec::new(), tally: ScoreTally::default() };
     while let Some(surveyed) = reader.next_event() {
         all.decisions.extend(surveyed.survey.into_iter().flat_map(|survey| survey.decisions));
