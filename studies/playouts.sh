@@ -19,6 +19,8 @@ default EPOCHS 20 1
 default WDL 0.3 0.3
 default QUICKLY "" "--max-moves 40 --hash 1"
 
+# Half of either search's games are positions of twice the games; so are these, of alpha-beta alone.
+step play-more selfplay --search alpha-beta --games "$PLAYED" --nodes "$NODES" $QUICKLY --seed 2 --resume -o more.pgn.zst
 # Playouts fill the same hours with other numbers of positions; `as-long` has as many as fill the hours of alpha-beta's.
 for search in alpha-beta mcts; do
     step "play-$search" selfplay --search "$search" --games "$PLAYED" --nodes "$NODES" $QUICKLY --seed 1 --resume \
@@ -35,16 +37,18 @@ half=$((POSITIONS / 2))
 # drawn NAME SEARCH POSITIONS: unique positions of a search's games; fewer than wanted are as many as there are.
 drawn() { step "extract-$1" extract "$2.pgn.zst" --filter unique --sample "$3" --seed "$seed" -o "$1.parquet"; }
 
-names="alpha-beta mcts both as-long"
+names="alpha-beta mcts both twice as-long"
 for seed in $SEEDS; do
     drawn "alpha-beta-$seed" alpha-beta "$POSITIONS"
     drawn "mcts-$seed" mcts "$POSITIONS"
     drawn "half-alpha-beta-$seed" alpha-beta "$half"
     drawn "half-mcts-$seed" mcts "$half"
+    drawn "half-more-$seed" more "$half"
     drawn "as-long-$seed" mcts "$as_long"
     for of in $names; do
         case $of in
             both) data="half-alpha-beta-$seed.parquet half-mcts-$seed.parquet" ;;
+            twice) data="half-alpha-beta-$seed.parquet half-more-$seed.parquet" ;;
             *) data="$of-$seed.parquet" ;;
         esac
         tuned "$of-$seed" $data $small --hidden "$HIDDEN" --epochs "$EPOCHS" --seed "$seed" --wdl "$WDL"
@@ -62,6 +66,7 @@ for of in $names; do
         alpha-beta) name="alpha-beta" hour=$(speed alpha-beta) ;;
         mcts) name="playouts" hour=$(speed mcts) ;;
         both) name="both, half of each" hour="" ;;
+        twice) name="alpha-beta, twice the games" hour="" ;;
         as-long) name="playouts, as long" hour=$(speed mcts) ;;
     esac
     test -z "$hour" || hour=$(printf %.0f "$hour")
