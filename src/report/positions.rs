@@ -13,9 +13,10 @@ use patzer_data::{AnyReader, Record};
 use patzer_eval::nnue::halfmoves;
 use patzer_io as io;
 use patzer_label::prepare::halfmoves_at;
-use patzer_report::evaluation::{Case, Place};
+use patzer_report::evaluation::Case;
 use patzer_report::move_values::PlayedMove;
 use patzer_report::section::{Known, Missing};
+use patzer_report::values::Place;
 
 /// Most moves whose positions are evaluated.
 const MOVES: usize = 100_000;

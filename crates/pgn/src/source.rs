@@ -34,8 +34,8 @@ pub struct Chunk {
     pub truncated: bool,
 }
 
-/// A message from the reader thread. SHA-256 sums are hexadecimal, of the file's bytes on disk, and empty unless asked for. The last, truncated
-/// game of a broken file comes in a chunk before [`Event::Broken`].
+/// A message from the reader thread. SHA-256 sums are hexadecimal, of the file's bytes on disk, and empty unless asked
+/// for. The last, truncated game of a broken file comes in a chunk before [`Event::Broken`].
 #[derive(Debug)]
 pub enum Event {
     Chunk(Chunk),

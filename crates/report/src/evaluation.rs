@@ -3,9 +3,8 @@
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashSet};
 
-use rayon::prelude::*;
 use shakmaty::fen::Fen;
-use shakmaty::{Board, Color, EnPassantMode, Position};
+use shakmaty::{Board, Color, EnPassantMode};
 
 use super::diagram::Diagram;
 use super::figure::{Drawing, Figure};
@@ -14,13 +13,13 @@ use super::plot::{Axes, Band, Curves, Tile};
 use super::section::{Part, Section};
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
+use super::values::{Place, values};
 use patzer_chess::PackedBoard;
 use patzer_chess::packed::NO_EP;
 use patzer_chess::score::expected_score;
 use patzer_chess::score::is_mate;
-use patzer_eval::hce::{FULL_PHASE, Hce, phase};
-use patzer_eval::nnue::Nnue;
-use patzer_eval::{Evaluation, Evaluator};
+use patzer_eval::Evaluation;
+use patzer_eval::hce::{FULL_PHASE, phase};
 use patzer_fit::wdl::fit_k;
 use patzer_io::error::Result;
 
@@ -46,15 +45,6 @@ impl Case {
     fn position(&self) -> Place {
         Place { board: self.board, turn: self.turn, halfmoves: self.halfmoves }
     }
-}
-
-/// What an evaluation sees of a position.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Place {
-    pub board: PackedBoard,
-    pub turn: Color,
-    /// The halfmove clock.
-    pub halfmoves: u8,
 }
 
 #[derive(Debug, Clone)]
@@ -121,27 +111,6 @@ pub fn evaluate(
         fitted,
         what: what.into(),
     })
-}
-
-/// The boards with their values in centipawns for the side to move; `None` where a position is illegal.
-pub(super) fn values(places: &[Place], evaluation: &Evaluation) -> Vec<Option<(Board, i32)>> {
-    match evaluation {
-        Evaluation::Hce(weights) => values_by(places, &Hce::new(weights.clone())),
-        Evaluation::Nnue(network) => values_by(places, &Nnue::new(network.clone())),
-    }
-}
-
-fn values_by<E: Evaluator + Sync>(places: &[Place], evaluator: &E) -> Vec<Option<(Board, i32)>> {
-    const CHUNK: usize = 4096;
-    let of_chunk = |chunk: &[Place]| -> Vec<Option<(Board, i32)>> {
-        let mut evaluator = evaluator.clone();
-        let one = |place: &Place| {
-            let position = place.board.unpack(place.turn, NO_EP, place.halfmoves.into(), 1)?;
-            Some((position.board().clone(), evaluator.evaluate(&position, 0)))
-        };
-        chunk.iter().map(one).collect()
-    };
-    places.par_chunks(CHUNK).flat_map_iter(of_chunk).collect()
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -369,6 +338,7 @@ mod tests {
     use super::*;
     use patzer_chess::fen;
     use patzer_eval::hce::Weights;
+    use shakmaty::Position;
 
     fn case(text: &str, result: f32, score: Option<i32>, game: u64) -> Case {
         let position = fen::position(text, false).unwrap();

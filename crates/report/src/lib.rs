@@ -30,5 +30,6 @@ mod squares;
 pub mod stats;
 pub mod style;
 pub mod table;
+pub mod values;
 pub mod wdl;
 pub mod weights;

@@ -6,13 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use super::evaluation::{Place, values};
 use super::figure::{Drawing, Figure};
 use super::histogram::Histogram;
 use super::plot::{Axes, Curves, Tile};
 use super::section::{Part, Section};
 use super::style::{GREEN, ORANGE};
 use super::table::{Cell, Table};
+use super::values::{Place, values};
 use patzer_eval::Evaluation;
 use patzer_io::number::grouped;
 

@@ -1,0 +1,40 @@
+//! The values that an evaluation gives positions, on all threads.
+
+use rayon::prelude::*;
+use shakmaty::{Board, Color, Position};
+
+use patzer_chess::PackedBoard;
+use patzer_chess::packed::NO_EP;
+use patzer_eval::hce::Hce;
+use patzer_eval::nnue::Nnue;
+use patzer_eval::{Evaluation, Evaluator};
+
+/// What an evaluation sees of a position.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Place {
+    pub board: PackedBoard,
+    pub turn: Color,
+    /// The halfmove clock.
+    pub halfmoves: u8,
+}
+
+/// The boards with their values in centipawns for the side to move; `None` where a position is illegal.
+pub fn values(places: &[Place], evaluation: &Evaluation) -> Vec<Option<(Board, i32)>> {
+    match evaluation {
+        Evaluation::Hce(weights) => values_by(places, &Hce::new(weights.clone())),
+        Evaluation::Nnue(network) => values_by(places, &Nnue::new(network.clone())),
+    }
+}
+
+fn values_by<E: Evaluator + Sync>(places: &[Place], evaluator: &E) -> Vec<Option<(Board, i32)>> {
+    const CHUNK: usize = 4096;
+    let of_chunk = |chunk: &[Place]| -> Vec<Option<(Board, i32)>> {
+        let mut evaluator = evaluator.clone();
+        let one = |place: &Place| {
+            let position = place.board.unpack(place.turn, NO_EP, place.halfmoves.into(), 1)?;
+            Some((position.board().clone(), evaluator.evaluate(&position, 0)))
+        };
+        chunk.iter().map(one).collect()
+    };
+    places.par_chunks(CHUNK).flat_map_iter(of_chunk).collect()
+}
