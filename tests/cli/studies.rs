@@ -50,16 +50,16 @@ fn rows(table: &str) -> Vec<String> {
 #[test]
 fn presets_has_a_row_for_each_and_goes_on_where_it_was() {
     let (_folder, out) = place();
-    let table = study("presets", &out, &[("SAMPLE", "--sample 3000")]);
-    assert_eq!(rows(&table), ["unique", "drop30", "all (the base)"]);
-    let result = out.join("match-unique-1.json");
-    let (games, first) = (out.join("match-unique-1.pgn"), fs::read(&result).unwrap());
+    let table = study("presets", &out, &[("POSITIONS", "3000")]);
+    assert_eq!(rows(&table), ["`unique`", "`drop30+checks`", "`all`"]);
+    let result = out.join("match-unique-gauss-newton-1.json");
+    let (games, first) = (out.join("match-unique-gauss-newton-1.pgn"), fs::read(&result).unwrap());
     let written = fs::metadata(&games).unwrap().modified().unwrap();
     // One step's result is gone; the match itself is resumed, and nothing else is run again.
     fs::remove_file(&result).unwrap();
-    fs::remove_file(out.join("positions.parquet")).unwrap();
-    assert_eq!(study("presets", &out, &[]), table);
-    assert!(!out.join("positions.parquet").exists());
+    fs::remove_file(out.join("unique-1.parquet")).unwrap();
+    assert_eq!(study("presets", &out, &[("POSITIONS", "3000")]), table);
+    assert!(!out.join("unique-1.parquet").exists());
     let timeless = |json: &[u8]| -> serde_json::Value {
         let mut value: serde_json::Value = serde_json::from_slice(json).unwrap();
         value["games_per_second"] = 0.into();
@@ -87,13 +87,24 @@ fn features_and_labels_compare_what_is_learnt() {
     let (_folder, out) = place();
     let few = [("SAMPLE", "--sample 800"), ("GAMES", "2"), ("SIZES", "8")];
     let rows_of = rows(&study("features", &out, &few));
-    assert_eq!(rows_of, ["`all`", "`all+h+v`", "`all`, 8 neurons", "PQR from the start", "PQR behind `all`"]);
+    assert_eq!(rows_of, ["`all`", "`all+h+v`", "`all`, 8 neurons"]);
     let (_folder, out) = place();
     let table = study("threats", &out, &[("SAMPLE", "--sample 800"), ("SETS", "all all+pp+threats")]);
     assert_eq!(rows(&table), ["`all`", "`all+pp+threats`"]);
     let (_folder, out) = place();
     let table = study("labels", &out, &few);
     assert_eq!(rows(&table).len(), 6, "{table}");
+}
+
+#[test]
+fn pqr_learns_from_moves_at_first_and_after_labels() {
+    let (_folder, out) = place();
+    let table = study("pqr", &out, &[("SAMPLE", "--sample 800"), ("GAMES", "2")]);
+    assert_eq!(
+        rows(&table),
+        ["labels", "PQR from random weights", "PQR after labels, 1e-5", "the same, quantile 0.5"]
+    );
+    assert!(out.join("figures").read_dir().unwrap().count() > 4);
 }
 
 #[test]
@@ -197,7 +208,9 @@ fn nodes_measures_the_growth_of_the_search() {
 fn playouts_train_on_the_games_of_both_searches() {
     let (_folder, out) = place();
     let table = study("playouts", &out, &[]);
-    assert_eq!(rows(&table), ["alpha-beta", "playouts", "both, half of each", "playouts, as long"]);
+    let names =
+        ["alpha-beta", "playouts", "both, half of each", "alpha-beta, twice the games", "playouts, as long"];
+    assert_eq!(rows(&table), names);
     let positions =
         |row: usize| table.lines().nth(2 + row).unwrap().split('|').nth(2).unwrap().trim().parse::<u64>();
     assert_eq!((positions(1), positions(2)), (positions(0), positions(0)), "{table}");
