@@ -51,8 +51,7 @@ filters() {
 # kept PRESET: the positions that it keeps of all games.
 kept() { value positions_written "extract-$1"; }
 
-for preset in all $PRESETS; do step "extract-$preset" extract "$DATA" $(filters "$preset") -o kept.parquet; done
-rm -f kept.parquet
+for preset in all $PRESETS; do step "extract-$preset" extract "$DATA" $(filters "$preset") --dry-run; done
 : "${POSITIONS:=$(for preset in $PRESETS; do kept "$preset"; done | sort -n | head -n 1)}"
 for seed in $SEEDS; do
     for preset in all $PRESETS; do

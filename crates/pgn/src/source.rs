@@ -61,7 +61,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// `hashed`: with the SHA-256 of each file, which costs `patzer rate` a quarter of its time.
+    /// `hashed`: with the SHA-256 of each file, which would cost `patzer rate` a third more time.
     pub fn start(files: Vec<PathBuf>, hashed: bool) -> Result<Reader> {
         let (sender, events) = sync_channel(64);
         let bytes = Arc::new(AtomicU64::new(0));

@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, HashSet};
 use shakmaty::fen::Fen;
 use shakmaty::{Board, Color, EnPassantMode};
 
+use super::against::{self, Labels, WIDTH};
 use super::diagram::Diagram;
 use super::figure::{Drawing, Figure};
 use super::move_values::{MoveValues, PlayedMove};
-use super::plot::{Axes, Band, Curves, Tile};
+use super::plot::{Axes, Band, Curves};
 use super::section::{Part, Section};
-use super::style::{BLUE, GREEN, ORANGE};
+use super::style::{BLUE, ORANGE};
 use super::table::{Cell, Table};
 use super::values::{Place, values};
 use patzer_chess::PackedBoard;
@@ -22,11 +23,6 @@ use patzer_eval::Evaluation;
 use patzer_eval::hce::{FULL_PHASE, phase};
 use patzer_fit::wdl::fit_k;
 use patzer_io::error::Result;
-
-/// Centipawns of a group of evaluations or scores.
-const WIDTH: i32 = 50;
-/// Scores and evaluations beyond are not drawn against each other.
-const SCORE_REACH: i32 = 800;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
@@ -237,24 +233,21 @@ impl EvaluationReport {
     }
 
     pub fn against_scores(&self) -> Option<Figure> {
-        let mut tiles: BTreeMap<(i32, i32), u64> = BTreeMap::new();
-        let mut means: BTreeMap<i32, (u64, f64)> = BTreeMap::new();
-        for seen in &self.evaluated {
-            let Some(score) = seen.case.score.filter(|score| !is_mate(*score)) else { continue };
-            let place = |cp: i32| cp.div_euclid(WIDTH) * WIDTH;
-            if score.abs() >= SCORE_REACH {
-                continue;
-            }
-            let mean = means.entry(place(score)).or_default();
-            *mean = (mean.0 + 1, mean.1 + f64::from(seen.eval));
-            if seen.eval.abs() < SCORE_REACH {
-                *tiles.entry((place(score), place(seen.eval))).or_default() += 1;
-            }
-        }
-        if means.is_empty() {
-            return None;
-        }
-        Some(scores_figure(&tiles, &means))
+        let score = |seen: &Evaluated| seen.case.score.filter(|score| !is_mate(*score));
+        let pairs = self.evaluated.iter().filter_map(|seen| Some((score(seen)?, seen.eval)));
+        let caption = format!(
+            "Positions by the score in the dataset and by the evaluation, {WIDTH} centipawns each; the darker, the more (logarithm)."
+        );
+        let labels = Labels {
+            id: "scores",
+            title: "Evaluation against score",
+            caption: &caption,
+            x: "score, centipawns from White's side",
+            y: "evaluation, centipawns",
+            mean: "mean evaluation",
+            table: ["score from", "positions"],
+        };
+        against::figure(pairs, &labels)
     }
 
     /// Shows the positions with the largest residuals, at most one per game, as diagrams and as a table.
@@ -300,35 +293,6 @@ impl EvaluationReport {
         part.table(table);
         part
     }
-}
-
-fn scores_figure(tiles: &BTreeMap<(i32, i32), u64>, means: &BTreeMap<i32, (u64, f64)>) -> Figure {
-    let middle = |cp: i32| f64::from(cp) + f64::from(WIDTH) / 2.0;
-    let most = tiles.values().copied().max().unwrap_or(1);
-    let range = |cp: i32| f64::from(cp)..f64::from(cp + WIDTH);
-    let tile = |(&(score, eval), &count): (&(i32, i32), &u64)| {
-        Tile::of_count(range(score), range(eval), count, most)
-    };
-    let reach = f64::from(SCORE_REACH);
-    let axes = Axes::new(
-        "",
-        "score, centipawns from White's side",
-        "evaluation, centipawns",
-        -reach..reach,
-        -reach..reach,
-    );
-    let line = means.iter().map(|(score, (n, sum))| (middle(*score), sum / *n as f64)).collect();
-    let curves = Curves { tiles: tiles.iter().map(tile).collect(), ..Curves::within(axes) };
-    let curves = curves.line("equal", GREEN, vec![(-reach, -reach), (reach, reach)]);
-    let curves = curves.line("mean evaluation", ORANGE, line);
-    let mut data = Table::new(&["score from", "positions", "mean evaluation"]);
-    for (score, (n, sum)) in means {
-        data.row([Cell::exact(f64::from(*score)), Cell::Count(*n), Cell::exact(sum / *n as f64)]);
-    }
-    let caption = format!(
-        "Positions by the score in the dataset and by the evaluation, {WIDTH} centipawns each; the darker, the more (logarithm)."
-    );
-    Figure::new("scores", "Evaluation against score", &caption, Drawing::Curves(curves)).with_data(data)
 }
 
 #[cfg(test)]

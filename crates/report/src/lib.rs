@@ -5,6 +5,7 @@
 //! [`dataset`], [`weights`], [`network`], [`moves`] and [`contest`] each turn a run into a [`section::Section`] of
 //! `figure::Figure`s with their numbers; [`html`] writes the page, [`compare`] puts runs side by side.
 
+mod against;
 mod bars;
 pub mod compare;
 pub mod contest;

@@ -4,22 +4,14 @@
 //! A sound evaluation has f(P) near −f(Q), and f(R) above f(Q) more often than not. A wrong sign or perspective turns
 //! the first round, whatever the loss says.
 
-use std::collections::BTreeMap;
-
+use super::against::{self, Labels, REACH, WIDTH};
 use super::figure::{Drawing, Figure};
 use super::histogram::Histogram;
-use super::plot::{Axes, Curves, Tile};
 use super::section::{Part, Section};
-use super::style::{GREEN, ORANGE};
-use super::table::{Cell, Table};
+use super::table::Cell;
 use super::values::{Place, values};
 use patzer_eval::Evaluation;
 use patzer_io::number::grouped;
-
-/// Centipawns of a group of values.
-const WIDTH: i32 = 50;
-/// Values beyond are not drawn.
-const REACH: i32 = 800;
 
 /// P, Q and R.
 pub type PlayedMove = [Place; 3];
@@ -83,41 +75,23 @@ impl MoveValues {
                  wrong sign for one.",
             );
         }
-        part.add(self.before_after());
+        self.before_after().into_iter().for_each(|figure| part.add(figure));
         part.add(self.against_another());
         part
     }
 
-    fn before_after(&self) -> Figure {
-        let place = |value: i32| value.div_euclid(WIDTH) * WIDTH;
-        let mut counts: BTreeMap<(i32, i32), u64> = BTreeMap::new();
-        let mut means: BTreeMap<i32, (u64, f64)> = BTreeMap::new();
-        for [p, q, _] in self.0.iter().filter(|[p, ..]| p.abs() < REACH) {
-            let mean = means.entry(place(*p)).or_default();
-            *mean = (mean.0 + 1, mean.1 - f64::from(*q));
-            if q.abs() < REACH {
-                *counts.entry((place(*p), place(-q))).or_default() += 1;
-            }
-        }
-        let most = counts.values().copied().max().unwrap_or(1);
-        let range = |cp: i32| f64::from(cp)..f64::from(cp + WIDTH);
-        let tile = |(&(p, q), &count): (&(i32, i32), &u64)| Tile::of_count(range(p), range(q), count, most);
-        let reach = f64::from(REACH);
-        let axes = Axes::new("", "f(P), centipawns", "−f(Q), centipawns", -reach..reach, -reach..reach);
-        let line: Vec<(f64, f64)> = (means.iter())
-            .map(|(p, (n, sum))| (f64::from(*p) + f64::from(WIDTH) / 2.0, sum / *n as f64))
-            .collect();
-        let curves = Curves { tiles: counts.iter().map(tile).collect(), ..Curves::within(axes) };
-        let curves = curves.line("equal", GREEN, vec![(-reach, -reach), (reach, reach)]);
-        let curves = curves.line("mean −f(Q)", ORANGE, line);
-        let mut data = Table::new(&["f(P) from", "moves", "mean −f(Q)"]);
-        for (p, (n, sum)) in &means {
-            data.row([Cell::exact(f64::from(*p)), Cell::Count(*n), Cell::exact(sum / *n as f64)]);
-        }
-        let caption = "The darker, the more moves (logarithm). Positions are taken as they were played, so captures and \
-                       threats spread the values; along the falling diagonal they would have the wrong sign.";
-        Figure::new("before-after", "Before and after the move played", caption, Drawing::Curves(curves))
-            .with_data(data)
+    fn before_after(&self) -> Option<Figure> {
+        let labels = Labels {
+            id: "before-after",
+            title: "Before and after the move played",
+            caption: "The darker, the more moves (logarithm). Positions are taken as they were played, so captures and \
+                      threats spread the values; along the falling diagonal they would have the wrong sign.",
+            x: "f(P), centipawns",
+            y: "−f(Q), centipawns",
+            mean: "mean −f(Q)",
+            table: ["f(P) from", "moves"],
+        };
+        against::figure(self.0.iter().map(|[p, q, _]| (*p, -q)), &labels)
     }
 
     fn against_another(&self) -> Figure {

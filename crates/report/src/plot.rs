@@ -53,13 +53,6 @@ pub struct Tile {
     pub value: f64,
 }
 
-impl Tile {
-    /// A count of at most `most`, on a logarithmic scale so that small ones show.
-    pub fn of_count(x: Range<f64>, y: Range<f64>, count: u64, most: u64) -> Tile {
-        Tile { x, y, value: (1.0 + count as f64).ln() / (1.0 + most as f64).ln() }
-    }
-}
-
 /// The area between two curves over the same x, such as an error band.
 #[derive(Debug, Clone)]
 pub struct Band {
