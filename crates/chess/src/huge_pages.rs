@@ -67,6 +67,14 @@ pub fn zeroed(count: usize) -> (Vec<i16>, usize) {
     (values, first)
 }
 
+/// A vector on huge pages, for random access.
+pub fn on_huge_pages<T: Clone>(count: usize, value: T) -> Vec<T> {
+    let mut values = Vec::with_capacity(count);
+    advise_huge_pages(&mut values);
+    values.resize(count, value);
+    values
+}
+
 /// A vector written value by value: zeroed memory that is read first maps a page twice, interrupting all cores.
 pub fn prefaulted<T: Clone>(count: usize, value: T) -> Vec<T> {
     let mut values = Vec::with_capacity(count);

@@ -13,6 +13,7 @@ use super::param_layout::ParamLayout;
 use super::position_weight::PositionWeight;
 use super::rounding::{Rounded, activation_unit};
 use super::{Settings, TrainItem, wdl_loss};
+use patzer_chess::huge_pages::on_huge_pages;
 
 /// Positions per shard: enough to keep the sum over shards cheap.
 const PART: usize = 2048;
@@ -44,7 +45,7 @@ impl CpuGradient {
     pub fn new(model: &Model, batch: usize, shorts: bool) -> CpuGradient {
         let part = || Part {
             micro: MicroBatch::new(model),
-            gradient: vec![0.0; model.parameters.len()],
+            gradient: on_huge_pages(model.parameters.len(), 0.0),
             items: Vec::with_capacity(MICRO_BATCH),
         };
         CpuGradient {

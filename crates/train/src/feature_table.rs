@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use super::micro_batch::add;
 use super::param_layout::ParamLayout;
+use patzer_chess::huge_pages::on_huge_pages;
 
 #[derive(Clone, Copy)]
 pub enum FeatureTable<'a> {
@@ -83,7 +84,9 @@ const FINEST: f32 = 16_384.0;
 
 impl I16Table {
     pub fn fill(&mut self, floats: F32Table<'_>, layout: &ParamLayout) {
-        self.rows.resize(floats.rows.len(), 0);
+        if self.rows.len() != floats.rows.len() {
+            self.rows = on_huge_pages(floats.rows.len(), 0);
+        }
         self.biases.resize(floats.biases.len(), 0);
         self.units.resize(layout.tiles, 0.0);
         let (size, lanes) = (TILES_PER_PAIR * layout.rows * layout.tile, TILES_PER_PAIR * layout.tile);
