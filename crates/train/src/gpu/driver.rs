@@ -33,7 +33,8 @@ macro_rules! kernels {
 }
 
 kernels! {
-    Extract "extract", CountRows "count_rows", ScanRows "scan_rows", ListRows "list_rows",
+    Extract "extract", ExtractUnbucketed "extract_unbucketed",
+    CountRows "count_rows", ScanRows "scan_rows", ListRows "list_rows",
     WholeTable "whole_table", Largest "largest", Units "units", ToI16 "to_i16",
     ForwardFloats "forward_floats", ForwardShorts "forward_shorts",
     OutputForward "output_forward", OutputBackward "output_backward",

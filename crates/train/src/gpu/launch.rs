@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::driver::{Address, Driver, Kernel, Param};
-use super::kernel_args::{LayerArgs, NetArgs, OrderArgs, WindowArgs, tables};
+use super::kernel_args::{LayerArgs, NetArgs, OrderArgs, WindowArgs, pair_numbers, tables};
 use super::memory::{DeviceMemory, LARGEST_SLOTS};
 use super::memory_plan::MemoryPlan;
 use crate::loss::{Loss, Target};
@@ -54,6 +54,9 @@ impl Launcher {
             }
             driver.write(memory.ends, &ends)?;
             driver.write(memory.actives, &actives)?;
+        }
+        if plan.has_unbucketed() {
+            driver.write(memory.pair_numbers, &pair_numbers())?;
         }
         for vector in &memory.vectors {
             driver.clear(*vector, 4 * layout.len)?;
@@ -144,6 +147,20 @@ impl Launcher {
         ];
         let grid = [views.div_ceil(EXTRACTING), 1, 1];
         self.launch_of(Kernel::Extract, grid, 32 * EXTRACTING, extract)?;
+        if self.plan.has_unbucketed() {
+            let append = params![
+                &net,
+                memory.tables,
+                memory.pair_numbers,
+                records,
+                positions as u32,
+                memory.rows,
+                memory.counts,
+                bits,
+                cut.words,
+            ];
+            self.launch_of(Kernel::ExtractUnbucketed, grid, 32 * EXTRACTING, append)?;
+        }
         if self.plan.layered() {
             let (bits, counts, starts) = (memory.bucket_bits, memory.bucket_counts, memory.bucket_starts);
             let all = WindowArgs { words: bucket_words as u32, members: 0, items: 0, parts: 0 };

@@ -62,6 +62,11 @@ impl MemoryPlan {
         plan
     }
 
+    /// Feature blocks whose rows all king buckets share.
+    pub fn has_unbucketed(&self) -> bool {
+        self.layout.numbers.bucketed_rows() < self.layout.rows
+    }
+
     pub fn views(&self) -> usize {
         self.sub_batch * self.layout.architecture.views
     }

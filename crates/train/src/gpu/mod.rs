@@ -59,9 +59,8 @@ impl Gpu {
     /// Fails if the network does not fit (the message says what would), or if no kernel knows a feature block or a key.
     pub fn new(mut driver: Box<dyn Driver>, model: &Model, settings: &Settings, batch: usize) -> Result<Gpu> {
         let blocks = model.layout.architecture.features.blocks();
-        if let Some(block) = blocks.iter().find(|block| !kernel_args::BLOCKS.contains(&block.name)) {
-            let reason =
-                format!("no kernel finds features of `{}` on a GPU yet; use --device cpu", block.name);
+        if let Some(block) = kernel_args::unknown_block(blocks.iter().map(|block| block.name)) {
+            let reason = format!("no kernel finds features of `{block}` on a GPU yet; use --device cpu");
             return Err(Error::usage(reason));
         }
         let form = kernel_args::unknown_form(&model.layout.architecture);

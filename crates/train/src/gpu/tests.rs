@@ -1,14 +1,12 @@
 //! Every kernel against the CPU: on the emulation, and on a GPU where there is one.
 
 mod refusals;
+mod rows;
 
 use super::driver::{Driver, Kernel};
 use super::emulation::{self, Emulated};
-use super::memory::START;
-use super::records::{self, RECORD};
 use super::*;
 use crate::cpu_gradient::CpuGradient;
-use crate::extract::Extractor;
 use crate::optimiser::Optimiser;
 use crate::tests::{self, Checkpoints, OPTIMISERS, enlarge, items};
 use crate::{Compute, Forward, LossKind, MemoryLoader, Outcome, fit_from};
@@ -28,14 +26,12 @@ fn devices() -> Vec<Open> {
     devices
 }
 
-/// The shapes whose feature blocks have kernels.
+/// The shapes that have kernels; the last has every other part of a network.
 fn shapes() -> Vec<Architecture> {
-    let has_kernels = |shape: &Architecture| {
-        let mut blocks = shape.features.blocks().iter();
-        blocks.all(|block| kernel_args::BLOCKS.contains(&block.name))
-            && kernel_args::unknown_form(shape).is_none()
-    };
-    tests::shapes().into_iter().filter(has_kernels).collect()
+    let mut shapes = tests::shapes();
+    shapes.retain(|shape| kernel_args::unknown_form(shape).is_none());
+    shapes.splice(1..1, rows::unbucketed());
+    shapes
 }
 
 fn models() -> Vec<Model> {
@@ -98,80 +94,6 @@ fn check_gradient(open: Open, model: &Model, settings: &Settings, count: usize) 
     let mean = gpu.mean_loss(loss, target, &items).unwrap();
     let expected = cpu.mean_loss(model, loss, target, &items);
     assert!((mean - expected).abs() < 1e-5 * expected, "{about}: {mean} is not {expected}");
-}
-
-#[test]
-#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
-fn rows_and_buckets_are_those_of_the_cpu() {
-    let halfka = KingBuckets::parse("halfka").unwrap();
-    let whole = Architecture { king_buckets: halfka, mirror: true, ..Architecture::plain(8) };
-    for open in devices() {
-        for architecture in shapes().into_iter().chain([whole.clone()]) {
-            let model = Model::zero(&architecture, false);
-            // More than a window holds.
-            let mut positions = items(300, 9);
-            // Damaged boards: a code of no piece, and no pieces at all.
-            positions[3].board.0[8] = 0xff;
-            positions[5].board.0 = [0; 24];
-            let mut gpu = Gpu::new(open(), &model, &settings(Forward::F32), positions.len()).unwrap();
-            records::fill(gpu.work.driver.slot(0).unwrap(), positions.len(), |i| &positions[i]);
-            let at = gpu.work.driver.send(0, positions.len() * RECORD).unwrap();
-            let target = Target { wdl: 0.3, k: 1.1, offset: 0.0 };
-            gpu.work.extract(at, positions.len(), target, true).unwrap();
-            let (stride, views) = (gpu.work.plan.stride, architecture.views);
-            let memory = gpu.work.memory.clone();
-            let mut read = |at: Address, bytes: usize| {
-                let mut found = vec![0; bytes];
-                gpu.work.driver.read(at, &mut found).unwrap();
-                found
-            };
-            let rows = read(memory.rows, 2 * stride * views * positions.len());
-            let counts = read(memory.counts, 4 * views * positions.len());
-            let buckets = read(memory.buckets, positions.len());
-            let targets = read(memory.targets, 4 * positions.len());
-            let (all_views, rows_and_two) = (views * positions.len(), model.layout.rows + 2);
-            let (windows, (_, cut)) = (gpu.work.plan.windows(all_views), gpu.work.plan.cut());
-            let starts = read(memory.starts, START * rows_and_two * windows);
-            let members = read(memory.members, 4 * cut.members as usize * windows);
-            let number = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes.as_chunks::<4>().0[at]);
-            let mut extractor = Extractor::new(&architecture);
-            let mut who: Vec<Vec<u32>> = vec![Vec::new(); model.layout.rows];
-            for (i, item) in positions.iter().enumerate() {
-                let (mut expected, mut ends) = (Vec::new(), Vec::new());
-                extractor.rows(item, &mut expected, &mut ends);
-                let mut start = 0;
-                for (view, end) in ends.into_iter().enumerate() {
-                    let view = i * views + view;
-                    let count = number(&counts, view) as usize;
-                    let own = &rows.as_chunks::<2>().0[view * stride..view * stride + count];
-                    let found: Vec<u16> = own.iter().map(|row| u16::from_le_bytes(*row)).collect();
-                    assert_eq!(found, expected[start..end as usize], "{architecture}");
-                    found.iter().for_each(|row| who[usize::from(*row)].push(view as u32));
-                    start = end as usize;
-                }
-                assert_eq!(usize::from(buckets[i]), extractor.bucket(&item.board), "{architecture}");
-                let found = f32::from_bits(number(&targets, i));
-                assert!((found - target.of(item)).abs() < 1e-6, "{found}");
-            }
-            // The biases are a row of every perspective.
-            who.push((0..all_views as u32).collect());
-            for window in 0..windows {
-                let mut start = window * cut.members as usize;
-                for (row, everybody) in who.iter().enumerate() {
-                    let at = START / 4 * (window * rows_and_two + row);
-                    assert_eq!(number(&starts, at) as usize, start);
-                    let (words, before) = (32 * cut.words, 32 * cut.words * window as u32);
-                    let within = |view: &u32| (*view / words == window as u32).then(|| view - before);
-                    let expected: Vec<u32> = everybody.iter().filter_map(within).collect();
-                    let found: Vec<u32> =
-                        (start..start + expected.len()).map(|at| number(&members, at)).collect();
-                    assert_eq!(found, expected, "{architecture}, window {window}, row {row}");
-                    assert_eq!(number(&starts, at + 3) as usize, expected.len());
-                    start += expected.len().next_multiple_of(4);
-                }
-            }
-        }
-    }
 }
 
 #[test]
@@ -256,9 +178,16 @@ fn assert_close(found: &Outcome, expected: &Outcome, about: &str) {
 
 fn runs() -> Vec<Settings> {
     let plain = Settings { hidden: 32, batch: 100, learning_rate: 0.003, ..settings(Forward::I16) };
+    let sparse = Settings {
+        features: Features::parse("all+pp+threats+clock").unwrap(),
+        hidden: 16,
+        mirror: true,
+        batch: 400,
+        ..plain.clone()
+    };
     let last = shapes().pop().unwrap();
     let whole = Settings {
-        features: last.features,
+        features: Features::parse(&format!("{}+clock", last.features)).unwrap(),
         layers: last.layers,
         activation: last.activation,
         king_buckets: KingBuckets::parse(&"00001111".repeat(8)).unwrap(),
@@ -274,7 +203,7 @@ fn runs() -> Vec<Settings> {
         final_wdl: Some(0.8),
         ..plain.clone()
     };
-    vec![plain, whole]
+    vec![plain, sparse, whole]
 }
 
 #[test]

@@ -23,7 +23,8 @@ struct Net {
     u32 hidden_tiles; // tiles of neurons
     u32 tiles;        // with piece-square tiles
     u32 rows;         // of the feature table
-    u32 features;     // of an input bucket
+    u32 features;     // of an input bucket, with rows of its own
+    u32 bucketed_rows; // of all input buckets; the rows after them are shared
     u32 factor_rows;  // rows of the factoriser, or 0
     u32 activation;   // of the hidden layer: RELU ...
     u32 inner;        // of further layers

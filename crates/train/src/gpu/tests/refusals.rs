@@ -5,17 +5,6 @@ use crate::position_weight::{Measure, PositionWeight};
 use patzer_eval::nnue::LayerActivation;
 
 #[test]
-fn a_block_without_a_kernel_is_refused_by_its_name() {
-    let features = Features::parse("all+threats").unwrap();
-    let settings = Settings { features, hidden: 8, ..settings(Forward::I16) };
-    let model = Model::zero(&settings.architecture(), false);
-    let error = Gpu::new(Emulated::with(|_| ()), &model, &settings, 300).err().expect("no kernel");
-    assert!(
-        error.to_string().contains("features of `threats`") && error.to_string().contains("--device cpu")
-    );
-}
-
-#[test]
 fn a_form_of_networks_without_a_kernel_is_refused_by_its_key() {
     let layers = Settings { layers: vec![4], ..settings(Forward::I16) };
     let dual = Settings { layer_activations: vec![LayerActivation::Dual], ..layers.clone() };
