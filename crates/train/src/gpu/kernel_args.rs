@@ -1,7 +1,7 @@
 //! Kernel parameters: the C structures of `kernels/` as numbers, in their order.
 
 use super::driver::Address;
-use crate::loss::Loss;
+use crate::loss::{Loss, Target};
 use crate::param_layout::ParamLayout;
 use patzer_eval::nnue::features::{pawn_pairs, threats};
 use patzer_eval::nnue::{Architecture, OutputBy};
@@ -136,9 +136,15 @@ impl OrderArgs {
 }
 
 /// `Loss` in loss.cu.
-pub(super) fn loss_words(loss: &Loss) -> [u32; 5] {
-    let [power, kappa, k, scale] = [loss.power, loss.kappa, loss.k, loss.scale].map(f32::to_bits);
-    [loss.kind as u32, power, kappa, k, scale]
+pub(super) fn loss_words(loss: &Loss) -> [u32; 7] {
+    let floats = [loss.power, loss.kappa, loss.k, loss.offset, loss.asymmetry, loss.scale];
+    let [power, kappa, k, offset, asymmetry, scale] = floats.map(f32::to_bits);
+    [loss.kind as u32, power, kappa, k, offset, asymmetry, scale]
+}
+
+/// `Target` in extract.cu.
+pub(super) fn target_words(target: Target) -> [u32; 3] {
+    [target.wdl, target.k, target.offset].map(f32::to_bits)
 }
 
 /// An optimiser step; `Step` in optimise.cu.

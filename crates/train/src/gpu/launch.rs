@@ -8,6 +8,7 @@ use super::memory::{DeviceMemory, LARGEST_SLOTS};
 use super::memory_plan::MemoryPlan;
 use crate::loss::{Loss, Target};
 use crate::model::Model;
+use crate::position_weight::Measure;
 use patzer_io::error::Result;
 
 pub const BLOCK: usize = 256;
@@ -54,6 +55,9 @@ impl Launcher {
             }
             driver.write(memory.ends, &ends)?;
             driver.write(memory.actives, &actives)?;
+        }
+        if let Some(weight) = &plan.weight {
+            driver.write(memory.points, &bytes(weight.at.as_flattened()))?;
         }
         if plan.has_unbucketed() {
             driver.write(memory.pair_numbers, &pair_numbers())?;
@@ -134,8 +138,7 @@ impl Launcher {
             memory.tables,
             records,
             positions as u32,
-            target.wdl,
-            target.k,
+            target,
             memory.rows,
             memory.counts,
             bits,
@@ -160,6 +163,12 @@ impl Launcher {
                 cut.words,
             ];
             self.launch_of(Kernel::ExtractUnbucketed, grid, 32 * EXTRACTING, append)?;
+        }
+        if let Some(weight) = &self.plan.weight {
+            let (count, by_pieces) = (weight.at.len() as u32, u32::from(weight.by == Measure::Pieces));
+            let weigh =
+                params![records, positions as u32, memory.points, count, by_pieces, memory.position_weights];
+            self.each(Kernel::Weigh, positions, weigh)?;
         }
         if self.plan.layered() {
             let (bits, counts, starts) = (memory.bucket_bits, memory.bucket_counts, memory.bucket_starts);
@@ -246,6 +255,7 @@ impl Launcher {
             hidden,
             buckets,
             targets,
+            memory.position_weights,
             positions as u32,
             memory.outputs,
             memory.values,

@@ -76,6 +76,9 @@ device_memory! { |plan, layout|
     members: plan.in_windows()[1], 4;
     item_rows: plan.in_windows()[2], 4;
     scattered: plan.in_windows()[3] * plan.width(), 4;
+    // Points of the positions' weights, and the weights.
+    points: plan.weight.as_ref().map_or(0, |weight| weight.at.len()), 8, if plan.weight.is_some();
+    position_weights: plan.sub_batch, 4, if plan.weight.is_some();
     // Targets and output buckets of positions, and positions by bucket.
     targets: plan.sub_batch, 4;
     buckets: plan.sub_batch, 1;

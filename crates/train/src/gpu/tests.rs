@@ -8,6 +8,7 @@ use super::emulation::{self, Emulated};
 use super::*;
 use crate::cpu_gradient::CpuGradient;
 use crate::optimiser::Optimiser;
+use crate::position_weight::Measure;
 use crate::tests::{self, Checkpoints, OPTIMISERS, enlarge, items};
 use crate::{Compute, Forward, LossKind, MemoryLoader, Outcome, fit_from};
 use patzer_chess::rng::Rng;
@@ -47,6 +48,12 @@ fn settings(forward: Forward) -> Settings {
     Settings { forward, batch: 300, epochs: 3, warmup: 0, k: Some(1.2), wdl: 0.4, ..Settings::default() }
 }
 
+/// A rule with positions before, between and beyond its points.
+fn weight(by: Measure) -> PositionWeight {
+    let middle = if by == Measure::Ply { 60.0 } else { 24.0 };
+    PositionWeight { by, at: vec![[middle - 5.0, 0.3], [middle, 2.0], [middle + 5.0, 1.0]] }
+}
+
 /// Distance of two vectors relative to the first.
 fn distance(a: &[f32], b: &[f32]) -> f64 {
     super::check::distance(a, b) / super::check::length(a).max(1e-30)
@@ -59,8 +66,11 @@ fn gradients_and_losses_of_every_shape_are_those_of_the_cpu() {
         Settings { power: 2.5, ..settings(Forward::F32) },
         Settings { loss: LossKind::CrossEntropy, ..settings(Forward::I16) },
         Settings { loss: LossKind::Pqr, ..settings(Forward::F32) },
+        Settings { score_offset: 90.0, output_offset: 60.0, asymmetry: 0.3, ..settings(Forward::I16) },
+        Settings { power: 2.2, position_weight: Some(weight(Measure::Pieces)), ..settings(Forward::F32) },
         settings(Forward::I16),
         settings(Forward::F32),
+        Settings { asymmetry: -0.4, position_weight: Some(weight(Measure::Ply)), ..settings(Forward::I16) },
     ];
     for open in devices() {
         let models = models();
@@ -72,16 +82,17 @@ fn gradients_and_losses_of_every_shape_are_those_of_the_cpu() {
             check_gradient(open, model, &kinds[at % kinds.len()], 201);
         }
         // Enough positions that some rows have more items than a warp has lanes.
-        check_gradient(open, &Model::random(&Architecture::plain(16), false, 1), &kinds[3], 2100);
+        check_gradient(open, &Model::random(&Architecture::plain(16), false, 1), &kinds[5], 2100);
     }
 }
 
 fn check_gradient(open: Open, model: &Model, settings: &Settings, count: usize) {
     let (items, layout) = (items(count, 1), &model.layout);
-    let (loss, target) = (settings.loss(), TARGET);
+    let (loss, target) = (settings.loss(), Target { offset: settings.target(0.4).offset, ..TARGET });
     let mut batch: Vec<u32> = (0..items.len() as u32).collect();
     Rng::new(3).shuffle(&mut batch);
     let mut cpu = CpuGradient::new(model, items.len(), settings.forward == Forward::I16);
+    cpu.follow(settings);
     let mut gpu = Gpu::new(open(), model, settings, items.len()).unwrap();
     let about = format!("{} {:?} {:?}", layout.architecture, settings.forward, loss.kind);
     let (found, gradient) = gpu.gradient_of(&items, &batch, loss, target).unwrap();
@@ -201,6 +212,10 @@ fn runs() -> Vec<Settings> {
         pull: 1.0,
         clip_gradient: 0.05,
         final_wdl: Some(0.8),
+        score_offset: 30.0,
+        output_offset: 20.0,
+        asymmetry: 0.2,
+        position_weight: Some(weight(Measure::Ply)),
         ..plain.clone()
     };
     vec![plain, sparse, whole]

@@ -136,6 +136,11 @@ __device__ inline void turn(const Net& net, Sums sums, float* own, u32 lane, flo
 
 __device__ inline float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
 
+/// Expected score, with draws within `offset` of 0.
+__device__ inline float expected_of(float x, float offset) {
+    return offset == 0.0f ? sigmoid(x) : (1.0f + sigmoid(x - offset) - sigmoid(-x - offset)) / 2.0f;
+}
+
 /// Sum over a warp in a fixed order, for every lane.
 __device__ inline float warp_sum(float x) {
     for (u32 step = WARP / 2; step > 0; step /= 2) {

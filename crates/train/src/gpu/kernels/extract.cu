@@ -25,13 +25,19 @@ __device__ inline u32 bucket_of(const Net& net, const u8* outputs, const Record&
     return outputs[min(phase, 24u)];
 }
 
-__device__ inline float target_of(const Record& record, float wdl, float k) {
+/// `Target` of loss.rs.
+struct Target {
+    float wdl, k, offset;
+};
+
+__device__ inline float target_of(const Record& record, const Target& target) {
     const float white = (float)record.result * (0.5f / WIN) + 0.5f;
-    const float result = record.black ? 1.0f - white : white;
-    if (!record.scored) {
+    const float result = record.black() ? 1.0f - white : white;
+    if (!record.scored()) {
         return result;
     }
-    return wdl * result + (1.0f - wdl) * sigmoid(k * (float)record.score / 400.0f);
+    const float expected = expected_of(target.k * (float)record.score / 400.0f, target.offset);
+    return target.wdl * result + (1.0f - target.wdl) * expected;
 }
 
 /// Piece squares: a lane has the pieces of its two squares.
@@ -97,7 +103,7 @@ __device__ inline u32 put_sets(const Place& place, const u8* kings, const Record
 
 /// `tables`: king bucket of each square, plus 128 where the board is mirrored; then the output bucket by
 /// piece count (0 to 64) or phase (0 to 24). `bits`, `[window][row][word]`, and `bucket_bits` may be null.
-KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, float wdl, float k, u16* rows,
+KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, Target target, u16* rows,
                u32* counts, u32* bits, u32 words, float* targets, u8* buckets, u32* bucket_bits, u32 bucket_words) {
     __shared__ u32 sets[4][MOST_WORDS];
     __shared__ Board boards[4];
@@ -108,7 +114,7 @@ KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, 
         return;
     }
     const Record record = records[position];
-    const bool black = (record.black != 0) != (view % net.views == 1);
+    const bool black = record.black() != (view % net.views == 1);
     const bool sound = is_sound(record);
     const Place place = place_of(net, rows, bits, words, view);
     u32 count = 0;
@@ -122,7 +128,7 @@ KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, 
     }
     if (lane == 0 && view % net.views == 0) {
         const u32 bucket = bucket_of(net, tables + 64, record);
-        targets[position] = target_of(record, wdl, k);
+        targets[position] = target_of(record, target);
         buckets[position] = (u8)bucket;
         if (bucket_bits) {
             atomicOr(&bucket_bits[(size_t)bucket * bucket_words + position / 32], 1u << position % 32);

@@ -8,10 +8,12 @@ struct Record {
     u64 codes[2]; // 8 × black + role, four bits each, in square order
     short score;  // centipawns for the side to move
     short result; // from White's side, 1 << 14 is a win
-    u8 black;     // to move
-    u8 scored;    // whether there is a score
+    u8 flags;     // 1 if Black is to move, 2 if there is a score
     u8 halfmoves; // of the fifty-move rule
-    u8 unused;
+    u16 ply;      // of the game
+
+    __device__ bool black() const { return flags & 1; }
+    __device__ bool scored() const { return flags & 2; }
 };
 
 /// Most pieces of a record.

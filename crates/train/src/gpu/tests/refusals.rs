@@ -1,7 +1,6 @@
 //! What a GPU refuses, by name.
 
 use super::*;
-use crate::position_weight::{Measure, PositionWeight};
 use patzer_eval::nnue::LayerActivation;
 
 #[test]
@@ -43,21 +42,4 @@ fn what_does_not_fit_is_an_error_that_says_what_would() {
         .expect("it is too large");
     assert!(error.to_string().contains("; hidden = 64 would fit"), "{error}");
     assert_eq!(error.exit_code(), 1);
-}
-
-#[test]
-#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
-fn a_loss_without_a_kernel_is_refused_by_name() {
-    let plain = settings(Forward::I16);
-    let weight = PositionWeight { by: Measure::Ply, at: vec![[0.0, 1.0]] };
-    for (key, settings) in [
-        ("score_offset", Settings { score_offset: 50.0, ..plain.clone() }),
-        ("output_offset", Settings { output_offset: 50.0, ..plain.clone() }),
-        ("asymmetry", Settings { asymmetry: 0.1, ..plain.clone() }),
-        ("position_weight", Settings { position_weight: Some(weight), ..plain }),
-    ] {
-        let model = Model::zero(&settings.architecture(), false);
-        let error = Gpu::new(Emulated::with(|_| ()), &model, &settings, 300).err().expect(key);
-        assert_eq!(error.to_string(), format!("{key} is not possible on a GPU yet; use --device cpu"));
-    }
 }
