@@ -39,6 +39,8 @@ kernels! {
     ForwardFloats "forward_floats", ForwardShorts "forward_shorts",
     OutputForward "output_forward", OutputBackward "output_backward",
     DenseForward "dense_forward", DenseInputs "dense_inputs", DenseWeights "dense_weights",
+    DualForward "dual_forward", DualInputs "dual_inputs", DualWeights "dual_weights",
+    SkipForward "skip_forward", SkipBackward "skip_backward",
     Weigh "weigh", Losses "losses", Total "total", ValuesBackward "values_backward",
     ScatterItems "scatter_items", ScatterWindows "scatter_windows", ScatterRows "scatter_rows",
     Share "share", SumParts "sum_parts", Squares "squares", ClipFactor "clip_factor",
@@ -85,7 +87,7 @@ params_of! {
     f32: number => [number.to_bits()];
     Address: address => [address.0 as u32, (address.0 >> 32) as u32];
     &NetArgs: args => args.0;
-    &LayerArgs: args => [args.inputs, args.outputs, args.start, args.first.into()];
+    &LayerArgs: args => args.words();
     &Loss: loss => loss_words(loss);
     Target: target => target_words(target);
     &StepArgs: args => args.words();

@@ -4,7 +4,7 @@ use super::driver::Address;
 use crate::loss::{Loss, Target};
 use crate::param_layout::ParamLayout;
 use patzer_eval::nnue::features::{pawn_pairs, threats};
-use patzer_eval::nnue::{Architecture, OutputBy};
+use patzer_eval::nnue::{Architecture, LayerActivation, OutputBy};
 use patzer_fit::optim::Step;
 
 /// Feature blocks in the order of features.cuh; other blocks cannot train on a GPU.
@@ -18,18 +18,13 @@ pub fn unknown_block<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a
 
 /// The key of a form of networks that no kernel knows.
 pub fn unknown_form(shape: &Architecture) -> Option<&'static str> {
-    let keys = [
-        ("layer_activations", !shape.layer_activations.is_empty()),
-        ("skip_neuron", shape.skip_neuron),
-        ("white_view", shape.white_view),
-        ("wdl_head", shape.wdl_head),
-    ];
+    let keys = [("white_view", shape.white_view), ("wdl_head", shape.wdl_head)];
     keys.into_iter().find(|(_, has)| *has).map(|(key, _)| key)
 }
 
 /// Network sizes; `NetArgs` in common.cuh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NetArgs(pub [u32; 18]);
+pub struct NetArgs(pub [u32; 17]);
 
 impl NetArgs {
     pub fn new(layout: &ParamLayout, stride: usize) -> NetArgs {
@@ -47,7 +42,6 @@ impl NetArgs {
             layout.numbers.bucketed_rows(),
             layout.factor_rows,
             architecture.activation as usize,
-            architecture.layer_activation(0) as usize,
             architecture.output_buckets,
             usize::from(architecture.output_by == OutputBy::Phase),
             bits.sum(),
@@ -95,17 +89,36 @@ pub struct LayerArgs {
     pub outputs: u32,
     pub start: u32,
     pub first: bool,
+    /// Sums of the further layer below, its activation, and how many sums it passes on.
+    pub below: u32,
+    pub activation: u32,
+    pub passed: u32,
+    pub is_dual: bool,
 }
 
 impl LayerArgs {
     pub fn all(layout: &ParamLayout) -> Vec<LayerArgs> {
-        let layer = |(at, [inputs, outputs]): (usize, &[usize; 2])| LayerArgs {
-            inputs: *inputs as u32,
-            outputs: *outputs as u32,
-            start: (layout.layer(0, at) - layout.output_start) as u32,
-            first: at == 0,
+        let architecture = &layout.architecture;
+        let layer = |(at, [inputs, outputs]): (usize, &[usize; 2])| {
+            let activation = at.checked_sub(1).map(|below| architecture.layer_activation(below));
+            let is_dual = activation == Some(LayerActivation::Dual);
+            LayerArgs {
+                inputs: *inputs as u32,
+                outputs: *outputs as u32,
+                start: (layout.layer(0, at) - layout.output_start) as u32,
+                first: at == 0,
+                below: at.checked_sub(1).map_or(0, |below| layout.dense[below][1]) as u32,
+                activation: activation.map_or(0, |activation| activation as u32),
+                passed: *inputs as u32 / if is_dual { 2 } else { 1 },
+                is_dual,
+            }
         };
         layout.dense.iter().enumerate().map(layer).collect()
+    }
+
+    pub(super) fn words(&self) -> [u32; 7] {
+        let first = self.first.into();
+        [self.inputs, self.outputs, self.start, first, self.below, self.activation, self.passed]
     }
 }
 

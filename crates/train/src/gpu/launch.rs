@@ -236,7 +236,13 @@ impl Launcher {
             let below = if at == 0 { hidden } else { memory.sums[at - 1] };
             let sums = memory.sums.get(at).copied().unwrap_or(memory.outputs);
             let grid = [self.tiles_of(positions), (layer.outputs as usize).div_ceil(SHORT), 1];
-            self.launch(Kernel::DenseForward, grid, params![&net, &layer, weights, below, &order, sums])?;
+            let kernel = if layer.is_dual { Kernel::DualForward } else { Kernel::DenseForward };
+            self.launch(kernel, grid, params![&net, &layer, weights, below, &order, sums])?;
+        }
+        if self.plan.layout.architecture.skip_neuron {
+            let (width, count) = (self.layers[0].outputs, positions as u32);
+            let skip = params![memory.sums[0], width, count, memory.outputs];
+            self.each(Kernel::SkipForward, positions, skip)?;
         }
         Ok(())
     }

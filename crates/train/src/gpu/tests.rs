@@ -13,7 +13,7 @@ use crate::tests::{self, Checkpoints, OPTIMISERS, enlarge, items};
 use crate::{Compute, Forward, LossKind, MemoryLoader, Outcome, fit_from};
 use patzer_chess::rng::Rng;
 use patzer_eval::nnue::features::Features;
-use patzer_eval::nnue::{Architecture, KingBuckets};
+use patzer_eval::nnue::{Architecture, KingBuckets, LayerActivation};
 
 const TARGET: Target = Target { wdl: 0.4, k: 1.2, offset: 0.0 };
 
@@ -201,6 +201,8 @@ fn runs() -> Vec<Settings> {
         features: Features::parse(&format!("{}+clock", last.features)).unwrap(),
         layers: last.layers,
         activation: last.activation,
+        layer_activations: vec![LayerActivation::Dual, LayerActivation::Crelu],
+        skip_neuron: true,
         king_buckets: KingBuckets::parse(&"00001111".repeat(8)).unwrap(),
         output_buckets: last.output_buckets,
         psqt: last.psqt,
@@ -306,7 +308,13 @@ fn a_device_is_trusted_where_it_agrees_and_is_then_as_it_was() {
 #[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_device_that_leaves_something_out_is_not_trusted() {
     let whole = runs().pop().unwrap();
-    let flat = Settings { layers: Vec::new(), optimiser: OptimiserKind::AdamW, ..whole.clone() };
+    let flat = Settings {
+        layers: Vec::new(),
+        layer_activations: Vec::new(),
+        skip_neuron: false,
+        optimiser: OptimiserKind::AdamW,
+        ..whole.clone()
+    };
     // Enough rows for a single window.
     let buckets = KingBuckets::parse(&"00112233".repeat(8)).unwrap();
     let wide = Settings { king_buckets: buckets, ..flat.clone() };

@@ -27,7 +27,6 @@ struct Net {
     u32 bucketed_rows; // of all input buckets; the rows after them are shared
     u32 factor_rows;  // rows of the factoriser, or 0
     u32 activation;   // of the hidden layer: RELU ...
-    u32 inner;        // of further layers
     u32 buckets;      // output buckets
     u32 by_phase;     // 1: chosen by phase, 0: by pieces
     u32 sets;         // feature blocks, a bit each, in the order of SETS
