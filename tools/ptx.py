@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Compiles a folder of GPU kernels to PTX.
 
-    pip install --target /tmp/nvrtc nvidia-cuda-nvrtc-cu12
+    pip install --target /tmp/nvrtc nvidia-cuda-nvrtc-cu12==12.4.127
     NVRTC=/tmp/nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so.12 python3 tools/ptx.py FOLDER [--check]
 
 FOLDER holds *.cu and *.cuh; all.cu includes the others. NVRTC needs neither a GPU nor a driver. The output is
-kernels.ptx in the folder; --check only compares, with exit code 1 if the file is not what the sources give.
+kernels.ptx in the folder; --check only compares, with exit code 1 if the file is not what the sources give. A later NVRTC
+writes PTX of a version that a driver of CUDA 12.4 refuses.
 
 The PTX is for compute_70 alone: no kernel uses what later devices added, and the driver compiles PTX for the device that
 it finds, so a copy for each generation would be the same code again.
@@ -39,7 +40,7 @@ def library():
     try:
         return ctypes.CDLL(chosen or "libnvrtc.so.12")
     except OSError as error:
-        sys.exit(f"{error}\nNVRTC names the library, which pip's nvidia-cuda-nvrtc-cu12 has; see --help")
+        sys.exit(f"{error}\nNVRTC names the library, which pip's nvidia-cuda-nvrtc-cu12==12.4.127 has; see --help")
 
 
 def compile_kernels(files):

@@ -176,9 +176,7 @@ impl Settings {
     /// A key that the GPU does not know.
     pub(super) fn of_cpu_alone(&self) -> Option<&'static str> {
         let keys = [("l1_activations", self.l1_activations), ("quantisation_aware", self.quantisation_aware)];
-        let others = keys.into_iter().find(|(_, value)| *value > 0.0).map(|(key, _)| key);
-        let weight = self.position_weight.as_ref().map(|_| "position_weight");
-        self.of_power_alone().next().or(others).or(weight)
+        keys.into_iter().find(|(_, value)| *value > 0.0).map(|(key, _)| key)
     }
 }
 

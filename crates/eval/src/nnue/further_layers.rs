@@ -9,7 +9,7 @@ pub const MAX_LAYERS: usize = 3;
 /// The most neurons of a further layer.
 pub const MAX_LAYER: usize = 128;
 
-/// Activation function of a further layer; the kernels know the first three by their number.
+/// Activation function of a further layer; numbered as in the kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LayerActivation {

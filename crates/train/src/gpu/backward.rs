@@ -49,6 +49,11 @@ impl Launcher {
         let (net, memory) = (self.net, self.memory.clone());
         let (order, splits) = (self.order(positions), self.plan.splits());
         let buckets = self.plan.layout.architecture.output_buckets;
+        if self.plan.layout.architecture.skip_neuron {
+            let (width, count) = (self.layers[0].outputs, positions as u32);
+            let skip = params![memory.slopes, width, count, memory.slopes_of[0]];
+            self.each(Kernel::SkipBackward, positions, skip)?;
+        }
         for at in (0..self.layers.len()).rev() {
             let layer = self.layers[at];
             let slopes = memory.slopes_of.get(at).copied().unwrap_or(memory.slopes);
@@ -57,13 +62,17 @@ impl Launcher {
                 _ => (memory.sums[at - 1], memory.slopes_of[at - 1]),
             };
             let (inputs, outputs) = (layer.inputs as usize, layer.outputs as usize);
+            let (of_weights, of_inputs) = match layer.is_dual {
+                true => (Kernel::DualWeights, Kernel::DualInputs),
+                false => (Kernel::DenseWeights, Kernel::DenseInputs),
+            };
             // Weights first: the inputs' gradient overwrites the accumulators.
             let grid = [(inputs + 1).div_ceil(LONG), outputs.div_ceil(SHORT), buckets * splits];
             let weights = params![&net, &layer, below, slopes, &order, splits as u32, memory.output_partials];
-            self.launch(Kernel::DenseWeights, grid, weights)?;
-            let grid = [self.tiles_of(positions), inputs.div_ceil(SHORT), 1];
+            self.launch(of_weights, grid, weights)?;
+            let grid = [self.tiles_of(positions), (layer.passed as usize).div_ceil(SHORT), 1];
             let inputs = params![&net, &layer, memory.weights, slopes, &order, below, below_slopes];
-            self.launch(Kernel::DenseInputs, grid, inputs)?;
+            self.launch(of_inputs, grid, inputs)?;
         }
         Ok(())
     }

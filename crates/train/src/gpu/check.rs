@@ -28,6 +28,7 @@ pub fn check(gpu: &mut Gpu, model: &Model, settings: &Settings, positions: &[Tra
     }
     let batch: Vec<u32> = (0..items.len() as u32).collect();
     let mut cpu = CpuGradient::new(model, items.len(), settings.forward == Forward::I16);
+    cpu.follow(settings);
     let fresh = gpu.save()?;
 
     let (found, mut gradient) = gpu.gradient_of(items, &batch, loss, target)?;

@@ -1,7 +1,7 @@
 //! The seam between trainer and device, implemented by CUDA and, for tests, by an emulation on the CPU.
 
-use super::kernel_args::{LayerArgs, NetArgs, OrderArgs, StepArgs, WindowArgs, loss_words};
-use crate::loss::Loss;
+use super::kernel_args::{LayerArgs, NetArgs, OrderArgs, StepArgs, WindowArgs, loss_words, target_words};
+use crate::loss::{Loss, Target};
 use patzer_io::error::Result;
 
 /// Device address; 0 is null.
@@ -33,12 +33,15 @@ macro_rules! kernels {
 }
 
 kernels! {
-    Extract "extract", CountRows "count_rows", ScanRows "scan_rows", ListRows "list_rows",
+    Extract "extract", ExtractUnbucketed "extract_unbucketed",
+    CountRows "count_rows", ScanRows "scan_rows", ListRows "list_rows",
     WholeTable "whole_table", Largest "largest", Units "units", ToI16 "to_i16",
     ForwardFloats "forward_floats", ForwardShorts "forward_shorts",
     OutputForward "output_forward", OutputBackward "output_backward",
     DenseForward "dense_forward", DenseInputs "dense_inputs", DenseWeights "dense_weights",
-    Losses "losses", Total "total", ValuesBackward "values_backward",
+    DualForward "dual_forward", DualInputs "dual_inputs", DualWeights "dual_weights",
+    SkipForward "skip_forward", SkipBackward "skip_backward",
+    Weigh "weigh", Losses "losses", Total "total", ValuesBackward "values_backward",
     ScatterItems "scatter_items", ScatterWindows "scatter_windows", ScatterRows "scatter_rows",
     Share "share", SumParts "sum_parts", Squares "squares", ClipFactor "clip_factor",
     Adam "adam", Descend "descend", LookBack "look_back", Average "average",
@@ -84,8 +87,9 @@ params_of! {
     f32: number => [number.to_bits()];
     Address: address => [address.0 as u32, (address.0 >> 32) as u32];
     &NetArgs: args => args.0;
-    &LayerArgs: args => [args.inputs, args.outputs, args.start, args.first.into()];
+    &LayerArgs: args => args.words();
     &Loss: loss => loss_words(loss);
+    Target: target => target_words(target);
     &StepArgs: args => args.words();
     &OrderArgs: args => args.words();
     &WindowArgs: args => [args.words, args.members, args.items, args.parts];

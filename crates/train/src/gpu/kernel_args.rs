@@ -1,22 +1,24 @@
 //! Kernel parameters: the C structures of `kernels/` as numbers, in their order.
 
 use super::driver::Address;
-use crate::loss::Loss;
+use crate::loss::{Loss, Target};
 use crate::param_layout::ParamLayout;
-use patzer_eval::nnue::{Architecture, OutputBy};
+use patzer_eval::nnue::features::{pawn_pairs, threats};
+use patzer_eval::nnue::{Architecture, LayerActivation, OutputBy};
 use patzer_fit::optim::Step;
 
 /// Feature blocks in the order of features.cuh; other blocks cannot train on a GPU.
-pub const BLOCKS: [&str; 9] = ["all", "h", "v", "d1", "d2", "ph", "pv", "mb", "mc"];
+pub const BLOCKS: [&str; 12] =
+    ["all", "h", "v", "d1", "d2", "ph", "pv", "mb", "mc", "pp", "threats", "clock"];
+
+/// The first of some feature blocks that no kernel knows.
+pub fn unknown_block<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    names.find(|name| !BLOCKS.contains(name))
+}
 
 /// The key of a form of networks that no kernel knows.
 pub fn unknown_form(shape: &Architecture) -> Option<&'static str> {
-    let keys = [
-        ("layer_activations", !shape.layer_activations.is_empty()),
-        ("skip_neuron", shape.skip_neuron),
-        ("white_view", shape.white_view),
-        ("wdl_head", shape.wdl_head),
-    ];
+    let keys = [("white_view", shape.white_view), ("wdl_head", shape.wdl_head)];
     keys.into_iter().find(|(_, has)| *has).map(|(key, _)| key)
 }
 
@@ -36,10 +38,10 @@ impl NetArgs {
             layout.hidden_tiles,
             layout.tiles,
             layout.rows,
-            architecture.features.count(),
+            architecture.features.bucketed(),
+            layout.numbers.bucketed_rows(),
             layout.factor_rows,
             architecture.activation as usize,
-            architecture.layer_activation(0) as usize,
             architecture.output_buckets,
             usize::from(architecture.output_by == OutputBy::Phase),
             bits.sum(),
@@ -63,6 +65,23 @@ pub fn tables(architecture: &Architecture) -> Vec<u8> {
     (0..64).map(king).chain((0..=64).map(output)).collect()
 }
 
+/// Bytes of `PairNumbers` in unbucketed.cu.
+pub const PAIR_NUMBERS: usize = 18 * 64 * (8 + 4) + 12 * 12 * 2 * 4;
+
+/// `PairNumbers` in unbucketed.cu: the tables by which `pp` and `threats` number their features.
+pub fn pair_numbers() -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(PAIR_NUMBERS);
+    for pairs in [&pawn_pairs::ONE_SIDE, &pawn_pairs::BOTH_SIDES].into_iter().chain(&threats::SHAPES) {
+        bytes.extend(pairs.masks.iter().flat_map(|mask| mask.to_le_bytes()));
+        bytes.extend(pairs.offsets.iter().flat_map(|offset| u32::from(*offset).to_le_bytes()));
+    }
+    for pair in threats::PAIRS.iter().flatten().flatten() {
+        let number = u32::from(pair.base) | u32::from(pair.shape) << 16 | u32::from(pair.swap) << 24;
+        bytes.extend(number.to_le_bytes());
+    }
+    bytes
+}
+
 /// A layer after the hidden one; `LayerArgs` in dense.cu.
 #[derive(Debug, Clone, Copy)]
 pub struct LayerArgs {
@@ -70,17 +89,36 @@ pub struct LayerArgs {
     pub outputs: u32,
     pub start: u32,
     pub first: bool,
+    /// Sums of the further layer below, its activation, and how many sums it passes on.
+    pub below: u32,
+    pub activation: u32,
+    pub passed: u32,
+    pub is_dual: bool,
 }
 
 impl LayerArgs {
     pub fn all(layout: &ParamLayout) -> Vec<LayerArgs> {
-        let layer = |(at, [inputs, outputs]): (usize, &[usize; 2])| LayerArgs {
-            inputs: *inputs as u32,
-            outputs: *outputs as u32,
-            start: (layout.layer(0, at) - layout.output_start) as u32,
-            first: at == 0,
+        let architecture = &layout.architecture;
+        let layer = |(at, [inputs, outputs]): (usize, &[usize; 2])| {
+            let activation = at.checked_sub(1).map(|below| architecture.layer_activation(below));
+            let is_dual = activation == Some(LayerActivation::Dual);
+            LayerArgs {
+                inputs: *inputs as u32,
+                outputs: *outputs as u32,
+                start: (layout.layer(0, at) - layout.output_start) as u32,
+                first: at == 0,
+                below: at.checked_sub(1).map_or(0, |below| layout.dense[below][1]) as u32,
+                activation: activation.map_or(0, |activation| activation as u32),
+                passed: *inputs as u32 / if is_dual { 2 } else { 1 },
+                is_dual,
+            }
         };
         layout.dense.iter().enumerate().map(layer).collect()
+    }
+
+    pub(super) fn words(&self) -> [u32; 7] {
+        let first = self.first.into();
+        [self.inputs, self.outputs, self.start, first, self.below, self.activation, self.passed]
     }
 }
 
@@ -111,9 +149,15 @@ impl OrderArgs {
 }
 
 /// `Loss` in loss.cu.
-pub(super) fn loss_words(loss: &Loss) -> [u32; 5] {
-    let [power, kappa, k, scale] = [loss.power, loss.kappa, loss.k, loss.scale].map(f32::to_bits);
-    [loss.kind as u32, power, kappa, k, scale]
+pub(super) fn loss_words(loss: &Loss) -> [u32; 7] {
+    let floats = [loss.power, loss.kappa, loss.k, loss.offset, loss.asymmetry, loss.scale];
+    let [power, kappa, k, offset, asymmetry, scale] = floats.map(f32::to_bits);
+    [loss.kind as u32, power, kappa, k, offset, asymmetry, scale]
+}
+
+/// `Target` in extract.cu.
+pub(super) fn target_words(target: Target) -> [u32; 3] {
+    [target.wdl, target.k, target.offset].map(f32::to_bits)
 }
 
 /// An optimiser step; `Step` in optimise.cu.
@@ -138,14 +182,31 @@ mod tests {
     use patzer_eval::nnue::features::FEATURE_BLOCKS;
 
     #[test]
-    fn the_kernels_know_the_first_blocks_in_the_order_of_the_table() {
-        let (known, others) = FEATURE_BLOCKS.split_at(BLOCKS.len());
-        let names: Vec<&str> = known.iter().map(|set| set.name).collect();
+    fn the_kernels_know_every_block_in_the_order_of_the_table() {
+        let names: Vec<&str> = FEATURE_BLOCKS.iter().map(|block| block.name).collect();
         assert_eq!(names, BLOCKS);
-        assert!(others.iter().all(|set| !set.bucketed), "a bucketed block needs its kernel in features.cuh");
-        let source = std::fs::read_to_string(super::super::ptx::folder().join("features.cuh")).unwrap();
-        let counts: Vec<String> = known.iter().map(|set| set.count.to_string()).collect();
-        assert!(source.contains(&format!("SET_COUNTS[SETS] = {{{}}}", counts.join(", "))));
-        assert!(known.iter().map(|set| set.count).sum::<usize>() <= 32 * 144, "MOST_WORDS");
+        let source = |name| std::fs::read_to_string(super::super::ptx::folder().join(name)).unwrap();
+        let counts = |is_bucketed: bool| {
+            let blocks = FEATURE_BLOCKS.iter().filter(|block| block.bucketed == is_bucketed);
+            blocks.map(|block| block.count.to_string()).collect::<Vec<_>>().join(", ")
+        };
+        assert!(source("features.cuh").contains(&format!("SET_COUNTS[SETS] = {{{}}}", counts(true))));
+        assert!(source("unbucketed.cu").contains(&format!("UNBUCKETED_COUNTS[3] = {{{}}}", counts(false))));
+        let bucketed = FEATURE_BLOCKS.iter().filter(|block| block.bucketed);
+        assert!(bucketed.map(|block| block.count).sum::<usize>() <= 32 * 144, "MOST_WORDS");
+    }
+
+    #[test]
+    fn a_block_without_a_kernel_has_its_name() {
+        assert_eq!(unknown_block(["all", "new", "clock"].into_iter()), Some("new"));
+        assert_eq!(unknown_block(BLOCKS.into_iter()), None);
+    }
+
+    #[test]
+    fn the_numbers_of_pairs_are_those_of_the_kernel() {
+        let numbers = pair_numbers();
+        assert_eq!(numbers.len(), PAIR_NUMBERS);
+        let source = std::fs::read_to_string(super::super::ptx::folder().join("unbucketed.cu")).unwrap();
+        assert!(source.contains(&format!("const u32 ONE_SIDE = {};", pawn_pairs::ONE_SIDE.count)));
     }
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use super::driver::{Address, Driver, Kernel, Param};
-use super::kernel_args::{LayerArgs, NetArgs, OrderArgs, WindowArgs, tables};
+use super::kernel_args::{LayerArgs, NetArgs, OrderArgs, WindowArgs, pair_numbers, tables};
 use super::memory::{DeviceMemory, LARGEST_SLOTS};
 use super::memory_plan::MemoryPlan;
 use crate::loss::{Loss, Target};
 use crate::model::Model;
+use crate::position_weight::Measure;
 use patzer_io::error::Result;
 
 pub const BLOCK: usize = 256;
@@ -54,6 +55,12 @@ impl Launcher {
             }
             driver.write(memory.ends, &ends)?;
             driver.write(memory.actives, &actives)?;
+        }
+        if let Some(weight) = &plan.weight {
+            driver.write(memory.points, &bytes(weight.at.as_flattened()))?;
+        }
+        if plan.has_unbucketed() {
+            driver.write(memory.pair_numbers, &pair_numbers())?;
         }
         for vector in &memory.vectors {
             driver.clear(*vector, 4 * layout.len)?;
@@ -131,8 +138,7 @@ impl Launcher {
             memory.tables,
             records,
             positions as u32,
-            target.wdl,
-            target.k,
+            target,
             memory.rows,
             memory.counts,
             bits,
@@ -144,6 +150,26 @@ impl Launcher {
         ];
         let grid = [views.div_ceil(EXTRACTING), 1, 1];
         self.launch_of(Kernel::Extract, grid, 32 * EXTRACTING, extract)?;
+        if self.plan.has_unbucketed() {
+            let append = params![
+                &net,
+                memory.tables,
+                memory.pair_numbers,
+                records,
+                positions as u32,
+                memory.rows,
+                memory.counts,
+                bits,
+                cut.words,
+            ];
+            self.launch_of(Kernel::ExtractUnbucketed, grid, 32 * EXTRACTING, append)?;
+        }
+        if let Some(weight) = &self.plan.weight {
+            let (count, by_pieces) = (weight.at.len() as u32, u32::from(weight.by == Measure::Pieces));
+            let weigh =
+                params![records, positions as u32, memory.points, count, by_pieces, memory.position_weights];
+            self.each(Kernel::Weigh, positions, weigh)?;
+        }
         if self.plan.layered() {
             let (bits, counts, starts) = (memory.bucket_bits, memory.bucket_counts, memory.bucket_starts);
             let all = WindowArgs { words: bucket_words as u32, members: 0, items: 0, parts: 0 };
@@ -210,7 +236,13 @@ impl Launcher {
             let below = if at == 0 { hidden } else { memory.sums[at - 1] };
             let sums = memory.sums.get(at).copied().unwrap_or(memory.outputs);
             let grid = [self.tiles_of(positions), (layer.outputs as usize).div_ceil(SHORT), 1];
-            self.launch(Kernel::DenseForward, grid, params![&net, &layer, weights, below, &order, sums])?;
+            let kernel = if layer.is_dual { Kernel::DualForward } else { Kernel::DenseForward };
+            self.launch(kernel, grid, params![&net, &layer, weights, below, &order, sums])?;
+        }
+        if self.plan.layout.architecture.skip_neuron {
+            let (width, count) = (self.layers[0].outputs, positions as u32);
+            let skip = params![memory.sums[0], width, count, memory.outputs];
+            self.each(Kernel::SkipForward, positions, skip)?;
         }
         Ok(())
     }
@@ -229,6 +261,7 @@ impl Launcher {
             hidden,
             buckets,
             targets,
+            memory.position_weights,
             positions as u32,
             memory.outputs,
             memory.values,

@@ -1,13 +1,14 @@
 //! Device buffers of a run; those a network does not need are null.
 
 use super::driver::{Address, Driver};
+use super::kernel_args::PAIR_NUMBERS;
 use super::launch::BLOCK;
 use super::memory_plan::{MemoryPlan, SQUARES_CHUNK};
 use super::records::RECORD;
 use patzer_io::error::Result;
 
 /// Feature blocks plus the biases, in `largest` of table.cu.
-pub const LARGEST_SLOTS: usize = 10;
+pub const LARGEST_SLOTS: usize = 13;
 
 /// Bytes of `Starts` in common.cuh.
 pub const START: usize = 16;
@@ -64,6 +65,8 @@ device_memory! { |plan, layout|
     actives: LARGEST_SLOTS, 4, if plan.shorts;
     // King buckets by square and output buckets by piece count or phase.
     tables: 64 + 65, 1;
+    // Numbers of pawn pairs and threats.
+    pair_numbers: PAIR_NUMBERS, 1, if plan.has_unbucketed();
     // Row lists of perspectives with their lengths; per window and row its perspectives, and its items.
     rows: plan.views() * plan.stride, 2;
     counts: plan.views(), 4;
@@ -73,6 +76,9 @@ device_memory! { |plan, layout|
     members: plan.in_windows()[1], 4;
     item_rows: plan.in_windows()[2], 4;
     scattered: plan.in_windows()[3] * plan.width(), 4;
+    // Points of the positions' weights, and the weights.
+    points: plan.weight.as_ref().map_or(0, |weight| weight.at.len()), 8, if plan.weight.is_some();
+    position_weights: plan.sub_batch, 4, if plan.weight.is_some();
     // Targets and output buckets of positions, and positions by bucket.
     targets: plan.sub_batch, 4;
     buckets: plan.sub_batch, 1;

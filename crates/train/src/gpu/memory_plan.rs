@@ -4,6 +4,7 @@
 use super::kernel_args::WindowArgs;
 use super::launch::BLOCK;
 use crate::param_layout::ParamLayout;
+use crate::position_weight::PositionWeight;
 use crate::{Forward, OptimiserKind, Settings};
 use patzer_eval::nnue::Architecture;
 
@@ -33,6 +34,7 @@ pub struct MemoryPlan {
     pub vectors: usize,
     pub averaged: bool,
     pub pulled: bool,
+    pub weight: Option<PositionWeight>,
     pub batch: usize,
     pub sub_batch: usize,
     /// Capacity of a perspective's row list: the most active features, in whole words.
@@ -52,6 +54,7 @@ impl MemoryPlan {
             vectors,
             averaged: settings.average > 0.0,
             pulled: settings.pull > 0.0,
+            weight: settings.position_weight.clone(),
             batch,
             sub_batch: batch.min(MOST_POSITIONS).next_multiple_of(UNIT),
             stride: layout.architecture.features.most().next_multiple_of(4),
@@ -60,6 +63,11 @@ impl MemoryPlan {
             plan.sub_batch = (plan.sub_batch / 2).next_multiple_of(UNIT);
         }
         plan
+    }
+
+    /// Feature blocks whose rows all king buckets share.
+    pub fn has_unbucketed(&self) -> bool {
+        self.layout.numbers.bucketed_rows() < self.layout.rows
     }
 
     pub fn views(&self) -> usize {
@@ -140,7 +148,8 @@ impl MemoryPlan {
         let sums = 4 * self.width() * (views + scattered);
         let outputs = 4 * self.output_params() * self.output_partials();
         let inner: usize = self.layout.inner().iter().map(|[_, outputs]| outputs).sum();
-        let positions = self.sub_batch * 4 * (4 + 2 * inner) + 8 * self.sub_batch.div_ceil(BLOCK);
+        let positions = self.sub_batch * 4 * (4 + usize::from(self.weight.is_some()) + 2 * inner)
+            + 8 * self.sub_batch.div_ceil(BLOCK);
         lists + 4 * bits + sums + outputs + positions
     }
 

@@ -38,6 +38,7 @@ use super::backend::{Backend, StepParams, TrainingState, average_decay, pull_kee
 use super::loss::{Loss, Target};
 use super::model::Model;
 use super::optimiser::adam_settings;
+use super::position_weight::PositionWeight;
 use super::{OptimiserKind, Settings, TrainItem};
 use patzer_fit::optim;
 use patzer_io::error::{Error, Result};
@@ -59,9 +60,8 @@ impl Gpu {
     /// Fails if the network does not fit (the message says what would), or if no kernel knows a feature block or a key.
     pub fn new(mut driver: Box<dyn Driver>, model: &Model, settings: &Settings, batch: usize) -> Result<Gpu> {
         let blocks = model.layout.architecture.features.blocks();
-        if let Some(block) = blocks.iter().find(|block| !kernel_args::BLOCKS.contains(&block.name)) {
-            let reason =
-                format!("no kernel finds features of `{}` on a GPU yet; use --device cpu", block.name);
+        if let Some(block) = kernel_args::unknown_block(blocks.iter().map(|block| block.name)) {
+            let reason = format!("no kernel finds features of `{block}` on a GPU yet; use --device cpu");
             return Err(Error::usage(reason));
         }
         let form = kernel_args::unknown_form(&model.layout.architecture);
@@ -105,6 +105,15 @@ impl Gpu {
         Ok((slot, self.work.driver.send(slot, batch.len() * RECORD)?))
     }
 
+    fn divisor<'a>(&self, loss: Loss, items: impl ExactSizeIterator<Item = &'a TrainItem>) -> f64 {
+        PositionWeight::divisor(self.work.plan.weight.as_ref(), loss.group(), items)
+    }
+
+    /// The loss whose derivatives are those of the mean over a batch.
+    fn scaled<'a>(&self, loss: Loss, batch: impl ExactSizeIterator<Item = &'a TrainItem>) -> Loss {
+        Loss { scale: 1.0 / self.divisor(loss, batch) as f32, ..loss }
+    }
+
     fn gradient_of(
         &mut self,
         items: &[TrainItem],
@@ -113,6 +122,7 @@ impl Gpu {
         target: Target,
     ) -> Result<(f64, Vec<f32>)> {
         let (slot, records) = self.send(items, batch)?;
+        let loss = self.scaled(loss, batch.iter().map(|at| &items[*at as usize]));
         self.work.driver.begin();
         self.gradient(records, batch.len(), loss, target)?;
         self.work.driver.end()?;
@@ -122,7 +132,6 @@ impl Gpu {
     }
 
     fn gradient(&mut self, records: Address, count: usize, loss: Loss, target: Target) -> Result<()> {
-        let loss = Loss { scale: 1.0 / (count / loss.group()) as f32, ..loss };
         let weights = self.work.memory.weights;
         self.work.begin()?;
         let shorts = self.work.plan.shorts;
@@ -188,8 +197,9 @@ impl Backend for Gpu {
 
     fn step(&mut self, step: &StepParams, items: &[TrainItem], batch: &[u32]) -> Result<()> {
         let (slot, records) = self.send(items, batch)?;
+        let loss = self.scaled(step.loss, batch.iter().map(|at| &items[*at as usize]));
         self.work.driver.begin();
-        self.gradient(records, batch.len(), step.loss, step.target)?;
+        self.gradient(records, batch.len(), loss, step.target)?;
         self.optimise(step)?;
         self.work.driver.end()?;
         self.work.driver.finish(slot, self.work.memory.total)?;
@@ -227,7 +237,7 @@ impl Backend for Gpu {
         while let Some(part) = self.loss(true)? {
             sum += part;
         }
-        Ok(sum / (items.len() / loss.group()) as f64)
+        Ok(sum / self.divisor(loss, items.iter()))
     }
 
     fn validated_weights(&mut self) -> Result<Vec<f32>> {

@@ -50,6 +50,7 @@ fn the_ptx_is_that_of_the_sources() {
     let said = PTX.lines().find_map(|line| line.strip_prefix("// Sources: ")).unwrap();
     assert_eq!(said, digest(), "the kernels changed: run tools/ptx.py");
     assert!(PTX.contains("\n.target sm_70\n"));
+    assert!(PTX.contains("\n.version 8.4\n"), "drivers of CUDA 12.4 read no later version: see tools/ptx.py");
 }
 
 #[test]

@@ -6,13 +6,15 @@ use crate::TrainItem;
 
 pub const RECORD: usize = 32;
 
-/// Packs a position: board (24 bytes), score, result, Black to move, has a score.
+/// Packs a position: board (24 bytes), score, result, flags, halfmove clock, ply.
 #[inline]
 fn pack(item: &TrainItem, to: &mut [u8; RECORD]) {
     to[..24].copy_from_slice(&item.board.0);
     to[24..26].copy_from_slice(&item.score.unwrap_or(0).to_le_bytes());
     to[26..28].copy_from_slice(&item.result.to_le_bytes());
-    to[28..].copy_from_slice(&[item.turn.is_black().into(), item.score.is_some().into(), 0, 0]);
+    to[28] = u8::from(item.turn.is_black()) | u8::from(item.score.is_some()) << 1;
+    to[29] = item.halfmoves;
+    to[30..].copy_from_slice(&item.ply.to_le_bytes());
 }
 
 /// Positions packed by one thread at a time.

@@ -1,20 +1,19 @@
 //! Every kernel against the CPU: on the emulation, and on a GPU where there is one.
 
 mod refusals;
+mod rows;
 
 use super::driver::{Driver, Kernel};
 use super::emulation::{self, Emulated};
-use super::memory::START;
-use super::records::{self, RECORD};
 use super::*;
 use crate::cpu_gradient::CpuGradient;
-use crate::extract::Extractor;
 use crate::optimiser::Optimiser;
+use crate::position_weight::Measure;
 use crate::tests::{self, Checkpoints, OPTIMISERS, enlarge, items};
 use crate::{Compute, Forward, LossKind, MemoryLoader, Outcome, fit_from};
 use patzer_chess::rng::Rng;
 use patzer_eval::nnue::features::Features;
-use patzer_eval::nnue::{Architecture, KingBuckets};
+use patzer_eval::nnue::{Architecture, KingBuckets, LayerActivation};
 
 const TARGET: Target = Target { wdl: 0.4, k: 1.2, offset: 0.0 };
 
@@ -28,14 +27,12 @@ fn devices() -> Vec<Open> {
     devices
 }
 
-/// The shapes whose feature blocks have kernels.
+/// The shapes that have kernels; the last has every other part of a network.
 fn shapes() -> Vec<Architecture> {
-    let has_kernels = |shape: &Architecture| {
-        let mut blocks = shape.features.blocks().iter();
-        blocks.all(|block| kernel_args::BLOCKS.contains(&block.name))
-            && kernel_args::unknown_form(shape).is_none()
-    };
-    tests::shapes().into_iter().filter(has_kernels).collect()
+    let mut shapes = tests::shapes();
+    shapes.retain(|shape| kernel_args::unknown_form(shape).is_none());
+    shapes.splice(1..1, rows::unbucketed());
+    shapes
 }
 
 fn models() -> Vec<Model> {
@@ -51,6 +48,12 @@ fn settings(forward: Forward) -> Settings {
     Settings { forward, batch: 300, epochs: 3, warmup: 0, k: Some(1.2), wdl: 0.4, ..Settings::default() }
 }
 
+/// A rule with positions before, between and beyond its points.
+fn weight(by: Measure) -> PositionWeight {
+    let middle = if by == Measure::Ply { 60.0 } else { 24.0 };
+    PositionWeight { by, at: vec![[middle - 5.0, 0.3], [middle, 2.0], [middle + 5.0, 1.0]] }
+}
+
 /// Distance of two vectors relative to the first.
 fn distance(a: &[f32], b: &[f32]) -> f64 {
     super::check::distance(a, b) / super::check::length(a).max(1e-30)
@@ -63,8 +66,11 @@ fn gradients_and_losses_of_every_shape_are_those_of_the_cpu() {
         Settings { power: 2.5, ..settings(Forward::F32) },
         Settings { loss: LossKind::CrossEntropy, ..settings(Forward::I16) },
         Settings { loss: LossKind::Pqr, ..settings(Forward::F32) },
+        Settings { score_offset: 90.0, output_offset: 60.0, asymmetry: 0.3, ..settings(Forward::I16) },
+        Settings { power: 2.2, position_weight: Some(weight(Measure::Pieces)), ..settings(Forward::F32) },
         settings(Forward::I16),
         settings(Forward::F32),
+        Settings { asymmetry: -0.4, position_weight: Some(weight(Measure::Ply)), ..settings(Forward::I16) },
     ];
     for open in devices() {
         let models = models();
@@ -76,16 +82,17 @@ fn gradients_and_losses_of_every_shape_are_those_of_the_cpu() {
             check_gradient(open, model, &kinds[at % kinds.len()], 201);
         }
         // Enough positions that some rows have more items than a warp has lanes.
-        check_gradient(open, &Model::random(&Architecture::plain(16), false, 1), &kinds[3], 2100);
+        check_gradient(open, &Model::random(&Architecture::plain(16), false, 1), &kinds[5], 2100);
     }
 }
 
 fn check_gradient(open: Open, model: &Model, settings: &Settings, count: usize) {
     let (items, layout) = (items(count, 1), &model.layout);
-    let (loss, target) = (settings.loss(), TARGET);
+    let (loss, target) = (settings.loss(), Target { offset: settings.target(0.4).offset, ..TARGET });
     let mut batch: Vec<u32> = (0..items.len() as u32).collect();
     Rng::new(3).shuffle(&mut batch);
     let mut cpu = CpuGradient::new(model, items.len(), settings.forward == Forward::I16);
+    cpu.follow(settings);
     let mut gpu = Gpu::new(open(), model, settings, items.len()).unwrap();
     let about = format!("{} {:?} {:?}", layout.architecture, settings.forward, loss.kind);
     let (found, gradient) = gpu.gradient_of(&items, &batch, loss, target).unwrap();
@@ -98,80 +105,6 @@ fn check_gradient(open: Open, model: &Model, settings: &Settings, count: usize) 
     let mean = gpu.mean_loss(loss, target, &items).unwrap();
     let expected = cpu.mean_loss(model, loss, target, &items);
     assert!((mean - expected).abs() < 1e-5 * expected, "{about}: {mean} is not {expected}");
-}
-
-#[test]
-#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
-fn rows_and_buckets_are_those_of_the_cpu() {
-    let halfka = KingBuckets::parse("halfka").unwrap();
-    let whole = Architecture { king_buckets: halfka, mirror: true, ..Architecture::plain(8) };
-    for open in devices() {
-        for architecture in shapes().into_iter().chain([whole.clone()]) {
-            let model = Model::zero(&architecture, false);
-            // More than a window holds.
-            let mut positions = items(300, 9);
-            // Damaged boards: a code of no piece, and no pieces at all.
-            positions[3].board.0[8] = 0xff;
-            positions[5].board.0 = [0; 24];
-            let mut gpu = Gpu::new(open(), &model, &settings(Forward::F32), positions.len()).unwrap();
-            records::fill(gpu.work.driver.slot(0).unwrap(), positions.len(), |i| &positions[i]);
-            let at = gpu.work.driver.send(0, positions.len() * RECORD).unwrap();
-            let target = Target { wdl: 0.3, k: 1.1, offset: 0.0 };
-            gpu.work.extract(at, positions.len(), target, true).unwrap();
-            let (stride, views) = (gpu.work.plan.stride, architecture.views);
-            let memory = gpu.work.memory.clone();
-            let mut read = |at: Address, bytes: usize| {
-                let mut found = vec![0; bytes];
-                gpu.work.driver.read(at, &mut found).unwrap();
-                found
-            };
-            let rows = read(memory.rows, 2 * stride * views * positions.len());
-            let counts = read(memory.counts, 4 * views * positions.len());
-            let buckets = read(memory.buckets, positions.len());
-            let targets = read(memory.targets, 4 * positions.len());
-            let (all_views, rows_and_two) = (views * positions.len(), model.layout.rows + 2);
-            let (windows, (_, cut)) = (gpu.work.plan.windows(all_views), gpu.work.plan.cut());
-            let starts = read(memory.starts, START * rows_and_two * windows);
-            let members = read(memory.members, 4 * cut.members as usize * windows);
-            let number = |bytes: &[u8], at: usize| u32::from_le_bytes(bytes.as_chunks::<4>().0[at]);
-            let mut extractor = Extractor::new(&architecture);
-            let mut who: Vec<Vec<u32>> = vec![Vec::new(); model.layout.rows];
-            for (i, item) in positions.iter().enumerate() {
-                let (mut expected, mut ends) = (Vec::new(), Vec::new());
-                extractor.rows(item, &mut expected, &mut ends);
-                let mut start = 0;
-                for (view, end) in ends.into_iter().enumerate() {
-                    let view = i * views + view;
-                    let count = number(&counts, view) as usize;
-                    let own = &rows.as_chunks::<2>().0[view * stride..view * stride + count];
-                    let found: Vec<u16> = own.iter().map(|row| u16::from_le_bytes(*row)).collect();
-                    assert_eq!(found, expected[start..end as usize], "{architecture}");
-                    found.iter().for_each(|row| who[usize::from(*row)].push(view as u32));
-                    start = end as usize;
-                }
-                assert_eq!(usize::from(buckets[i]), extractor.bucket(&item.board), "{architecture}");
-                let found = f32::from_bits(number(&targets, i));
-                assert!((found - target.of(item)).abs() < 1e-6, "{found}");
-            }
-            // The biases are a row of every perspective.
-            who.push((0..all_views as u32).collect());
-            for window in 0..windows {
-                let mut start = window * cut.members as usize;
-                for (row, everybody) in who.iter().enumerate() {
-                    let at = START / 4 * (window * rows_and_two + row);
-                    assert_eq!(number(&starts, at) as usize, start);
-                    let (words, before) = (32 * cut.words, 32 * cut.words * window as u32);
-                    let within = |view: &u32| (*view / words == window as u32).then(|| view - before);
-                    let expected: Vec<u32> = everybody.iter().filter_map(within).collect();
-                    let found: Vec<u32> =
-                        (start..start + expected.len()).map(|at| number(&members, at)).collect();
-                    assert_eq!(found, expected, "{architecture}, window {window}, row {row}");
-                    assert_eq!(number(&starts, at + 3) as usize, expected.len());
-                    start += expected.len().next_multiple_of(4);
-                }
-            }
-        }
-    }
 }
 
 #[test]
@@ -256,11 +189,20 @@ fn assert_close(found: &Outcome, expected: &Outcome, about: &str) {
 
 fn runs() -> Vec<Settings> {
     let plain = Settings { hidden: 32, batch: 100, learning_rate: 0.003, ..settings(Forward::I16) };
+    let sparse = Settings {
+        features: Features::parse("all+pp+threats+clock").unwrap(),
+        hidden: 16,
+        mirror: true,
+        batch: 400,
+        ..plain.clone()
+    };
     let last = shapes().pop().unwrap();
     let whole = Settings {
-        features: last.features,
+        features: Features::parse(&format!("{}+clock", last.features)).unwrap(),
         layers: last.layers,
         activation: last.activation,
+        layer_activations: vec![LayerActivation::Dual, LayerActivation::Crelu],
+        skip_neuron: true,
         king_buckets: KingBuckets::parse(&"00001111".repeat(8)).unwrap(),
         output_buckets: last.output_buckets,
         psqt: last.psqt,
@@ -272,9 +214,13 @@ fn runs() -> Vec<Settings> {
         pull: 1.0,
         clip_gradient: 0.05,
         final_wdl: Some(0.8),
+        score_offset: 30.0,
+        output_offset: 20.0,
+        asymmetry: 0.2,
+        position_weight: Some(weight(Measure::Ply)),
         ..plain.clone()
     };
-    vec![plain, whole]
+    vec![plain, sparse, whole]
 }
 
 #[test]
@@ -362,7 +308,13 @@ fn a_device_is_trusted_where_it_agrees_and_is_then_as_it_was() {
 #[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_device_that_leaves_something_out_is_not_trusted() {
     let whole = runs().pop().unwrap();
-    let flat = Settings { layers: Vec::new(), optimiser: OptimiserKind::AdamW, ..whole.clone() };
+    let flat = Settings {
+        layers: Vec::new(),
+        layer_activations: Vec::new(),
+        skip_neuron: false,
+        optimiser: OptimiserKind::AdamW,
+        ..whole.clone()
+    };
     // Enough rows for a single window.
     let buckets = KingBuckets::parse(&"00112233".repeat(8)).unwrap();
     let wide = Settings { king_buckets: buckets, ..flat.clone() };

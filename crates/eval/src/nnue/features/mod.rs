@@ -11,9 +11,9 @@ mod clock;
 mod lines;
 mod moves;
 mod pairs;
-mod pawn_pairs;
-mod square_pairs;
-mod threats;
+pub mod pawn_pairs;
+pub mod square_pairs;
+pub mod threats;
 
 use serde::{Deserialize, Serialize};
 use shakmaty::{Board, Color};

@@ -11,8 +11,10 @@ use crate::nnue::row_changes::{BlockRows, BoardChange};
 /// Ranks 2 to 7: pawns elsewhere have no features.
 pub const PAWN_RANKS: u64 = 0x00ff_ffff_ffff_ff00;
 
-static ONE_SIDE: SquarePairs = SquarePairs::unordered(partners());
-static BOTH_SIDES: SquarePairs = SquarePairs::new(partners());
+/// Two pawns of one side.
+pub static ONE_SIDE: SquarePairs = SquarePairs::unordered(partners());
+/// An own pawn and one of theirs.
+pub static BOTH_SIDES: SquarePairs = SquarePairs::new(partners());
 
 pub const COUNT: usize = 2 * SquarePairs::unordered(partners()).count + SquarePairs::new(partners()).count;
 

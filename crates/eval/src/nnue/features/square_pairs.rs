@@ -3,7 +3,7 @@
 /// For each first square the second squares that it can have, and how many pairs come before.
 pub struct SquarePairs {
     pub masks: [u64; 64],
-    offsets: [u16; 64],
+    pub offsets: [u16; 64],
     pub count: usize,
 }
 

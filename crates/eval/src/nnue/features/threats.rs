@@ -32,7 +32,7 @@ const SAME_ROLE: usize = 6;
 const TO_PAWN: usize = 10;
 
 /// Squares that attacker and victim can have.
-static SHAPES: [SquarePairs; 16] = {
+pub static SHAPES: [SquarePairs; 16] = {
     const ANY: SquarePairs = SquarePairs::new([0; 64]);
     let (mut shapes, mut role) = ([ANY; 16], 0);
     while role <= THEIR_PAWN {
@@ -71,16 +71,16 @@ const fn empty_board(role: usize, targets: u64) -> [u64; 64] {
 }
 
 /// How a pair of kinds is numbered.
-#[derive(Clone, Copy)]
-struct Pair {
-    base: u16,
-    shape: u8,
+#[derive(Debug, Clone, Copy)]
+pub struct Pair {
+    pub base: u16,
+    pub shape: u8,
     /// The reverse threat has the same feature.
-    swap: bool,
+    pub swap: bool,
 }
 
 /// `[attacker][victim][attacker's square above the victim's]`, kinds as in [`all`](super::all).
-static PAIRS: [[[Pair; 2]; 12]; 12] = numbered().0;
+pub static PAIRS: [[[Pair; 2]; 12]; 12] = numbered().0;
 pub const COUNT: usize = numbered().1;
 
 const fn numbered() -> ([[[Pair; 2]; 12]; 12], usize) {

@@ -1,5 +1,6 @@
 // All kernels, in the order of a step.
 #include "extract.cu"
+#include "unbucketed.cu"
 #include "lists.cu"
 #include "table.cu"
 #include "forward.cu"

@@ -23,10 +23,10 @@ struct Net {
     u32 hidden_tiles; // tiles of neurons
     u32 tiles;        // with piece-square tiles
     u32 rows;         // of the feature table
-    u32 features;     // of an input bucket
+    u32 features;     // of an input bucket, with rows of its own
+    u32 bucketed_rows; // of all input buckets; the rows after them are shared
     u32 factor_rows;  // rows of the factoriser, or 0
     u32 activation;   // of the hidden layer: RELU ...
-    u32 inner;        // of further layers
     u32 buckets;      // output buckets
     u32 by_phase;     // 1: chosen by phase, 0: by pieces
     u32 sets;         // feature blocks, a bit each, in the order of SETS
@@ -134,6 +134,11 @@ __device__ inline void turn(const Net& net, Sums sums, float* own, u32 lane, flo
 }
 
 __device__ inline float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
+
+/// Expected score, with draws within `offset` of 0.
+__device__ inline float expected_of(float x, float offset) {
+    return offset == 0.0f ? sigmoid(x) : (1.0f + sigmoid(x - offset) - sigmoid(-x - offset)) / 2.0f;
+}
 
 /// Sum over a warp in a fixed order, for every lane.
 __device__ inline float warp_sum(float x) {

@@ -3,41 +3,12 @@
 //
 // Writes the rows of every perspective in the order of the CPU and, for the backward pass, a bit per row and
 // perspective, from which lists.cu makes lists. Bits have no order, so neither have the lists. One warp per
-// perspective; each lane looks at two squares.
+// perspective; each lane looks at two squares. unbucketed.cu has the blocks that all king buckets share.
 #include "common.cuh"
 #include "features.cuh"
-
-/// `Record` of records.rs.
-struct Record {
-    u64 occupied; // squares, a1 first
-    u64 codes[2]; // 8 × black + role, four bits each, in square order
-    short score;  // centipawns for the side to move
-    short result; // from White's side, 1 << 14 is a win
-    u8 black;     // to move
-    u8 scored;    // whether there is a score
-    u16 unused;
-};
+#include "record.cuh"
 
 const float WIN = 16384.0f;
-/// Most pieces of a record.
-const u32 PIECES = 32;
-
-/// Code of the nth piece.
-__device__ inline u32 code_of(const Record& record, u32 n) {
-    return (n < 16 ? record.codes[0] : record.codes[1]) >> 4 * (n % 16) & 15;
-}
-
-/// Code on a square, or 7, which no piece has.
-__device__ inline u32 code_on(const Record& record, u32 square) {
-    if (!(record.occupied >> square & 1)) {
-        return 7;
-    }
-    const u32 before = __popcll(record.occupied & ((1ull << square) - 1));
-    return before < PIECES ? code_of(record, before) : 7;
-}
-
-/// Pawn 0 to king 5; code 6, a rook with castling rights, is a rook.
-__device__ inline u32 role_of(u32 code) { return code % 8 == 6 ? 3 : code % 8; }
 
 /// Phase of a piece code.
 __constant__ u32 PHASES[8] = {0, 1, 1, 2, 4, 0, 2, 0};
@@ -54,41 +25,28 @@ __device__ inline u32 bucket_of(const Net& net, const u8* outputs, const Record&
     return outputs[min(phase, 24u)];
 }
 
-__device__ inline float target_of(const Record& record, float wdl, float k) {
+/// `Target` of loss.rs.
+struct Target {
+    float wdl, k, offset;
+};
+
+__device__ inline float target_of(const Record& record, const Target& target) {
     const float white = (float)record.result * (0.5f / WIN) + 0.5f;
-    const float result = record.black ? 1.0f - white : white;
-    if (!record.scored) {
+    const float result = record.black() ? 1.0f - white : white;
+    if (!record.scored()) {
         return result;
     }
-    return wdl * result + (1.0f - wdl) * sigmoid(k * (float)record.score / 400.0f);
+    const float expected = expected_of(target.k * (float)record.score / 400.0f, target.offset);
+    return target.wdl * result + (1.0f - target.wdl) * expected;
 }
-
-/// Destination of a perspective's rows.
-struct Place {
-    const Net& net;
-    u16* rows;
-    u32* bits; // of the first row, in the view's window and word
-    u32 words;
-    u32 view;
-
-    __device__ void put(u32 at, u32 row) const {
-        rows[(size_t)view * net.stride + at] = (u16)row;
-        if (bits) {
-            atomicOr(&bits[(size_t)row * words], 1u << view % 32);
-        }
-    }
-};
 
 /// Piece squares: a lane has the pieces of its two squares.
 __device__ inline u32 put_squares(const Place& place, const u8* kings, const Record& record, bool black, bool sound) {
     const Net& net = place.net;
     const u32 lane = threadIdx.x % WARP;
     const u32 low = code_on(record, lane), high = code_on(record, lane + WARP);
-    const u32 king = black ? 13 : 5;
-    const u64 own = (u64)__ballot_sync(ALL, high == king) << 32 | __ballot_sync(ALL, low == king);
-    const u32 turned = black ? 56 : 0;
-    const u8 bucket = kings[(own ? 63 - __clzll(own) : 0) ^ turned];
-    const u32 base = net.features * (bucket & 127), flip = (bucket >> 7 ? 7 : 0) ^ turned;
+    const u8 bucket = king_bucket(kings, low, high, black);
+    const u32 base = net.features * (bucket & 127), flip = flip_of(bucket, black);
     const u32 pieces = min((u32)__popcll(record.occupied), PIECES);
     for (u32 half = 0; half < 2 && sound; half++) {
         const u32 square = lane + WARP * half, code = half ? high : low;
@@ -145,7 +103,7 @@ __device__ inline u32 put_sets(const Place& place, const u8* kings, const Record
 
 /// `tables`: king bucket of each square, plus 128 where the board is mirrored; then the output bucket by
 /// piece count (0 to 64) or phase (0 to 24). `bits`, `[window][row][word]`, and `bucket_bits` may be null.
-KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, float wdl, float k, u16* rows,
+KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, Target target, u16* rows,
                u32* counts, u32* bits, u32 words, float* targets, u8* buckets, u32* bucket_bits, u32 bucket_words) {
     __shared__ u32 sets[4][MOST_WORDS];
     __shared__ Board boards[4];
@@ -156,15 +114,11 @@ KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, 
         return;
     }
     const Record record = records[position];
-    const bool black = (record.black != 0) != (view % net.views == 1);
-    // Codes 7 and 15 are no pieces: such a board has no rows.
-    const u64 low = record.codes[0], high = record.codes[1], fours = 0x1111111111111111ull;
-    const bool sound = !((low & low >> 1 & low >> 2 | high & high >> 1 & high >> 2) & fours);
-    const u32 word = view / 32;
-    u32* own_bits = bits ? bits + (size_t)(word / words) * net.rows * words + word % words : nullptr;
-    const Place place = {net, rows, own_bits, words, view};
+    const bool black = record.black() != (view % net.views == 1);
+    const bool sound = is_sound(record);
+    const Place place = place_of(net, rows, bits, words, view);
     u32 count = 0;
-    if (net.sets == 1) {
+    if ((net.sets & BUCKETED) == 1) {
         count = put_squares(place, tables, record, black, sound);
     } else if (sound && __popcll(record.occupied) <= PIECES) {
         count = put_sets(place, tables, record, black, boards[warp], sets[warp]);
@@ -174,7 +128,7 @@ KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, 
     }
     if (lane == 0 && view % net.views == 0) {
         const u32 bucket = bucket_of(net, tables + 64, record);
-        targets[position] = target_of(record, wdl, k);
+        targets[position] = target_of(record, target);
         buckets[position] = (u8)bucket;
         if (bucket_bits) {
             atomicOr(&bucket_bits[(size_t)bucket * bucket_words + position / 32], 1u << position % 32);

@@ -8,12 +8,17 @@ struct Board {
     u64 pieces[12];
 };
 
-/// Blocks in table order; the sizes are those of SETS.
-enum Set { SQUARES, FILES, RANKS, DIAGONALS, ANTIDIAGONALS, RANK_PAIRS, FILE_PAIRS, MOVES, MOVE_COUNTS, SETS };
+/// Blocks in table order. Those from SETS on have rows that all king buckets share (unbucketed.cu).
+enum Set {
+    SQUARES, FILES, RANKS, DIAGONALS, ANTIDIAGONALS, RANK_PAIRS, FILE_PAIRS, MOVES, MOVE_COUNTS, SETS,
+    PAWN_PAIRS = SETS, THREATS, CLOCK
+};
+/// Blocks with rows for every king bucket.
+const u32 BUCKETED = (1 << SETS) - 1;
 __constant__ u32 SET_COUNTS[SETS] = {768, 96, 96, 180, 180, 1152, 1152, 768, 206};
 /// Per role: most squares counted, and offset of its counts.
 __constant__ u32 COUNTED[6] = {8, 15, 16, 25, 25, 8}, COUNTS_START[6] = {0, 9, 25, 42, 68, 94};
-/// Words of a bit set of all blocks.
+/// Words of a bit set of the blocks before SETS.
 const u32 MOST_WORDS = 144;
 
 /// Flips ranks.

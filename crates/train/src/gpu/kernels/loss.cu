@@ -1,6 +1,7 @@
 // Losses and their derivatives by the outputs, as in loss.rs, with the same numbers in 64 bits and one fixed
 // order of sums.
 #include "common.cuh"
+#include "record.cuh"
 
 enum LossKind { POWER, CROSS_ENTROPY, PQR };
 
@@ -8,7 +9,8 @@ enum LossKind { POWER, CROSS_ENTROPY, PQR };
 struct Loss {
     u32 kind;
     float power, kappa, k;
-    float scale; // 1 / groups of the whole batch
+    float offset, asymmetry;
+    float scale; // 1 / groups of the whole batch, or 1 / sum of their weights
 };
 
 __device__ inline double entropy(double t) {
@@ -16,17 +18,27 @@ __device__ inline double entropy(double t) {
     return a + (u > 0.0 ? -u * log(u) : 0.0);
 }
 
+/// Derivative by the output of its expected score.
+__device__ inline float slope_of_expected(const Loss& loss, float output, float expected) {
+    if (loss.offset == 0.0f) {
+        return loss.k * expected * (1.0f - expected);
+    }
+    const float x = loss.k * output, win = sigmoid(x - loss.offset), lost = sigmoid(-x - loss.offset);
+    return loss.k * (win * (1.0f - win) + lost * (1.0f - lost)) / 2.0f;
+}
+
 __device__ inline double loss_of(const Loss& loss, float output, float target, float* slope) {
-    const float predicted = sigmoid(loss.k * output), error = predicted - target;
+    const float predicted = expected_of(loss.k * output, loss.offset), error = predicted - target;
     if (loss.kind == CROSS_ENTROPY) {
         const double x = (double)loss.k * (double)output, t = (double)target;
         *slope = loss.k * error * loss.scale;
         return (x < 0.0 ? 0.0 : x) - t * x + log1p(exp(-fabs(x))) - entropy(t);
     }
-    const float by_output = loss.k * predicted * (1.0f - predicted) * loss.scale;
+    const float by_output = slope_of_expected(loss, output, predicted) * loss.scale;
+    const float weight = loss.asymmetry != 0.0f && error > 0.0f ? 1.0f + loss.asymmetry : 1.0f;
     if (loss.power == 2.0f) {
-        *slope = 2.0f * error * by_output;
-        return (double)error * (double)error;
+        *slope = weight * (2.0f * error * by_output);
+        return (double)weight * ((double)error * (double)error);
     }
     const float size = fabsf(error);
     if (size == 0.0f) {
@@ -34,8 +46,8 @@ __device__ inline double loss_of(const Loss& loss, float output, float target, f
         return 0.0;
     }
     const float below = powf(size, loss.power - 1.0f);
-    *slope = copysignf(loss.power * below * by_output, error);
-    return (double)below * (double)size;
+    *slope = weight * copysignf(loss.power * below * by_output, error);
+    return (double)weight * ((double)below * (double)size);
 }
 
 /// −ln σ(x) and its derivative; x is within ±2.
@@ -66,9 +78,33 @@ __device__ inline float piece_square(const Net& net, const float* hidden, u32 bu
     return net.views == 1 ? own : (own - hidden[hidden_at(net, tile, views, 2 * position + 1) + lane]) / 2.0f;
 }
 
-/// One thread per group: a position, or P, Q and R. Each block writes the sum of its losses.
-KERNEL losses(Net net, Loss loss, const float* hidden, const u8* buckets, const float* targets, u32 positions,
-              const float* outputs, double* values, float* slopes) {
+/// A point of `PositionWeight`.
+struct Point {
+    float at, weight;
+};
+
+/// Weights of positions by ply or number of pieces: linear between the points, constant beyond. One thread per
+/// position.
+KERNEL weigh(const Record* records, u32 positions, const Point* points, u32 count, u32 by_pieces, float* weights) {
+    const u32 position = blockIdx.x * blockDim.x + threadIdx.x;
+    if (position >= positions) {
+        return;
+    }
+    const Record& record = records[position];
+    const float x = by_pieces ? (float)__popcll(record.occupied) : (float)record.ply;
+    u32 after = 0;
+    while (after < count && points[after].at <= x) {
+        after++;
+    }
+    const Point to = points[min(after, count - 1)], from = points[after > 0 ? after - 1 : 0];
+    const bool between = after > 0 && after < count;
+    weights[position] = between ? from.weight + (to.weight - from.weight) * (x - from.at) / (to.at - from.at) : to.weight;
+}
+
+/// One thread per group: a position, or P, Q and R. Each block writes the sum of its losses. `weights` of positions
+/// may be null.
+KERNEL losses(Net net, Loss loss, const float* hidden, const u8* buckets, const float* targets, const float* weights,
+              u32 positions, const float* outputs, double* values, float* slopes) {
     __shared__ double sums[ADDENDS];
     const u32 group = blockIdx.x * blockDim.x + threadIdx.x, size = loss.kind == PQR ? 3 : 1;
     double own = 0.0;
@@ -80,6 +116,10 @@ KERNEL losses(Net net, Loss loss, const float* hidden, const u8* buckets, const 
         }
         own = loss.kind == PQR ? loss_of_three(loss, output, slopes + group * size)
                                : loss_of(loss, output[0], targets[group], slopes + group);
+        if (weights) {
+            own *= (double)weights[group];
+            slopes[group] *= weights[group];
+        }
     }
     add_up(sums, own);
     if (threadIdx.x == 0) {

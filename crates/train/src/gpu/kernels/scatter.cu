@@ -189,7 +189,7 @@ KERNEL share(Net net, float* gradient) {
     }
     const float* table = gradient + (size_t)(at / size) * net.rows * net.tile + at % size;
     float sum = 0.0f;
-    for (u32 row = 0; row < net.rows; row += net.factor_rows) {
+    for (u32 row = 0; row < net.bucketed_rows; row += net.factor_rows) {
         sum += table[(size_t)row * net.tile];
     }
     gradient[net.factor + at] = sum;

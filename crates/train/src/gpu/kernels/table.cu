@@ -6,7 +6,7 @@
 const float WHOLE = 12582912.0f;
 /// Reciprocal of the finest unit.
 const float FINEST = 16384.0f;
-const u32 MOST_SETS = 9;
+const u32 MOST_SETS = 12;
 
 /// Weight with the factoriser's added; `at` counts `[tile][row][lane]`.
 __device__ inline float whole_at(const Net& net, const float* parameters, u32 at) {
@@ -15,6 +15,9 @@ __device__ inline float whole_at(const Net& net, const float* parameters, u32 at
         return own;
     }
     const u32 lane = at % net.tile, row = at / net.tile % net.rows, tile = at / net.tile / net.rows;
+    if (row >= net.bucketed_rows) {
+        return own;
+    }
     return own + parameters[net.factor + (tile * net.factor_rows + row % net.factor_rows) * net.tile + lane];
 }
 
@@ -40,8 +43,10 @@ KERNEL largest(Net net, const float* parameters, const u32* ends, u32 chunk, u32
     __syncthreads();
     const u32 slots = blockDim.x / net.tile, slot = threadIdx.x / net.tile, lane = threadIdx.x % net.tile;
     for (u32 row = first + slot; row < last; row += slots) {
+        const u32 after = row - net.bucketed_rows;
+        const u32 feature = row < net.bucketed_rows ? row % net.features : net.features + after;
         u32 set = 0;
-        while (row % net.features >= ends[set]) {
+        while (feature >= ends[set]) {
             set++;
         }
         const u32 size = order_of(whole_at(net, parameters, (tile * net.rows + row) * net.tile + lane));

@@ -1,38 +1,16 @@
 //! What a GPU refuses, by name.
 
 use super::*;
-use crate::position_weight::{Measure, PositionWeight};
-use patzer_eval::nnue::LayerActivation;
-
-#[test]
-fn a_block_without_a_kernel_is_refused_by_its_name() {
-    let features = Features::parse("all+threats").unwrap();
-    let settings = Settings { features, hidden: 8, ..settings(Forward::I16) };
-    let model = Model::zero(&settings.architecture(), false);
-    let error = Gpu::new(Emulated::with(|_| ()), &model, &settings, 300).err().expect("no kernel");
-    assert!(
-        error.to_string().contains("features of `threats`") && error.to_string().contains("--device cpu")
-    );
-}
 
 #[test]
 fn a_form_of_networks_without_a_kernel_is_refused_by_its_key() {
-    let layers = Settings { layers: vec![4], ..settings(Forward::I16) };
-    let dual = Settings { layer_activations: vec![LayerActivation::Dual], ..layers.clone() };
-    let skip = Settings { skip_neuron: true, ..layers };
     let white = Settings { views: 1, white_view: true, ..settings(Forward::I16) };
     let loss = crate::loss::LossKind::CrossEntropy;
     let wdl = Settings { wdl_head: true, loss, ..settings(Forward::I16) };
     let l1 = Settings { l1_activations: 0.1, ..settings(Forward::I16) };
     let rounded = Settings { quantisation_aware: 0.1, ..settings(Forward::I16) };
-    let forms = [
-        (dual, "layer_activations"),
-        (skip, "skip_neuron"),
-        (white, "white_view"),
-        (wdl, "wdl_head"),
-        (l1, "l1_activations"),
-        (rounded, "quantisation_aware"),
-    ];
+    let forms =
+        [(white, "white_view"), (wdl, "wdl_head"), (l1, "l1_activations"), (rounded, "quantisation_aware")];
     for (settings, key) in forms {
         let model = Model::zero(&settings.architecture(), false);
         let error = Gpu::new(Emulated::with(|_| ()), &model, &settings, 300).err().expect("no kernel");
@@ -54,21 +32,4 @@ fn what_does_not_fit_is_an_error_that_says_what_would() {
         .expect("it is too large");
     assert!(error.to_string().contains("; hidden = 64 would fit"), "{error}");
     assert_eq!(error.exit_code(), 1);
-}
-
-#[test]
-#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
-fn a_loss_without_a_kernel_is_refused_by_name() {
-    let plain = settings(Forward::I16);
-    let weight = PositionWeight { by: Measure::Ply, at: vec![[0.0, 1.0]] };
-    for (key, settings) in [
-        ("score_offset", Settings { score_offset: 50.0, ..plain.clone() }),
-        ("output_offset", Settings { output_offset: 50.0, ..plain.clone() }),
-        ("asymmetry", Settings { asymmetry: 0.1, ..plain.clone() }),
-        ("position_weight", Settings { position_weight: Some(weight), ..plain }),
-    ] {
-        let model = Model::zero(&settings.architecture(), false);
-        let error = Gpu::new(Emulated::with(|_| ()), &model, &settings, 300).err().expect(key);
-        assert_eq!(error.to_string(), format!("{key} is not possible on a GPU yet; use --device cpu"));
-    }
 }
