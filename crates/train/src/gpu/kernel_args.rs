@@ -18,13 +18,12 @@ pub fn unknown_block<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a
 
 /// The key of a form of networks that no kernel knows.
 pub fn unknown_form(shape: &Architecture) -> Option<&'static str> {
-    let keys = [("white_view", shape.white_view), ("wdl_head", shape.wdl_head)];
-    keys.into_iter().find(|(_, has)| *has).map(|(key, _)| key)
+    shape.wdl_head.then_some("wdl_head")
 }
 
 /// Network sizes; `NetArgs` in common.cuh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NetArgs(pub [u32; 17]);
+pub struct NetArgs(pub [u32; 18]);
 
 impl NetArgs {
     pub fn new(layout: &ParamLayout, stride: usize) -> NetArgs {
@@ -34,6 +33,7 @@ impl NetArgs {
         let bits = BLOCKS.iter().zip(0..).filter(|(name, _)| has(name)).map(|(_, bit)| 1 << bit);
         let sizes = [
             architecture.views,
+            usize::from(architecture.white_view),
             layout.tile,
             layout.hidden_tiles,
             layout.tiles,

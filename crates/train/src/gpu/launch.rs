@@ -252,12 +252,13 @@ impl Launcher {
         positions.div_ceil(LONG) + self.plan.layout.architecture.output_buckets
     }
 
-    pub fn losses(&mut self, loss: Loss, positions: usize) -> Result<()> {
+    pub fn losses(&mut self, loss: Loss, records: Address, positions: usize) -> Result<()> {
         let (net, memory, groups) = (self.net, self.memory.clone(), positions / loss.group());
         let (hidden, buckets, targets) = (memory.hidden, memory.buckets, memory.targets);
         let losses = params![
             &net,
             &loss,
+            records,
             hidden,
             buckets,
             targets,

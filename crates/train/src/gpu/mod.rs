@@ -137,9 +137,10 @@ impl Gpu {
         let shorts = self.work.plan.shorts;
         self.work.prepare(weights, shorts)?;
         for (start, positions) in self.parts(count) {
-            self.work.extract(records.offset(start, RECORD), positions, target, true)?;
+            let records = records.offset(start, RECORD);
+            self.work.extract(records, positions, target, true)?;
             self.work.forward(weights, positions, shorts)?;
-            self.work.losses(loss, positions)?;
+            self.work.losses(loss, records, positions)?;
             self.work.backward(positions)?;
         }
         self.work.share()
@@ -227,7 +228,7 @@ impl Backend for Gpu {
             self.work.driver.clear(self.work.memory.total, 8)?;
             self.work.extract(records, count, target, false)?;
             self.work.forward(weights, count, false)?;
-            self.work.losses(loss, count)?;
+            self.work.losses(loss, records, count)?;
             self.work.driver.finish(slot, self.work.memory.total)?;
             self.pending.push_back(slot);
             while let Some(part) = self.loss(false)? {

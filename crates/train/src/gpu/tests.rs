@@ -196,6 +196,7 @@ fn runs() -> Vec<Settings> {
         batch: 400,
         ..plain.clone()
     };
+    let white = Settings { views: 1, white_view: true, asymmetry: 0.3, batch: 400, ..plain.clone() };
     let last = shapes().pop().unwrap();
     let whole = Settings {
         features: Features::parse(&format!("{}+clock", last.features)).unwrap(),
@@ -220,7 +221,7 @@ fn runs() -> Vec<Settings> {
         position_weight: Some(weight(Measure::Ply)),
         ..plain.clone()
     };
-    vec![plain, sparse, whole]
+    vec![plain, sparse, white, whole]
 }
 
 #[test]

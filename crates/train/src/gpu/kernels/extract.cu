@@ -114,7 +114,7 @@ KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, 
         return;
     }
     const Record record = records[position];
-    const bool black = record.black() != (view % net.views == 1);
+    const bool black = is_black(net, record, view);
     const bool sound = is_sound(record);
     const Place place = place_of(net, rows, bits, words, view);
     u32 count = 0;

@@ -103,8 +103,8 @@ KERNEL weigh(const Record* records, u32 positions, const Point* points, u32 coun
 
 /// One thread per group: a position, or P, Q and R. Each block writes the sum of its losses. `weights` of positions
 /// may be null.
-KERNEL losses(Net net, Loss loss, const float* hidden, const u8* buckets, const float* targets, const float* weights,
-              u32 positions, const float* outputs, double* values, float* slopes) {
+KERNEL losses(Net net, Loss loss, const Record* records, const float* hidden, const u8* buckets, const float* targets,
+              const float* weights, u32 positions, const float* outputs, double* values, float* slopes) {
     __shared__ double sums[ADDENDS];
     const u32 group = blockIdx.x * blockDim.x + threadIdx.x, size = loss.kind == PQR ? 3 : 1;
     double own = 0.0;
@@ -113,12 +113,16 @@ KERNEL losses(Net net, Loss loss, const float* hidden, const u8* buckets, const 
         for (u32 i = 0; i < size; i++) {
             const u32 position = group * size + i;
             output[i] = outputs[position] + piece_square(net, hidden, buckets[position], positions, position);
+            output[i] *= sign_of(net, records[position]);
         }
         own = loss.kind == PQR ? loss_of_three(loss, output, slopes + group * size)
                                : loss_of(loss, output[0], targets[group], slopes + group);
         if (weights) {
             own *= (double)weights[group];
             slopes[group] *= weights[group];
+        }
+        for (u32 at = group * size; net.white_view && at < (group + 1) * size; at++) {
+            slopes[at] *= sign_of(net, records[at]);
         }
     }
     add_up(sums, own);

@@ -53,6 +53,16 @@ __device__ inline u8 king_bucket(const u8* kings, u32 low, u32 high, bool black)
 /// Mask that turns White's squares into those of a side, mirrored or not.
 __device__ inline u32 flip_of(u8 bucket, bool black) { return (bucket >> 7 ? 7 : 0) ^ (black ? 56 : 0); }
 
+/// Whether a perspective is Black's: the side to move comes first.
+__device__ inline bool is_black(const Net& net, const Record& record, u32 view) {
+    return (record.black() && !net.white_view) != (view % net.views == 1);
+}
+
+/// Factor from the network's output to the side to move's.
+__device__ inline float sign_of(const Net& net, const Record& record) {
+    return net.white_view && record.black() ? -1.0f : 1.0f;
+}
+
 /// Destination of a perspective's rows.
 struct Place {
     const Net& net;
