@@ -175,8 +175,7 @@ impl Settings {
 
     /// A key that the GPU does not know.
     pub(super) fn of_cpu_alone(&self) -> Option<&'static str> {
-        let keys = [("l1_activations", self.l1_activations), ("quantisation_aware", self.quantisation_aware)];
-        keys.into_iter().find(|(_, value)| *value > 0.0).map(|(key, _)| key)
+        (self.quantisation_aware > 0.0).then_some("quantisation_aware")
     }
 }
 

@@ -94,6 +94,8 @@ pub struct LayerArgs {
     pub activation: u32,
     pub passed: u32,
     pub is_dual: bool,
+    /// Gradient of the penalty on activations of the hidden layer.
+    pub penalty: f32,
 }
 
 impl LayerArgs {
@@ -111,14 +113,15 @@ impl LayerArgs {
                 activation: activation.map_or(0, |activation| activation as u32),
                 passed: *inputs as u32 / if is_dual { 2 } else { 1 },
                 is_dual,
+                penalty: 0.0,
             }
         };
         layout.dense.iter().enumerate().map(layer).collect()
     }
 
-    pub(super) fn words(&self) -> [u32; 7] {
-        let first = self.first.into();
-        [self.inputs, self.outputs, self.start, first, self.below, self.activation, self.passed]
+    pub(super) fn words(&self) -> [u32; 8] {
+        let (first, penalty) = (self.first.into(), self.penalty.to_bits());
+        [self.inputs, self.outputs, self.start, first, self.below, self.activation, self.passed, penalty]
     }
 }
 

@@ -141,7 +141,7 @@ impl Gpu {
             self.work.extract(records, positions, target, true)?;
             self.work.forward(weights, positions, shorts)?;
             self.work.losses(loss, records, positions)?;
-            self.work.backward(positions)?;
+            self.work.backward(loss, positions)?;
         }
         self.work.share()
     }

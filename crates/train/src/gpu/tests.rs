@@ -71,6 +71,7 @@ fn gradients_and_losses_of_every_shape_are_those_of_the_cpu() {
         settings(Forward::I16),
         settings(Forward::F32),
         Settings { asymmetry: -0.4, position_weight: Some(weight(Measure::Ply)), ..settings(Forward::I16) },
+        Settings { l1_activations: 0.2, ..settings(Forward::F32) },
     ];
     for open in devices() {
         let models = models();
@@ -196,7 +197,14 @@ fn runs() -> Vec<Settings> {
         batch: 400,
         ..plain.clone()
     };
-    let white = Settings { views: 1, white_view: true, asymmetry: 0.3, batch: 400, ..plain.clone() };
+    let white = Settings {
+        views: 1,
+        white_view: true,
+        asymmetry: 0.3,
+        l1_activations: 0.1,
+        batch: 400,
+        ..plain.clone()
+    };
     let last = shapes().pop().unwrap();
     let whole = Settings {
         features: Features::parse(&format!("{}+clock", last.features)).unwrap(),
@@ -207,6 +215,7 @@ fn runs() -> Vec<Settings> {
         king_buckets: KingBuckets::parse(&"00001111".repeat(8)).unwrap(),
         output_buckets: last.output_buckets,
         psqt: last.psqt,
+        l1_activations: 0.05,
         factoriser: true,
         hidden: 16,
         forward: Forward::F32,

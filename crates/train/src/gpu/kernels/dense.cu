@@ -15,6 +15,7 @@ struct Layer {
     u32 below;      // sums of the further layer below it
     u32 activation; // of that layer, if it is not dual
     u32 passed;     // sums that it passes on: each once, or if it is dual twice
+    float penalty;  // gradient of the penalty on activations of the hidden layer
 };
 
 /// min(x², 1); NaN stays NaN.
@@ -155,7 +156,7 @@ KERNEL dense_inputs(Net net, Layer layer, const float* parameters, const float* 
         const size_t at = input_at<false>(net, layer, order.count, order.positions[tile.start + y + SHORT * i], input);
         if (layer.first) {
             const u32 lane = input & (net.tile - 1);
-            turn(net, sums_of(net, below + at, lane), below + at, lane, own[i]);
+            turn(net, sums_of(net, below + at, lane), below + at, lane, own[i] + layer.penalty);
         } else {
             below_slopes[at] = own[i] * slope_at(layer.activation, below[at]);
         }

@@ -6,9 +6,8 @@ use super::*;
 fn a_form_of_networks_without_a_kernel_is_refused_by_its_key() {
     let loss = crate::loss::LossKind::CrossEntropy;
     let wdl = Settings { wdl_head: true, loss, ..settings(Forward::I16) };
-    let l1 = Settings { l1_activations: 0.1, ..settings(Forward::I16) };
     let rounded = Settings { quantisation_aware: 0.1, ..settings(Forward::I16) };
-    let forms = [(wdl, "wdl_head"), (l1, "l1_activations"), (rounded, "quantisation_aware")];
+    let forms = [(wdl, "wdl_head"), (rounded, "quantisation_aware")];
     for (settings, key) in forms {
         let model = Model::zero(&settings.architecture(), false);
         let error = Gpu::new(Emulated::with(|_| ()), &model, &settings, 300).err().expect("no kernel");
