@@ -49,7 +49,7 @@ pub struct Settings {
     /// Bits of the first further layer's weights in the quantised network: 16, or 8 after `pairwise`.
     #[serde(skip_serializing_if = "is_sixteen")]
     pub first_layer_bits: u8,
-    /// Three outputs, the chances of win, draw and loss; with `cross-entropy`. On the CPU alone.
+    /// Three outputs, the chances of win, draw and loss; with `cross-entropy`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub wdl_head: bool,
     pub mirror: bool,

@@ -41,7 +41,7 @@ kernels! {
     DenseForward "dense_forward", DenseInputs "dense_inputs", DenseWeights "dense_weights",
     DualForward "dual_forward", DualInputs "dual_inputs", DualWeights "dual_weights",
     SkipForward "skip_forward", SkipBackward "skip_backward",
-    Weigh "weigh", Losses "losses", Total "total", ValuesBackward "values_backward",
+    Weigh "weigh", Losses "losses", WdlLosses "wdl_losses", Total "total", ValuesBackward "values_backward",
     ScatterItems "scatter_items", ScatterWindows "scatter_windows", ScatterRows "scatter_rows",
     Share "share", SumParts "sum_parts", Squares "squares", ClipFactor "clip_factor",
     Adam "adam", Descend "descend", LookBack "look_back", Average "average",

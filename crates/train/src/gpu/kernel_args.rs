@@ -16,11 +16,6 @@ pub fn unknown_block<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a
     names.find(|name| !BLOCKS.contains(name))
 }
 
-/// The key of a form of networks that no kernel knows.
-pub fn unknown_form(shape: &Architecture) -> Option<&'static str> {
-    shape.wdl_head.then_some("wdl_head")
-}
-
 /// Network sizes; `NetArgs` in common.cuh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NetArgs(pub [u32; 18]);

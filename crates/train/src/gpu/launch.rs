@@ -252,23 +252,20 @@ impl Launcher {
         positions.div_ceil(LONG) + self.plan.layout.architecture.output_buckets
     }
 
-    pub fn losses(&mut self, loss: Loss, records: Address, positions: usize) -> Result<()> {
+    pub fn losses(&mut self, loss: Loss, target: Target, records: Address, positions: usize) -> Result<()> {
         let (net, memory, groups) = (self.net, self.memory.clone(), positions / loss.group());
         let (hidden, buckets, targets) = (memory.hidden, memory.buckets, memory.targets);
-        let losses = params![
-            &net,
-            &loss,
-            records,
-            hidden,
-            buckets,
-            targets,
-            memory.position_weights,
-            positions as u32,
-            memory.outputs,
-            memory.values,
-            memory.slopes,
-        ];
-        self.each(Kernel::Losses, groups, losses)?;
+        let (weights, count) = (memory.position_weights, positions as u32);
+        let (outputs, values, slopes) = (memory.outputs, memory.values, memory.slopes);
+        if loss.wdl_head {
+            let losses = params![&loss, target, records, targets, weights, count, outputs, values, slopes];
+            self.each(Kernel::WdlLosses, groups, losses)?;
+        } else {
+            let losses = params![
+                &net, &loss, records, hidden, buckets, targets, weights, count, outputs, values, slopes,
+            ];
+            self.each(Kernel::Losses, groups, losses)?;
+        }
         let total = params![memory.values, groups.div_ceil(BLOCK) as u32, memory.total];
         self.launch(Kernel::Total, [1; 3], total)
     }

@@ -88,8 +88,8 @@ device_memory! { |plan, layout|
     order: plan.sub_batch, 4, if plan.layered();
     hidden: plan.views() * plan.width(), 4;
     // Outputs, derivatives by them, losses per block, and the batch's total.
-    outputs: plan.sub_batch, 4;
-    slopes: plan.sub_batch, 4;
+    outputs: plan.sub_batch * layout.architecture.outputs(), 4;
+    slopes: plan.sub_batch * layout.architecture.outputs(), 4;
     values: plan.sub_batch.div_ceil(BLOCK), 8;
     total: 1, 8;
     output_partials: plan.output_partials() * plan.output_params(), 4;

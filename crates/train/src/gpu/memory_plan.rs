@@ -148,7 +148,8 @@ impl MemoryPlan {
         let sums = 4 * self.width() * (views + scattered);
         let outputs = 4 * self.output_params() * self.output_partials();
         let inner: usize = self.layout.inner().iter().map(|[_, outputs]| outputs).sum();
-        let positions = self.sub_batch * 4 * (4 + usize::from(self.weight.is_some()) + 2 * inner)
+        let outputs_of_all = 2 * (self.layout.architecture.outputs() + inner);
+        let positions = self.sub_batch * 4 * (2 + usize::from(self.weight.is_some()) + outputs_of_all)
             + 8 * self.sub_batch.div_ceil(BLOCK);
         lists + 4 * bits + sums + outputs + positions
     }

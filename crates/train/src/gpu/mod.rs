@@ -64,8 +64,7 @@ impl Gpu {
             let reason = format!("no kernel finds features of `{block}` on a GPU yet; use --device cpu");
             return Err(Error::usage(reason));
         }
-        let form = kernel_args::unknown_form(&model.layout.architecture);
-        if let Some(key) = form.or_else(|| settings.of_cpu_alone()) {
+        if let Some(key) = settings.of_cpu_alone() {
             return Err(Error::usage(format!("{key} is not possible on a GPU yet; use --device cpu")));
         }
         let plan = MemoryPlan::new(&model.layout, settings, batch);
@@ -140,7 +139,7 @@ impl Gpu {
             let records = records.offset(start, RECORD);
             self.work.extract(records, positions, target, true)?;
             self.work.forward(weights, positions, shorts)?;
-            self.work.losses(loss, records, positions)?;
+            self.work.losses(loss, target, records, positions)?;
             self.work.backward(loss, positions)?;
         }
         self.work.share()
@@ -228,7 +227,7 @@ impl Backend for Gpu {
             self.work.driver.clear(self.work.memory.total, 8)?;
             self.work.extract(records, count, target, false)?;
             self.work.forward(weights, count, false)?;
-            self.work.losses(loss, records, count)?;
+            self.work.losses(loss, target, records, count)?;
             self.work.driver.finish(slot, self.work.memory.total)?;
             self.pending.push_back(slot);
             while let Some(part) = self.loss(false)? {
