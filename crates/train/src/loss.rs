@@ -172,11 +172,6 @@ impl Settings {
         ];
         keys.into_iter().filter(|(_, value)| *value != 0.0).map(|(key, _)| key)
     }
-
-    /// A key that the GPU does not know.
-    pub(super) fn of_cpu_alone(&self) -> Option<&'static str> {
-        (self.quantisation_aware > 0.0).then_some("quantisation_aware")
-    }
 }
 
 #[derive(Debug, Clone, Copy)]

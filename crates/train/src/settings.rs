@@ -64,7 +64,7 @@ pub struct Settings {
     /// Piece-square values: one value per feature, added directly to the output.
     pub psqt: bool,
     pub epochs: usize,
-    /// Share of the steps, the last ones, whose forward pass rounds as the quantised network. On the CPU alone.
+    /// Share of the steps, the last ones, whose forward pass rounds as the quantised network.
     #[serde(skip_serializing_if = "is_zero")]
     pub quantisation_aware: f32,
     /// Positions per epoch of streamed data; 0 loads all data, and an epoch is one pass.

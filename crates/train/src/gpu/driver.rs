@@ -35,11 +35,12 @@ macro_rules! kernels {
 kernels! {
     Extract "extract", ExtractUnbucketed "extract_unbucketed",
     CountRows "count_rows", ScanRows "scan_rows", ListRows "list_rows",
-    WholeTable "whole_table", Largest "largest", Units "units", ToI16 "to_i16",
+    WholeTable "whole_table", RoundParameters "round_parameters", Largest "largest", Units "units", ToI16 "to_i16",
     ForwardFloats "forward_floats", ForwardShorts "forward_shorts",
     OutputForward "output_forward", OutputBackward "output_backward",
     DenseForward "dense_forward", DenseInputs "dense_inputs", DenseWeights "dense_weights",
     DualForward "dual_forward", DualInputs "dual_inputs", DualWeights "dual_weights",
+    RoundedForward "rounded_forward", RoundedWeights "rounded_weights",
     SkipForward "skip_forward", SkipBackward "skip_backward",
     Weigh "weigh", Losses "losses", WdlLosses "wdl_losses", Total "total", ValuesBackward "values_backward",
     ScatterItems "scatter_items", ScatterWindows "scatter_windows", ScatterRows "scatter_rows",

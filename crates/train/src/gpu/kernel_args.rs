@@ -3,8 +3,9 @@
 use super::driver::Address;
 use crate::loss::{Loss, Target};
 use crate::param_layout::ParamLayout;
+use crate::rounding::activation_unit;
 use patzer_eval::nnue::features::{pawn_pairs, threats};
-use patzer_eval::nnue::{Architecture, LayerActivation, OutputBy};
+use patzer_eval::nnue::{Architecture, LayerActivation, OutputBy, RowChanges};
 use patzer_fit::optim::Step;
 
 /// Feature blocks in the order of features.cuh; other blocks cannot train on a GPU.
@@ -14,6 +15,11 @@ pub const BLOCKS: [&str; 12] =
 /// The first of some feature blocks that no kernel knows.
 pub fn unknown_block<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     names.find(|name| !BLOCKS.contains(name))
+}
+
+/// Whether kernels list rows in the order of the CPU, which sorts those of some sums of blocks.
+pub fn lists_in_order(shape: &Architecture) -> bool {
+    shape.features.bucketed() == shape.features.count() || RowChanges::new(shape).is_some()
 }
 
 /// Network sizes; `NetArgs` in common.cuh.
@@ -91,6 +97,8 @@ pub struct LayerArgs {
     pub is_dual: bool,
     /// Gradient of the penalty on activations of the hidden layer.
     pub penalty: f32,
+    /// Unit of the inputs in rounded passes.
+    pub unit: f32,
 }
 
 impl LayerArgs {
@@ -109,14 +117,16 @@ impl LayerArgs {
                 passed: *inputs as u32 / if is_dual { 2 } else { 1 },
                 is_dual,
                 penalty: 0.0,
+                unit: activation_unit(layout).unwrap_or_default(),
             }
         };
         layout.dense.iter().enumerate().map(layer).collect()
     }
 
-    pub(super) fn words(&self) -> [u32; 8] {
-        let (first, penalty) = (self.first.into(), self.penalty.to_bits());
-        [self.inputs, self.outputs, self.start, first, self.below, self.activation, self.passed, penalty]
+    pub(super) fn words(&self) -> [u32; 9] {
+        let LayerArgs { inputs, outputs, start, below, activation, passed, .. } = *self;
+        let [penalty, unit] = [self.penalty, self.unit].map(f32::to_bits);
+        [inputs, outputs, start, self.first.into(), below, activation, passed, penalty, unit]
     }
 }
 

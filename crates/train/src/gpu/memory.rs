@@ -63,6 +63,9 @@ device_memory! { |plan, layout|
     most: layout.tiles * LARGEST_SLOTS, 4, if plan.shorts;
     ends: LARGEST_SLOTS, 4, if plan.shorts;
     actives: LARGEST_SLOTS, 4, if plan.shorts;
+    // Weights of the quantised network, and the units of an output bucket.
+    rounded: layout.len, 4, if plan.rounds;
+    output_units: layout.output_size, 4, if plan.rounds;
     // King buckets by square and output buckets by piece count or phase.
     tables: 64 + 65, 1;
     // Numbers of pawn pairs and threats.

@@ -108,6 +108,8 @@ fn check_gradient(open: Open, model: &Model, settings: &Settings, count: usize) 
     let mut cpu = CpuGradient::new(model, items.len(), settings.forward == Forward::I16);
     cpu.follow(settings);
     let mut gpu = Gpu::new(open(), model, settings, items.len()).unwrap();
+    gpu.rounds = settings.quantisation_aware > 0.0;
+    cpu.rounds(gpu.rounds);
     let about = format!("{} {:?} {:?}", layout.architecture, settings.forward, loss.kind);
     let (found, gradient) = gpu.gradient_of(&items, &batch, loss, target).unwrap();
     let (expected, exact) = cpu.gradient(model, loss, target, &items, &batch);
@@ -119,6 +121,18 @@ fn check_gradient(open: Open, model: &Model, settings: &Settings, count: usize) 
     let mean = gpu.mean_loss(loss, target, &items).unwrap();
     let expected = cpu.mean_loss(model, loss, target, &items);
     assert!((mean - expected).abs() < 1e-5 * expected, "{about}: {mean} is not {expected}");
+}
+
+#[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
+fn rounded_gradients_and_losses_are_those_of_the_cpu() {
+    for open in devices() {
+        for model in models().iter().filter(|model| kernel_args::lists_in_order(&model.layout.architecture)) {
+            let is_wdl = model.layout.architecture.wdl_head;
+            let settings = if is_wdl { wdl_head(Forward::F32) } else { settings(Forward::I16) };
+            check_gradient(open, model, &Settings { quantisation_aware: 0.5, ..settings }, 99);
+        }
+    }
 }
 
 #[test]
@@ -209,6 +223,7 @@ fn runs() -> Vec<Settings> {
         features: Features::parse("all+pp+threats+clock").unwrap(),
         hidden: 16,
         mirror: true,
+        quantisation_aware: 0.6,
         batch: 400,
         ..plain.clone()
     };
@@ -245,7 +260,13 @@ fn runs() -> Vec<Settings> {
         position_weight: Some(weight(Measure::Ply)),
         ..plain.clone()
     };
-    let wdl = Settings { hidden: 16, batch: 400, final_wdl: Some(0.8), ..wdl_head(Forward::I16) };
+    let wdl = Settings {
+        hidden: 16,
+        batch: 400,
+        final_wdl: Some(0.8),
+        quantisation_aware: 0.3,
+        ..wdl_head(Forward::I16)
+    };
     vec![plain, sparse, white, wdl, whole]
 }
 
@@ -344,7 +365,7 @@ fn a_device_that_leaves_something_out_is_not_trusted() {
     // Enough rows for a single window.
     let buckets = KingBuckets::parse(&"00112233".repeat(8)).unwrap();
     let wide = Settings { king_buckets: buckets, ..flat.clone() };
-    let wdl = Settings { hidden: 16, ..wdl_head(Forward::F32) };
+    let wdl = Settings { hidden: 16, quantisation_aware: 0.5, ..wdl_head(Forward::F32) };
     let sgd = Settings { optimiser: OptimiserKind::Sgd, forward: Forward::I16, ..flat.clone() };
     // Leaving these out would send others anywhere in memory.
     let others = [Kernel::Extract, Kernel::CountRows, Kernel::ScanRows, Kernel::ListRows];
