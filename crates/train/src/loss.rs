@@ -172,12 +172,6 @@ impl Settings {
         ];
         keys.into_iter().filter(|(_, value)| *value != 0.0).map(|(key, _)| key)
     }
-
-    /// A key that the GPU does not know.
-    pub(super) fn of_cpu_alone(&self) -> Option<&'static str> {
-        let keys = [("l1_activations", self.l1_activations), ("quantisation_aware", self.quantisation_aware)];
-        keys.into_iter().find(|(_, value)| *value > 0.0).map(|(key, _)| key)
-    }
 }
 
 #[derive(Debug, Clone, Copy)]

@@ -48,6 +48,14 @@ fn round(from: &[f32], to: &mut [f32], unit: i32) {
     });
 }
 
+/// Units of an output bucket's weights and biases.
+pub fn output_units(layout: &ParamLayout) -> Vec<f32> {
+    let of_layer = |[inputs, outputs]: &[usize; 2]| {
+        std::iter::repeat_n(QB, inputs * outputs).chain(std::iter::repeat_n(QA * QB, *outputs))
+    };
+    layout.dense.iter().flat_map(of_layer).map(|unit| unit as f32).collect()
+}
+
 /// Units of the first further layer's inputs; none without one, as a single layer's are not rounded.
 pub fn activation_unit(layout: &ParamLayout) -> Option<f32> {
     let unit = QA as f32;

@@ -49,7 +49,7 @@ pub struct Settings {
     /// Bits of the first further layer's weights in the quantised network: 16, or 8 after `pairwise`.
     #[serde(skip_serializing_if = "is_sixteen")]
     pub first_layer_bits: u8,
-    /// Three outputs, the chances of win, draw and loss; with `cross-entropy`. On the CPU alone.
+    /// Three outputs, the chances of win, draw and loss; with `cross-entropy`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub wdl_head: bool,
     pub mirror: bool,
@@ -64,7 +64,7 @@ pub struct Settings {
     /// Piece-square values: one value per feature, added directly to the output.
     pub psqt: bool,
     pub epochs: usize,
-    /// Share of the steps, the last ones, whose forward pass rounds as the quantised network. On the CPU alone.
+    /// Share of the steps, the last ones, whose forward pass rounds as the quantised network.
     #[serde(skip_serializing_if = "is_zero")]
     pub quantisation_aware: f32,
     /// Positions per epoch of streamed data; 0 loads all data, and an epoch is one pass.
@@ -91,13 +91,12 @@ pub struct Settings {
     /// Weight of p = −q in `pqr`; 1 in its source.
     pub kappa: f32,
     /// Half the width of the draws in scores and in the output, centipawns: the expected score of s is then
-    /// (1 + σ(K·(s − offset)/400) − σ(K·(−s − offset)/400)) / 2. On the CPU alone, with `power`; of scores also with
-    /// `wdl_head`.
+    /// (1 + σ(K·(s − offset)/400) − σ(K·(−s − offset)/400)) / 2. With `power`; of scores also with `wdl_head`.
     pub score_offset: f32,
     pub output_offset: f32,
-    /// Further share of the loss where the output is above the target. On the CPU alone, with `power`.
+    /// Further share of the loss where the output is above the target; with `power`.
     pub asymmetry: f32,
-    /// Penalty on the mean activation of the hidden layer, added to each position's loss. On the CPU alone.
+    /// Penalty on the mean activation of the hidden layer, added to each position's loss.
     #[serde(skip_serializing_if = "is_zero")]
     pub l1_activations: f32,
     /// With `pqr`, drop positions below this quantile of legal moves for their side and move number.
@@ -113,7 +112,7 @@ pub struct Settings {
     /// Largest deviation of λ from its schedule, drawn for each step.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wdl_jitter: Option<f32>,
-    /// Weights of positions in the loss, by ply or pieces. On the CPU alone.
+    /// Weights of positions in the loss, by ply or pieces.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub position_weight: Option<PositionWeight>,
     /// K of the sigmoid σ(K·s/400) from centipawns; unset means 1 here, and `patzer tune` fits it.

@@ -1,9 +1,10 @@
 //! Kernel launches of the backward pass and the optimiser step.
 
 use super::driver::{Address, Kernel, Param};
-use super::kernel_args::StepArgs;
-use super::launch::{BLOCK, LONG, Launcher, SHORT, params};
+use super::kernel_args::{LayerArgs, StepArgs};
+use super::launch::{BLOCK, LONG, Launcher, PassWeights, Precision, SHORT, params};
 use super::memory_plan::{OUTPUT_CHUNK, SQUARES_CHUNK};
+use crate::loss::Loss;
 use patzer_io::error::Result;
 
 /// Threads of a block that owns a window, and enough such blocks to occupy any device.
@@ -16,22 +17,25 @@ impl Launcher {
         self.driver.clear(self.memory.total, 8)
     }
 
-    pub fn backward(&mut self, positions: usize) -> Result<()> {
+    pub fn backward(&mut self, weights: PassWeights, loss: Loss, positions: usize) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
         let outputs = self.plan.output_params();
         let layout = &self.plan.layout;
         let views = positions * layout.architecture.views;
         let (hidden_tiles, tiles, tile) = (layout.hidden_tiles, layout.tiles, layout.tile);
         let output_gradient = memory.gradient.offset(layout.output_start, 4);
+        let width = layout.architecture.views * layout.architecture.outputs_per_perspective();
+        let penalty = loss.l1 * loss.scale / width as f32;
         let rows = if self.plan.layered() {
-            self.backward_layers(positions)?;
+            self.backward_layers(weights, penalty, positions)?;
             self.plan.splits()
         } else {
             let chunks = positions.div_ceil(OUTPUT_CHUNK);
             let grid = [chunks, layout.architecture.views * hidden_tiles + 1, 1];
             let count = positions as u32;
-            let (weights, hidden, buckets) = (memory.weights, memory.hidden, memory.buckets);
-            let flat = params![&net, weights, hidden, buckets, memory.slopes, count, memory.output_partials];
+            let (weights, hidden, buckets) = (weights.at, memory.hidden, memory.buckets);
+            let parts = memory.output_partials;
+            let flat = params![&net, penalty, weights, hidden, buckets, memory.slopes, count, parts];
             self.launch(Kernel::OutputBackward, grid, flat)?;
             chunks
         };
@@ -45,7 +49,7 @@ impl Launcher {
         self.scatter(views)
     }
 
-    fn backward_layers(&mut self, positions: usize) -> Result<()> {
+    fn backward_layers(&mut self, weights: PassWeights, penalty: f32, positions: usize) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
         let (order, splits) = (self.order(positions), self.plan.splits());
         let buckets = self.plan.layout.architecture.output_buckets;
@@ -55,23 +59,24 @@ impl Launcher {
             self.each(Kernel::SkipBackward, positions, skip)?;
         }
         for at in (0..self.layers.len()).rev() {
-            let layer = self.layers[at];
+            let layer = LayerArgs { penalty, ..self.layers[at] };
             let slopes = memory.slopes_of.get(at).copied().unwrap_or(memory.slopes);
             let (below, below_slopes) = match at {
                 0 => (memory.hidden, Address::NONE),
                 _ => (memory.sums[at - 1], memory.slopes_of[at - 1]),
             };
             let (inputs, outputs) = (layer.inputs as usize, layer.outputs as usize);
-            let (of_weights, of_inputs) = match layer.is_dual {
-                true => (Kernel::DualWeights, Kernel::DualInputs),
-                false => (Kernel::DenseWeights, Kernel::DenseInputs),
+            let (of_weights, of_inputs) = match weights.precision {
+                Precision::Rounded if layer.first => (Kernel::RoundedWeights, Kernel::DenseInputs),
+                _ if layer.is_dual => (Kernel::DualWeights, Kernel::DualInputs),
+                _ => (Kernel::DenseWeights, Kernel::DenseInputs),
             };
             // Weights first: the inputs' gradient overwrites the accumulators.
             let grid = [(inputs + 1).div_ceil(LONG), outputs.div_ceil(SHORT), buckets * splits];
-            let weights = params![&net, &layer, below, slopes, &order, splits as u32, memory.output_partials];
-            self.launch(of_weights, grid, weights)?;
+            let split = params![&net, &layer, below, slopes, &order, splits as u32, memory.output_partials];
+            self.launch(of_weights, grid, split)?;
             let grid = [self.tiles_of(positions), (layer.passed as usize).div_ceil(SHORT), 1];
-            let inputs = params![&net, &layer, memory.weights, slopes, &order, below, below_slopes];
+            let inputs = params![&net, &layer, weights.at, slopes, &order, below, below_slopes];
             self.launch(of_inputs, grid, inputs)?;
         }
         Ok(())

@@ -3,8 +3,9 @@
 use super::driver::Address;
 use crate::loss::{Loss, Target};
 use crate::param_layout::ParamLayout;
+use crate::rounding::activation_unit;
 use patzer_eval::nnue::features::{pawn_pairs, threats};
-use patzer_eval::nnue::{Architecture, LayerActivation, OutputBy};
+use patzer_eval::nnue::{Architecture, LayerActivation, OutputBy, RowChanges};
 use patzer_fit::optim::Step;
 
 /// Feature blocks in the order of features.cuh; other blocks cannot train on a GPU.
@@ -16,15 +17,14 @@ pub fn unknown_block<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a
     names.find(|name| !BLOCKS.contains(name))
 }
 
-/// The key of a form of networks that no kernel knows.
-pub fn unknown_form(shape: &Architecture) -> Option<&'static str> {
-    let keys = [("white_view", shape.white_view), ("wdl_head", shape.wdl_head)];
-    keys.into_iter().find(|(_, has)| *has).map(|(key, _)| key)
+/// Whether kernels list rows in the order of the CPU, which sorts those of some sums of blocks.
+pub fn lists_in_order(shape: &Architecture) -> bool {
+    shape.features.bucketed() == shape.features.count() || RowChanges::new(shape).is_some()
 }
 
 /// Network sizes; `NetArgs` in common.cuh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NetArgs(pub [u32; 17]);
+pub struct NetArgs(pub [u32; 18]);
 
 impl NetArgs {
     pub fn new(layout: &ParamLayout, stride: usize) -> NetArgs {
@@ -34,6 +34,7 @@ impl NetArgs {
         let bits = BLOCKS.iter().zip(0..).filter(|(name, _)| has(name)).map(|(_, bit)| 1 << bit);
         let sizes = [
             architecture.views,
+            usize::from(architecture.white_view),
             layout.tile,
             layout.hidden_tiles,
             layout.tiles,
@@ -94,6 +95,10 @@ pub struct LayerArgs {
     pub activation: u32,
     pub passed: u32,
     pub is_dual: bool,
+    /// Gradient of the penalty on activations of the hidden layer.
+    pub penalty: f32,
+    /// Unit of the inputs in rounded passes.
+    pub unit: f32,
 }
 
 impl LayerArgs {
@@ -111,14 +116,17 @@ impl LayerArgs {
                 activation: activation.map_or(0, |activation| activation as u32),
                 passed: *inputs as u32 / if is_dual { 2 } else { 1 },
                 is_dual,
+                penalty: 0.0,
+                unit: activation_unit(layout).unwrap_or_default(),
             }
         };
         layout.dense.iter().enumerate().map(layer).collect()
     }
 
-    pub(super) fn words(&self) -> [u32; 7] {
-        let first = self.first.into();
-        [self.inputs, self.outputs, self.start, first, self.below, self.activation, self.passed]
+    pub(super) fn words(&self) -> [u32; 9] {
+        let LayerArgs { inputs, outputs, start, below, activation, passed, .. } = *self;
+        let [penalty, unit] = [self.penalty, self.unit].map(f32::to_bits);
+        [inputs, outputs, start, self.first.into(), below, activation, passed, penalty, unit]
     }
 }
 

@@ -9,6 +9,8 @@ use super::memory_plan::MemoryPlan;
 use crate::loss::{Loss, Target};
 use crate::model::Model;
 use crate::position_weight::Measure;
+use crate::rounding::output_units;
+use patzer_eval::nnue::network::QA;
 use patzer_io::error::Result;
 
 pub const BLOCK: usize = 256;
@@ -24,6 +26,21 @@ const LISTED_WORDS: usize = 128;
 /// Positions and outputs per block of the further layers.
 pub const LONG: usize = 64;
 pub const SHORT: usize = 16;
+
+/// How a forward pass computes; `Rounded` as the quantised network, in floats.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    F32,
+    I16,
+    Rounded,
+}
+
+/// Weights that the kernels of a pass read, made by [`Launcher::prepare`].
+#[derive(Debug, Clone, Copy)]
+pub struct PassWeights {
+    pub at: Address,
+    pub precision: Precision,
+}
 
 macro_rules! params {
     ($($x:expr),* $(,)?) => { &[$(Param::from($x)),*] };
@@ -55,6 +72,9 @@ impl Launcher {
             }
             driver.write(memory.ends, &ends)?;
             driver.write(memory.actives, &actives)?;
+        }
+        if plan.rounds {
+            driver.write(memory.output_units, &bytes(&output_units(layout)))?;
         }
         if let Some(weight) = &plan.weight {
             driver.write(memory.points, &bytes(weight.at.as_flattened()))?;
@@ -93,16 +113,34 @@ impl Launcher {
         self.launch(kernel, [count.div_ceil(BLOCK), 1, 1], params)
     }
 
-    pub fn prepare(&mut self, weights: Address, shorts: bool) -> Result<()> {
+    pub fn prepare(&mut self, weights: Address, precision: Precision) -> Result<PassWeights> {
+        let at = if precision == Precision::Rounded { self.memory.rounded } else { weights };
+        match precision {
+            Precision::F32 => self.whole_table(weights),
+            Precision::I16 => self.shorten(weights),
+            Precision::Rounded => {
+                let (net, memory, count) = (self.net, self.memory.clone(), self.plan.layout.len);
+                let units = memory.output_units;
+                let round = params![&net, weights, QA as f32, units, memory.rounded, count as u32];
+                self.each(Kernel::RoundParameters, count, round)
+            }
+        }?;
+        Ok(PassWeights { at, precision })
+    }
+
+    fn whole_table(&mut self, weights: Address) -> Result<()> {
+        let (net, table) = (self.net, self.memory.table);
+        match self.plan.layout.factor_rows {
+            0 => Ok(()),
+            _ => self.each(Kernel::WholeTable, self.plan.layout.bias, params![&net, weights, table]),
+        }
+    }
+
+    fn shorten(&mut self, weights: Address) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
         let layout = &self.plan.layout;
-        let (rows, tiles, floats) = (layout.rows, layout.tiles, layout.bias);
+        let (rows, tiles) = (layout.rows, layout.tiles);
         let features = layout.architecture.features.blocks().len() as u32;
-        if !shorts && layout.factor_rows == 0 {
-            return Ok(());
-        } else if !shorts {
-            return self.each(Kernel::WholeTable, floats, params![&net, weights, memory.table]);
-        }
         self.driver.clear(memory.most, 4 * LARGEST_SLOTS * tiles)?;
         let grid = [rows.div_ceil(LARGEST_ROWS), tiles, 1];
         let chunk = LARGEST_ROWS as u32;
@@ -210,19 +248,21 @@ impl Launcher {
     }
 
     /// Computes outputs without piece-square values; follows `prepare`.
-    pub fn forward(&mut self, weights: Address, positions: usize, shorts: bool) -> Result<()> {
+    pub fn forward(&mut self, weights: PassWeights, positions: usize) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
+        let PassWeights { at: weights, precision } = weights;
         let layout = &self.plan.layout;
         let views = positions * layout.architecture.views;
         let (tiles, bias) = (layout.tiles, weights.offset(layout.bias, 4));
         let (rows, counts, hidden) = (memory.rows, memory.counts, memory.hidden);
         let chunks = views.div_ceil(VIEWS);
-        if shorts {
+        if precision == Precision::I16 {
             let grid = [chunks, tiles.div_ceil(2), 1];
             let sums = params![&net, memory.shorts, memory.units, rows, counts, views as u32, hidden];
             self.launch(Kernel::ForwardShorts, grid, sums)?;
         } else {
-            let table = if layout.factor_rows > 0 { memory.table } else { weights };
+            let is_whole = precision == Precision::F32 && layout.factor_rows > 0;
+            let table = if is_whole { memory.table } else { weights };
             let sums = params![&net, table, bias, rows, counts, views as u32, hidden];
             self.launch(Kernel::ForwardFloats, [chunks, tiles, 1], sums)?;
         }
@@ -236,7 +276,11 @@ impl Launcher {
             let below = if at == 0 { hidden } else { memory.sums[at - 1] };
             let sums = memory.sums.get(at).copied().unwrap_or(memory.outputs);
             let grid = [self.tiles_of(positions), (layer.outputs as usize).div_ceil(SHORT), 1];
-            let kernel = if layer.is_dual { Kernel::DualForward } else { Kernel::DenseForward };
+            let kernel = match precision {
+                Precision::Rounded if layer.first => Kernel::RoundedForward,
+                _ if layer.is_dual => Kernel::DualForward,
+                _ => Kernel::DenseForward,
+            };
             self.launch(kernel, grid, params![&net, &layer, weights, below, &order, sums])?;
         }
         if self.plan.layout.architecture.skip_neuron {
@@ -252,22 +296,20 @@ impl Launcher {
         positions.div_ceil(LONG) + self.plan.layout.architecture.output_buckets
     }
 
-    pub fn losses(&mut self, loss: Loss, positions: usize) -> Result<()> {
+    pub fn losses(&mut self, loss: Loss, target: Target, records: Address, positions: usize) -> Result<()> {
         let (net, memory, groups) = (self.net, self.memory.clone(), positions / loss.group());
         let (hidden, buckets, targets) = (memory.hidden, memory.buckets, memory.targets);
-        let losses = params![
-            &net,
-            &loss,
-            hidden,
-            buckets,
-            targets,
-            memory.position_weights,
-            positions as u32,
-            memory.outputs,
-            memory.values,
-            memory.slopes,
-        ];
-        self.each(Kernel::Losses, groups, losses)?;
+        let (weights, count) = (memory.position_weights, positions as u32);
+        let (outputs, values, slopes) = (memory.outputs, memory.values, memory.slopes);
+        if loss.wdl_head {
+            let losses = params![&loss, target, records, targets, weights, count, outputs, values, slopes];
+            self.each(Kernel::WdlLosses, groups, losses)?;
+        } else {
+            let losses = params![
+                &net, &loss, records, hidden, buckets, targets, weights, count, outputs, values, slopes,
+            ];
+            self.each(Kernel::Losses, groups, losses)?;
+        }
         let total = params![memory.values, groups.div_ceil(BLOCK) as u32, memory.total];
         self.launch(Kernel::Total, [1; 3], total)
     }

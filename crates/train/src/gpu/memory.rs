@@ -63,6 +63,9 @@ device_memory! { |plan, layout|
     most: layout.tiles * LARGEST_SLOTS, 4, if plan.shorts;
     ends: LARGEST_SLOTS, 4, if plan.shorts;
     actives: LARGEST_SLOTS, 4, if plan.shorts;
+    // Weights of the quantised network, and the units of an output bucket.
+    rounded: layout.len, 4, if plan.rounds;
+    output_units: layout.output_size, 4, if plan.rounds;
     // King buckets by square and output buckets by piece count or phase.
     tables: 64 + 65, 1;
     // Numbers of pawn pairs and threats.
@@ -88,8 +91,8 @@ device_memory! { |plan, layout|
     order: plan.sub_batch, 4, if plan.layered();
     hidden: plan.views() * plan.width(), 4;
     // Outputs, derivatives by them, losses per block, and the batch's total.
-    outputs: plan.sub_batch, 4;
-    slopes: plan.sub_batch, 4;
+    outputs: plan.sub_batch * layout.architecture.outputs(), 4;
+    slopes: plan.sub_batch * layout.architecture.outputs(), 4;
     values: plan.sub_batch.div_ceil(BLOCK), 8;
     total: 1, 8;
     output_partials: plan.output_partials() * plan.output_params(), 4;

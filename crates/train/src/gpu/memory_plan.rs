@@ -34,6 +34,8 @@ pub struct MemoryPlan {
     pub vectors: usize,
     pub averaged: bool,
     pub pulled: bool,
+    /// Some passes are rounded as the quantised network.
+    pub rounds: bool,
     pub weight: Option<PositionWeight>,
     pub batch: usize,
     pub sub_batch: usize,
@@ -54,6 +56,7 @@ impl MemoryPlan {
             vectors,
             averaged: settings.average > 0.0,
             pulled: settings.pull > 0.0,
+            rounds: settings.quantisation_aware > 0.0,
             weight: settings.position_weight.clone(),
             batch,
             sub_batch: batch.min(MOST_POSITIONS).next_multiple_of(UNIT),
@@ -134,7 +137,8 @@ impl MemoryPlan {
     }
 
     fn weight_bytes(&self) -> usize {
-        let vectors = 3 + self.vectors + usize::from(self.averaged) + usize::from(self.pulled);
+        let others = [self.averaged, self.pulled, self.rounds].map(usize::from);
+        let vectors = 3 + self.vectors + others.iter().sum::<usize>();
         let floats = if self.layout.factor_rows > 0 { self.layout.bias } else { 0 };
         let shorts = if self.shorts { self.short_table() } else { 0 };
         4 * (vectors * self.layout.len + floats) + 2 * shorts
@@ -148,7 +152,8 @@ impl MemoryPlan {
         let sums = 4 * self.width() * (views + scattered);
         let outputs = 4 * self.output_params() * self.output_partials();
         let inner: usize = self.layout.inner().iter().map(|[_, outputs]| outputs).sum();
-        let positions = self.sub_batch * 4 * (4 + usize::from(self.weight.is_some()) + 2 * inner)
+        let outputs_of_all = 2 * (self.layout.architecture.outputs() + inner);
+        let positions = self.sub_batch * 4 * (2 + usize::from(self.weight.is_some()) + outputs_of_all)
             + 8 * self.sub_batch.div_ceil(BLOCK);
         lists + 4 * bits + sums + outputs + positions
     }

@@ -31,7 +31,7 @@ pub use driver::Driver;
 
 use self::driver::Address;
 use self::kernel_args::StepArgs;
-use self::launch::{Launcher, bytes};
+use self::launch::{Launcher, Precision, bytes};
 use self::memory_plan::MemoryPlan;
 use self::records::RECORD;
 use super::backend::{Backend, StepParams, TrainingState, average_decay, pull_keep};
@@ -47,6 +47,8 @@ pub struct Gpu {
     work: Launcher,
     settings: Settings,
     steps: u64,
+    /// Forward passes of gradients are rounded as the quantised network's.
+    rounds: bool,
     /// Next slot to fill, slots whose loss is pending (oldest first), and losses not yet returned.
     next: usize,
     pending: VecDeque<usize>,
@@ -64,9 +66,11 @@ impl Gpu {
             let reason = format!("no kernel finds features of `{block}` on a GPU yet; use --device cpu");
             return Err(Error::usage(reason));
         }
-        let form = kernel_args::unknown_form(&model.layout.architecture);
-        if let Some(key) = form.or_else(|| settings.of_cpu_alone()) {
-            return Err(Error::usage(format!("{key} is not possible on a GPU yet; use --device cpu")));
+        if settings.quantisation_aware > 0.0 && !kernel_args::lists_in_order(&model.layout.architecture) {
+            // Rounded sums are often exactly 0 or 1, where their last bit decides on the derivative.
+            let reason = "quantisation_aware is not possible on a GPU with this sum of feature blocks, whose rows \
+                          the CPU adds in another order; use --device cpu";
+            return Err(Error::usage(reason));
         }
         let plan = MemoryPlan::new(&model.layout, settings, batch);
         let free = driver.free()?;
@@ -75,7 +79,8 @@ impl Gpu {
         }
         let work = Launcher::new(driver, plan, model)?;
         let settings = settings.clone();
-        Ok(Gpu { work, settings, steps: 0, next: 0, pending: VecDeque::new(), known: VecDeque::new() })
+        let (pending, known) = (VecDeque::new(), VecDeque::new());
+        Ok(Gpu { work, settings, steps: 0, rounds: false, next: 0, pending, known })
     }
 
     fn slot(&mut self) -> Result<usize> {
@@ -132,15 +137,19 @@ impl Gpu {
     }
 
     fn gradient(&mut self, records: Address, count: usize, loss: Loss, target: Target) -> Result<()> {
-        let weights = self.work.memory.weights;
+        let precision = match self.work.plan.shorts {
+            _ if self.rounds => Precision::Rounded,
+            true => Precision::I16,
+            false => Precision::F32,
+        };
         self.work.begin()?;
-        let shorts = self.work.plan.shorts;
-        self.work.prepare(weights, shorts)?;
+        let weights = self.work.prepare(self.work.memory.weights, precision)?;
         for (start, positions) in self.parts(count) {
-            self.work.extract(records.offset(start, RECORD), positions, target, true)?;
-            self.work.forward(weights, positions, shorts)?;
-            self.work.losses(loss, positions)?;
-            self.work.backward(positions)?;
+            let records = records.offset(start, RECORD);
+            self.work.extract(records, positions, target, true)?;
+            self.work.forward(weights, positions)?;
+            self.work.losses(loss, target, records, positions)?;
+            self.work.backward(weights, loss, positions)?;
         }
         self.work.share()
     }
@@ -196,6 +205,7 @@ impl Backend for Gpu {
     }
 
     fn step(&mut self, step: &StepParams, items: &[TrainItem], batch: &[u32]) -> Result<()> {
+        self.rounds = step.rounds;
         let (slot, records) = self.send(items, batch)?;
         let loss = self.scaled(step.loss, batch.iter().map(|at| &items[*at as usize]));
         self.work.driver.begin();
@@ -215,9 +225,9 @@ impl Backend for Gpu {
     }
 
     fn mean_loss(&mut self, loss: Loss, target: Target, items: &[TrainItem]) -> Result<f64> {
-        let weights = self.validated_at();
-        // Validation is in f32, as on the CPU.
-        self.work.prepare(weights, false)?;
+        // As on the CPU: in f32, or rounded in all epochs if any is.
+        let precision = if self.work.plan.rounds { Precision::Rounded } else { Precision::F32 };
+        let weights = self.work.prepare(self.validated_at(), precision)?;
         let mut sum = 0.0;
         for items in items.chunks(self.work.plan.sub_batch) {
             let slot = self.slot()?;
@@ -226,8 +236,8 @@ impl Backend for Gpu {
             let records = self.work.driver.send(slot, count * RECORD)?;
             self.work.driver.clear(self.work.memory.total, 8)?;
             self.work.extract(records, count, target, false)?;
-            self.work.forward(weights, count, false)?;
-            self.work.losses(loss, count)?;
+            self.work.forward(weights, count)?;
+            self.work.losses(loss, target, records, count)?;
             self.work.driver.finish(slot, self.work.memory.total)?;
             self.pending.push_back(slot);
             while let Some(part) = self.loss(false)? {

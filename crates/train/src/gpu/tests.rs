@@ -27,10 +27,9 @@ fn devices() -> Vec<Open> {
     devices
 }
 
-/// The shapes that have kernels; the last has every other part of a network.
+/// Shapes of networks; the last has most parts of one.
 fn shapes() -> Vec<Architecture> {
     let mut shapes = tests::shapes();
-    shapes.retain(|shape| kernel_args::unknown_form(shape).is_none());
     shapes.splice(1..1, rows::unbucketed());
     shapes
 }
@@ -46,6 +45,18 @@ fn models() -> Vec<Model> {
 
 fn settings(forward: Forward) -> Settings {
     Settings { forward, batch: 300, epochs: 3, warmup: 0, k: Some(1.2), wdl: 0.4, ..Settings::default() }
+}
+
+/// A WDL head with draws by score, and weights of positions.
+fn wdl_head(forward: Forward) -> Settings {
+    Settings {
+        wdl_head: true,
+        loss: LossKind::CrossEntropy,
+        score_offset: 90.0,
+        l1_activations: 0.1,
+        position_weight: Some(weight(Measure::Ply)),
+        ..settings(forward)
+    }
 }
 
 /// A rule with positions before, between and beyond its points.
@@ -71,7 +82,9 @@ fn gradients_and_losses_of_every_shape_are_those_of_the_cpu() {
         settings(Forward::I16),
         settings(Forward::F32),
         Settings { asymmetry: -0.4, position_weight: Some(weight(Measure::Ply)), ..settings(Forward::I16) },
+        Settings { l1_activations: 0.2, ..settings(Forward::F32) },
     ];
+    let wdl = [wdl_head(Forward::F32), Settings { position_weight: None, ..wdl_head(Forward::I16) }];
     for open in devices() {
         let models = models();
         for kind in &kinds {
@@ -79,7 +92,8 @@ fn gradients_and_losses_of_every_shape_are_those_of_the_cpu() {
         }
         // All architectures over the losses in turn; the last, with every feature, in f32 and in 16 bits.
         for (at, model) in models.iter().chain(models.last()).enumerate().skip(1) {
-            check_gradient(open, model, &kinds[at % kinds.len()], 201);
+            let kind = if model.layout.architecture.wdl_head { &wdl[..] } else { &kinds };
+            check_gradient(open, model, &kind[at % kind.len()], 201);
         }
         // Enough positions that some rows have more items than a warp has lanes.
         check_gradient(open, &Model::random(&Architecture::plain(16), false, 1), &kinds[5], 2100);
@@ -94,6 +108,8 @@ fn check_gradient(open: Open, model: &Model, settings: &Settings, count: usize) 
     let mut cpu = CpuGradient::new(model, items.len(), settings.forward == Forward::I16);
     cpu.follow(settings);
     let mut gpu = Gpu::new(open(), model, settings, items.len()).unwrap();
+    gpu.rounds = settings.quantisation_aware > 0.0;
+    cpu.rounds(gpu.rounds);
     let about = format!("{} {:?} {:?}", layout.architecture, settings.forward, loss.kind);
     let (found, gradient) = gpu.gradient_of(&items, &batch, loss, target).unwrap();
     let (expected, exact) = cpu.gradient(model, loss, target, &items, &batch);
@@ -109,15 +125,29 @@ fn check_gradient(open: Open, model: &Model, settings: &Settings, count: usize) 
 
 #[test]
 #[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
+fn rounded_gradients_and_losses_are_those_of_the_cpu() {
+    for open in devices() {
+        for model in models().iter().filter(|model| kernel_args::lists_in_order(&model.layout.architecture)) {
+            let is_wdl = model.layout.architecture.wdl_head;
+            let settings = if is_wdl { wdl_head(Forward::F32) } else { settings(Forward::I16) };
+            check_gradient(open, model, &Settings { quantisation_aware: 0.5, ..settings }, 99);
+        }
+    }
+}
+
+#[test]
+#[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_batch_in_parts_is_the_whole_batch() {
     for open in devices() {
-        // With and without further layers, piece-square values and buckets.
-        for model in models().into_iter().rev().step_by(4) {
+        // With and without further layers, piece-square values and buckets; then WDL heads.
+        let (models, is_wdl) = (models(), |model: &&Model| model.layout.architecture.wdl_head);
+        let some = models.iter().rev().step_by(4).filter(|model| !is_wdl(model));
+        for model in some.chain(models.iter().filter(is_wdl)) {
             let items = items(201, 1);
-            let settings = settings(Forward::I16);
+            let settings = if is_wdl(&model) { wdl_head(Forward::I16) } else { settings(Forward::I16) };
             let (target, loss) = (TARGET, settings.loss());
             let batch: Vec<u32> = (0..items.len() as u32).collect();
-            let mut gpu = Gpu::new(open(), &model, &settings, items.len()).unwrap();
+            let mut gpu = Gpu::new(open(), model, &settings, items.len()).unwrap();
             let (whole, expected) = gpu.gradient_of(&items, &batch, loss, target).unwrap();
             gpu.work.plan.sub_batch = 96;
             let (parts, found) = gpu.gradient_of(&items, &batch, loss, target).unwrap();
@@ -193,6 +223,15 @@ fn runs() -> Vec<Settings> {
         features: Features::parse("all+pp+threats+clock").unwrap(),
         hidden: 16,
         mirror: true,
+        quantisation_aware: 0.6,
+        batch: 400,
+        ..plain.clone()
+    };
+    let white = Settings {
+        views: 1,
+        white_view: true,
+        asymmetry: 0.3,
+        l1_activations: 0.1,
         batch: 400,
         ..plain.clone()
     };
@@ -206,6 +245,7 @@ fn runs() -> Vec<Settings> {
         king_buckets: KingBuckets::parse(&"00001111".repeat(8)).unwrap(),
         output_buckets: last.output_buckets,
         psqt: last.psqt,
+        l1_activations: 0.05,
         factoriser: true,
         hidden: 16,
         forward: Forward::F32,
@@ -220,7 +260,14 @@ fn runs() -> Vec<Settings> {
         position_weight: Some(weight(Measure::Ply)),
         ..plain.clone()
     };
-    vec![plain, sparse, whole]
+    let wdl = Settings {
+        hidden: 16,
+        batch: 400,
+        final_wdl: Some(0.8),
+        quantisation_aware: 0.3,
+        ..wdl_head(Forward::I16)
+    };
+    vec![plain, sparse, white, wdl, whole]
 }
 
 #[test]
@@ -318,11 +365,12 @@ fn a_device_that_leaves_something_out_is_not_trusted() {
     // Enough rows for a single window.
     let buckets = KingBuckets::parse(&"00112233".repeat(8)).unwrap();
     let wide = Settings { king_buckets: buckets, ..flat.clone() };
+    let wdl = Settings { hidden: 16, quantisation_aware: 0.5, ..wdl_head(Forward::F32) };
     let sgd = Settings { optimiser: OptimiserKind::Sgd, forward: Forward::I16, ..flat.clone() };
     // Leaving these out would send others anywhere in memory.
     let others = [Kernel::Extract, Kernel::CountRows, Kernel::ScanRows, Kernel::ListRows];
     let mut seen = Vec::new();
-    for settings in [whole, flat, wide, sgd] {
+    for settings in [whole, flat, wide, wdl, sgd] {
         let model = Model::start(&settings.architecture(), settings.factorised(), 1, 1.0);
         for kernel in Kernel::ALL.iter().filter(|kernel| !others.contains(kernel)) {
             let mut gpu =

@@ -19,6 +19,7 @@ const u32 ALL = 0xffffffffu;
 /// `Net` of kernel_args.rs.
 struct Net {
     u32 views;        // 1 or 2 for each position
+    u32 white_view;   // 1: the view is White's, and so is the score that is the output
     u32 tile;         // neurons of a tile, 16 or 32
     u32 hidden_tiles; // tiles of neurons
     u32 tiles;        // with piece-square tiles

@@ -15,7 +15,15 @@ struct Layer {
     u32 below;      // sums of the further layer below it
     u32 activation; // of that layer, if it is not dual
     u32 passed;     // sums that it passes on: each once, or if it is dual twice
+    float penalty;  // gradient of the penalty on activations of the hidden layer
+    float unit;     // inputs that are rounded are multiples of 1/unit
 };
+
+/// What a layer reads: activations, those of a dual layer, or rounded ones of the hidden layer.
+enum Inputs { ACTIVE, DUAL, ROUNDED };
+
+/// Rounds as output_layers.rs does.
+const float HALF = 0.5001f;
 
 /// min(x², 1); NaN stays NaN.
 __device__ inline float square(float x) { return x * x > 1.0f ? 1.0f : x * x; }
@@ -29,28 +37,29 @@ struct Order {
 
 __device__ inline u32 start_of(const Order& order, u32 bucket) { return order.starts[bucket].members; }
 
-/// Offset of a layer's input; inputs of the first layer are `[perspective][tile][lane]`. DUAL: the layer below has the
-/// activation `dual`, which passes on min(x², 1) of all sums, then x cut to 0..1 of all.
-template <bool DUAL>
+/// Offset of a layer's input; inputs of the first layer are `[perspective][tile][lane]`. The activation `dual` passes on
+/// min(x², 1) of all sums, then x cut to 0..1 of all.
+template <Inputs INPUTS>
 __device__ inline size_t input_at(const Net& net, const Layer& layer, u32 positions, u32 position, u32 input) {
     if (!layer.first) {
-        return (size_t)position * layer.below + (DUAL && input >= layer.passed ? input - layer.passed : input);
+        return (size_t)position * layer.below + (INPUTS == DUAL && input >= layer.passed ? input - layer.passed : input);
     }
     return neuron_at(net, positions, position, input);
 }
 
-template <bool DUAL>
+template <Inputs INPUTS>
 __device__ inline float input_of(const Net& net, const Layer& layer, const float* below, u32 positions, u32 position,
                                  u32 input) {
-    const size_t at = input_at<DUAL>(net, layer, positions, position, input);
-    if (DUAL) {
+    const size_t at = input_at<INPUTS>(net, layer, positions, position, input);
+    if (INPUTS == DUAL) {
         return input < layer.passed ? square(below[at]) : clipped(below[at]);
     }
     if (!layer.first) {
         return value(layer.activation, below[at]);
     }
     const u32 lane = input & (net.tile - 1);
-    return active(net, sums_of(net, below + at, lane), lane);
+    const float x = active(net, sums_of(net, below + at, lane), lane);
+    return INPUTS == ROUNDED ? floorf(x * layer.unit + HALF) / layer.unit : x;
 }
 
 /// Bucket and positions of a block: each bucket has a block per tile of positions.
@@ -70,7 +79,7 @@ __device__ inline Tile tile_of(const Net& net, const Order& order, u32 block) {
     return {0, 0, 0};
 }
 
-template <bool DUAL>
+template <Inputs INPUTS>
 __device__ inline void forward(const Net& net, const Layer& layer, const float* parameters, const float* below,
                                const Order& order, float* sums) {
     __shared__ float xs[LONG][DEPTH + 1], ws[SHORT][DEPTH + 1];
@@ -86,7 +95,7 @@ __device__ inline void forward(const Net& net, const Layer& layer, const float* 
         const u32 depth = threadIdx.x % DEPTH, line = threadIdx.x / DEPTH, at = input + depth;
         for (u32 i = line; i < LONG; i += SHORT) {
             const bool is = i < tile.count && at < layer.inputs;
-            xs[i][depth] = is ? input_of<DUAL>(net, layer, below, order.count, order.positions[tile.start + i], at) : 0.0f;
+            xs[i][depth] = is ? input_of<INPUTS>(net, layer, below, order.count, order.positions[tile.start + i], at) : 0.0f;
         }
         const u32 row = blockIdx.y * SHORT + line;
         ws[line][depth] = row < layer.outputs && at < layer.inputs ? weights[row * layer.inputs + at] : 0.0f;
@@ -108,10 +117,13 @@ __device__ inline void forward(const Net& net, const Layer& layer, const float* 
 
 /// Sums of a layer: bias + weights × inputs. Grid: tiles of positions, tiles of outputs.
 KERNEL dense_forward(Net net, Layer layer, const float* parameters, const float* below, Order order, float* sums) {
-    forward<false>(net, layer, parameters, below, order, sums);
+    forward<ACTIVE>(net, layer, parameters, below, order, sums);
 }
 KERNEL dual_forward(Net net, Layer layer, const float* parameters, const float* below, Order order, float* sums) {
-    forward<true>(net, layer, parameters, below, order, sums);
+    forward<DUAL>(net, layer, parameters, below, order, sums);
+}
+KERNEL rounded_forward(Net net, Layer layer, const float* parameters, const float* below, Order order, float* sums) {
+    forward<ROUNDED>(net, layer, parameters, below, order, sums);
 }
 
 /// Adds the gradient of an input in a thread's positions.
@@ -152,10 +164,10 @@ KERNEL dense_inputs(Net net, Layer layer, const float* parameters, const float* 
         if (y + SHORT * i >= tile.count) {
             continue;
         }
-        const size_t at = input_at<false>(net, layer, order.count, order.positions[tile.start + y + SHORT * i], input);
+        const size_t at = input_at<ACTIVE>(net, layer, order.count, order.positions[tile.start + y + SHORT * i], input);
         if (layer.first) {
             const u32 lane = input & (net.tile - 1);
-            turn(net, sums_of(net, below + at, lane), below + at, lane, own[i]);
+            turn(net, sums_of(net, below + at, lane), below + at, lane, own[i] + layer.penalty);
         } else {
             below_slopes[at] = own[i] * slope_at(layer.activation, below[at]);
         }
@@ -176,14 +188,14 @@ KERNEL dual_inputs(Net net, Layer layer, const float* parameters, const float* s
     add_gradient(layer, weights, slopes, order, tile, input + layer.passed, clips);
     for (u32 i = 0; i < LONG / SHORT && input < layer.passed; i++) {
         if (y + SHORT * i < tile.count) {
-            const size_t at = input_at<true>(net, layer, order.count, order.positions[tile.start + y + SHORT * i], input);
+            const size_t at = input_at<DUAL>(net, layer, order.count, order.positions[tile.start + y + SHORT * i], input);
             const float sum = below[at], of_square = fabsf(sum) < 1.0f ? 2.0f * sum : 0.0f;
             below_slopes[at] = squares[i] * of_square + clips[i] * inside(sum);
         }
     }
 }
 
-template <bool DUAL>
+template <Inputs INPUTS>
 __device__ inline void weights_gradient(const Net& net, const Layer& layer, const float* below, const float* slopes,
                                         const Order& order, u32 splits, float* parts) {
     __shared__ float xs[DEPTH][LONG + 1], ds[DEPTH][SHORT + 1];
@@ -198,7 +210,7 @@ __device__ inline void weights_gradient(const Net& net, const Layer& layer, cons
             const u32 input = blockIdx.x * LONG + i;
             float one = 0.0f;
             if (at < last && input <= layer.inputs) {
-                one = input < layer.inputs ? input_of<DUAL>(net, layer, below, order.count, position, input) : 1.0f;
+                one = input < layer.inputs ? input_of<INPUTS>(net, layer, below, order.count, position, input) : 1.0f;
             }
             xs[y][i] = one;
         }
@@ -228,11 +240,15 @@ __device__ inline void weights_gradient(const Net& net, const Layer& layer, cons
 /// outputs, buckets times splits.
 KERNEL dense_weights(Net net, Layer layer, const float* below, const float* slopes, Order order, u32 splits,
                      float* parts) {
-    weights_gradient<false>(net, layer, below, slopes, order, splits, parts);
+    weights_gradient<ACTIVE>(net, layer, below, slopes, order, splits, parts);
 }
 KERNEL dual_weights(Net net, Layer layer, const float* below, const float* slopes, Order order, u32 splits,
                     float* parts) {
-    weights_gradient<true>(net, layer, below, slopes, order, splits, parts);
+    weights_gradient<DUAL>(net, layer, below, slopes, order, splits, parts);
+}
+KERNEL rounded_weights(Net net, Layer layer, const float* below, const float* slopes, Order order, u32 splits,
+                       float* parts) {
+    weights_gradient<ROUNDED>(net, layer, below, slopes, order, splits, parts);
 }
 
 /// Adds the skip neuron, the last of the first further layer, to the output. One thread per position.

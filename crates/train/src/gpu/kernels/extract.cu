@@ -8,8 +8,6 @@
 #include "features.cuh"
 #include "record.cuh"
 
-const float WIN = 16384.0f;
-
 /// Phase of a piece code.
 __constant__ u32 PHASES[8] = {0, 1, 1, 2, 4, 0, 2, 0};
 
@@ -23,21 +21,6 @@ __device__ inline u32 bucket_of(const Net& net, const u8* outputs, const Record&
         phase += PHASES[code_of(record, n) % 8];
     }
     return outputs[min(phase, 24u)];
-}
-
-/// `Target` of loss.rs.
-struct Target {
-    float wdl, k, offset;
-};
-
-__device__ inline float target_of(const Record& record, const Target& target) {
-    const float white = (float)record.result * (0.5f / WIN) + 0.5f;
-    const float result = record.black() ? 1.0f - white : white;
-    if (!record.scored()) {
-        return result;
-    }
-    const float expected = expected_of(target.k * (float)record.score / 400.0f, target.offset);
-    return target.wdl * result + (1.0f - target.wdl) * expected;
 }
 
 /// Piece squares: a lane has the pieces of its two squares.
@@ -114,7 +97,7 @@ KERNEL extract(Net net, const u8* tables, const Record* records, u32 positions, 
         return;
     }
     const Record record = records[position];
-    const bool black = record.black() != (view % net.views == 1);
+    const bool black = is_black(net, record, view);
     const bool sound = is_sound(record);
     const Place place = place_of(net, rows, bits, words, view);
     u32 count = 0;

@@ -13,10 +13,10 @@ struct Loss {
     float scale; // 1 / groups of the whole batch, or 1 / sum of their weights
 };
 
-__device__ inline double entropy(double t) {
-    const double a = t > 0.0 ? -t * log(t) : 0.0, u = 1.0 - t;
-    return a + (u > 0.0 ? -u * log(u) : 0.0);
-}
+/// −t ln t.
+__device__ inline double entropy_term(double t) { return t > 0.0 ? -t * log(t) : 0.0; }
+
+__device__ inline double entropy(double t) { return entropy_term(t) + entropy_term(1.0 - t); }
 
 /// Derivative by the output of its expected score.
 __device__ inline float slope_of_expected(const Loss& loss, float output, float expected) {
@@ -68,6 +68,26 @@ __device__ inline double loss_of_three(const Loss& loss, const float* outputs, f
     return cost(better) + kappa * (cost(both) + cost(-both));
 }
 
+/// Loss of a WDL head and its derivatives by win, draw and loss, for a position of this weight.
+__device__ inline double loss_of_wdl(const Loss& loss, const float* outputs, const double* target, double weight,
+                                     float* slopes) {
+    double values[3], sum = 0.0, given = 0.0, least = 0.0;
+    for (u32 i = 0; i < 3; i++) {
+        values[i] = (double)loss.k * (double)outputs[i];
+    }
+    const double most = fmax(fmax(values[0], values[1]), values[2]);
+    const double total = target[0] + target[1] + target[2];
+    for (u32 i = 0; i < 3; i++) {
+        values[i] -= most;
+        sum += exp(values[i]), given += target[i] * values[i], least += entropy_term(target[i]);
+    }
+    for (u32 i = 0; i < 3; i++) {
+        const double slope = (double)loss.k * (total * exp(values[i]) / sum - target[i]);
+        slopes[i] = (float)(weight * slope) * loss.scale;
+    }
+    return weight * (total * log(sum) - given - least);
+}
+
 /// Piece-square part of an output.
 __device__ inline float piece_square(const Net& net, const float* hidden, u32 bucket, u32 positions, u32 position) {
     if (net.tiles == net.hidden_tiles) {
@@ -103,8 +123,8 @@ KERNEL weigh(const Record* records, u32 positions, const Point* points, u32 coun
 
 /// One thread per group: a position, or P, Q and R. Each block writes the sum of its losses. `weights` of positions
 /// may be null.
-KERNEL losses(Net net, Loss loss, const float* hidden, const u8* buckets, const float* targets, const float* weights,
-              u32 positions, const float* outputs, double* values, float* slopes) {
+KERNEL losses(Net net, Loss loss, const Record* records, const float* hidden, const u8* buckets, const float* targets,
+              const float* weights, u32 positions, const float* outputs, double* values, float* slopes) {
     __shared__ double sums[ADDENDS];
     const u32 group = blockIdx.x * blockDim.x + threadIdx.x, size = loss.kind == PQR ? 3 : 1;
     double own = 0.0;
@@ -113,6 +133,7 @@ KERNEL losses(Net net, Loss loss, const float* hidden, const u8* buckets, const 
         for (u32 i = 0; i < size; i++) {
             const u32 position = group * size + i;
             output[i] = outputs[position] + piece_square(net, hidden, buckets[position], positions, position);
+            output[i] *= sign_of(net, records[position]);
         }
         own = loss.kind == PQR ? loss_of_three(loss, output, slopes + group * size)
                                : loss_of(loss, output[0], targets[group], slopes + group);
@@ -120,6 +141,27 @@ KERNEL losses(Net net, Loss loss, const float* hidden, const u8* buckets, const 
             own *= (double)weights[group];
             slopes[group] *= weights[group];
         }
+        for (u32 at = group * size; net.white_view && at < (group + 1) * size; at++) {
+            slopes[at] *= sign_of(net, records[at]);
+        }
+    }
+    add_up(sums, own);
+    if (threadIdx.x == 0) {
+        values[blockIdx.x] = sums[0];
+    }
+}
+
+/// `losses` of a WDL head: three outputs and derivatives for each position. One thread per position.
+KERNEL wdl_losses(Loss loss, Target target, const Record* records, const float* targets, const float* weights,
+                  u32 positions, const float* outputs, double* values, float* slopes) {
+    __shared__ double sums[ADDENDS];
+    const u32 position = blockIdx.x * blockDim.x + threadIdx.x;
+    double own = 0.0;
+    if (position < positions) {
+        const double expected = targets[position], draw = draw_of(records[position], target);
+        const double chances[3] = {fmax(expected - draw / 2.0, 0.0), draw, fmax(1.0 - expected - draw / 2.0, 0.0)};
+        const double weight = weights ? (double)weights[position] : 1.0;
+        own = loss_of_wdl(loss, outputs + 3 * position, chances, weight, slopes + 3 * position);
     }
     add_up(sums, own);
     if (threadIdx.x == 0) {

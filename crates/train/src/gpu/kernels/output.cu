@@ -30,10 +30,10 @@ KERNEL output_forward(Net net, const float* parameters, const float* hidden, con
 }
 
 /// Turns accumulators into their gradient and sums the gradient of the output weights, one row of partial
-/// sums per chunk of positions and bucket. Grid: chunks; perspectives times tiles, plus one for the output
-/// biases.
-KERNEL output_backward(Net net, const float* parameters, float* hidden, const u8* buckets, const float* slopes,
-                     u32 positions, float* parts) {
+/// sums per chunk of positions and bucket. `penalty`: gradient of the penalty on activations. Grid: chunks;
+/// perspectives times tiles, plus one for the output biases.
+KERNEL output_backward(Net net, float penalty, const float* parameters, float* hidden, const u8* buckets,
+                       const float* slopes, u32 positions, float* parts) {
     __shared__ float sums[MOST_BUCKETS * OUTPUT_THREADS];
     const u32 lane = threadIdx.x % net.tile, slots = blockDim.x / net.tile, slot = threadIdx.x / net.tile;
     const u32 first = blockIdx.x * CHUNK, last = min(first + CHUNK, positions);
@@ -65,7 +65,7 @@ KERNEL output_backward(Net net, const float* parameters, float* hidden, const u8
         for (u32 i = 0; i < AT_ONCE && from + i * slots < last; i++) {
             sums[bucket[i] * blockDim.x + threadIdx.x] += is_bias ? slope[i] : slope[i] * active(net, both[i], lane);
             if (!is_bias) {
-                turn(net, both[i], neuron[i], lane, slope[i] * weight[i]);
+                turn(net, both[i], neuron[i], lane, slope[i] * weight[i] + penalty);
             }
         }
     }

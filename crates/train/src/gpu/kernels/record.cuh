@@ -1,4 +1,4 @@
-// Positions as the device reads them, one side's view of the king, and the place of a perspective's rows.
+// Positions as the device reads them, their targets, one side's view of the king, and the place of a perspective's rows.
 #pragma once
 #include "common.cuh"
 
@@ -15,6 +15,39 @@ struct Record {
     __device__ bool black() const { return flags & 1; }
     __device__ bool scored() const { return flags & 2; }
 };
+
+const float WIN = 16384.0f;
+
+/// `Target` of loss.rs.
+struct Target {
+    float wdl, k, offset;
+};
+
+/// Result for the side to move, 0 to 1.
+__device__ inline float result_of(const Record& record) {
+    const float white = (float)record.result * (0.5f / WIN) + 0.5f;
+    return record.black() ? 1.0f - white : white;
+}
+
+__device__ inline float target_of(const Record& record, const Target& target) {
+    const float result = result_of(record);
+    if (!record.scored()) {
+        return result;
+    }
+    const float expected = expected_of(target.k * (float)record.score / 400.0f, target.offset);
+    return target.wdl * result + (1.0f - target.wdl) * expected;
+}
+
+/// Chance of a draw in the target of a WDL head.
+__device__ inline float draw_of(const Record& record, const Target& target) {
+    const float drawn = 1.0f - fabsf(2.0f * result_of(record) - 1.0f);
+    if (!record.scored()) {
+        return drawn;
+    }
+    const float x = target.k * (float)record.score / 400.0f;
+    const float decided = sigmoid(x - target.offset) + sigmoid(-x - target.offset);
+    return target.wdl * drawn + (1.0f - target.wdl) * fmaxf(1.0f - decided, 0.0f);
+}
 
 /// Most pieces of a record.
 const u32 PIECES = 32;
@@ -52,6 +85,16 @@ __device__ inline u8 king_bucket(const u8* kings, u32 low, u32 high, bool black)
 
 /// Mask that turns White's squares into those of a side, mirrored or not.
 __device__ inline u32 flip_of(u8 bucket, bool black) { return (bucket >> 7 ? 7 : 0) ^ (black ? 56 : 0); }
+
+/// Whether a perspective is Black's: the side to move comes first.
+__device__ inline bool is_black(const Net& net, const Record& record, u32 view) {
+    return (record.black() && !net.white_view) != (view % net.views == 1);
+}
+
+/// Factor from the network's output to the side to move's.
+__device__ inline float sign_of(const Net& net, const Record& record) {
+    return net.white_view && record.black() ? -1.0f : 1.0f;
+}
 
 /// Destination of a perspective's rows.
 struct Place {

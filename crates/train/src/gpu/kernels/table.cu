@@ -29,6 +29,19 @@ KERNEL whole_table(Net net, const float* parameters, float* table) {
     }
 }
 
+/// Weights of the quantised network, with the factoriser's added to the rows. `unit` is that of the feature table,
+/// `output_units` those of an output bucket. One thread per parameter.
+KERNEL round_parameters(Net net, const float* parameters, float unit, const float* output_units, float* rounded,
+                        u32 count) {
+    const u32 at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= count) {
+        return;
+    }
+    const float x = at < net.bias ? whole_at(net, parameters, at) : parameters[at];
+    const float one = at < net.output_start ? unit : output_units[(at - net.output_start) % net.output_size];
+    rounded[at] = roundf(x * one) / one;
+}
+
 /// Magnitude of a float as an integer of the same order; NaN is above all numbers.
 __device__ inline u32 order_of(float x) { return __float_as_uint(fabsf(x)); }
 

@@ -145,7 +145,7 @@ KERNEL extract_unbucketed(Net net, const u8* kings, const PairNumbers* numbers, 
         return;
     }
     const Record record = records[position];
-    const bool black = record.black() != (view % net.views == 1);
+    const bool black = is_black(net, record, view);
     const u8 bucket = king_bucket(kings, code_on(record, lane), code_on(record, lane + WARP), black);
     const Side side = {black, flip_of(bucket, black)};
     const Place place = place_of(net, rows, bits, words, view);

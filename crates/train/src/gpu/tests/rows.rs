@@ -4,7 +4,7 @@ use super::*;
 use crate::extract::Extractor;
 use crate::gpu::memory::START;
 use crate::gpu::records::{self, RECORD};
-use patzer_eval::nnue::{Activation, RowChanges};
+use patzer_eval::nnue::Activation;
 
 /// Blocks whose rows all king buckets share: alone, and with others.
 pub fn unbucketed() -> Vec<Architecture> {
@@ -97,10 +97,7 @@ fn rows_and_buckets_are_those_of_the_cpu() {
             let starts = read(&mut gpu, memory.starts, START * rows_and_two * windows);
             let members = read(&mut gpu, memory.members, 4 * cut.members as usize * windows);
             let mut extractor = Extractor::new(&architecture);
-            // The CPU sorts the rows of other sums with blocks that all king buckets share.
-            let features = &architecture.features;
-            let in_order =
-                features.bucketed() == features.count() || RowChanges::new(&architecture).is_some();
+            let in_order = kernel_args::lists_in_order(&architecture);
             let mut who: Vec<Vec<u32>> = vec![Vec::new(); model.layout.rows];
             for (i, item) in positions.iter().enumerate() {
                 let (mut expected, mut ends) = (Vec::new(), Vec::new());
