@@ -25,6 +25,13 @@ network() {
     step "puzzles-$network" puzzles "${PUZZLES:-$root/fixtures/puzzles.csv}" --eval "$network.nnue" --nodes 2000
 }
 
+# solved STEP: the share of puzzles solved, with its exact interval (95 %).
+solved() {
+    awk '/"puzzles":/ { all = $2 } /"solved":/ { right = $2 }
+        /"solved_interval": \[/ { getline low; getline high
+            printf "%.1f %% (%.1f to %.1f)", 100 * right / all, 100 * low, 100 * high; exit }' "$1.json"
+}
+
 # compare BASE TITLE [NAME TITLE]...: the table of networks, each with its matches against the base.
 compare() {
     head_row network "validation loss" "nodes/s" "puzzle moves" "Elo of each seed" "Elo of all"

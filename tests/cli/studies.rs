@@ -85,12 +85,10 @@ fn views_and_buckets_compare_networks() {
 #[test]
 fn features_and_labels_compare_what_is_learnt() {
     let (_folder, out) = place();
-    let few = [("SAMPLE", "--sample 800"), ("GAMES", "2"), ("SIZES", "8")];
+    let few = [("SAMPLE", "--sample 800"), ("GAMES", "2")];
     let rows_of = rows(&study("features", &out, &few));
-    assert_eq!(rows_of, ["`all`", "`all+h+v`", "`all`, 8 neurons"]);
-    let (_folder, out) = place();
-    let table = study("threats", &out, &[("SAMPLE", "--sample 800"), ("SETS", "all all+pp+threats")]);
-    assert_eq!(rows(&table), ["`all`", "`all+pp+threats`"]);
+    let networks = ["`all`", "`all+h+v`", "`all+pp+threats`", "`all`, 8 neurons", "`all`, 8,4 neurons"];
+    assert_eq!(rows_of, networks);
     let (_folder, out) = place();
     let table = study("labels", &out, &few);
     assert_eq!(rows(&table).len(), 6, "{table}");
