@@ -30,7 +30,8 @@ for seed in $SEEDS; do
     }
     moves scratch
     for rate in $RATES; do
-        set -- --set "start=labels-$seed.nnue" --set schedule=constant --set "learning_rate=$rate"
+        set -- --set "start=labels-$seed.nnue" --set schedule=constant --set "learning_rate=$rate" \
+            --set "final_learning_rate=$rate"
         moves "more-$rate" "$@"
         moves "few-$rate" "$@" --set legal_quantile=0.5
     done
