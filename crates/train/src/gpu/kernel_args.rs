@@ -17,7 +17,7 @@ pub fn unknown_block<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a
     names.find(|name| !BLOCKS.contains(name))
 }
 
-/// Whether kernels list rows in the order of the CPU, which sorts those of some sums of blocks.
+/// Tests for a sum of blocks whose rows the kernels list in the order of the CPU, which sorts the rows of others.
 pub fn lists_in_order(shape: &Architecture) -> bool {
     shape.features.bucketed() == shape.features.count() || RowChanges::new(shape).is_some()
 }

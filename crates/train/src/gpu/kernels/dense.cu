@@ -19,7 +19,7 @@ struct Layer {
     float unit;     // inputs that are rounded are multiples of 1/unit
 };
 
-/// What a layer reads: activations, those of a dual layer, or rounded ones of the hidden layer.
+/// Inputs of a layer: activations, activations of a dual layer, or rounded activations of the hidden layer.
 enum Inputs { ACTIVE, DUAL, ROUNDED };
 
 /// Rounds as output_layers.rs does.

@@ -83,7 +83,7 @@ __device__ inline u8 king_bucket(const u8* kings, u32 low, u32 high, bool black)
     return kings[(own ? 63 - __clzll(own) : 0) ^ (black ? 56 : 0)];
 }
 
-/// Mask that turns White's squares into those of a side, mirrored or not.
+/// Mask that turns White's squares into a side's own, mirrored or not.
 __device__ inline u32 flip_of(u8 bucket, bool black) { return (bucket >> 7 ? 7 : 0) ^ (black ? 56 : 0); }
 
 /// Whether a perspective is Black's: the side to move comes first.

@@ -29,8 +29,8 @@ KERNEL whole_table(Net net, const float* parameters, float* table) {
     }
 }
 
-/// Weights of the quantised network, with the factoriser's added to the rows. `unit` is that of the feature table,
-/// `output_units` those of an output bucket. One thread per parameter.
+/// Weights of the quantised network, with the factoriser's added to the rows. `unit`: of the feature table;
+/// `output_units`: of an output bucket. One thread per parameter.
 KERNEL round_parameters(Net net, const float* parameters, float unit, const float* output_units, float* rounded,
                         u32 count) {
     const u32 at = blockIdx.x * blockDim.x + threadIdx.x;

@@ -123,7 +123,7 @@ __device__ inline u32 threat(const PairNumbers& numbers, const Side& side, const
     return (kinds & 0xffff) + (kinds >> 24 ? shape.number(to, from) : shape.number(from, to));
 }
 
-/// Appends the rows of a lane's pairs after those of the lanes before, and returns the number of all rows. Boards
+/// Appends the rows of a lane's pairs after the rows of the lanes before, and returns the number of all rows. Boards
 /// with more features than any game reaches lose the last ones.
 template <class Feature>
 __device__ inline u32 put_pairs(const Place& place, u32 total, u64 others, u32 first_row, Feature feature) {
@@ -135,7 +135,7 @@ __device__ inline u32 put_pairs(const Place& place, u32 total, u64 others, u32 f
     return min(total + __shfl_sync(ALL, upto, WARP - 1), place.net.stride);
 }
 
-/// `counts` are the numbers of rows before and after. The other parameters are those of `extract`.
+/// `counts`: numbers of rows, before and after. `extract` has the other parameters too.
 KERNEL extract_unbucketed(Net net, const u8* kings, const PairNumbers* numbers, const Record* records, u32 positions,
                           u16* rows, u32* counts, u32* bits, u32 words) {
     const u32 lane = threadIdx.x % WARP, view = (blockIdx.x * blockDim.x + threadIdx.x) / WARP;
