@@ -72,10 +72,6 @@ done
 
 head_row network "validation loss" "puzzles solved" "speed" "Elo at $NODES nodes" "Elo at nodes by speed" "Elo by the clock"
 for name in $names; do
-    losses=""
-    for seed in $SEEDS; do
-        losses="$losses${losses:+, }$(printf %.5f "$(value validation_loss "tune-$name-$seed")")"
-    done
     set -- "the base" "" ""
     if [ "$name" != "$base" ]; then
         set --
@@ -89,7 +85,7 @@ for name in $names; do
         n*) title="\`$base\`, $(echo "${name#n}" | tr x ,) neurons" ;;
         *) title="\`$name\`" ;;
     esac
-    row "$title" "$losses" "$(solved "puzzles-$name-$first")" \
+    row "$title" "$(losses "$name")" "$(solved "puzzles-$name-$first")" \
         "$(echo "$(speed "$name") $(speed "$base")" | awk '{ printf "%.2f", $1 / $2 }')" "$@"
 done
 finish

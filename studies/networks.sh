@@ -16,13 +16,17 @@ positions() {
     step label label positions.parquet -o labelled.parquet
 }
 
-# network NAME DATASET ARGUMENTS...: trains NAME.nnue, and measures its speed and how many puzzles it solves.
+# network NAME DATASET ARGUMENTS...: trains NAME.nnue, and counts the puzzles that it solves.
 network() {
     network=$1 dataset=$2
     shift 2
     tuned "$network" "$dataset" $TRAINING --epochs "$EPOCHS" "$@"
-    step "bench-$network" bench "$network.nnue" ${QUICK:+--depth 3}
     step "puzzles-$network" puzzles "${PUZZLES:-$root/fixtures/puzzles.csv}" --eval "$network.nnue" --nodes 2000
+}
+
+# losses NAME: the validation losses of all seeds.
+losses() {
+    for seed in $SEEDS; do printf '%.5f\n' "$(value validation_loss "tune-$1-$seed")"; done | paste -sd , - | sed 's/,/, /g'
 }
 
 # solved STEP: the share of puzzles solved, with its exact interval (95 %).
@@ -37,20 +41,15 @@ compare() {
     head_row network "validation loss" "nodes/s" "puzzle moves" "Elo of each seed" "Elo of all"
     base=$1
     while [ $# -ge 2 ]; do
-        losses="" each="" first=${SEEDS%% *}
-        for seed in $SEEDS; do
-            losses="$losses${losses:+, }$(printf %.5f "$(value validation_loss "tune-$1-$seed")")"
-            if [ "$1" != "$base" ]; then
-                each="$each${each:+, }$(elo "match-$1-$seed")"
-            fi
-        done
-        all="the base"
+        each="" all="the base" first=${SEEDS%% *}
+        step "bench-$1-$first" bench "$1-$first.nnue" ${QUICK:+--depth 3}
         if [ "$1" != "$base" ]; then
+            for seed in $SEEDS; do each="$each${each:+, }$(elo "match-$1-$seed")"; done
             pooled "$1"
             all=$(elo "$pooled")
         fi
         accuracy=$(value accuracy "puzzles-$1-$first" | awk '{ printf "%.1f %%", 100 * $1 }')
-        row "$2" "$losses" "$(value nps "bench-$1-$first")" "$accuracy" "$each" "$all"
+        row "$2" "$(losses "$1")" "$(value nps "bench-$1-$first")" "$accuracy" "$each" "$all"
         shift 2
     done
 }

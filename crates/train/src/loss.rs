@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::position_weight::PositionWeight;
 use super::pqr::GROUP;
 use super::{Settings, TrainItem, wdl_loss};
+use patzer_eval::nnue::Architecture;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -45,6 +46,11 @@ impl Loss {
 
     pub fn group(&self) -> usize {
         if self.kind == LossKind::Pqr { GROUP } else { 1 }
+    }
+
+    /// Gradient of the penalty by each activation of the hidden layer.
+    pub fn penalty(&self, shape: &Architecture) -> f32 {
+        self.l1 * self.scale / (shape.views * shape.outputs_per_perspective()) as f32
     }
 
     /// Sums the losses of whole groups and writes the scaled derivative by each output. `weights` has one for each

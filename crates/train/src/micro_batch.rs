@@ -234,8 +234,7 @@ impl MicroBatch {
             Task::Gradient(loss, gradient) => {
                 let total = self.loss(&loss);
                 self.slopes.iter_mut().zip(&self.signs).for_each(|(slope, sign)| *slope *= sign);
-                let width = self.views * model.layout.architecture.outputs_per_perspective();
-                self.layers.penalty = loss.l1 * loss.scale / width as f32;
+                self.layers.penalty = loss.penalty(&model.layout.architecture);
                 if !model.layout.is_single_layer() {
                     self.backward_layers::<A, T>(model, gradient);
                 }

@@ -24,8 +24,7 @@ impl Launcher {
         let views = positions * layout.architecture.views;
         let (hidden_tiles, tiles, tile) = (layout.hidden_tiles, layout.tiles, layout.tile);
         let output_gradient = memory.gradient.offset(layout.output_start, 4);
-        let width = layout.architecture.views * layout.architecture.outputs_per_perspective();
-        let penalty = loss.l1 * loss.scale / width as f32;
+        let penalty = loss.penalty(&layout.architecture);
         let rows = if self.plan.layered() {
             self.backward_layers(weights, penalty, positions)?;
             self.plan.splits()

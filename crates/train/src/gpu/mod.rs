@@ -114,7 +114,7 @@ impl Gpu {
         PositionWeight::divisor(self.work.plan.weight.as_ref(), loss.group(), items)
     }
 
-    /// The loss whose derivatives are those of the mean over a batch.
+    /// Scales a loss so that its derivatives are by the mean over a batch.
     fn scaled<'a>(&self, loss: Loss, batch: impl ExactSizeIterator<Item = &'a TrainItem>) -> Loss {
         Loss { scale: 1.0 / self.divisor(loss, batch) as f32, ..loss }
     }
