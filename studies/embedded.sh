@@ -1,13 +1,14 @@
 #!/bin/sh
 # The next embedded network, from self-play to the test against the present one: NETS.md.
 #
-#   NET     plays the games, resolves their positions and is what the new network has to beat [default]
-#   BROAD_SEEDS  of the games with few nodes [1 to 12; 1 2 3]  BROAD_GAMES of each seed, with BROAD_NODES a move
-#                                                               [90000, 100; 24, 20]
-#   FINE_SEEDS   of the games with more [101 to 110; 101]      FINE_GAMES, FINE_NODES [20000, 1000; 24, 40]
+#   NET     plays the games, resolves their positions, starts the training as base.nnue, and is what the new network
+#           has to beat [default]
+#   BROAD_SEEDS  of the games with few nodes [1 to 5; 1 2 3]   BROAD_GAMES of each seed, with BROAD_NODES a move
+#                                                               [66000, 200; 24, 20]
+#   FINE_SEEDS   of the games with more [101 to 108; 101]      FINE_GAMES, FINE_NODES [20000, 1000; 24, 40]
 #   HELD_OUT     games to validate with, of FINE_NODES and seed 201 [2000; 24]
-#   OPENINGS     a book that every third seed's games begin with, and 4 random plies [none: random starts]
-#   RECIPE       recipe that names broad.parquet, fine.parquet and held_out.parquet [embedded]
+#   OPENINGS     a book that the fine games of every third seed begin with, and 4 random plies [none: random starts]
+#   RECIPE       recipe that names base.nnue, broad.parquet, fine.parquet and held_out.parquet [embedded]
 #   LIMIT   of each move of the test [--nodes 8000; 20]        GAMES  of the test at most [4000; 4]
 #   BOOK         openings of the test [none: the built-in book]
 
@@ -18,10 +19,10 @@ file() { case $1 in *.*) absolute "$1" ;; *) echo "$1" ;; esac; }
 NET=$(file "${NET:-default}") RECIPE=$(file "${RECIPE:-embedded}")
 OPENINGS=$(absolute "${OPENINGS:-}") BOOK=$(absolute "${BOOK:-}")
 study embedded
-default BROAD_SEEDS "1 2 3 4 5 6 7 8 9 10 11 12" "1 2 3"
-default BROAD_GAMES 90000 24
-default BROAD_NODES 100 20
-default FINE_SEEDS "101 102 103 104 105 106 107 108 109 110" 101
+default BROAD_SEEDS "1 2 3 4 5" "1 2 3"
+default BROAD_GAMES 66000 24
+default BROAD_NODES 200 20
+default FINE_SEEDS "101 102 103 104 105 106 107 108" 101
 default FINE_GAMES 20000 24
 default FINE_NODES 1000 40
 default HELD_OUT 2000 24
@@ -37,13 +38,13 @@ play() {
         -o "$file.pgn.zst"
 }
 
-# all NAME SEEDS GAMES NODES: games of all seeds, every third from the book; their names are then in $played.
+# all NAME SEEDS GAMES NODES [BOOK]: games of all seeds, every third from the book; their names are then in $played.
 all() {
     played="" count=0
     for seed in $2; do
         count=$((count + 1))
-        if [ -n "$OPENINGS" ] && [ $((count % 3)) -eq 0 ]; then
-            play "$1-$seed" "$seed" "$3" "$4" --openings "$OPENINGS" --random-plies 4
+        if [ -n "${5:-}" ] && [ $((count % 3)) -eq 0 ]; then
+            play "$1-$seed" "$seed" "$3" "$4" --openings "$5" --random-plies 4
         else
             play "$1-$seed" "$seed" "$3" "$4"
         fi
@@ -63,10 +64,11 @@ positions() {
 
 all broad "$BROAD_SEEDS" "$BROAD_GAMES" "$BROAD_NODES"
 positions broad $played
-all fine "$FINE_SEEDS" "$FINE_GAMES" "$FINE_NODES"
+all fine "$FINE_SEEDS" "$FINE_GAMES" "$FINE_NODES" "$OPENINGS"
 positions fine $played
 play held_out 201 "$HELD_OUT" "$FINE_NODES"
 positions held_out held_out.pgn.zst
+step start net convert "$NET" base.nnue
 tuned embedded --recipe "$RECIPE"
 step test sprt embedded.nnue "$NET" $LIMIT --games "$GAMES" ${BOOK:+--openings "$BOOK"} --seed 1 --resume --pgn test.pgn
 

@@ -24,7 +24,9 @@ fn main() {
 
 /// Names and texts of the files in `recipes`, as the source of a slice.
 fn recipes() -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("recipes");
+    // Not when this file was compiled: checkouts can share a target folder.
+    let package = env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
+    let folder = Path::new(&package).join("recipes");
     println!("cargo:rerun-if-changed={}", folder.display());
     let entries = fs::read_dir(&folder).expect("the package has recipes");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("a readable folder").path()).collect();

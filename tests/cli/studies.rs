@@ -224,19 +224,18 @@ fn embedded_goes_from_self_play_to_a_test_wherever_it_is_killed() {
     assert_eq!(rows(&table).len(), 1);
     assert!(table.contains("| undecided |"), "{table}");
     let recipe = fs::read_to_string(whole.join("runs/embedded/recipe.toml")).unwrap();
-    assert_eq!(recipe.matches("[[stage]]").count(), 2, "{recipe}");
+    assert!(recipe.contains("start = \"base.nnue\""), "{recipe}");
 
     let (_folder, out) = place();
     let mut killed = 0;
-    // The end of the first stage is in the eighth epoch.
     let trained =
         || fs::read_to_string(out.join("runs/embedded/log.csv")).map_or(0, |log| log.lines().count());
     let exists = |name: &str| out.join(name).exists();
     let moments: [&dyn Fn() -> bool; 5] = [
         &|| exists("play-broad-2.part"),
         &|| exists("label-fine.part"),
-        &|| trained() > 3,
-        &|| trained() > 10,
+        &|| trained() > 1,
+        &|| trained() > 4,
         &|| exists("test.part"),
     ];
     for come in moments {

@@ -35,7 +35,7 @@ impl Model {
     }
 
     /// As [`Model::random`], with a factor for the feature weights.
-    fn noisy(architecture: &Architecture, factoriser: bool, seed: u64, noise: f32) -> Model {
+    pub(super) fn noisy(architecture: &Architecture, factoriser: bool, seed: u64, noise: f32) -> Model {
         let mut model = Model::zero(architecture, factoriser);
         let layout = &model.layout;
         let mut rng = Rng::new(seed);

@@ -2,16 +2,17 @@
 
 use patzer_eval::nnue::file::has_magic;
 use patzer_eval::nnue::layout::{self, NamedLayout};
-use patzer_eval::nnue::{Architecture, Network};
+use patzer_eval::nnue::{About, Architecture, Network};
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
 use super::Settings;
+use super::model::Model;
 
 /// The `start` of a recipe.
 #[derive(Debug)]
 pub struct Start {
-    /// With a single input or output bucket of the file copied to all of the recipe's.
+    /// With a single input or output bucket of the file copied to all of the recipe's, and as many neurons as the recipe.
     pub network: Network,
     /// Architecture and layout of raw weights; `None` for a `.nnue` file.
     pub raw: Option<(Architecture, &'static str)>,
@@ -44,8 +45,91 @@ impl Settings {
             Ok((network, Some(raw)))
         };
         let (network, raw) = patzer_io::parse(path, |_| Some(Limit::NETWORK), read)?;
-        let reason = || format!("is {}, not {expected}, as the recipe says", network.architecture());
-        let network = network.with_buckets(&expected).ok_or_else(|| Error::data(path, reason()))?;
+        let reason = format!("is {}, not {expected}, as the recipe says", network.architecture());
+        let network = if network.hidden() < expected.hidden {
+            widened(&network, expected.hidden, self.noise, self.seed)?
+        } else {
+            network
+        };
+        let network = network.with_buckets(&expected).ok_or_else(|| Error::data(path, reason))?;
         Ok(Some(Start { network, raw }))
+    }
+}
+
+/// Adds neurons to the hidden layer: their feature weights are random, their weights in the next layer 0, so that the
+/// output stays and training can use them.
+fn widened(network: &Network, hidden: usize, noise: f32, seed: u64) -> Result<Network> {
+    let own = network.architecture();
+    let shape = Architecture { hidden, ..own.clone() };
+    shape.check().map_err(|error| Error::usage(error.to_string()))?;
+    let (old, mut new) =
+        (network.weights(), Model::noisy(&shape, false, seed, noise).quantise(About::default())?.weights());
+    // Neurons that are multiplied with each other stay so: either half of a pairwise layer grows.
+    let (old_width, width) = (own.outputs_per_perspective(), shape.outputs_per_perspective());
+    let place = |neuron: usize| neuron / old_width * width + neuron % old_width;
+    let rows = new.features.chunks_exact_mut(hidden).zip(old.features.chunks_exact(own.hidden));
+    for (row, old_row) in rows.chain([(new.bias.as_mut_slice(), old.bias.as_slice())]) {
+        old_row.iter().enumerate().for_each(|(neuron, weight)| row[place(neuron)] = *weight);
+    }
+    for (head, old_head) in new.dense.iter_mut().zip(old.dense) {
+        let mut weights = vec![0; head[0].weights.len()];
+        for (row, old_row) in weights.chunks_exact_mut(width).zip(old_head[0].weights.chunks_exact(old_width))
+        {
+            row[..old_width].copy_from_slice(old_row);
+        }
+        *head = old_head;
+        head[0].weights = weights;
+    }
+    (new.psqt, new.wdl_k) = (old.psqt, old.wdl_k);
+    let whole = Network::new(shape, &new, network.about().clone());
+    whole.ok_or_else(|| Error::usage("the start's weights do not fit the wider network".to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use patzer_chess::testing::along_random_games;
+    use patzer_eval::Evaluator;
+    use patzer_eval::nnue::{Activation, Nnue};
+
+    use super::*;
+    use crate::random_network_of;
+
+    #[test]
+    fn a_wider_start_evaluates_as_the_narrow_network() {
+        let plain = Architecture { mirror: true, ..Architecture::plain(24) };
+        let values = Architecture { psqt: true, layers: vec![4], ..plain.clone() };
+        let pairs = Architecture { activation: Activation::Pairwise, layers: vec![8, 3], ..plain.clone() };
+        let bytes = Architecture { first_layer_bits: 8, ..pairs.clone() };
+        let wdl = Architecture { wdl_head: true, views: 1, ..plain.clone() };
+        for architecture in [plain, values, pairs, bytes, wdl] {
+            let narrow = random_network_of(&architecture, 5).unwrap();
+            let wide = widened(&narrow, 40, 1.0, 6).unwrap();
+            assert_eq!(wide.architecture().hidden, 40);
+            let added =
+                |network: &Network| network.weights().features.iter().filter(|weight| **weight != 0).count();
+            assert!(added(&wide) > added(&narrow), "{architecture}");
+            let (mut narrow, mut wide) = (Nnue::new(Arc::new(narrow)), Nnue::new(Arc::new(wide)));
+            along_random_games(8, 4, 80, |position| {
+                assert_eq!(wide.evaluate(position, 0), narrow.evaluate(position, 0), "{architecture}");
+            });
+        }
+    }
+
+    #[test]
+    fn a_start_of_fewer_neurons_or_output_buckets_fits_a_recipe_of_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("narrow.nnue");
+        let narrow = random_network_of(&Architecture::plain(16), 5).unwrap();
+        std::fs::write(&path, narrow.to_bytes()).unwrap();
+        let settings = Settings { start: Some(path), hidden: 32, output_buckets: 4, ..Settings::default() };
+        let start = settings.start().unwrap().unwrap().network;
+        assert_eq!(*start.architecture(), settings.architecture());
+        let fewer = Settings { hidden: 8, ..settings };
+        let reason = fewer.start().unwrap_err().to_string();
+        let expected =
+            "narrow.nnue: is (768->16)x2->1 screlu, not (768->8)x2->1x4 screlu, as the recipe says";
+        assert!(reason.ends_with(expected), "{reason}");
     }
 }
