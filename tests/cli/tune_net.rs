@@ -46,8 +46,13 @@ fn moves_alone_are_enough_to_learn_from() {
     // As do two output buckets, each with what the only one had learnt.
     let two = tuned(&folder, &format!("{pqr} --set start=a.nnue --set output_buckets=2 -o d.nnue"));
     assert!(loss(&two, "train_loss_before") < loss(&all, "train_loss_before"));
+    // Further neurons change nothing at the start.
+    let wider = done(folder.path(), &format!("tune --json --hidden 32 {pqr} --set start=a.nnue -o e.nnue"));
+    let wider = serde_json::from_str(&wider).unwrap();
+    let starts = [&wider, &on].map(|result| loss(result, "validation_loss_before"));
+    assert!((starts[0] - starts[1]).abs() < 1e-6 * starts[1], "{starts:?}");
     assert!(fault(&folder, "--set loss=pqr").contains("--no-resolve"));
-    assert!(fault(&folder, "--set start=a.nnue --hidden 32").contains("a.nnue: is (768->16)"));
+    assert!(fault(&folder, "--set start=a.nnue --hidden 8").contains("a.nnue: is (768->16)"));
 }
 
 #[test]
