@@ -45,13 +45,15 @@ impl Settings {
             Ok((network, Some(raw)))
         };
         let (network, raw) = patzer_io::parse(path, |_| Some(Limit::NETWORK), read)?;
-        let reason = format!("is {}, not {expected}, as the recipe says", network.architecture());
-        let network = if network.hidden() < expected.hidden {
-            widened(&network, expected.hidden, self.noise, self.seed)?
+        let hidden = network.hidden().min(expected.hidden);
+        let reason = || format!("is {}, not {expected}, as the recipe says", network.architecture());
+        let narrow = network.with_buckets(&Architecture { hidden, ..expected.clone() });
+        let narrow = narrow.ok_or_else(|| Error::data(path, reason()))?;
+        let network = if hidden < expected.hidden {
+            widened(&narrow, expected.hidden, self.noise, self.seed)?
         } else {
-            network
+            narrow
         };
-        let network = network.with_buckets(&expected).ok_or_else(|| Error::data(path, reason))?;
         Ok(Some(Start { network, raw }))
     }
 }
@@ -61,9 +63,8 @@ impl Settings {
 fn widened(network: &Network, hidden: usize, noise: f32, seed: u64) -> Result<Network> {
     let own = network.architecture();
     let shape = Architecture { hidden, ..own.clone() };
-    shape.check().map_err(|error| Error::usage(error.to_string()))?;
-    let (old, mut new) =
-        (network.weights(), Model::noisy(&shape, false, seed, noise).quantise(About::default())?.weights());
+    let old = network.weights();
+    let mut new = Model::noisy(&shape, false, seed, noise).quantise(About::default())?.weights();
     // Neurons that are multiplied with each other stay so: either half of a pairwise layer grows.
     let (old_width, width) = (own.outputs_per_perspective(), shape.outputs_per_perspective());
     let place = |neuron: usize| neuron / old_width * width + neuron % old_width;
