@@ -10,6 +10,7 @@
 #   POSITIONS=8     millions of positions for the rates
 #   EPOCHS=10       of the curves
 #   BULLET=FOLDER   a checkout of bullet to measure beside (default: none)
+#   RATES=FILE      tools/bullet_rates.rs built there as an example, elsewhere
 set -eu
 cd "$(dirname "$0")/.."
 OUT=${OUT:-runs/gpu} POSITIONS=${POSITIONS:-8} EPOCHS=${EPOCHS:-10}
@@ -79,16 +80,17 @@ curve() {
     done
 }
 
+# Network, its shape in tools/bullet_rates.rs, and options of `tune`.
 shapes() {
     cat <<'END'
-(768 → 256) × 2 → 1|--hidden 256
-(768 → 1024) × 2 → 1|--hidden 1024
-(768 → 1024) × 2 → 1, 8 output buckets|--hidden 1024 --set output_buckets=8
-mirrored, five king buckets, factoriser, 1024, 8 output buckets|--hidden 1024 --set mirror=true --set king_buckets=five --set factoriser=true --set output_buckets=8
-(768 → 1024) × 2 → 16 → 32 → 1, pairwise|--hidden 1024,16,32 --set activation=pairwise
-all + h + v, 256|--hidden 256 --features all+h+v
-all + pp, 256|--hidden 256 --features all+pp
-all + threats, 256|--hidden 256 --features all+threats
+(768 → 256) × 2 → 1|256|--hidden 256
+(768 → 1024) × 2 → 1|1024|--hidden 1024
+(768 → 1024) × 2 → 1, 8 output buckets|buckets|--hidden 1024 --set output_buckets=8
+mirrored, five king buckets, factoriser, 1024, 8 output buckets|king|--hidden 1024 --set mirror=true --set king_buckets=five --set factoriser=true --set output_buckets=8
+(768 → 1024) × 2 → 16 → 32 → 1, pairwise|layers|--hidden 1024,16,32 --set activation=pairwise
+all + h + v, 256||--hidden 256 --features all+h+v
+all + pp, 256||--hidden 256 --features all+pp
+all + threats, 256||--hidden 256 --features all+threats
 END
 }
 
@@ -108,7 +110,7 @@ rates() {
     echo '| network | GPU, from memory (M/s) | GPU, streamed (M/s) | CPU (M/s) | GPU : CPU |' >"$OUT/rates.md"
     echo '|---|---|---|---|---|' >>"$OUT/rates.md"
     nth=0
-    shapes | while IFS='|' read -r name options; do
+    shapes | while IFS='|' read -r name _ options; do
         nth=$((nth + 1))
         say "rates: $name"
         set -- --recipe default --batch 16384
@@ -124,26 +126,36 @@ rates() {
     done
 }
 
-# bullet's `simple` example on the same positions, for the two plain shapes.
+# bullet on the same positions, from its own format, beside the streamed rates.
 bullet() {
-    [ -n "${BULLET:-}" ] || { say "bullet: skipped, BULLET names no checkout"; return; }
+    [ -n "${RATES:-}${BULLET:-}" ] || { say "bullet: skipped, BULLET names no checkout"; return; }
     data
-    work=$OUT/bullet
-    rm -rf "$work" && cp -r "$BULLET" "$work"
-    ln -sf "$(realpath "$OUT/many.bullet")" "$work/many.bullet"
-    echo '| network | bullet (M/s) |' >"$OUT/bullet.md"
-    echo '|---|---|' >>"$OUT/bullet.md"
-    for hidden in 256 1024; do
-        say "bullet: $hidden neurons"
-        git -C "$work" checkout -q examples/simple.rs
-        sed -i "s/HIDDEN_SIZE: usize = [0-9]*/HIDDEN_SIZE: usize = $hidden/; s/batches_per_superbatch: [0-9]*/batches_per_superbatch: $((POSITIONS * 61))/
-            s/end_superbatch: [0-9]*/end_superbatch: 4/; s|data/baseline.data|many.bullet|" "$work/examples/simple.rs"
-        (cd "$work" && cargo run --release --features cuda --example simple) >"$OUT/bullet-$hidden.log" 2>&1 ||
-            fail "bullet, see $OUT/bullet-$hidden.log"
-        speed=$(tr '\r' '\n' <"$OUT/bullet-$hidden.log" | sed 's/\x1b\[[0-9;]*m//g' |
-            sed -n 's/^superbatch 4 | .* \([0-9][0-9]*\) pos\/sec.*/\1/p' | tail -n 1)
-        echo "| (768 → $hidden) × 2 → 1 | $(echo "$speed" | awk '{ printf "%.2f", $1 / 1e6 }') |" | tee -a "$OUT/bullet.md"
+    if [ -z "${RATES:-}" ]; then
+        work=$OUT/bullet
+        rm -rf "$work" && cp -r "$BULLET" "$work"
+        cp tools/bullet_rates.rs "$work/examples/rates.rs"
+        printf '\n[[example]]\nname = "rates"\npath = "../../examples/rates.rs"\n' >>"$work/crates/bullet_lib/Cargo.toml"
+        (cd "$work" && CARGO_TARGET_DIR=target cargo build --release --features cuda -p bullet_lib --example rates) \
+            >"$OUT/bullet-build.log" 2>&1 || fail "bullet, see $OUT/bullet-build.log"
+        RATES=$work/target/release/examples/rates
+    fi
+    RATES=$(realpath "$RATES")
+    echo '| network | bullet (M/s) | patzer, streamed : bullet |' >"$OUT/bullet.md"
+    echo '|---|---|---|' >>"$OUT/bullet.md"
+    nth=0
+    shapes | while IFS='|' read -r name shape _; do
+        nth=$((nth + 1))
+        [ -n "$shape" ] || continue
+        say "bullet: $name"
+        log=$OUT/bullet-$shape.log
+        (cd "$OUT" && "$RATES" "$shape" many.bullet 4 $((POSITIONS * 61)) "$(nproc)") >"$log" 2>&1 </dev/null ||
+            fail "bullet, see $log"
+        speed=$(tr '\r' '\n' <"$log" | sed 's/\x1b\[[0-9;]*m//g' | sed -n 's/^superbatch 4 | .* \([0-9][0-9]*\) pos\/sec.*/\1/p' | tail -n 1)
+        streamed=$(number positions_per_second "$OUT/rate-$nth-stream.json" 2>/dev/null || true)
+        echo "$speed ${streamed:-0}" | awk -v name="$name" \
+            '{ printf "| %s | %.2f | %s |\n", name, $1 / 1e6, ($2 > 0 ? sprintf("%.2f", $2 / $1) : "") }' | tee -a "$OUT/bullet.md"
     done
+    rm -rf "$OUT/checkpoints"
 }
 
 # All parts so far, ready for docs/gpu.md.
