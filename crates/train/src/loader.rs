@@ -1,6 +1,6 @@
 //! Training batches from memory or from a stream larger than memory, in an order fixed by seed and data.
 
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 
 use sha2::{Digest, Sha256};
 
@@ -190,6 +190,8 @@ struct Buffer {
 
 pub struct StreamSender {
     sender: SyncSender<Buffer>,
+    /// Memory of buffers that were trained on.
+    used: Receiver<Vec<TrainItem>>,
     items: Vec<TrainItem>,
     buffer_size: usize,
     seed: u64,
@@ -205,7 +207,9 @@ impl StreamSender {
         let mut order = vec![0; self.buffer_size];
         permutation(mix(self.seed, self.count), &mut order);
         self.count += 1;
-        let next = Vec::with_capacity(self.buffer_size);
+        let mut next = self.used.try_recv().unwrap_or_default();
+        next.clear();
+        next.reserve(self.buffer_size);
         self.sender.send(Buffer { items: std::mem::replace(&mut self.items, next), order }).is_ok()
     }
 }
@@ -213,6 +217,7 @@ impl StreamSender {
 /// Receiving end of a stream that a [`StreamSender`] on another thread fills.
 pub struct StreamLoader {
     receiver: Receiver<Buffer>,
+    used: Sender<Vec<TrainItem>>,
     superbatch: Superbatch,
     identity: String,
     sample: Vec<TrainItem>,
@@ -228,10 +233,11 @@ impl StreamLoader {
         sample: Vec<TrainItem>,
     ) -> (StreamSender, StreamLoader) {
         // One buffer waits while one is trained on and one is filled.
-        let (sender, receiver) = sync_channel(1);
-        let items = Vec::with_capacity(superbatch.buffer_size());
-        let feeder = StreamSender { sender, items, buffer_size: superbatch.buffer_size(), seed, count: 0 };
-        (feeder, StreamLoader { receiver, superbatch, identity, sample, passed: 0 })
+        let ((sender, receiver), (give_back, used)) = (sync_channel(1), channel());
+        let buffer_size = superbatch.buffer_size();
+        let items = Vec::with_capacity(buffer_size);
+        let feeder = StreamSender { sender, used, items, buffer_size, seed, count: 0 };
+        (feeder, StreamLoader { receiver, used: give_back, superbatch, identity, sample, passed: 0 })
     }
 
     fn receive(&self) -> Result<Buffer> {
@@ -269,6 +275,8 @@ impl DataLoader for StreamLoader {
                     return Ok(());
                 }
             }
+            // A sender that is gone needs no memory.
+            let _ = self.used.send(items);
         }
         self.passed += 1;
         Ok(())

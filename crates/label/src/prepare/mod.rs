@@ -1,5 +1,6 @@
 //! From dataset files to items to fit: resolved, filtered, split by game, every dropped position counted.
 
+mod batch;
 mod stream;
 
 use std::collections::BTreeMap;

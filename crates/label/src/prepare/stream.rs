@@ -5,14 +5,14 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use rayon::prelude::*;
 use shakmaty::Color;
 
+use super::batch::{Batch, Judge, OpenFile, count};
 use super::{DataSelection, Event, Report, Split, default_dataset, summary};
 use crate::labelled_cache::{self, qsearch};
-use crate::leaf::{fit_target, label};
+use crate::leaf::label;
 use patzer_chess::PackedBoard;
-use patzer_data::filter::{DUPLICATES, Pipeline};
+use patzer_data::filter::Pipeline;
 use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::columns::Projection;
 use patzer_data::format::{UNKNOWN, epd};
@@ -155,81 +155,8 @@ struct Stream<'a, 't> {
     stop: &'a AtomicBool,
 }
 
-struct OpenFile {
-    reader: AnyReader,
-    file: u64,
-    /// The format names the game of a position.
-    games: bool,
-    read: u64,
-}
-
-impl OpenFile {
-    /// Share read; an estimate that lets files take turns where the length is unknown.
-    fn share(&self) -> f64 {
-        self.read as f64 / self.reader.rows().unwrap_or(1 << 40).max(1) as f64
-    }
-}
-
 const LINES: usize = 1 << 16;
-const CHUNK: usize = 1 << 15;
-
-struct Verdict {
-    kept: bool,
-    board: std::result::Result<(PackedBoard, Color), &'static str>,
-    group: u64,
-    held_out: bool,
-}
-
-fn count(account: &mut Account, reason: Option<&'static str>) {
-    match reason {
-        Some(reason) => *account.dropped.entry(reason).or_default() += 1,
-        None => account.taken += 1,
-    }
-}
-
 impl Stream<'_, '_> {
-    /// Filters records and offers the rest in order. `game` is the game of a record, where known.
-    fn offer(
-        &mut self,
-        records: &[Record],
-        file: usize,
-        resolved: bool,
-        game: impl Fn(&Record) -> Option<u64> + Sync,
-    ) -> Result<()> {
-        let mut verdicts = Vec::new();
-        for records in records.chunks(CHUNK) {
-            let (judge, mut seen) = self.pipeline.halves();
-            let split = self.split;
-            let verdict = |record: &Record| {
-                let kept = judge.keep(record);
-                let group = game(record).unwrap_or_else(|| record.key() as u64);
-                let board = kept.and_then(|()| fit_target(record, resolved));
-                Verdict { kept: kept.is_ok(), board, group, held_out: split.holds_out(group) }
-            };
-            records.par_iter().with_min_len(CHUNK / 32).map(verdict).collect_into_vec(&mut verdicts);
-            for (record, verdict) in records.iter().zip(&verdicts) {
-                self.account.read += 1;
-                // The first of equal positions stays, so order matters.
-                let new = !verdict.kept || seen.as_mut().is_none_or(|seen| seen.insert(record.key()));
-                let reason = match verdict.board {
-                    _ if !new => Some(DUPLICATES),
-                    Err(reason) => Some(reason),
-                    Ok((board, turn)) => (self.take)(&Offer {
-                        file,
-                        record,
-                        result: (record.outcome() + 1.0) / 2.0,
-                        board,
-                        turn,
-                        group: verdict.group,
-                        held_out: verdict.held_out,
-                    })?,
-                };
-                count(&mut self.account, reason);
-            }
-        }
-        Ok(())
-    }
-
     fn open(&mut self, path: &Path, file: usize) -> Result<OpenFile> {
         let reader = labelled_cache::open(path, self.data.resolve, self.report)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
@@ -240,26 +167,23 @@ impl Stream<'_, '_> {
         Ok(OpenFile { reader, file: file as u64, games, read: 0 })
     }
 
-    /// Reads open files to their ends, always a batch of the file with the smallest share read.
+    /// Reads open files to their ends, always a batch of the file with the smallest share read. The next batch is read
+    /// and judged while the last is offered.
     fn batches(&mut self, files: &mut Vec<OpenFile>) -> Result<()> {
         let rows = files.iter().map(|open| open.reader.rows().unwrap_or(0)).sum();
         (self.report)(Event::Started("reading", rows));
-        let mut records = Vec::new();
-        while let Some(next) = (0..files.len()).min_by(|a, b| files[*a].share().total_cmp(&files[*b].share()))
-        {
-            let open = &mut files[next];
-            if !open.reader.next_batch(&mut records)? {
-                files.remove(next);
-                continue;
-            }
-            open.read += records.len() as u64;
-            let (file, games) = (open.file, open.games);
-            (self.report)(Event::Advanced(records.len() as u64));
-            if !self.data.resolve {
-                records.iter_mut().for_each(|record| record.leaf = None);
-            }
-            let game = |record: &Record| games.then(|| file << 32 | u64::from(record.game));
-            self.offer(&records, file as usize, self.data.resolve, game)?;
+        let (filters, mut seen) = self.pipeline.halves();
+        let judge = Judge { filters, split: self.split, resolved: self.data.resolve };
+        let (mut batch, mut ahead) = (Batch::default(), Batch::default());
+        let mut more = ahead.read(files, &judge, self.data.resolve)?;
+        while more {
+            std::mem::swap(&mut batch, &mut ahead);
+            (self.report)(Event::Advanced(batch.records.len() as u64));
+            more = std::thread::scope(|scope| {
+                let reading = scope.spawn(|| ahead.read(files, &judge, self.data.resolve));
+                batch.offer(&mut seen, &mut self.account, self.take)?;
+                reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            })?;
         }
         (self.report)(Event::Finished);
         Ok(())
@@ -295,23 +219,26 @@ impl Stream<'_, '_> {
             let text = std::str::from_utf8(line).map_err(|_| "is not text".to_string())?;
             epd::decode(text).map_err(|error| error.to_string())
         };
-        let mut batch = Vec::with_capacity(LINES);
+        let mut batch = Batch { file: file as u64, ..Batch::default() };
         let account = lines::each(path, self.data.strict, parse, |record| {
-            batch.push(record);
-            if batch.len() == LINES { self.resolve_lines(&mut batch, file, resolve) } else { Ok(()) }
+            batch.records.push(record);
+            if batch.records.len() == LINES { self.resolve_lines(&mut batch) } else { Ok(()) }
         })?;
-        self.resolve_lines(&mut batch, file, resolve)?;
+        self.resolve_lines(&mut batch)?;
         self.bad_lines(path, account.read, account.bad, &account.first_bad);
         Ok(())
     }
 
-    fn resolve_lines(&mut self, batch: &mut Vec<Record>, file: usize, resolve: bool) -> Result<()> {
+    fn resolve_lines(&mut self, batch: &mut Batch) -> Result<()> {
+        let resolved = self.data.resolve;
         // Records that an interruption left without a leaf would count as stalemates.
-        if resolve && !label(batch, &qsearch(), self.stop, &|_| {})? {
+        if resolved && !label(&mut batch.records, &qsearch(), self.stop, &|_| {})? {
             return Err(Error::Interrupted("nothing was written"));
         }
-        self.offer(batch, file, resolve, |_| None)?;
-        batch.clear();
+        let (filters, mut seen) = self.pipeline.halves();
+        Judge { filters, split: self.split, resolved }.judge(&batch.records, |_| None, &mut batch.verdicts);
+        batch.offer(&mut seen, &mut self.account, self.take)?;
+        batch.records.clear();
         Ok(())
     }
 
