@@ -150,7 +150,9 @@ bullet() {
         log=$OUT/bullet-$shape.log
         (cd "$OUT" && "$RATES" "$shape" many.bullet 4 $((POSITIONS * 61)) "$(nproc)") >"$log" 2>&1 </dev/null ||
             fail "bullet, see $log"
-        speed=$(tr '\r' '\n' <"$log" | sed 's/\x1b\[[0-9;]*m//g' | sed -n 's/^superbatch 4 | .* \([0-9][0-9]*\) pos\/sec.*/\1/p' | tail -n 1)
+        speed=$(sed 's/\x1b\[F/\n/g; s/\x1b\[[0-9;]*m//g' "$log" |
+            sed -n 's/^superbatch 4 | .* \([0-9][0-9]*\) pos\/sec.*/\1/p')
+        [ -n "$speed" ] || fail "bullet gave no rate, see $log"
         streamed=$(number positions_per_second "$OUT/rate-$nth-stream.json" 2>/dev/null || true)
         echo "$speed ${streamed:-0}" | awk -v name="$name" \
             '{ printf "| %s | %.2f | %s |\n", name, $1 / 1e6, ($2 > 0 ? sprintf("%.2f", $2 / $1) : "") }' | tee -a "$OUT/bullet.md"

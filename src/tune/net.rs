@@ -46,8 +46,8 @@ pub(super) struct NetArgs {
 
     /// Training device: cpu, gpu or gpu:N (NVIDIA), or auto, the first GPU or else the CPU. The same device gives the
     /// same bytes again, another one a network that differs by rounding. Before a run a GPU's gradient, losses and step
-    /// are compared with the CPU's, as its kernels have been tested by emulation and simulation alone so far; where
-    /// they differ, gpu is an error and auto takes the CPU [default: auto]
+    /// are compared with the CPU's, as its driver compiles the kernels for each device; where they differ, gpu is
+    /// an error and auto takes the CPU [default: auto]
     #[arg(long, value_name = "DEVICE", conflicts_with = "hce")]
     device: Option<Device>,
 

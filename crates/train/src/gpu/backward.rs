@@ -2,7 +2,7 @@
 
 use super::driver::{Address, Kernel, Param};
 use super::kernel_args::{LayerArgs, StepArgs};
-use super::launch::{BLOCK, LONG, Launcher, PassWeights, Precision, SHORT, params};
+use super::launch::{BLOCK, LONG, Launcher, PassWeights, Precision, SHORT, WARPS, params};
 use super::memory_plan::{OUTPUT_CHUNK, SQUARES_CHUNK};
 use crate::loss::Loss;
 use patzer_io::error::Result;
@@ -98,8 +98,11 @@ impl Launcher {
             let all = params![&net, hidden, views, starts, members, items, gradient, parts];
             self.launch(Kernel::ScatterItems, [blocks_of(BLOCK), tiles, 1], all)?;
         }
-        let grid = [(rows + 1).div_ceil(BLOCK / (tile / 4)), tiles, 1];
-        self.launch(Kernel::ScatterRows, grid, params![&net, windows as u32, starts, parts, gradient])
+        // Where a row has a window for each warp of a block, they share it.
+        let sharers = if windows >= WARPS { WARPS } else { 1 };
+        let grid = [((rows + 1) * sharers).div_ceil(BLOCK / (tile / 4)), tiles, 1];
+        let sums = params![&net, windows as u32, sharers as u32, starts, parts, gradient];
+        self.launch(Kernel::ScatterRows, grid, sums)
     }
 
     pub fn share(&mut self) -> Result<()> {

@@ -21,6 +21,7 @@
 #define __global__
 #define __device__
 #define __shared__ static
+#define __launch_bounds__(...)
 #define __constant__ static const
 
 /// Vector loads with the alignment a GPU needs.

@@ -14,7 +14,7 @@ const MOST_POSITIONS: usize = 3 << 15;
 /// Sub-batches are multiples of this: whole words of bits, and whole PQR groups.
 const UNIT: usize = 96;
 /// Splits of a bucket's positions in the gradient of further layers: number, least positions, partial sums.
-const SPLITS: usize = 32;
+const SPLITS: usize = 128;
 const SPLIT: usize = 64;
 const MOST_PARTS: usize = 1 << 24;
 /// Perspectives per window, as in scatter.cu: a tile of their gradients is 40 KiB, two of which fit any

@@ -4,8 +4,8 @@
 // of SEGMENT members, so that a row that every second position has delays none.
 #include "common.cuh"
 
-/// Warps per block that lists rows, and that scans them.
-const u32 LIST_WARPS = 8, SCAN_WARPS = 8;
+/// Warps per block that lists rows, and most that scan them.
+const u32 LIST_WARPS = 8, SCAN_WARPS = 32;
 
 __device__ inline u32 items_of(u32 members) { return (members + SEGMENT - 1) / SEGMENT; }
 
@@ -43,35 +43,45 @@ __device__ inline void add(Starts& sum, const Starts& other) {
     sum.members += other.members, sum.items += other.items, sum.parts += other.parts;
 }
 
-/// Start of each row of a window, one block per window. If `everybody` is not 0, an extra row has all members
+/// Start of each row of a window, one block per window; each warp has a run of rows. If `everybody` is not 0, an extra row has all members
 /// of its window, of `everybody` in total.
 KERNEL scan_rows(Windows windows, const u32* counts, u32 rows, u32 everybody, Starts* starts) {
     __shared__ Starts sums[SCAN_WARPS];
     const u32 window = blockIdx.x, all_rows = everybody ? rows + 1 : rows, views = 32 * windows.words;
-    const u32 thread = threadIdx.x, threads = SCAN_WARPS * WARP, share = (all_rows + threads - 1) / threads;
-    const u32 first = min(thread * share, all_rows), last = min(first + share, all_rows);
+    const u32 warp = threadIdx.x / WARP, lane = threadIdx.x % WARP, warps = blockDim.x / WARP;
+    const u32 share = (all_rows + warps * WARP - 1) / (warps * WARP) * WARP;
+    const u32 first = min(warp * share, all_rows), last = min(first + share, all_rows);
     const u32 own_views = everybody ? min(views, everybody - window * views) : 0;
     const Rows own = {counts + (size_t)window * rows, rows, own_views, everybody > 0, gridDim.x > 1};
     starts += (size_t)window * (rows + 2);
     Starts sum = {0, 0, 0, 0};
-    for (u32 row = first; row < last; row++) {
+    for (u32 row = first + lane; row < last; row += WARP) {
         own.add(sum, row);
     }
-    const Starts upto = {scan_over(WARP, sum.members), scan_over(WARP, sum.items), scan_over(WARP, sum.parts), 0};
-    if (thread % WARP == WARP - 1) {
-        sums[thread / WARP] = upto;
+    sum = {sum_over(WARP, sum.members), sum_over(WARP, sum.items), sum_over(WARP, sum.parts), 0};
+    if (lane == 0) {
+        sums[warp] = sum;
     }
     __syncthreads();
     Starts at = {window * windows.members, window * windows.items, window * windows.parts, 0};
-    for (u32 warp = 0; warp < thread / WARP; warp++) {
-        add(at, sums[warp]);
+    for (u32 before = 0; before < warp; before++) {
+        add(at, sums[before]);
     }
-    add(at, {upto.members - sum.members, upto.items - sum.items, upto.parts - sum.parts, 0});
-    for (u32 row = first; row < last; row++) {
-        starts[row] = {at.members, at.items, at.parts, own.count(row)};
-        own.add(at, row);
+    for (u32 next = first; next < last; next += WARP) {
+        const u32 row = next + lane;
+        Starts mine = {0, 0, 0, 0};
+        if (row < last) {
+            own.add(mine, row);
+        }
+        const Starts upto = {scan_over(WARP, mine.members), scan_over(WARP, mine.items), scan_over(WARP, mine.parts), 0};
+        if (row < last) {
+            starts[row] = {at.members + upto.members - mine.members, at.items + upto.items - mine.items,
+                           at.parts + upto.parts - mine.parts, own.count(row)};
+        }
+        add(at, {__shfl_sync(ALL, upto.members, WARP - 1), __shfl_sync(ALL, upto.items, WARP - 1),
+                 __shfl_sync(ALL, upto.parts, WARP - 1), 0});
     }
-    if (thread == threads - 1) {
+    if (warp == warps - 1 && lane == 0) {
         starts[all_rows] = at;
     }
 }

@@ -104,9 +104,10 @@ const u32 STAGED = 320, MOST_FOURS = 8;
 
 /// Items of windows, whose gradients are staged in shared memory once: each is added to as many rows as the
 /// perspective has pieces. In the first grid dimension gridDim.x / windows blocks share a window; the second
-/// is the tile.
-KERNEL scatter_windows(Net net, Windows windows, const float* hidden, u32 views, const Starts* starts,
-                       const u32* members, const u32* item_rows, float* gradient, float* parts) {
+/// is the tile. Three blocks to a multiprocessor.
+KERNEL __launch_bounds__(512, 3)
+    scatter_windows(Net net, Windows windows, const float* hidden, u32 views, const Starts* starts, const u32* members,
+                    const u32* item_rows, float* gradient, float* parts) {
     __shared__ float4 staged[STAGED * MOST_FOURS];
     __shared__ u32 taken;
     const u32 in_window = 32 * windows.words, blocks = gridDim.x / ((views + in_window - 1) / in_window);
@@ -137,21 +138,48 @@ __device__ inline Range range_of(const Net& net, const Starts* starts, u32 windo
     return window < windows ? Range{at[0].parts, at[1].parts} : Range{0, 0};
 }
 
-/// Adds the partial sums of the rows that have any, in order. A thread handles four neurons; the threads of a
-/// row each look up the range of one window, for the next windows while they add. Most rows have one sum or
-/// none.
-KERNEL scatter_rows(Net net, u32 windows, const Starts* starts, const float* parts, float* gradient) {
+/// Adds the partial sums of a long row in order, with eight loads in flight.
+__device__ inline void add_parts(float4& sum, const float4* own, u32 stride, u32 part, u32 end) {
+    const u32 LOADS = 8;
+#pragma unroll 1
+    for (; part + LOADS <= end; part += LOADS) {
+        float4 x[LOADS];
+#pragma unroll
+        for (u32 i = 0; i < LOADS; i++) {
+            x[i] = own[(size_t)(part + i) * stride];
+        }
+#pragma unroll
+        for (u32 i = 0; i < LOADS; i++) {
+            add(sum, x[i]);
+        }
+    }
+#pragma unroll 1
+    for (; part < end; part++) {
+        add(sum, own[(size_t)part * stride]);
+    }
+}
+
+/// Warps of a block that sums rows.
+const u32 ROW_WARPS = 8;
+
+/// Adds the partial sums of the rows that have any, in order. A thread handles four neurons. `sharers` warps take the
+/// windows of a row in turn, and the first of them adds their sums. The threads of a row each look up the range of one
+/// window, for the next windows while they add. Most rows have one sum or none in a window.
+KERNEL scatter_rows(Net net, u32 windows, u32 sharers, const Starts* starts, const float* parts, float* gradient) {
+    __shared__ float4 sums[ROW_WARPS][WARP];
     const u32 fours = net.tile / 4, lane = threadIdx.x % fours, first_lane = threadIdx.x % WARP - lane, tile = blockIdx.y;
-    const u32 nth = blockIdx.x * (blockDim.x / fours) + threadIdx.x / fours, row = min(nth, net.rows);
+    const u32 warp = threadIdx.x / WARP, share = warp % sharers;
+    const u32 nth = (blockIdx.x * (ROW_WARPS / sharers) + warp / sharers) * (WARP / fours) + first_lane / fours;
+    const u32 row = min(nth, net.rows), step = AT_A_TIME * sharers, ahead = lane % AT_A_TIME * sharers;
     const float4* own = (const float4*)(parts + tile * net.tile) + lane;
     const u32 stride = net.tiles * fours;
     float4 sum = {0.0f, 0.0f, 0.0f, 0.0f};
-    bool any = false;
-    Range next = range_of(net, starts, windows, lane % AT_A_TIME, row);
+    bool any = sharers > 1;
+    Range next = range_of(net, starts, windows, share + ahead, row);
 #pragma unroll 1
-    for (u32 first = 0; first < windows; first += AT_A_TIME) {
+    for (u32 first = share; first < windows; first += step) {
         const Range now = next;
-        next = range_of(net, starts, windows, first + AT_A_TIME + lane % AT_A_TIME, row);
+        next = range_of(net, starts, windows, first + step + ahead, row);
         Range ranges[AT_A_TIME];
         float4 x[AT_A_TIME];
 #pragma unroll
@@ -169,16 +197,19 @@ KERNEL scatter_rows(Net net, u32 windows, const Starts* starts, const float* par
 #pragma unroll
         for (u32 i = 0; i < AT_A_TIME; i++) {
             add(sum, x[i]);
-#pragma unroll 1
-            for (u32 part = ranges[i].begin + 1; part < ranges[i].end; part++) {
-                add(sum, own[(size_t)part * stride]);
-            }
+            add_parts(sum, own, stride, ranges[i].begin + 1, ranges[i].end);
         }
     }
+    sums[warp][threadIdx.x % WARP] = sum;
+    __syncthreads();
     // Threads after the last row repeat it for the lanes that exchange values.
-    if (any && nth <= net.rows) {
-        add(((float4*)(gradient + row_at(net, tile, row)))[lane], sum);
+    if (share > 0 || nth > net.rows || !any) {
+        return;
     }
+    for (u32 other = 1; other < sharers; other++) {
+        add(sum, sums[warp + other][threadIdx.x % WARP]);
+    }
+    add(((float4*)(gradient + row_at(net, tile, row)))[lane], sum);
 }
 
 /// Sums row gradients into factoriser gradients, one thread per weight.
