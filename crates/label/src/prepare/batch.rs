@@ -31,7 +31,7 @@ impl OpenFile {
 const CHUNK: usize = 1 << 10;
 
 /// What is known of a position without the positions before it.
-pub struct Verdict {
+struct Verdict {
     kept: bool,
     board: std::result::Result<(PackedBoard, Color), &'static str>,
     group: u64,
@@ -46,19 +46,15 @@ pub struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// `game` is the game of a record, where known.
-    pub fn judge(
-        &self,
-        records: &[Record],
-        game: impl Fn(&Record) -> Option<u64> + Sync,
-        verdicts: &mut Vec<Verdict>,
-    ) {
+    /// Judges the records of a batch; `game` is the game of one, where known.
+    pub fn judge(&self, batch: &mut Batch, game: impl Fn(&Record) -> Option<u64> + Sync) {
         let verdict = |record: &Record| {
             let kept = self.filters.keep(record);
             let group = game(record).unwrap_or_else(|| record.key() as u64);
             let board = kept.and_then(|()| fit_target(record, self.resolved));
             Verdict { kept: kept.is_ok(), board, group, held_out: self.split.holds_out(group) }
         };
+        let Batch { records, verdicts, .. } = batch;
         records.par_iter().with_min_len(CHUNK).map(verdict).collect_into_vec(verdicts);
     }
 }
@@ -68,13 +64,13 @@ impl Judge<'_> {
 pub struct Batch {
     pub file: u64,
     pub records: Vec<Record>,
-    pub verdicts: Vec<Verdict>,
+    verdicts: Vec<Verdict>,
 }
 
 impl Batch {
     /// Reads from the file with the smallest share read, and judges; false at the end of all. Files that are read leave
     /// the list.
-    pub fn read(&mut self, files: &mut Vec<OpenFile>, judge: &Judge<'_>, with_leaves: bool) -> Result<bool> {
+    pub fn read(&mut self, files: &mut Vec<OpenFile>, judge: &Judge<'_>) -> Result<bool> {
         while let Some(next) = (0..files.len()).min_by(|a, b| files[*a].share().total_cmp(&files[*b].share()))
         {
             let open = &mut files[next];
@@ -83,12 +79,12 @@ impl Batch {
                 continue;
             }
             open.read += self.records.len() as u64;
-            if !with_leaves {
+            if !judge.resolved {
                 self.records.iter_mut().for_each(|record| record.leaf = None);
             }
             let (file, games) = (open.file, open.games);
             let game = |record: &Record| games.then(|| file << 32 | u64::from(record.game));
-            judge.judge(&self.records, game, &mut self.verdicts);
+            judge.judge(self, game);
             self.file = file;
             return Ok(true);
         }

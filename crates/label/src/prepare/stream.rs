@@ -156,6 +156,7 @@ struct Stream<'a, 't> {
 }
 
 const LINES: usize = 1 << 16;
+
 impl Stream<'_, '_> {
     fn open(&mut self, path: &Path, file: usize) -> Result<OpenFile> {
         let reader = labelled_cache::open(path, self.data.resolve, self.report)?;
@@ -175,12 +176,12 @@ impl Stream<'_, '_> {
         let (filters, mut seen) = self.pipeline.halves();
         let judge = Judge { filters, split: self.split, resolved: self.data.resolve };
         let (mut batch, mut ahead) = (Batch::default(), Batch::default());
-        let mut more = ahead.read(files, &judge, self.data.resolve)?;
+        let mut more = ahead.read(files, &judge)?;
         while more {
             std::mem::swap(&mut batch, &mut ahead);
             (self.report)(Event::Advanced(batch.records.len() as u64));
             more = std::thread::scope(|scope| {
-                let reading = scope.spawn(|| ahead.read(files, &judge, self.data.resolve));
+                let reading = scope.spawn(|| ahead.read(files, &judge));
                 batch.offer(&mut seen, &mut self.account, self.take)?;
                 reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })?;
@@ -219,7 +220,8 @@ impl Stream<'_, '_> {
             let text = std::str::from_utf8(line).map_err(|_| "is not text".to_string())?;
             epd::decode(text).map_err(|error| error.to_string())
         };
-        let mut batch = Batch { file: file as u64, ..Batch::default() };
+        let mut batch = Batch::default();
+        batch.file = file as u64;
         let account = lines::each(path, self.data.strict, parse, |record| {
             batch.records.push(record);
             if batch.records.len() == LINES { self.resolve_lines(&mut batch) } else { Ok(()) }
@@ -236,7 +238,7 @@ impl Stream<'_, '_> {
             return Err(Error::Interrupted("nothing was written"));
         }
         let (filters, mut seen) = self.pipeline.halves();
-        Judge { filters, split: self.split, resolved }.judge(&batch.records, |_| None, &mut batch.verdicts);
+        Judge { filters, split: self.split, resolved }.judge(batch, |_| None);
         batch.offer(&mut seen, &mut self.account, self.take)?;
         batch.records.clear();
         Ok(())
