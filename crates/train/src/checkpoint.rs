@@ -7,7 +7,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{Earlier, Epoch};
+use super::{Earlier, Epoch, Keep};
 
 const MAGIC: &[u8; 8] = b"PATZTRAI";
 const HASH: usize = 64;
@@ -89,7 +89,7 @@ impl Checkpoint {
 
     /// Finds the first field that no run of this shape could have saved: a checksum alone proves no origin.
     pub fn fault(&self, shape: &RunShape) -> Option<&'static str> {
-        let RunShape { parameters, batches, epochs, start } = *shape;
+        let RunShape { parameters, batches, epochs, start, keep } = *shape;
         let done = self.epochs.len();
         let value = |epoch: &Epoch| epoch.validation_loss.unwrap_or(epoch.train_loss);
         let sound = |(number, epoch): (usize, &Epoch)| {
@@ -107,10 +107,17 @@ impl Checkpoint {
             ((1..=epochs).contains(&done) && (1..).zip(&self.epochs).all(sound), "its epochs"),
             (
                 match best {
-                    Some(best) => value(best) == self.best_loss && self.best_loss == lowest,
+                    Some(best) => {
+                        let kept =
+                            if keep == Keep::Best { self.best_loss == lowest } else { best.epoch == done };
+                        value(best) == self.best_loss && kept
+                    }
                     None => {
                         let near = |loss: f64| (loss - self.best_loss).abs() <= 1e-3 * loss;
-                        self.best_epoch == 0 && start.is_some_and(near) && self.best_loss <= lowest
+                        keep == Keep::Best
+                            && self.best_epoch == 0
+                            && start.is_some_and(near)
+                            && self.best_loss <= lowest
                     }
                 },
                 "its best epoch",
@@ -137,6 +144,7 @@ pub struct RunShape {
     pub epochs: usize,
     /// Validation loss of the start, which another device may round.
     pub start: Option<f64>,
+    pub keep: Keep,
 }
 
 fn take<'a>(rest: &mut &'a [u8], count: usize) -> Option<&'a [u8]> {

@@ -55,7 +55,7 @@ pub use loss::LossKind;
 pub use micro_batch::Vectors;
 pub use optimiser::OptimiserKind;
 pub use permutation::permutation;
-pub use settings::{Forward, RECIPES, Settings};
+pub use settings::{Forward, Keep, RECIPES, Settings};
 pub use start::Start;
 pub use training_data::{FittedK, TrainingData};
 
@@ -114,7 +114,8 @@ pub struct Earlier {
 pub struct Outcome {
     pub network: Network,
     pub epochs: Vec<Epoch>,
-    /// Epoch with the lowest validation loss (else training loss), counted from 1; 0 if the start was better.
+    /// Epoch of the network kept, counted from 1: that with the lowest validation loss (else training loss), 0 if the
+    /// start was better; or the last.
     pub best_epoch: usize,
     pub losses: Losses,
     pub quantisation: Quantisation,

@@ -10,7 +10,7 @@ use super::loss::{Loss, Target};
 use super::model::Model;
 use super::param_layout::ParamLayout;
 use super::position_weight::PositionWeight;
-use super::{DataLoader, Earlier, Epoch, Settings, TrainItem, TrainingCallbacks};
+use super::{DataLoader, Earlier, Epoch, Keep, Settings, TrainItem, TrainingCallbacks};
 use patzer_chess::rng;
 use patzer_eval::nnue::Network;
 use patzer_io::error::{Error, Result};
@@ -41,7 +41,8 @@ pub struct Run {
     pub epochs: Vec<Epoch>,
     averaged: bool,
     earlier: Earlier,
-    /// Loss, epoch and parameters of the best epoch; epoch 0 is the start.
+    keep: Keep,
+    /// Loss, epoch and parameters of the epoch to keep; epoch 0 is the start.
     pub best: Option<(f64, usize, Vec<f32>)>,
 }
 
@@ -73,6 +74,7 @@ impl Run {
             batches: batches as u64,
             epochs: settings.epochs,
             start: None,
+            keep: settings.keep,
         };
         let (backend, gpu_rejected) = compute.backend(model, settings, loader.largest(), loader.sample())?;
         if let Some(reason) = gpu_rejected {
@@ -97,23 +99,26 @@ impl Run {
             averaged: settings.average > 0.0,
             best: None,
             earlier: earlier.clone(),
+            keep: settings.keep,
         })
     }
 
-    /// Validates the start, which is kept if no epoch is better.
+    /// Validates the start, which is kept if no epoch is better, unless the last one is kept.
     pub fn begin(&mut self, validation: &[TrainItem]) -> Result<Option<f64>> {
         if validation.is_empty() {
             return Ok(None);
         }
         let loss = self.backend.mean_loss(self.loss, self.target(self.steps), validation)?;
         self.shape.start = Some(loss);
-        self.best = Some((loss, 0, self.backend.validated_weights()?));
+        if self.keep == Keep::Best {
+            self.best = Some((loss, 0, self.backend.validated_weights()?));
+        }
         Ok(Some(loss))
     }
 
     pub fn finish(&mut self, epoch: Epoch) -> Result<()> {
         let value = epoch.validation_loss.unwrap_or(epoch.train_loss);
-        if self.best.as_ref().is_none_or(|(lowest, ..)| value < *lowest) {
+        if self.keep == Keep::Last || self.best.as_ref().is_none_or(|(lowest, ..)| value < *lowest) {
             self.best = Some((value, epoch.epoch, self.backend.validated_weights()?));
         }
         self.epochs.push(epoch);

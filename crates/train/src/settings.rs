@@ -26,6 +26,22 @@ pub enum Forward {
     F32,
 }
 
+/// The epoch whose network a run keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Keep {
+    /// That of the lowest loss on held-out positions, or without them on those trained on; the start may be it.
+    #[default]
+    Best,
+    Last,
+}
+
+impl Keep {
+    fn is_best(&self) -> bool {
+        *self == Keep::Best
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -128,6 +144,8 @@ pub struct Settings {
     pub clip_gradient: f32,
     /// Epochs without a better validation loss before early stopping; 0 disables it.
     pub patience: usize,
+    #[serde(skip_serializing_if = "Keep::is_best")]
+    pub keep: Keep,
     /// Decay of the weight average per step, such as 0.999; the average is validated and kept. 0: off.
     pub average: f32,
     /// Decoupled weight decay, in units of the learning rate; helps more the fewer the positions.
@@ -223,6 +241,7 @@ impl Settings {
             l2: 0.0,
             clip_gradient: 0.0,
             patience: 0,
+            keep: Keep::Best,
             average: 0.0,
             weight_decay: 0.1,
             noise: 1.0,

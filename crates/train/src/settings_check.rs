@@ -2,8 +2,8 @@
 
 use patzer_eval::nnue::layout::{LAYOUTS, NamedLayout};
 
-use super::Settings;
 use super::loss::LossKind;
+use super::{Keep, Settings};
 
 /// Key and reason of the first bad value.
 type Checked = std::result::Result<(), (&'static str, String)>;
@@ -43,6 +43,12 @@ impl Settings {
         let with_wdl_head = |key: &&str| !(self.wdl_head && *key == "score_offset");
         if let (Some(key), true) = (self.of_power_alone().find(with_wdl_head), self.loss != LossKind::Power) {
             return Err((key, format!("{key}: only with loss = \"power\"")));
+        }
+        if self.keep == Keep::Last && self.patience > 0 {
+            return Err((
+                "keep",
+                "keep = \"last\": not with patience, which waits for a better epoch".to_string(),
+            ));
         }
         range("legal_quantile", self.legal_quantile, 0.0, 0.99)?;
         share("td_lambda", self.td_lambda.unwrap_or(0.0))?;

@@ -10,7 +10,7 @@ pub use self::gradient::{enlarge, places};
 use super::checkpoint::Checkpoint;
 use super::loss::LossKind;
 use super::model::Model;
-use super::{Epoch, OptimiserKind, Settings, TrainItem, TrainingCallbacks, WIN, fit};
+use super::{Epoch, Keep, OptimiserKind, Settings, TrainItem, TrainingCallbacks, WIN, fit};
 use patzer_chess::PackedBoard;
 use patzer_chess::rng::Rng;
 use patzer_eval::Evaluator;
@@ -182,6 +182,25 @@ fn the_start_is_kept_if_no_epoch_is_better() {
     let mut again = Checkpoints { from: Some(whole.kept[0].clone()), ..Checkpoints::default() };
     let resumed = fit(train, validation, &settings, &mut again).unwrap();
     assert_eq!(resumed.network.to_bytes(), outcome.network.to_bytes());
+}
+
+#[test]
+fn the_last_epoch_is_kept_on_request_whatever_its_loss() {
+    let items = items(600, 7);
+    let (train, validation) = items.split_at(500);
+    let settings = Settings { learning_rate: 2.0, epochs: 3, warmup: 0, wdl: 0.0, ..settings() };
+    let last = Settings { keep: Keep::Last, ..settings };
+    let mut whole = Checkpoints::default();
+    let outcome = fit(train, validation, &last, &mut whole).unwrap();
+    assert_eq!((outcome.best_epoch, outcome.epochs.len()), (3, 3));
+    assert!(outcome.losses.validation > outcome.losses.start, "the start was better");
+    let mut again = Checkpoints { from: Some(whole.kept[1].clone()), ..Checkpoints::default() };
+    let resumed = fit(train, validation, &last, &mut again).unwrap();
+    assert_eq!(resumed.network.to_bytes(), outcome.network.to_bytes());
+    let shorter =
+        fit(train, validation, &Settings { epochs: 2, ..last.clone() }, &mut |_: &Epoch| ()).unwrap();
+    assert_ne!(shorter.network.body(), outcome.network.body());
+    assert!(Settings { patience: 1, ..last }.validate().is_err());
 }
 
 #[test]
