@@ -25,8 +25,11 @@ fn make_driver() -> PathBuf {
         let path = file.unwrap().path();
         if path.extension().is_some_and(|end| end == "cu") {
             let text = fs::read_to_string(path).unwrap();
-            let names = text.lines().filter_map(|line| line.strip_prefix("KERNEL ")?.split_once('('));
-            names.for_each(|(name, _)| entries += &format!("ENTRY({name}) "));
+            for kernel in text.split("\nKERNEL ").skip(1) {
+                let bounds = kernel.strip_prefix("__launch_bounds__").and_then(|rest| rest.split_once(')'));
+                let (name, _) = bounds.map_or(kernel, |(_, rest)| rest.trim_start()).split_once('(').unwrap();
+                entries += &format!("ENTRY({name}) ");
+            }
         }
     }
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("driver");
