@@ -41,7 +41,6 @@ pub struct Run {
     pub epochs: Vec<Epoch>,
     averaged: bool,
     earlier: Earlier,
-    keep: Keep,
     /// Loss, epoch and parameters of the epoch to keep; epoch 0 is the start.
     pub best: Option<(f64, usize, Vec<f32>)>,
 }
@@ -99,7 +98,6 @@ impl Run {
             averaged: settings.average > 0.0,
             best: None,
             earlier: earlier.clone(),
-            keep: settings.keep,
         })
     }
 
@@ -110,7 +108,7 @@ impl Run {
         }
         let loss = self.backend.mean_loss(self.loss, self.target(self.steps), validation)?;
         self.shape.start = Some(loss);
-        if self.keep == Keep::Best {
+        if self.shape.keep == Keep::Best {
             self.best = Some((loss, 0, self.backend.validated_weights()?));
         }
         Ok(Some(loss))
@@ -118,7 +116,7 @@ impl Run {
 
     pub fn finish(&mut self, epoch: Epoch) -> Result<()> {
         let value = epoch.validation_loss.unwrap_or(epoch.train_loss);
-        if self.keep == Keep::Last || self.best.as_ref().is_none_or(|(lowest, ..)| value < *lowest) {
+        if self.shape.keep == Keep::Last || self.best.as_ref().is_none_or(|(lowest, ..)| value < *lowest) {
             self.best = Some((value, epoch.epoch, self.backend.validated_weights()?));
         }
         self.epochs.push(epoch);

@@ -38,16 +38,16 @@ struct Verdict {
     held_out: bool,
 }
 
-/// Judges positions on any thread.
-pub struct Judge<'a> {
+/// What decides on a position without the positions before it.
+pub struct BatchRules<'a> {
     pub filters: &'a FilterSet,
     pub split: Split,
     pub resolved: bool,
 }
 
-impl Judge<'_> {
+impl BatchRules<'_> {
     /// Judges the records of a batch; `game` is the game of one, where known.
-    pub fn judge(&self, batch: &mut Batch, game: impl Fn(&Record) -> Option<u64> + Sync) {
+    pub fn apply(&self, batch: &mut Batch, game: impl Fn(&Record) -> Option<u64> + Sync) {
         let verdict = |record: &Record| {
             let kept = self.filters.keep(record);
             let group = game(record).unwrap_or_else(|| record.key() as u64);
@@ -62,7 +62,7 @@ impl Judge<'_> {
 /// Positions of a file, judged.
 #[derive(Default)]
 pub struct Batch {
-    pub file: u64,
+    pub file: usize,
     pub records: Vec<Record>,
     verdicts: Vec<Verdict>,
 }
@@ -70,7 +70,7 @@ pub struct Batch {
 impl Batch {
     /// Reads from the file with the smallest share read, and judges; false at the end of all. Files that are read leave
     /// the list.
-    pub fn read(&mut self, files: &mut Vec<OpenFile>, judge: &Judge<'_>) -> Result<bool> {
+    pub fn read(&mut self, files: &mut Vec<OpenFile>, rules: &BatchRules<'_>) -> Result<bool> {
         while let Some(next) = (0..files.len()).min_by(|a, b| files[*a].share().total_cmp(&files[*b].share()))
         {
             let open = &mut files[next];
@@ -79,13 +79,13 @@ impl Batch {
                 continue;
             }
             open.read += self.records.len() as u64;
-            if !judge.resolved {
+            if !rules.resolved {
                 self.records.iter_mut().for_each(|record| record.leaf = None);
             }
             let (file, games) = (open.file, open.games);
             let game = |record: &Record| games.then(|| file << 32 | u64::from(record.game));
-            judge.judge(self, game);
-            self.file = file;
+            rules.apply(self, game);
+            self.file = file as usize;
             return Ok(true);
         }
         Ok(false)
@@ -106,7 +106,7 @@ impl Batch {
                 _ if !new => Some(DUPLICATES),
                 Err(reason) => Some(reason),
                 Ok((board, turn)) => take(&Offer {
-                    file: self.file as usize,
+                    file: self.file,
                     record,
                     result: (record.outcome() + 1.0) / 2.0,
                     board,

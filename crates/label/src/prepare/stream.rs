@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 
 use shakmaty::Color;
 
-use super::batch::{Batch, Judge, OpenFile, count};
+use super::batch::{Batch, BatchRules, OpenFile, count};
 use super::{DataSelection, Event, Report, Split, default_dataset, summary};
 use crate::labelled_cache::{self, qsearch};
 use crate::leaf::label;
@@ -174,14 +174,14 @@ impl Stream<'_, '_> {
         let rows = files.iter().map(|open| open.reader.rows().unwrap_or(0)).sum();
         (self.report)(Event::Started("reading", rows));
         let (filters, mut seen) = self.pipeline.halves();
-        let judge = Judge { filters, split: self.split, resolved: self.data.resolve };
+        let rules = BatchRules { filters, split: self.split, resolved: self.data.resolve };
         let (mut batch, mut ahead) = (Batch::default(), Batch::default());
-        let mut more = ahead.read(files, &judge)?;
+        let mut more = ahead.read(files, &rules)?;
         while more {
             std::mem::swap(&mut batch, &mut ahead);
             (self.report)(Event::Advanced(batch.records.len() as u64));
             more = std::thread::scope(|scope| {
-                let reading = scope.spawn(|| ahead.read(files, &judge));
+                let reading = scope.spawn(|| ahead.read(files, &rules));
                 batch.offer(&mut seen, &mut self.account, self.take)?;
                 reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             })?;
@@ -221,7 +221,7 @@ impl Stream<'_, '_> {
             epd::decode(text).map_err(|error| error.to_string())
         };
         let mut batch = Batch::default();
-        batch.file = file as u64;
+        batch.file = file;
         let account = lines::each(path, self.data.strict, parse, |record| {
             batch.records.push(record);
             if batch.records.len() == LINES { self.resolve_lines(&mut batch) } else { Ok(()) }
@@ -238,7 +238,7 @@ impl Stream<'_, '_> {
             return Err(Error::Interrupted("nothing was written"));
         }
         let (filters, mut seen) = self.pipeline.halves();
-        Judge { filters, split: self.split, resolved }.judge(batch, |_| None);
+        BatchRules { filters, split: self.split, resolved }.apply(batch, |_| None);
         batch.offer(&mut seen, &mut self.account, self.take)?;
         batch.records.clear();
         Ok(())

@@ -23,7 +23,7 @@ const LARGEST_ROWS: usize = 64;
 /// Words of a row's bits listed by one lane, and by one warp.
 const LANE_WORDS: usize = 4;
 const LISTED_WORDS: usize = 128;
-/// Threads of the block that scans the rows of a window, where they are more than so many.
+/// Threads of the block that scans a window of more than `SCANNED_ROWS` rows.
 const SCAN_BLOCK: usize = 1024;
 const SCANNED_ROWS: usize = 4096;
 /// Positions and outputs per block of the further layers.
@@ -242,7 +242,7 @@ impl Launcher {
         let each_row = params![bits, lists as u32, words, lanes as u32, counts];
         self.launch(Kernel::CountRows, [grid(lists, lanes), 1, 1], each_row)?;
         let scan = params![&windows, counts, rows, everybody, starts];
-        let scanning = if lists > SCANNED_ROWS * count { SCAN_BLOCK } else { BLOCK };
+        let scanning = if sizes[0] > SCANNED_ROWS { SCAN_BLOCK } else { BLOCK };
         self.launch_of(Kernel::ScanRows, [count, 1, 1], scanning, scan)?;
         let list = params![bits, rows, all_rows, words, lanes as u32, each as u32, starts, members, items];
         self.launch(Kernel::ListRows, [grid(all_rows as usize, lanes * each), count, 1], list)
