@@ -32,7 +32,8 @@ pub mod split;
 pub mod stats;
 pub mod validate;
 
-pub use format::any::{AnyReader, AnyWriter, Target, Written};
+pub use format::any::AnyReader;
+pub use format::any_writer::{AnyWriter, Target, Written};
 pub use format::metadata::{Metadata, Source};
 pub use format::parquet::{Dataset, Writer};
 pub use output_stage::{OutputCounts, OutputSettings};

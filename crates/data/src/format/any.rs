@@ -1,14 +1,10 @@
-//! Reader and writer of positions in any format.
+//! Reader of positions in any format.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::capabilities::{CAPABILITIES, Capabilities};
-use super::columns::{Projection, ReadableColumns};
-use super::epd::Dialect;
-use super::extra::{ExtraColumn, ExtraRow};
+use super::columns::Projection;
 use super::metadata::Metadata;
-use super::parquet::{self, Dataset};
+use super::parquet::Dataset;
 use super::parquet_file::ParquetFile;
 use super::parquet_table;
 use super::registry::{self, Format, Read};
@@ -17,8 +13,6 @@ use super::table::Columns;
 use super::visits;
 use crate::Record;
 use crate::dedupe::{Dedupe, Keep};
-use crate::notices;
-use patzer_io::did_you_mean;
 use patzer_io::error::{Error, Result};
 
 /// Records of a batch; whole games may exceed it.
@@ -49,27 +43,6 @@ pub trait PositionReader: Send {
     fn has_visits(&self) -> bool {
         false
     }
-}
-
-pub trait PositionWriter: Send {
-    /// Writes records; returns the number of records dropped because of an illegal move.
-    fn write(&mut self, records: &[Record]) -> Result<u64>;
-
-    /// How often missing positions interrupted a game.
-    fn gaps(&self) -> u64 {
-        0
-    }
-
-    fn metadata(&mut self) -> Option<&mut Metadata> {
-        None
-    }
-
-    /// Writes records with the values of the unknown columns, or of [`visits`] alone.
-    fn write_with(&mut self, records: &[Record], _extra: Vec<ExtraRow>) -> Result<u64> {
-        self.write(records)
-    }
-
-    fn finish(self: Box<Self>) -> Result<()>;
 }
 
 /// Reads a file of any format from start to end.
@@ -230,243 +203,4 @@ pub(super) fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result
 enum RecordSource {
     Groups(Box<Dataset>, usize, Projection),
     Stream(Box<dyn PositionReader>),
-}
-
-impl PositionWriter for parquet::Writer {
-    fn write(&mut self, records: &[Record]) -> Result<u64> {
-        parquet::Writer::write(self, records).map(|()| 0)
-    }
-
-    fn write_with(&mut self, records: &[Record], extra: Vec<ExtraRow>) -> Result<u64> {
-        parquet::Writer::write_with(self, records, extra).map(|()| 0)
-    }
-
-    fn metadata(&mut self) -> Option<&mut Metadata> {
-        Some(parquet::Writer::metadata(self))
-    }
-
-    fn finish(self: Box<Self>) -> Result<()> {
-        parquet::Writer::finish(*self).map(|_| ())
-    }
-}
-
-/// Output options.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Target {
-    pub format: Option<&'static Format>,
-    pub dialect: Option<Dialect>,
-    /// Score of unscored positions in formats that need one, centipawns from the side to move; by default they are dropped.
-    pub no_score: Option<i16>,
-    /// Level of zstd, 1 to 22, for a dataset or a name that ends in `.zst`.
-    pub level: Option<i32>,
-    /// Columns of a dataset for other programs to read.
-    pub with: ReadableColumns,
-}
-
-impl Target {
-    /// Returns the format of a file: that of its ending unless another is given. A name without an ending, a pipe and
-    /// standard output get a dataset; an unknown ending is an error, and so is an option that the format lacks.
-    pub fn format(&self, path: &Path) -> Result<&'static Format> {
-        let format = match self.format.or_else(|| registry::of_path(path)) {
-            Some(format) => format,
-            None if path == Path::new("-") || patzer_io::is_stream(path) || !registry::has_ending(path) => {
-                registry::native()
-            }
-            None => {
-                let (known, ending) =
-                    (registry::endings(), path.extension().unwrap_or_default().to_string_lossy());
-                let nearest = did_you_mean(&format!(".{ending}"), known.split(' '));
-                let reason =
-                    format!("its ending names no format; known are {known}, or give --format{nearest}");
-                return Err(Error::data(path, reason));
-            }
-        };
-        if format.write.is_none() {
-            let reason = format!("{} is read only; known are {}", format.name, registry::endings());
-            return Err(Error::data(path, reason));
-        }
-        let packed = registry::packing(path);
-        if let (Read::Dataset, Some(packed)) = (format.read, packed) {
-            let reason =
-                format!("{} compresses its own pages; leave `.{packed}` out of the name", format.name);
-            return Err(Error::data(path, reason));
-        }
-        if self.level.is_some() && packed != Some("zst") && !matches!(format.read, Read::Dataset) {
-            let (name, ending) = (format.name, format.endings[0]);
-            let reason =
-                format!("--compress: {name} is not compressed; a name that ends in .{ending}.zst is");
-            return Err(Error::usage(reason));
-        }
-        if self.with != ReadableColumns::default() && !matches!(format.read, Read::Dataset) {
-            return Err(Error::usage(format!("--with: {} has no such columns; parquet does", format.name)));
-        }
-        match self.dialect {
-            None => Ok(format),
-            Some(_) if format.dialect.is_none() => {
-                Err(Error::usage(format!("--dialect: {} has no dialects; epd, fen and text do", format.name)))
-            }
-            Some(dialect) => Ok(registry::of_dialect(dialect).unwrap_or(format)),
-        }
-    }
-}
-
-/// Writes a file of any format.
-pub struct AnyWriter {
-    path: PathBuf,
-    format: &'static Format,
-    no_score: Option<i16>,
-    writer: Box<dyn PositionWriter>,
-    extra: Vec<ExtraColumn>,
-    written: Written,
-    kept: Vec<Record>,
-}
-
-/// Counts of written and dropped positions.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Written {
-    pub positions: u64,
-    pub dropped: BTreeMap<&'static str, u64>,
-    /// Positions written without a property that the format does not carry, by property.
-    pub lost: BTreeMap<&'static str, u64>,
-    /// Games interrupted by missing positions, in formats of whole games.
-    pub gaps: u64,
-}
-
-impl AnyWriter {
-    pub fn create(path: &Path, target: &Target, metadata: &Metadata) -> Result<AnyWriter> {
-        let format = target.format(path)?;
-        let mut carried = metadata.clone();
-        if !matches!(format.read, Read::Dataset) {
-            let visits = format.carries.contains(Capabilities::VISITS);
-            let keeps = if visits { visits::is } else { |_: &ExtraColumn| false };
-            carried.leave_extra_but(path, &format!("{} does not carry", format.name), keeps);
-        } else if let left @ [_, ..] = &metadata.readable.without(target.with)[..] {
-            let left = left.join(",");
-            notices::add(path, format!("without the columns {left} of the input: convert it --with {left}"));
-        }
-        let writer = format.create(path, target, metadata)?;
-        let writer = writer.ok_or_else(|| Error::internal(format!("{} is not written", format.name)))?;
-        Ok(AnyWriter {
-            path: path.to_path_buf(),
-            format,
-            no_score: target.no_score,
-            writer,
-            extra: carried.extra,
-            written: Written::default(),
-            kept: Vec::new(),
-        })
-    }
-
-    pub fn metadata(&mut self) -> Option<&mut Metadata> {
-        self.writer.metadata()
-    }
-
-    /// Takes over the digests of inputs that have been read to their end since this file was created.
-    pub fn add_digests(&mut self, read: &Metadata) {
-        self.writer.metadata().into_iter().for_each(|own| own.add_digests(read));
-    }
-
-    pub fn write(&mut self, records: &[Record]) -> Result<()> {
-        self.write_with(records, None)
-    }
-
-    /// Columns that [`AnyWriter::write_with`] takes.
-    pub fn extra(&self) -> Vec<ExtraColumn> {
-        self.extra.clone()
-    }
-
-    /// Writes records with the values of the columns of [`extra`](AnyWriter::extra); without any, as empty cells.
-    pub fn write_with(&mut self, records: &[Record], extra: Option<Vec<ExtraRow>>) -> Result<()> {
-        let empty = || vec![ExtraRow::default(); records.len()];
-        let extra = (!self.extra.is_empty()).then(|| extra.unwrap_or_else(empty));
-        if self.format.carries == Capabilities::ALL && self.format.needs == Capabilities::NONE {
-            self.written.positions += records.len() as u64;
-            return match extra {
-                Some(rows) => self.writer.write_with(records, rows).map(drop),
-                None => self.writer.write(records).map(drop),
-            };
-        }
-        self.kept.clear();
-        let (mut lost, mut rows) = ([0u64; 32], Vec::new());
-        for (nth, record) in records.iter().enumerate() {
-            let mut record = *record;
-            let needs_score = self.format.needs.contains(Capabilities::SCORE);
-            record.score = record.score.or(self.no_score.filter(|_| needs_score));
-            let holds = Capabilities::of(&record);
-            if let Some(reason) = self.refusal(&record, holds) {
-                *self.written.dropped.entry(reason).or_default() += 1;
-                continue;
-            }
-            let missing = holds.without(self.format.carries);
-            missing.bits().for_each(|bit| lost[bit] += 1);
-            self.kept.push(record);
-            rows.extend(extra.as_ref().map(|extra| extra[nth].clone()));
-        }
-        let illegal = match extra {
-            Some(_) => self.writer.write_with(&self.kept, rows)?,
-            None => self.writer.write(&self.kept)?,
-        };
-        if illegal > 0 {
-            *self.written.dropped.entry("illegal_move").or_default() += illegal;
-        }
-        self.written.positions += self.kept.len() as u64 - illegal;
-        for row in CAPABILITIES {
-            let count: u64 = row.set.bits().map(|bit| lost[bit]).sum();
-            if count > 0 {
-                *self.written.lost.entry(row.name).or_default() += count;
-            }
-        }
-        Ok(())
-    }
-
-    fn refusal(&self, record: &Record, holds: Capabilities) -> Option<&'static str> {
-        let lacks = |fact| self.format.needs.contains(fact) && !holds.contains(fact);
-        let refused = |fact| self.format.refuses.contains(fact) && holds.contains(fact);
-        match () {
-            () if record.board.count() > 32 => Some("more_than_32_pieces"),
-            () if lacks(Capabilities::SCORE) => Some("no_score"),
-            () if lacks(Capabilities::MOVE) => Some("no_move"),
-            () if refused(Capabilities::CHESS960) => Some("chess960_castling"),
-            () => None,
-        }
-    }
-
-    pub fn finish(mut self) -> Result<Written> {
-        self.written.gaps = self.writer.gaps();
-        self.writer.finish()?;
-        Ok(self.written)
-    }
-
-    pub fn format(&self) -> &'static Format {
-        self.format
-    }
-
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-}
-
-impl Written {
-    pub fn all_dropped(&self) -> u64 {
-        self.dropped.values().sum()
-    }
-
-    /// Describes in one line what was dropped or lost; `None` if nothing was.
-    pub fn warning(&self, path: &Path, format: &Format) -> Option<String> {
-        let mut parts = Vec::new();
-        let list = |counts: &BTreeMap<&'static str, u64>| {
-            let texts = counts.iter().map(|(name, count)| format!("{name} ({count} positions)"));
-            texts.collect::<Vec<_>>().join(", ")
-        };
-        if !self.dropped.is_empty() {
-            parts.push(format!("left out: {}", list(&self.dropped)));
-        }
-        if !self.lost.is_empty() {
-            parts.push(format!("{} does not carry: {}", format.name, list(&self.lost)));
-        }
-        if self.gaps > 0 {
-            parts.push(format!("{} gaps split games, since {} stores games", self.gaps, format.name));
-        }
-        (!parts.is_empty()).then(|| format!("{}: {}", path.display(), parts.join("; ")))
-    }
 }

@@ -8,7 +8,8 @@ use std::path::Path;
 use patzer_pgn::{GameSplitter, Parser};
 use rayon::prelude::*;
 
-use super::any::{AnyReader, AnyWriter, Target};
+use super::any::AnyReader;
+use super::any_writer::{AnyWriter, Target};
 use super::columns::Projection;
 use super::encode::ROWS_PER_PAGE;
 use super::legality;

@@ -3,6 +3,7 @@
 //! Parquet is native, because DuckDB, Spark and DataFusion read it directly.
 
 pub mod any;
+pub mod any_writer;
 pub mod binpack;
 mod block;
 pub mod bullet;

@@ -10,7 +10,8 @@ use std::path::Path;
 
 use shakmaty::{CastlingSide, Chess, Color, Move, Position, Rank, Role, Square};
 
-use super::any::{PositionReader, PositionWriter};
+use super::any::PositionReader;
+use super::any_writer::PositionWriter;
 use super::extra::ExtraRow;
 use super::nibbles::{self, CASTLING_ROOK};
 use super::replay::{self, Replay, pseudo_legal};

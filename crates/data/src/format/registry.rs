@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::any::{PositionReader, PositionWriter, Target};
+use super::any::PositionReader;
+use super::any_writer::{PositionWriter, Target};
 use super::capabilities::{CAPABILITIES, Capabilities};
 use super::epd::Dialect;
 use super::metadata::Metadata;

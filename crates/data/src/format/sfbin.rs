@@ -9,7 +9,8 @@
 
 use shakmaty::{Chess, Color, Move, Position, Square};
 
-use super::any::{BATCH, PositionReader, PositionWriter};
+use super::any::{BATCH, PositionReader};
+use super::any_writer::PositionWriter;
 use super::binpack::NO_SCORE;
 use super::chain::Chain;
 use super::joined::{Entry, JoinedGames};

@@ -8,7 +8,8 @@ use std::io::Write;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move};
 
-use super::any::{PositionReader, PositionWriter};
+use super::any::PositionReader;
+use super::any_writer::PositionWriter;
 use super::binpack::NO_SCORE;
 use super::capabilities::{self, Capabilities};
 use super::chain::Chain;

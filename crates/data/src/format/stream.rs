@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 
-use super::any::PositionWriter;
+use super::any_writer::PositionWriter;
 use super::companion::{Hash, Hashed};
 use super::table::Columns;
 use crate::Record;

@@ -5,7 +5,8 @@
 
 use shakmaty::{Chess, Color, Move, Position};
 
-use super::any::{PositionReader, PositionWriter};
+use super::any::PositionReader;
+use super::any_writer::PositionWriter;
 use super::chain::Chain;
 use super::extra::ExtraRow;
 use super::replay::{self, MoveKinds, Replay};
