@@ -35,6 +35,7 @@ fn folder() -> TempDir {
         let whole = fs::read(at(from)).unwrap();
         write(to, &whole[..whole.len() * 2 / 3]);
     };
+    write("good.zip", &[b"PK\x03\x04\x14\0\0\0\x08\0", &fs::read(at("junk")).unwrap()[..]].concat());
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut gz, GAMES.repeat(500).as_bytes()).unwrap();
     write("good.pgn.gz", &gz.finish().unwrap());
@@ -115,6 +116,7 @@ fn files_of_games_that_are_none() {
         ("extract folder", &["folder", "is a folder"]),
         ("extract empty", &["empty", "is empty"]),
         ("extract junk", &["junk", "holds no games"]),
+        ("extract good.zip", &["good.zip", "is a ZIP archive", "`unzip -p FILE | patzer … -`"]),
         ("extract allbad.pgn", &["allbad.pgn: game 1, line 1", "none of the 1 games"]),
         ("extract cut.gz", &["cut.gz", "ends early"]),
         ("extract good.pgn cut.gz -o x.parquet", &["cut.gz", "nothing was written"]),
@@ -135,6 +137,7 @@ fn datasets_that_are_none() {
         ("empty", "is empty"),
         ("junk", "not a Parquet file"),
         ("good.pgn", "not a Parquet file"),
+        ("good.zip", "is a ZIP archive"),
         ("good.nnue", "not a Parquet file"),
         ("cut.parquet", "Parquet"),
         ("foreign.parquet", "not a patzer dataset"),

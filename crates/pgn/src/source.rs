@@ -195,7 +195,10 @@ fn open(path: &Path, digest: &Digest) -> Result<Box<dyn BufRead + Send>> {
         patzer_io::decompressed(digest.of(patzer_io::raw(path)?)).map_err(|e| Error::io(path, e))?;
     match text.fill_buf() {
         Ok([]) => Err(Error::data(path, "is empty")),
-        Ok(_) => Ok(text),
+        Ok(head) => match patzer_io::archive(path, head) {
+            Some(error) => Err(error),
+            None => Ok(text),
+        },
         // Report now: after an error, a decoder may claim the end of the text.
         Err(e) => Err(ends_early(path, &e, 0, 0, &GameSplitter::new())),
     }

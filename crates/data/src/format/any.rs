@@ -95,6 +95,9 @@ impl AnyReader {
         if input.head().is_empty() {
             return Err(Error::data(path, "is empty"));
         }
+        if let (None, Some(error)) = (format, patzer_io::archive(path, input.head())) {
+            return Err(error);
+        }
         let known = format.or_else(|| registry::of_content(input.head())).or_else(|| registry::of_path(path));
         let format = known.ok_or_else(|| {
             Error::data(
