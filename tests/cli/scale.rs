@@ -150,6 +150,20 @@ fn a_killed_extraction_goes_on_to_the_same_bytes() {
         kills += 1;
         assert!(!at.join("x").exists());
         if kills == 2 {
+            // One bit of a count in the last checkpoint.
+            let whole = bytes(at, "x.partial/journal");
+            let mut damaged = whole.clone();
+            let key = b"\"next_game\":";
+            let count = damaged.windows(key.len()).rposition(|text| text == key).unwrap() + key.len();
+            damaged[count] ^= 1;
+            std::fs::write(at.join("x.partial/journal"), damaged).unwrap();
+            let again = format!("extract {a} {b} --filter unique --per-game 30 --resume -o x");
+            let damaged = error(at, &again);
+            assert!(
+                damaged.contains("x.partial/journal: line ") && damaged.contains("is damaged"),
+                "{damaged}"
+            );
+            std::fs::write(at.join("x.partial/journal"), whole).unwrap();
             // The last line was being written, and positions that no checkpoint speaks of.
             let mut journal = bytes(at, "x.partial/journal");
             journal.extend(b"{\"length\":123");

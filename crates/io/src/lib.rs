@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+pub mod checked_line;
 mod companion;
 mod digest;
 pub mod error;

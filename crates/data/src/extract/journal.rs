@@ -1,19 +1,21 @@
 //! Checkpoints of a run beside its output, from which a killed run resumes.
 //!
 //! The folder `NAME.partial` holds the positions that passed the filters (`positions`) and the journal: a line of JSON
-//! that identifies the run, and a line for each checkpoint. A checkpoint is written after everything it refers to is on
+//! that identifies the run, and a line for each checkpoint, all with checksums. A checkpoint is written after everything it refers to is on
 //! disk, and an incomplete last line is ignored, so the run may be killed at any moment.
 
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::super::spill_file::SpillFile;
 use super::super::{Metadata, Source};
 use super::scores::ScoreCounts;
 use super::{BadGame, Settings, Summary};
+use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
 
 const JOURNAL: &str = "journal";
@@ -78,18 +80,15 @@ impl Journal {
         sweep(&folder).map_err(|e| Error::io(&folder, e))?;
         let path = folder.join(JOURNAL);
         let fault = |e| Error::io(&path, e);
-        let text = if path.exists() { std::fs::read_to_string(&path).map_err(fault)? } else { String::new() };
+        let text = if path.exists() { std::fs::read(&path).map_err(fault)? } else { Vec::new() };
         // The run was killed while it wrote a line without its end.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        let mut lines = text[..whole].lines();
+        let whole = text.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1);
+        let mut lines = (1..).zip(text[..whole].split_inclusive(|&byte| byte == b'\n'));
         let last = match lines.next() {
             None => None,
-            Some(first) if serde_json::from_str::<Identity>(first).is_ok_and(|known| known == identity) => {
-                let checkpoints: Vec<Checkpoint> = lines
-                    .map(serde_json::from_str)
-                    .collect::<std::result::Result<_, _>>()
-                    .map_err(|_| Error::data(&path, "is not a journal; remove its folder to start again"))?;
-                checkpoints.into_iter().reduce(|before, mut next| {
+            Some(first) if parse::<Identity>(&path, first)? == identity => {
+                let checkpoints = lines.map(|line| parse::<Checkpoint>(&path, line));
+                checkpoints.collect::<Result<Vec<_>>>()?.into_iter().reduce(|before, mut next| {
                     next.bad.splice(0..0, before.bad);
                     next
                 })
@@ -131,9 +130,8 @@ impl Journal {
     }
 
     fn line(&mut self, line: &impl Serialize) -> Result<()> {
-        let mut text = serde_json::to_string(line).map_err(|e| Error::internal(e.to_string()))?;
-        text.push('\n');
-        let written = self.file.write_all(text.as_bytes()).and_then(|()| self.file.sync_data());
+        let text = checked_line::write(line)?;
+        let written = self.file.write_all(&text).and_then(|()| self.file.sync_data());
         written.map_err(|e| Error::io(self.folder.join(JOURNAL), e))
     }
 
@@ -148,6 +146,16 @@ impl Journal {
         std::fs::rename(self.dataset(), target).map_err(|e| Error::io(&self.output, e))?;
         std::fs::remove_dir_all(&self.folder).map_err(|e| Error::io(&self.folder, e))
     }
+}
+
+/// Parses a line with its number.
+fn parse<T: DeserializeOwned>(path: &Path, (number, line): (usize, &[u8])) -> Result<T> {
+    let line = line.trim_ascii_end();
+    let parsed = checked_line::is_intact(line, true).then(|| serde_json::from_slice(line).ok()).flatten();
+    parsed.ok_or_else(|| {
+        let reason = "is damaged: it does not agree with its checksum; remove the folder to start again";
+        Error::at(path, format!("line {number}"), reason)
+    })
 }
 
 /// Removes the temporary files of a killed run.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::JournalEntry;
 use super::line::{self, EntryLine, Header, Line};
+use patzer_io::checked_line;
 
 /// What a journal and its file of games agree on, up to the first difference.
 pub(super) struct Survey<E> {
@@ -36,7 +37,7 @@ pub(super) fn entries<E: JournalEntry>(journal: &[u8], first: usize, header: &He
         at += length + 1;
         let number = survey.entries.len() + 1;
         let reason = match line::parse::<E>(text) {
-            _ if !line::is_intact(text, header.has_checksums()) => {
+            _ if !checked_line::is_intact(text, header.has_checksums()) => {
                 "is damaged: it does not agree with its checksum".to_string()
             }
             _ if survey.complete => "comes after the end of the run".to_string(),
@@ -90,7 +91,7 @@ pub(super) fn compare<E: JournalEntry>(survey: &mut Survey<E>, file: Option<&mut
             survey.fault = Some(Fault::Games { index, reason });
             return Ok(());
         }
-        if line::hash(&bytes) != line.sha256 {
+        if checked_line::checksum(&bytes) != line.sha256 {
             let carriage = if bytes.contains(&b'\r') { " (it has CRLF line ends)" } else { "" };
             let reason = format!("the games differ from those that the journal counts{carriage}");
             survey.fault = Some(Fault::Games { index, reason });

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 use super::JournalEntry;
 use super::line::{self, Header, Line};
 use super::{Arguments, Options};
+use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
 
 /// Entries of a journal so far.
@@ -73,7 +74,7 @@ impl<E: JournalEntry> Follower<E> {
             let number = self.entries.len() + 1;
             let fault = |reason: String| Err(Error::at(&self.path, format!("line {}", number + 1), reason));
             let line_text = &line[..line.len() - 1];
-            if !line::is_intact(line_text, self.header.has_checksums()) {
+            if !checked_line::is_intact(line_text, self.header.has_checksums()) {
                 return fault("is damaged: it does not agree with its checksum".into());
             }
             match line::parse::<E>(line_text) {

@@ -1,9 +1,10 @@
-//! Lines of a journal: JSON objects whose last member is a checksum of the text before it.
+//! Lines of a journal: JSON objects with checksums.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Arguments, JournalEntry, Options};
-use patzer_io::error::{Error, Result};
+use patzer_io::checked_line;
+use patzer_io::error::Result;
 
 /// Format that this version writes. Format 2 has no checksums of lines, no signature and no end line.
 pub(super) const FORMAT: u32 = 3;
@@ -40,39 +41,8 @@ enum End {
     Complete,
 }
 
-/// First 16 hexadecimal digits of the SHA-256.
-pub(super) fn hash(text: &[u8]) -> String {
-    let mut digest = patzer_io::sha256(text);
-    digest.truncate(16);
-    digest
-}
-
-const CHECK: &[u8] = b",\"check\":\"";
-/// Length of `,"check":"0123456789abcdef"}`.
-const SEAL: usize = CHECK.len() + 16 + 2;
-
-/// Serialises a value as a line with its checksum.
-pub(super) fn line(value: &impl Serialize) -> Result<Vec<u8>> {
-    let mut text = serde_json::to_vec(value).map_err(|e| Error::internal(e.to_string()))?;
-    text.pop();
-    let check = hash(&text);
-    text.extend_from_slice(CHECK);
-    text.extend_from_slice(check.as_bytes());
-    text.extend_from_slice(b"\"}\n");
-    Ok(text)
-}
-
 pub(super) fn end_line() -> Result<Vec<u8>> {
-    line(&EndLine { end: End::Complete })
-}
-
-/// Compares a line, without its end, with its checksum; `needed` tells whether a line without one is damaged.
-pub(super) fn is_intact(line: &[u8], needed: bool) -> bool {
-    let Some(at) = line.len().checked_sub(SEAL).filter(|&at| line[at..].starts_with(CHECK)) else {
-        return !needed;
-    };
-    let digest = &line[at + CHECK.len()..];
-    digest.strip_suffix(b"\"}") == Some(hash(&line[..at]).as_bytes())
+    checked_line::write(&EndLine { end: End::Complete })
 }
 
 /// Tells whether the bytes after the last line end can be the beginning of a line, cut off by a kill or a power cut.
@@ -103,7 +73,7 @@ pub(super) fn header(line: &[u8]) -> std::result::Result<Header, &'static str> {
     let version = value.as_ref().and_then(|value| value["patzer_journal"].as_u64());
     let version = version.ok_or("is not a journal of patzer")?;
     let known = (u64::from(OLDEST)..=u64::from(FORMAT)).contains(&version);
-    if !is_intact(line, known && version > u64::from(OLDEST)) {
+    if !checked_line::is_intact(line, known && version > u64::from(OLDEST)) {
         return Err("is damaged: it does not agree with its checksum");
     }
     let header = if known { value.and_then(|value| serde_json::from_value(value).ok()) } else { None };

@@ -32,6 +32,7 @@ use agree::Survey;
 use earlier::{check_options, check_path, clear, is_finished};
 use line::{EntryLine, Header};
 use patzer_io::Limit;
+use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
 
 pub use earlier::difference;
@@ -261,7 +262,7 @@ impl<E: JournalEntry> JournaledFile<E> {
         let mut header = Header::new(start.arguments, start.options);
         header.signature = start.key.map(|key| key.sign(&header.signed_text()));
         let mut record = JournaledFile::of(path, file, journal);
-        record.pending = line::line(&header)?;
+        record.pending = checked_line::write(&header)?;
         record.sync()?;
         patzer_io::sync_folder(path);
         record.synced = None;
@@ -344,8 +345,12 @@ impl<E: JournalEntry> JournaledFile<E> {
             return Err(Error::io(&self.path, error));
         }
         self.lengths[0] += bytes.len() as u64;
-        let line = EntryLine { entry: entry.clone(), bytes: bytes.len() as u64, sha256: line::hash(bytes) };
-        self.pending.extend(line::line(&line)?);
+        let line = EntryLine {
+            entry: entry.clone(),
+            bytes: bytes.len() as u64,
+            sha256: checked_line::checksum(bytes),
+        };
+        self.pending.extend(checked_line::write(&line)?);
         // The first entry at once, so that a short run leaves more than nothing.
         if self.synced.is_none_or(|synced| synced.elapsed() >= SYNC) { self.sync() } else { Ok(()) }
     }

@@ -8,9 +8,10 @@ use std::io::Write;
 use std::path::Path;
 
 use super::aside;
-use super::line::{self, EntryLine};
+use super::line::EntryLine;
 use super::{JournalEntry, Survey};
 use patzer_io::Output;
+use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
 
 /// What a repair keeps.
@@ -41,7 +42,7 @@ fn locate<E: JournalEntry>(survey: &Survey<E>, file: &[u8]) -> Repair<E> {
         let found = [moved, shift].into_iter().find_map(|by| {
             let start = usize::try_from(ends[0] as i64 + by).ok()?;
             let bytes = file.get(start..start.checked_add(usize::try_from(line.bytes).ok()?)?)?;
-            (line.bytes > 0 && line::hash(bytes) == line.sha256).then_some((by, bytes))
+            (line.bytes > 0 && checked_line::checksum(bytes) == line.sha256).then_some((by, bytes))
         });
         let mut line = line.clone();
         match found {
@@ -50,7 +51,7 @@ fn locate<E: JournalEntry>(survey: &Survey<E>, file: &[u8]) -> Repair<E> {
                 repair.games.extend_from_slice(bytes);
                 repair.with_games += 1;
             }
-            None if E::KEEPS_RESULTS => (line.bytes, line.sha256) = (0, line::hash(b"")),
+            None if E::KEEPS_RESULTS => (line.bytes, line.sha256) = (0, checked_line::checksum(b"")),
             None => break,
         }
         repair.entries.push(line);
@@ -74,7 +75,7 @@ impl<E: JournalEntry> Repair<E> {
         games.write_all(&self.games).map_err(|e| Error::io(path, e))?;
         let mut text = first_line.to_vec();
         for entry in &self.entries {
-            text.extend(line::line(entry)?);
+            text.extend(checked_line::write(entry)?);
         }
         journal.write_all(&text).map_err(|e| Error::io(&journal_path, e))?;
         let moved = aside::move_aside::<E>(path)?;

@@ -260,10 +260,10 @@ fn only_the_key_of_the_writer_verifies_a_journal_and_every_change_of_its_header_
     assert!(header.is_signed_by(&own) && !header.is_signed_by(&other));
     // A forger can make the checksum right, but not the signature.
     let forged = Header { arguments: Arguments::new(), ..header.0.clone() };
-    fs::write(journal_path(&path), line::line(&forged).unwrap()).unwrap();
+    fs::write(journal_path(&path), patzer_io::checked_line::write(&forged).unwrap()).unwrap();
     assert!(!stored::<PairEntry>(&path).unwrap().unwrap().is_signed_by(&own));
     let unsigned = Header { signature: None, ..header.0 };
-    fs::write(journal_path(&path), line::line(&unsigned).unwrap()).unwrap();
+    fs::write(journal_path(&path), patzer_io::checked_line::write(&unsigned).unwrap()).unwrap();
     assert!(!stored::<PairEntry>(&path).unwrap().unwrap().is_signed_by(&own));
     fs::write(journal_path(&path), "{\"patzer_journal\":1,\"options\":{}}\n").unwrap();
     assert!(stored::<PairEntry>(&path).err().unwrap().to_string().contains("another version"));
