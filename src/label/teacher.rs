@@ -131,7 +131,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
         (_, true) => Earlier::Overwrite,
         _ => Earlier::Protect,
     };
-    let mut journal = Journal::open(&output, &settings, cut.blocks.clone(), earlier)?;
+    let mut journal = Journal::open(&output, &settings, &cut, earlier)?;
     let teacher = Teacher {
         concurrency: concurrency(given, &participant),
         restart: spec.restart.unwrap_or(false),
@@ -142,6 +142,10 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     ui.note(format!("{described}, {} at the same time", teacher.concurrency));
     if before > 0 {
         ui.note(format!("{}: resuming after {} positions", output.display(), grouped(before)));
+    }
+    if journal.damaged() > 0 {
+        let (path, bytes) = (Journal::path_of(&output), grouped(journal.damaged()));
+        ui.warn(format!("{}: {bytes} bytes are damaged; their positions are searched again", path.display()));
     }
     let mut show = Show::new(before, cut.positions, ui);
     let flag = interrupt::flag();

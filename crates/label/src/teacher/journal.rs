@@ -1,8 +1,8 @@
 //! The journal of a labelling beside its output: a line of JSON that identifies the run, then the answers of each
 //! finished block with their CRC-32, in the order in which the blocks were finished.
 //!
-//! The file only grows and is synced every second. A record that a killed run left incomplete ends the part that
-//! counts, so that the run may be killed at any moment.
+//! The file only grows and is synced every second. What follows the last whole record does not count, so that the run may
+//! be killed at any moment; the positions of a damaged record are answered again.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 
+use super::Cut;
 use super::answer::{self, Answer};
 use patzer_io::error::{Error, Result};
 use patzer_io::run_folder::Earlier;
@@ -58,7 +59,10 @@ pub struct Journal {
     /// By block, from the first of the run.
     entries: Vec<Option<Entry>>,
     first: u64,
+    /// Most answers of a record.
+    most: u32,
     answered: u64,
+    damaged: u64,
     synced: Instant,
     dirty: bool,
 }
@@ -78,19 +82,23 @@ impl Journal {
     }
 
     /// Opens or creates the journal of an output for a run of these blocks.
-    pub fn open(
-        output: &Path,
-        settings: &Settings,
-        blocks: std::ops::Range<u64>,
-        earlier: Earlier,
-    ) -> Result<Journal> {
+    pub fn open(output: &Path, settings: &Settings, cut: &Cut, earlier: Earlier) -> Result<Journal> {
         let path = Journal::path_of(output);
         let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let file = file.map_err(|e| Error::create(&path, e))?;
         patzer_io::try_lock(&file, &path)?;
-        let entries = vec![None; (blocks.end - blocks.start) as usize];
-        let (first, synced) = (blocks.start, Instant::now());
-        let mut journal = Journal { path, file, end: 0, entries, first, answered: 0, synced, dirty: false };
+        let mut journal = Journal {
+            path,
+            file,
+            end: 0,
+            entries: vec![None; (cut.blocks.end - cut.blocks.start) as usize],
+            first: cut.blocks.start,
+            most: cut.size as u32,
+            answered: 0,
+            damaged: 0,
+            synced: Instant::now(),
+            dirty: false,
+        };
         let header = journal.header()?;
         match (header, earlier) {
             (Some(_), Earlier::Protect) => {
@@ -141,18 +149,31 @@ impl Journal {
         Err(Error::data(&self.path, reason))
     }
 
-    /// Finds the whole records, and cuts off the rest.
+    /// Finds the whole records, also after damage, and cuts off what follows the last one.
     fn scan(&mut self) -> Result<()> {
         let fault = |e| Error::io(&self.path, e);
+        let length = self.file.metadata().map_err(fault)?.len();
         (&self.file).seek(SeekFrom::Start(self.end)).map_err(fault)?;
         let mut file = BufReader::with_capacity(1 << 20, &self.file);
-        let mut record = Vec::new();
-        while let Some(finished) = next(&mut file, &mut record).map_err(fault)? {
-            let place = finished.block.checked_sub(self.first).map(|place| place as usize);
-            let Some(entry) = place.and_then(|place| self.entries.get_mut(place)) else { break };
-            self.answered += finished.answers.len() as u64;
-            *entry = Some(Entry { offset: self.end, positions: finished.positions });
-            self.end += record.len() as u64;
+        let (mut at, mut record) = (self.end, Vec::new());
+        while at < length {
+            let finished = next(&mut file, &mut record, self.most).map_err(fault)?;
+            let place =
+                |finished: &Finished| finished.block.checked_sub(self.first).map(|place| place as usize);
+            let found =
+                finished.and_then(|finished| Some((self.entries.get_mut(place(&finished)?)?, finished)));
+            let Some((entry, finished)) = found else {
+                at += 1;
+                let beyond = file.stream_position().map_err(fault)?;
+                file.seek_relative(at as i64 - beyond as i64).map_err(fault)?;
+                continue;
+            };
+            if entry.replace(Entry { offset: at, positions: finished.positions }).is_none() {
+                self.answered += finished.answers.len() as u64;
+            }
+            self.damaged += at - self.end;
+            at += record.len() as u64;
+            self.end = at;
         }
         self.cut(self.end)
     }
@@ -198,12 +219,17 @@ impl Journal {
         self.answered
     }
 
+    /// Number of bytes before the last whole record that no whole record holds.
+    pub fn damaged(&self) -> u64 {
+        self.damaged
+    }
+
     pub fn read(&self, block: u64) -> Result<Finished> {
         let entry = self.entries.get((block - self.first) as usize).copied().flatten();
         let missing = || Error::internal(format!("block {block} has no answers"));
         let fault = |e| Error::io(&self.path, e);
         (&self.file).seek(SeekFrom::Start(entry.ok_or_else(missing)?.offset)).map_err(fault)?;
-        next(&mut &self.file, &mut Vec::new())
+        next(&mut &self.file, &mut Vec::new(), self.most)
             .map_err(fault)?
             .filter(|finished| finished.block == block)
             .ok_or_else(|| Error::data(&self.path, format!("the answers of block {block} are damaged")))
@@ -230,17 +256,15 @@ fn encode(finished: &Finished) -> Vec<u8> {
     bytes
 }
 
-/// Reads the next record and its bytes; `None` if there is no whole one.
-fn next(file: &mut impl Read, bytes: &mut Vec<u8>) -> std::io::Result<Option<Finished>> {
-    /// More positions than a block has.
-    const MOST: u32 = 1 << 20;
+/// Reads the record that begins here, and its bytes; `None` if there is no whole one of at most so many answers.
+fn next(file: &mut impl Read, bytes: &mut Vec<u8>, most: u32) -> std::io::Result<Option<Finished>> {
     let word = |bytes: &[u8], at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
     bytes.resize(HEAD, 0);
     if !whole(file, bytes)? {
         return Ok(None);
     }
     let count = word(bytes, 8);
-    if count > MOST {
+    if count > most {
         return Ok(None);
     }
     bytes.resize(HEAD + count as usize * answer::BYTES + 4, 0);
@@ -278,6 +302,10 @@ mod tests {
         Finished { block, positions: 7, restarts: 1, answers: vec![answer, Answer::FAILED] }
     }
 
+    fn cut(blocks: std::ops::Range<u64>) -> Cut {
+        Cut { size: 2, positions: 2 * (blocks.end - blocks.start), blocks }
+    }
+
     fn settings(nodes: &str) -> Settings {
         [("limit".to_string(), nodes.to_string())].into()
     }
@@ -289,7 +317,7 @@ mod tests {
         let path = Journal::path_of(&output);
         let mut ends = Vec::new();
         {
-            let mut journal = Journal::open(&output, &settings("5"), 10..14, Earlier::Protect).unwrap();
+            let mut journal = Journal::open(&output, &settings("5"), &cut(10..14), Earlier::Protect).unwrap();
             for block in [11, 10, 13] {
                 ends.push(journal.end);
                 journal.append(&finished(block)).unwrap();
@@ -300,7 +328,7 @@ mod tests {
         let all = std::fs::read(&path).unwrap();
         for length in 0..=all.len() {
             std::fs::write(&path, &all[..length]).unwrap();
-            let mut journal = Journal::open(&output, &settings("5"), 10..14, Earlier::Resume).unwrap();
+            let mut journal = Journal::open(&output, &settings("5"), &cut(10..14), Earlier::Resume).unwrap();
             let records = ends[1..].iter().filter(|end| **end <= length as u64).count();
             let there: Vec<usize> = [11, 10, 13][..records].to_vec();
             let found = journal.finished();
@@ -314,23 +342,33 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_bit_ends_the_part_that_counts() {
+    fn a_flipped_bit_costs_one_block_and_is_said() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("x.parquet");
-        let start = {
-            let mut journal = Journal::open(&output, &settings("5"), 0..2, Earlier::Protect).unwrap();
-            let start = journal.end as usize;
-            journal.append(&finished(0)).unwrap();
-            start
-        };
+        let mut ends = Vec::new();
+        {
+            let mut journal = Journal::open(&output, &settings("5"), &cut(0..3), Earlier::Protect).unwrap();
+            for block in 0..3 {
+                ends.push(journal.end as usize);
+                journal.append(&finished(block)).unwrap();
+            }
+            ends.push(journal.end as usize);
+        }
         let path = Journal::path_of(&output);
         let all = std::fs::read(&path).unwrap();
-        for at in start..all.len() {
+        for bit in 8 * ends[0]..8 * ends[3] {
             let mut damaged = all.clone();
-            damaged[at] ^= 4;
+            damaged[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(&path, &damaged).unwrap();
-            let journal = Journal::open(&output, &settings("5"), 0..2, Earlier::Resume).unwrap();
-            assert_eq!((journal.answered(), journal.finished()[0]), (0, None), "byte {at}");
+            let mut journal = Journal::open(&output, &settings("5"), &cut(0..3), Earlier::Resume).unwrap();
+            let lost = ends.iter().rposition(|end| *end <= bit / 8).unwrap();
+            let kept = (0..3).map(|block| (block != lost).then_some(7)).collect::<Vec<_>>();
+            assert_eq!((journal.finished(), journal.answered()), (kept, 4), "bit {bit}");
+            // What follows the last whole record is the trace of a kill.
+            let bytes = if lost == 2 { 0 } else { (ends[lost + 1] - ends[lost]) as u64 };
+            assert_eq!(journal.damaged(), bytes, "bit {bit}");
+            journal.append(&finished(lost as u64)).unwrap();
+            assert!((0..3).all(|block| journal.read(block).unwrap() == finished(block)));
         }
     }
 
@@ -338,7 +376,7 @@ mod tests {
     fn an_unfinished_run_is_neither_lost_nor_mixed_with_another() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("x.parquet");
-        let open = |nodes: &str, earlier| Journal::open(&output, &settings(nodes), 0..2, earlier);
+        let open = |nodes: &str, earlier| Journal::open(&output, &settings(nodes), &cut(0..2), earlier);
         open("5", Earlier::Protect).unwrap().append(&finished(0)).unwrap();
         for (nodes, earlier, says) in [
             ("5", Earlier::Protect, "--resume goes on with it, --overwrite starts again"),
