@@ -5,7 +5,7 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parquet::basic::Encoding;
+use parquet::basic::{Encoding, Type as PhysicalType};
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::errors::{ParquetError, Result as ParquetResult};
@@ -87,7 +87,14 @@ impl ParquetFile {
         let column = self.schema().column(place);
         let left = self.metadata().row_group(group).column(place).num_values() as u64;
         let levels = [column.max_rep_level(), column.max_def_level()].map(|most| most > 0);
-        let pages = SoundPages { pages: self.pages(group, place)?, levels, left, dictionary: false };
+        let width = match column.physical_type() {
+            PhysicalType::INT32 | PhysicalType::FLOAT | PhysicalType::BYTE_ARRAY => 4,
+            PhysicalType::INT64 | PhysicalType::DOUBLE => 8,
+            PhysicalType::INT96 => 12,
+            PhysicalType::FIXED_LEN_BYTE_ARRAY => column.type_length().max(1) as usize,
+            PhysicalType::BOOLEAN => 1,
+        };
+        let pages = SoundPages { pages: self.pages(group, place)?, levels, width, left, dictionary: false };
         Ok(get_column_reader(column, Box::new(pages)))
     }
 
@@ -163,6 +170,8 @@ struct SoundPages {
     pages: Box<dyn PageReader>,
     /// Whether values have levels of repetition and of definition.
     levels: [bool; 2],
+    /// Fewest bytes of a value of the dictionary.
+    width: usize,
     /// Values that may follow.
     left: u64,
     dictionary: bool,
@@ -171,6 +180,10 @@ struct SoundPages {
 impl SoundPages {
     /// Why a page cannot be read.
     fn fault(&self, page: &Page) -> Option<&'static str> {
+        if let Page::DictionaryPage { buf, num_values, .. } = page {
+            let few = (*num_values as usize).checked_mul(self.width).is_some_and(|bytes| bytes <= buf.len());
+            return (!few).then_some("a dictionary has more values than bytes");
+        }
         let by_dictionary = matches!(page.encoding(), Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
         if by_dictionary && !self.dictionary {
             return Some("a column has no dictionary");
@@ -194,12 +207,12 @@ impl SoundPages {
 impl PageReader for SoundPages {
     fn get_next_page(&mut self) -> ParquetResult<Option<Page>> {
         let Some(page) = self.pages.get_next_page()? else { return Ok(None) };
+        if let Some(fault) = self.fault(&page) {
+            return Err(ParquetError::General(fault.into()));
+        }
         if matches!(page, Page::DictionaryPage { .. }) {
             self.dictionary = true;
             return Ok(Some(page));
-        }
-        if let Some(fault) = self.fault(&page) {
-            return Err(ParquetError::General(fault.into()));
         }
         let left = self.left.checked_sub(u64::from(page.num_values()));
         self.left = left.ok_or_else(|| ParquetError::General("a column has too many values".into()))?;
@@ -242,6 +255,31 @@ mod tests {
         column.close().unwrap();
         group.close().unwrap();
         writer.close().unwrap();
+    }
+
+    #[test]
+    fn a_dictionary_of_more_values_than_bytes_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.parquet");
+        repeated(&path, 1000);
+        let whole = std::fs::read(&path).unwrap();
+        let read = || -> ParquetResult<Vec<i32>> {
+            let ColumnReader::Int32ColumnReader(mut column) =
+                ParquetFile::open(&path).unwrap().column(0, 0)?
+            else {
+                panic!("a column of 32-bit integers")
+            };
+            let mut values = Vec::new();
+            column.read_records(1000, None, None, &mut values)?;
+            Ok(values)
+        };
+        assert_eq!(read().unwrap(), vec![7; 1000]);
+        // The header of the dictionary's page, with its number of values, which is 1: in zigzag 2.
+        let count = [0x4c, 0x15, 2];
+        let at = whole.windows(3).position(|bytes| bytes == count).unwrap() + 2;
+        std::fs::write(&path, [&whole[..at], &[0x7e], &whole[at + 1..]].concat()).unwrap();
+        let error = read().unwrap_err().to_string();
+        assert!(error.contains("a dictionary has more values than bytes"), "{error}");
     }
 
     #[test]
