@@ -42,7 +42,6 @@ impl<'a> Iterator for Iter<'a> {
             let text = self.0.trim_ascii_start();
             let name = text.iter().take_while(|b| !b.is_ascii_whitespace() && !matches!(b, b'"' | b']'));
             let (name, rest) = text.split_at(name.count());
-            let rest = rest.strip_prefix(b"\t").unwrap_or(rest);
             let rest = &rest[rest.iter().take_while(|b| **b == b' ' || **b == b'\t').count()..];
             let Some(quoted) = rest.strip_prefix(b"\"") else {
                 // Skip `[White Smith]`: meant as a tag, but not reliable.
@@ -53,7 +52,9 @@ impl<'a> Iterator for Iter<'a> {
             let (value, rest) = quoted.split_at(length);
             // The rest of the line, up to another tag, is ignored.
             self.0 = rest.strip_prefix(b"\"").unwrap_or(rest);
-            return Some((name, value));
+            if !name.is_empty() {
+                return Some((name, value));
+            }
         }
     }
 }
@@ -117,8 +118,8 @@ mod tests {
     }
 
     #[test]
-    fn an_unterminated_value_ends_with_its_line() {
-        let tags = Tags::new(b"[White Smith]\n[Site \"nowh\n[Result \"0-1\"]\n[Event \"\n");
+    fn an_unterminated_value_ends_with_its_line_and_one_without_a_name_is_no_tag() {
+        let tags = Tags::new(b"[White Smith]\n[ \"1-0\"]\n[Site \"nowh\n[Result \"0-1\"]\n[Event \"\n");
         let all: Vec<_> = tags.iter().collect();
         assert_eq!(all, [(&b"Site"[..], &b"nowh"[..]), (b"Result", b"0-1"), (b"Event", b"")]);
     }
