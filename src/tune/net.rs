@@ -77,7 +77,9 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         recipe = small(args, &recipe, ui)?;
         run.small = true;
     }
-    let mut earlier = run.resume.as_deref().map(resume_point).unwrap_or_default();
+    let damaged = || Error::data(&run.checkpoint, "the checkpoint is damaged; delete it to start over");
+    let earlier = run.resume.as_deref().map(|bytes| resume_point(bytes).ok_or_else(damaged));
+    let mut earlier = earlier.transpose()?.unwrap_or_default();
     if earlier.stages > 0 {
         recipe.k = recipe.k.or(Some(earlier.k));
     }

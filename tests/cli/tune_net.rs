@@ -102,7 +102,7 @@ fn a_damaged_checkpoint_is_refused_and_floats_have_their_checksum_beside_them() 
         damaged[bit / 8] ^= 1 << (bit % 8);
         fs::write(&checkpoint, damaged).unwrap();
         let error = fault(&folder, "--hidden 16 --epochs 3 -o a.nnue --resume -q");
-        assert!(error.contains("the checkpoint is damaged"), "{error}");
+        assert!(error.contains("checkpoint.bin: the checkpoint is damaged"), "{error}");
     }
 }
 

@@ -31,9 +31,9 @@ pub struct Checkpoint {
     pub earlier: Earlier,
 }
 
-/// The finished stages of a checkpoint; none if the bytes are no checkpoint.
-pub fn resume_point(bytes: &[u8]) -> Earlier {
-    Checkpoint::parse(bytes).map(|checkpoint| checkpoint.earlier).unwrap_or_default()
+/// What the finished stages of a checkpoint have left; `None` if the checkpoint is damaged.
+pub fn resume_point(bytes: &[u8]) -> Option<Earlier> {
+    Checkpoint::parse(bytes).map(|checkpoint| checkpoint.earlier)
 }
 
 fn write_epochs(epochs: &[Epoch], bytes: &mut Vec<u8>) {
