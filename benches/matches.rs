@@ -15,9 +15,9 @@ use patzer_match::{
 use shakmaty::{Chess, Move, Position};
 
 /// Plays a known game.
-struct Known<'a>(&'a [Move]);
+struct Replayed<'a>(&'a [Move]);
 
-impl Player for Known<'_> {
+impl Player for Replayed<'_> {
     fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), PlayerError> {
         Ok(())
     }
@@ -63,7 +63,7 @@ fn arena(c: &mut Criterion) {
     let rules = Rules { adjudication, recover: false, syzygy: None };
     let stop = AtomicBool::new(false);
     let game = || -> Game {
-        let (mut white, mut black) = (Known(&moves), Known(&moves));
+        let (mut white, mut black) = (Replayed(&moves), Replayed(&moves));
         play(
             &Chess::default(),
             [&mut white, &mut black],
