@@ -1,7 +1,7 @@
 //! UCI, from both sides: what engines send, and what a GUI sends to ours.
 
 use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use patzer_engine::uci;
 use patzer_eval::Evaluation;
@@ -63,12 +63,13 @@ fn harmless(line: &str) -> Option<String> {
 
 /// Commands to our engine: a thread never panics, and every search is answered once, by a move or by none.
 pub fn commands(bytes: &[u8]) {
+    static EVALUATION: OnceLock<Evaluation> = OnceLock::new();
     let text = String::from_utf8_lossy(bytes);
     let lines = text.lines().take(30).filter_map(harmless);
     let commands: Vec<String> =
         std::iter::once("setoption name Hash value 1".to_string()).chain(lines).collect();
     let written = Written::default();
-    uci::carry_out_to(&commands, written.clone(), Evaluation::default_hce());
+    uci::carry_out_to(&commands, written.clone(), EVALUATION.get_or_init(Evaluation::default_hce).clone());
     let written = String::from_utf8(written.0.lock().expect("no thread panics").clone()).expect("text");
     let searches = |line: &&String| line.trim_start().starts_with("go ") && line.ends_with("depth 2");
     let answers = written.lines().filter(|line| line.starts_with("bestmove ")).count();

@@ -72,3 +72,11 @@ pub fn report(bytes: &[u8]) {
         }
     });
 }
+
+/// The JSON object of a match, drawn on a report's page.
+pub fn result(bytes: &[u8]) {
+    let Ok(result) = serde_json::from_slice(bytes) else { return };
+    if let Some(section) = contest::of_result("result", &result) {
+        html::page(&[section], &[]).expect("a page");
+    }
+}

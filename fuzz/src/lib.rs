@@ -3,6 +3,7 @@
 
 mod engine;
 mod files;
+mod fits;
 mod formats;
 mod games;
 mod matches;
@@ -31,6 +32,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("plain", formats::plain),
     ("network", networks::network),
     ("body", networks::body),
+    ("layout", networks::layout),
     ("checkpoint", networks::checkpoint),
     ("weights", settings::weights),
     ("recipe", settings::recipe),
@@ -40,11 +42,17 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("journal", matches::journal),
     ("selfplay", matches::selfplay),
     ("book", matches::book),
+    ("polyglot", matches::polyglot),
     ("puzzles", matches::puzzles),
+    ("params", matches::params),
+    ("histogram", fits::histogram),
+    ("strengths", fits::strengths),
+    ("teacher", fits::teacher),
     ("output", engine::output),
     ("commands", engine::commands),
     ("compressed", files::compressed),
     ("report", files::report),
+    ("result", files::result),
 ];
 
 /// Runs a target on an input.

@@ -5,10 +5,12 @@ use std::path::Path;
 
 use patzer_label::selfplay::batch::Batch;
 use patzer_match::journal::{self, Arguments, Earlier, JournalEntry, JournaledFile, Opened, Options, Start};
-use patzer_match::openings::{BookOptions, Openings, Order};
+use patzer_match::openings::{BookOptions, Openings, Order, Polyglot};
 use patzer_match::puzzles;
 use patzer_match::record::PairEntry;
-use shakmaty::Position;
+use patzer_match::spsa::{self, Param};
+use shakmaty::fen::Fen;
+use shakmaty::{CastlingMode, Chess, Position};
 
 use super::files::{in_folder, with_file};
 
@@ -84,6 +86,59 @@ pub fn puzzles(bytes: &[u8]) {
             task.moves.iter().for_each(|m| {
                 task.accepts(*m);
             });
+        }
+    });
+}
+
+/// Positions whose keys the target [`polyglot`] puts in: a line of the start position, castling, a promotion.
+const POSITIONS: [&str; 6] = [
+    "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1",
+    "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1",
+    "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2",
+    "rnbqkbnr/pppp1ppp/8/4p3/4P3/5N2/PPPP1PPP/RNBQKB1R b KQkq - 1 2",
+    "r3k2r/8/8/8/8/8/8/R3K2R w KQkq - 0 1",
+    "8/P6k/8/8/8/8/p6K/8 w - - 0 1",
+];
+
+/// A Polyglot book, in which a key below 256 stands for a position: its moves are legal, its openings can be played from.
+pub fn polyglot(bytes: &[u8]) {
+    let position = |fen: &str| -> Chess {
+        fen.parse::<Fen>().expect("a FEN").into_position(CastlingMode::Standard).expect("a position")
+    };
+    let positions = POSITIONS.map(position);
+    let mut bytes = bytes.to_vec();
+    for entry in bytes.as_chunks_mut::<16>().0 {
+        if let [0, 0, 0, 0, 0, 0, 0, number, ..] = *entry {
+            let key = Polyglot::key(&positions[usize::from(number) % positions.len()]);
+            entry[..8].copy_from_slice(&key.to_be_bytes());
+        }
+    }
+    with_file(&bytes, "bin", |path| {
+        if let Ok((book, _)) = Polyglot::load(path) {
+            for position in &positions {
+                let moves = book.moves(position);
+                assert!(moves.iter().all(|(m, weight)| position.is_legal(*m) && *weight > 0));
+            }
+        }
+        for (order, plies) in [(Order::Sequential, None), (Order::Random, Some(2))] {
+            let options = BookOptions { path: Some(path), order, plies, ..BookOptions::default() };
+            let Ok(book) = Openings::load(options) else { continue };
+            for pair in 0..2 * book.len() {
+                assert!(!book.get(pair, true).legal_moves().is_empty());
+            }
+        }
+    });
+}
+
+/// Parameters of SPSA: in range, and what is written reads the same.
+pub fn params(bytes: &[u8]) {
+    with_file(bytes, "txt", |path| {
+        for param in spsa::read(path).unwrap_or_default() {
+            assert!((param.min..=param.max).contains(&param.start));
+            assert_eq!(param.to_string().parse::<Param>().expect("our own line"), param);
+            for value in [param.min, param.start, param.max] {
+                param.text(value).parse::<f64>().expect("a number");
+            }
         }
     });
 }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use patzer_chess::PackedBoard;
+use patzer_eval::nnue::layout::{LAYOUTS, guess};
 use patzer_eval::nnue::{About, Activation, Architecture, Network, Nnue, file, network};
 use patzer_eval::{Evaluation, Evaluator};
 use patzer_io::error::Result;
@@ -11,7 +12,7 @@ use sha2::{Digest, Sha256};
 use shakmaty::{Chess, Color};
 
 /// Any body beyond this is refused before the target, so that an input of a few bytes cannot ask for the largest network.
-const LARGEST: usize = 1 << 20;
+const LARGEST: usize = 1 << 16;
 
 /// A network keeps its bytes and evaluates.
 fn check(network: Network) {
@@ -44,12 +45,8 @@ pub fn network(bytes: &[u8]) {
     }
 }
 
-/// A raw body, of the plain architecture that its length says and of one that the first bytes say.
-pub fn body(bytes: &[u8]) {
-    if let Ok(network) = Network::from_body(bytes, About::default()) {
-        check(network);
-    }
-    let Some((&[hidden, buckets, bits, layer], body)) = bytes.split_first_chunk() else { return };
+/// An architecture by four bytes, if it has one and is no larger than [`LARGEST`].
+fn architecture([hidden, buckets, bits, layer]: [u8; 4]) -> Option<Architecture> {
     let architecture = Architecture {
         hidden: usize::from(hidden),
         output_buckets: usize::from(buckets),
@@ -59,13 +56,44 @@ pub fn body(bytes: &[u8]) {
         layers: if layer > 0 { vec![usize::from(layer)] } else { Vec::new() },
         ..Architecture::default()
     };
-    if architecture.check().is_err() || network::body_size(&architecture) > LARGEST {
-        return;
+    (architecture.check().is_ok() && network::body_size(&architecture) <= LARGEST).then_some(architecture)
+}
+
+/// A raw body, of the plain architecture that its length says and of one that the first bytes say.
+pub fn body(bytes: &[u8]) {
+    if let Ok(network) = Network::from_body(bytes, About::default()) {
+        check(network);
     }
+    let Some((shape, body)) = bytes.split_first_chunk() else { return };
+    let Some(architecture) = architecture(*shape) else { return };
     let mut body = body.to_vec();
     let _ = Network::of_body(architecture.clone(), &body, About::default()).map(check);
     body.resize(network::body_size(&architecture), 0x11);
     check(Network::of_body(architecture, &body, About::default()).expect("a body of the right size"));
+}
+
+/// A file of another program: its layout and the order of its output buckets by a byte, its architecture by four, and its
+/// numbers. What is written in that layout without rounding reads the same; a guess is a network that evaluates.
+pub fn layout(bytes: &[u8]) {
+    let Some((&[kind, ref shape @ ..], numbers)) = bytes.split_first_chunk::<5>() else { return };
+    let Some(architecture) = architecture(*shape) else { return };
+    let named = &LAYOUTS[usize::from(kind >> 1) % LAYOUTS.len()];
+    let mut layout = (named.layout)();
+    if kind & 1 != 0 {
+        layout.buckets = (0..architecture.output_buckets).rev().collect();
+    }
+    if let Some((network, _)) = guess(&architecture, numbers) {
+        check(network);
+    }
+    let mut file = numbers.to_vec();
+    file.resize(layout.size(&architecture), 0);
+    let Ok(read) = layout.read(&architecture, &file, About::default()) else { return };
+    check(read.content.clone());
+    let Ok(written) = layout.write(&read.content) else { return };
+    let again = layout.read(&architecture, &written.content, About::default()).expect("our own file");
+    if written.rounded == 0 {
+        assert_eq!(again.content, read.content);
+    }
 }
 
 /// A training of two positions that resumes from a checkpoint, if there is one, and returns the last one.
