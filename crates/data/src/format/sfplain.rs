@@ -130,12 +130,9 @@ impl PositionWriter for Writer {
             let uci = link.played.to_uci(CastlingMode::from_standard(standard));
             let score = record.score.unwrap_or(NO_SCORE);
             let result = record.turn.fold_wb(record.result, -record.result);
+            let ply = record.game_ply().min(u16::MAX.into());
             // Writing to a vector cannot fail.
-            let _ = write!(
-                self.text,
-                "\nmove {uci}\nscore {score}\nply {}\nresult {result}\ne\n",
-                record.game_ply()
-            );
+            let _ = write!(self.text, "\nmove {uci}\nscore {score}\nply {ply}\nresult {result}\ne\n");
         }
         self.out.put(&self.text)?;
         self.text.clear();

@@ -29,11 +29,16 @@ pub fn write(fit: &Fit, about: &[String]) -> String {
             }
             // Shares of visits add up to fractions.
             let played = (1000.0 * played).round() / 1000.0;
-            let name = term.level_name(index);
-            let _ = writeln!(text, "{name:?} = [{gamma:.6}, {error:.6}, {played}, {offered}]");
+            let (name, gamma) = (term.level_name(index), strength(*gamma));
+            let _ = writeln!(text, "{name:?} = [{gamma}, {error:.6}, {played}, {offered}]");
         }
     }
     text
+}
+
+/// A strength with six digits after its point, or after the first of a small one, which is not to become 0.
+fn strength(gamma: f64) -> String {
+    if gamma < 0.001 { format!("{gamma:.6e}") } else { format!("{gamma:.6}") }
 }
 
 fn has_row(term: Term, index: usize) -> bool {
@@ -92,6 +97,10 @@ mod tests {
         let read_back = read(&path).unwrap();
         assert_eq!(read_back.terms, fit.terms);
         assert_eq!((read_back.levels[0][4], read_back.levels[0][3]), (2.5, 1.0));
+        let mut small = fit.clone();
+        small.levels[0][4].gamma = 2.5e-9;
+        std::fs::write(&path, write(&small, &[])).unwrap();
+        assert_eq!(read(&path).unwrap().levels[0][4], 2.5e-9);
         assert_eq!((read_back.levels[11][3 * 3 + 2], read_back.levels[11][3 * 3]), (0.25, 1.0));
         std::fs::write(&path, text.replace("exchange:check", "exchange:chess")).unwrap();
         assert!(read(&path).unwrap_err().to_string().contains("chess: no such group"));
