@@ -17,7 +17,7 @@ use patzer_data::funnel::FunnelStep;
 use patzer_data::{Target, memory};
 use patzer_io::number::{counted, grouped, rate};
 use patzer_pgn::dialect::Unit;
-use patzer_pgn::{EvalSide, Factor, Pattern, PerSource, ScoreOptions};
+use patzer_pgn::{EvalSide, Expanded, Factor, Pattern, PerSource, ScoreOptions};
 
 const NAMED: u64 = 20;
 
@@ -140,7 +140,11 @@ A game without a result (`*`) gives no positions. A broken game is counted, repo
 
 pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     let pipeline = Pipeline::for_games(&args.filter, &args.filter_set)?;
-    let games = patzer_pgn::expand_folders(&args.games)?;
+    let Expanded { files: games, archives } = patzer_pgn::expand_folders(&args.games)?;
+    if let [first, more @ ..] = &archives[..] {
+        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        ui.warn(format!("{}{more}: archives are left out; unpack them first", first.display()));
+    }
     let settings = Settings {
         per_game: args.per_game.map(|n| n as usize),
         sample: args.sample.map(|n| n as usize),

@@ -387,3 +387,21 @@ fn a_reader_that_has_gone_is_no_error() {
     child.stdin.take().unwrap().write_all(&games).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
+
+#[test]
+fn archives_in_a_folder_are_left_out_with_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = folder.path().join("games");
+    std::fs::create_dir(&games).unwrap();
+    std::fs::write(games.join("a.zip"), "").unwrap();
+    std::fs::write(games.join("b.pgn.xz"), "").unwrap();
+    let none = refused(folder.path(), &["extract", "games"]);
+    assert!(none.ends_with("; unpack its archives first"), "{none}");
+    std::fs::copy(fixture("games_tcec.pgn"), games.join("c.pgn")).unwrap();
+    let output = patzer(folder.path(), &["extract", "games", "-q"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{stderr}");
+    let a = Path::new("games").join("a.zip");
+    let warning = format!("warning: {} and 1 more: archives are left out; unpack them first\n", a.display());
+    assert_eq!(stderr, warning);
+}

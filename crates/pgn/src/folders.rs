@@ -10,30 +10,48 @@ const ENDINGS: [&str; 4] = [".pgn", ".pgn.gz", ".pgn.bz2", ".pgn.zst"];
 /// Endings of texts, which are taken if they begin like games.
 const TEXT_ENDINGS: [&str; 4] = [".txt", ".txt.gz", ".txt.bz2", ".txt.zst"];
 
+/// Endings of archives, which are not unpacked.
+const ARCHIVES: [&str; 9] = [".zip", ".7z", ".rar", ".xz", ".lz4", ".tar", ".tar.gz", ".tgz", ".tar.bz2"];
+
 /// Bytes of a text in which a tag has to come.
 const HEAD: u64 = 1 << 14;
 
-/// Replaces each folder by the PGN files in it and its subfolders, sorted by path, without following links to folders. A
-/// text (`.txt`) counts if a line near its beginning is a tag. Other paths stay as they are. A folder without PGN files is an error.
-pub fn expand_folders(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::with_capacity(paths.len());
-    for path in paths {
-        if !path.is_dir() {
-            files.push(path.clone());
-            continue;
-        }
-        let before = files.len();
-        collect(path, &mut files)?;
-        if files.len() == before {
-            let endings = [ENDINGS, TEXT_ENDINGS].concat().join(", ");
-            return Err(Error::data(path, format!("is a folder without files of games ({endings})")));
-        }
-        files[before..].sort_unstable();
-    }
-    Ok(files)
+/// Files of games, and what may hold games and is left out.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Expanded {
+    /// Files to read, in order.
+    pub files: Vec<PathBuf>,
+    /// Archives in the folders, by their endings.
+    pub archives: Vec<PathBuf>,
 }
 
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+/// Replaces each folder by the PGN files in it and its subfolders, sorted by path, without following links to folders. A
+/// text (`.txt`) counts if a line near its beginning is a tag. Other paths stay as they are. A folder without PGN files is
+/// an error.
+pub fn expand_folders(paths: &[PathBuf]) -> Result<Expanded> {
+    let mut all = Expanded::default();
+    for path in paths {
+        if !path.is_dir() {
+            all.files.push(path.clone());
+            continue;
+        }
+        let mut found = Expanded::default();
+        collect(path, &mut found)?;
+        if found.files.is_empty() {
+            let endings = [ENDINGS, TEXT_ENDINGS].concat().join(", ");
+            let archives = if found.archives.is_empty() { "" } else { "; unpack its archives first" };
+            let reason = format!("is a folder without files of games ({endings}){archives}");
+            return Err(Error::data(path, reason));
+        }
+        found.files.sort_unstable();
+        found.archives.sort_unstable();
+        all.files.append(&mut found.files);
+        all.archives.append(&mut found.archives);
+    }
+    Ok(all)
+}
+
+fn collect(folder: &Path, found: &mut Expanded) -> Result<()> {
     for entry in std::fs::read_dir(folder).map_err(|e| Error::io(folder, e))? {
         let entry = entry.map_err(|e| Error::io(folder, e))?;
         let path = entry.path();
@@ -41,9 +59,11 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
         let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
         if kind.is_dir() {
-            collect(&path, files)?;
+            collect(&path, found)?;
         } else if !path.is_dir() && (ends(&ENDINGS) || (ends(&TEXT_ENDINGS) && begins_like_games(&path)?)) {
-            files.push(path);
+            found.files.push(path);
+        } else if ends(&ARCHIVES) {
+            found.archives.push(path);
         }
     }
     Ok(())
@@ -73,13 +93,17 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         std::fs::create_dir_all(at("b/deep")).unwrap();
         std::fs::create_dir(at("none")).unwrap();
-        for name in ["z.PGN", "a.pgn.zst", "b/deep/c.pgn.bz2", "b/d.pgn.gz", "notes.txt", "x.parquet"] {
+        for name in
+            ["z.PGN", "a.pgn.zst", "b/deep/c.pgn.bz2", "b/d.pgn.gz", "notes.txt", "b/x.pgn.xz", "a.ZIP"]
+        {
             std::fs::write(at(name), "").unwrap();
         }
         std::fs::write(at("b/e.txt"), "\n[Event \"x\"]\n\n1. e4 1-0\n").unwrap();
         let paths = [at("notes.txt"), folder.path().to_path_buf(), PathBuf::from("-")];
         let found = ["notes.txt", "a.pgn.zst", "b/d.pgn.gz", "b/deep/c.pgn.bz2", "b/e.txt", "z.PGN"].map(at);
-        assert_eq!(expand_folders(&paths).unwrap(), [&found[..], &[PathBuf::from("-")]].concat());
+        let expanded = expand_folders(&paths).unwrap();
+        assert_eq!(expanded.files, [&found[..], &[PathBuf::from("-")]].concat());
+        assert_eq!(expanded.archives, ["a.ZIP", "b/x.pgn.xz"].map(at));
         assert!(expand_folders(&[at("none")]).unwrap_err().to_string().contains("is a folder without"));
     }
 }

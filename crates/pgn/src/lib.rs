@@ -29,7 +29,7 @@ pub mod visits;
 
 pub use annotation::{Annotation, Score};
 pub use decision::{Basis, Decision, Evidence, Survey};
-pub use folders::expand_folders;
+pub use folders::{Expanded, expand_folders};
 pub use game::{Game, GameError, Parser, ResultConflict, variant};
 pub use outline::{Token, outline};
 pub use pattern::Pattern;
