@@ -153,7 +153,8 @@ fn parse<T: DeserializeOwned>(path: &Path, (number, line): (usize, &[u8])) -> Re
     let line = line.trim_ascii_end();
     let parsed = checked_line::is_intact(line, true).then(|| serde_json::from_slice(line).ok()).flatten();
     parsed.ok_or_else(|| {
-        let reason = "is damaged: it does not agree with its checksum; remove the folder to start again";
+        let reason =
+            "is damaged, or of an earlier version: its checksum differs; remove the folder to start again";
         Error::at(path, format!("line {number}"), reason)
     })
 }
