@@ -100,7 +100,7 @@ fuzz:
 	@for target in $(TARGETS); do \
 		mkdir -p target/fuzz-corpus/$$target && \
 		$(FUZZ) run --target-dir $${CARGO_TARGET_DIR:-target}/fuzz $$target target/fuzz-corpus/$$target fuzz/corpus/$$target -- \
-			-max_total_time=$$(($(MINUTES) * 60)) -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 || exit; \
+			-max_total_time=$$(($(MINUTES) * 60)) -rss_limit_mb=2048 -malloc_limit_mb=2560 -timeout=10 -print_final_stats=1 || exit; \
 	done
 
 # The tests compare the package with the program, where that is built; `cargo test` runs them from now on too.
