@@ -19,7 +19,7 @@ use patzer_match::participant::load_evaluation;
 use patzer_report::evaluation::{Case, EvaluationReport, evaluate};
 use patzer_report::log;
 use patzer_report::network::{self, Quantisation, Trained};
-use patzer_report::section::{Known, Missing, Section};
+use patzer_report::section::{Missing, OrMissing, Section};
 use patzer_report::weights::{self, Weight, Weights};
 use patzer_train::Settings;
 
@@ -63,7 +63,7 @@ pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> R
     Ok(weights::section(name, &Weights { weights: rows, k, epochs, before, evaluation: judged }))
 }
 
-fn of_these(path: &Path, rows: &[Weight]) -> Known<hce::Weights> {
+fn of_these(path: &Path, rows: &[Weight]) -> OrMissing<hce::Weights> {
     let skipped = |e: Error| Missing(format!("the weights cannot be judged here ({e})"));
     let weights = io::read_text(path, io::Limit::WEIGHTS)
         .and_then(|text| parse_weights(&text, path))
@@ -151,10 +151,10 @@ const ACTIVITY: usize = 16_384;
 
 fn shown(
     name: &str,
-    network: Known<Arc<Network>>,
+    network: OrMissing<Arc<Network>>,
     epochs: Vec<log::Epoch>,
     quantisation: Option<Quantisation>,
-    (source, k): (Known<Source>, Option<f64>),
+    (source, k): (OrMissing<Source>, Option<f64>),
     args: &ReportArgs,
     ui: &Ui,
 ) -> Result<Section> {
@@ -187,11 +187,11 @@ fn boards(cases: &[Case]) -> Vec<(Board, u8, Color)> {
 
 fn judged(
     args: &ReportArgs,
-    source: Known<Source>,
+    source: OrMissing<Source>,
     evaluation: &Evaluation,
     k: Option<f64>,
     ui: &Ui,
-) -> Result<Known<(EvaluationReport, Vec<Case>)>> {
+) -> Result<OrMissing<(EvaluationReport, Vec<Case>)>> {
     let Positions { cases, moves, what } = match read(args, source, ui)? {
         Ok(positions) => positions,
         Err(reason) => return Ok(Err(reason)),

@@ -15,7 +15,7 @@ use patzer_io as io;
 use patzer_label::prepare::halfmoves_at;
 use patzer_report::evaluation::Case;
 use patzer_report::move_values::PlayedMove;
-use patzer_report::section::{Known, Missing};
+use patzer_report::section::{Missing, OrMissing};
 use patzer_report::values::Place;
 
 /// Most moves whose positions are evaluated.
@@ -47,7 +47,7 @@ pub(super) fn of_run(folder: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 impl Source {
-    pub(super) fn of_folder(folder: &Path) -> Known<Source> {
+    pub(super) fn of_folder(folder: &Path) -> OrMissing<Source> {
         let path = folder.join("run.json");
         let text = io::read_text(&path, io::Limit::RUN).map_err(|e| Missing(e.to_string()))?;
         let fault = |e| Missing(format!("{}: {e}", path.display()));
@@ -71,7 +71,7 @@ impl Source {
     }
 }
 
-pub(super) fn read(args: &ReportArgs, source: Known<Source>, ui: &Ui) -> Result<Known<Positions>> {
+pub(super) fn read(args: &ReportArgs, source: OrMissing<Source>, ui: &Ui) -> Result<OrMissing<Positions>> {
     if !args.data.is_empty() {
         let source = Source { data: args.data.clone(), resolved: true, ..Source::default() };
         return load(&source, args.limit, ui).map(Ok);

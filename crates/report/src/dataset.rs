@@ -4,7 +4,7 @@ use super::bars::{Bar, Bars};
 use super::figure::{Drawing, Figure, Surface};
 use super::histogram::Histogram;
 use super::plot::{Axes, Curves};
-use super::section::{Kind, Known, Part, Section};
+use super::section::{Kind, OrMissing, Part, Section};
 use super::squares::Squares;
 use super::stats::{histograms, mobility, mobility_axes};
 use super::style::{BLUE, GREEN, ORANGE};
@@ -19,8 +19,8 @@ use patzer_io::number::grouped;
 pub struct Dataset {
     pub stats: Stats,
     pub metadata: Metadata,
-    pub k: Known<KFit>,
-    pub model: Known<(FittedModel, wdl::WdlTable)>,
+    pub k: OrMissing<KFit>,
+    pub model: OrMissing<(FittedModel, wdl::WdlTable)>,
 }
 
 pub fn section(name: &str, data: &Dataset) -> Section {
@@ -187,7 +187,7 @@ fn scores(data: &Dataset) -> Part {
     part
 }
 
-fn agreement(buckets: &[Bucket], k: &Known<KFit>) -> Figure {
+fn agreement(buckets: &[Bucket], k: &OrMissing<KFit>) -> Figure {
     const REACH: i32 = 1_000;
     let inner = |b: &&Bucket| b.from.is_some_and(|from| from >= -REACH) && b.to.is_some_and(|to| to <= REACH);
     let middle = |b: &Bucket| b.from.zip(b.to).map(|(from, to)| f64::from(from + to) / 2.0);

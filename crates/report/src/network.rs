@@ -7,7 +7,7 @@ use super::figure::{Drawing, Figure};
 use super::histogram::Histogram;
 use super::log::{self, Epoch};
 use super::plot::Curves;
-use super::section::{Kind, Known, Part, Section};
+use super::section::{Kind, OrMissing, Part, Section};
 use super::squares::BoardHeatmaps;
 use super::style::BLUE;
 use super::table::{Cell, Table};
@@ -23,11 +23,11 @@ pub struct Quantisation {
 }
 
 pub struct Trained {
-    pub network: Known<std::sync::Arc<Network>>,
+    pub network: OrMissing<std::sync::Arc<Network>>,
     /// Empty if unknown.
     pub epochs: Vec<Epoch>,
     pub quantisation: Option<Quantisation>,
-    pub evaluation: Known<EvaluationReport>,
+    pub evaluation: OrMissing<EvaluationReport>,
     /// Boards for the activity of neurons; may be empty.
     pub boards: Vec<(Board, u8, Color)>,
     /// Neurons to draw; those with the largest weights if empty.

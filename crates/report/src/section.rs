@@ -13,7 +13,7 @@ impl std::fmt::Display for Missing {
     }
 }
 
-pub type Known<T> = Result<T, Missing>;
+pub type OrMissing<T> = Result<T, Missing>;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {

@@ -12,7 +12,7 @@ use super::evaluation::EvaluationReport;
 use super::figure::{Drawing, Figure};
 use super::log::{self, Epoch};
 use super::plot::{Band, Curves};
-use super::section::{Kind, Known, Part, Section};
+use super::section::{Kind, OrMissing, Part, Section};
 use super::squares::Squares;
 use super::style::{BLUE, ORANGE};
 use super::table::{Cell, Table};
@@ -37,7 +37,7 @@ pub struct Weights {
     pub epochs: Vec<Epoch>,
     /// Training and validation loss before the fit.
     pub before: [Option<f64>; 2],
-    pub evaluation: Known<EvaluationReport>,
+    pub evaluation: OrMissing<EvaluationReport>,
 }
 
 pub fn read(path: &Path) -> Result<Vec<Weight>> {
@@ -93,7 +93,7 @@ pub fn section(name: &str, data: &Weights) -> Section {
 
 pub(super) fn add_evaluation(
     section: &mut Section,
-    evaluation: &Known<EvaluationReport>,
+    evaluation: &OrMissing<EvaluationReport>,
     more: impl FnOnce(&mut Part, &EvaluationReport),
 ) {
     let mut part = Part::new("Against positions");

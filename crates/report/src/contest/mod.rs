@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use super::bars::{Bar, Bars};
 use super::figure::{Drawing, Figure};
 use super::histogram::Histogram;
-use super::section::{Kind, Known, Missing, Part, Section};
+use super::section::{Kind, Missing, OrMissing, Part, Section};
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
 use games::Games;
@@ -41,7 +41,7 @@ pub struct Contest {
     pub reasons: BTreeMap<String, u64>,
     pub conditions: Vec<(String, String)>,
     /// The games, or why they are missing.
-    pub games: Known<Games>,
+    pub games: OrMissing<Games>,
     pub link: Option<(String, String)>,
 }
 
