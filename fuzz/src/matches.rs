@@ -62,16 +62,21 @@ pub fn selfplay(bytes: &[u8]) {
     resume::<Batch>(bytes, "games.vf");
 }
 
+/// Every opening of a book that is read can be played from.
+fn playable(options: BookOptions<'_>) {
+    let Ok(book) = Openings::load(options) else { return };
+    assert!(!book.is_empty());
+    for pair in 0..2 * book.len() {
+        assert!(!book.get(pair, true).legal_moves().is_empty());
+    }
+}
+
 /// A book of EPD, FEN or PGN, also packed: every opening can be played from.
 pub fn book(bytes: &[u8]) {
     with_file(bytes, "book", |path| {
         for (order, chess960, plies) in [(Order::Sequential, false, None), (Order::Random, true, Some(3))] {
             let options = BookOptions { path: Some(path), order, chess960, plies, ..BookOptions::default() };
-            let Ok(book) = Openings::load(options) else { continue };
-            assert!(!book.is_empty());
-            for pair in 0..2 * book.len() {
-                assert!(!book.get(pair, true).legal_moves().is_empty());
-            }
+            playable(options);
         }
     });
 }
@@ -122,10 +127,7 @@ pub fn polyglot(bytes: &[u8]) {
         }
         for (order, plies) in [(Order::Sequential, None), (Order::Random, Some(2))] {
             let options = BookOptions { path: Some(path), order, plies, ..BookOptions::default() };
-            let Ok(book) = Openings::load(options) else { continue };
-            for pair in 0..2 * book.len() {
-                assert!(!book.get(pair, true).legal_moves().is_empty());
-            }
+            playable(options);
         }
     });
 }

@@ -10,9 +10,6 @@ const ENDINGS: [&str; 4] = [".pgn", ".pgn.gz", ".pgn.bz2", ".pgn.zst"];
 /// Endings of texts, which are taken if they begin like games.
 const TEXT_ENDINGS: [&str; 4] = [".txt", ".txt.gz", ".txt.bz2", ".txt.zst"];
 
-/// Endings of archives, which are not unpacked.
-const ARCHIVES: [&str; 9] = [".zip", ".7z", ".rar", ".xz", ".lz4", ".tar", ".tar.gz", ".tgz", ".tar.bz2"];
-
 /// Bytes of a text in which a tag has to come.
 const HEAD: u64 = 1 << 14;
 
@@ -62,7 +59,7 @@ fn collect(folder: &Path, found: &mut Expanded) -> Result<()> {
             collect(&path, found)?;
         } else if !path.is_dir() && (ends(&ENDINGS) || (ends(&TEXT_ENDINGS) && begins_like_games(&path)?)) {
             found.files.push(path);
-        } else if ends(&ARCHIVES) {
+        } else if patzer_io::has_archive_ending(&name) {
             found.archives.push(path);
         }
     }

@@ -12,7 +12,7 @@ use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{FileReader, Length, SerializedFileReader};
 use parquet::file::serialized_reader::SerializedPageReader;
-use parquet::schema::types::SchemaDescriptor;
+use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
 
 use super::footer;
 use super::page_header::{self, Pages};
@@ -87,13 +87,7 @@ impl ParquetFile {
         let column = self.schema().column(place);
         let left = self.metadata().row_group(group).column(place).num_values() as u64;
         let levels = [column.max_rep_level(), column.max_def_level()].map(|most| most > 0);
-        let width = match column.physical_type() {
-            PhysicalType::INT32 | PhysicalType::FLOAT | PhysicalType::BYTE_ARRAY => 4,
-            PhysicalType::INT64 | PhysicalType::DOUBLE => 8,
-            PhysicalType::INT96 => 12,
-            PhysicalType::FIXED_LEN_BYTE_ARRAY => column.type_length().max(1) as usize,
-            PhysicalType::BOOLEAN => 1,
-        };
+        let width = fewest_bytes(&column);
         let pages = SoundPages { pages: self.pages(group, place)?, levels, width, left, dictionary: false };
         Ok(get_column_reader(column, Box::new(pages)))
     }
@@ -114,6 +108,17 @@ impl ParquetFile {
     /// The error for a column that ends early or does not decode.
     pub(super) fn damaged(&self, group: usize, error: &ParquetError) -> Error {
         Error::at(&self.path, format!("row group {group}"), format!("is damaged: {error}"))
+    }
+}
+
+/// Fewest bytes of a value in a dictionary of the column.
+fn fewest_bytes(column: &ColumnDescriptor) -> usize {
+    match column.physical_type() {
+        PhysicalType::BOOLEAN => 1,
+        PhysicalType::INT32 | PhysicalType::FLOAT | PhysicalType::BYTE_ARRAY => 4,
+        PhysicalType::INT64 | PhysicalType::DOUBLE => 8,
+        PhysicalType::INT96 => 12,
+        PhysicalType::FIXED_LEN_BYTE_ARRAY => column.type_length().max(1) as usize,
     }
 }
 
@@ -180,14 +185,6 @@ struct SoundPages {
 impl SoundPages {
     /// Why a page cannot be read.
     fn fault(&self, page: &Page) -> Option<&'static str> {
-        if let Page::DictionaryPage { buf, num_values, .. } = page {
-            let few = (*num_values as usize).checked_mul(self.width).is_some_and(|bytes| bytes <= buf.len());
-            return (!few).then_some("a dictionary has more values than bytes");
-        }
-        let by_dictionary = matches!(page.encoding(), Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
-        if by_dictionary && !self.dictionary {
-            return Some("a column has no dictionary");
-        }
         let sound = match page {
             // The encoding before RLE, out of use since 2013, says no length.
             Page::DataPage { def_level_encoding, rep_level_encoding, .. } => self
@@ -198,8 +195,16 @@ impl SoundPages {
             Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, .. } => def_levels_byte_len
                 .checked_add(*rep_levels_byte_len)
                 .is_some_and(|length| length as usize <= buf.len()),
-            Page::DictionaryPage { .. } => true,
+            Page::DictionaryPage { buf, num_values, .. } => {
+                let few =
+                    (*num_values as usize).checked_mul(self.width).is_some_and(|bytes| bytes <= buf.len());
+                return (!few).then_some("a dictionary has more values than bytes");
+            }
         };
+        let by_dictionary = matches!(page.encoding(), Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
+        if by_dictionary && !self.dictionary {
+            return Some("a column has no dictionary");
+        }
         (!sound).then_some("the levels of a page are not within it")
     }
 }

@@ -4,20 +4,54 @@ use std::path::Path;
 
 use crate::error::Error;
 
-/// What begins so, and the command that writes its content to standard output.
-const ARCHIVES: &[(usize, &[u8], &str, &str)] = &[
-    (0, b"PK\x03\x04", "a ZIP archive", "unzip -p"),
-    (0, b"7z\xbc\xaf\x27\x1c", "a 7z archive", "7z x -so"),
-    (0, b"Rar!\x1a\x07", "a RAR archive", "unrar p -inul"),
-    (0, b"\xfd7zXZ\0", "compressed by xz", "xz -dc"),
-    (0, b"\x04\x22\x4d\x18", "compressed by LZ4", "lz4 -dc"),
-    (257, b"ustar", "a tar archive", "tar -xOf"),
+/// A kind of file that is not unpacked here.
+struct Archive {
+    /// First bytes, from an offset.
+    magic: (usize, &'static [u8]),
+    endings: &'static [&'static str],
+    what: &'static str,
+    /// Writes the content to standard output.
+    command: &'static str,
+}
+
+const ARCHIVES: &[Archive] = &[
+    Archive { magic: (0, b"PK\x03\x04"), endings: &[".zip"], what: "a ZIP archive", command: "unzip -p" },
+    Archive {
+        magic: (0, b"7z\xbc\xaf\x27\x1c"),
+        endings: &[".7z"],
+        what: "a 7z archive",
+        command: "7z x -so",
+    },
+    Archive {
+        magic: (0, b"Rar!\x1a\x07"),
+        endings: &[".rar"],
+        what: "a RAR archive",
+        command: "unrar p -inul",
+    },
+    Archive { magic: (0, b"\xfd7zXZ\0"), endings: &[".xz"], what: "compressed by xz", command: "xz -dc" },
+    Archive {
+        magic: (0, b"\x04\x22\x4d\x18"),
+        endings: &[".lz4"],
+        what: "compressed by LZ4",
+        command: "lz4 -dc",
+    },
+    Archive {
+        magic: (257, b"ustar"),
+        endings: &[".tar", ".tar.gz", ".tgz", ".tar.bz2"],
+        what: "a tar archive",
+        command: "tar -xOf",
+    },
 ];
+
+/// Whether a name in lower case has the ending of an archive or of an unknown compression.
+pub fn has_archive_ending(name: &str) -> bool {
+    ARCHIVES.iter().flat_map(|archive| archive.endings).any(|ending| name.ends_with(ending))
+}
 
 /// The error of a file with these first decompressed bytes, if it is an archive or of an unknown compression.
 pub fn archive(path: &Path, head: &[u8]) -> Option<Error> {
-    let begins = |at: usize, magic: &[u8]| head.get(at..).is_some_and(|rest| rest.starts_with(magic));
-    let (.., what, command) = ARCHIVES.iter().find(|(at, magic, ..)| begins(*at, magic))?;
+    let begins = |(at, magic): (usize, &[u8])| head.get(at..).is_some_and(|rest| rest.starts_with(magic));
+    let Archive { what, command, .. } = ARCHIVES.iter().find(|archive| begins(archive.magic))?;
     Some(Error::data(
         path,
         format!("is {what}; unpack it first, or pass it on: `{command} FILE | patzer … -`"),

@@ -158,11 +158,9 @@ impl Journal {
         let (mut at, mut record) = (self.end, Vec::new());
         while at < length {
             let finished = next(&mut file, &mut record, self.most).map_err(fault)?;
-            let place =
-                |finished: &Finished| finished.block.checked_sub(self.first).map(|place| place as usize);
-            let found =
-                finished.and_then(|finished| Some((self.entries.get_mut(place(&finished)?)?, finished)));
-            let Some((entry, finished)) = found else {
+            let place = finished.as_ref().and_then(|finished| finished.block.checked_sub(self.first));
+            let entry = place.and_then(|place| self.entries.get_mut(place as usize));
+            let (Some(finished), Some(entry)) = (finished, entry) else {
                 at += 1;
                 let beyond = file.stream_position().map_err(fault)?;
                 file.seek_relative(at as i64 - beyond as i64).map_err(fault)?;
@@ -256,7 +254,7 @@ fn encode(finished: &Finished) -> Vec<u8> {
     bytes
 }
 
-/// Reads the record that begins here, and its bytes; `None` if there is no whole one of at most so many answers.
+/// Reads the record that begins here, and its bytes; `None` if there is no whole one of at most `most` answers.
 fn next(file: &mut impl Read, bytes: &mut Vec<u8>, most: u32) -> std::io::Result<Option<Finished>> {
     let word = |bytes: &[u8], at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
     bytes.resize(HEAD, 0);
