@@ -1,9 +1,15 @@
-//! Games: PGN, the comments of moves, and lines of moves.
+//! Games: PGN, the comments of moves, lines of moves, and what an interrupted extraction left.
+
+use std::fs;
 
 use patzer_chess::{Line, PackedBoard, PackedMove, key, legal, packed};
+use patzer_data::{AnyReader, extract, filter};
+use patzer_io::checked_line;
 use patzer_pgn::dialect::{DIALECTS, Reading, Side};
 use patzer_pgn::{GameSpan, GameSplitter, Parser, Record, Scoring};
 use shakmaty::{Chess, Position};
+
+use super::files::in_folder;
 
 /// All games, with `step` bytes arriving at a time.
 fn split(text: &[u8], step: usize) -> (Vec<u8>, Vec<GameSpan>) {
@@ -93,4 +99,45 @@ pub fn lines(choices: &[u8]) {
         assert_eq!(line.repetitions(), positions.iter().filter(|earlier| *earlier == after).count());
         positions.push(after.clone());
     }
+}
+
+const GAME: &str = "[Event \"?\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 1-0\n";
+
+/// The folder of an interrupted `extract --resume`, as checkpoints without checksums, a zero, a line end and positions:
+/// going on is an error or gives legal positions.
+pub fn partial(bytes: &[u8]) {
+    let split = bytes.windows(2).position(|window| window == b"\0\n").unwrap_or(bytes.len());
+    let (checkpoints, positions) = (&bytes[..split], bytes.get(split + 2..).unwrap_or_default());
+    in_folder(|folder| {
+        let [games, no_games, output] =
+            ["games.pgn", "none.pgn", "out.parquet"].map(|name| folder.join(name));
+        fs::write(&games, GAME).expect("a file");
+        fs::write(&no_games, "no games").expect("a file");
+        let files = [games, no_games];
+        let run = || {
+            let settings = extract::Settings { resume: true, ..extract::Settings::default() };
+            extract::extract(
+                &files,
+                Some(&output),
+                filter::Pipeline::new(&[], &[]).expect("no filters"),
+                &settings,
+                &mut |_| {},
+            )
+        };
+        // The first run ends at the file without games, and leaves a journal without checkpoints.
+        run().expect_err("no games");
+        let partial = folder.join("out.parquet.partial");
+        let mut journal = fs::read(partial.join("journal")).expect("a journal");
+        for line in checkpoints.split(|&byte| byte == b'\n') {
+            let Ok(checkpoint) = serde_json::from_slice::<serde_json::Map<_, _>>(line) else { continue };
+            journal.extend(checked_line::write(&checkpoint).expect("a line"));
+        }
+        fs::write(partial.join("journal"), journal).expect("a file");
+        fs::write(partial.join("positions"), positions).expect("a file");
+        if run().is_ok() {
+            let (mut dataset, mut records) = (AnyReader::open(&output, None).expect("a dataset"), Vec::new());
+            while dataset.next_batch(&mut records).expect("positions") {}
+            records.iter().for_each(check);
+        }
+    });
 }

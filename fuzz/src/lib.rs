@@ -18,6 +18,7 @@ pub const TARGETS: &[(&str, Target)] = &[
     ("pgn", games::pgn),
     ("comments", games::comments),
     ("lines", games::lines),
+    ("partial", games::partial),
     ("parquet", formats::parquet),
     ("bullet", formats::bullet),
     ("viri", formats::viri),

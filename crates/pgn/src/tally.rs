@@ -49,6 +49,13 @@ impl Sums {
         self.xy += other.xy;
     }
 
+    /// Whether at most this many values can add up to these sums.
+    fn is_of(&self, values: u64) -> bool {
+        let sums = [self.x, self.y, self.xx, self.yy, self.xy];
+        let Ok(n) = u64::try_from(self.n) else { return false };
+        n <= values && sums.iter().all(|sum| u128::from(sum.unsigned_abs()) <= u128::from(n) << 20)
+    }
+
     fn moments(&self) -> (f64, f64, f64) {
         let [n, x, y, xx, yy, xy] = [self.n, self.x, self.y, self.xx, self.yy, self.xy].map(|v| v as f64);
         (xx - x * x / n, yy - y * y / n, xy - x * y / n)
@@ -103,6 +110,13 @@ impl ScoreTally {
 
     pub fn scored(&self) -> u64 {
         self.positions.iter().sum()
+    }
+
+    /// Whether a source with this many games and positions can add up to these counts; it has any number of comments.
+    pub fn is_of(&self, games: u64, positions: u64) -> bool {
+        let scored = self.positions.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
+        let sums = self.by_turn.iter().chain([&self.small]).all(|sums| sums.is_of(positions));
+        self.games <= games && scored <= positions && self.unread < 1 << 60 && sums
     }
 
     /// Adds the records of one game with a result from White's side.

@@ -41,6 +41,12 @@ impl ScoreCounts {
         }
     }
 
+    /// Whether so many files, games and positions can add up to these counts.
+    pub(super) fn is_of(&self, files: usize, games: u64, positions: u64) -> bool {
+        let sound = |source: &SourceScores| source.file < files && source.tally.is_of(games, positions);
+        self.0.iter().all(sound)
+    }
+
     /// How the scores of a file are read; `None` if it has none.
     pub(super) fn survey(&self, file: usize) -> Option<&Survey> {
         self.0.iter().find(|source| source.file == file).map(|source| &source.survey)
