@@ -6,6 +6,7 @@
 #   BROAD_SEEDS  of the games with few nodes [1 to 5; 1 2 3]   BROAD_GAMES of each seed, with BROAD_NODES a move
 #                                                               [66000, 200; 24, 20]
 #   FINE_SEEDS   of the games with more [101 to 108; 101]      FINE_GAMES, FINE_NODES [20000, 1000; 24, 40]
+#   BROAD_MORE, FINE_MORE  games of earlier generations that join them [none]; BROAD_SEEDS=" " plays no others
 #   HELD_OUT     games to validate with, of FINE_NODES and seed 201 [2000; 24]
 #   OPENINGS     a book that the fine games of every third seed begin with, and 4 random plies [none: random starts]
 #   RECIPE       recipe that names base.nnue, broad.parquet, fine.parquet and held_out.parquet [embedded]
@@ -18,6 +19,8 @@ absolute() { case ${1:-} in '' | /*) echo "${1:-}" ;; *) echo "$PWD/$1" ;; esac;
 file() { case $1 in *.*) absolute "$1" ;; *) echo "$1" ;; esac; }
 NET=$(file "${NET:-default}") RECIPE=$(file "${RECIPE:-embedded}")
 OPENINGS=$(absolute "${OPENINGS:-}") BOOK=$(absolute "${BOOK:-}")
+absolutes() { for each in $1; do absolute "$each"; done; }
+BROAD_MORE=$(absolutes "${BROAD_MORE:-}") FINE_MORE=$(absolutes "${FINE_MORE:-}")
 study embedded
 default BROAD_SEEDS "1 2 3 4 5" "1 2 3"
 default BROAD_GAMES 66000 24
@@ -63,9 +66,9 @@ positions() {
 }
 
 all broad "$BROAD_SEEDS" "$BROAD_GAMES" "$BROAD_NODES"
-positions broad $played
+positions broad $played $BROAD_MORE
 all fine "$FINE_SEEDS" "$FINE_GAMES" "$FINE_NODES" "$OPENINGS"
-positions fine $played
+positions fine $played $FINE_MORE
 play held_out 201 "$HELD_OUT" "$FINE_NODES"
 positions held_out held_out.pgn.zst
 step start net convert "$NET" base.nnue

@@ -254,3 +254,15 @@ fn embedded_goes_from_self_play_to_a_test_wherever_it_is_killed() {
     assert_eq!(study("embedded", &out, &[]), table);
     assert!(fs::read(out.join("embedded.nnue")).unwrap() == fs::read(whole.join("embedded.nnue")).unwrap());
 }
+
+#[test]
+fn embedded_learns_from_games_of_earlier_generations_too() {
+    let (_folder, out) = place();
+    let games = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/engine.pgn.zst");
+    let settings = [("BROAD_SEEDS", " "), ("BROAD_MORE", games), ("FINE_MORE", games)];
+    let table = study("embedded", &out, &settings);
+    let row: Vec<&str> = table.lines().nth(2).unwrap().split('|').map(str::trim).collect();
+    let [broad, fine] = [row[1], row[2]].map(|cell| cell.parse::<u64>().unwrap());
+    assert!(broad > 10_000 && fine > broad, "{table}");
+    assert!(!out.join("play-broad-1.json").exists() && out.join("play-fine-101.json").exists());
+}
