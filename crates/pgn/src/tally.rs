@@ -112,7 +112,7 @@ impl ScoreTally {
         self.positions.iter().sum()
     }
 
-    /// Whether a source with this many games and positions can add up to these counts; it has any number of comments.
+    /// Whether the counts can be of a source with these numbers of games and positions; it has any number of comments.
     pub fn is_of(&self, games: u64, positions: u64) -> bool {
         let scored = self.positions.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
         let sums = self.by_turn.iter().chain([&self.small]).all(|sums| sums.is_of(positions));

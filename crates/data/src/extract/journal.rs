@@ -41,13 +41,14 @@ const MOST_POSITIONS: u64 = 1 << 40;
 impl Checkpoint {
     /// Whether all that was read is accounted for, and by no other files than the run's.
     fn agrees(&self, files: usize, passed: u64) -> bool {
-        let Summary { games, games_bad, positions_read, positions_written, dropped, .. } = &self.summary;
-        let dropped = dropped.values().fold(passed, |sum, count| sum.saturating_add(*count));
-        let counts = [*games, *positions_read, self.summary.null_moves, self.next_game];
+        let summary = &self.summary;
+        let counted = summary.dropped.values().fold(passed, |sum, count| sum.saturating_add(*count));
+        let counts = [summary.games, summary.positions_read, summary.null_moves, self.next_game];
         counts.iter().all(|count| *count <= MOST_POSITIONS)
-            && games_bad <= games
-            && (*positions_read, 0) == (dropped, *positions_written)
-            && self.scores.is_of(files, *games, *positions_read)
+            && summary.games_bad <= summary.games
+            && summary.positions_read == counted
+            && summary.positions_written == 0
+            && self.scores.is_of(files, summary.games, summary.positions_read)
             && self.sources.as_ref().is_none_or(|sources| sources.len() == files)
     }
 }
@@ -116,7 +117,7 @@ impl Journal {
             }
         };
         let spilled = SpillFile::named(&folder.join(POSITIONS), last.as_ref().map_or(0, |last| last.length))?;
-        if !last.as_ref().is_none_or(|last| last.agrees(files.len(), spilled.rows())) {
+        if last.as_ref().is_some_and(|last| !last.agrees(files.len(), spilled.rows())) {
             let reason = "holds counts that contradict each other; remove the folder to start again";
             return Err(Error::data(&path, reason));
         }
