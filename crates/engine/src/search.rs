@@ -70,7 +70,6 @@ pub(super) struct MoveContext {
 
 type FailedMoves = ArrayVec<Move, 48>;
 
-#[derive(Clone, Copy)]
 pub(super) struct NodeContext {
     pub alpha: Score,
     pub beta: Score,
@@ -278,10 +277,7 @@ impl<E: Evaluator> Search<'_, E> {
                 return 0;
             }
             let nodes = self.nodes;
-            let score = match self.noise.filter(|_| node.ply == 0) {
-                Some(noise) => self.misjudge::<PV>(node, &ctx, &mv, best, noise),
-                None => self.search_move::<PV>(node, &ctx, &mv, best, extension),
-            };
+            let score = self.search_move::<PV>(node, &ctx, &mv, best, extension);
             if self.time.stopped() {
                 return 0;
             }
@@ -405,23 +401,8 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// The score of a root move with an error of judgement; mates have none.
-    fn misjudge<const PV: bool>(
-        &mut self,
-        node: &Node,
-        ctx: &NodeContext,
-        mv: &MoveContext,
-        best: Score,
-        noise: Noise,
-    ) -> Score {
-        let error = noise.of(node.key, mv.m);
-        let ctx = NodeContext { alpha: ctx.alpha - error, beta: ctx.beta - error, ..*ctx };
-        let score = self.search_move::<PV>(node, &ctx, mv, best - error, 0);
-        if is_mate(score) { score } else { score + error }
-    }
-
     /// Principal variation search of one move: late moves at reduced depth, all but the first with a zero
-    /// window, re-searched if they fail high.
+    /// window, re-searched if they fail high. At the root the score may have an error of judgement; mates have none.
     fn search_move<const PV: bool>(
         &mut self,
         node: &Node,
@@ -433,7 +414,11 @@ impl<E: Evaluator> Search<'_, E> {
         let mut after = copy_position(node.position);
         after.play_unchecked(mv.m);
         let key = key::complete_after(mv.approximate_key, node.position, &after);
-        let (alpha, beta) = (ctx.alpha, ctx.beta);
+        let error = match self.noise {
+            Some(noise) if node.ply == 0 => noise.of(node.key, mv.m),
+            _ => 0,
+        };
+        let (alpha, beta, best) = (ctx.alpha - error, ctx.beta - error, best - error);
         let full = ctx.depth - 1 + extension;
         let child = Node { position: &after, key, ply: node.ply + 1, in_check: mv.gives_check };
         let reduction = if self.selective { self.late_move_reduction::<PV>(node, ctx, mv) } else { 0 };
@@ -455,6 +440,6 @@ impl<E: Evaluator> Search<'_, E> {
             score = -self.node::<true>(&child, -beta, -alpha, depth, false);
         }
         self.stack.pop();
-        score
+        if is_mate(score) { score } else { score + error }
     }
 }

@@ -139,8 +139,8 @@ impl Nnue {
         let (network, kernel) = (&*self.network, self.kernel);
         let perspectives = network.architecture().perspectives(side);
         self.accumulators.update(network, kernel, board, perspectives, ply);
-        let both =
-            [perspectives[0], perspectives[perspectives.len() - 1]].map(|of| self.accumulators.of(of, ply));
+        let (first, last) = (perspectives[0], perspectives[perspectives.len() - 1]);
+        let both = [self.accumulators.of(first, ply), self.accumulators.of(last, ply)];
         let accumulators = &both[..perspectives.len()];
         let layers = &network.outputs[bucket];
         let mut output = if network.architecture().is_single_layer() {
