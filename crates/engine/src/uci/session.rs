@@ -348,9 +348,11 @@ impl Session {
     }
 
     pub fn set_hash(&mut self, mb: usize) -> Result<(), OptionError> {
-        self.engine().resize(mb).map_err(OptionError::OutOfMemory)?;
-        self.hash_mb = mb;
-        Ok(())
+        // An engine that is made for this has no use for a table of the size before.
+        let before = std::mem::replace(&mut self.hash_mb, 1);
+        let resized = self.engine().resize(mb);
+        self.hash_mb = if resized.is_ok() { mb } else { before };
+        resized.map_err(OptionError::OutOfMemory)
     }
 
     pub fn set_threads(&mut self, threads: usize) {
