@@ -1,4 +1,4 @@
-//! `patzer fastchess` and `patzer cutechess`, and the binary under those names: what scripts of others rely on.
+//! `patzer fastchess`, and what it has in common with `patzer cutechess`: what scripts of others rely on.
 
 use std::fs;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::process::{Command, Output, Stdio};
 
 use crate::mock;
 
-const PATZER: &str = env!("CARGO_BIN_EXE_patzer");
+pub const PATZER: &str = env!("CARGO_BIN_EXE_patzer");
 
 /// A folder with a book of three openings.
-fn folder() -> tempfile::TempDir {
+pub fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let moves = ["e4", "d4", "c4"].map(|first| {
         let files = "abcdefgh";
@@ -28,7 +28,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-fn run_as(folder: &Path, program: &str, first: &[&str], words: &[String]) -> Output {
+pub fn run_as(folder: &Path, program: &str, first: &[&str], words: &[String]) -> Output {
     let mut command = Command::new(program);
     command.current_dir(folder).env(mock::VARIABLE, "").args(first).args(words);
     command.stdin(Stdio::null()).output().unwrap()
@@ -47,12 +47,12 @@ fn mocks(one: &str, two: &str) -> Vec<String> {
     words
 }
 
-fn line(text: &str) -> Vec<String> {
+pub fn line(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_string).collect()
 }
 
 #[track_caller]
-fn played(output: &Output) -> String {
+pub fn played(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     String::from_utf8(output.stdout.clone()).unwrap()
 }
@@ -70,7 +70,7 @@ fn refused(program: &str, text: &str) -> String {
 const SEEDS: [&str; 2] = ["name=A option.Seed=1", "name=B option.Seed=2"];
 
 /// Plays mocks with the options of fastchess.
-fn fastchess(folder: &Path, options: &str) -> Output {
+pub fn fastchess(folder: &Path, options: &str) -> Output {
     let words = [mocks(SEEDS[0], SEEDS[1]), line(options)].concat();
     run_as(folder, PATZER, &["fastchess"], &words)
 }
@@ -278,67 +278,6 @@ fn a_test_stops_with_its_verdict_and_exit_code_0() {
 }
 
 #[test]
-fn cutechess_has_its_own_words_and_lines() {
-    let folder = folder();
-    let exe = std::env::current_exe().unwrap().display().to_string();
-    let mut words = Vec::new();
-    for name in ["A", "B"] {
-        words.extend([String::from("-engine"), format!("cmd={exe}"), format!("name={name}")]);
-        words.extend(["--exact", "mock::engine", "--ignored", "--nocapture"].map(|arg| format!("arg={arg}")));
-    }
-    words.extend(line(
-        "-each proto=uci tc=inf depth=1 restart=auto trust -rounds 2 -games 2 -repeat -maxmoves 5 -openings file=book.epd \
-         format=epd policy=round -pgnout g.pgn min fi -ratinginterval 2 -site here -event there -debug",
-    ));
-    let text = played(&run_as(folder.path(), PATZER, &["cutechess"], &words));
-    assert_eq!(text.matches("\nScore of A vs B: ").count(), 4, "{text}");
-    assert!(text.contains("\nElo difference: ") && text.ends_with("\nFinished match\n"), "{text}");
-    assert!(text.contains("> A <--- go depth 1\n"), "{text}");
-    let pgn = fs::read_to_string(folder.path().join("g.pgn")).unwrap();
-    assert!(pgn.contains("[Event \"there\"]\n[Site \"here\"]\n") && !pgn.contains(['{', '}']), "{pgn}");
-    assert!(!pgn.contains("PlyCount"), "{pgn}");
-}
-
-/// Moves of books in the first two games.
-fn book_moves(pgn: &str) -> [usize; 2] {
-    let mut games = pgn.split("[Event ").skip(1);
-    [0, 1].map(|_| games.next().unwrap().matches("{book}").count())
-}
-
-#[test]
-fn engines_of_cutechess_play_from_polyglot_books() {
-    let folder = folder();
-    let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/polyglot.bin");
-    let exe = std::env::current_exe().unwrap().display().to_string();
-    let mut words = Vec::new();
-    for (name, depth) in [("A", 2), ("B", 3)] {
-        words.extend([String::from("-engine"), format!("cmd={exe}"), format!("name={name}")]);
-        words.extend(["--exact", "mock::engine", "--ignored", "--nocapture"].map(|arg| format!("arg={arg}")));
-        words.extend([format!("book={}", book.display()), format!("bookdepth={depth}")]);
-    }
-    words.extend(line("-each tc=inf depth=1 -games 2 -maxmoves 5 -srand 3 -bookmode disk -pgnout g.pgn"));
-    played(&run_as(folder.path(), PATZER, &["cutechess"], &words));
-    let pgn = fs::read_to_string(folder.path().join("g.pgn")).unwrap();
-    assert!(book_moves(&pgn).iter().all(|count| (1..=5).contains(count)), "{pgn}");
-    // The same book as openings: both games of a pair begin with its line.
-    let options = format!(
-        "-each nodes=5 -rounds 3 -maxmoves 5 -openings file={} order=random plies=4 -srand 1 -pgnout file=o.pgn",
-        book.display()
-    );
-    played(&fastchess(folder.path(), &options));
-    let pgn = fs::read_to_string(folder.path().join("o.pgn")).unwrap();
-    assert!((12..=24).contains(&pgn.matches("{book}").count()) && !pgn.contains("[FEN "), "{pgn}");
-    let lines: Vec<String> = pgn
-        .split("[Event ")
-        .skip(1)
-        .map(|game| game.split("\n\n").nth(1).unwrap().replace('\n', " "))
-        .map(|game| game.rsplit_once("{book}").unwrap().0.to_string())
-        .collect();
-    assert!(lines[0] == lines[1] && lines[2] == lines[3] && lines[0] != lines[2], "{lines:?}");
-    assert!(pgn.matches("[ECO \"").count() == 6 && pgn.contains("[Opening \""), "{pgn}");
-}
-
-#[test]
 fn a_run_goes_on_from_the_config_that_fastchess_or_patzer_wrote() {
     let folder = folder();
     let options = "-openings file=book.epd format=epd order=random -srand 5 -pgnout file=g.pgn notation=uci nodes=true \
@@ -395,41 +334,6 @@ fn a_run_goes_on_from_the_config_that_fastchess_or_patzer_wrote() {
         "{output:?}"
     );
     assert_eq!(fs::read_to_string(folder.path().join("config.json")).unwrap(), "{}\n");
-}
-
-#[test]
-fn a_knockout_and_a_pyramid_of_cutechess_are_played() {
-    let folder = folder();
-    let exe = std::env::current_exe().unwrap().display().to_string();
-    let engines: Vec<String> = ["A", "B", "C"]
-        .iter()
-        .zip(1..)
-        .flat_map(|(name, seed)| {
-            let mut words = vec!["-engine".to_string(), format!("cmd={exe}"), format!("name={name}")];
-            words.extend(
-                ["--exact", "mock::engine", "--ignored", "--nocapture"].map(|arg| format!("arg={arg}")),
-            );
-            words.extend([format!("option.Seed={seed}"), "option.Mode=illegal@0".to_string()]);
-            words
-        })
-        .collect();
-    for (kind, games) in [("knockout", 4), ("pyramid", 6)] {
-        let options = line(&format!(
-            "-each tc=inf depth=1 -games 2 -maxmoves 5 -openings file=book.epd format=epd -pgnout {kind}.pgn -tournament {kind}"
-        ));
-        played(&run_as(folder.path(), PATZER, &["cutechess"], &[engines.clone(), options].concat()));
-        let pgn = fs::read_to_string(folder.path().join(format!("{kind}.pgn"))).unwrap();
-        assert!(pgn.matches("[Event ").count() >= games, "{pgn}");
-        let first =
-            if kind == "knockout" { "[White \"B\"]\n[Black \"C\"]" } else { "[White \"A\"]\n[Black \"B\"]" };
-        let names: String = pgn
-            .lines()
-            .filter(|line| line.starts_with("[White \"") || line.starts_with("[Black \""))
-            .take(2)
-            .collect::<Vec<_>>()
-            .join("\n");
-        assert_eq!(names, first);
-    }
 }
 
 #[test]

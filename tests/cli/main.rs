@@ -7,6 +7,7 @@ mod bad_input;
 mod book;
 mod card;
 mod convert;
+mod cutechess;
 mod data_show;
 mod data_stats;
 mod data_validate;
