@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use patzer_data::filter::{DUPLICATES, Pipeline};
-use patzer_data::format::columns::Projection;
+use patzer_data::format::projection::Projection;
 use patzer_data::format::registry;
 use patzer_data::{AnyReader, Record, notices};
 use patzer_io::error::{Error, Result};

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::columns::Projection;
 use super::metadata::Metadata;
 use super::parquet::Dataset;
 use super::parquet_file::ParquetFile;
 use super::parquet_table;
+use super::projection::Projection;
 use super::registry::{self, Format, Read};
 use super::stream::{FileDigest, Input};
 use super::table::Columns;

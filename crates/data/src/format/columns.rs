@@ -299,70 +299,6 @@ impl Layout {
     }
 }
 
-/// A set of columns to read; fields of the other columns stay as in [`EMPTY`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Projection(u32);
-
-impl Projection {
-    pub const ALL: Projection = Projection(u32::MAX);
-    pub const GAME: Projection = Projection::of(&["game"]);
-    pub const KEY: Projection = Projection::of(&["board", "stm", "ep"]);
-    /// The columns of training without filters; splitting off a validation set also needs [`Projection::GAME`].
-    pub const TRAINING: Projection = Projection::of(&[
-        "board",
-        "stm",
-        "result",
-        "score",
-        "leaf",
-        "leaf_stm",
-        "leaf_score",
-        "mean_count",
-        "mean_sum",
-    ]);
-
-    /// Selects columns by name; an unknown name does not compile.
-    pub const fn of(names: &[&str]) -> Projection {
-        let (mut bits, mut nth) = (0, 0);
-        while nth < names.len() {
-            bits |= 1 << index(names[nth]);
-            nth += 1;
-        }
-        Projection(bits)
-    }
-
-    pub const fn and(self, other: Projection) -> Projection {
-        Projection(self.0 | other.0)
-    }
-
-    pub const fn has(self, columns: Projection) -> bool {
-        self.0 & columns.0 == columns.0
-    }
-
-    pub fn contains(self, column: &Column) -> bool {
-        self.0 >> index(column.name) & 1 == 1
-    }
-}
-
-/// Index of a column in [`COLUMNS`].
-const fn index(name: &str) -> usize {
-    let mut index = 0;
-    while index < COLUMNS.len() {
-        if equal(COLUMNS[index].name.as_bytes(), name.as_bytes()) {
-            return index;
-        }
-        index += 1;
-    }
-    panic!("no column has this name")
-}
-
-const fn equal(a: &[u8], b: &[u8]) -> bool {
-    let mut at = 0;
-    while at < a.len() && at < b.len() && a[at] == b[at] {
-        at += 1;
-    }
-    at == a.len() && at == b.len()
-}
-
 pub const EMPTY: Record = Record {
     board: PackedBoard([0; 24]),
     turn: Color::White,
@@ -389,6 +325,7 @@ pub const EMPTY: Record = Record {
 mod tests {
     use super::*;
     use crate::dedupe::{Dedupe, Keep};
+    use crate::format::projection::Projection;
     use crate::{Dataset, Metadata, Writer};
 
     fn filled(count: usize) -> Vec<Record> {
@@ -452,8 +389,7 @@ mod tests {
             let absent =
                 if matches!(column.name, "leaf" | "mean_count" | "wdl_win") { &empty } else { &defaults };
             assert_ne!(page(column, &records), page(column, absent), "{}", column.name);
-            let others = Projection(!(1 << index(column.name)));
-            let read = dataset.read_columns(0, others).unwrap();
+            let read = dataset.read_columns(0, Projection::all_but(column)).unwrap();
             assert_eq!(page(column, &read), page(column, absent), "{}", column.name);
         }
         // A file without the optional parts.

@@ -16,9 +16,10 @@ use parquet::file::metadata::ParquetMetaData;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor, Type, TypePtr};
 
 use super::any::is_dataset;
-use super::columns::{COLUMNS, Projection, READABLE};
+use super::columns::{COLUMNS, READABLE};
 use super::page::varint;
 use super::parquet::Dataset;
+use super::projection::Projection;
 use super::stream::Input;
 use super::{monty, visits};
 use crate::spill::{Spillable, field};

@@ -10,10 +10,10 @@ use rayon::prelude::*;
 
 use super::any::AnyReader;
 use super::any_writer::{AnyWriter, Target};
-use super::columns::Projection;
 use super::encode::ROWS_PER_PAGE;
 use super::legality;
 use super::metadata::Metadata;
+use super::projection::Projection;
 use super::registry;
 use crate::spill::Spillable;
 use crate::{Dataset, Leaf, Record, validate};

@@ -2,7 +2,8 @@
 
 use shakmaty::Position;
 
-use super::columns::{Column, EMPTY, Projection};
+use super::columns::{Column, EMPTY};
+use super::projection::Projection;
 use super::replay;
 use crate::{FAR, Record};
 use patzer_chess::packed::NO_EP;

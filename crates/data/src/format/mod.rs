@@ -39,6 +39,7 @@ pub mod parquet;
 pub mod parquet_file;
 mod parquet_table;
 pub(super) mod positioned;
+pub mod projection;
 pub mod registry;
 mod replay;
 mod rle;

@@ -6,7 +6,7 @@ use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
 use rayon::prelude::*;
 
-use super::columns::{self, Column, EMPTY, Layout, Projection, ReadableColumns};
+use super::columns::{self, Column, EMPTY, Layout, ReadableColumns};
 use super::encode::ROWS_PER_PAGE;
 use super::extra::ExtraColumn;
 use super::file_columns::{FileColumn, metadata_of, say};
@@ -16,6 +16,7 @@ use super::metadata::Metadata;
 use super::missing::{self, Missing};
 use super::page::Cursor;
 use super::parquet_file::ParquetFile;
+use super::projection::Projection;
 use crate::{Record, notices};
 use patzer_io::error::{Error, Result};
 

@@ -14,7 +14,7 @@ use crate::leaf::label;
 use patzer_chess::PackedBoard;
 use patzer_data::filter::Pipeline;
 use patzer_data::format::capabilities::Capabilities;
-use patzer_data::format::columns::Projection;
+use patzer_data::format::projection::Projection;
 use patzer_data::format::{UNKNOWN, epd};
 use patzer_data::{AnyReader, Metadata, Record, fast_epd, lines};
 use patzer_io as io;
