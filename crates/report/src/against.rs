@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::axes::Axes;
 use super::figure::{Drawing, Figure};
-use super::plot::{Axes, Curves, Tile};
+use super::plot::{Curves, Tile};
 use super::style::{GREEN, ORANGE};
 use super::table::{Cell, Table};
 

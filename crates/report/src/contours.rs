@@ -6,7 +6,8 @@ use std::path::Path;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::plot::{Axes, Chart, FILE, Tile, chart, tile, top_axis};
+use super::axes::{Axes, Chart, chart, top_axis};
+use super::plot::{FILE, Tile, tile};
 use super::style::{Canvas, Drawn, FONT, Format, INK, Look, PAPER, drawn, picture, shade};
 use patzer_io::error::Result;
 
@@ -145,7 +146,7 @@ fn write_level(chart: &mut Chart<'_, '_>, axes: &Axes, level: f64, segments: &[[
 
 #[cfg(test)]
 mod tests {
-    use super::super::plot::axes;
+    use super::super::axes::axes;
     use super::*;
 
     #[test]
@@ -179,7 +180,7 @@ mod tests {
     #[test]
     fn contours_are_drawn_only_between_measured_tiles() {
         let tile = |x: Range<f64>| Tile { x, y: -2.0..2.0, value: 0.5 };
-        let axes = crate::plot::axes();
+        let axes = crate::axes::axes();
         let all =
             Contours { axes, tiles: vec![tile(-2.0..-1.5), tile(-0.5..0.0)], levels: vec![], top: None };
         let drawn = |levels: &[f64]| {

@@ -1,9 +1,10 @@
 //! The report section of a dataset.
 
+use super::axes::Axes;
 use super::bars::{Bar, Bars};
 use super::figure::{Drawing, Figure, Surface};
 use super::histogram::Histogram;
-use super::plot::{Axes, Curves};
+use super::plot::Curves;
 use super::section::{Kind, OrMissing, Part, Section};
 use super::squares::Squares;
 use super::stats::{histograms, mobility, mobility_axes};

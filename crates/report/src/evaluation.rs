@@ -7,10 +7,11 @@ use shakmaty::fen::Fen;
 use shakmaty::{Board, Color, EnPassantMode};
 
 use super::against::{self, Labels, WIDTH};
+use super::axes::Axes;
 use super::diagram::Diagram;
 use super::figure::{Drawing, Figure};
 use super::move_values::{MoveValues, PlayedMove};
-use super::plot::{Axes, Band, Curves};
+use super::plot::{Band, Curves};
 use super::section::{Part, Section};
 use super::style::{BLUE, ORANGE};
 use super::table::{Cell, Table};

@@ -2,7 +2,7 @@ use std::path::Path;
 
 use plotters::prelude::*;
 
-use super::plot::{digits, tick};
+use super::axes::{digits, tick};
 use super::scale::{Kind, Scale};
 use super::style::{BLUE, Canvas, Drawn, FONT, Format, GRID, INK, Look, drawn};
 use patzer_io::error::Result;

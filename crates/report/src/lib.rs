@@ -6,6 +6,7 @@
 //! `figure::Figure`s with their numbers; [`html`] writes the page, [`compare`] puts runs side by side.
 
 mod against;
+mod axes;
 mod bars;
 pub mod compare;
 pub mod contest;

@@ -64,7 +64,7 @@ impl Ranged for Scale {
             Kind::Log => self.log_ticks(most),
             Kind::Whole => {
                 let whole = self.range.end.floor() - self.range.start.ceil() + 1.0;
-                let mut step = super::plot::round_step(whole / most.max(1) as f64).max(1.0);
+                let mut step = super::axes::round_step(whole / most.max(1) as f64).max(1.0);
                 // A wide step may miss a range away from 0.
                 while step > 1.0 && (self.range.start / step).ceil() * step > self.range.end {
                     step = (step / 2.0).floor();

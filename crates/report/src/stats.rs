@@ -2,9 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::axes::Axes;
 use super::heatmap::{self, Board};
 use super::histogram::Histogram;
-use super::plot::{self, Axes, Mark, Series};
+use super::plot::{self, Mark, Series};
 use super::style::BLUE;
 use patzer_data::stats::{Bucket, SCORE_BIN, SCORE_REACH, Stats};
 use patzer_io::error::Result;

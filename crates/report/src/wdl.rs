@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use super::axes::Axes;
 use super::contours::{Contours, contours};
-use super::plot::{Axes, Mark, Series, Tile, curves};
+use super::plot::{Mark, Series, Tile, curves};
 use super::style::{BLUE, GREEN, ORANGE, PURPLE};
 use patzer_chess::score::expected_score;
 use patzer_fit::wdl::{By, FittedModel, Row, WdlModel, WdlTable};
