@@ -71,7 +71,9 @@ pub fn check(file: &Positioned) -> std::result::Result<bool, &'static str> {
     let start = length.checked_sub(bytes as u64).ok_or(NO_FOOTER)?;
     let footer = read(start, bytes)?;
     if !footer_size::is_possible(&footer) {
-        return Err("its footer is damaged (it claims more than it has bytes for)");
+        return Err(
+            "its footer is damaged (it claims more than it has bytes for, or a field has a wrong type)",
+        );
     }
     let seal = start.checked_sub(SEAL as u64).map(|at| read(at, SEAL)).transpose()?;
     match seal.as_deref().and_then(|seal| seal.strip_prefix(MAGIC)) {

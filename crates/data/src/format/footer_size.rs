@@ -7,37 +7,27 @@
 /// Fields that lie deeper are not looked at; the parquet crate refuses such footers.
 const DEEPEST: usize = 65;
 
-/// Whether no element of the schema claims more children than the schema has elements, and no list more elements than
-/// there are bytes. True too if the bytes are not Thrift: the parquet crate says what is wrong with them.
+/// Whether no element of the schema claims more children than the schema has elements, no list more elements than there
+/// are bytes, and no field of the footer or of an element has another type than its own: the parquet crate reads a field by
+/// its number, so what follows would mean something else to it. True too if the bytes are not Thrift: the crate says what is
+/// wrong with them.
 pub fn is_possible(footer: &[u8]) -> bool {
     let mut bytes = Bytes { left: footer, possible: true };
     let _ = bytes.fields(0, &mut |bytes, id, kind| {
-        if (id, kind) != (2, LIST) {
-            return bytes.skip(kind, 0);
-        }
-        let (elements, kind) = bytes.list()?;
-        for _ in 0..elements {
-            if kind != STRUCT {
-                return None;
-            }
-            bytes.fields(0, &mut |bytes, id, kind| {
-                if (id, kind) != (5, I32) {
-                    return bytes.skip(kind, 1);
-                }
-                let zigzag = bytes.varint()?;
-                // Negative numbers are odd, and refused by the parquet crate.
-                bytes.possible &= zigzag & 1 == 1 || zigzag >> 1 <= elements;
-                Some(())
-            })?;
-        }
-        Some(())
+        bytes.has_its_type(id, kind, &OF_FOOTER)?;
+        if id == 2 { bytes.schema() } else { bytes.skip(kind, 0) }
     });
     bytes.possible
 }
 
 const I32: u8 = 5;
+const I64: u8 = 6;
+const BINARY: u8 = 8;
 const LIST: u8 = 9;
 const STRUCT: u8 = 12;
+/// Types of the fields from 1 on.
+const OF_FOOTER: [u8; 9] = [I32, LIST, I64, LIST, LIST, BINARY, LIST, STRUCT, BINARY];
+const OF_ELEMENT: [u8; 10] = [I32, I32, I32, BINARY, I32, I32, I32, I32, I32, STRUCT];
 
 /// What is left to read; every method is `None` at its end.
 struct Bytes<'a> {
@@ -83,6 +73,34 @@ impl Bytes<'_> {
         let truths = count > 0 && kinds.iter().any(|kind| matches!(kind, 1 | 2));
         self.possible &= count <= self.left.len() as u64 && !truths;
         self.possible.then_some(())
+    }
+
+    /// Notes a field that is in the table with another type.
+    fn has_its_type(&mut self, id: u64, kind: u8, types: &[u8]) -> Option<()> {
+        let own = usize::try_from(id).ok().and_then(|id| types.get(id.checked_sub(1)?));
+        self.possible &= own.is_none_or(|own| *own == kind);
+        self.possible.then_some(())
+    }
+
+    fn schema(&mut self) -> Option<()> {
+        let (elements, kind) = self.list()?;
+        for _ in 0..elements {
+            if kind != STRUCT {
+                return None;
+            }
+            self.fields(0, &mut |bytes, id, kind| {
+                bytes.has_its_type(id, kind, &OF_ELEMENT)?;
+                if id != 5 {
+                    return bytes.skip(kind, 1);
+                }
+                let zigzag = bytes.varint()?;
+                // Negative numbers are odd, and refused by the parquet crate, which cuts longer ones to 32 bits.
+                let is_negative = zigzag & 1 == 1 && zigzag <= u64::from(u32::MAX);
+                bytes.possible &= is_negative || zigzag >> 1 <= elements;
+                Some(())
+            })?;
+        }
+        Some(())
     }
 
     /// Visits the fields of a struct, whose values the visitor reads.
@@ -165,19 +183,30 @@ mod tests {
         let whole = footer(&[2]);
         (0..whole.len()).for_each(|end| assert_eq!(is_possible(&whole[..end]), !matches!(end, 4 | 5)));
         // Lists in lists without end.
-        assert!(is_possible(&[0x19, 0x19].repeat(10_000)));
+        assert!(is_possible(&[0xa9, 0x19].repeat(10_000)));
     }
 
     #[test]
     fn a_list_with_more_elements_than_bytes_is_impossible() {
-        // Numbers in a list of field 1, then in one of a map.
-        assert!(is_possible(&[0x19, 0x25, 2, 2, 0]));
-        assert!(!is_possible(&[0x19, 0x45, 2, 2, 0]));
-        assert!(!is_possible(&[0x19, 0xf5, 0xff, 0xff, 0xff, 0xff, 0x0f, 2, 0]));
-        assert!(is_possible(&[0x1b, 1, 0x55, 2, 2, 0]));
-        assert!(!is_possible(&[0x1b, 9, 0x55, 2, 2, 0]));
+        // Numbers in a list of field 10, then in one of a map.
+        assert!(is_possible(&[0xa9, 0x25, 2, 2, 0]));
+        assert!(!is_possible(&[0xa9, 0x45, 2, 2, 0]));
+        assert!(!is_possible(&[0xa9, 0xf5, 0xff, 0xff, 0xff, 0xff, 0x0f, 2, 0]));
+        assert!(is_possible(&[0xab, 1, 0x55, 2, 2, 0]));
+        assert!(!is_possible(&[0xab, 9, 0x55, 2, 2, 0]));
         // Truth values, for which the bytes would do.
-        assert!(!is_possible(&[0x19, 0x21, 1, 1, 0]));
-        assert!(!is_possible(&[0x1b, 1, 0x15, 1, 2, 0]));
+        assert!(!is_possible(&[0xa9, 0x21, 1, 1, 0]));
+        assert!(!is_possible(&[0xab, 1, 0x15, 1, 2, 0]));
+    }
+
+    #[test]
+    fn a_field_of_another_type_is_impossible() {
+        // The version as a list; the name of an element as one, which the parquet crate would read as text.
+        assert!(!is_possible(&[0x19, 0x05, 0]));
+        let named = |kind: u8| [0x15, 2, 0x19, 0x1c, 0x40 | kind, 6, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert!(is_possible(&named(BINARY)));
+        assert!(!is_possible(&named(LIST)));
+        // −2³¹ − 1, of which 32 bits are positive.
+        assert!(!is_possible(&footer(&[0x81, 0x80, 0x80, 0x80, 0x10])));
     }
 }
