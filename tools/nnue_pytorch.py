@@ -5,7 +5,7 @@ CHECKOUT is one of official-stockfish/nnue-pytorch, PATZER the program, POSITION
 (`patzer data convert DATA --format epd --dialect pipe`), of which the first 2,048 are taken. FOLDER has to be new. Loss, layers
 and feature transformer are nnue-pytorch's own modules in 64-bit floats, without quantisation; rows, buckets and targets are
 read here. patzer's gradient is the difference of its weights before and after a step of gradient descent. Needs PyTorch,
-NumPy, and what nnue-pytorch imports: tyro, torchmetrics, lightning, schedulefree, numba.
+NumPy, and what nnue-pytorch imports: chess, tyro, torchmetrics, lightning, schedulefree, numba.
 """
 
 import json
@@ -120,22 +120,20 @@ def loss_and_gradients(weights: dict[str, torch.Tensor], lines: list[str]) -> tu
     layers = LayerStacks(BUCKETS, LayerStacksConfig(L1=HIDDEN, L2=FIRST + 1, L3=SECOND), quantisation)
     passed = [*range(PASSING), *range(FIRST + 1, FIRST + 1 + PASSING)]
     first, second, last = layers.l1.linear, layers.l2.linear, layers.output.linear
+    # Parameter, its shape by bucket, and the part that patzer has.
     parts = {
-        "l1w": lambda of: of(first.weight).view(BUCKETS, FIRST + 1, -1)[:, :FIRST],
-        "l1b": lambda of: of(first.bias).view(BUCKETS, -1)[:, :FIRST],
-        "l2w": lambda of: of(second.weight).view(BUCKETS, SECOND, -1)[..., passed],
-        "l2b": lambda of: of(second.bias).view(BUCKETS, -1),
-        "l3w": lambda of: of(last.weight).view(BUCKETS, 1, -1)[..., 2 * (FIRST + 1) :],
-        "l3b": lambda of: of(last.bias).view(BUCKETS, 1),
+        "l1w": (first.weight, (BUCKETS, FIRST + 1, -1), np.s_[:, :FIRST]),
+        "l1b": (first.bias, (BUCKETS, -1), np.s_[:, :FIRST]),
+        "l2w": (second.weight, (BUCKETS, SECOND, -1), np.s_[..., passed]),
+        "l2b": (second.bias, (BUCKETS, -1), np.s_[:]),
+        "l3w": (last.weight, (BUCKETS, 1, -1), np.s_[..., 2 * (FIRST + 1) :]),
+        "l3b": (last.bias, (BUCKETS, 1), np.s_[:]),
     }
     with torch.no_grad():
         for parameter in layers.parameters():
             parameter.zero_()
-        for name, part in parts.items():
-            if name == "l2w":
-                second.weight.view(BUCKETS, SECOND, -1)[..., passed] = weights[name]
-            else:
-                part(lambda parameter: parameter).copy_(weights[name])
+        for name, (parameter, shape, part) in parts.items():
+            parameter.view(shape)[part] = weights[name]
     ours, white, black, buckets, scores, results = batch(lines)
     hidden, own, other = double_feature_transform(
         ours, 1 - ours, white, black, buckets, table, bias, quantisation.max_ft_activation, HIDDEN, backend="torch"
@@ -147,7 +145,8 @@ def loss_and_gradients(weights: dict[str, torch.Tensor], lines: list[str]) -> tu
     loss = calculate_sf_loss(output * 400, scores, results, parameters, 1 - WDL)
     loss.backward()
     gradients = {"l0w": table.grad[:, :HIDDEN], "l0b": bias.grad[:HIDDEN], "psqt": table.grad[:, HIDDEN:]}
-    return loss.item(), gradients | {name: part(lambda parameter: parameter.grad) for name, part in parts.items()}
+    gradients |= {name: parameter.grad.view(shape)[part] for name, (parameter, shape, part) in parts.items()}
+    return loss.item(), gradients
 
 
 def main() -> None:

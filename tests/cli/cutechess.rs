@@ -3,24 +3,15 @@
 use std::fs;
 use std::path::Path;
 
-use crate::fastchess::{PATZER, fastchess, folder, line, played, run_as};
+use crate::fastchess::{PATZER, fastchess, folder, line, mocks, played, run_as};
 
-/// Words of mock engines, each with its options.
-fn mocks(engines: &[impl AsRef<str>]) -> Vec<String> {
-    let exe = std::env::current_exe().unwrap().display().to_string();
-    let words = |options: &str| {
-        let mut words = vec!["-engine".to_string(), format!("cmd={exe}")];
-        words.extend(["--exact", "mock::engine", "--ignored", "--nocapture"].map(|arg| format!("arg={arg}")));
-        words.extend(line(options));
-        words
-    };
-    engines.iter().flat_map(|options| words(options.as_ref())).collect()
-}
+/// A word for each argument.
+const ARGS: [&str; 4] = ["arg=--exact", "arg=mock::engine", "arg=--ignored", "arg=--nocapture"];
 
 #[test]
 fn cutechess_has_its_own_words_and_lines() {
     let folder = folder();
-    let mut words = mocks(&["name=A", "name=B"]);
+    let mut words = mocks(&ARGS, &["name=A", "name=B"]);
     words.extend(line(
         "-each proto=uci tc=inf depth=1 restart=auto trust -rounds 2 -games 2 -repeat -maxmoves 5 -openings file=book.epd \
          format=epd policy=round -pgnout g.pgn min fi -ratinginterval 2 -site here -event there -debug",
@@ -46,7 +37,7 @@ fn engines_of_cutechess_play_from_polyglot_books() {
     let book = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/polyglot.bin");
     let options = [("A", 2), ("B", 3)]
         .map(|(name, depth)| format!("name={name} book={} bookdepth={depth}", book.display()));
-    let mut words = mocks(&options);
+    let mut words = mocks(&ARGS, &options);
     words.extend(line("-each tc=inf depth=1 -games 2 -maxmoves 5 -srand 3 -bookmode disk -pgnout g.pgn"));
     played(&run_as(folder.path(), PATZER, &["cutechess"], &words));
     let pgn = fs::read_to_string(folder.path().join("g.pgn")).unwrap();
@@ -73,6 +64,7 @@ fn engines_of_cutechess_play_from_polyglot_books() {
 fn a_knockout_and_a_pyramid_of_cutechess_are_played() {
     let folder = folder();
     let engines = mocks(
+        &ARGS,
         &[("A", 1), ("B", 2), ("C", 3)]
             .map(|(name, seed)| format!("name={name} option.Seed={seed} option.Mode=illegal@0")),
     );

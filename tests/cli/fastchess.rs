@@ -34,18 +34,20 @@ pub fn run_as(folder: &Path, program: &str, first: &[&str], words: &[String]) ->
     command.stdin(Stdio::null()).output().unwrap()
 }
 
-/// Words of two mock engines.
-fn mocks(one: &str, two: &str) -> Vec<String> {
+/// Words of mock engines: how each gets its arguments, then its options.
+pub fn mocks(arguments: &[&str], engines: &[impl AsRef<str>]) -> Vec<String> {
     let exe = std::env::current_exe().unwrap().display().to_string();
-    let mut words = Vec::new();
-    for options in [one, two] {
-        words.push("-engine".to_string());
-        words.push(format!("cmd={exe}"));
-        words.push("args=--exact mock::engine --ignored --nocapture".to_string());
-        words.extend(options.split_whitespace().map(str::to_string));
-    }
-    words
+    let words = |options: &str| {
+        let mut words = vec!["-engine".to_string(), format!("cmd={exe}")];
+        words.extend(arguments.iter().map(|word| word.to_string()));
+        words.extend(line(options));
+        words
+    };
+    engines.iter().flat_map(|options| words(options.as_ref())).collect()
 }
+
+/// All arguments in one word.
+const ARGS: [&str; 1] = ["args=--exact mock::engine --ignored --nocapture"];
 
 pub fn line(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_string).collect()
@@ -71,7 +73,7 @@ const SEEDS: [&str; 2] = ["name=A option.Seed=1", "name=B option.Seed=2"];
 
 /// Plays mocks with the options of fastchess.
 pub fn fastchess(folder: &Path, options: &str) -> Output {
-    let words = [mocks(SEEDS[0], SEEDS[1]), line(options)].concat();
+    let words = [mocks(&ARGS, &SEEDS), line(options)].concat();
     run_as(folder, PATZER, &["fastchess"], &words)
 }
 
@@ -157,8 +159,11 @@ fn the_command_line_of_fishtests_worker_plays_its_test() {
     let mut words = line(options);
     words.extend(["-event".to_string(), "Batch 5: new vs base".to_string()]);
     words.extend(mocks(
-        "tc=9.95+0.10 dir=. name=New-e443b2459e option.Seed=1",
-        "tc=9.95+0.10 dir=. name=Base-e443 option.Seed=2",
+        &ARGS,
+        &[
+            "tc=9.95+0.10 dir=. name=New-e443b2459e option.Seed=1",
+            "tc=9.95+0.10 dir=. name=Base-e443 option.Seed=2",
+        ],
     ));
     words.extend(line("-each proto=uci option.Seed=3"));
     let text = played(&run_as(folder.path(), PATZER, &["fastchess"], &words));
@@ -239,7 +244,7 @@ fn faults_of_engines_are_reported_in_fastchesss_words() {
     let folder = folder();
     let first = |mode: &str, options: &str| {
         let one = format!("name=bad option.Seed=1 option.Mode={mode}");
-        let words = [mocks(&one, "name=good option.Seed=2"), line(options)].concat();
+        let words = [mocks(&ARGS, &[&one, "name=good option.Seed=2"]), line(options)].concat();
         played(&run_as(folder.path(), PATZER, &["fastchess"], &words))
     };
     let text = first("late@1", "-each st=0.01 -rounds 1 -maxmoves 2");
@@ -271,7 +276,8 @@ fn a_test_stops_with_its_verdict_and_exit_code_0() {
     let folder = folder();
     let options =
         "-each nodes=1 -rounds 500 -resign movecount=1 score=500 -sprt elo0=0 elo1=200 alpha=0.05 beta=0.05";
-    let words = [mocks("name=A option.Score=0", "name=B option.Score=-900"), line(options)].concat();
+    let words =
+        [mocks(&ARGS, &["name=A option.Score=0", "name=B option.Score=-900"]), line(options)].concat();
     let text = played(&run_as(folder.path(), PATZER, &["fastchess"], &words));
     assert!(text.contains("\nSPRT ([0.00, 200.00]) completed - H1 was accepted\nFinished match\n"), "{text}");
     assert!(text.contains("\nLLR: ") && !text.contains("Finished game 1000 "), "{text}");
