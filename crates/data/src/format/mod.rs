@@ -23,7 +23,7 @@ mod file_columns;
 #[cfg(all(test, unix))]
 mod flips;
 mod footer;
-mod footer_size;
+mod footer_struct;
 mod foreign;
 mod joined;
 pub mod jsonl;
