@@ -4,11 +4,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
+use shakmaty::Color;
 
 use crate::{Error, Result, Ui};
+use patzer_chess::PackedBoard;
+use patzer_data::Record;
 use patzer_data::lines::BadLine;
 use patzer_label::prepare::{self, DataSelection, Event};
-pub use patzer_label::prepare::{Account, Offer, Split, default_dataset};
+pub use patzer_label::prepare::{Account, Split, default_dataset};
+
+/// A position with the board to judge and its side to move.
+pub type Offer<'a> = prepare::Offer<'a, (PackedBoard, Color)>;
 
 /// Where the data comes from and what is kept of it: arguments that several commands share.
 #[derive(Debug, clap::Args)]
@@ -76,7 +82,8 @@ pub fn stream(
     ui: &Ui,
     take: &mut dyn FnMut(&Offer<'_>) -> Result<Option<&'static str>>,
 ) -> Result<Account> {
-    prepare::stream(&args.selection(), split, &reporter(ui), take)
+    let make = |_: &Record, board, turn| Ok((board, turn));
+    prepare::stream(&args.selection(), split, &reporter(ui), &make, take)
 }
 
 /// The score from White's side.

@@ -51,8 +51,8 @@ pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     let mut out = Output::create(output)?;
     let (mut scratch, mut written) = (Trace::default(), 0);
     let account = stream(&args, Split::default(), ui, &mut |offer| {
-        let item =
-            TuneItem { board: offer.board, turn: offer.turn, target: offer.result, weight: 1.0, game: 0 };
+        let (board, turn) = offer.item;
+        let item = TuneItem { board, turn, target: offer.result, weight: 1.0, game: 0 };
         let score = white_score(offer);
         // 53 bits: exact as a double in every language.
         let game = offer.group & ((1 << 53) - 1);

@@ -100,11 +100,11 @@ fn load(source: &Source, limit: u64, ui: &Ui) -> Result<Positions> {
         if cases.len() as u64 >= limit {
             return Ok(Some("beyond the limit"));
         }
-        let score = offer.record.score.map(i32::from);
+        let ((board, turn), score) = (offer.item, offer.record.score.map(i32::from));
         cases.push(Case {
-            board: offer.board,
-            turn: offer.turn,
-            halfmoves: halfmoves_at(offer.record, &offer.board),
+            board,
+            turn,
+            halfmoves: halfmoves_at(offer.record, &board),
             result: offer.result,
             score: score.map(|score| offer.record.turn.fold_wb(score, -score)),
             game: offer.group,

@@ -122,8 +122,8 @@ fn gather(
                 Err(reason) => return Ok(Some(reason)),
             };
             let game = games[usize::from(offer.held_out)].number(Some(offer.group));
-            let item = TuneItem { board: offer.board, turn: offer.turn, target, weight, game };
-            push(item, offer.held_out)?;
+            let (board, turn) = offer.item;
+            push(TuneItem { board, turn, target, weight, game }, offer.held_out)?;
             Ok(None)
         })
     })?;

@@ -23,18 +23,14 @@ pub struct Preview {
 impl Preview {
     pub fn new(data: &DataSelection, split: Split, report: &Report<'_>) -> Result<Preview> {
         let (mut positions, mut validation, mut sample) = (0, Vec::new(), Vec::new());
-        let account = interleaved(data, split, report, &mut |offer| {
-            let item = match train_item(offer.record, offer.board, offer.turn) {
-                Ok(item) => item,
-                Err(reason) => return Ok(Some(reason)),
-            };
+        let account = interleaved(data, split, report, &train_item, &mut |offer| {
             match offer.held_out {
-                true if validation.len() < VALIDATION => validation.push(item),
+                true if validation.len() < VALIDATION => validation.push(offer.item),
                 true => return Ok(Some("more to validate than is kept")),
                 false => {
                     positions += 1;
                     if sample.len() < SAMPLE {
-                        sample.push(item);
+                        sample.push(offer.item);
                     }
                 }
             }
@@ -82,7 +78,7 @@ fn send(data: &DataSelection, split: Split, settings: &Settings, mut sender: Str
     for pass in 0.. {
         let (mut wanted, mut count, mut offered) = (true, 0u64, 0u64);
         // The first pass has reported everything.
-        let pass = interleaved(data, split, &|_| (), &mut |offer| {
+        let pass = interleaved(data, split, &|_| (), &train_item, &mut |offer| {
             if offer.held_out {
                 return Ok(None);
             }
@@ -92,14 +88,9 @@ fn send(data: &DataSelection, split: Split, settings: &Settings, mut sender: Str
             {
                 return Ok(None);
             }
-            match train_item(offer.record, offer.board, offer.turn) {
-                Ok(item) => {
-                    count += 1;
-                    wanted = sender.push(item);
-                    if wanted { Ok(None) } else { Err(Error::internal("the receiver is gone")) }
-                }
-                Err(reason) => Ok(Some(reason)),
-            }
+            count += 1;
+            wanted = sender.push(offer.item);
+            if wanted { Ok(None) } else { Err(Error::internal("the receiver is gone")) }
         });
         if !wanted {
             return Ok(());

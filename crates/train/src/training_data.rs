@@ -176,12 +176,12 @@ fn pqr_groups(
     if data.resolve {
         return Err(Error::usage("loss = \"pqr\" learns from the moves played: it needs --no-resolve"));
     }
-    let number = std::cell::Cell::new(0u64);
-    let groups = prepare(data, split, report, |record, _, _| {
-        number.set(number.get() + 1);
+    let groups = prepare(data, split, report, &|record, _, _| {
         let position = record.position().ok_or("no legal position")?;
         let best = record.played.unpack(&position).ok_or("no move played")?;
-        PqrGroup::new(&position, best, rng::mix(settings.seed, number.get())).ok_or("no other legal move")
+        let place = u64::from(record.game) << 16 | u64::from(record.ply);
+        let seed = rng::mix(rng::mix(settings.seed, record.key() as u64), place);
+        PqrGroup::new(&position, best, seed).ok_or("no other legal move")
     })?;
     let mut left_out = 0;
     let mut items = groups.map(|part| {
@@ -223,11 +223,11 @@ fn in_memory(
         return pqr_groups(data, split, settings, report);
     }
     let Some(lambda) = settings.td_lambda else {
-        let items = prepare(data, split, report, train_item)?;
+        let items = prepare(data, split, report, &train_item)?;
         k.of(&items.train)?;
         return Ok(items);
     };
-    let mut games = prepare(data, split, report, |record, board, turn| {
+    let mut games = prepare(data, split, report, &|record, board, turn| {
         let (item, ply, to_end) = (train_item(record, board, turn)?, record.ply, record.to_end);
         Ok(GamePosition { item, game: record.game, ply, to_end })
     })?;

@@ -1,12 +1,10 @@
 //! Batches of positions, read and judged while the one before is offered.
 
 use rayon::prelude::*;
-use shakmaty::Color;
 
 use super::Split;
-use super::stream::{Account, Offer, Take};
+use super::stream::{Account, MakeItem, Offer, Take};
 use crate::leaf::fit_target;
-use patzer_chess::PackedBoard;
 use patzer_data::filter::{DUPLICATES, FilterSet};
 use patzer_data::key_set::KeySet;
 use patzer_data::{AnyReader, Record};
@@ -31,46 +29,56 @@ impl OpenFile {
 const CHUNK: usize = 1 << 10;
 
 /// What is known of a position without the positions before it.
-struct Verdict {
+struct Verdict<T> {
     kept: bool,
-    board: std::result::Result<(PackedBoard, Color), &'static str>,
+    item: std::result::Result<T, &'static str>,
+    result: f32,
     group: u64,
     held_out: bool,
 }
 
 /// What decides on a position without the positions before it.
-pub struct BatchRules<'a> {
+pub struct BatchRules<'a, T> {
     pub filters: &'a FilterSet,
     pub split: Split,
     pub resolved: bool,
+    pub make: &'a MakeItem<'a, T>,
 }
 
-impl BatchRules<'_> {
+impl<T: Copy + Send> BatchRules<'_, T> {
     /// Judges the records of a batch; `game` is the game of one, where known.
-    pub fn apply(&self, batch: &mut Batch, game: impl Fn(&Record) -> Option<u64> + Sync) {
-        let verdict = |record: &Record| {
+    pub fn apply(&self, batch: &mut Batch<T>, game: impl Fn(&Record) -> Option<u64> + Sync) {
+        let verdict = |record: &mut Record| {
+            if !self.resolved {
+                record.leaf = None;
+            }
             let kept = self.filters.keep(record);
             let group = game(record).unwrap_or_else(|| record.key() as u64);
-            let board = kept.and_then(|()| fit_target(record, self.resolved));
-            Verdict { kept: kept.is_ok(), board, group, held_out: self.split.holds_out(group) }
+            let target = kept.and_then(|()| fit_target(record, self.resolved));
+            let item = target.and_then(|(board, turn)| (self.make)(record, board, turn));
+            let result = (record.outcome() + 1.0) / 2.0;
+            Verdict { kept: kept.is_ok(), item, result, group, held_out: self.split.holds_out(group) }
         };
         let Batch { records, verdicts, .. } = batch;
-        records.par_iter().with_min_len(CHUNK).map(verdict).collect_into_vec(verdicts);
+        records.par_iter_mut().with_min_len(CHUNK).map(verdict).collect_into_vec(verdicts);
     }
 }
 
 /// Positions of a file, judged.
-#[derive(Default)]
-pub struct Batch {
+pub struct Batch<T> {
     pub file: usize,
     pub records: Vec<Record>,
-    verdicts: Vec<Verdict>,
+    verdicts: Vec<Verdict<T>>,
 }
 
-impl Batch {
+impl<T: Copy + Send> Batch<T> {
+    pub fn new(file: usize) -> Batch<T> {
+        Batch { file, records: Vec::new(), verdicts: Vec::new() }
+    }
+
     /// Reads from the file with the smallest share read, and judges; false at the end of all. Files that are read leave
     /// the list.
-    pub fn read(&mut self, files: &mut Vec<OpenFile>, rules: &BatchRules<'_>) -> Result<bool> {
+    pub fn read(&mut self, files: &mut Vec<OpenFile>, rules: &BatchRules<'_, T>) -> Result<bool> {
         while let Some(next) = (0..files.len()).min_by(|a, b| files[*a].share().total_cmp(&files[*b].share()))
         {
             let open = &mut files[next];
@@ -79,9 +87,6 @@ impl Batch {
                 continue;
             }
             open.read += self.records.len() as u64;
-            if !rules.resolved {
-                self.records.iter_mut().for_each(|record| record.leaf = None);
-            }
             let (file, games) = (open.file, open.games);
             let game = |record: &Record| games.then(|| file << 32 | u64::from(record.game));
             rules.apply(self, game);
@@ -96,24 +101,17 @@ impl Batch {
         &self,
         seen: &mut Option<&mut KeySet>,
         account: &mut Account,
-        take: &mut Take<'_>,
+        take: &mut Take<'_, T>,
     ) -> Result<()> {
         for (record, verdict) in self.records.iter().zip(&self.verdicts) {
             account.read += 1;
             // The first of equal positions stays, so order matters.
             let new = !verdict.kept || seen.as_mut().is_none_or(|seen| seen.insert(record.key()));
-            let reason = match verdict.board {
+            let &Verdict { item, result, group, held_out, .. } = verdict;
+            let reason = match item {
                 _ if !new => Some(DUPLICATES),
                 Err(reason) => Some(reason),
-                Ok((board, turn)) => take(&Offer {
-                    file: self.file,
-                    record,
-                    result: (record.outcome() + 1.0) / 2.0,
-                    board,
-                    turn,
-                    group: verdict.group,
-                    held_out: verdict.held_out,
-                })?,
+                Ok(item) => take(&Offer { file: self.file, record, item, result, group, held_out })?,
             };
             count(account, reason);
         }

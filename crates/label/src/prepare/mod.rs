@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use serde::{Deserialize, Serialize};
-use shakmaty::Color;
 
-pub use self::stream::{Account, Offer, interleaved, known_count, paths, stream};
+pub use self::stream::{Account, MakeItem, Offer, interleaved, known_count, paths, stream};
 use patzer_chess::{PackedBoard, rng};
 use patzer_data::lines::BadLine;
 use patzer_data::{Metadata, Record};
@@ -90,9 +89,9 @@ pub enum Event<'a> {
         bad: u64,
         first: &'a [BadLine],
     },
-    /// A pass begins: its name, and the number of positions, 0 if unknown.
     /// Positions are held out one by one, because the file does not say which belong to the same game.
     NoGames(&'a Path),
+    /// A pass begins: its name, and the number of positions, 0 if unknown.
     Started(&'static str, u64),
     Advanced(u64),
     Finished,
@@ -170,23 +169,21 @@ pub fn halfmoves_at(record: &Record, board: &PackedBoard) -> u8 {
     if board.count() == record.board.count() { record.halfmove } else { 0 }
 }
 
-/// Reads all positions into memory; `item` makes an item, or gives the reason to drop the position.
-pub fn prepare<T>(
+/// Reads all positions into memory.
+pub fn prepare<T: Copy + Send>(
     data: &DataSelection,
     split: Split,
     report: &Report<'_>,
-    item: impl Fn(&Record, PackedBoard, Color) -> std::result::Result<T, &'static str>,
+    make: &MakeItem<'_, T>,
 ) -> Result<Prepared<T>> {
     let (mut train, mut validation) = (Vec::new(), Vec::new());
     let mut by_file = vec![0; paths(data)?.len()];
-    let account = stream(data, split, report, &mut |offer| {
-        match item(offer.record, offer.board, offer.turn) {
-            Ok(item) if offer.held_out => validation.push(item),
-            Ok(item) => {
-                train.push(item);
-                by_file[offer.file] += 1;
-            }
-            Err(reason) => return Ok(Some(reason)),
+    let account = stream(data, split, report, make, &mut |offer| {
+        if offer.held_out {
+            validation.push(offer.item);
+        } else {
+            train.push(offer.item);
+            by_file[offer.file] += 1;
         }
         Ok(None)
     })?;

@@ -22,15 +22,15 @@ use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Offer<'a> {
+pub struct Offer<'a, T> {
     /// Number of its file, from 0.
     pub file: usize,
     /// The position as in the file; of EPD lines only what tuning needs.
     pub record: &'a Record,
+    /// What [`MakeItem`] made of it.
+    pub item: T,
     /// The result from White's side, from 0 to 1.
     pub result: f32,
-    pub board: PackedBoard,
-    pub turn: Color,
     /// Group of dependent positions: the game, or the position itself where the game is unknown.
     pub group: u64,
     pub held_out: bool,
@@ -50,34 +50,42 @@ impl Account {
     }
 }
 
+/// Makes the item of a position, given the board to judge and its side to move, or says why to drop the position. Called
+/// on all threads, in any order.
+pub type MakeItem<'a, T> =
+    dyn Fn(&Record, PackedBoard, Color) -> std::result::Result<T, &'static str> + Sync + 'a;
+
 /// Receives positions; returns the reason if it drops one.
-pub type Take<'a> = dyn FnMut(&Offer<'_>) -> Result<Option<&'static str>> + 'a;
+pub type Take<'a, T> = dyn FnMut(&Offer<'_, T>) -> Result<Option<&'static str>> + 'a;
 
 /// Offers the positions of all files in order: resolved where needed, filtered, split by game.
-pub fn stream(
+pub fn stream<T: Copy + Send>(
     data: &DataSelection,
     split: Split,
     report: &Report<'_>,
-    take: &mut Take<'_>,
+    make: &MakeItem<'_, T>,
+    take: &mut Take<'_, T>,
 ) -> Result<Account> {
-    read_files(data, split, report, take, false)
+    read_files(data, split, report, make, take, false)
 }
 
 /// Like [`stream`], but all files end together: for readers that cannot shuffle everything.
-pub fn interleaved(
+pub fn interleaved<T: Copy + Send>(
     data: &DataSelection,
     split: Split,
     report: &Report<'_>,
-    take: &mut Take<'_>,
+    make: &MakeItem<'_, T>,
+    take: &mut Take<'_, T>,
 ) -> Result<Account> {
-    read_files(data, split, report, take, true)
+    read_files(data, split, report, make, take, true)
 }
 
-fn read_files(
+fn read_files<T: Copy + Send>(
     data: &DataSelection,
     split: Split,
     report: &Report<'_>,
-    take: &mut Take<'_>,
+    make: &MakeItem<'_, T>,
+    take: &mut Take<'_, T>,
     interleave: bool,
 ) -> Result<Account> {
     split.check()?;
@@ -87,6 +95,7 @@ fn read_files(
         report,
         pipeline: Pipeline::new(&data.filters, &data.filter_set)?,
         account: Account::default(),
+        make,
         take,
         stop: interrupt::flag(),
     };
@@ -145,19 +154,20 @@ fn text_lines(path: &Path) -> Result<bool> {
     Ok(epd::recognise(&head))
 }
 
-struct Stream<'a, 't> {
+struct Stream<'a, 't, T> {
     data: &'a DataSelection,
     split: Split,
     report: &'a Report<'a>,
     pipeline: Pipeline,
     account: Account,
-    take: &'a mut Take<'t>,
+    make: &'a MakeItem<'t, T>,
+    take: &'a mut Take<'t, T>,
     stop: &'a AtomicBool,
 }
 
 const LINES: usize = 1 << 16;
 
-impl Stream<'_, '_> {
+impl<T: Copy + Send> Stream<'_, '_, T> {
     fn open(&mut self, path: &Path, file: usize) -> Result<OpenFile> {
         let reader = labelled_cache::open(path, self.data.resolve, self.report)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
@@ -174,8 +184,9 @@ impl Stream<'_, '_> {
         let rows = files.iter().map(|open| open.reader.rows().unwrap_or(0)).sum();
         (self.report)(Event::Started("reading", rows));
         let (filters, mut seen) = self.pipeline.halves();
-        let rules = BatchRules { filters, split: self.split, resolved: self.data.resolve };
-        let (mut batch, mut ahead) = (Batch::default(), Batch::default());
+        let (split, resolved) = (self.split, self.data.resolve);
+        let rules = BatchRules { filters, split, resolved, make: self.make };
+        let (mut batch, mut ahead) = (Batch::new(0), Batch::new(0));
         let mut more = ahead.read(files, &rules)?;
         while more {
             std::mem::swap(&mut batch, &mut ahead);
@@ -199,10 +210,15 @@ impl Stream<'_, '_> {
                 line.score.map(|white| line.turn.fold_wb(white, -white).clamp(-32_000.0, 32_000.0) as i16);
             let result = (line.result * 2.0 - 1.0).round() as i8;
             let record = Record { board: line.board, turn: line.turn, result, score, ..UNKNOWN };
-            let (board, turn, group) = (line.board, line.turn, record.key() as u64);
-            let held_out = self.split.holds_out(group);
-            let offer = Offer { file, record: &record, result: line.result, board, turn, group, held_out };
-            count(&mut self.account, (self.take)(&offer)?);
+            let group = record.key() as u64;
+            let reason = match (self.make)(&record, line.board, line.turn) {
+                Err(reason) => Some(reason),
+                Ok(item) => {
+                    let (result, held_out) = (line.result, self.split.holds_out(group));
+                    (self.take)(&Offer { file, record: &record, item, result, group, held_out })?
+                }
+            };
+            count(&mut self.account, reason);
             Ok(())
         })?;
         self.bad_lines(path, account.read, account.bad, &account.first_bad);
@@ -220,8 +236,7 @@ impl Stream<'_, '_> {
             let text = std::str::from_utf8(line).map_err(|_| "is not text".to_string())?;
             epd::decode(text).map_err(|error| error.to_string())
         };
-        let mut batch = Batch::default();
-        batch.file = file;
+        let mut batch = Batch::new(file);
         let account = lines::each(path, self.data.strict, parse, |record| {
             batch.records.push(record);
             if batch.records.len() == LINES { self.resolve_lines(&mut batch) } else { Ok(()) }
@@ -231,14 +246,15 @@ impl Stream<'_, '_> {
         Ok(())
     }
 
-    fn resolve_lines(&mut self, batch: &mut Batch) -> Result<()> {
+    fn resolve_lines(&mut self, batch: &mut Batch<T>) -> Result<()> {
         let resolved = self.data.resolve;
         // Records that an interruption left without a leaf would count as stalemates.
         if resolved && !label(&mut batch.records, &qsearch(), self.stop, &|_| {})? {
             return Err(Error::Interrupted("nothing was written"));
         }
         let (filters, mut seen) = self.pipeline.halves();
-        BatchRules { filters, split: self.split, resolved }.apply(batch, |_| None);
+        let rules = BatchRules { filters, split: self.split, resolved, make: self.make };
+        rules.apply(batch, |_| None);
         batch.offer(&mut seen, &mut self.account, self.take)?;
         batch.records.clear();
         Ok(())
@@ -277,7 +293,7 @@ mod tests {
         for stopped in [false, true] {
             let data = DataSelection { resolve: true, ..DataSelection::default() };
             let mut taken = 0;
-            let mut take = |_: &Offer<'_>| {
+            let mut take = |_: &Offer<'_, ()>| {
                 taken += 1;
                 Ok(None)
             };
@@ -287,6 +303,7 @@ mod tests {
                 report: &|_| {},
                 pipeline: Pipeline::new(&[], &[]).unwrap(),
                 account: Account::default(),
+                make: &|_, _, _| Ok(()),
                 take: &mut take,
                 stop: &AtomicBool::new(stopped),
             };
