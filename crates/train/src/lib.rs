@@ -60,6 +60,7 @@ pub use start::Start;
 pub use training_data::{FittedK, TrainingData};
 
 use self::cpu_gradient::CpuGradient;
+use self::loader::{SAMPLE, evenly};
 use self::model::Model;
 use self::run::Run;
 use self::sparse_order::Zeros;
@@ -140,7 +141,7 @@ impl Outcome {
 /// Mean losses of the network that was kept, and what they compare with.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Losses {
-    /// On positions trained on: at most `SAMPLE` of them.
+    /// On positions trained on, evenly drawn from all.
     pub train: f64,
     pub validation: Option<f64>,
     pub start: Option<f64>,
@@ -165,9 +166,6 @@ impl Losses {
         self.validation.unwrap_or(self.train)
     }
 }
-
-/// Positions that a loss or an error after the run is measured on.
-const SAMPLE: usize = 1 << 16;
 
 /// Absolute difference of the quantised from the float network in centipawns, and its zeros, over validation positions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -280,18 +278,17 @@ fn fit_stage(
     let model = Model { parameters, layout: run.layout.clone() };
     let trained = loader.sample();
     let quantised = model.quantise(about)?.with_wdl_k(run.loss.k.into());
-    let network = sparse_order::in_order_of_zeros(quantised, trained)?;
-    let judged = if validation.is_empty() { trained } else { validation };
-    let trained = &trained[..trained.len().min(SAMPLE - SAMPLE % run.loss.group())];
+    let network = sparse_order::in_order_of_zeros(quantised, &trained)?;
+    let judged = if validation.is_empty() { &trained[..] } else { validation };
     let losses = Losses {
-        train: CpuGradient::once(&model, settings).mean_loss(&model, run.loss, target, trained),
+        train: CpuGradient::once(&model, settings).mean_loss(&model, run.loss, target, &trained),
         validation: start_loss.map(|_| best_loss),
         start: start_loss,
         constant: run.loss.of_constant(target, judged, settings.position_weight.as_ref()),
     };
-    let judged = &judged[..judged.len().min(SAMPLE / 2)];
-    let quantisation =
-        compare(&cpu_gradient::centipawns(&model, judged, false, run.loss.k), &network, judged);
+    let judged: Vec<TrainItem> = evenly(judged, 1, SAMPLE / 2).copied().collect();
+    let floats = cpu_gradient::centipawns(&model, &judged, false, run.loss.k);
+    let quantisation = compare(&floats, &network, &judged);
     let parameters = network.parameters();
     let device = run.backend.device().to_string();
     Ok(Outcome { network, epochs: run.epochs, best_epoch, losses, quantisation, parameters, device, model })

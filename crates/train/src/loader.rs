@@ -25,7 +25,18 @@ pub trait DataLoader {
     /// Runs an epoch, counted from 1. Epochs come in order but may start at any.
     fn epoch(&mut self, epoch: usize, take: &mut TakeBatch<'_>) -> Result<()>;
 
-    fn sample(&self) -> &[TrainItem];
+    /// Positions of all parts of the data, in whole groups; at most 65,536.
+    fn sample(&self) -> Vec<TrainItem>;
+}
+
+/// Positions that a loss or an error after the run is measured on.
+pub const SAMPLE: usize = 1 << 16;
+
+/// At most `most` items in their order, in whole groups with equal distances.
+pub fn evenly(items: &[TrainItem], group: usize, most: usize) -> impl Iterator<Item = &TrainItem> {
+    let groups = items.len() / group;
+    let taken = groups.min(most / group);
+    (0..taken).flat_map(move |n| &items[n * groups / taken * group..][..group])
 }
 
 pub fn hash_items(hash: &mut Sha256, items: &[TrainItem]) {
@@ -158,8 +169,18 @@ impl DataLoader for MemoryLoader<'_> {
         Ok(())
     }
 
-    fn sample(&self) -> &[TrainItem] {
-        self.items
+    /// Each file has its share of an epoch.
+    fn sample(&self) -> Vec<TrainItem> {
+        if self.files.is_empty() {
+            return evenly(self.items, self.group, SAMPLE).copied().collect();
+        }
+        let (whole, mut rest, mut sample) = (self.order.len(), self.items, Vec::new());
+        for [count, draws] in &self.files {
+            let (file, others) = rest.split_at(*count);
+            sample.extend(evenly(file, 1, SAMPLE.min(whole) * draws / whole));
+            rest = others;
+        }
+        sample
     }
 }
 
@@ -282,8 +303,8 @@ impl DataLoader for StreamLoader {
         Ok(())
     }
 
-    fn sample(&self) -> &[TrainItem] {
-        &self.sample
+    fn sample(&self) -> Vec<TrainItem> {
+        evenly(&self.sample, 1, SAMPLE).copied().collect()
     }
 }
 
@@ -324,6 +345,28 @@ mod tests {
             })
             .unwrap();
         assert_eq!(order, orders[2]);
+    }
+
+    #[test]
+    fn a_sample_is_of_all_files_as_often_as_they_are_drawn() {
+        let mut items = crate::tests::items(1000, 1).repeat(106);
+        items.iter_mut().zip(0..).for_each(|(item, n)| item.ply = (n / 1000) as u16);
+        let most = |sample: &[TrainItem], ply: u16| sample.iter().filter(|item| item.ply < ply).count();
+        let settings = Settings::default();
+        let sample = MemoryLoader::new(&items, &settings).unwrap().sample();
+        assert_eq!(sample.len(), SAMPLE);
+        assert!(most(&sample, 50).abs_diff(SAMPLE * 50_000 / items.len()) <= 1);
+        // Of 50,000 positions and the rest, the first are drawn a quarter as often.
+        let (data, weights) = (vec!["a".into(), "b".into()], vec![0.25, 1.0]);
+        let settings = Settings { data, weights, ..settings };
+        let rest = items.len() - 50_000;
+        let sample = MemoryLoader::weighted(&items, &[50_000, rest], &settings).unwrap().sample();
+        assert!(sample.len() <= SAMPLE && sample.len() > SAMPLE - 2);
+        assert!(most(&sample, 50).abs_diff(SAMPLE * 12_500 / (rest + 12_500)) <= 1);
+        // Few positions are all taken, groups are whole.
+        assert!(evenly(&items[..50], 1, 60).eq(&items[..50]));
+        let groups: Vec<_> = evenly(&items[..3000], 3, 100).map(|item| item as *const TrainItem).collect();
+        assert!(groups.len() == 99 && groups.chunks(3).all(|group| group[2] == group[0].wrapping_add(2)));
     }
 
     #[test]

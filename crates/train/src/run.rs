@@ -75,7 +75,7 @@ impl Run {
             start: None,
             keep: settings.keep,
         };
-        let (backend, gpu_rejected) = compute.backend(model, settings, loader.largest(), loader.sample())?;
+        let (backend, gpu_rejected) = compute.backend(model, settings, loader.largest(), &loader.sample())?;
         if let Some(reason) = gpu_rejected {
             callbacks.gpu_rejected(&reason);
         }

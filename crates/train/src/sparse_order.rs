@@ -2,6 +2,7 @@
 //! skips them.
 
 use super::TrainItem;
+use super::loader::evenly;
 use patzer_eval::nnue::{BYTE_INPUTS as BLOCK, Network, Nnue};
 use patzer_io::error::{Error, Result};
 
@@ -44,7 +45,8 @@ pub fn in_order_of_zeros(network: Network, items: &[TrainItem]) -> Result<Networ
     if !network.architecture().in_bytes() {
         return Ok(network);
     }
-    let order = order(&active(&network, &items[..items.len().min(POSITIONS)]));
+    let items: Vec<TrainItem> = evenly(items, 1, POSITIONS).copied().collect();
+    let order = order(&active(&network, &items));
     network.with_pairs_in(&order).ok_or_else(|| Error::internal("the order of neurons is none"))
 }
 

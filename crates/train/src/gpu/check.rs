@@ -5,6 +5,7 @@ use super::Gpu;
 use crate::backend::{Backend, StepParams, pull_keep};
 use crate::cpu_backend::mix;
 use crate::cpu_gradient::CpuGradient;
+use crate::loader::evenly;
 use crate::model::Model;
 use crate::optimiser::Optimiser;
 use crate::{Forward, Settings, TrainItem};
@@ -24,8 +25,9 @@ const TINY: f64 = f64::MIN_POSITIVE;
 
 pub fn check(gpu: &mut Gpu, model: &Model, settings: &Settings, positions: &[TrainItem]) -> Result<()> {
     let (loss, target) = (settings.loss(), settings.target(settings.wdl));
-    let most = POSITIONS.min(gpu.work.plan.batch).min(positions.len());
-    let items = &positions[..most - most % loss.group()];
+    let most = POSITIONS.min(gpu.work.plan.batch);
+    let items: Vec<TrainItem> = evenly(positions, loss.group(), most).copied().collect();
+    let items = &items[..];
     if items.is_empty() {
         return Ok(());
     }
