@@ -47,6 +47,8 @@ use patzer_chess::score::{MATE_IN_MAX, Score};
 #[derive(Debug, Clone)]
 pub struct Nnue {
     network: Arc<Network>,
+    /// Output bucket by number of pieces, or by phase.
+    buckets: [u8; 65],
     accumulators: Accumulators,
     kernel: Kernel,
     active: Vec<Block>,
@@ -110,8 +112,9 @@ impl Nnue {
     }
 
     fn with(network: Arc<Network>, accumulators: Accumulators, kernel: Kernel) -> Nnue {
+        let buckets = std::array::from_fn(|n| network.architecture().output_bucket(n, n) as u8);
         let (active, bytes) = (Vec::new(), ByteInputs::default());
-        Nnue { network, accumulators, kernel, active, bytes, first: Vec::new() }
+        Nnue { network, buckets, accumulators, kernel, active, bytes, first: Vec::new() }
     }
 
     /// Evaluates a board that need not be a legal position; see [`Evaluator::evaluate`].
@@ -122,10 +125,11 @@ impl Nnue {
 
     #[inline]
     pub fn bucket(&self, board: &Board) -> usize {
-        match self.network.architecture().output_buckets {
-            1 => 0,
-            _ => self.network.architecture().output_bucket(board.occupied().count(), phase(board)),
-        }
+        let by = match self.network.architecture().output_by {
+            OutputBy::Pieces => board.occupied().count(),
+            OutputBy::Phase => phase(board).min(64),
+        };
+        usize::from(self.buckets[by])
     }
 
     /// The evaluation by each output bucket, in centipawns from `side`.
