@@ -1,15 +1,14 @@
 #!/bin/sh
 # The next embedded network, from self-play to the test against the present one: NETS.md.
 #
-#   NET     plays the games, resolves their positions, starts the training as base.nnue, and is what the new network
-#           has to beat [default]
+#   NET     plays the games, resolves their positions, and is what the new network has to beat [default]
 #   BROAD_SEEDS  of the games with few nodes [1 to 5; 1 2 3]   BROAD_GAMES of each seed, with BROAD_NODES a move
 #                                                               [66000, 200; 24, 20]
 #   FINE_SEEDS   of the games with more [101 to 108; 101]      FINE_GAMES, FINE_NODES [20000, 1000; 24, 40]
 #   BROAD_MORE, FINE_MORE  games of earlier generations that join them [none]; BROAD_SEEDS=" " plays no others
 #   HELD_OUT     games to validate with, of FINE_NODES and seed 201 [2000; 24]
 #   OPENINGS     a book that the fine games of every third seed begin with, and 4 random plies [none: random starts]
-#   RECIPE       recipe that names base.nnue, broad.parquet, fine.parquet and held_out.parquet [embedded]
+#   RECIPE       recipe that names broad.parquet, fine.parquet and held_out.parquet [embedded]
 #   LIMIT   of each move of the test [--nodes 8000; 20]        GAMES  of the test at most [4000; 4]
 #   BOOK         openings of the test [none: the built-in book]
 
@@ -71,8 +70,7 @@ all fine "$FINE_SEEDS" "$FINE_GAMES" "$FINE_NODES" "$OPENINGS"
 positions fine $played $FINE_MORE
 play held_out 201 "$HELD_OUT" "$FINE_NODES"
 positions held_out held_out.pgn.zst
-step start net convert "$NET" base.nnue
-tuned embedded --recipe "$RECIPE"
+tuned embedded --recipe "$RECIPE" ${QUICK:+--epochs 6}
 step test sprt embedded.nnue "$NET" $LIMIT --games "$GAMES" ${BOOK:+--openings "$BOOK"} --seed 1 --resume --pgn test.pgn
 
 head_row "broad positions" "fine positions" "held-out positions" "validation loss" "Elo against the network before" verdict

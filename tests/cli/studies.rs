@@ -224,7 +224,7 @@ fn embedded_goes_from_self_play_to_a_test_wherever_it_is_killed() {
     assert_eq!(rows(&table).len(), 1);
     assert!(table.contains("| undecided |"), "{table}");
     let recipe = fs::read_to_string(whole.join("runs/embedded/recipe.toml")).unwrap();
-    assert!(recipe.contains("start = \"base.nnue\""), "{recipe}");
+    assert!(recipe.contains("hidden = 512"), "{recipe}");
 
     let (_folder, out) = place();
     let mut killed = 0;
