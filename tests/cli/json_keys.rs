@@ -31,7 +31,7 @@ const RUNS: &[&str] = &[
     "elo --ptnml 34,54,63,64,75",
     "rate match.pgn",
     "selfplay default-hce --nodes 10 --games 2 --seed 1",
-    "book make --count 4 --nodes 10 --seed 1 -o book.epd",
+    "book make --count 4 --engine cmd=base.nnue --nodes 10 --seed 1 -o book.epd",
     "book show book.epd",
     "puzzles F/puzzles.csv --nodes 10",
     "moves predict positions.parquet --positions 50 --nodes 10",
