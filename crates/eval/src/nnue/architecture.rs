@@ -241,6 +241,11 @@ impl Architecture {
         }
     }
 
+    /// The output bucket by number of pieces or by phase, whichever decides, up to 64.
+    pub fn output_bucket_table(&self) -> [u8; 65] {
+        std::array::from_fn(|at| self.output_bucket(at, at) as u8)
+    }
+
     /// Finds the first value outside of its limits.
     pub fn check(&self) -> Result<(), ArchitectureError> {
         let fault = |key, reason| Err(ArchitectureError::new(key, reason));

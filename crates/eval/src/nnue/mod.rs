@@ -47,7 +47,7 @@ use patzer_chess::score::{MATE_IN_MAX, Score};
 #[derive(Debug, Clone)]
 pub struct Nnue {
     network: Arc<Network>,
-    /// Output bucket by number of pieces, or by phase.
+    /// See [`Architecture::output_bucket_table`].
     buckets: [u8; 65],
     accumulators: Accumulators,
     kernel: Kernel,
@@ -112,7 +112,7 @@ impl Nnue {
     }
 
     fn with(network: Arc<Network>, accumulators: Accumulators, kernel: Kernel) -> Nnue {
-        let buckets = std::array::from_fn(|n| network.architecture().output_bucket(n, n) as u8);
+        let buckets = network.architecture().output_bucket_table();
         let (active, bytes) = (Vec::new(), ByteInputs::default());
         Nnue { network, buckets, accumulators, kernel, active, bytes, first: Vec::new() }
     }

@@ -26,8 +26,7 @@ const TINY: f64 = f64::MIN_POSITIVE;
 pub fn check(gpu: &mut Gpu, model: &Model, settings: &Settings, positions: &[TrainItem]) -> Result<()> {
     let (loss, target) = (settings.loss(), settings.target(settings.wdl));
     let most = POSITIONS.min(gpu.work.plan.batch);
-    let items: Vec<TrainItem> = evenly(positions, loss.group(), most).copied().collect();
-    let items = &items[..];
+    let items = &evenly(positions, loss.group(), most).copied().collect::<Vec<_>>();
     if items.is_empty() {
         return Ok(());
     }

@@ -62,8 +62,7 @@ pub fn tables(architecture: &Architecture) -> Vec<u8> {
         let (flip, bucket) = architecture.orientation(square);
         bucket as u8 | if flip > 0 { 128 } else { 0 }
     };
-    let output = |at: usize| architecture.output_bucket(at, at) as u8;
-    (0..64).map(king).chain((0..=64).map(output)).collect()
+    (0..64).map(king).chain(architecture.output_bucket_table()).collect()
 }
 
 /// Bytes of `PairNumbers` in unbucketed.cu.
