@@ -1,9 +1,10 @@
 //! The inner loops of inference with 512-bit integers; the compiler alone would use vectors of half the width.
 
 use std::arch::x86_64::{
-    __m512i, _mm512_add_epi16, _mm512_add_epi32, _mm512_dpwssd_epi32, _mm512_load_si512, _mm512_max_epi16,
-    _mm512_min_epi16, _mm512_mullo_epi16, _mm512_set1_epi16, _mm512_setzero_si512, _mm512_store_si512,
-    _mm512_sub_epi16,
+    __m512i, _mm512_add_epi16, _mm512_add_epi32, _mm512_add_epi64, _mm512_castsi512_si256,
+    _mm512_cvtepi32_epi64, _mm512_dpwssd_epi32, _mm512_extracti64x4_epi64, _mm512_load_si512,
+    _mm512_max_epi16, _mm512_min_epi16, _mm512_mullo_epi16, _mm512_reduce_add_epi64, _mm512_set1_epi16,
+    _mm512_setzero_si512, _mm512_store_si512, _mm512_sub_epi16,
 };
 
 use crate::nnue::architecture::Activation;
@@ -116,10 +117,10 @@ pub fn output<'a>(perspectives: impl Iterator<Item = (&'a [Block], &'a [Block])>
     }
     let [a, b, c, d] = totals;
     let total = _mm512_add_epi32(_mm512_add_epi32(a, b), _mm512_add_epi32(c, d));
-    let mut lanes = Lanes([0; 16]);
-    // SAFETY: `lanes` is 64 bytes, aligned to 64.
-    unsafe { _mm512_store_si512((&raw mut lanes.0).cast(), total) };
-    lanes.0.iter().map(|&lane| i64::from(lane)).sum()
+    let (low, high) = (_mm512_castsi512_si256(total), _mm512_extracti64x4_epi64::<1>(total));
+    // A sum of two lanes may exceed 32 bits.
+    let total = _mm512_add_epi64(_mm512_cvtepi32_epi64(low), _mm512_cvtepi32_epi64(high));
+    _mm512_reduce_add_epi64(total)
 }
 
 /// Adds the products of up to four blocks, each to its total.
@@ -132,9 +133,6 @@ fn add_products(totals: &mut [__m512i; 4], accumulator: &[Block], weights: &[Blo
         *total = _mm512_dpwssd_epi32(*total, _mm512_mullo_epi16(active, load(weight)), active);
     }
 }
-
-#[repr(C, align(64))]
-struct Lanes([i32; 16]);
 
 #[inline]
 #[target_feature(enable = "avx512f")]

@@ -102,36 +102,27 @@ impl Kernel {
         network: &Network,
         accumulators: impl Iterator<Item = (&'a [Block], &'a Vec<Block>)>,
     ) -> i64 {
-        let activation = network.architecture().activation;
-        if network.hidden_blocks > LONGEST {
-            return accumulators.map(|(row, weights)| self.long_output(network, row, weights)).sum();
-        }
+        let is_usual = network.narrow
+            && network.hidden_blocks <= LONGEST
+            && network.architecture().activation == Activation::Screlu;
         match self {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx512` exists only on a processor that has it.
-            Kernel::Avx512(_) if network.narrow && activation == Activation::Screlu => unsafe {
+            Kernel::Avx512(_) if is_usual => unsafe {
                 avx512::output(accumulators.map(|(row, weights)| (row, &weights[..])))
             },
             #[cfg(target_arch = "x86_64")]
-            Kernel::Avx2(_) | Kernel::Avx512(_) if network.narrow => {
-                // SAFETY: an `Avx2` exists only on a processor that has it, and so does an `Avx512`.
-                let of = |(accumulator, weights): (&[Block], &Vec<Block>)| unsafe {
-                    match activation {
-                        Activation::Screlu => avx2::output(accumulator, weights),
-                        _ => avx2::narrow(activation, accumulator, weights),
-                    }
-                };
+            Kernel::Avx2(_) if is_usual => {
+                // SAFETY: an `Avx2` exists only on a processor that has it.
+                let of = |(row, weights): (&[Block], &Vec<Block>)| unsafe { avx2::output(row, weights) };
                 accumulators.map(of).sum()
             }
-            _ if network.narrow => {
-                accumulators.map(|(accumulator, weights)| narrow(activation, accumulator, weights)).sum()
-            }
-            _ => accumulators.map(|(accumulator, weights)| wide(activation, accumulator, weights)).sum(),
+            _ => accumulators.map(|(row, weights)| self.any_output(network, row, weights)).sum(),
         }
     }
 
-    /// The weighted sum of one perspective of more than [`LONGEST`] blocks; see [`Kernel::output`].
-    fn long_output(self, network: &Network, accumulator: &[Block], weights: &[Block]) -> i64 {
+    /// The weighted sum of one perspective of any shape; see [`Kernel::output`].
+    fn any_output(self, network: &Network, accumulator: &[Block], weights: &[Block]) -> i64 {
         match (self, network.architecture().activation) {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: an `Avx512` exists only on a processor that has it.
