@@ -9,8 +9,9 @@ use patzer_chess::rng;
 use patzer_io::error::{Error, Result};
 use patzer_label::prepare::{Account, DataSelection, Report, Split, interleaved};
 
+/// Most positions to validate with.
 const VALIDATION: usize = 1 << 20;
-/// Most sampled positions, to fit K and measure the quantisation error on.
+/// Most sampled positions, to fit K and measure losses and the quantisation error on.
 const SAMPLE: usize = 1 << 20;
 
 pub struct Preview {
@@ -21,21 +22,32 @@ pub struct Preview {
 }
 
 impl Preview {
-    pub fn new(data: &DataSelection, split: Split, report: &Report<'_>) -> Result<Preview> {
-        let (mut positions, mut validation, mut sample) = (0, Vec::new(), Vec::new());
-        let account = interleaved(data, split, report, &train_item, &mut |offer| {
-            match offer.held_out {
-                true if validation.len() < VALIDATION => validation.push(offer.item),
-                true => return Ok(Some("more to validate than is kept")),
-                false => {
-                    positions += 1;
-                    if sample.len() < SAMPLE {
-                        sample.push(offer.item);
-                    }
+    /// `validation` and `sample` are spread evenly over what the first pass holds out and draws.
+    pub fn new(
+        data: &DataSelection,
+        split: Split,
+        settings: &Settings,
+        report: &Report<'_>,
+    ) -> Result<Preview> {
+        let (mut positions, draws) = (0, Draws::new(settings, 0));
+        let (mut validation, mut sample) = (EvenSample::new(VALIDATION), EvenSample::new(SAMPLE));
+        let mut account = interleaved(data, split, report, &train_item, &mut |offer| {
+            if offer.held_out {
+                validation.push(offer.item);
+            } else {
+                positions += 1;
+                if draws.take(offer.file, positions as u64) {
+                    sample.push(offer.item);
                 }
             }
             Ok(None)
         })?;
+        let left_out = (validation.seen - validation.items.len()) as u64;
+        if left_out > 0 {
+            account.taken -= left_out;
+            account.dropped.insert("more to validate than is kept", left_out);
+        }
+        let (validation, sample) = (validation.items, sample.items);
         if positions == 0 {
             let summary = account.summary(0, validation.len());
             return Err(Error::input(format!("no positions are left to learn from: {summary}")));
@@ -73,9 +85,8 @@ impl Preview {
 
 /// Reads the data again and again until the receiver is gone.
 fn send(data: &DataSelection, split: Split, settings: &Settings, mut sender: StreamSender) -> Result<()> {
-    let most = settings.weights.iter().copied().fold(0.0, f32::max);
-    let shares: Vec<f64> = settings.weights.iter().map(|weight| f64::from(weight / most)).collect();
     for pass in 0.. {
+        let draws = Draws::new(settings, pass);
         let (mut wanted, mut count, mut offered) = (true, 0u64, 0u64);
         // The first pass has reported everything.
         let pass = interleaved(data, split, &|_| (), &train_item, &mut |offer| {
@@ -83,9 +94,7 @@ fn send(data: &DataSelection, split: Split, settings: &Settings, mut sender: Str
                 return Ok(None);
             }
             offered += 1;
-            if let Some(share) = shares.get(offer.file)
-                && rng::unit(rng::mix(rng::mix(settings.seed, pass), offered)) >= *share
-            {
+            if !draws.take(offer.file, offered) {
                 return Ok(None);
             }
             count += 1;
@@ -101,4 +110,85 @@ fn send(data: &DataSelection, split: Split, settings: &Settings, mut sender: Str
         }
     }
     Ok(())
+}
+
+/// The positions that a pass over weighted files draws.
+struct Draws {
+    /// Of each file, as a part of 1; none without weights.
+    shares: Vec<f64>,
+    seed: u64,
+}
+
+impl Draws {
+    fn new(settings: &Settings, pass: u64) -> Draws {
+        let most = settings.weights.iter().copied().fold(0.0, f32::max);
+        let shares = settings.weights.iter().map(|weight| f64::from(weight / most)).collect();
+        Draws { shares, seed: rng::mix(settings.seed, pass) }
+    }
+
+    /// Whether the pass draws its position of this number, counted over all files.
+    fn take(&self, file: usize, number: u64) -> bool {
+        self.shares.get(file).is_none_or(|share| rng::unit(rng::mix(self.seed, number)) < *share)
+    }
+}
+
+/// Items of a stream at equal distances: all of them, beyond `most` every second one, then every fourth.
+struct EvenSample {
+    items: Vec<TrainItem>,
+    most: usize,
+    distance: usize,
+    seen: usize,
+}
+
+impl EvenSample {
+    fn new(most: usize) -> EvenSample {
+        EvenSample { items: Vec::new(), most, distance: 1, seen: 0 }
+    }
+
+    fn push(&mut self, item: TrainItem) {
+        if self.items.len() == self.most && self.seen.is_multiple_of(self.distance) {
+            let mut keep = false;
+            self.items.retain(|_| {
+                keep = !keep;
+                keep
+            });
+            self.distance *= 2;
+        }
+        if self.seen.is_multiple_of(self.distance) {
+            self.items.push(item);
+        }
+        self.seen += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sample_of_a_stream_is_spread_over_all_of_it() {
+        let items = crate::tests::items(300, 1);
+        for count in 0..items.len() {
+            let mut sample = EvenSample::new(16);
+            items[..count].iter().for_each(|item| sample.push(*item));
+            let distance = (0..).map(|n| 1 << n).find(|distance| count.div_ceil(*distance) <= 16).unwrap();
+            let expected: Vec<_> = items[..count].iter().step_by(distance).map(|item| item.board).collect();
+            let taken: Vec<_> = sample.items.iter().map(|item| item.board).collect();
+            assert!(taken == expected, "{count} items");
+        }
+    }
+
+    #[test]
+    fn passes_draw_files_by_their_weights() {
+        let settings = Settings { weights: vec![1.0, 4.0], ..Settings::default() };
+        let drawn = |pass: u64, file: usize| -> Vec<u64> {
+            let draws = Draws::new(&settings, pass);
+            (0..10_000).filter(|number| draws.take(file, *number)).collect()
+        };
+        assert_eq!(drawn(0, 1).len(), 10_000);
+        assert!((2400..2600).contains(&drawn(0, 0).len()), "{}", drawn(0, 0).len());
+        assert_ne!(drawn(0, 0), drawn(1, 0));
+        let unweighted = Draws::new(&Settings::default(), 0);
+        assert!((0..100).all(|number| unweighted.take(0, number)));
+    }
 }

@@ -58,7 +58,7 @@ impl TrainingData {
         let mut items = if settings.superbatch == 0 {
             Items::Memory(in_memory(data, split, settings, report, &mut k)?)
         } else {
-            let preview = Preview::new(data, split, report)?;
+            let preview = Preview::new(data, split, settings, report)?;
             k.of(&preview.sample)?;
             Items::Stream(preview)
         };
