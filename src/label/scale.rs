@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use patzer_chess::score::expected_score;
-use patzer_data::Record;
+use patzer_data::{Record, Thinned};
 use patzer_fit::wdl::fit_k_by_game;
 use patzer_fit::wdl::source::Scored;
 use patzer_io::number::grouped;
@@ -13,14 +13,13 @@ use patzer_io::number::grouped;
 /// Positions that the fit takes at most; of more it takes every second, every fourth, …
 const MOST: usize = 1 << 22;
 
-/// Scored positions, thinned evenly.
-#[derive(Default)]
-pub struct Sample {
-    pairs: Vec<(f32, f32)>,
-    games: Vec<u32>,
-    seen: u64,
-    /// Takes one position in 2 to the power of `thinned`.
-    thinned: u32,
+/// Scored positions, each with its result and its game.
+pub struct Sample(Thinned<((f32, f32), u32)>);
+
+impl Default for Sample {
+    fn default() -> Sample {
+        Sample(Thinned::new(MOST))
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -32,30 +31,17 @@ pub struct Scale {
 
 impl Sample {
     pub fn add(&mut self, record: &Record) {
-        let Some(scored) = Scored::stored(record) else { return };
-        let taken = self.seen.trailing_zeros() >= self.thinned;
-        self.seen += 1;
-        if !taken {
-            return;
-        }
-        self.pairs.push((scored.cp, scored.result));
-        self.games.push(scored.game);
-        if self.pairs.len() == MOST {
-            halve(&mut self.pairs);
-            halve(&mut self.games);
-            self.thinned += 1;
+        if let Some(scored) = Scored::stored(record) {
+            self.0.push(((scored.cp, scored.result), scored.game));
         }
     }
 
     /// Fits K; an error says why the scores and results do not have one.
     pub fn fit(&self) -> Result<Scale, String> {
-        let fit = fit_k_by_game(&self.pairs, &self.games).map_err(|error| error.to_string())?;
-        Ok(Scale { k: fit.k, k_error: fit.k_error, positions: self.pairs.len() as u64 })
+        let (pairs, games): (Vec<_>, Vec<_>) = self.0.items().iter().copied().unzip();
+        let fit = fit_k_by_game(&pairs, &games).map_err(|error| error.to_string())?;
+        Ok(Scale { k: fit.k, k_error: fit.k_error, positions: pairs.len() as u64 })
     }
-}
-
-fn halve<T: Copy>(items: &mut Vec<T>) {
-    *items = items.iter().copied().step_by(2).collect();
 }
 
 impl fmt::Display for Scale {
@@ -93,6 +79,7 @@ mod tests {
         let mut sample = Sample::default();
         (0..MOST as u64 + 100).for_each(|number| sample.add(&record(number, 7)));
         let expected: Vec<u32> = (0..MOST as u32 + 100).step_by(2).collect();
-        assert!(sample.games == expected && sample.pairs.len() == expected.len());
+        let games: Vec<u32> = sample.0.items().iter().map(|(_, game)| *game).collect();
+        assert!(games == expected);
     }
 }

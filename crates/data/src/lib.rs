@@ -39,4 +39,4 @@ pub use format::parquet::{Dataset, Writer};
 pub use output_stage::{OutputCounts, OutputSettings};
 pub use patzer_pgn::{FAR, Leaf, MeanResult, Record, Wdl, flags};
 pub use row_groups::{PositionBlocks, RowGroup, RowGroups};
-pub use sampling::Sampler;
+pub use sampling::{Sampler, Thinned};

@@ -73,3 +73,60 @@ impl<T> Sampler<T> {
         (chosen.into_iter().map(|(_, item)| item).collect(), dropped)
     }
 }
+
+/// Items of a stream at equal distances, fewer than `most`, an even number: all of them, then every second, every fourth.
+pub struct Thinned<T> {
+    items: Vec<T>,
+    most: usize,
+    seen: u64,
+    distance: u64,
+}
+
+impl<T> Thinned<T> {
+    pub fn new(most: usize) -> Thinned<T> {
+        Thinned { items: Vec::new(), most, seen: 0, distance: 1 }
+    }
+
+    pub fn push(&mut self, item: T) {
+        if self.seen.is_multiple_of(self.distance) {
+            self.items.push(item);
+            if self.items.len() == self.most {
+                let mut odd = true;
+                self.items.retain(|_| {
+                    odd = !odd;
+                    !odd
+                });
+                self.distance *= 2;
+            }
+        }
+        self.seen += 1;
+    }
+
+    pub fn items(&self) -> &[T] {
+        &self.items
+    }
+
+    /// The items, and how many were left out.
+    pub fn finish(self) -> (Vec<T>, u64) {
+        let left_out = self.seen - self.items.len() as u64;
+        (self.items, left_out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thinned_stream_is_spread_over_all_of_it() {
+        for count in 0..300u64 {
+            let mut thinned = Thinned::new(16);
+            (0..count).for_each(|item| thinned.push(item));
+            let distance = (0..).map(|n| 1 << n).find(|distance| count.div_ceil(*distance) < 16).unwrap();
+            let expected: Vec<u64> = (0..count).step_by(distance as usize).collect();
+            let left_out = count - expected.len() as u64;
+            assert_eq!(thinned.items(), expected, "{count} items");
+            assert_eq!(thinned.finish(), (expected, left_out));
+        }
+    }
+}

@@ -6,6 +6,7 @@ use super::{
     TrainingCallbacks, fit_stage,
 };
 use patzer_chess::rng;
+use patzer_data::Thinned;
 use patzer_io::error::{Error, Result};
 use patzer_label::prepare::{Account, DataSelection, Report, Split, interleaved};
 
@@ -30,7 +31,7 @@ impl Preview {
         report: &Report<'_>,
     ) -> Result<Preview> {
         let (mut positions, draws) = (0, Draws::new(settings, 0));
-        let (mut validation, mut sample) = (EvenSample::new(VALIDATION), EvenSample::new(SAMPLE));
+        let (mut validation, mut sample) = (Thinned::new(VALIDATION), Thinned::new(SAMPLE));
         let mut account = interleaved(data, split, report, &train_item, &mut |offer| {
             if offer.held_out {
                 validation.push(offer.item);
@@ -42,12 +43,12 @@ impl Preview {
             }
             Ok(None)
         })?;
-        let left_out = (validation.seen - validation.items.len()) as u64;
+        let (validation, left_out) = validation.finish();
         if left_out > 0 {
             account.taken -= left_out;
             account.dropped.insert("more to validate than is kept", left_out);
         }
-        let (validation, sample) = (validation.items, sample.items);
+        let (sample, _) = sample.finish();
         if positions == 0 {
             let summary = account.summary(0, validation.len());
             return Err(Error::input(format!("no positions are left to learn from: {summary}")));
@@ -132,51 +133,9 @@ impl Draws {
     }
 }
 
-/// Items of a stream at equal distances: all of them, beyond `most` every second one, then every fourth.
-struct EvenSample {
-    items: Vec<TrainItem>,
-    most: usize,
-    distance: usize,
-    seen: usize,
-}
-
-impl EvenSample {
-    fn new(most: usize) -> EvenSample {
-        EvenSample { items: Vec::new(), most, distance: 1, seen: 0 }
-    }
-
-    fn push(&mut self, item: TrainItem) {
-        if self.items.len() == self.most && self.seen.is_multiple_of(self.distance) {
-            let mut keep = false;
-            self.items.retain(|_| {
-                keep = !keep;
-                keep
-            });
-            self.distance *= 2;
-        }
-        if self.seen.is_multiple_of(self.distance) {
-            self.items.push(item);
-        }
-        self.seen += 1;
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_sample_of_a_stream_is_spread_over_all_of_it() {
-        let items = crate::tests::items(300, 1);
-        for count in 0..items.len() {
-            let mut sample = EvenSample::new(16);
-            items[..count].iter().for_each(|item| sample.push(*item));
-            let distance = (0..).map(|n| 1 << n).find(|distance| count.div_ceil(*distance) <= 16).unwrap();
-            let expected: Vec<_> = items[..count].iter().step_by(distance).map(|item| item.board).collect();
-            let taken: Vec<_> = sample.items.iter().map(|item| item.board).collect();
-            assert!(taken == expected, "{count} items");
-        }
-    }
 
     #[test]
     fn passes_draw_files_by_their_weights() {
