@@ -93,7 +93,7 @@ bench-train:
 MINUTES ?= 10
 TARGETS ?= $(patsubst fuzz/fuzz_targets/%.rs,%,$(wildcard fuzz/fuzz_targets/*.rs))
 # The stable toolchain has the sanitizer, behind a flag of nightly.
-FUZZ = RUSTC_BOOTSTRAP=1 RAYON_NUM_THREADS=1 $(CARGO) fuzz
+FUZZ = RUSTC_BOOTSTRAP=1 RAYON_NUM_THREADS=1 LSAN_OPTIONS="suppressions='$(CURDIR)/fuzz/leaks.supp'" $(CARGO) fuzz
 fuzz:
 	@$(CARGO) fuzz --version > /dev/null 2>&1 || { echo "make fuzz: first cargo install --locked cargo-fuzz"; exit 1; }
 	$(FUZZ) build --target-dir $${CARGO_TARGET_DIR:-target}/fuzz
