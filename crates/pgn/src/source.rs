@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
 
 use super::split::{GameSpan, GameSplitter};
 use patzer_io::Digest;
@@ -58,6 +59,10 @@ pub enum Event {
 pub struct Reader {
     events: Receiver<Event>,
     bytes: Arc<AtomicU64>,
+    /// Files that have not ended or failed.
+    files: usize,
+    /// Taken when the thread is waited for: after the last file, or if it panicked. Until then it may wait for a pipe.
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Reader {
@@ -66,7 +71,8 @@ impl Reader {
         let (sender, events) = sync_channel(64);
         let bytes = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&bytes);
-        std::thread::Builder::new()
+        let count = files.len();
+        let thread = std::thread::Builder::new()
             .name("reader".into())
             .spawn(move || {
                 let mut games = 0;
@@ -79,17 +85,36 @@ impl Reader {
             .map_err(|e| {
                 Error::input(format!("cannot start the reader thread ({e}); try fewer --threads"))
             })?;
-        Ok(Reader { events, bytes })
+        Ok(Reader { events, bytes, files: count, thread: Some(thread) })
     }
 
     /// Waits for the next event; `None` after the last file, or after an interruption.
-    pub fn next_event(&self) -> Option<Event> {
+    ///
+    /// # Panics
+    /// If the reader thread did.
+    pub fn next_event(&mut self) -> Option<Event> {
         loop {
             match self.events.recv_timeout(std::time::Duration::from_millis(100)) {
-                Ok(event) => return Some(event),
-                Err(RecvTimeoutError::Timeout) if !patzer_io::interrupt::requested() => {}
-                Err(_) => return None,
+                Ok(event) => {
+                    self.files -= usize::from(!matches!(event, Event::Chunk(_)));
+                    if self.files == 0 {
+                        self.join();
+                    }
+                    return Some(event);
+                }
+                Err(RecvTimeoutError::Timeout) if patzer_io::interrupt::requested() => return None,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    self.join();
+                    return None;
+                }
             }
+        }
+    }
+
+    fn join(&mut self) {
+        if let Some(Err(panic)) = self.thread.take().map(JoinHandle::join) {
+            std::panic::resume_unwind(panic);
         }
     }
 
@@ -214,7 +239,7 @@ mod tests {
         let path = folder.path().join("games.pgn");
         let game = b"[Event \"x\"]\n\n1. e4 *\n\n";
         std::fs::write(&path, game.repeat(8_000_000 / game.len())).unwrap();
-        let reader = Reader::start(vec![path.clone()], false).unwrap();
+        let mut reader = Reader::start(vec![path.clone()], false).unwrap();
         assert!(matches!(reader.next_event(), Some(Event::Chunk(_))));
         std::fs::File::options().write(true).open(&path).unwrap().set_len(length).unwrap();
         std::iter::from_fn(|| reader.next_event()).last().unwrap()
@@ -227,5 +252,19 @@ mod tests {
         assert!(error.contains("shrank from 7999992 to 7500000 bytes while it was read"), "{error}");
         assert!(matches!(last_event(8_500_000), Event::End { grew: true, .. }));
         assert!(matches!(last_event(7_999_992), Event::End { grew: false, .. }));
+    }
+
+    #[test]
+    fn the_thread_has_ended_with_the_last_file_that_can_be_read_or_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let (missing, games) = (folder.path().join("missing.pgn"), folder.path().join("games.pgn"));
+        std::fs::write(&games, "1. e4 *\n").unwrap();
+        let ended = |files: &[&PathBuf]| {
+            let mut reader = Reader::start(files.iter().copied().cloned().collect(), false).unwrap();
+            std::iter::from_fn(|| reader.next_event().map(|_| reader.thread.is_none())).collect::<Vec<_>>()
+        };
+        assert_eq!(ended(&[&missing]), [true]);
+        assert_eq!(ended(&[&missing, &games]), [false, false, true]);
+        assert_eq!(ended(&[&games, &missing]), [false, false, true]);
     }
 }

@@ -123,7 +123,7 @@ pub struct GameCounts {
 
 /// Reads files of games; `progress` receives the bytes read so far.
 pub fn read(files: &[PathBuf], progress: impl Fn(u64)) -> Result<(Results, GameCounts)> {
-    let reader = Reader::start(files.to_vec(), false)?;
+    let mut reader = Reader::start(files.to_vec(), false)?;
     let (mut pairs, mut counts) = (BTreeMap::new(), GameCounts::default());
     loop {
         let batch: Vec<Event> =

@@ -89,7 +89,7 @@ struct Games {
 /// Scores the openings of a PGN: the position of the tag `FEN`, or the position after `plies` plies, or after
 /// the moves with a comment `book`.
 pub fn score_games(path: &Path, plies: Option<u32>) -> Result<BookScores> {
-    let reader = Reader::start(vec![path.to_path_buf()], false)?;
+    let mut reader = Reader::start(vec![path.to_path_buf()], false)?;
     let mut games = Games::default();
     while let Some(event) = reader.next_event() {
         match event {

@@ -44,7 +44,7 @@ pub struct Games {
 pub const LAST_MOVE: usize = 120;
 
 pub fn read(path: &Path) -> Result<Games> {
-    let reader = Reader::start(vec![path.to_path_buf()], false)?;
+    let mut reader = Reader::start(vec![path.to_path_buf()], false)?;
     let mut games = Games::default();
     while let Some(event) = reader.next_event() {
         match event {
