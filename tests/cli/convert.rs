@@ -243,6 +243,10 @@ fn damage_is_named_with_its_place() {
     assert!(refused(here, "data convert x.epd -o y.csv").starts_with("error: x.epd: line 4: "));
     std::fs::write(here.join("x.plain"), "fen 8/8/8/8/8/8/8/8 w - - 0 1\n").unwrap();
     assert!(refused(here, "data convert x.plain -o y.csv").starts_with("error: x.plain: line 1: "));
+    // The lines from `score` to `e` between two positions are lost.
+    let fen = "fen 4k3/8/8/8/8/8/8/4K2R w K - 0 1\nmove e1g1\n";
+    std::fs::write(here.join("x.plain"), format!("{fen}{fen}score 1\nply 1\nresult 1\ne\n")).unwrap();
+    assert!(refused(here, "data convert x.plain -o y.csv").starts_with("error: x.plain: line 3: "));
     std::fs::write(here.join("x.csv"), "fen,result\nnonsense,0\n").unwrap();
     assert!(refused(here, "data convert x.csv -o y.epd").starts_with("error: x.csv: line 2: "));
     std::fs::write(here.join("unknown"), "nonsense").unwrap();

@@ -26,8 +26,13 @@ pub struct Reader {
     games: JoinedGames,
 }
 
+/// What a position may have, each at most once: a second one belongs to a position whose lines are lost between.
+const KEYS: [&str; 5] = ["fen", "move", "score", "ply", "result"];
+
 #[derive(Default)]
 struct Entry {
+    /// Which of [`KEYS`] came.
+    given: [bool; KEYS.len()],
     position: Option<Chess>,
     played: Option<Move>,
     score: Option<i16>,
@@ -66,6 +71,11 @@ impl Entry {
         let value = value.trim();
         let invalid = |reason| LineError::text(text, reason);
         let number = || value.parse::<i16>().map_err(|_| invalid("not a whole number in range"));
+        if let Some(known) = KEYS.iter().position(|name| *name == key)
+            && std::mem::replace(&mut self.given[known], true)
+        {
+            return Err(invalid("the position has one already; `e` ends a position"));
+        }
         match key {
             "fen" => self.position = Some(fen::parse(value)?),
             "move" => {
