@@ -186,6 +186,8 @@ fn the_columns_of_a_table_can_be_named() {
     let here = folder.path();
     let csv = "id,board,eval,wdl\n1,8/8/8/4k3/8/8/4P3/4K3 b - - 0 1,55,1.0\n2,8/8/8/4k3/8/8/4P3/4K3 w - - 0 1,,0.5\n";
     std::fs::write(here.join("x.csv"), csv).unwrap();
+    let (_, stderr) = converted(&here.join("x.csv"), "--columns fen=board,score=eval,result=wdl,side=white");
+    assert!(stderr.contains("x.csv: columns not read: id (--columns"), "{stderr}");
     done(here, "data convert x.csv --columns fen=board,score=eval,result=wdl,side=white -o x.parquet");
     let read = positions(&here.join("x.parquet"));
     let facts: Vec<_> = read.iter().map(|r| (r.score, r.result)).collect();
@@ -205,10 +207,7 @@ fn the_columns_of_a_table_can_be_named() {
         assert_eq!(output.status.code(), Some(1));
         String::from_utf8(output.stderr).unwrap()
     };
-    done(
-        here,
-        "data convert x.jsonl --input-format jsonl --columns fen=board,score=eval,result=wdl,side=white -o y.parquet",
-    );
+    done(here, "data convert x.jsonl --columns fen=board,score=eval,result=wdl,side=white -o y.parquet");
     assert!(positions(&here.join("y.parquet")) == read);
     assert!(
         error("data convert x.csv --input-format csv -o z.csv")

@@ -8,7 +8,7 @@ use super::any::PositionReader;
 use super::fen::LineError;
 use super::stream::Input;
 use super::{fen, replay};
-use crate::Record;
+use crate::{Record, notices};
 use patzer_io::error::Result;
 
 /// Notation of the result.
@@ -28,11 +28,13 @@ pub struct Reader {
     input: Input,
     line: Vec<u8>,
     game: u32,
+    /// Whether it was said that numbers after results are not read.
+    said: bool,
 }
 
 impl Reader {
     pub fn new(input: Input) -> Reader {
-        Reader { input, line: Vec::new(), game: 0 }
+        Reader { input, line: Vec::new(), game: 0, said: false }
     }
 }
 
@@ -44,6 +46,14 @@ impl PositionReader for Reader {
         let text = std::str::from_utf8(&self.line).map_err(|_| self.input.line_error("is not text"))?;
         if !text.trim().is_empty() && !text.starts_with('#') {
             let record = decode(text).map_err(|reason| self.input.line_error(reason))?;
+            if !self.said
+                && let Some(number) = number_after(text)
+            {
+                self.said = true;
+                let way = "scores are read as `FEN | score | result`";
+                let text = format!("the numbers after results, such as {number}, are not read; {way}");
+                notices::add(self.input.path(), text);
+            }
             records.push(Record { game: self.game, ..record });
             self.game = self.game.wrapping_add(1);
         }
@@ -101,6 +111,13 @@ fn outcome(rest: &str) -> Option<(Option<i16>, i8)> {
     Some((None, result_of(rest.trim_end_matches(';'))?))
 }
 
+/// The number after a result in brackets.
+fn number_after(text: &str) -> Option<&str> {
+    let (_, after) = text.split_once(']')?;
+    let word = after.split([' ', ';', ',', '|']).find(|word| !word.is_empty())?;
+    word.parse::<f64>().is_ok().then_some(word)
+}
+
 fn result_of(text: &str) -> Option<i8> {
     match text.trim().trim_matches(['[', ']', '"']).trim() {
         "1-0" | "1.0" | "1" => Some(1),
@@ -116,7 +133,8 @@ pub fn recognise(head: &[u8]) -> bool {
     let fields = first.map(|line| split(line.trim_start_matches('\u{feff}')).0);
     fields.is_some_and(|fields| {
         let mut words = fields.split_ascii_whitespace();
-        words.next().is_some_and(|board| board.matches('/').count() == 7)
+        let board = |c: char| c.is_ascii_alphanumeric() || "/~".contains(c);
+        words.next().is_some_and(|word| word.matches('/').count() == 7 && word.chars().all(board))
             && matches!(words.next(), Some("w" | "b"))
     })
 }
@@ -168,6 +186,8 @@ mod tests {
             assert_eq!((record.result, record.turn), (0, Color::Black), "{line}");
         }
         assert_eq!(decode(&format!("{fen} | 31 | 0.0")).unwrap().score, Some(-31));
+        assert_eq!(number_after(&format!("{fen} [0.5] -31")), Some("-31"));
+        assert_eq!(number_after(&format!("{fen} | 0 | [0.5]")), None);
         assert_eq!(decode(&format!("{fen} [0.0]")).unwrap().result, -1);
         assert_eq!(decode(&format!("{fen} [1.0]")).unwrap().halfmove, 2);
     }

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::any::PositionReader;
 use super::fen::LineError;
 use super::stream::Input;
-use super::table::{self, Columns, FEN, MATE_IN, RESULT, SCORE, Table};
+use super::table::{self, Columns, FEN, MATE_IN, RESULT, ROLES, SCORE, Table};
 use crate::Record;
 use patzer_io::error::Result;
 
@@ -42,7 +42,10 @@ impl Reader {
         let scored = value(SCORE).or_else(|| value(MATE_IN)).is_some();
         let white = self.columns.white(value(SCORE).map(|(name, _)| name)).map_err(LineError::Fen)? && scored;
         if !std::mem::replace(&mut self.announced, true) {
-            table::announce(self.input.path(), white, value(RESULT).is_some());
+            let known =
+                |key: &str| (0..ROLES.len()).any(|role| self.columns.names(role).any(|name| name == key));
+            let unread = object.keys().map(String::as_str).filter(|key| *key != "evals" && !known(key));
+            table::announce(self.input.path(), white, value(RESULT).is_some(), unread);
         }
         let text = |role: usize| match value(role)?.1 {
             Value::String(text) => Some(Cow::Borrowed(text.as_str())).filter(|text| !text.is_empty()),
@@ -84,6 +87,7 @@ impl PositionReader for Reader {
 
 #[cfg(test)]
 mod tests {
+    use super::super::registry;
     use super::*;
     use std::path::Path;
 
@@ -101,7 +105,9 @@ mod tests {
         let line = r#"{"fen":"2bq1rk1/pr3ppn/1p2p3/7P/2pP1B1P/2P5/PPQ2PB1/R3R1K1 w - -","evals":[
             {"pvs":[{"cp":311,"line":"g2e4 f7f5 e4b7"}],"knodes":206765,"depth":36},
             {"pvs":[{"cp":292,"line":"g2e4 f7f5"},{"cp":277,"line":"f4g3"}],"knodes":92958,"depth":34}]}"#;
-        let records = read(&(line.replace('\n', "") + "\n\n")).unwrap();
+        let line = line.replace('\n', "");
+        assert_eq!(registry::of_content(line.as_bytes()).unwrap().name, "jsonl");
+        let records = read(&(line + "\n\n")).unwrap();
         assert_eq!(records.len(), 1);
         let record = &records[0];
         assert_eq!((record.score, record.depth, record.result), (Some(311), Some(36), 0));

@@ -142,27 +142,33 @@ pub fn find<S: AsRef<str>>(
     names: &[S],
     columns: &Columns,
 ) -> std::result::Result<([Option<usize>; ROLES.len()], bool), String> {
+    let all = || names.iter().map(S::as_ref).collect::<Vec<_>>().join(", ");
     let mut places = [None; ROLES.len()];
     for (role, place) in places.iter_mut().enumerate() {
         let known = |name: &str| names.iter().position(|column| column.as_ref() == name);
         *place = columns.names(role).find_map(known);
         let asked = columns.names.iter().find(|(given, _)| *given == role);
         if let (None, Some((_, name))) = (*place, asked) {
-            let all: Vec<&str> = names.iter().map(S::as_ref).collect();
-            return Err(format!("has no column `{name}`; it has {}", all.join(", ")));
+            return Err(format!("has no column `{name}`; it has {}", all()));
         }
     }
     if places[FEN].is_none() {
-        return Err("has no column `fen`; name it with --columns fen=NAME".into());
+        return Err(format!("has no column `fen`; name it with --columns fen=NAME; it has {}", all()));
     }
     let scored = places[SCORE].or(places[MATE_IN]).is_some();
     let white = scored && columns.white(places[SCORE].map(|place| names[place].as_ref()))?;
-    announce(path, white, places[RESULT].is_some());
+    let unread = names.iter().enumerate().filter(|(place, _)| !places.contains(&Some(*place)));
+    announce(path, white, places[RESULT].is_some(), unread.map(|(_, name)| name.as_ref()));
     Ok((places, white))
 }
 
-/// Says what a table leaves open.
-pub fn announce(path: &Path, white: bool, results: bool) {
+/// Says what a table leaves open, and what of it is not read.
+pub fn announce<'a>(path: &Path, white: bool, results: bool, unread: impl Iterator<Item = &'a str>) {
+    let unread: Vec<&str> = unread.collect();
+    if !unread.is_empty() {
+        let names = unread.join(", ");
+        notices::add(path, format!("columns not read: {names} (--columns score=NAME,... reads others)"));
+    }
     if white {
         notices::add(path, "scores are read as White's".into());
     }
@@ -248,14 +254,18 @@ fn of_float<T: FromStr>(text: &str) -> Option<T> {
     (number as i64).to_string().parse().ok()
 }
 
-/// The score from the side to move. A mate counts in moves: the side that mates makes an odd number of plies.
+/// The score from the side to move. A mate, also `#3` among the scores, counts in moves: the side that mates makes an odd
+/// number of plies.
 fn score<'a>(
     row: &impl Row<'a>,
     position: &Chess,
     white: bool,
 ) -> std::result::Result<Option<i16>, LineError> {
     let turned = white && position.turn().is_black();
-    if let Some(moves) = whole::<i16>(row, MATE_IN)? {
+    let mate_score = row(SCORE).filter(|text| text.starts_with('#'));
+    let mate = mate_score.as_ref().map(|text| text[1..].parse());
+    let mate = mate.transpose().map_err(|_| LineError::Column("score", "is not a number in range"))?;
+    if let Some(moves) = mate.or(whole::<i16>(row, MATE_IN)?) {
         let moves = i32::from(if turned { -moves } else { moves });
         let plies = if moves > 0 { 2 * moves - 1 } else { 2 * -moves };
         if plies >= 1000 {
@@ -290,6 +300,9 @@ mod tests {
             (SCORE, "30", true, -30),
             (SCORE, "30", false, 30),
             (SCORE, "-30.0", true, 30),
+            (SCORE, "#3", true, -31_994),
+            (SCORE, "#-3", true, 31_995),
+            (SCORE, "#+1", false, 31_999),
             (MATE_IN, "3", true, -31_994),
             (MATE_IN, "-3", true, 31_995),
             (MATE_IN, "1", false, 31_999),
@@ -298,8 +311,10 @@ mod tests {
             let record = Table::default().record(row(&[(FEN, BLACK), (role, text)]), white).unwrap();
             assert_eq!(record.score, Some(score), "{text} {white}");
         }
-        let error = Table::default().record(row(&[(FEN, BLACK), (SCORE, "30.5")]), false).unwrap_err();
-        assert_eq!(error.to_string(), "score is not a number in range");
+        for bad in ["30.5", "#", "#x", "#99999", "40000"] {
+            let error = Table::default().record(row(&[(FEN, BLACK), (SCORE, bad)]), false).unwrap_err();
+            assert_eq!(error.to_string(), "score is not a number in range", "{bad}");
+        }
     }
 
     #[test]
