@@ -69,7 +69,11 @@ pub fn decode(text: &str) -> std::result::Result<Record, LineError> {
     let position = fen::parse(fields)?;
     let mut record = replay::still(&position);
     let (score, result) = outcome(rest).ok_or_else(|| {
-        LineError::text(text, "no result; c9 \"1-0\"; or \"1-0\" or [1.0] or | score | 1.0 follows the FEN")
+        LineError::text(
+            text,
+            "no result; c9 \"1-0\"; or \"1-0\" or [1.0] or | score | 1.0 follows the FEN (without results, read the \
+             FENs as CSV, with `fen` as the first line)",
+        )
     })?;
     let score = score.map(|score| record.turn.fold_wb(score, score.saturating_neg()));
     replay::annotate(&mut record, &position, None, score);
