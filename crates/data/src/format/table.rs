@@ -266,7 +266,7 @@ fn score<'a>(
     let mate = mate_score.as_ref().map(|text| text[1..].parse());
     let mate = mate.transpose().map_err(|_| LineError::Column("score", "is not a number in range"))?;
     if let Some(moves) = mate.or(whole::<i16>(row, MATE_IN)?) {
-        let moves = i32::from(if turned { -moves } else { moves });
+        let moves = i32::from(moves) * if turned { -1 } else { 1 };
         let plies = if moves > 0 { 2 * moves - 1 } else { 2 * -moves };
         if plies >= 1000 {
             return Err(LineError::Column("mate", "is not a number in range"));
@@ -310,6 +310,10 @@ mod tests {
         ] {
             let record = Table::default().record(row(&[(FEN, BLACK), (role, text)]), white).unwrap();
             assert_eq!(record.score, Some(score), "{text} {white}");
+        }
+        for cell in [(SCORE, "#-32768"), (MATE_IN, "-32768"), (MATE_IN, "501")] {
+            let error = Table::default().record(row(&[(FEN, BLACK), cell]), true).unwrap_err();
+            assert_eq!(error.to_string(), "mate is not a number in range");
         }
         for bad in ["30.5", "#", "#x", "#99999", "40000"] {
             let error = Table::default().record(row(&[(FEN, BLACK), (SCORE, bad)]), false).unwrap_err();
