@@ -262,8 +262,7 @@ fn score<'a>(
     white: bool,
 ) -> std::result::Result<Option<i16>, LineError> {
     let turned = white && position.turn().is_black();
-    let mate_score = row(SCORE).filter(|text| text.starts_with('#'));
-    let mate = mate_score.as_ref().map(|text| text[1..].parse());
+    let mate = row(SCORE).and_then(|text| text.strip_prefix('#').map(str::parse));
     let mate = mate.transpose().map_err(|_| LineError::Column("score", "is not a number in range"))?;
     if let Some(moves) = mate.or(whole::<i16>(row, MATE_IN)?) {
         let moves = i32::from(moves) * if turned { -1 } else { 1 };
