@@ -8,8 +8,8 @@ use std::io::{self, Write};
 
 use parquet::file::reader::{ChunkReader, Length};
 
-use super::footer_struct;
 use super::positioned::Positioned;
+use super::thrift;
 use patzer_io::Output;
 
 const MAGIC: &[u8; 12] = b"patzer crc32";
@@ -70,7 +70,7 @@ pub fn check(file: &Positioned) -> std::result::Result<bool, &'static str> {
     let bytes = footer_length(&tail).ok_or(NO_FOOTER)? + TAIL;
     let start = length.checked_sub(bytes as u64).ok_or(NO_FOOTER)?;
     let footer = read(start, bytes)?;
-    if !footer_struct::is_possible(&footer) {
+    if !thrift::is_footer(&footer) {
         return Err(
             "its footer is damaged (it claims more than it has bytes for, or a field has a wrong type)",
         );

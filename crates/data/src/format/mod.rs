@@ -23,7 +23,6 @@ mod file_columns;
 #[cfg(all(test, unix))]
 mod flips;
 mod footer;
-mod footer_struct;
 mod foreign;
 mod joined;
 pub mod jsonl;
@@ -47,6 +46,7 @@ pub mod sfbin;
 pub mod sfplain;
 pub mod stream;
 pub mod table;
+mod thrift;
 mod values;
 pub mod viri;
 pub mod visits;

@@ -1,5 +1,5 @@
 //! A look at page headers before the parquet crate (60.1) parses them: it panics where the header of a data page lacks the
-//! part about data pages, and does not show whether there is a checksum.
+//! part about data pages, counts what is not there, and does not show whether there is a checksum.
 //!
 //! Source: apache/parquet-format, `parquet.thrift`, `PageHeader`.
 
@@ -10,9 +10,11 @@ use parquet::errors::Result;
 use parquet::file::reader::{ChunkReader, Length};
 
 use super::positioned::{Cursor, Positioned};
+use super::thrift;
 
-/// The most bytes of a header up to the part that depends on the page's type: four numbers.
-const START: usize = 25;
+/// Bytes to look for a header in: as a rule, and at the most. What is long in a header are statistics.
+const USUAL: u64 = 512;
+const MOST: u64 = 1 << 21;
 
 /// Reader of pages, which checks the headers. Every sequential read that is read from starts with one.
 pub struct Pages(pub Positioned);
@@ -54,9 +56,17 @@ impl ChunkReader for Pages {
 
 /// Whether the page that starts there has a checksum; `None` if no page does.
 pub fn has_checksum(file: &Positioned, start: u64) -> Result<Option<bool>> {
-    let mut header = Vec::with_capacity(START);
-    file.cursor(start).take(START as u64).read_to_end(&mut header)?;
-    Ok(parse(&header))
+    let (mut header, mut size) = (Vec::new(), USUAL);
+    loop {
+        file.cursor(start + header.len() as u64).take(size - header.len() as u64).read_to_end(&mut header)?;
+        if thrift::is_page_header(&header) {
+            return Ok(parse(&header));
+        }
+        if (header.len() as u64) < size || size >= MOST {
+            return Ok(None);
+        }
+        size *= 8;
+    }
 }
 
 /// Reads the start of a header in Thrift's compact protocol: the page's type, two sizes, perhaps the checksum, and then
@@ -100,5 +110,33 @@ mod tests {
         (0..with.len()).for_each(|length| assert_eq!(parse(&with[..length]), None));
         // The part about a dictionary in the header of a data page, which the parquet crate does not survive.
         assert_eq!(parse(&[0x15, 0, 0x15, 2, 0x15, 0x28, 0x4c]), None);
+    }
+
+    #[test]
+    fn a_header_lies_in_the_file_whole() {
+        let path = tempfile::NamedTempFile::new().unwrap();
+        let checksum = |header: &[u8]| {
+            std::fs::write(path.path(), header).unwrap();
+            has_checksum(&Positioned::new(path.reopen().unwrap()).unwrap(), 0).unwrap()
+        };
+        // A data page of one value, with statistics: the largest value has some bytes, whose number takes two of them.
+        let header = |length: u16| {
+            let start = [0x15, 0, 0x15, 2, 0x15, 2, 0x2c, 0x15, 2, 0x15, 0, 0x15, 6, 0x15, 6, 0x1c, 0x18];
+            let length_bytes = [length as u8 & 0x7f | 0x80, (length >> 7) as u8];
+            [&start[..], &length_bytes, &vec![b'a'; usize::from(length)], &[0; 3]].concat()
+        };
+        for length in [1, 480, 5000] {
+            let whole = header(length);
+            assert_eq!(checksum(&whole), Some(false), "{length}");
+            assert_eq!(checksum(&[&whole, &[7; 9000][..]].concat()), Some(false), "{length}");
+            assert_eq!(checksum(&whole[..whole.len() - 1]), None, "{length}");
+        }
+        // A field that Parquet does not have: 2³¹ − 1 numbers of eight bytes, which the parquet crate would skip one by
+        // one, and as many truth values.
+        for kind in [7, 1] {
+            let list = [0x79, 0xf0 | kind, 0xff, 0xff, 0xff, 0xff, 7, 0];
+            let whole = header(1);
+            assert_eq!(checksum(&[&whole[..whole.len() - 1], &list[..]].concat()), None);
+        }
     }
 }

@@ -1,9 +1,10 @@
-//! A look at a footer before the parquet crate (60.1) reads it: in a file of a kilobyte, a group of the schema may claim two
-//! thousand million children, for which memory is asked, and a list as many truth values, which the crate counts one by one.
+//! A look at footers and page headers before the parquet crate (60.1) reads them: in a file of a kilobyte, a group of the
+//! schema may claim two thousand million children, for which memory is asked, and a list as many truth values, or numbers
+//! after the end of the file, which the crate counts one by one.
 //!
-//! The footer is the struct `FileMetaData` of Parquet's `parquet.thrift` in Thrift's compact protocol. The crate reads a
-//! field by its number whatever its type, and then takes what follows for something else than this look would. So a
-//! footer has to be exactly of the types below.
+//! They are the structs `FileMetaData` and `PageHeader` of Parquet's `parquet.thrift` in Thrift's compact protocol. The
+//! crate reads a field by its number whatever its type, and then takes what follows for something else than this look
+//! would. So they have to be exactly of the types below.
 
 use self::Type::{Any, Binary, Bool, Byte, Children, Double, Int, List, Struct};
 
@@ -97,13 +98,29 @@ const COLUMN: Type = Struct(&[
 const STATISTICS: Type = Struct(&[Binary, Binary, Int, Int, Binary, Binary, Bool, Bool]);
 const BOUNDING_BOX: Type = Struct(&[Double; 8]);
 
+const PAGE_HEADER: Type = Struct(&[
+    Int,
+    Int,
+    Int,
+    Int,
+    Struct(&[Int, Int, Int, Int, STATISTICS]),
+    EMPTY,
+    Struct(&[Int, Int, Bool]),
+    Struct(&[Int, Int, Int, Int, Int, Int, Bool, STATISTICS]),
+]);
+
 /// Fields that lie deeper are refused, as by the parquet crate.
 const DEEPEST: u32 = 64;
 
 /// Whether the bytes begin with a footer whose fields all have their types, without a list of more elements or a group of
 /// more children than there are bytes.
-pub fn is_possible(footer: &[u8]) -> bool {
-    Bytes { left: footer }.value(12, FILE, 0).is_some()
+pub fn is_footer(bytes: &[u8]) -> bool {
+    Bytes { left: bytes }.value(12, FILE, 0).is_some()
+}
+
+/// As [`is_footer`], of the header of a page.
+pub fn is_page_header(bytes: &[u8]) -> bool {
+    Bytes { left: bytes }.value(12, PAGE_HEADER, 0).is_some()
 }
 
 /// What is left to read; every method is `None` at its end, and where the bytes are not what they have to be.
@@ -164,7 +181,7 @@ impl Bytes<'_> {
         }
     }
 
-    /// Truth values in a list are refused: no footer has them, and the parquet crate takes no byte for one that it skips.
+    /// Truth values in a list are refused: Parquet has none there, and the parquet crate takes no byte for one that it skips.
     fn list(&mut self, of: Type, depth: u32) -> Option<()> {
         let head = self.byte()?;
         let (count, kind) = (u64::from(head >> 4), head & 15);
@@ -215,28 +232,28 @@ mod tests {
 
     /// The fields, which begin with number 10 of the footer.
     fn unknown(bytes: &[u8]) -> bool {
-        is_possible(&[bytes, &[0; 1]].concat())
+        is_footer(&[bytes, &[0; 1]].concat())
     }
 
     #[test]
     fn a_group_with_more_children_than_bytes_is_impossible() {
-        assert!(is_possible(&footer(&[2])));
+        assert!(is_footer(&footer(&[2])));
         // More than there are: the parquet crate says so.
-        assert!(is_possible(&footer(&[4])));
-        assert!(!is_possible(&footer(&[80])));
-        assert!(!is_possible(&footer(&[0xfe, 0xff, 0xff, 0xff, 0x0f])));
+        assert!(is_footer(&footer(&[4])));
+        assert!(!is_footer(&footer(&[80])));
+        assert!(!is_footer(&footer(&[0xfe, 0xff, 0xff, 0xff, 0x0f])));
         // Negative; −2³¹ − 1, of which 32 bits are positive; a number of eleven bytes.
-        assert!(!is_possible(&footer(&[1])));
-        assert!(!is_possible(&footer(&[0x81, 0x80, 0x80, 0x80, 0x10])));
-        assert!(!is_possible(&footer(&[0x80; 10])));
+        assert!(!is_footer(&footer(&[1])));
+        assert!(!is_footer(&footer(&[0x81, 0x80, 0x80, 0x80, 0x10])));
+        assert!(!is_footer(&footer(&[0x80; 10])));
     }
 
     #[test]
     fn what_is_cut_off_is_impossible() {
         let whole = footer(&[2]);
-        (0..whole.len()).for_each(|end| assert!(!is_possible(&whole[..end]), "{end}"));
+        (0..whole.len()).for_each(|end| assert!(!is_footer(&whole[..end]), "{end}"));
         // Lists in lists without end.
-        assert!(!is_possible(&[0xa9, 0x19].repeat(10_000)));
+        assert!(!is_footer(&[0xa9, 0x19].repeat(10_000)));
     }
 
     #[test]
@@ -254,18 +271,18 @@ mod tests {
     #[test]
     fn a_field_of_another_type_is_impossible() {
         // The version as a list; the name of an element as one, which the parquet crate would read as text.
-        assert!(!is_possible(&[0x19, 0x05, 0]));
+        assert!(!is_footer(&[0x19, 0x05, 0]));
         let named = |kind: u8| [0x15, 2, 0x19, 0x1c, 0x40 | kind, 6, 0, 0, 0, 0, 0, 0, 0, 0];
-        assert!(is_possible(&named(TEXT)));
-        assert!(!is_possible(&named(LIST)));
+        assert!(is_footer(&named(TEXT)));
+        assert!(!is_footer(&named(LIST)));
         // A decimal with text for a number, and a column's type as text.
         let at = footer(&[2]).windows(2).position(|two| two == [0x15, 18]).unwrap();
         let mut text = footer(&[2]);
         text[at..at + 2].copy_from_slice(&[0x18, 0]);
-        assert!(!is_possible(&text));
+        assert!(!is_footer(&text));
         let column = |kind: u8| [0x49, 0x1c, 0x19, 0x1c, 0x3c, 0x10 | kind, 0, 0, 0, 0, 0];
-        assert!(is_possible(&column(5)));
-        assert!(!is_possible(&column(TEXT)));
+        assert!(is_footer(&column(5)));
+        assert!(!is_footer(&column(TEXT)));
     }
 
     #[test]
