@@ -12,7 +12,7 @@ mod validate;
 
 use crate::{Result, Status, Ui};
 
-/// Convert, shuffle, split, merge, mix, show, check, count and describe datasets
+/// Convert, shuffle, split, merge, interleave, show, validate, count and describe datasets
 #[derive(Debug, clap::Args)]
 pub struct DataArgs {
     #[command(subcommand)]

@@ -3,10 +3,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Inputs, WdlArgs, read_games};
+use super::{Inputs, WdlArgs, each_batch, read_games};
 use crate::evaluation::load;
 use crate::{Error, Result, Status, Ui};
-use patzer_data::{Dataset, Record};
+use patzer_data::{AnyReader, Record};
 use patzer_eval::Evaluation;
 use patzer_fit::wdl::source::Scored;
 use patzer_fit::wdl::{self, Bucket};
@@ -59,14 +59,13 @@ fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     let mut positions = counts.positions_read;
     let mut next_game = counts.games as u32;
     for path in &inputs.datasets {
-        let dataset = open(path)?;
-        positions += dataset.rows();
-        resolved = dataset.metadata().resolved.clone();
-        let of_file = dataset.read_all()?;
-        let of_file =
-            of_file.iter().filter_map(Scored::stored).map(|s| Scored { game: s.game + next_game, ..s });
-        scored.extend(of_file);
-        next_game = scored.iter().map(|s| s.game + 1).max().unwrap_or(next_game);
+        let reader = AnyReader::open(path, None)?;
+        resolved = reader.metadata().resolved.clone();
+        positions += each_batch(reader, ui, |records| {
+            let stored = records.iter().filter_map(Scored::stored);
+            scored.extend(stored.map(|s| Scored { game: s.game.wrapping_add(next_game), ..s }));
+        })?;
+        next_game = scored.iter().map(|s| s.game.wrapping_add(1)).max().unwrap_or(next_game);
     }
     let source = if inputs.games.is_empty() { "scores of the dataset" } else { "scores of the games" };
     let nothing = "none of its positions has a score that is no mate";
@@ -78,33 +77,31 @@ fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
         let reason = "holds games, and --eval needs positions: make a dataset of it with `patzer extract`";
         return Err(Error::data(path, reason));
     }
-    let mut input = Input { nothing: "no position can be evaluated", ..Input::default() };
+    let (source, evaluation) = match eval {
+        Some(path) => (path.display().to_string(), load(Some(path), ui)?),
+        None => ("the built-in hand-crafted evaluation".to_string(), Evaluation::default_hce()),
+    };
+    let mut input = Input { source, nothing: "no position can be evaluated", ..Input::default() };
     let mut next_game = 0;
     for path in &inputs.datasets {
-        let dataset = open(path)?;
-        let (name, evaluation) = match eval {
-            Some(path) => (path.display().to_string(), load(Some(path), ui)?),
-            None => ("the built-in hand-crafted evaluation".to_string(), Evaluation::default_hce()),
-        };
-        let resolved = dataset.metadata().resolved.clone();
+        let reader = AnyReader::open(path, None)?;
+        let resolved = reader.metadata().resolved.clone();
         if resolved.is_none() {
             ui.note(format!(
                 "{}: not resolved, so the positions themselves are evaluated; `patzer label` finds quiet ones",
                 path.display()
             ));
         }
-        input.positions += dataset.rows();
-        let of_file = wdl::evaluated(&dataset.read_all()?, &evaluation, resolved.is_some());
-        input.scored.extend(of_file.into_iter().map(|s| Scored { game: s.game + next_game, ..s }));
-        next_game = input.scored.iter().map(|s| s.game + 1).max().unwrap_or(next_game);
-        (input.source, input.resolved) = (name, resolved);
+        input.positions += each_batch(reader, ui, |records| {
+            let evaluated = wdl::evaluated(records, &evaluation, resolved.is_some());
+            input
+                .scored
+                .extend(evaluated.into_iter().map(|s| Scored { game: s.game.wrapping_add(next_game), ..s }));
+        })?;
+        next_game = input.scored.iter().map(|s| s.game.wrapping_add(1)).max().unwrap_or(next_game);
+        input.resolved = resolved;
     }
     Ok(input)
-}
-
-fn open(path: &Path) -> Result<Dataset> {
-    let dataset = Dataset::open(path)?;
-    if dataset.rows() == 0 { Err(Error::data(path, "holds no positions")) } else { Ok(dataset) }
 }
 
 #[derive(Debug, Serialize)]

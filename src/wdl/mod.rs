@@ -2,7 +2,6 @@ mod check;
 mod k;
 mod model;
 
-use std::io::Read;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,8 @@ use clap::{Args, ValueEnum};
 
 use crate::prepare::{default_dataset, total_bytes};
 use crate::{Error, Result, Status, Ui};
-use patzer_data::Record;
+use patzer_data::format::any::format_of;
+use patzer_data::{AnyReader, Record};
 use patzer_fit::wdl::By;
 use patzer_fit::wdl::source::{self, GameSelection, NOT_BY_PLAY, ReadCounts, ReadProgress};
 
@@ -18,7 +18,7 @@ use patzer_fit::wdl::source::{self, GameSelection, NOT_BY_PLAY, ReadCounts, Read
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub struct WdlArgs {
-    /// Datasets, or games whose comments hold scores, plain or compressed, - for stdin
+    /// Datasets in any format, or games whose comments hold scores, plain or compressed, - for games on stdin
     /// [default: labelled.parquet, or positions.parquet where that is newer or alone]
     #[arg(value_name = "DATA|PGN")]
     data: Vec<PathBuf>,
@@ -172,7 +172,10 @@ impl Inputs {
     fn sort(files: Vec<PathBuf>) -> Result<Inputs> {
         let mut inputs = Inputs { datasets: Vec::new(), games: Vec::new() };
         for path in files {
-            if is_dataset(&path)? { inputs.datasets.push(path) } else { inputs.games.push(path) }
+            match format_of(&path)? {
+                Some(_) => inputs.datasets.push(path),
+                None => inputs.games.push(path),
+            }
         }
         Ok(inputs)
     }
@@ -182,17 +185,18 @@ impl Inputs {
     }
 }
 
-/// Recognises datasets by extension or first bytes; anything else is games.
-fn is_dataset(path: &Path) -> Result<bool> {
-    if path.extension().is_some_and(|extension| extension == "parquet") {
-        return Ok(true);
+/// Shows the records of a dataset in batches; returns their number, which is not 0.
+fn each_batch(mut reader: AnyReader, ui: &Ui, mut see: impl FnMut(&[Record])) -> Result<u64> {
+    let (mut positions, mut batch) = (0, Vec::new());
+    let bar = ui.progress("wdl", reader.rows().unwrap_or(0));
+    while reader.next_batch(&mut batch)? {
+        patzer_io::interrupt::check()?;
+        see(&batch);
+        positions += batch.len() as u64;
+        bar.set_position(positions);
     }
-    if path == Path::new("-") {
-        return Ok(false);
-    }
-    let mut head = Vec::new();
-    patzer_io::raw(path)?.take(4).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
-    Ok(head == b"PAR1")
+    bar.finish_and_clear();
+    if positions == 0 { Err(Error::data(reader.path(), "holds no positions")) } else { Ok(positions) }
 }
 
 fn read_games<S: Default + Send>(

@@ -4,10 +4,10 @@ use std::fmt;
 use serde::Serialize;
 
 use super::check::{Check, Sample};
-use super::{Inputs, WdlArgs, read_games};
+use super::{Inputs, WdlArgs, each_batch, read_games};
 use crate::{Error, Result, Status, Ui};
-use patzer_data::Record;
-use patzer_fit::wdl::source::{ReadCounts, count_dataset, observe};
+use patzer_data::{AnyReader, Record};
+use patzer_fit::wdl::source::{ReadCounts, count_records, observe};
 use patzer_fit::wdl::{Bin, Bounds, By, FittedModel, Histogram, Observation, WdlModel, WdlTable, fit};
 use patzer_io::number::grouped;
 use patzer_report::wdl::draw_model;
@@ -79,10 +79,12 @@ fn count(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<(Histogram, ReadCou
     };
     let mut counts = read_games(args, &inputs.games, ui, see, absorb)?;
     for path in &inputs.datasets {
-        count_dataset(path, bin, &mut histogram, &mut counts, |record, observation| {
-            if checked {
-                sample.see(record, observation);
-            }
+        each_batch(AnyReader::open(path, None)?, ui, |records| {
+            count_records(records, bin, &mut histogram, &mut counts, |record, observation| {
+                if checked {
+                    sample.see(record, observation);
+                }
+            });
         })?;
     }
     for path in &args.bounds.merge {

@@ -100,6 +100,36 @@ fn k_is_found_for_weights_and_for_stored_scores() {
 }
 
 #[test]
+fn every_format_of_positions_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let with_draws = samples(3_000).into_iter().enumerate();
+    let with_draws = with_draws.map(|(i, s)| if i % 3 == 0 { Record { result: 0, ..s } } else { s });
+    write(&folder.join("positions.parquet"), &with_draws.collect::<Vec<_>>(), None);
+    let run = |file: &str, args: &[&str]| {
+        json(&patzer(folder, &[&["wdl", file, "--json", "--threads", "2"], args].concat()))
+    };
+    for (file, options) in
+        [("x.csv", &[][..]), ("x.bullet", &[]), ("x.epd.gz", &["--no-score", "0"]), ("x.txt", &[])]
+    {
+        let convert = [&["data", "convert", "positions.parquet", "-o", file], options].concat();
+        let output = patzer(folder, &convert);
+        assert!(output.status.success(), "{file}: {}", stderr(&output));
+        let k = |file: &str| run(file, &["--eval", "untuned-hce"])["k"].as_f64().unwrap();
+        // Bullet's boards are the side to move's, so that sums of White's scores round otherwise.
+        assert!((k(file) - k("positions.parquet")).abs() < 1e-6, "{file}");
+    }
+    assert_eq!(run("x.csv", &["--score"]), run("positions.parquet", &["--score"]));
+    let model = ["--model", "--min-count", "1", "--material", "0..78"];
+    assert_eq!(run("x.csv", &model), run("positions.parquet", &model));
+    // Games in a file whose name says text with positions.
+    games(folder, "games.txt", 50, 1);
+    assert_eq!(run("games.txt", &[])["source"], "scores of the games");
+    let output = patzer(folder, &["data", "convert", "games.txt", "-o", "y.csv"]);
+    assert!(stderr(&output).contains("games.txt: holds games in PGN, not positions"), "{}", stderr(&output));
+}
+
+#[test]
 fn a_resolved_position_is_evaluated_at_its_leaf() {
     let folder = tempfile::tempdir().unwrap();
     let start = PackedBoard::pack(&Chess::default());

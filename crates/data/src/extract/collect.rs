@@ -8,6 +8,7 @@ use rayon::prelude::*;
 
 use super::super::dedupe::Dedupe;
 use super::super::filter::{DUPLICATES, FilterSet};
+use super::super::format::any::no_games;
 use super::super::funnel::FunnelCounts;
 use super::super::output_stage::{OutputCounts, OutputStage, PER_GAME, SAMPLE};
 use super::super::spill_file::SpillFile;
@@ -168,7 +169,7 @@ impl<'a> Collector<'a> {
     fn end_file(&mut self, file: usize, sha256: String, bytes: u64) -> Result<()> {
         let path = &self.files[file];
         if !std::mem::take(&mut self.plausible) {
-            return Err(Error::data(path, "holds no games in PGN"));
+            return Err(no_games(path));
         }
         let before: u64 = self.sources.iter().filter_map(|source| source.games).sum();
         let games = self.numbered.saturating_sub(before);

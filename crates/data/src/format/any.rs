@@ -98,14 +98,8 @@ impl AnyReader {
         if let (None, Some(error)) = (format, patzer_io::archive(path, input.head())) {
             return Err(error);
         }
-        let known = format.or_else(|| registry::of_content(input.head())).or_else(|| registry::of_path(path));
-        let format = known.ok_or_else(|| {
-            Error::data(
-                path,
-                "is not a Parquet file, and neither its content nor its name says another format; make a dataset with \
-                 `patzer extract`, or name its format with `patzer data convert --input-format`",
-            )
-        })?;
+        let format =
+            format.or_else(|| known(path, input.head())).ok_or_else(|| unknown(path, input.head()))?;
         let Read::Stream(open) = format.read else {
             return Err(Error::data(
                 path,
@@ -186,6 +180,52 @@ impl AnyReader {
         }
         Ok(records)
     }
+}
+
+/// Returns the format of a file of positions, by its content or else by its name; `None` for games in PGN and for what
+/// is unknown, and for streams, since reading consumes their bytes.
+pub fn format_of(path: &Path) -> Result<Option<&'static Format>> {
+    if path == Path::new("-") || patzer_io::is_stream(path) {
+        return Ok(None);
+    }
+    Ok(known(path, Input::open(path)?.head()))
+}
+
+fn known(path: &Path, head: &[u8]) -> Option<&'static Format> {
+    registry::of_content(head).or_else(|| if is_pgn(head) { None } else { registry::of_path(path) })
+}
+
+/// Whether a file begins with a tag of PGN.
+fn is_pgn(head: &[u8]) -> bool {
+    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let Some(tag) = text.strip_prefix(b"[") else { return false };
+    let name = tag.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    name > 0 && tag[name..].trim_ascii_start().starts_with(b"\"")
+}
+
+fn unknown(path: &Path, head: &[u8]) -> Error {
+    let reason = if is_pgn(head) {
+        "holds games in PGN, not positions; make a dataset of it with `patzer extract`"
+    } else {
+        "is not a Parquet file, and neither its content nor its name says another format; make a dataset with \
+         `patzer extract`, or name its format with `patzer data convert --input-format`"
+    };
+    Error::data(path, reason)
+}
+
+/// Returns the error for a file without games, which says if its content is positions.
+pub fn no_games(path: &Path) -> Error {
+    let stream = path == Path::new("-") || patzer_io::is_stream(path);
+    let input = if stream { None } else { Input::open(path).ok() };
+    let reason = match input.and_then(|input| registry::of_content(input.head())) {
+        Some(Format { name, .. }) => {
+            format!(
+                "holds positions ({name}), not games in PGN; commands that take datasets read it as it is"
+            )
+        }
+        None => "holds no games in PGN".into(),
+    };
+    Error::data(path, reason)
 }
 
 /// Whether to read a file as Parquet, which needs random access.

@@ -10,7 +10,8 @@ use shakmaty::Color;
 
 use super::histogram::{Bin, Histogram, Observation, material};
 use patzer_chess::score::{Score, is_mate};
-use patzer_data::{Dataset, Record, flags};
+use patzer_data::format::any::no_games;
+use patzer_data::{Record, flags};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{Chunk, Event, Parser, ScoreOptions, Scoring, Surveyed, SurveyedReader, tags};
@@ -94,27 +95,22 @@ pub fn observe(record: &Record, bin: Bin) -> Option<Observation> {
     Some(Observation::new(result, record.fullmove, material(&record.board), score, mate, bin))
 }
 
-/// Counts the scored positions of a dataset and shows them to `see` in their order.
-pub fn count_dataset(
-    path: &Path,
+/// Counts the scored positions among some records and shows them to `see` in their order.
+pub fn count_records(
+    records: &[Record],
     bin: Bin,
     histogram: &mut Histogram,
     counts: &mut ReadCounts,
     mut see: impl FnMut(&Record, Observation),
-) -> Result<()> {
-    let dataset = Dataset::open(path)?;
-    for group in 0..dataset.groups() {
-        let records = dataset.read_group(group)?;
-        let observed = |record| Some((record, observe(record, bin)?));
-        let seen: Vec<(&Record, Observation)> = records.par_iter().filter_map(observed).collect();
-        counts.positions_read += records.len() as u64;
-        counts.drop("unscored", (records.len() - seen.len()) as u64);
-        for (record, observation) in seen {
-            histogram.add(observation, 1);
-            see(record, observation);
-        }
+) {
+    let observed = |record| Some((record, observe(record, bin)?));
+    let seen: Vec<(&Record, Observation)> = records.par_iter().filter_map(observed).collect();
+    counts.positions_read += records.len() as u64;
+    counts.drop("unscored", (records.len() - seen.len()) as u64);
+    for (record, observation) in seen {
+        histogram.add(observation, 1);
+        see(record, observation);
     }
-    Ok(())
 }
 
 /// Reads games and shows every scored position that takes part to `observe`, which collects into one `S` per
@@ -285,9 +281,7 @@ impl ChunkCollector<'_> {
                 Ok(())
             }
             Parsed::Other(Event::End { .. }) if std::mem::take(&mut self.plausible) => Ok(()),
-            Parsed::Other(Event::End { file, .. }) => {
-                Err(Error::data(self.path(file), "holds no games in PGN"))
-            }
+            Parsed::Other(Event::End { file, .. }) => Err(no_games(self.path(file))),
             Parsed::Other(Event::Broken { error, .. } | Event::Failed(error)) => Err(error),
             Parsed::Other(Event::Chunk(_)) => Err(Error::internal("a chunk was not parsed")),
         }
