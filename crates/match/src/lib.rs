@@ -15,6 +15,7 @@ mod book_player;
 mod by_opening;
 mod children;
 mod control;
+mod epd;
 mod game;
 pub mod journal;
 mod lineup;

@@ -11,10 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 use serde::Serialize;
-use shakmaty::san::San;
-use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 
+use crate::epd;
 use crate::message_error::message_error;
 use patzer_chess::{Line, fen, played};
 use patzer_engine::{Engine, Limits, engine};
@@ -22,6 +21,7 @@ use patzer_eval::Evaluation;
 use patzer_io as io;
 use patzer_io::ShortLines;
 use patzer_io::error::{Error, Result};
+use patzer_pgn::parse_move;
 
 #[derive(Debug, Clone)]
 pub struct Puzzle {
@@ -51,18 +51,6 @@ pub struct Puzzles {
 }
 
 message_error!(PuzzleError);
-
-fn parse_fen(text: &str) -> std::result::Result<Chess, PuzzleError> {
-    fen::position(text, false).map_err(|reason| PuzzleError(reason.to_string()))
-}
-
-fn not_a_move(text: &str) -> PuzzleError {
-    PuzzleError(format!("`{text}` is not a move"))
-}
-
-fn illegal(text: &str) -> PuzzleError {
-    PuzzleError(format!("`{text}` is not legal"))
-}
 
 /// Reads a puzzle file, compressed or not; its first line decides the format.
 pub fn read(path: &Path) -> Result<Puzzles> {
@@ -114,11 +102,11 @@ fn read_csv(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
 }
 
 fn solution(fen: &str, moves: &str) -> std::result::Result<Vec<Task>, PuzzleError> {
-    let mut line = Line::new(parse_fen(fen)?);
+    let position = fen::position(fen, false).map_err(|reason| PuzzleError(reason.to_string()))?;
+    let mut line = Line::new(position);
     let mut tasks = Vec::new();
     for (i, text) in moves.split_whitespace().enumerate() {
-        let parsed = text.parse::<UciMove>().map_err(|_| not_a_move(text))?;
-        let played = parsed.to_move(line.position()).map_err(|_| illegal(text))?;
+        let played = legal(line.position(), text)?;
         if i % 2 == 1 {
             tasks.push(Task { line: line.clone(), moves: vec![played], avoid: false });
         }
@@ -150,21 +138,12 @@ fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
 }
 
 fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), PuzzleError> {
-    let fields: Vec<&str> = text.split_whitespace().take(4).collect();
-    let [board, turn, castling, ep] = fields[..] else {
-        return Err(PuzzleError("has fewer than four fields".into()));
-    };
-    let position = parse_fen(&format!("{board} {turn} {castling} {ep} 0 1"))?;
-    let rest = text.splitn(5, char::is_whitespace).nth(4).unwrap_or_default();
+    let position = epd::position(text, false).map_err(PuzzleError)?;
     let (mut name, mut moves) = (None, None);
-    for operation in rest.split(';').map(str::trim) {
-        let (code, operands) = operation.split_once(char::is_whitespace).unwrap_or((operation, ""));
+    for (code, operands) in epd::operations(text) {
         match code {
-            "id" => name = Some(operands.trim().trim_matches('"').to_string()),
-            "bm" | "am" => {
-                let found = operands.split_whitespace().map(|text| parse_san(&position, text));
-                moves = Some((found.collect::<std::result::Result<Vec<Move>, _>>()?, code == "am"));
-            }
+            "id" => name = Some(operands.trim_matches('"').to_string()),
+            "bm" | "am" => moves = Some((epd_moves(&position, operands)?, code == "am")),
             _ => {}
         }
     }
@@ -176,8 +155,15 @@ fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), PuzzleErr
     }
 }
 
-fn parse_san(position: &Chess, text: &str) -> std::result::Result<Move, PuzzleError> {
-    text.parse::<San>().map_err(|_| not_a_move(text))?.to_move(position).map_err(|_| illegal(text))
+/// Moves with spaces or commas between them. Marks such as `+` and `?` may be apart from their move.
+fn epd_moves(position: &Chess, operands: &str) -> std::result::Result<Vec<Move>, PuzzleError> {
+    let words =
+        operands.split([' ', ',', '\t']).filter(|word| !word.trim_matches(['+', '#', '!', '?']).is_empty());
+    words.map(|word| legal(position, word)).collect()
+}
+
+fn legal(position: &Chess, text: &str) -> std::result::Result<Move, PuzzleError> {
+    parse_move(position, text).ok_or_else(|| PuzzleError(format!("`{text}` is not a legal move")))
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
@@ -258,6 +244,7 @@ pub fn solve_suite(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use shakmaty::CastlingMode;
 
     #[test]
     fn the_first_move_is_the_opponents_and_every_second_is_asked_for() {
@@ -271,7 +258,7 @@ mod tests {
             assert!(solution(fen, moves).is_err(), "{fen} {moves}");
         }
         let illegal = solution("5rk1/1p3ppp/pq3b2/8/8/1P1Q1N2/P4PPP/3R2K1 w - - 2 27", "d3d6 f8d8 d6d1");
-        assert_eq!(illegal.unwrap_err().to_string(), "`d6d1` is not legal");
+        assert_eq!(illegal.unwrap_err().to_string(), "`d6d1` is not a legal move");
     }
 
     #[test]
@@ -286,9 +273,29 @@ mod tests {
             let (name, task) = epd_task(text).unwrap();
             assert_eq!(name.as_deref(), id);
             for (text, right) in answers {
-                assert_eq!(task.accepts(parse_san(task.line.position(), text).unwrap()), right, "{text}");
+                assert_eq!(task.accepts(legal(task.line.position(), text).unwrap()), right, "{text}");
             }
         }
         assert!(epd_task("4k3/8/8/8/8/8/4P3/4K3 w - - id \"x\";").unwrap_err().to_string().contains("bm"));
+    }
+
+    /// Lines of public suites: Bratko-Kopec, one of mates in two, Kaufman's, Eigenmann's, one of fortresses, Arasan's.
+    #[test]
+    fn lines_of_public_suites_are_read() {
+        for (text, id, moves) in [
+            ("1k1r4/pp1b1R2/3q2pp/4p3/2B5/4Q3/PPP2B2/2K5 b - - ; bm Qd1 + ; id BK.01\0", "BK.01", "d6d1"),
+            ("1K2krb1/1P1RP2p/7P/1n2N3/B3Q3/8/8/8 w - - bm Ne5-f7; ce +M2; pv Ne5-f7 Ke8xd7+;", "7", "e5f7"),
+            ("rn1qkb1r/pp2pppp/5n2/3p1b2/3P4/1QN1P3/PP3PPP/R1B1KBNR b KQkq - 1 1 ; bm Bc8\0", "7", "f5c8"),
+            ("8/2P1P3/b1B2p2/1pPRp3/2k3P1/P4pK1/nP3p1p/N7 w - - ; bm e8N; id ERET 089", "ERET 089", "e7e8n"),
+            ("2k5/2p5/1q1p4/pPpPp1p1/N1P1Pp1p/P4PbP/KQ4P1/8 w - -; am Nxb6 + ? ; c1 diff=10", "7", "a4b6"),
+            ("r1b2rk1/ppq1bppp/2p1pn2/8/2NP4/2N1P3/PP2BPPP/2RQK2R w K - 0 1 bm e1g1", "7", "e1g1"),
+            ("4k3/8/8/8/8/8/4P3/4K3 w - - id \"two\"; bm e4, e3", "two", "e2e4 e2e3"),
+        ] {
+            let (name, task) = epd_task(text).unwrap();
+            assert_eq!(name.unwrap_or("7".into()), id, "{text}");
+            let uci = task.moves.iter().map(|m| m.to_uci(CastlingMode::Standard).to_string());
+            assert_eq!(uci.collect::<Vec<_>>().join(" "), moves, "{text}");
+            assert_eq!(task.avoid, text.contains(" am "));
+        }
     }
 }

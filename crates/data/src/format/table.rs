@@ -15,6 +15,7 @@ use crate::{Leaf, MeanResult, Record, notices};
 use patzer_chess::score::MATE;
 use patzer_chess::{PackedBoard, PackedMove};
 use patzer_io::error::{Error, Result};
+use patzer_pgn::parse_move;
 
 /// What a column of a table means: its name in files of patzer, and a name in files of others.
 pub struct Role {
@@ -276,10 +277,11 @@ fn score<'a>(
     Ok(score.map(|score| if turned { score.saturating_neg() } else { score }))
 }
 
-/// The first move of a text in UCI notation.
+/// The first move of a text, in UCI notation or else in SAN.
 fn played(position: &Chess, text: &str) -> std::result::Result<PackedMove, LineError> {
     let first = text.split_once(' ').map_or(text, |(first, _)| first);
     let m = first.parse::<UciMove>().ok().and_then(|m| m.to_move(position).ok());
+    let m = m.or_else(|| parse_move(position, first));
     m.map(PackedMove::pack).ok_or_else(|| LineError::text(text, "not a legal move"))
 }
 
@@ -346,5 +348,17 @@ mod tests {
         assert_eq!((places[FEN], places[SCORE], places[RESULT], white), (Some(1), Some(0), Some(2), true));
         assert!(find(path, &["eval"], &named).unwrap_err().contains("no column `board`; it has eval"));
         assert!("fen".parse::<Columns>().is_err() && "nonsense=x".parse::<Columns>().is_err());
+    }
+
+    #[test]
+    fn moves_are_read_in_uci_notation_and_in_san() {
+        let position = Chess::default();
+        for text in ["g1f3", "Nf3", "g1f3 d7d5", "Nf3 d5", "Ng1-f3"] {
+            let m = played(&position, text).unwrap().unpack(&position).unwrap();
+            assert_eq!(m.to_string(), "Ng1-f3", "{text}");
+        }
+        for text in ["e7e5", "Nd4", "x", ""] {
+            assert!(played(&position, text).is_err(), "{text}");
+        }
     }
 }

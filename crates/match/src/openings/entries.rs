@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use shakmaty::{Chess, Position};
 
 use super::{
-    OpeningError, Polyglot, archive, begins_as_games, epd, games, playable, polyglot, read, text_of,
+    OpeningError, Polyglot, archive, begins_as_games, epd, games, parse_line, polyglot, read, text_of,
 };
 use patzer_io::error::{Error, Result};
 
@@ -70,7 +70,7 @@ fn of_polyglot(line: polyglot::Line) -> Entry {
 }
 
 fn entry(number: usize, line: &str, chess960: bool) -> Entry {
-    let read = epd::position(line.trim(), chess960).and_then(playable);
+    let read = parse_line(line.trim(), chess960);
     Entry {
         place: format!("line {number}"),
         opening: read.map(Opening::of).map_err(|OpeningError(reason)| reason),

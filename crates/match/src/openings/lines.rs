@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode, Position};
 
-use super::{OpeningError, epd, playable};
+use super::{OpeningError, parse_line};
 use patzer_chess::rng::mix;
 use patzer_io::error::{Error, Result};
 
@@ -111,7 +111,7 @@ impl Lines {
     }
 
     pub fn position(&self, at: usize) -> Result<Chess> {
-        let position = epd::position(self.line(at), self.chess960).and_then(playable);
+        let position = parse_line(self.line(at), self.chess960);
         let place = || format!("line {}", self.lines[at].number);
         position.map_err(|OpeningError(reason)| Error::at(&self.path, place(), reason))
     }
@@ -196,6 +196,7 @@ fn is_plain(board: &str, castling: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::epd;
     use super::*;
 
     #[test]

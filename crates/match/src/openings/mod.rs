@@ -8,7 +8,6 @@
 
 mod archive;
 mod entries;
-mod epd;
 mod games;
 mod lines;
 mod mersenne;
@@ -23,6 +22,7 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use shakmaty::Chess;
 
+use super::epd;
 use super::game::ending;
 use crate::message_error::message_error;
 pub use entries::{Entry, Opening, entries};
@@ -355,6 +355,11 @@ fn read_polyglot(bytes: &[u8], path: &Path, options: BookOptions<'_>) -> Result<
 }
 
 message_error!(OpeningError);
+
+/// Parses a line of EPD or FEN.
+fn parse_line(line: &str, chess960: bool) -> std::result::Result<Chess, OpeningError> {
+    epd::position(line, chess960).map_err(OpeningError).and_then(playable)
+}
 
 fn playable(position: Chess) -> std::result::Result<Chess, OpeningError> {
     match ending(&Line::new(position.clone())) {

@@ -16,14 +16,18 @@ fn epd_and_fen_lines_are_read() {
         "# a comment\n\
          rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -\n\n\
          4k3/8/8/8/8/8/4P3/4K3 w - - hmvc 3; fmvn 40; id \"x\";\n\
-         4k3/8/8/8/8/8/4R3/4K3 b - - 7 50\n",
+         4k3/8/8/8/8/8/4R3/4K3 b - - 7 50\n\
+         4k3/8/8/8/8/8/5R2/4K3 w - -; c1 x\0\n\
+         4k3/8/8/8/8/8/3R4/4K3 b - - 5 20;\0\n",
     )
     .unwrap();
-    let fens: Vec<String> = (0..3).map(|i| fen_of(&book.get(i, false))).collect();
+    let fens: Vec<String> = (0..5).map(|i| fen_of(&book.get(i, false))).collect();
     assert_eq!(fens[0], "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1");
     assert_eq!(fens[1], "4k3/8/8/8/8/8/4P3/4K3 w - - 3 40");
     assert_eq!(fens[2], "4k3/8/8/8/8/8/4R3/4K3 b - - 7 50");
-    assert_eq!(book.get(3, false), book.get(0, false), "after the last the first comes again");
+    assert_eq!(fens[3], "4k3/8/8/8/8/8/5R2/4K3 w - - 0 1");
+    assert_eq!(fens[4], "4k3/8/8/8/8/8/3R4/4K3 b - - 5 20");
+    assert_eq!(book.get(5, false), book.get(0, false), "after the last the first comes again");
 }
 
 #[test]
