@@ -16,6 +16,7 @@ use patzer_eval::nnue::layout::{Dtype, Layout};
 use patzer_eval::nnue::network::{MAX_HIDDEN, QA, QB, SCALE};
 use patzer_eval::nnue::{About, Architecture, Network, file, material};
 use patzer_io::Printable;
+use patzer_io::number::grouped;
 use patzer_train as train;
 
 /// Make, inspect and convert networks.
@@ -171,14 +172,20 @@ impl Info {
 
 impl fmt::Display for Info {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {} network, {} bytes", Printable(&self.file), self.format, self.bytes)?;
+        writeln!(
+            f,
+            "{}: {} network, {} bytes",
+            Printable(&self.file),
+            self.format,
+            grouped(self.bytes as u64)
+        )?;
         writeln!(f, "  architecture  {}, features `{}`", self.architecture, self.features)?;
         for block in &self.blocks {
             let FeatureBlock { name, count, about, bucketed, .. } = block;
             let rows = if *bucketed { "" } else { "; all king buckets share their rows" };
-            writeln!(f, "  {name:12}  {count} features: {about}{rows}")?;
+            writeln!(f, "  {name:12}  {} features: {about}{rows}", grouped(*count as u64))?;
         }
-        writeln!(f, "  parameters    {}", self.parameters)?;
+        writeln!(f, "  parameters    {}", grouped(self.parameters as u64))?;
         writeln!(f, "  scales        QA {}, QB {}, {} centipawns", self.qa, self.qb, self.scale)?;
         if let Some(layout) = self.layout {
             writeln!(f, "  layout        {layout}")?;

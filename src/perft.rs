@@ -8,6 +8,7 @@ use shakmaty::{CastlingMode, Chess, Position};
 
 use crate::{Error, Result, Status, Ui};
 use patzer_chess::{fen, perft};
+use patzer_io::number::grouped;
 
 /// Count the leaves of the tree of legal moves.
 ///
@@ -70,7 +71,7 @@ impl fmt::Display for Count {
             writeln!(f, "{}: {}", below.r#move, below.nodes)?;
         }
         let speed = self.nodes as f64 / self.seconds.max(1e-9) / 1e6;
-        write!(f, "{} leaves in {:.2} s, {speed:.1} Mnps", self.nodes, self.seconds)
+        write!(f, "{} leaves in {:.2} s, {speed:.1} Mnps", grouped(self.nodes), self.seconds)
     }
 }
 
@@ -118,7 +119,12 @@ impl fmt::Display for Suite {
         write!(
             f,
             "{} positions: {} counts passed, {} failed, {} skipped; {} leaves in {:.1} s",
-            self.positions, self.passed, self.failed, self.skipped, self.nodes, self.seconds
+            self.positions,
+            self.passed,
+            self.failed,
+            self.skipped,
+            grouped(self.nodes),
+            self.seconds
         )
     }
 }

@@ -10,6 +10,7 @@ use crate::{Error, Result, Ui};
 use patzer_chess::PackedBoard;
 use patzer_data::Record;
 use patzer_data::lines::BadLine;
+use patzer_io::number::grouped;
 use patzer_label::prepare::{self, DataSelection, Event};
 pub use patzer_label::prepare::{Account, Split, default_dataset};
 
@@ -129,6 +130,6 @@ pub fn warn_of_bad_lines(path: &Path, read: u64, bad: u64, first: &[BadLine], ui
         ui.warn(format!("{}: line {}: {}", path.display(), line.number, line.reason));
     }
     if bad > first.len() as u64 {
-        ui.warn(format!("{}: {bad} of {read} lines are bad", path.display()));
+        ui.warn(format!("{}: {} of {} lines are bad", path.display(), grouped(bad), grouped(read)));
     }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::Limits;
+use patzer_io::number::grouped;
 use patzer_match::puzzles::{PuzzleScore, SuiteScore, read, solve_suite};
 use patzer_match::stats::interval::exact_proportion;
 
@@ -76,16 +77,18 @@ impl fmt::Display for PuzzlesResult {
         let share = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
         let PuzzleScore { puzzles, solved, moves, moves_correct } = self.score;
         let (low, high) = self.solved_interval;
+        let shares = [share(solved, puzzles), share(moves_correct, moves)];
+        let [solved, puzzles, moves, moves_correct] = [solved, puzzles, moves, moves_correct].map(grouped);
         writeln!(
             f,
             "solved    {solved} of {puzzles} puzzles ({:.2} %, 95 % interval {:.2} to {:.2} %)",
-            share(solved, puzzles),
+            shares[0],
             100.0 * low,
             100.0 * high
         )?;
-        writeln!(f, "moves     {moves_correct} of {moves} right ({:.2} %)", share(moves_correct, moves))?;
+        writeln!(f, "moves     {moves_correct} of {moves} right ({:.2} %)", shares[1])?;
         if self.puzzles_bad > 0 {
-            writeln!(f, "bad       {} puzzles", self.puzzles_bad)?;
+            writeln!(f, "bad       {} puzzles", grouped(self.puzzles_bad as u64))?;
         }
         if !self.by_rating.is_empty() {
             writeln!(f, "\n   rating  puzzles   solved  95 % interval  moves right")?;

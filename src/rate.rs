@@ -8,6 +8,7 @@ use patzer_fit::rating::{
     PoolStatus, RatingErrors, RatingReport, Ratings, ReportOptions, ResultModel, Results, Settings, White,
     bootstrap, covariance, fit, read,
 };
+use patzer_io::number::grouped;
 
 const EXAMPLES: &str = "Of the games only the tags White, Black and Result are read. Players who won all their games, or lost them, have\n\
     no finite rating and are named at the end; --prior gives them one. Pools without a game between them have the\n\
@@ -152,7 +153,7 @@ fn errors(
     if errors.is_none() {
         ui.note(format_args!(
             "{} players are too many for a covariance; --bootstrap 200 gives errors",
-            results.players.len()
+            grouped(results.players.len() as u64)
         ));
     }
     Ok(errors)
@@ -169,7 +170,8 @@ fn warn(ratings: &Ratings, ui: &Ui) {
     let unrated = ratings.elo.iter().filter(|elo| elo.is_none()).count();
     if unrated > 0 {
         ui.warn(format_args!(
-            "{unrated} players have no finite rating, and their games do not count; --prior 2 rates them too"
+            "{} players have no finite rating, and their games do not count; --prior 2 rates them too",
+            grouped(unrated as u64)
         ));
     }
 }

@@ -14,7 +14,7 @@ use crate::evaluation::load;
 use crate::{Error, Result, Status, Ui};
 use patzer_engine::Params;
 use patzer_eval::Evaluation;
-use patzer_io::number::counted;
+use patzer_io::number::{counted, grouped};
 use patzer_io::{Printable, check_writable, printable};
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::spsa::{self, Form, Schedule, SpsaState, Tuner, Tuning, Value, weights};
@@ -128,7 +128,8 @@ impl fmt::Display for SpsaReport {
         if let Some(form) = self.form {
             return f.write_str(&form.write(&self.params));
         }
-        let SpsaReport { games, iterations, planned, .. } = self;
+        let [games, iterations, planned] =
+            [self.games, self.iterations as u64, self.planned as u64].map(grouped);
         writeln!(f, "games       {games}, {iterations} iterations of {planned}")?;
         let width = self.params.iter().map(|now| now.param.name.chars().count()).max().unwrap_or(0).max(9);
         writeln!(f, "\n{:<width$} {:>10} {:>12} {:>10}  range", "parameter", "start", "value", "± chance")?;

@@ -10,6 +10,7 @@ use indicatif::HumanDuration;
 use crate::match_display::{Pace, state};
 use crate::ui::LINES;
 use crate::{Error, Result, Status, Ui, interrupt};
+use patzer_io::number::grouped;
 use patzer_io::printable_lines;
 use patzer_match::journal::Follower;
 use patzer_match::race::{Planner, RaceState};
@@ -171,7 +172,8 @@ impl Watch {
         for reason in self.journal.entries().iter().flat_map(|entry| &entry.reasons) {
             *all.entry(reason.name()).or_default() += 1;
         }
-        let words: Vec<String> = all.iter().map(|(reason, count)| format!("{reason} {count}")).collect();
+        let words: Vec<String> =
+            all.iter().map(|(reason, count)| format!("{reason} {}", grouped(*count))).collect();
         words.join(", ")
     }
 

@@ -11,6 +11,7 @@ use patzer_data::format::registry::{self, Format};
 use patzer_data::format::visits::{self, Visits};
 use patzer_data::show::{self, Column, Shown};
 use patzer_data::{Record, RowGroup, RowGroups};
+use patzer_io::number::grouped;
 
 /// Print positions as text
 ///
@@ -88,7 +89,9 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     if lines.rows.is_empty() {
         let reason = match (args.game, known) {
             (Some(game), _) => format!("holds no position of game {game}"),
-            (None, Some(rows)) => format!("holds {rows} positions, none from row {} on", args.start),
+            (None, Some(rows)) => {
+                format!("holds {} positions, none from row {} on", grouped(rows), args.start)
+            }
             (None, None) => format!("holds no position from row {} on", args.start),
         };
         return Err(Error::data(&file, reason));

@@ -14,6 +14,7 @@ use patzer_eval::hce::{FULL_PHASE, Trace, Weights};
 use patzer_fit::tune::TuneItem;
 use patzer_fit::tune::{hce, text};
 use patzer_io as io;
+use patzer_io::number::grouped;
 use patzer_io::{Output, Printable};
 
 #[derive(Debug, Serialize)]
@@ -27,7 +28,8 @@ struct Exported {
 impl fmt::Display for Exported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (output, terms) = (Printable(self.output.display()), Printable(self.terms.display()));
-        writeln!(f, "traced    {} of {} positions → {output}", self.positions_written, self.positions_read)?;
+        let [written, read] = [self.positions_written, self.positions_read].map(grouped);
+        writeln!(f, "traced    {written} of {read} positions → {output}")?;
         writeln!(f, "          terms → {terms}")
     }
 }

@@ -14,6 +14,7 @@ use patzer_fit::moves::source::{self, Language};
 use patzer_fit::moves::table;
 use patzer_fit::moves::terms::{MOST_STRENGTHS, Term};
 use patzer_io as io;
+use patzer_io::number::grouped;
 
 /// Fit the strengths of move features: what is taken, the exchange, check, recapture, distance, threats, history
 ///
@@ -107,7 +108,7 @@ impl fmt::Display for FitResult {
         }
         for (name, quality) in models {
             let Quality { choices, log_likelihood, error, attainable, uniform, among, by_exchange } = quality;
-            let chance = 100.0 * log_likelihood.exp();
+            let (choices, chance) = (grouped(*choices), 100.0 * log_likelihood.exp());
             write!(f, "{name:<9} {choices} choices: {log_likelihood:.4} ± {error:.4} nats a choice")?;
             write!(f, " (a chance of {chance:.1} %; {uniform:.4} if all moves were equal")?;
             match *attainable < 0.0 {

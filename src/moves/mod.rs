@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use crate::prepare::files_or_default;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::moves::choices::{DrawnChoices, Target};
+use patzer_io::number::grouped;
 
 /// Move prediction: how often an engine would play the moves of games, and a model of move features
 #[derive(Debug, clap::Args)]
@@ -48,9 +49,10 @@ impl ChoiceArgs {
         let drawn = ui.with_progress("reading", 0, |bar| {
             DrawnChoices::read(&paths, most, self.seed, target, |positions| bar.inc(positions))
         })?;
-        let reasons: Vec<String> = drawn.dropped.iter().map(|(reason, n)| format!("{reason} {n}")).collect();
-        let taken = drawn.choices.len();
-        ui.note(format!("{} positions read, {taken} taken; not taken: {}", drawn.read, reasons.join(", ")));
+        let reasons: Vec<String> =
+            drawn.dropped.iter().map(|(reason, n)| format!("{reason} {}", grouped(*n))).collect();
+        let (read, taken) = (grouped(drawn.read), grouped(drawn.choices.len() as u64));
+        ui.note(format!("{read} positions read, {taken} taken; not taken: {}", reasons.join(", ")));
         if drawn.choices.is_empty() {
             return Err(Error::data(&paths[0], "no position with two legal moves and the move played"));
         }

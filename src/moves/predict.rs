@@ -11,6 +11,7 @@ use patzer_engine::engine;
 use patzer_fit::moves::choices::Target;
 use patzer_fit::moves::predict::{Ranks, by_evaluation, by_search, by_strengths};
 use patzer_fit::moves::table;
+use patzer_io::number::grouped;
 
 /// Measure how often the played move is an engine's first, second, third choice
 ///
@@ -78,7 +79,7 @@ impl Row {
 
 impl fmt::Display for PredictResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let choices = self.predictors.first().map_or(0, |row| row.ranks.choices);
+        let choices = grouped(self.predictors.first().map_or(0, |row| row.ranks.choices));
         writeln!(f, "the played move is among the first (of {choices} choices, in percent)")?;
         write!(f, "{:<14}", "")?;
         for rank in 1..=self.predictors.first().map_or(0, |row| row.among.len()) {

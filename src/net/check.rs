@@ -22,6 +22,7 @@ use patzer_eval::nnue::layout::{Dtype, Layout, NamedLayout};
 use patzer_eval::nnue::network::{QA, QB, SCALE};
 use patzer_eval::nnue::plain::{PlainNnue, Reading, Units};
 use patzer_io::Printable;
+use patzer_io::number::grouped;
 use patzer_match::participant::{Defaults, Participant};
 use patzer_match::{Control, LinePattern, Listen, Spec, Timeouts};
 
@@ -105,7 +106,8 @@ struct Checked {
 
 impl fmt::Display for Checked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Checked { engine, architecture, positions, equal, .. } = self;
+        let Checked { engine, architecture, .. } = self;
+        let [positions, equal] = [self.positions, self.equal].map(|count| grouped(count as u64));
         let engine = Printable(engine);
         writeln!(f, "{engine} and the network, {architecture}: {equal} of {positions} positions are equal")?;
         let Some(Difference { fen, network, engine }) = &self.first_difference else { return Ok(()) };

@@ -17,6 +17,7 @@ use crate::{Error, Result, Status, Ui};
 use patzer_chess::score::MATE_IN_MAX;
 use patzer_eval::nnue::network::{QA, QB, SCALE, Weights};
 use patzer_eval::nnue::{Activation, Architecture, Network, OutputBy};
+use patzer_io::number::grouped;
 
 #[derive(Debug, Args)]
 pub(super) struct EmitArgs {
@@ -108,7 +109,8 @@ struct Emitted {
 
 impl fmt::Display for Emitted {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Emitted { file, architecture, bytes, positions, .. } = self;
+        let Emitted { file, architecture, .. } = self;
+        let [bytes, positions] = [self.bytes, self.positions].map(|count| grouped(count as u64));
         writeln!(f, "{}: inference of {architecture}, {bytes} bytes", patzer_io::Printable(file))?;
         let weights = if self.weights == Where::Embed { "in the code" } else { "read by nnue_load" };
         writeln!(f, "  weights    {weights}")?;

@@ -12,6 +12,7 @@ use patzer_chess::played;
 use patzer_data::{AnyReader, Record};
 use patzer_eval::nnue::features::{FEATURE_BLOCKS, FeatureBlock, Features, Perspective};
 use patzer_eval::nnue::halfmoves;
+use patzer_io::number::grouped;
 
 #[derive(Debug, Args)]
 pub(super) struct FeaturesArgs {
@@ -70,7 +71,7 @@ struct Table {
 
 impl fmt::Display for Table {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Table { positions, moves, .. } = self;
+        let [positions, moves] = [self.positions, self.moves].map(grouped);
         writeln!(f, "{positions} positions, {moves} with their move; means over the views of both sides")?;
         writeln!(
             f,
@@ -81,7 +82,13 @@ impl fmt::Display for Table {
             writeln!(
                 f,
                 "{:7} {:>8} {:>8.2} {:>5} {:>8.2} {:>8.2}   {}",
-                row.block, row.features, row.active, row.most_active, row.added, row.removed, row.about
+                row.block,
+                grouped(row.features as u64),
+                row.active,
+                row.most_active,
+                row.added,
+                row.removed,
+                row.about
             )?;
         }
         Ok(())

@@ -92,8 +92,11 @@ impl fmt::Display for SelfplayResult {
             .collect();
         let rejected = if rejected.is_empty() { "none given up".into() } else { rejected.join(", ") };
         writeln!(f, "starts      {}: {rejected}", grouped(self.starts))?;
-        let reasons: Vec<String> =
-            self.reasons.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();
+        let reasons: Vec<String> = self
+            .reasons
+            .iter()
+            .map(|(reason, count)| format!("{} {}", reason.name(), grouped(*count)))
+            .collect();
         writeln!(f, "endings     {}", reasons.join(", "))?;
         if self.games_left_out > 0 {
             writeln!(

@@ -11,6 +11,7 @@ use patzer_fit::tune::{
     fit_seeds,
 };
 use patzer_io as io;
+use patzer_io::number::grouped;
 use patzer_io::run_folder::{Log, RunFolder};
 use std::time::{Duration, Instant};
 
@@ -181,5 +182,8 @@ fn note_size(model: &Model, traces: &SplitTraces, optimizer: Optimizer, ui: &Ui)
     let bytes = train.bytes() as f64 / train.positions.max(1) as f64;
     let chosen = optimizer.resolve(parameters, train.positions, space.is_bounded(model)).name();
     let how = if optimizer == Optimizer::Auto { " (the fastest that applies)" } else { "" };
-    ui.note(format!("{parameters} parameters, {bytes:.1} bytes a position, optimiser {chosen}{how}"));
+    ui.note(format!(
+        "{} parameters, {bytes:.1} bytes a position, optimiser {chosen}{how}",
+        grouped(parameters as u64)
+    ));
 }

@@ -14,7 +14,7 @@ use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::{FittedRuns, Scale, Settings, TunedWeight};
 use patzer_io as io;
-use patzer_io::number::rate;
+use patzer_io::number::{counted, grouped, rate};
 use patzer_io::run_folder::{self, Earlier, RunFolder};
 use patzer_train::Quantisation;
 
@@ -174,13 +174,14 @@ impl TuneResult {
 
 impl fmt::Display for TuneResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (train, validation) = (self.positions, self.validation_positions);
-        writeln!(f, "tuned     {} parameters on {train} positions, {validation} held out", self.parameters)?;
+        let numbers = [self.parameters, self.positions, self.validation_positions];
+        let [parameters, train, validation] = numbers.map(|count| grouped(count as u64));
+        writeln!(f, "tuned     {parameters} parameters on {train} positions, {validation} held out")?;
         let best = match self.best_epoch {
             0 => "none better than the start".to_string(),
             epoch => format!("the best was {epoch}"),
         };
-        writeln!(f, "          {} epochs, {best}; K = {:.4}", self.epochs, self.k)?;
+        writeln!(f, "          {}, {best}; K = {:.4}", counted(self.epochs as u64, "epoch"), self.k)?;
         writeln!(f, "          train loss {}", change(self.train_loss_before, self.train_loss))?;
         if let Some(loss) = self.validation_loss {
             writeln!(f, "          validation loss {}", change(self.validation_loss_before, loss))?;

@@ -5,6 +5,7 @@ use crate::prepare::{Split, reporter};
 use crate::{Error, Result, Ui, interrupt};
 use patzer_eval::nnue::features::{FEATURE_BLOCKS, Features};
 use patzer_io::Limit;
+use patzer_io::number::grouped;
 use patzer_io::run_folder::{self, CHECKPOINT, Log, RunFolder};
 use patzer_label::prepare::{self, DataSelection};
 use patzer_train::{
@@ -164,7 +165,7 @@ fn train(
     }
     let data = TrainingData::read(&selection(args, stage), &validation, split, stage, &reporter(ui))?;
     if let Some(FittedK { k, positions }) = data.fitted_k() {
-        ui.note(format!("K = {k:.4}, fitted to {positions} scores and results"));
+        ui.note(format!("K = {k:.4}, fitted to {} scores and results", grouped(positions as u64)));
     }
     ui.note(data.summary());
     ui.note(format_args!("training on {}", compute.about()));
@@ -326,14 +327,19 @@ fn warnings(data: &TrainingData, outcome: &Outcome) -> Vec<String> {
     }
     match (losses.validation, losses.needed(positions)) {
         (Some(validation), Some(needed)) => warnings.push(format!(
-            "{positions} positions are few for {weights} weights: the loss is {validation:.6} on held-out positions, \
-             {:.6} on those trained on; as this gap falls with their number, about {needed} would bring it below a \
+            "{} positions are few for {} weights: the loss is {validation:.6} on held-out positions, \
+             {:.6} on those trained on; as this gap falls with their number, about {} would bring it below a \
              tenth; test the network with patzer sprt",
-            losses.train
+            grouped(positions as u64),
+            grouped(weights as u64),
+            losses.train,
+            grouped(needed as u64)
         )),
         (None, _) if positions < weights => warnings.push(format!(
-            "{weights} weights are trained on {positions} positions; no games are held out that could show what it is \
-             worth; test it with patzer sprt"
+            "{} weights are trained on {} positions; no games are held out that could show what it is \
+             worth; test it with patzer sprt",
+            grouped(weights as u64),
+            grouped(positions as u64)
         )),
         _ => (),
     }

@@ -14,6 +14,7 @@ use patzer_fit::tune::output::Tuned;
 use patzer_fit::tune::source::Patched;
 use patzer_fit::tune::terms::Terms;
 use patzer_io as io;
+use patzer_io::number::grouped;
 use patzer_io::run_folder;
 
 #[derive(Debug, clap::Args)]
@@ -99,6 +100,8 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
             let (read, bad) = counts.iter().fold((0, 0), |(r, b), (_, c)| (r + c.read, b + c.bad));
             let (train, held_out) = (traces.train.positions, traces.validation.positions);
             let rest = read - bad - (train + held_out) as u64;
+            let [read, bad, rest, train, held_out] =
+                [read, bad, rest, train as u64, held_out as u64].map(grouped);
             ui.note(format!(
                 "{read} positions read, {bad} bad, {rest} without a label; {train} to train, {held_out} to validate"
             ));

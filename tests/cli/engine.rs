@@ -76,7 +76,7 @@ fn perft_counts_and_divides() {
     let text = stdout(&run(PATZER, &["perft", "2", "--fen", kiwipete, "--divide"], ""));
     // 48 moves and the total, 2039 leaves (Chess Programming Wiki).
     assert_eq!(text.lines().count(), 49);
-    assert!(text.lines().last().unwrap().starts_with("2039 leaves in "), "{text}");
+    assert!(text.lines().last().unwrap().starts_with("2,039 leaves in "), "{text}");
     assert!(text.contains("e1g1: 43\n"), "{text}");
     let text = stdout(&run(PATZER, &["perft", "2", "--fen", kiwipete, "--divide", "--chess960"], ""));
     assert!(text.contains("e1h1: 43\n"), "{text}");

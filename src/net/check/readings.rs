@@ -10,6 +10,7 @@ use patzer_chess::score::Score;
 use patzer_eval::nnue::Network;
 use patzer_eval::nnue::network::SCALE;
 use patzer_eval::nnue::plain::{KingSquare, Mirroring, OutputBucket, PlainNnue, Reading};
+use patzer_io::number::grouped;
 
 /// What gives the engine's values.
 #[derive(Debug, Clone, Serialize)]
@@ -24,7 +25,8 @@ pub struct Explanation {
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Explanation { cause, what, agree, of } = self;
+        let Explanation { cause, what, .. } = self;
+        let [agree, of] = [self.agree, self.of].map(|count| grouped(count as u64));
         write!(f, "{cause}: {what} ({agree} of {of} positions agree)")
     }
 }

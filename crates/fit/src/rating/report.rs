@@ -303,7 +303,7 @@ impl fmt::Display for RatingReport {
         let (games, rated) = (counted(self.counts.games, "game"), grouped(self.counts.games_rated));
         write!(f, "\n{games} read, {rated} with names and a result{skipped}")?;
         if self.players_left_out > 0 {
-            write!(f, "\n{} players with too few games left out", self.players_left_out)?;
+            write!(f, "\n{} with too few games left out", counted(self.players_left_out as u64, "player"))?;
         }
         self.write_matrices(f, width)
     }

@@ -9,6 +9,7 @@ use super::outside::unscale;
 use super::reference;
 use super::text::TracePosition;
 use patzer_io::error::{Error, Result};
+use patzer_io::number::grouped;
 
 /// Worst positions kept.
 const WORST: usize = 5;
@@ -96,8 +97,9 @@ impl EvalCheck<'_> {
     /// The worst position, if a deviation is above the bound.
     pub fn verdict(&self) -> Result<()> {
         let Some(worst) = self.worst.first().filter(|_| self.above > 0) else { return Ok(()) };
-        let (above, size, bound) = (self.above, worst.size(), self.bound);
-        let of_all = format!("{above} of {} positions are above {bound}", self.positions());
+        let (size, bound) = (worst.size(), self.bound);
+        let [above, all] = [self.above, self.positions()].map(grouped);
+        let of_all = format!("{above} of {all} positions are above {bound}");
         let go_on = format!("--max-deviation {:.0} goes on", size.ceil());
         Err(Error::input(format!("{worst}: a deviation of {size:.1} centipawns; {of_all}, and {go_on}")))
     }
@@ -116,7 +118,8 @@ impl fmt::Display for Deviation {
 
 impl fmt::Display for EvalCheck<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (positions, largest) = (self.positions(), self.worst.first().map_or(0.0, Deviation::size));
+        let positions = grouped(self.positions());
+        let (positions, largest) = (positions, self.worst.first().map_or(0.0, Deviation::size));
         write!(
             f,
             "the engine's evaluation of {positions} positions: off by {:.2} centipawns in the mean, {largest:.1} at most",
@@ -129,7 +132,8 @@ impl fmt::Display for EvalCheck<'_> {
             } else {
                 "and above".into()
             };
-            let (positions, mean) = (phase.positions, phase.sum / phase.positions as f64);
+            let positions = grouped(phase.positions);
+            let mean = phase.sum / phase.positions as f64;
             let largest = phase.largest;
             write!(
                 f,

@@ -7,6 +7,7 @@ use super::standard_errors::{StandardErrors, describe};
 use super::support::Support;
 use super::traces::SplitTraces;
 use super::values::TunedValues;
+use patzer_io::number::{counted, grouped};
 
 /// Weights named in a remark.
 const NAMED: usize = 8;
@@ -54,7 +55,10 @@ pub fn of(
     let dead = free(&|i, _| seen(i) == 0);
     if !dead.is_empty() {
         let names = named(&dead, name);
-        remarks.push(format!("{} weights are never counted and keep their start: {names}", dead.len()));
+        remarks.push(format!(
+            "{} weights are never counted and keep their start: {names}",
+            grouped(dead.len() as u64)
+        ));
     }
     let weak = free(&|i, _| seen(i) > 0 && values.support[i].games < WEAK);
     if !weak.is_empty() {
@@ -62,7 +66,10 @@ pub fn of(
             let Support { positions, games, .. } = values.support[i];
             format!("{} ({})", name(i), seen_in(positions, games))
         });
-        remarks.push(format!("{} weights are seen in fewer than {WEAK} games: {names}", weak.len()));
+        remarks.push(format!(
+            "{} weights are seen in fewer than {WEAK} games: {names}",
+            grouped(weak.len() as u64)
+        ));
     }
     let bound = free(&|i, slot| slot.at_bound(values.after[i]).is_some());
     if !bound.is_empty() {
@@ -92,7 +99,9 @@ fn prior(evidence: &Evidence, parameters: usize) -> String {
     let effective = evidence.effective;
     format!(
         "L2 prior by evidence: standard deviations of {first:.1} to {last:.1} centipawns by term, the median \
-         {middle:.1}; the data determine {effective:.0} of {parameters} weights"
+         {middle:.1}; the data determine {} of {} weights",
+        grouped(effective.round() as u64),
+        grouped(parameters as u64)
     )
 }
 
@@ -103,19 +112,19 @@ fn named(slots: &[usize], name: impl Fn(usize) -> String) -> String {
 
 /// `1 position of 1 game`.
 fn seen_in(positions: u64, games: u64) -> String {
-    let plural = |count: u64| if count == 1 { "" } else { "s" };
-    format!("{positions} position{} of {games} game{}", plural(positions), plural(games))
+    format!("{} of {}", counted(positions, "position"), counted(games, "game"))
 }
 
 /// What the held-out games say about a fit of many weights to few positions.
 pub fn few_data(traces: &SplitTraces, outcome: &Outcome) -> String {
     let SplitTraces { train, validation, .. } = traces;
-    let games = |games: usize| if games > 0 { format!(" of {games} games") } else { String::new() };
+    let games =
+        |games: usize| if games > 0 { format!(" of {} games", grouped(games as u64)) } else { String::new() };
     let evidence = match outcome.validation_change {
         None => "no games are held out that could show what the weights are worth".to_string(),
         Some([change, error]) => format!(
             "{} positions{} that were held out: validation loss {change:+.5} ± {error:.5}, {}",
-            validation.positions,
+            grouped(validation.positions as u64),
             games(validation.games),
             if change + 2.0 * error < 0.0 {
                 "better than before"
@@ -124,10 +133,10 @@ pub fn few_data(traces: &SplitTraces, outcome: &Outcome) -> String {
             }
         ),
     };
-    let positions = train.positions;
+    let positions = grouped(train.positions as u64);
     format!(
         "{} weights are tuned on {positions} positions{}; {evidence}",
-        outcome.parameters,
+        grouped(outcome.parameters as u64),
         games(train.games)
     )
 }

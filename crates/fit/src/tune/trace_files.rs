@@ -15,6 +15,7 @@ use patzer_data::lines;
 use patzer_data::lines::LineCounts;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
+use patzer_io::number::grouped;
 
 /// Positions between two words on how many are read.
 const SEEN: u64 = 16_384;
@@ -97,7 +98,7 @@ fn first_bad(counts: &[(&Path, LineCounts)]) -> String {
     let (read, bad) = counts.iter().fold((0, 0), |(read, bad), (_, of)| (read + of.read, bad + of.bad));
     let first = counts.iter().find_map(|(path, of)| Some((path, of.first_bad.first()?)));
     let first = first.map(|(path, bad)| format!(", {}: line {}: {}", path.display(), bad.number, bad.reason));
-    format!(": {read} lines, {bad} of them bad{}", first.unwrap_or_default())
+    format!(": {} lines, {} of them bad{}", grouped(read), grouped(bad), first.unwrap_or_default())
 }
 
 impl TracePosition {

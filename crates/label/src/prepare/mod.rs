@@ -14,6 +14,7 @@ use patzer_chess::{PackedBoard, rng};
 use patzer_data::lines::BadLine;
 use patzer_data::{Metadata, Record};
 use patzer_io::error::{Error, Result};
+use patzer_io::number::grouped;
 
 #[derive(Debug, Clone, Default)]
 pub struct DataSelection {
@@ -145,8 +146,10 @@ impl<T> Prepared<T> {
 
 fn summary(read: u64, dropped: &BTreeMap<&'static str, u64>, train: usize, validation: usize) -> String {
     let count: u64 = dropped.values().sum();
-    let reasons: Vec<String> = dropped.iter().map(|(reason, n)| format!("{reason} {n}")).collect();
+    let reasons: Vec<String> =
+        dropped.iter().map(|(reason, n)| format!("{reason} {}", grouped(*n))).collect();
     let list = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join(", ")) };
+    let [read, count, train, validation] = [read, count, train as u64, validation as u64].map(grouped);
     format!("{read} positions read, {count} dropped{list}; {train} to train, {validation} to validate")
 }
 

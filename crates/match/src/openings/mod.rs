@@ -298,8 +298,10 @@ fn begins_as_games(bytes: &[u8]) -> bool {
 }
 
 fn text_of(bytes: Vec<u8>, path: &Path) -> Result<String> {
+    const REASON: &str =
+        "is not UTF-8 text; a book has EPD, FEN or PGN, and `patzer data convert` makes FENs of a dataset";
     String::from_utf8(bytes)
-        .map_err(|e| Error::at(path, format!("byte {}", e.utf8_error().valid_up_to()), "is not UTF-8 text"))
+        .map_err(|e| Error::at(path, format!("byte {}", e.utf8_error().valid_up_to()), REASON))
 }
 
 fn read_book(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<ReadBook> {
