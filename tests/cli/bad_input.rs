@@ -35,6 +35,8 @@ fn folder() -> TempDir {
         let whole = fs::read(at(from)).unwrap();
         write(to, &whole[..whole.len() * 2 / 3]);
     };
+    // Weights without a header that begin as sparse networks do.
+    write("raw.nnue", &[&[0; 8192][..], &fs::read(at("junk")).unwrap()].concat());
     write("good.zip", &[b"PK\x03\x04\x14\0\0\0\x08\0", &fs::read(at("junk")).unwrap()[..]].concat());
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut gz, GAMES.repeat(500).as_bytes()).unwrap();
@@ -178,6 +180,7 @@ fn evaluations_that_are_none() {
         ("folder", "is a folder"),
         ("empty", "is empty"),
         ("junk", "neither a patzer network nor a weight file"),
+        ("raw.nnue", "neither a patzer network nor a weight file"),
         ("cut.nnue", "truncated"),
         ("long.nnue", "bytes"),
         ("missing.hce.toml", "names no term"),

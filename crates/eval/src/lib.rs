@@ -87,7 +87,9 @@ impl Evaluation {
         if nnue::file::has_magic(bytes) {
             return Ok(Evaluation::Nnue(Arc::new(nnue::Network::parse(bytes)?)));
         }
-        let text = std::str::from_utf8(bytes).map_err(|_| EvalError::Unrecognised)?;
+        // Raw weights often begin with zeros, which are text, too.
+        let text = std::str::from_utf8(bytes).ok().filter(|text| !text.contains('\0'));
+        let text = text.ok_or(EvalError::Unrecognised)?;
         Ok(Evaluation::Hce(Arc::new(hce::Weights::parse(text)?)))
     }
 
