@@ -1,15 +1,20 @@
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::Serialize;
 
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::Limits;
 use patzer_io::number::grouped;
-use patzer_match::puzzles::{PuzzleScore, SuiteScore, read, solve_suite};
+use patzer_io::printable;
+use patzer_label::teacher;
+use patzer_match::participant::{Defaults, Participant};
+use patzer_match::puzzles::{Puzzle, PuzzleScore, SuiteScore, read, solve_by_program, solve_suite};
 use patzer_match::stats::interval::exact_proportion;
+use patzer_match::{Control, Time};
 
-/// Measure how often the engine finds the right move
+/// Measure how often an engine finds the right move
 ///
 /// Reads Lichess puzzles (CSV with `FEN` and `Moves`, the first move is the opponent's) or EPD with `bm` or `am`, plain
 /// or compressed. Every move of the solver is searched; a mate is right whether or not it is the solution's.
@@ -17,7 +22,8 @@ use patzer_match::stats::interval::exact_proportion;
 #[command(after_help = "Examples:\n  \
     patzer puzzles lichess_db_puzzle.csv.zst --limit 1000\n  \
     patzer puzzles puzzles.csv --eval new.nnue --nodes 20000\n  \
-    patzer puzzles wac.epd --movetime 1000 --json")]
+    patzer puzzles wac.epd --engine ./myengine --movetime 1000\n  \
+    patzer puzzles sts.epd --engine \"cmd=./myengine option.Threads=1\" --nodes 100000 --json")]
 pub struct PuzzlesArgs {
     /// Files of puzzles
     #[arg(value_name = "FILE", required = true)]
@@ -27,6 +33,19 @@ pub struct PuzzlesArgs {
     /// [default: default]
     #[arg(long, value_name = "EVAL")]
     eval: Option<PathBuf>,
+
+    /// UCI engine to ask in place of the bundled one: a program, or "cmd=./engine option.Threads=1" with the keys of
+    /// `match --engine`
+    #[arg(long, value_name = "SPEC", conflicts_with_all = ["eval", "hash"])]
+    engine: Option<String>,
+
+    /// Engines at the same time [default: --threads, divided by the engine's own]
+    #[arg(long, value_name = "N", requires = "engine", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    concurrency: Option<u32>,
+
+    /// Seconds after which an engine that does not answer counts as hanging, beyond the time of a search
+    #[arg(long, value_name = "S", default_value_t = 60, requires = "engine", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    stall_timeout: u64,
 
     /// Nodes of each search [default: 5000, if no other limit is given]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -40,7 +59,7 @@ pub struct PuzzlesArgs {
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     movetime: Option<u64>,
 
-    /// Transposition table of each search, MiB [default: 4, with --movetime 64]
+    /// Transposition table of each search of the bundled engine, MiB [default: 4, with --movetime 64]
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: Option<u32>,
 
@@ -51,6 +70,12 @@ pub struct PuzzlesArgs {
 
 #[derive(Serialize)]
 struct PuzzlesResult {
+    /// Program that was asked, by its own name; `None` for the bundled engine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    engine: Option<String>,
+    /// Its limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<String>,
     #[serde(flatten)]
     score: PuzzleScore,
     /// Exact 95 % interval of the share of puzzles solved.
@@ -59,6 +84,9 @@ struct PuzzlesResult {
     puzzles_bad: usize,
     by_rating: Vec<Band>,
     unsolved: Vec<String>,
+    /// Positions on which the program crashed, hung, or said no legal move; none of them counts as solved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failures: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -74,6 +102,9 @@ const NAMED: usize = 5;
 
 impl fmt::Display for PuzzlesResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let (Some(engine), Some(limit)) = (&self.engine, &self.limit) {
+            writeln!(f, "engine    {}, {limit}", printable(engine))?;
+        }
         let share = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
         let PuzzleScore { puzzles, solved, moves, moves_correct } = self.score;
         let (low, high) = self.solved_interval;
@@ -90,6 +121,9 @@ impl fmt::Display for PuzzlesResult {
         if self.puzzles_bad > 0 {
             writeln!(f, "bad       {} puzzles", grouped(self.puzzles_bad as u64))?;
         }
+        if let Some(failures @ 1..) = self.failures {
+            writeln!(f, "failed    {} positions, not solved", grouped(failures as u64))?;
+        }
         if !self.by_rating.is_empty() {
             writeln!(f, "\n   rating  puzzles   solved  95 % interval  moves right")?;
         }
@@ -97,7 +131,11 @@ impl fmt::Display for PuzzlesResult {
             let solved = share(score.solved, score.puzzles);
             let interval = format!("{:.1} to {:.1}%", 100.0 * low, 100.0 * high);
             let accuracy = 100.0 * accuracy;
-            writeln!(f, "{rating:>9} {:>8} {solved:>7.1}% {interval:>14} {accuracy:>11.1}%", score.puzzles)?;
+            writeln!(
+                f,
+                "{rating:>9} {:>8} {solved:>7.1}% {interval:>14} {accuracy:>11.1}%",
+                grouped(score.puzzles)
+            )?;
         }
         Ok(())
     }
@@ -105,7 +143,6 @@ impl fmt::Display for PuzzlesResult {
 
 pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
-    let evaluation = crate::evaluation::load(args.eval.as_deref(), ui)?;
     let (mut puzzles, mut bad) = (Vec::new(), 0);
     for path in &args.files {
         let found = read(path)?;
@@ -122,20 +159,22 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
     if puzzles.is_empty() {
         return Err(Error::input(format!("no puzzles to solve ({bad} are bad)")));
     }
-    let unlimited = args.nodes.is_none() && args.depth.is_none() && args.movetime.is_none();
-    let limits = Limits {
-        nodes: if unlimited { Some(5000) } else { args.nodes },
-        depth: args.depth,
-        movetime: args.movetime.map(std::time::Duration::from_millis),
-        ..Limits::default()
+    let (engine, limit, suite) = match &args.engine {
+        Some(spec) => {
+            let (name, limit, suite) = by_program(args, spec, &puzzles, ui)?;
+            (Some(name), Some(limit), suite)
+        }
+        None => (None, None, by_bundled(args, &puzzles, ui)?),
     };
-    let hash = args.hash.unwrap_or(if args.movetime.is_some() { 64 } else { 4 });
-    let suite = ui.with_progress("solving", puzzles.len() as u64, |bar| {
-        solve_suite(&puzzles, &evaluation, hash as usize, &limits, interrupt::flag(), &|| bar.inc(1))
-    });
-    let Some(SuiteScore { total, by_rating, unsolved }) = suite else {
+    let Some(SuiteScore { total, by_rating, unsolved, failures }) = suite else {
         return Err(Error::Interrupted("nothing was counted"));
     };
+    for (puzzle, reason) in failures.iter().take(NAMED) {
+        ui.warn(format!("puzzle {puzzle}: {reason}"));
+    }
+    if failures.len() > NAMED {
+        ui.warn(format!("the engine failed on {} more positions", grouped((failures.len() - NAMED) as u64)));
+    }
     let interval = |score: &PuzzleScore| exact_proportion(score.solved, score.puzzles, 0.95);
     let band = |(rating, score): (u32, PuzzleScore)| Band {
         rating,
@@ -144,6 +183,9 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
         score,
     };
     ui.result(&PuzzlesResult {
+        failures: engine.is_some().then_some(failures.len()),
+        engine,
+        limit,
         solved_interval: interval(&total),
         accuracy: total.accuracy(),
         score: total,
@@ -151,4 +193,60 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
         by_rating: by_rating.into_iter().map(band).collect(),
         unsolved,
     })
+}
+
+/// Nodes of a search without a limit.
+const NODES: u64 = 5000;
+
+fn by_bundled(args: &PuzzlesArgs, puzzles: &[Puzzle], ui: &Ui) -> Result<Option<SuiteScore>> {
+    let evaluation = crate::evaluation::load(args.eval.as_deref(), ui)?;
+    let limits = Limits {
+        nodes: if args.control().is_unlimited() { Some(NODES) } else { args.nodes },
+        depth: args.depth,
+        movetime: args.movetime.map(Duration::from_millis),
+        ..Limits::default()
+    };
+    let hash = args.hash.unwrap_or(if args.movetime.is_some() { 64 } else { 4 });
+    Ok(ui.with_progress("solving", puzzles.len() as u64, |bar| {
+        solve_suite(puzzles, &evaluation, hash as usize, &limits, interrupt::flag(), &|| bar.inc(1))
+    }))
+}
+
+/// The name of the program, its limit, and what it solved.
+fn by_program(
+    args: &PuzzlesArgs,
+    spec: &str,
+    puzzles: &[Puzzle],
+    ui: &Ui,
+) -> Result<(String, String, Option<SuiteScore>)> {
+    let program = args.program(spec)?;
+    let started = teacher::start(&program, interrupt::flag());
+    let started = started.map_err(|error| Error::input(format!("{}: {error}", program.name)))?;
+    let name = started.name().unwrap_or(&program.name).to_string();
+    drop(started);
+    let threads = || (rayon::current_num_threads() / program.threads()).max(1);
+    let threads = args.concurrency.map_or_else(threads, |n| n as usize);
+    let control = &program.time_settings.control;
+    let suite = ui.with_progress("solving", puzzles.len() as u64, |bar| {
+        solve_by_program(puzzles, &program, control, threads, interrupt::flag(), &|| bar.inc(1))
+    })?;
+    Ok((name, control.to_string(), suite))
+}
+
+impl PuzzlesArgs {
+    fn control(&self) -> Control {
+        let time = self.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
+        Control { time, nodes: self.nodes, soft_nodes: None, depth: self.depth }
+    }
+
+    fn program(&self, spec: &str) -> Result<Participant> {
+        let (spec, given) = (crate::label::spec(spec)?, self.control());
+        let control = if given.is_unlimited() { Control::nodes(NODES) } else { given };
+        let stall = Duration::from_secs(self.stall_timeout);
+        let program = Participant::load(&spec, &Defaults::for_positions(control, stall))?;
+        if !program.is_program() {
+            return Err(Error::data(&spec.cmd, "is an evaluation, not a program; --eval solves with it"));
+        }
+        Ok(program)
+    }
 }

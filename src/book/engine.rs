@@ -3,10 +3,11 @@
 use std::time::Duration;
 
 use crate::play::DEFAULT_HASH;
+use crate::players;
 use crate::{Error, Result};
+use patzer_match::Control;
 use patzer_match::book::Scorer;
 use patzer_match::participant::{Defaults, Participant};
-use patzer_match::{Control, Listen, Spec, SpecError, Timeouts};
 
 /// Who scores the openings.
 #[derive(Debug, clap::Args)]
@@ -14,7 +15,7 @@ use patzer_match::{Control, Listen, Spec, SpecError, Timeouts};
 pub struct EngineArgs {
     /// A UCI engine, or an evaluation for the bundled engine: "cmd=stockfish option.Threads=1", with the keys of
     /// `match --engine`
-    #[arg(long, value_name = "SPEC", default_value = "cmd=default")]
+    #[arg(long, value_name = "SPEC", default_value = "default")]
     engine: String,
 
     /// Nodes an opening, 0 for the static evaluation of the bundled engine [default: 20000 of `make`, 0 of `show`]
@@ -40,24 +41,10 @@ pub struct EngineArgs {
 
 impl EngineArgs {
     pub fn participant(&self) -> Result<Participant> {
-        let wrong = |error: SpecError| Error::usage(format!("--engine: {error}"));
-        let spec: Spec = self.engine.parse().map_err(wrong)?;
-        let seconds = Duration::from_secs;
-        let defaults = Defaults {
-            control: Control::default(),
-            margin: Duration::ZERO,
-            hash: self.hash as usize,
-            overhead: Duration::ZERO,
-            timeouts: Timeouts {
-                start: seconds(10),
-                ready: seconds(60),
-                stall: Some(seconds(self.stall_timeout)),
-            },
-            lenient: false,
-            listen: Listen::default(),
-            seed: None,
-        };
-        Participant::load(&spec, &defaults)
+        let spec = players::spec("--engine", &self.engine)?;
+        let stall = Duration::from_secs(self.stall_timeout);
+        let defaults = Defaults::for_positions(Control::default(), stall);
+        Participant::load(&spec, &Defaults { hash: self.hash as usize, ..defaults })
     }
 
     /// The engine with its limit, `nodes` unless another is given; 0 for the static evaluation.

@@ -2,6 +2,8 @@ mod scale;
 mod tables;
 mod teacher;
 
+pub(crate) use teacher::spec;
+
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::LabelArgs;
 use super::scale::{Sample, Scale};
 use super::tables::Changed;
+use crate::players;
 use crate::ui::LINES;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::AnyReader;
@@ -18,7 +19,7 @@ use patzer_io::{Printable, check_writable, is_stream};
 use patzer_label::tables::TableCounts;
 use patzer_label::teacher::{self, Counts, Cut, Event, Journal, Settings, Teacher, default_block};
 use patzer_match::participant::{Defaults, Participant};
-use patzer_match::{Analyst, Control, Listen, Spec, SpecError, Time, Timeouts};
+use patzer_match::{Analyst, Control, Spec, Time};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Teacher")]
@@ -203,8 +204,9 @@ fn check(args: &LabelArgs, output: &Path) -> Result<()> {
     check_writable(output)
 }
 
-fn spec(text: &str) -> Result<Spec> {
-    let spec: Spec = text.parse().map_err(|e: SpecError| Error::usage(format!("--engine: {e}")))?;
+/// Reads the description of a program that searches single positions.
+pub(crate) fn spec(text: &str) -> Result<Spec> {
+    let spec = players::spec("--engine", text)?;
     for (key, given) in [
         ("timemargin", spec.margin.is_some()),
         ("timeodds", spec.odds.is_some()),
@@ -214,7 +216,7 @@ fn spec(text: &str) -> Result<Spec> {
     ] {
         if given {
             return Err(Error::usage(format!(
-                "--engine: {key}= is for games; a teacher takes nodes, depth or st"
+                "--engine: {key}= is for games; single positions take nodes, depth or st"
             )));
         }
     }
@@ -223,21 +225,9 @@ fn spec(text: &str) -> Result<Spec> {
 
 fn participant(args: &LabelArgs, spec: &Spec) -> Result<Participant> {
     let time = args.teacher.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
-    let defaults = Defaults {
-        control: Control { time, nodes: args.nodes, soft_nodes: None, depth: args.depth },
-        margin: Duration::ZERO,
-        hash: 16,
-        overhead: Duration::ZERO,
-        timeouts: Timeouts {
-            start: Duration::from_secs(10),
-            ready: Duration::from_secs(60),
-            stall: Some(Duration::from_secs(args.teacher.stall_timeout)),
-        },
-        lenient: false,
-        listen: Listen::default(),
-        seed: None,
-    };
-    let participant = Participant::load(spec, &defaults)?;
+    let control = Control { time, nodes: args.nodes, soft_nodes: None, depth: args.depth };
+    let stall = Duration::from_secs(args.teacher.stall_timeout);
+    let participant = Participant::load(spec, &Defaults::for_positions(control, stall))?;
     if !participant.is_program() {
         let reason =
             "is an evaluation, not a program; `label --eval` with --nodes and --rescore searches with it";

@@ -24,7 +24,7 @@ use patzer_eval::nnue::plain::{PlainNnue, Reading, Units};
 use patzer_io::Printable;
 use patzer_io::number::grouped;
 use patzer_match::participant::{Defaults, Participant};
-use patzer_match::{Control, LinePattern, Listen, Spec, Timeouts};
+use patzer_match::{Control, LinePattern, Spec};
 
 pub(super) const HELP: &str = "Examples:\n  \
     patzer net check new.nnue ./engine\n  \
@@ -193,20 +193,8 @@ fn in_its_units(path: &Path, name: &str) -> Result<(Network, Units)> {
 }
 
 fn participant(spec: &Spec) -> Result<Participant> {
-    let defaults = Defaults {
-        control: Control::default(),
-        margin: Duration::ZERO,
-        hash: 16,
-        overhead: Duration::ZERO,
-        timeouts: Timeouts {
-            start: Duration::from_secs(10),
-            ready: Duration::from_secs(10),
-            stall: Some(Duration::from_secs(10)),
-        },
-        lenient: false,
-        listen: Listen::default(),
-        seed: None,
-    };
+    let mut defaults = Defaults::for_positions(Control::default(), Duration::from_secs(10));
+    defaults.timeouts.ready = Duration::from_secs(10);
     Participant::load(spec, &defaults)
 }
 

@@ -10,12 +10,13 @@ use patzer_fit::wdl::{Observation, WdlModel, WdlTable};
 use patzer_io::number::grouped;
 use patzer_io::printable;
 use patzer_label::teacher;
+use patzer_match::Control;
 use patzer_match::participant::{Defaults, Participant};
-use patzer_match::{Control, Listen, Spec, SpecError, Timeouts};
 use serde::Serialize;
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode};
 
+use crate::players;
 use crate::{Error, Result, Ui, interrupt};
 
 /// Positions that the engine searches.
@@ -162,20 +163,6 @@ impl fmt::Display for Check {
 }
 
 fn participant(engine: &str) -> Result<Participant> {
-    let spec: Spec = match engine.contains('=') {
-        true => engine.parse().map_err(|e: SpecError| Error::usage(format!("--check: {e}")))?,
-        false => Spec::command(engine),
-    };
-    let second = Duration::from_secs(1);
-    let defaults = Defaults {
-        control: Control { nodes: Some(NODES), ..Control::default() },
-        margin: Duration::ZERO,
-        hash: 16,
-        overhead: Duration::ZERO,
-        timeouts: Timeouts { start: 10 * second, ready: 60 * second, stall: Some(60 * second) },
-        lenient: false,
-        listen: Listen::default(),
-        seed: None,
-    };
-    Participant::load(&spec, &defaults)
+    let spec = players::spec("--check", engine)?;
+    Participant::load(&spec, &Defaults::for_positions(Control::nodes(NODES), Duration::from_secs(60)))
 }

@@ -133,7 +133,11 @@ impl fmt::Display for Report {
                 (None, None) => "all".to_string(),
             };
             let (actual, expected) = (bucket.actual, bucket.expected);
-            writeln!(f, "{range:>14}  {:>10}  {actual:>8.4}  {expected:>8.4}", bucket.positions)?;
+            writeln!(
+                f,
+                "{range:>14}  {:>10}  {actual:>8.4}  {expected:>8.4}",
+                grouped(bucket.positions as u64)
+            )?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::patzer;
+use crate::{mock, patzer};
 
 fn fixture(name: &str) -> String {
     format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -62,4 +62,45 @@ fn an_epd_suite_is_read_as_well() {
     assert_eq!((&result["solved"], &result["puzzles_bad"]), (&1.into(), &1.into()));
     let output = patzer(folder.path(), &["puzzles", "none.csv"]);
     assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn a_program_solves_as_the_same_engine_in_this_process() {
+    let file = fixture("puzzles.csv");
+    let common = ["--limit", "40", "--nodes", "1000"];
+    let program = format!("\"cmd={}\" args=uci option.Hash=4", env!("CARGO_BIN_EXE_patzer"));
+    let own = solved(&[&[file.as_str()], &common[..]].concat());
+    for concurrency in ["1", "3"] {
+        let args = ["--engine", &program, "--concurrency", concurrency];
+        let mut by_program = solved(&[&[file.as_str()], &common[..], &args].concat());
+        let entries = by_program.as_object_mut().unwrap();
+        assert!(entries.remove("engine").unwrap().as_str().unwrap().starts_with("patzer"));
+        assert_eq!(entries.remove("limit"), Some("1000 nodes a move".into()));
+        assert_eq!(entries.remove("failures"), Some(0.into()));
+        assert_eq!(by_program, own);
+    }
+}
+
+#[test]
+fn positions_on_which_a_program_fails_are_counted_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |mode: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_patzer"));
+        command.current_dir(folder.path()).env(mock::VARIABLE, "");
+        let engine = mock::command(&format!("option.Mode={mode}"));
+        command.args(["puzzles", &fixture("puzzles.csv"), "--json", "--limit", "60", "--engine", &engine]);
+        command.output().unwrap()
+    };
+    let output = run("crash@0");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let failures = result["failures"].as_u64().unwrap();
+    assert!(failures > 0 && failures < result["moves"].as_u64().unwrap(), "{result}");
+    assert!(errors.contains("warning: puzzle "), "{errors}");
+    let output = run("illegal@1");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && errors.contains("warning: puzzle "), "{errors}");
+    // An evaluation is no program.
+    let output = patzer(folder.path(), &["puzzles", &fixture("puzzles.csv"), "--engine", "default"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("--eval solves with it"));
 }

@@ -22,6 +22,7 @@ mod lineup;
 mod message_error;
 #[cfg(test)]
 mod mock;
+mod on_demand;
 pub mod openings;
 pub mod ordered_map;
 pub mod output_format;

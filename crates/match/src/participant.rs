@@ -34,6 +34,23 @@ pub struct Defaults {
     pub seed: Option<u64>,
 }
 
+impl Defaults {
+    /// Of engines that search single positions, outside of games; one that takes longer than `stall` hangs.
+    pub fn for_positions(control: Control, stall: Duration) -> Defaults {
+        let seconds = Duration::from_secs;
+        Defaults {
+            control,
+            margin: Duration::ZERO,
+            hash: 16,
+            overhead: Duration::ZERO,
+            timeouts: Timeouts { start: seconds(10), ready: seconds(60), stall: Some(stall) },
+            lenient: false,
+            listen: Listen::default(),
+            seed: None,
+        }
+    }
+}
+
 pub struct Participant {
     pub name: String,
     pub time_settings: TimeSettings,

@@ -4,6 +4,8 @@
 //! solver and opponent alternate. The engine is asked for every move of the solver from the solution's own
 //! position, so the number of moves depends on the file alone. Any mate is correct.
 
+mod program;
+
 use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::path::Path;
@@ -22,6 +24,7 @@ use patzer_io as io;
 use patzer_io::ShortLines;
 use patzer_io::error::{Error, Result};
 use patzer_pgn::parse_move;
+pub use program::solve_by_program;
 
 #[derive(Debug, Clone)]
 pub struct Puzzle {
@@ -175,6 +178,12 @@ pub struct PuzzleScore {
 }
 
 impl PuzzleScore {
+    /// Score of a puzzle with the number of its moves found.
+    fn of(puzzle: &Puzzle, moves_correct: u64) -> PuzzleScore {
+        let moves = puzzle.tasks.len() as u64;
+        PuzzleScore { puzzles: 1, solved: u64::from(moves_correct == moves), moves, moves_correct }
+    }
+
     /// Fraction of correct moves; 0 without moves.
     pub fn accuracy(&self) -> f64 {
         self.moves_correct as f64 / self.moves.max(1) as f64
@@ -196,8 +205,7 @@ fn solve(engine: &mut dyn Engine, puzzle: &Puzzle, limits: &Limits, stop: &Atomi
         let report = engine.search(&task.line, limits, stop, &mut |_| ());
         right += u64::from(report.best.is_some_and(|best| task.accepts(best)));
     }
-    let moves = puzzle.tasks.len() as u64;
-    PuzzleScore { puzzles: 1, solved: u64::from(right == moves), moves, moves_correct: right }
+    PuzzleScore::of(puzzle, right)
 }
 
 const BAND: u32 = 200;
@@ -208,6 +216,20 @@ pub struct SuiteScore {
     /// By rating, rounded down to 200 points.
     pub by_rating: BTreeMap<u32, PuzzleScore>,
     pub unsolved: Vec<String>,
+    /// Puzzles with a position on which a program failed, and the reason, once for each position.
+    pub failures: Vec<(String, String)>,
+}
+
+impl SuiteScore {
+    fn add(&mut self, puzzle: &Puzzle, score: PuzzleScore) {
+        self.total.add(score);
+        if let Some(rating) = puzzle.rating {
+            self.by_rating.entry(rating / BAND * BAND).or_default().add(score);
+        }
+        if score.solved == 0 {
+            self.unsolved.push(puzzle.name.clone());
+        }
+    }
 }
 
 /// Solves puzzles on all threads with tables of `hash` MiB, calling `done` after each; `None` if `stop` was set.
@@ -230,13 +252,7 @@ pub fn solve_suite(
     }
     let mut suite = SuiteScore::default();
     for (puzzle, score) in puzzles.iter().zip(scores) {
-        suite.total.add(score);
-        if let Some(rating) = puzzle.rating {
-            suite.by_rating.entry(rating / BAND * BAND).or_default().add(score);
-        }
-        if score.solved == 0 {
-            suite.unsolved.push(puzzle.name.clone());
-        }
+        suite.add(puzzle, score);
     }
     Some(suite)
 }

@@ -1,0 +1,71 @@
+//! A UCI engine for single positions, started when it is first asked and again after a crash or a hang.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use shakmaty::Chess;
+
+use crate::participant::Participant;
+use crate::{Analysis, Analyst, Control, PlayerError};
+use patzer_io::error::{Error, Result};
+
+pub(crate) struct OnDemand<'a> {
+    participant: &'a Participant,
+    analyst: Option<Box<Analyst>>,
+}
+
+impl OnDemand<'_> {
+    pub fn new(participant: &Participant) -> OnDemand<'_> {
+        OnDemand { participant, analyst: None }
+    }
+
+    /// Searches a position as a new game; after a crash or a hang once more.
+    pub fn search(
+        &mut self,
+        position: &Chess,
+        control: &Control,
+        halt: &AtomicBool,
+    ) -> std::result::Result<Analysis, PlayerError> {
+        match self.ask(position, control, halt) {
+            Err(PlayerError::Crash(_) | PlayerError::Stall(_)) => self.ask(position, control, halt),
+            asked => asked,
+        }
+    }
+
+    fn ask(
+        &mut self,
+        position: &Chess,
+        control: &Control,
+        halt: &AtomicBool,
+    ) -> std::result::Result<Analysis, PlayerError> {
+        let running = match &mut self.analyst {
+            Some(running) => running,
+            none => {
+                let started = self.participant.analyst(halt);
+                let started = started.unwrap_or_else(|| Err(PlayerError::Unable("is no program".into())));
+                none.insert(Box::new(started?))
+            }
+        };
+        running.search(position, control, true, halt).inspect_err(|_| self.analyst = None)
+    }
+}
+
+/// Positions in a row on which an engine fails, after which it counts as broken.
+const HOPELESS: u32 = 16;
+
+/// Counts the positions in a row on which an engine fails.
+#[derive(Default)]
+pub(crate) struct FailedInRow(AtomicU32);
+
+impl FailedInRow {
+    /// Notes an answer, or why there is none; an error if the engine is broken.
+    pub fn note<T>(&self, name: &str, answer: &std::result::Result<T, String>) -> Result<()> {
+        let failed = if answer.is_ok() { 0 } else { self.0.load(Ordering::Relaxed) + 1 };
+        self.0.store(failed, Ordering::Relaxed);
+        match answer {
+            Err(reason) if failed >= HOPELESS => {
+                Err(Error::input(format!("{name} failed on {failed} positions in a row: {reason}")))
+            }
+            _ => Ok(()),
+        }
+    }
+}
