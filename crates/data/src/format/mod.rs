@@ -44,6 +44,7 @@ mod replay;
 mod rle;
 pub mod sfbin;
 pub mod sfplain;
+mod sound_pages;
 pub mod stream;
 pub mod table;
 mod thrift;

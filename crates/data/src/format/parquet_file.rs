@@ -5,18 +5,18 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parquet::basic::{Encoding, Type as PhysicalType};
-use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::column::page::PageReader;
 use parquet::column::reader::{ColumnReader, get_column_reader};
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
 use parquet::file::reader::{FileReader, Length, SerializedFileReader};
 use parquet::file::serialized_reader::SerializedPageReader;
-use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor};
+use parquet::schema::types::SchemaDescriptor;
 
 use super::footer;
 use super::page_header::{self, Pages};
 use super::positioned::Positioned;
+use super::sound_pages::SoundPages;
 use patzer_io::error::{Error, Result};
 
 /// Rows that repeat are packed to almost nothing. No column of positions has as many to a byte of the whole file, but a
@@ -86,9 +86,7 @@ impl ParquetFile {
     pub fn column(&self, group: usize, place: usize) -> ParquetResult<ColumnReader> {
         let column = self.schema().column(place);
         let left = self.metadata().row_group(group).column(place).num_values() as u64;
-        let levels = [column.max_rep_level(), column.max_def_level()].map(|most| most > 0);
-        let width = fewest_bytes(&column);
-        let pages = SoundPages { pages: self.pages(group, place)?, levels, width, left, dictionary: false };
+        let pages = SoundPages::new(self.pages(group, place)?, &column, left);
         Ok(get_column_reader(column, Box::new(pages)))
     }
 
@@ -108,17 +106,6 @@ impl ParquetFile {
     /// The error for a column that ends early or does not decode.
     pub(super) fn damaged(&self, group: usize, error: &ParquetError) -> Error {
         Error::at(&self.path, format!("row group {group}"), format!("is damaged: {error}"))
-    }
-}
-
-/// Fewest bytes of a value in a dictionary of the column.
-fn fewest_bytes(column: &ColumnDescriptor) -> usize {
-    match column.physical_type() {
-        PhysicalType::BOOLEAN => 1,
-        PhysicalType::INT32 | PhysicalType::FLOAT | PhysicalType::BYTE_ARRAY => 4,
-        PhysicalType::INT64 | PhysicalType::DOUBLE => 8,
-        PhysicalType::INT96 => 12,
-        PhysicalType::FIXED_LEN_BYTE_ARRAY => column.type_length().max(1) as usize,
     }
 }
 
@@ -167,78 +154,6 @@ fn check_place(chunk: &ColumnChunkMetaData, length: u64) -> std::result::Result<
         return Err("the pages of a column are not within the file");
     }
     Ok(())
-}
-
-/// Pages as the parquet crate's readers of columns need them: those read on where levels claim more values than there are,
-/// which take no space in a file but memory, and panic at a [`fault`](SoundPages::fault) of a page.
-struct SoundPages {
-    pages: Box<dyn PageReader>,
-    /// Whether values have levels of repetition and of definition.
-    levels: [bool; 2],
-    /// Fewest bytes of a value of the dictionary.
-    width: usize,
-    /// Values that may follow.
-    left: u64,
-    dictionary: bool,
-}
-
-impl SoundPages {
-    /// Why a page cannot be read.
-    fn fault(&self, page: &Page) -> Option<&'static str> {
-        let sound = match page {
-            // The encoding before RLE, out of use since 2013, says no length.
-            Page::DataPage { def_level_encoding, rep_level_encoding, .. } => self
-                .levels
-                .iter()
-                .zip([rep_level_encoding, def_level_encoding])
-                .all(|(there, encoding)| !there || *encoding == Encoding::RLE),
-            Page::DataPageV2 { buf, def_levels_byte_len, rep_levels_byte_len, .. } => def_levels_byte_len
-                .checked_add(*rep_levels_byte_len)
-                .is_some_and(|length| length as usize <= buf.len()),
-            Page::DictionaryPage { buf, num_values, .. } => {
-                let few =
-                    (*num_values as usize).checked_mul(self.width).is_some_and(|bytes| bytes <= buf.len());
-                return (!few).then_some("a dictionary has more values than bytes");
-            }
-        };
-        let by_dictionary = matches!(page.encoding(), Encoding::RLE_DICTIONARY | Encoding::PLAIN_DICTIONARY);
-        if by_dictionary && !self.dictionary {
-            return Some("a column has no dictionary");
-        }
-        (!sound).then_some("the levels of a page are not within it")
-    }
-}
-
-impl PageReader for SoundPages {
-    fn get_next_page(&mut self) -> ParquetResult<Option<Page>> {
-        let Some(page) = self.pages.get_next_page()? else { return Ok(None) };
-        if let Some(fault) = self.fault(&page) {
-            return Err(ParquetError::General(fault.into()));
-        }
-        if matches!(page, Page::DictionaryPage { .. }) {
-            self.dictionary = true;
-            return Ok(Some(page));
-        }
-        let left = self.left.checked_sub(u64::from(page.num_values()));
-        self.left = left.ok_or_else(|| ParquetError::General("a column has too many values".into()))?;
-        Ok(Some(page))
-    }
-
-    fn peek_next_page(&mut self) -> ParquetResult<Option<PageMetadata>> {
-        self.pages.peek_next_page()
-    }
-
-    fn skip_next_page(&mut self) -> ParquetResult<()> {
-        self.pages.skip_next_page()
-    }
-}
-
-impl Iterator for SoundPages {
-    type Item = ParquetResult<Page>;
-
-    fn next(&mut self) -> Option<ParquetResult<Page>> {
-        self.get_next_page().transpose()
-    }
 }
 
 #[cfg(test)]
