@@ -17,7 +17,8 @@ use patzer_match::{Control, Time};
 /// Measure how often an engine finds the right move
 ///
 /// Reads Lichess puzzles (CSV with `FEN` and `Moves`, the first move is the opponent's) or EPD with `bm` or `am`, plain
-/// or compressed. Every move of the solver is searched; a mate is right whether or not it is the solution's.
+/// or compressed. Every move of the solver is searched; a mate is right whether or not it is the solution's. Suites that
+/// give points to moves, as STS does with `c0 "f5=100, Bf2=46"`, are counted in points, too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer puzzles lichess_db_puzzle.csv.zst --limit 1000\n  \
@@ -106,7 +107,7 @@ impl fmt::Display for PuzzlesResult {
             writeln!(f, "engine    {}, {limit}", printable(engine))?;
         }
         let share = |part: u64, whole: u64| 100.0 * part as f64 / whole.max(1) as f64;
-        let PuzzleScore { puzzles, solved, moves, moves_correct } = self.score;
+        let PuzzleScore { puzzles, solved, moves, moves_correct, points, points_most } = self.score;
         let (low, high) = self.solved_interval;
         let shares = [share(solved, puzzles), share(moves_correct, moves)];
         let [solved, puzzles, moves, moves_correct] = [solved, puzzles, moves, moves_correct].map(grouped);
@@ -118,6 +119,11 @@ impl fmt::Display for PuzzlesResult {
             100.0 * high
         )?;
         writeln!(f, "moves     {moves_correct} of {moves} right ({:.2} %)", shares[1])?;
+        if points_most > 0 {
+            let share = share(points, points_most);
+            let [points, most] = [points, points_most].map(grouped);
+            writeln!(f, "points    {points} of {most} ({share:.2} %)")?;
+        }
         if self.puzzles_bad > 0 {
             writeln!(f, "bad       {} puzzles", grouped(self.puzzles_bad as u64))?;
         }

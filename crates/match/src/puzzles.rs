@@ -39,11 +39,23 @@ pub struct Task {
     /// Correct moves, or with `avoid` the wrong ones.
     pub moves: Vec<Move>,
     pub avoid: bool,
+    /// What moves are worth, as in the Strategic Test Suite; empty if the suite does not say.
+    pub points: Vec<(Move, u32)>,
 }
 
 impl Task {
     pub fn accepts(&self, m: Move) -> bool {
         played(self.line.position(), m).is_checkmate() || self.moves.contains(&m) != self.avoid
+    }
+
+    /// Points of a move; a correct one that has none of its own gets the most.
+    fn points(&self, m: Move) -> u32 {
+        let own = self.points.iter().find(|(other, _)| *other == m).map(|(_, points)| *points);
+        own.unwrap_or_else(|| if self.accepts(m) { self.most_points() } else { 0 })
+    }
+
+    fn most_points(&self) -> u32 {
+        self.points.iter().map(|(_, points)| *points).max().unwrap_or(0)
     }
 }
 
@@ -111,7 +123,7 @@ fn solution(fen: &str, moves: &str) -> std::result::Result<Vec<Task>, PuzzleErro
     for (i, text) in moves.split_whitespace().enumerate() {
         let played = legal(line.position(), text)?;
         if i % 2 == 1 {
-            tasks.push(Task { line: line.clone(), moves: vec![played], avoid: false });
+            tasks.push(Task { line: line.clone(), moves: vec![played], avoid: false, points: Vec::new() });
         }
         line.play(played);
     }
@@ -142,9 +154,10 @@ fn read_epd(path: &Path, reader: impl BufRead) -> Result<Puzzles> {
 
 fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), PuzzleError> {
     let position = epd::position(text, false).map_err(PuzzleError)?;
-    let (mut name, mut moves) = (None, None);
+    let (mut name, mut moves, mut points) = (None, None, Vec::new());
     for (code, operands) in epd::operations(text) {
         match code {
+            "c0" => points = epd_points(&position, operands).unwrap_or_default(),
             "id" => name = Some(operands.trim_matches('"').to_string()),
             "bm" | "am" => moves = Some((epd_moves(&position, operands)?, code == "am")),
             _ => {}
@@ -152,7 +165,7 @@ fn epd_task(text: &str) -> std::result::Result<(Option<String>, Task), PuzzleErr
     }
     match moves {
         Some((moves, avoid)) if !moves.is_empty() => {
-            Ok((name, Task { line: Line::new(position), moves, avoid }))
+            Ok((name, Task { line: Line::new(position), moves, avoid, points }))
         }
         _ => Err(PuzzleError("names neither a best move (bm) nor one to avoid (am)".into())),
     }
@@ -165,6 +178,15 @@ fn epd_moves(position: &Chess, operands: &str) -> std::result::Result<Vec<Move>,
     words.map(|word| legal(position, word)).collect()
 }
 
+/// Points of moves in a comment such as `"f5=100, Bf2=46"`; `None` for any other comment.
+fn epd_points(position: &Chess, comment: &str) -> Option<Vec<(Move, u32)>> {
+    let entries = comment.trim_matches('"').split(',').map(|entry| {
+        let (text, points) = entry.trim().rsplit_once('=')?;
+        Some((parse_move(position, text)?, points.parse().ok()?))
+    });
+    entries.collect()
+}
+
 fn legal(position: &Chess, text: &str) -> std::result::Result<Move, PuzzleError> {
     parse_move(position, text).ok_or_else(|| PuzzleError(format!("`{text}` is not a legal move")))
 }
@@ -175,13 +197,29 @@ pub struct PuzzleScore {
     pub solved: u64,
     pub moves: u64,
     pub moves_correct: u64,
+    /// Points of the moves found, and the most there are, for suites that give points to moves.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub points: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub points_most: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl PuzzleScore {
-    /// Score of a puzzle with the number of its moves found.
-    fn of(puzzle: &Puzzle, moves_correct: u64) -> PuzzleScore {
-        let moves = puzzle.tasks.len() as u64;
-        PuzzleScore { puzzles: 1, solved: u64::from(moves_correct == moves), moves, moves_correct }
+    /// Score of a puzzle by an engine's moves, one for each position; `None` where it has none.
+    fn of(puzzle: &Puzzle, moves: &[Option<Move>]) -> PuzzleScore {
+        let mut score = PuzzleScore { puzzles: 1, ..PuzzleScore::default() };
+        for (task, m) in puzzle.tasks.iter().zip(moves) {
+            score.moves += 1;
+            score.moves_correct += u64::from(m.is_some_and(|m| task.accepts(m)));
+            score.points += u64::from(m.map_or(0, |m| task.points(m)));
+            score.points_most += u64::from(task.most_points());
+        }
+        score.solved = u64::from(score.moves == score.moves_correct);
+        score
     }
 
     /// Fraction of correct moves; 0 without moves.
@@ -194,18 +232,18 @@ impl PuzzleScore {
         self.solved += other.solved;
         self.moves += other.moves;
         self.moves_correct += other.moves_correct;
+        self.points += other.points;
+        self.points_most += other.points_most;
     }
 }
 
 /// Searches every position of a puzzle with an empty table, so that results are independent.
 fn solve(engine: &mut dyn Engine, puzzle: &Puzzle, limits: &Limits, stop: &AtomicBool) -> PuzzleScore {
-    let mut right = 0;
-    for task in &puzzle.tasks {
+    let mut search = |task: &Task| {
         engine.new_game();
-        let report = engine.search(&task.line, limits, stop, &mut |_| ());
-        right += u64::from(report.best.is_some_and(|best| task.accepts(best)));
-    }
-    PuzzleScore::of(puzzle, right)
+        engine.search(&task.line, limits, stop, &mut |_| ()).best
+    };
+    PuzzleScore::of(puzzle, &puzzle.tasks.iter().map(&mut search).collect::<Vec<_>>())
 }
 
 const BAND: u32 = 200;
@@ -293,6 +331,23 @@ mod tests {
             }
         }
         assert!(epd_task("4k3/8/8/8/8/8/4P3/4K3 w - - id \"x\";").unwrap_err().to_string().contains("bm"));
+    }
+
+    #[test]
+    fn moves_have_the_points_of_the_suite() {
+        let text = "1kr5/3n4/q3p2p/p2n2p1/PppB1P2/5BP1/1P2Q2P/3R2K1 w - - bm f5; id \"STS(v1.0) Undermine.001\"; \
+                    c0 \"f5=100, Bf2=46, Bg4=23\"; c7 \"f5 Bf2 Bg4\";";
+        let (_, task) = epd_task(text).unwrap();
+        let puzzle = Puzzle { name: String::new(), rating: None, tasks: vec![task.clone(), task.clone()] };
+        let score = |moves: [&str; 2]| {
+            let score = PuzzleScore::of(&puzzle, &moves.map(|m| parse_move(task.line.position(), m)));
+            (score.solved, score.moves_correct, score.points, score.points_most)
+        };
+        assert_eq!(score(["f5", "f5"]), (1, 2, 200, 200));
+        assert_eq!(score(["Bf2", "Kh1"]), (0, 0, 46, 200));
+        assert_eq!(score(["f5", ""]), (0, 1, 100, 200));
+        let (_, task) = epd_task("4k3/8/8/8/8/8/4P3/4K3 w - - bm e4; c0 \"white=better\";").unwrap();
+        assert!(task.points.is_empty());
     }
 
     /// Lines of public suites: Bratko-Kopec, one of mates in two, Kaufman's, Eigenmann's, one of fortresses, Arasan's.

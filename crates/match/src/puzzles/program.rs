@@ -23,7 +23,7 @@ pub fn solve_by_program(
     let failed_in_row = FailedInRow::default();
     let begin = |_| OnDemand::new(program);
     let work = |engine: &mut OnDemand, number: usize, halt: &AtomicBool| {
-        let (mut right, mut failures) = (0, Vec::new());
+        let (mut moves, mut failures) = (Vec::new(), Vec::new());
         for task in &puzzles[number].tasks {
             let best = match engine.search(task.line.position(), control, halt) {
                 Err(PlayerError::Stopped) => return Ok(None),
@@ -31,18 +31,15 @@ pub fn solve_by_program(
                 Ok(found) => found.best.map_err(|reason| reason.0),
             };
             failed_in_row.note(&program.name, &best)?;
-            match best {
-                Ok(best) => right += u64::from(task.accepts(best)),
-                Err(reason) => failures.push(reason),
-            }
+            moves.push(best.map_err(|reason| failures.push(reason)).ok());
         }
         done();
-        Ok(Some((right, failures)))
+        Ok(Some((PuzzleScore::of(&puzzles[number], &moves), failures)))
     };
     let mut suite = SuiteScore::default();
-    let mut receive = |number: usize, (right, failures): (u64, Vec<String>)| {
+    let mut receive = |number: usize, (score, failures): (PuzzleScore, Vec<String>)| {
         let puzzle = &puzzles[number];
-        suite.add(puzzle, PuzzleScore::of(puzzle, right));
+        suite.add(puzzle, score);
         suite.failures.extend(failures.into_iter().map(|reason| (puzzle.name.clone(), reason)));
         Ok(ControlFlow::Continue(()))
     };
