@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::{Error, Result, Status, Ui, interrupt};
+use crate::{Error, Result, Status, Ui, interrupt, players};
 use patzer_engine::Limits;
 use patzer_io::number::grouped;
 use patzer_io::printable;
@@ -230,8 +230,7 @@ fn by_program(
     let started = started.map_err(|error| Error::input(format!("{}: {error}", program.name)))?;
     let name = started.name().unwrap_or(&program.name).to_string();
     drop(started);
-    let threads = || (rayon::current_num_threads() / program.threads()).max(1);
-    let threads = args.concurrency.map_or_else(threads, |n| n as usize);
+    let threads = players::at_once(args.concurrency, &program);
     let control = &program.time_settings.control;
     let suite = ui.with_progress("solving", puzzles.len() as u64, |bar| {
         solve_by_program(puzzles, &program, control, threads, interrupt::flag(), &|| bar.inc(1))
@@ -246,7 +245,7 @@ impl PuzzlesArgs {
     }
 
     fn program(&self, spec: &str) -> Result<Participant> {
-        let (spec, given) = (crate::label::spec(spec)?, self.control());
+        let (spec, given) = (players::spec_for_positions("--engine", spec)?, self.control());
         let control = if given.is_unlimited() { Control::nodes(NODES) } else { given };
         let stall = Duration::from_secs(self.stall_timeout);
         let program = Participant::load(&spec, &Defaults::for_positions(control, stall))?;

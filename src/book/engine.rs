@@ -3,8 +3,7 @@
 use std::time::Duration;
 
 use crate::play::DEFAULT_HASH;
-use crate::players;
-use crate::{Error, Result};
+use crate::{Error, Result, players};
 use patzer_match::Control;
 use patzer_match::book::Scorer;
 use patzer_match::participant::{Defaults, Participant};

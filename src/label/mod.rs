@@ -2,8 +2,6 @@ mod scale;
 mod tables;
 mod teacher;
 
-pub(crate) use teacher::spec;
-
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;

@@ -8,9 +8,8 @@ use serde::Serialize;
 use super::LabelArgs;
 use super::scale::{Sample, Scale};
 use super::tables::Changed;
-use crate::players;
 use crate::ui::LINES;
-use crate::{Error, Result, Status, Ui, interrupt};
+use crate::{Error, Result, Status, Ui, interrupt, players};
 use patzer_data::AnyReader;
 use patzer_data::format::metadata::Shard;
 use patzer_io::number::{grouped, per_hour};
@@ -113,7 +112,7 @@ impl fmt::Display for TeacherResult {
 pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let (given, output) = (&args.teacher, args.output());
     check(args, &output)?;
-    let spec = spec(given.engine.as_deref().unwrap_or_default())?;
+    let spec = players::spec_for_positions("--engine", given.engine.as_deref().unwrap_or_default())?;
     let participant = participant(args, &spec)?;
     let control = participant.time_settings.control;
     let size = given.block.map_or_else(|| default_block(&control), |block| block as usize);
@@ -134,7 +133,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     };
     let mut journal = Journal::open(&output, &settings, &cut, earlier)?;
     let teacher = Teacher {
-        concurrency: concurrency(given, &participant),
+        concurrency: players::at_once(given.concurrency, &participant),
         restart: spec.restart.unwrap_or(false),
         participant: &participant,
         control,
@@ -204,25 +203,6 @@ fn check(args: &LabelArgs, output: &Path) -> Result<()> {
     check_writable(output)
 }
 
-/// Reads the description of a program that searches single positions.
-pub(crate) fn spec(text: &str) -> Result<Spec> {
-    let spec = players::spec("--engine", text)?;
-    for (key, given) in [
-        ("timemargin", spec.margin.is_some()),
-        ("timeodds", spec.odds.is_some()),
-        ("history", spec.short_history.is_some()),
-        ("softnodes", spec.control.soft_nodes.is_some()),
-        ("tc", matches!(spec.control.time, Some(Time::Clock(_)))),
-    ] {
-        if given {
-            return Err(Error::usage(format!(
-                "--engine: {key}= is for games; single positions take nodes, depth or st"
-            )));
-        }
-    }
-    Ok(spec)
-}
-
 fn participant(args: &LabelArgs, spec: &Spec) -> Result<Participant> {
     let time = args.teacher.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
     let control = Control { time, nodes: args.nodes, soft_nodes: None, depth: args.depth };
@@ -237,11 +217,6 @@ fn participant(args: &LabelArgs, spec: &Spec) -> Result<Participant> {
         return Err(Error::usage("--engine needs a limit: add --nodes, --depth or --movetime"));
     }
     Ok(participant)
-}
-
-fn concurrency(given: &TeacherArgs, participant: &Participant) -> usize {
-    let threads = || (rayon::current_num_threads() / participant.threads()).max(1);
-    given.concurrency.map_or_else(threads, |n| n as usize)
 }
 
 fn name(participant: &Participant, engine: &Analyst) -> String {

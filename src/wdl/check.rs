@@ -16,8 +16,7 @@ use serde::Serialize;
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode};
 
-use crate::players;
-use crate::{Error, Result, Ui, interrupt};
+use crate::{Error, Result, Ui, interrupt, players};
 
 /// Positions that the engine searches.
 const POSITIONS: usize = 1_000;

@@ -51,25 +51,32 @@ struct Input {
     nothing: &'static str,
 }
 
-fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
-    let mut scored = Vec::new();
-    let mut resolved = None;
-    let see = |seen: &mut Vec<Scored>, record: &Record| seen.extend(Scored::stored(record));
-    let counts = read_games(args, &inputs.games, ui, see, |seen| scored.extend(seen))?;
-    let mut positions = counts.positions_read;
-    let mut next_game = counts.games as u32;
-    for path in &inputs.datasets {
+impl Input {
+    /// Adds the positions of a dataset that `score` finds; its second argument is whether they have leaves.
+    fn add(&mut self, path: &Path, ui: &Ui, score: impl Fn(&[Record], bool) -> Vec<Scored>) -> Result<()> {
         let reader = AnyReader::open(path, None)?;
-        resolved = reader.metadata().resolved.clone();
-        positions += each_batch(reader, ui, |records| {
-            let stored = records.iter().filter_map(Scored::stored);
-            scored.extend(stored.map(|s| Scored { game: s.game.wrapping_add(next_game), ..s }));
+        self.resolved.clone_from(&reader.metadata().resolved);
+        let first_game = self.scored.iter().map(|s| s.game.wrapping_add(1)).max().unwrap_or(0);
+        let positions = each_batch(reader, ui, |records| {
+            let found = score(records, self.resolved.is_some()).into_iter();
+            self.scored.extend(found.map(|s| Scored { game: s.game.wrapping_add(first_game), ..s }));
         })?;
-        next_game = scored.iter().map(|s| s.game.wrapping_add(1)).max().unwrap_or(next_game);
+        self.positions += positions;
+        if positions == 0 { Err(Error::data(path, "holds no positions")) } else { Ok(()) }
     }
+}
+
+fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     let source = if inputs.games.is_empty() { "scores of the dataset" } else { "scores of the games" };
     let nothing = "none of its positions has a score that is no mate";
-    Ok(Input { scored, positions, resolved, source: source.into(), nothing })
+    let mut input = Input { source: source.into(), nothing, ..Input::default() };
+    let see = |seen: &mut Vec<Scored>, record: &Record| seen.extend(Scored::stored(record));
+    let counts = read_games(args, &inputs.games, ui, see, |seen| input.scored.extend(seen))?;
+    input.positions = counts.positions_read;
+    for path in &inputs.datasets {
+        input.add(path, ui, |records, _| records.iter().filter_map(Scored::stored).collect())?;
+    }
+    Ok(input)
 }
 
 fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
@@ -82,24 +89,14 @@ fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
         None => ("the built-in hand-crafted evaluation".to_string(), Evaluation::default_hce()),
     };
     let mut input = Input { source, nothing: "no position can be evaluated", ..Input::default() };
-    let mut next_game = 0;
     for path in &inputs.datasets {
-        let reader = AnyReader::open(path, None)?;
-        let resolved = reader.metadata().resolved.clone();
-        if resolved.is_none() {
+        input.add(path, ui, |records, resolved| wdl::evaluated(records, &evaluation, resolved))?;
+        if input.resolved.is_none() {
             ui.note(format!(
                 "{}: not resolved, so the positions themselves are evaluated; `patzer label` finds quiet ones",
                 path.display()
             ));
         }
-        input.positions += each_batch(reader, ui, |records| {
-            let evaluated = wdl::evaluated(records, &evaluation, resolved.is_some());
-            input
-                .scored
-                .extend(evaluated.into_iter().map(|s| Scored { game: s.game.wrapping_add(next_game), ..s }));
-        })?;
-        next_game = input.scored.iter().map(|s| s.game.wrapping_add(1)).max().unwrap_or(next_game);
-        input.resolved = resolved;
     }
     Ok(input)
 }

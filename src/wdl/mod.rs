@@ -185,18 +185,18 @@ impl Inputs {
     }
 }
 
-/// Shows the records of a dataset in batches; returns their number, which is not 0.
+/// Shows the records of a dataset in batches; returns their number.
 fn each_batch(mut reader: AnyReader, ui: &Ui, mut see: impl FnMut(&[Record])) -> Result<u64> {
-    let (mut positions, mut batch) = (0, Vec::new());
-    let bar = ui.progress("wdl", reader.rows().unwrap_or(0));
-    while reader.next_batch(&mut batch)? {
-        patzer_io::interrupt::check()?;
-        see(&batch);
-        positions += batch.len() as u64;
-        bar.set_position(positions);
-    }
-    bar.finish_and_clear();
-    if positions == 0 { Err(Error::data(reader.path(), "holds no positions")) } else { Ok(positions) }
+    ui.with_progress("wdl", reader.rows().unwrap_or(0), |bar| {
+        let (mut positions, mut batch) = (0, Vec::new());
+        while reader.next_batch(&mut batch)? {
+            patzer_io::interrupt::check()?;
+            see(&batch);
+            positions += batch.len() as u64;
+            bar.set_position(positions);
+        }
+        Ok(positions)
+    })
 }
 
 fn read_games<S: Default + Send>(

@@ -185,10 +185,12 @@ impl AnyReader {
 /// Returns the format of a file of positions, by its content or else by its name; `None` for games in PGN and for what
 /// is unknown, and for streams, since reading consumes their bytes.
 pub fn format_of(path: &Path) -> Result<Option<&'static Format>> {
-    if path == Path::new("-") || patzer_io::is_stream(path) {
-        return Ok(None);
-    }
-    Ok(known(path, Input::open(path)?.head()))
+    Ok(if is_stream(path) { None } else { known(path, Input::open(path)?.head()) })
+}
+
+/// Whether reading consumes the bytes, as of a pipe.
+fn is_stream(path: &Path) -> bool {
+    path == Path::new("-") || patzer_io::is_stream(path)
 }
 
 fn known(path: &Path, head: &[u8]) -> Option<&'static Format> {
@@ -215,8 +217,7 @@ fn unknown(path: &Path, head: &[u8]) -> Error {
 
 /// Returns the error for a file without games, which says if its content is positions.
 pub fn no_games(path: &Path) -> Error {
-    let stream = path == Path::new("-") || patzer_io::is_stream(path);
-    let input = if stream { None } else { Input::open(path).ok() };
+    let input = if is_stream(path) { None } else { Input::open(path).ok() };
     let reason = match input.and_then(|input| registry::of_content(input.head())) {
         Some(Format { name, .. }) => {
             format!(
@@ -233,8 +234,7 @@ pub(super) fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result
     if let Some(format) = format {
         return Ok(matches!(format.read, Read::Dataset | Read::Table));
     }
-    // Reading from a pipe consumes its bytes.
-    if path == Path::new("-") || patzer_io::is_stream(path) {
+    if is_stream(path) {
         return Ok(false);
     }
     let mut head = Vec::new();
