@@ -301,10 +301,12 @@ pub const FLAGS: &[Flag] = &[
     },
     Flag {
         programs: FAST,
-        means: Means::Refused(
-            "run `fastchess --compliance` itself; patzer names what an engine does wrong as it plays",
-        ),
-        ..flag("compliance", "ENGINE", "", Takes::Words(refused))
+        ..flag(
+            "compliance",
+            "ENGINE [ARGUMENT …]",
+            "check that an engine keeps the protocol, as `patzer doctor --engine` does; the only option",
+            Takes::Words(|_, _| Err(Error::usage("comes before all other options, and without them"))),
+        )
     },
     Flag {
         programs: CUTE,

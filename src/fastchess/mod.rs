@@ -18,7 +18,8 @@ mod table;
 
 use std::path::Path;
 
-use crate::{Error, Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, doctor};
+use patzer_match::{Spec, words};
 
 /// Program whose command line is spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -104,12 +105,24 @@ pub fn command(program: Program, words: &[String]) -> Result<Status> {
                 "-engines: there is no list of configured engines; name each with -engine cmd=",
             ));
         }
+        Some("compliance") if program == Program::Fastchess => return compliance(&words[1..], &ui),
         Some(_) => {
             let settings = parse::parse(program, words)?;
             return game_run::play(&settings, &ui);
         }
     }
     Ok(Status::Done)
+}
+
+/// `-compliance ENGINE [ARGUMENTS]`.
+fn compliance(values: &[String], ui: &Ui) -> Result<Status> {
+    let Some((engine, arguments)) = values.split_first() else {
+        return Err(Error::usage("-compliance: needs an engine"));
+    };
+    let arguments: std::result::Result<Vec<_>, _> = arguments.iter().map(|text| words(text)).collect();
+    let arguments = arguments.map_err(|error| Error::usage(format!("-compliance: {error}")))?;
+    let spec = Spec { args: Some(arguments.concat()), ..Spec::command(engine) };
+    doctor::engine::examine(&spec, ui)
 }
 
 #[cfg(test)]

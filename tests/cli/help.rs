@@ -48,25 +48,6 @@ fn the_version_is_the_packages() {
 }
 
 #[test]
-fn the_doctor_names_what_is_used_and_advises_where_something_is_wrong() {
-    let output = patzer(&["doctor", "--json", "--syzygy", "src"]);
-    assert_eq!(output.status.code(), Some(0));
-    let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
-    let findings = found["findings"].as_array().unwrap();
-    let named = |name: &str| findings.iter().find(|finding| finding["name"] == name).expect(name);
-    assert!(named("patzer")["value"].as_str().unwrap().starts_with(env!("CARGO_PKG_VERSION")));
-    assert_eq!(
-        named("threads")["value"],
-        std::thread::available_parallelism().unwrap().to_string(),
-        "{found}"
-    );
-    assert_eq!(named("tables")["value"], "src: holds no Syzygy tables (.rtbw, .rtbz)");
-    assert!(named("tables")["advice"].is_string());
-    let text = String::from_utf8(patzer(&["doctor"]).stdout).unwrap();
-    assert!(text.lines().any(|line| line.starts_with("networks play with")), "{text}");
-}
-
-#[test]
 fn what_is_no_number_is_said_in_plain_words() {
     for (line, said) in [
         (

@@ -11,6 +11,7 @@ mod cutechess;
 mod data_show;
 mod data_stats;
 mod data_validate;
+mod doctor;
 mod elo;
 mod engine;
 mod eval;

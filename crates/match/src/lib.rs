@@ -63,6 +63,7 @@ pub use syzygy::{Syzygy, SyzygyResults};
 pub use tally::Tally;
 pub use time_use::{TimeSummary, TimeUse};
 pub use tournament::CrossTable;
+pub use uci::compliance;
 pub use uci::{Analysis, Analyst, EngineLog, Genfens, LinePattern, Listen, PatternError, PvCheck, Timeouts};
 #[doc(hidden)]
 pub use uci::{EngineOutput, read_output};

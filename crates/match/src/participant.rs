@@ -10,6 +10,7 @@ use std::time::Duration;
 pub use files::program_path;
 use files::{find, is_program, limit_of};
 
+use super::uci::compliance::Compliance;
 use super::uci::{Analyst, Genfens, Program, UciPlayer};
 use crate::{
     BookPlayer, Control, InProcess, Listen, OwnBook, Player, PlayerError, Spec, TimeSettings, Timeouts,
@@ -235,6 +236,18 @@ impl Participant {
     pub fn analyst(&self, stop: &AtomicBool) -> Option<std::result::Result<Analyst, PlayerError>> {
         match &self.kind {
             Kind::Program(program) => Some(Analyst::start(program.clone(), stop)),
+            Kind::InProcess(..) => None,
+        }
+    }
+
+    /// Checks that the program keeps the protocol, calling `done` after each check; `None` for an evaluation in this process.
+    pub fn compliance(
+        &self,
+        stop: &AtomicBool,
+        done: &dyn Fn(),
+    ) -> Option<std::result::Result<Compliance, PlayerError>> {
+        match &self.kind {
+            Kind::Program(program) => Some(Compliance::of(program.clone(), stop, done)),
             Kind::InProcess(..) => None,
         }
     }

@@ -7,6 +7,7 @@
 
 mod analysis;
 mod answers;
+pub mod compliance;
 mod genfens;
 mod limits;
 mod line_buffer;
@@ -41,7 +42,7 @@ use self::limits::{write_control, write_limits};
 use self::listen::Heard;
 pub use self::listen::{EngineLog, LinePattern, Listen, PatternError, PvCheck};
 use self::option::UciOption;
-use self::parse::{InfoKind, shown, words};
+use self::parse::{InfoKind, words};
 use self::ponder::{Pondering, ponder_text};
 use self::position::PositionCommand;
 use self::process::Process;
@@ -203,22 +204,10 @@ impl UciPlayer {
     }
 
     fn player_error(&mut self, error: ProcessError, asked: &str, timeout: Duration) -> PlayerError {
-        let process = self.process.take();
-        match (error, process) {
-            (ProcessError::Stopped, _) => PlayerError::Stopped,
-            (_, None) => not_running(),
-            (ProcessError::Closed, Some(mut process)) => {
-                PlayerError::Crash(format!("ended when it was to answer {asked}: {}", process.post_mortem()))
-            }
-            (ProcessError::TimedOut, Some(mut process)) => {
-                let unfinished = match process.unfinished() {
-                    [] => String::new(),
-                    rest => format!(" (it wrote `{}` without an end of line)", shown(rest)),
-                };
-                let words = process.stderr_note();
-                let seconds = timeout.as_secs_f64();
-                PlayerError::Stall(format!("no answer to {asked} within {seconds} s{unfinished}{words}"))
-            }
+        match self.process.take() {
+            Some(process) => process.unanswered(error, asked, timeout),
+            None if error == ProcessError::Stopped => PlayerError::Stopped,
+            None => not_running(),
         }
     }
 

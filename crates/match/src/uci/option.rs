@@ -51,6 +51,15 @@ impl UciOption {
         Some(UciOption { name, default: joined(default.copied()), kind })
     }
 
+    /// Sets a number, a switch or a choice to its default; leaves texts and buttons alone, and what has no default.
+    pub fn set_to_default(&self, out: &mut Vec<u8>) -> Result<(), OptionError> {
+        match self.kind {
+            Kind::Button | Kind::Text => Ok(()),
+            _ if self.default.is_empty() => Ok(()),
+            _ => self.set(&self.default, out),
+        }
+    }
+
     pub fn set(&self, value: &str, out: &mut Vec<u8>) -> Result<(), OptionError> {
         let name = &self.name;
         let takes = |accepts: String| {

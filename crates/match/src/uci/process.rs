@@ -1,15 +1,16 @@
 //! Child process of a UCI program, leader of its own process group, so that its descendants end with it.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use super::line_buffer::LineBuffer;
 use super::listen::EngineLog;
+use super::parse::shown;
 use super::pipes::Pipes;
 use super::wait::{ProcessError, StderrTail, Wait};
-use crate::children;
+use crate::{PlayerError, children};
 
 const QUIT: Duration = Duration::from_secs(2);
 
@@ -114,10 +115,6 @@ impl Process {
         strays
     }
 
-    pub fn unfinished(&self) -> &[u8] {
-        self.lines.unfinished()
-    }
-
     /// Sends `quit`, and kills the program if it does not exit.
     pub fn quit(&mut self) {
         let stop = AtomicBool::new(false);
@@ -141,17 +138,42 @@ impl Process {
     /// Ends the program and describes its exit status and last output on standard error.
     pub fn post_mortem(&mut self) -> String {
         // The program is probably exiting by itself, with a useful status.
-        let begin = Instant::now();
-        let mut status = None;
-        while !self.ended && status.is_none() && begin.elapsed() < EXIT {
-            status = self.child.try_wait().ok().flatten();
-            if status.is_none() {
-                std::thread::sleep(Duration::from_millis(1));
-            }
-        }
+        let status = self.exit_status(EXIT);
         self.end();
         let status = status.map_or_else(|| "closed its output".to_string(), |status| status.to_string());
         format!("{status}{}", self.stderr_note())
+    }
+
+    /// Waits for the program to exit by itself; `None` if it has not within `timeout`.
+    pub fn exit_status(&mut self, timeout: Duration) -> Option<ExitStatus> {
+        let begin = Instant::now();
+        while !self.ended {
+            let status = self.child.try_wait().ok().flatten();
+            if status.is_some() || begin.elapsed() >= timeout {
+                return status;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        None
+    }
+
+    /// Ends a program that did not answer what was `asked` within `timeout`, and says why.
+    pub fn unanswered(mut self, error: ProcessError, asked: &str, timeout: Duration) -> PlayerError {
+        match error {
+            ProcessError::Stopped => PlayerError::Stopped,
+            ProcessError::Closed => {
+                PlayerError::Crash(format!("ended when it was to answer {asked}: {}", self.post_mortem()))
+            }
+            ProcessError::TimedOut => {
+                let unfinished = match self.lines.unfinished() {
+                    [] => String::new(),
+                    rest => format!(" (it wrote `{}` without an end of line)", shown(rest)),
+                };
+                let words = self.stderr_note();
+                let seconds = timeout.as_secs_f64();
+                PlayerError::Stall(format!("no answer to {asked} within {seconds} s{unfinished}{words}"))
+            }
+        }
     }
 
     /// Last output on standard error, as a suffix of a message; messages are one line.

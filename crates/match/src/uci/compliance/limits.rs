@@ -1,0 +1,67 @@
+//! Checks that searches keep their limits.
+
+use std::time::Duration;
+
+use patzer_io::number::grouped;
+
+use super::session::{Session, game, ms};
+use super::{Checked, Outcome, Verdict};
+
+/// Words after `go`, moves before the search, and the time of the side to move.
+const CLOCKS: [(&str, &str, u64); 6] = [
+    ("wtime 300 btime 100000", "e2e4 e7e5", 300),
+    ("wtime 100000 btime 300", "e2e4", 300),
+    ("wtime 300 btime 300 winc 100 binc 100", "d2d4 d7d5", 300),
+    ("wtime 300 btime 300 movestogo 1", "c2c4 e7e5", 300),
+    ("wtime 60000 btime 60000 movestogo 40", "d2d4 g8f6 c2c4 e7e6 b1c3", 60_000),
+    ("wtime 50 btime 50", "d2d4 d7d5 c2c4 e7e6", 50),
+];
+
+pub fn clocks(session: &mut Session) -> Checked {
+    let mut used = Vec::new();
+    for (go, moves, own) in CLOCKS {
+        session.begin_game()?;
+        let time = session.search(&game(None, false, moves), go)?.time;
+        if time > Duration::from_millis(own) {
+            let verdict = if own < 100 { Verdict::Warning } else { Verdict::Fault };
+            return Ok(Outcome::new(verdict, format!("{} ms for `go {go}`", ms(time))));
+        }
+        used.push(format!("{} of {}", ms(time), grouped(own)));
+    }
+    Ok(Outcome::good(format!("used {} ms", used.join(", "))))
+}
+
+const MOVETIME: Duration = Duration::from_millis(200);
+
+pub fn movetime(session: &mut Session) -> Checked {
+    let found = session.search(&game(None, false, "e2e4 c7c5"), &format!("movetime {}", ms(MOVETIME)))?;
+    let value = format!("{} ms of {}", ms(found.time), ms(MOVETIME));
+    Ok(match found.time {
+        time if time > 2 * MOVETIME => Outcome::fault(value),
+        time if time > MOVETIME + Duration::from_millis(20) => Outcome::warning(value),
+        _ => Outcome::good(value),
+    })
+}
+
+const NODES: u64 = 20_000;
+
+pub fn nodes(session: &mut Session) -> Checked {
+    let found = session.search(&game(None, false, "e2e4 c7c5 g1f3"), &format!("nodes {NODES}"))?;
+    let nodes = found.nodes();
+    let value = format!("{} of {}", grouped(nodes), grouped(NODES));
+    Ok(match nodes {
+        0 => Outcome::warning("not reported"),
+        _ if nodes > 2 * NODES => Outcome::fault(value),
+        _ if (NODES / 10..=NODES + NODES / 20).contains(&nodes) => Outcome::good(value),
+        _ => Outcome::warning(value),
+    })
+}
+
+const DEPTH: i32 = 5;
+
+pub fn depth(session: &mut Session) -> Checked {
+    let found = session.search(&game(None, false, "e2e4 e7e6"), &format!("depth {DEPTH}"))?;
+    let reached = found.reports().map(|info| info.depth).max().unwrap_or(0);
+    let verdict = if reached == DEPTH { Verdict::Good } else { Verdict::Warning };
+    Ok(Outcome::new(verdict, format!("{reached} of {DEPTH} plies")))
+}
