@@ -68,6 +68,46 @@ fn bench_counts_the_same_nodes_every_time() {
     assert!(all < again["nodes"].as_u64().unwrap() && (all / 2..all).contains(&first), "{again}");
 }
 
+/// Shows a comparison of programs, with its JSON.
+fn compared(engines: &[&str], runs: &str) -> serde_json::Value {
+    let engines = engines.iter().flat_map(|engine| ["--engine", engine]);
+    let args: Vec<&str> = ["bench", "--json", "--runs", runs].into_iter().chain(engines).collect();
+    json(&run(PATZER, &args, ""))
+}
+
+#[test]
+fn bench_compares_programs_by_their_own_benchmarks() {
+    let deep = format!("cmd='{PATZER}' name=deep args='bench --depth 3'");
+    let found =
+        compared(&[&deep, &deep.replace("name=deep", "name=twin"), &deep.replace("depth 3", "depth 1")], "6");
+    let engines = found["engines"].as_array().unwrap();
+    assert_eq!((found["runs"].as_u64(), engines.len()), (Some(6), 3), "{found}");
+    assert!(engines.iter().all(|engine| engine["reproducible"] == true), "{found}");
+    assert_eq!(engines[0]["nodes"], engines[1]["nodes"]);
+    assert!(engines[0]["nodes"].as_u64() > engines[2]["nodes"].as_u64());
+    assert!(engines[0]["ratio"].is_null());
+    let ratio = |key: &str| engines[1]["ratio"][key].as_f64().unwrap();
+    assert!(ratio("low") <= ratio("value") && ratio("value") <= ratio("high"), "{found}");
+    assert_eq!(compared(&[&deep, &deep], "1")["engines"][1]["ratio"]["low"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_program_without_a_benchmark_is_named() {
+    for (engine, said) in [
+        ("default-hce".to_string(), "is an evaluation, not a program"),
+        (
+            format!("cmd='{PATZER}' args=-V"),
+            "says no nodes or no nodes a second; it ended with exit status: 0",
+        ),
+        (format!("cmd='{PATZER}' option.Hash=64"), "takes neither options nor limits"),
+        ("./nowhere".to_string(), "./nowhere"),
+    ] {
+        let output = run(PATZER, &["bench", "--engine", &engine], "");
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains(said), "{output:?}");
+    }
+}
+
 #[test]
 fn perft_counts_and_divides() {
     let output = run(PATZER, &["perft", "4", "--json"], "");

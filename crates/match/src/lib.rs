@@ -64,6 +64,8 @@ pub use tally::Tally;
 pub use time_use::{TimeSummary, TimeUse};
 pub use tournament::CrossTable;
 pub use uci::compliance;
-pub use uci::{Analysis, Analyst, EngineLog, Genfens, LinePattern, Listen, PatternError, PvCheck, Timeouts};
+pub use uci::{
+    Analysis, Analyst, Benched, EngineLog, Genfens, LinePattern, Listen, PatternError, PvCheck, Timeouts,
+};
 #[doc(hidden)]
 pub use uci::{EngineOutput, read_output};

@@ -11,7 +11,7 @@ pub use files::program_path;
 use files::{find, is_program, limit_of};
 
 use super::uci::compliance::Compliance;
-use super::uci::{Analyst, Genfens, Program, UciPlayer};
+use super::uci::{Analyst, Benched, Genfens, Program, UciPlayer};
 use crate::{
     BookPlayer, Control, InProcess, Listen, OwnBook, Player, PlayerError, Spec, TimeSettings, Timeouts,
 };
@@ -248,6 +248,14 @@ impl Participant {
     ) -> Option<std::result::Result<Compliance, PlayerError>> {
         match &self.kind {
             Kind::Program(program) => Some(Compliance::of(program.clone(), stop, done)),
+            Kind::InProcess(..) => None,
+        }
+    }
+
+    /// Runs the program's own benchmark; `None` for an evaluation in this process.
+    pub fn bench(&self, stop: &AtomicBool) -> Option<std::result::Result<Benched, PlayerError>> {
+        match &self.kind {
+            Kind::Program(program) => Some(program.bench(stop)),
             Kind::InProcess(..) => None,
         }
     }

@@ -7,6 +7,7 @@
 
 mod analysis;
 mod answers;
+mod bench;
 pub mod compliance;
 mod genfens;
 mod limits;
@@ -51,6 +52,7 @@ use self::wait::{ProcessError, Wait};
 use super::player::{MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Turn};
 
 pub use self::analysis::{Analysis, Analyst};
+pub use self::bench::Benched;
 pub use self::genfens::Genfens;
 
 pub struct UciPlayer {

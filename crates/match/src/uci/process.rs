@@ -176,10 +176,15 @@ impl Process {
         }
     }
 
+    /// Last output on standard error.
+    pub fn stderr(&mut self) -> String {
+        self.pipes.drain(&mut self.tail);
+        self.tail.text()
+    }
+
     /// Last output on standard error, as a suffix of a message; messages are one line.
     pub fn stderr_note(&mut self) -> String {
-        self.pipes.drain(&mut self.tail);
-        match self.tail.text() {
+        match self.stderr() {
             said if said.is_empty() => said,
             said => {
                 let lines: Vec<&str> = said.lines().map(str::trim_end).collect();
