@@ -1,7 +1,9 @@
+mod engine;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use shakmaty::{CastlingMode, Chess, Position};
@@ -10,14 +12,18 @@ use crate::{Error, Result, Status, Ui};
 use patzer_chess::{fen, perft};
 use patzer_io::number::grouped;
 
-/// Count the leaves of the tree of legal moves.
+/// Count the leaves of the tree of legal moves, or find what an engine's move generator gets wrong.
 ///
-/// With --suite the counts of a file are checked: one position a line, `FEN ;D1 20 ;D2 400 ...`.
+/// With --suite the counts of a file are checked: one position a line, `FEN ;D1 20 ;D2 400 ...`. With --engine a UCI engine
+/// counts, too, by `go perft N`; where it differs, the moves are followed to the position in which it has a move too many or
+/// too few. The exit code is then 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer perft 6\n  \
     patzer perft 4 --fen \"r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1\" --divide\n  \
-    patzer perft --suite fixtures/perft.epd --max-nodes 1000000")]
+    patzer perft --suite fixtures/perft.epd --max-nodes 1000000\n  \
+    patzer perft --suite fixtures/perft.epd --max-nodes 1000000 --engine ./myengine\n  \
+    patzer perft 4 --engine ./myengine --command perft")]
 pub struct PerftArgs {
     /// Depth in plies
     #[arg(required_unless_present = "suite", conflicts_with = "suite", value_name = "DEPTH")]
@@ -42,13 +48,66 @@ pub struct PerftArgs {
     /// Skip counts above this number of leaves [default: no limit]
     #[arg(long, value_name = "N", requires = "suite")]
     max_nodes: Option<u64>,
+
+    /// UCI engine to compare with: a program, or "cmd=./engine option.Hash=64" with the keys of `match --engine`
+    #[arg(long, value_name = "SPEC", conflicts_with = "divide")]
+    engine: Option<String>,
+
+    /// What lets the engine count, followed by the depth
+    #[arg(long, value_name = "COMMAND", default_value = "go perft", requires = "engine")]
+    command: String,
+
+    /// Seconds for one count of the engine
+    #[arg(long, value_name = "S", default_value_t = 600, requires = "engine", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: u64,
 }
 
 pub fn run(args: &PerftArgs, ui: &Ui) -> Result<Status> {
+    if let Some(engine) = &args.engine {
+        let timeout = Duration::from_secs(args.timeout);
+        return engine::compare(engine, &args.command, timeout, &args.tasks()?, ui);
+    }
     match (&args.suite, args.depth) {
         (Some(file), _) => check_suite(file, args.chess960, args.max_nodes.unwrap_or(u64::MAX), ui),
         (None, depth) => count(args, depth.unwrap_or(0), ui),
     }
+}
+
+impl PerftArgs {
+    fn position(&self) -> Result<Chess> {
+        match &self.fen {
+            Some(text) => fen::position(text, self.chess960).map_err(|e| Error::usage(format!("--fen: {e}"))),
+            None => Ok(Chess::default()),
+        }
+    }
+
+    /// Positions with their depths, for an engine.
+    fn tasks(&self) -> Result<Vec<engine::Task>> {
+        let Some(file) = &self.suite else {
+            let depths = (1..=self.depth.unwrap_or(1)).collect();
+            return Ok(vec![engine::Task { position: self.position()?, depths }]);
+        };
+        let most = self.max_nodes.unwrap_or(u64::MAX);
+        let task = |(position, counts): SuiteLine| {
+            let depths = counts.into_iter().filter(|&(_, leaves)| leaves <= most).map(|(depth, _)| depth);
+            engine::Task { position, depths: depths.collect() }
+        };
+        let text = patzer_io::read_text(file, patzer_io::Limit::SUITE)?;
+        suite_lines(file, &text, self.chess960).map(|line| line.map(|(_, line)| task(line))).collect()
+    }
+}
+
+/// A position and its counts by depth.
+type SuiteLine = (Chess, Vec<(u32, u64)>);
+
+/// The positions of a suite with the numbers of their lines, from 1.
+fn suite_lines(file: &Path, text: &str, chess960: bool) -> impl Iterator<Item = Result<(usize, SuiteLine)>> {
+    let lines =
+        text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    lines.map(move |(index, line)| {
+        let at = |e: Error| Error::at(file, format!("line {}", index + 1), e.to_string());
+        Ok((index + 1, parse(line, chess960).map_err(at)?))
+    })
 }
 
 #[derive(Serialize)]
@@ -76,10 +135,7 @@ impl fmt::Display for Count {
 }
 
 fn count(args: &PerftArgs, depth: u32, ui: &Ui) -> Result<Status> {
-    let position = match &args.fen {
-        Some(text) => fen::position(text, args.chess960).map_err(|e| Error::usage(format!("--fen: {e}")))?,
-        None => Chess::default(),
-    };
+    let position = args.position()?;
     let mode = CastlingMode::from_chess960(args.chess960 || position.castles().mode().is_chess960());
     let start = Instant::now();
     let mut moves = Vec::new();
@@ -134,13 +190,9 @@ fn check_suite(file: &Path, chess960: bool, max_nodes: u64, ui: &Ui) -> Result<S
     let start = Instant::now();
     let mut suite = Suite::default();
     let bar = ui.progress("checking", text.lines().count() as u64);
-    for (index, line) in text.lines().enumerate() {
-        bar.inc(1);
-        if line.trim().is_empty() || line.starts_with('#') {
-            continue;
-        }
-        let at = |reason: String| Error::at(file, format!("line {}", index + 1), reason);
-        let (position, counts) = parse(line, chess960).map_err(|e| at(e.to_string()))?;
+    for line in suite_lines(file, &text, chess960) {
+        let (number, (position, counts)) = line?;
+        bar.set_position(number as u64);
         suite.positions += 1;
         for (depth, expected) in counts {
             if expected > max_nodes {
@@ -153,7 +205,8 @@ fn check_suite(file: &Path, chess960: bool, max_nodes: u64, ui: &Ui) -> Result<S
                 suite.passed += 1;
             } else {
                 suite.failed += 1;
-                ui.warn(at(format!("depth {depth}: {counted} leaves, {expected} expected")));
+                let reason = format!("depth {depth}: {counted} leaves, {expected} expected");
+                ui.warn(Error::at(file, format!("line {number}"), reason));
             }
         }
     }
@@ -170,7 +223,7 @@ fn check_suite(file: &Path, chess960: bool, max_nodes: u64, ui: &Ui) -> Result<S
 }
 
 /// Parses `FEN ;D1 20 ;D2 400 ...`.
-fn parse(line: &str, chess960: bool) -> Result<(Chess, Vec<(u32, u64)>)> {
+fn parse(line: &str, chess960: bool) -> Result<SuiteLine> {
     let mut parts = line.split(';').map(str::trim);
     let position =
         fen::position(parts.next().unwrap_or(""), chess960).map_err(|e| Error::input(e.to_string()))?;

@@ -3,6 +3,8 @@
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
 
+use crate::mock;
+
 const PATZER: &str = env!("CARGO_BIN_EXE_patzer");
 
 fn run(program: &str, arguments: &[&str], input: &str) -> Output {
@@ -153,4 +155,65 @@ fn a_position_without_sense_is_refused() {
     let output = run(PATZER, &["perft", "2", "--fen", "8/8/8/8/8/8/8/8 w - - 0 1"], "");
     assert_eq!(output.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&output.stderr).starts_with("error: --fen: "));
+}
+
+/// A perft of a mock engine in a mode beside patzer's, with its JSON.
+fn compared_perft(mode: &str, args: &[&str]) -> (Option<i32>, serde_json::Value) {
+    let mut command = crate::program();
+    command.env(mock::VARIABLE, "").args(["perft", "--json"]).args(args);
+    let output =
+        command.args(["--engine", &mock::command(&format!("'option.Mode={mode}'"))]).output().unwrap();
+    let found = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
+    (output.status.code(), found)
+}
+
+#[test]
+fn perft_of_an_engine_is_compared_and_its_wrong_move_found() {
+    let (code, found) = compared_perft("", &["--suite", "fixtures/perft.epd", "--max-nodes", "5000"]);
+    assert_eq!(
+        (code, &found["different"], &found["engine"]),
+        (Some(0), &0.into(), &"Mock 1.0".into()),
+        "{found}"
+    );
+    assert!(found["equal"].as_u64() > found["positions"].as_u64());
+
+    for (mode, names) in [("no en passant", true), ("no en passant totals", false)] {
+        let (code, found) = compared_perft(mode, &["3", "--fen", "4k3/3p4/8/4P3/8/8/8/4K3 b - - 0 1"]);
+        assert_eq!((code, &found["equal"], &found["different"]), (Some(1), &1.into(), &1.into()), "{found}");
+        let difference = &found["differences"][0];
+        assert_eq!((&difference["depth"], &difference["moves"]), (&2.into(), &serde_json::json!(["d7d5"])));
+        let missing: Vec<&str> = if names { vec!["e5d6"] } else { vec![] };
+        assert_eq!(difference["missing"], serde_json::json!(missing), "{found}");
+        assert_eq!(difference["counts"].is_null(), names, "{found}");
+        assert_eq!(difference["nodes"].as_u64(), difference["engine_nodes"].as_u64().map(|nodes| nodes + 1));
+    }
+    for (mode, after) in [("captures", "e4d5".into()), ("captures totals", serde_json::Value::Null)] {
+        let (_, found) = compared_perft(mode, &["2", "--fen", "4k3/8/8/3p4/4P3/8/8/4K3 w - - 0 1"]);
+        let difference = &found["differences"][0];
+        assert_eq!(
+            (&difference["moves"], &difference["missing"]),
+            (&serde_json::json!([]), &serde_json::json!([]))
+        );
+        let carried = &difference["carried"];
+        assert_eq!(carried["after"], after, "{found}");
+        assert_eq!(
+            carried["engine_nodes"].as_u64(),
+            carried["nodes"].as_u64().map(|nodes| nodes + 1),
+            "{found}"
+        );
+    }
+    let (_, found) = compared_perft("queens", &["1", "--fen", "8/P3k3/8/8/8/8/8/4K3 w - - 0 1"]);
+    assert_eq!(found["differences"][0]["missing"].as_array().unwrap().len(), 3, "{found}");
+}
+
+#[test]
+fn an_engine_without_perft_is_named() {
+    let output = run(
+        PATZER,
+        &["perft", "1", "--engine", &format!("cmd='{PATZER}' args=uci"), "--command", "go depth"],
+        "",
+    );
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("takes `go depth 1` for a search; name its command with --command"), "{said}");
 }

@@ -11,6 +11,9 @@
 //! reports five iterations of 100 nodes each and waits for `stop`. Started as `ponders`, it has the option `Ponder`, expects
 //! the reply that it would play itself, and with the mode `doubles` it answers `stop` twice, with `early` before it.
 //!
+//! Its `go perft` is right but in the modes `no en passant`, `queens`, which promotes to queens alone, and `captures`, which
+//! counts a leaf too many below each capture; in a mode that ends with `totals` it names no moves.
+//!
 //! It knows `genfens` of OpenBench, where each eighth opening is no position; started as `few`, it ends halfway.
 
 use std::io::{BufRead, Write};
@@ -268,7 +271,38 @@ impl Engine {
         moves[at].to_uci(line.position().castles().mode()).to_string()
     }
 
+    /// Leaves below a position with the errors of the mode.
+    fn leaves(&self, position: &Chess, depth: u32) -> Vec<(shakmaty::Move, u64)> {
+        let wrong = |m: &shakmaty::Move| match self.mode.as_str() {
+            "queens" => m.promotion().is_some_and(|role| role != shakmaty::Role::Queen),
+            _ => self.mode.starts_with("no en passant") && m.is_en_passant(),
+        };
+        let moves = position.legal_moves().into_iter().filter(|m| !wrong(m));
+        let below = |m: shakmaty::Move| {
+            let after = position.clone().play(m).unwrap();
+            if depth == 1 {
+                return 1;
+            }
+            let more = u64::from(self.mode.starts_with("captures") && m.is_capture());
+            self.leaves(&after, depth - 1).iter().map(|(_, leaves)| leaves).sum::<u64>() + more
+        };
+        moves.map(|m| (m, below(m))).collect()
+    }
+
+    fn perft(&self, depth: u32) {
+        let position = self.line.as_ref().unwrap().position();
+        let leaves = self.leaves(position, depth);
+        if !self.mode.ends_with("totals") {
+            let mode = position.castles().mode();
+            leaves.iter().for_each(|(m, count)| say(&format!("{}: {count}", m.to_uci(mode))));
+        }
+        say(&format!("\nNodes searched: {}", leaves.iter().map(|(_, count)| count).sum::<u64>()));
+    }
+
     fn go(&mut self, limits: &str) {
+        if let Some(depth) = limits.strip_prefix("perft ") {
+            return self.perft(depth.parse().unwrap());
+        }
         let best = self.best();
         let key = self.line.as_ref().unwrap().key();
         let hard = self.at == 0 && is_hard(key);

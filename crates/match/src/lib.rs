@@ -65,7 +65,8 @@ pub use time_use::{TimeSummary, TimeUse};
 pub use tournament::CrossTable;
 pub use uci::compliance;
 pub use uci::{
-    Analysis, Analyst, Benched, EngineLog, Genfens, LinePattern, Listen, PatternError, PvCheck, Timeouts,
+    Analysis, Analyst, Benched, EngineLog, Genfens, Leaves, LinePattern, Listen, PatternError, PvCheck,
+    Timeouts,
 };
 #[doc(hidden)]
 pub use uci::{EngineOutput, read_output};

@@ -26,8 +26,8 @@ pub struct Analysis {
 
 /// A running engine. After an error it is useless: start another.
 pub struct Analyst {
-    player: UciPlayer,
-    commands: Vec<u8>,
+    pub(super) player: UciPlayer,
+    pub(super) commands: Vec<u8>,
     /// The engine has sent an `info` line before a move.
     informs: bool,
 }
@@ -146,7 +146,7 @@ impl Analyst {
         }
     }
 
-    fn set_castling(&mut self, castling: CastlingMode) -> Result<(), PlayerError> {
+    pub(super) fn set_castling(&mut self, castling: CastlingMode) -> Result<(), PlayerError> {
         let chess960 = castling == CastlingMode::Chess960;
         if chess960 != self.player.chess960 {
             let name = "UCI_Chess960";

@@ -15,6 +15,7 @@ mod line_buffer;
 mod listen;
 mod option;
 mod parse;
+mod perft;
 #[cfg(unix)]
 mod pipes;
 #[cfg(not(unix))]
@@ -54,6 +55,7 @@ use super::player::{MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo,
 pub use self::analysis::{Analysis, Analyst};
 pub use self::bench::Benched;
 pub use self::genfens::Genfens;
+pub use self::perft::Leaves;
 
 pub struct UciPlayer {
     program: Arc<Program>,
