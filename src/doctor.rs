@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::{Result, Status, Ui, players};
+use crate::{Result, Status, Ui, program};
 use patzer_data::memory;
 use patzer_eval::nnue::Kernel;
 use patzer_match::Syzygy;
@@ -35,7 +35,7 @@ pub struct DoctorArgs {
 
 pub fn run(args: &DoctorArgs, ui: &Ui) -> Result<Status> {
     if let Some(spec) = &args.engine {
-        return engine::examine(&players::spec_for_positions("--engine", spec)?, ui);
+        return engine::examine(&program::spec("--engine", spec)?, ui);
     }
     let mut findings = vec![
         Finding::new("patzer", crate::VERSION),

@@ -47,6 +47,7 @@ mod perft;
 mod play;
 mod players;
 mod prepare;
+mod program;
 mod puzzles;
 mod race;
 mod rate;

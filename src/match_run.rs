@@ -155,5 +155,8 @@ pub fn remark(tally: &Tally, two: bool, pgn: &Path, ui: &Ui) {
             ui.warn(format!("{} games ended {word}{by}", count(reason)));
         }
     }
+    if [Reason::IllegalMove, Reason::Disconnect, Reason::Stall].into_iter().any(|reason| count(reason) > 0) {
+        ui.note("`patzer doctor --engine ENGINE` shows what an engine does wrong");
+    }
     ui.note(format!("games in {}", pgn.display()));
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use crate::play::{DEFAULT_HASH, DEFAULT_NODES, set_option};
 use crate::{Error, Result};
-use patzer_match::participant::{Defaults, Participant};
+use patzer_match::participant::Defaults;
 use patzer_match::{Control, Listen, Spec, SpecError, Time, TimeControl, Timeouts};
 
 /// Time reserve of in-process players, which have no GUI latency.
@@ -58,31 +58,6 @@ fn wrong(flag: &'static str) -> impl Fn(SpecError) -> Error {
 /// A player: a file, a program, a name, or KEY=VALUE words with a `cmd=`.
 pub fn spec(flag: &'static str, text: &str) -> Result<Spec> {
     if text.contains("cmd=") { text.parse().map_err(wrong(flag)) } else { Ok(Spec::command(text)) }
-}
-
-/// As [`spec`], of an engine that searches single positions.
-pub fn spec_for_positions(flag: &'static str, text: &str) -> Result<Spec> {
-    let spec = spec(flag, text)?;
-    for (key, given) in [
-        ("timemargin", spec.margin.is_some()),
-        ("timeodds", spec.odds.is_some()),
-        ("history", spec.short_history.is_some()),
-        ("softnodes", spec.control.soft_nodes.is_some()),
-        ("tc", matches!(spec.control.time, Some(Time::Clock(_)))),
-    ] {
-        if given {
-            return Err(Error::usage(format!(
-                "{flag}: {key}= is for games; single positions take nodes, depth or st"
-            )));
-        }
-    }
-    Ok(spec)
-}
-
-/// How many processes of a program search single positions at the same time: as given, or as many as have cores.
-pub fn at_once(given: Option<u32>, program: &Participant) -> usize {
-    let threads = || (rayon::current_num_threads() / program.threads()).max(1);
-    given.map_or_else(threads, |n| n as usize)
 }
 
 impl PlayerArgs {

@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::{Error, Result, Status, Ui, interrupt, players};
+use crate::program::{Known, ProgramArgs};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::Limits;
 use patzer_io::number::grouped;
 use patzer_io::printable;
-use patzer_label::teacher;
-use patzer_match::participant::{Defaults, Participant};
 use patzer_match::puzzles::{Puzzle, PuzzleScore, SuiteScore, read, solve_by_program, solve_suite};
 use patzer_match::stats::interval::exact_proportion;
 use patzer_match::{Control, Time};
@@ -32,21 +31,11 @@ pub struct PuzzlesArgs {
 
     /// Evaluation: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
     /// [default: default]
-    #[arg(long, value_name = "EVAL")]
+    #[arg(long, value_name = "EVAL", conflicts_with = "engine")]
     eval: Option<PathBuf>,
 
-    /// UCI engine to ask in place of the bundled one: a program, or "cmd=./engine option.Threads=1" with the keys of
-    /// `match --engine`
-    #[arg(long, value_name = "SPEC", conflicts_with_all = ["eval", "hash"])]
-    engine: Option<String>,
-
-    /// Engines at the same time [default: --threads, divided by the engine's own]
-    #[arg(long, value_name = "N", requires = "engine", value_parser = clap::value_parser!(u32).range(1..=4096))]
-    concurrency: Option<u32>,
-
-    /// Seconds after which an engine that does not answer counts as hanging, beyond the time of a search
-    #[arg(long, value_name = "S", default_value_t = 60, requires = "engine", value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    stall_timeout: u64,
+    #[command(flatten)]
+    program: ProgramArgs,
 
     /// Nodes of each search [default: 5000, if no other limit is given]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -61,7 +50,7 @@ pub struct PuzzlesArgs {
     movetime: Option<u64>,
 
     /// Transposition table of each search of the bundled engine, MiB [default: 4, with --movetime 64]
-    #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_name = "MIB", conflicts_with = "engine", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: Option<u32>,
 
     /// Take only the first N puzzles [default: all]
@@ -165,10 +154,11 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
     if puzzles.is_empty() {
         return Err(Error::input(format!("no puzzles to solve ({bad} are bad)")));
     }
-    let (engine, limit, suite) = match &args.engine {
-        Some(spec) => {
-            let (name, limit, suite) = by_program(args, spec, &puzzles, ui)?;
-            (Some(name), Some(limit), suite)
+    let control = if args.control().is_unlimited() { Control::nodes(NODES) } else { args.control() };
+    let (engine, limit, suite) = match args.program.known(control)? {
+        Some(known) => {
+            let (limit, suite) = by_program(&known, &puzzles, ui)?;
+            (Some(known.name), Some(limit), suite)
         }
         None => (None, None, by_bundled(args, &puzzles, ui)?),
     };
@@ -218,40 +208,19 @@ fn by_bundled(args: &PuzzlesArgs, puzzles: &[Puzzle], ui: &Ui) -> Result<Option<
     }))
 }
 
-/// The name of the program, its limit, and what it solved.
-fn by_program(
-    args: &PuzzlesArgs,
-    spec: &str,
-    puzzles: &[Puzzle],
-    ui: &Ui,
-) -> Result<(String, String, Option<SuiteScore>)> {
-    let program = args.program(spec)?;
-    let started = teacher::start(&program, interrupt::flag());
-    let started = started.map_err(|error| Error::input(format!("{}: {error}", program.name)))?;
-    let name = started.name().unwrap_or(&program.name).to_string();
-    drop(started);
-    let threads = players::at_once(args.concurrency, &program);
+/// The limit of the program, and what it solved.
+fn by_program(known: &Known, puzzles: &[Puzzle], ui: &Ui) -> Result<(String, Option<SuiteScore>)> {
+    let Known { program, threads, .. } = known;
     let control = &program.time_settings.control;
     let suite = ui.with_progress("solving", puzzles.len() as u64, |bar| {
-        solve_by_program(puzzles, &program, control, threads, interrupt::flag(), &|| bar.inc(1))
+        solve_by_program(puzzles, program, control, *threads, interrupt::flag(), &|| bar.inc(1))
     })?;
-    Ok((name, control.to_string(), suite))
+    Ok((control.to_string(), suite))
 }
 
 impl PuzzlesArgs {
     fn control(&self) -> Control {
         let time = self.movetime.map(|ms| Time::Move(Duration::from_millis(ms)));
         Control { time, nodes: self.nodes, soft_nodes: None, depth: self.depth }
-    }
-
-    fn program(&self, spec: &str) -> Result<Participant> {
-        let (spec, given) = (players::spec_for_positions("--engine", spec)?, self.control());
-        let control = if given.is_unlimited() { Control::nodes(NODES) } else { given };
-        let stall = Duration::from_secs(self.stall_timeout);
-        let program = Participant::load(&spec, &Defaults::for_positions(control, stall))?;
-        if !program.is_program() {
-            return Err(Error::data(&spec.cmd, "is an evaluation, not a program; --eval solves with it"));
-        }
-        Ok(program)
     }
 }

@@ -24,6 +24,10 @@ pub fn output(bytes: &[u8]) {
     }
     let score = output.info.score.unwrap_or(0);
     assert!(score.abs() <= patzer_chess::score::MATE);
+    let moves = &output.leaves.moves;
+    assert!(
+        moves.len() <= 1000 && moves.iter().all(|(text, _)| matches!(text.len(), 4 | 5) && text.is_ascii())
+    );
     // A line longer than the buffer loses its middle, by how it arrives.
     if bytes.split(|byte| *byte == b'\n').all(|line| line.len() < 1 << 12) {
         assert_eq!(read_output(bytes, 3, &position, "true"), output);

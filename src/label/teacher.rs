@@ -9,7 +9,7 @@ use super::LabelArgs;
 use super::scale::{Sample, Scale};
 use super::tables::Changed;
 use crate::ui::LINES;
-use crate::{Error, Result, Status, Ui, interrupt, players};
+use crate::{Error, Result, Status, Ui, interrupt, program};
 use patzer_data::AnyReader;
 use patzer_data::format::metadata::Shard;
 use patzer_io::number::{grouped, per_hour};
@@ -112,7 +112,7 @@ impl fmt::Display for TeacherResult {
 pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let (given, output) = (&args.teacher, args.output());
     check(args, &output)?;
-    let spec = players::spec_for_positions("--engine", given.engine.as_deref().unwrap_or_default())?;
+    let spec = program::spec("--engine", given.engine.as_deref().unwrap_or_default())?;
     let participant = participant(args, &spec)?;
     let control = participant.time_settings.control;
     let size = given.block.map_or_else(|| default_block(&control), |block| block as usize);
@@ -133,7 +133,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     };
     let mut journal = Journal::open(&output, &settings, &cut, earlier)?;
     let teacher = Teacher {
-        concurrency: players::at_once(given.concurrency, &participant),
+        concurrency: program::at_once(given.concurrency, &participant),
         restart: spec.restart.unwrap_or(false),
         participant: &participant,
         control,

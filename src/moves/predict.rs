@@ -6,32 +6,41 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::ChoiceArgs;
-use crate::{Result, Status, Ui, interrupt};
+use crate::program::{Known, ProgramArgs};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::engine;
-use patzer_fit::moves::choices::Target;
+use patzer_fit::moves::choices::{MoveChoice, Target};
 use patzer_fit::moves::predict::{Ranks, by_evaluation, by_search, by_strengths};
 use patzer_fit::moves::table;
 use patzer_io::number::grouped;
+use patzer_io::printable;
+use patzer_match::{Control, Ranking};
 
 /// Measure how often the played move is an engine's first, second, third choice
 ///
 /// Searches of N nodes are compared with the evaluation alone, which ranks moves by the position after them. The second
-/// choice of a search is what it plays when the first is forbidden, and so on.
+/// choice of a search is what it plays when the first is forbidden, and so on. A UCI engine is asked for its searches alone.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer moves predict                                  evaluation alone, and 1,000 nodes\n  \
     patzer moves predict games.parquet --eval new.nnue --nodes 1000 --nodes 10000\n  \
-    patzer moves predict --positions 500 --model moves.toml --json")]
+    patzer moves predict --positions 500 --model moves.toml --json\n  \
+    patzer moves predict --engine ./myengine --nodes 10000         the same of a UCI engine\n  \
+    patzer moves predict --engine \"cmd=./myengine st=0.1\" --ranks 1")]
 pub struct PredictArgs {
     #[command(flatten)]
     choices: ChoiceArgs,
 
     /// Evaluation: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce
     /// [default: default]
-    #[arg(long, value_name = "EVAL")]
+    #[arg(long, value_name = "EVAL", conflicts_with = "engine")]
     eval: Option<PathBuf>,
 
-    /// Nodes of each search; may be given several times
+    #[command(flatten)]
+    program: ProgramArgs,
+
+    /// Nodes of each search; may be given several times. A limit in the description of --engine, such as `depth=8`, stands
+    /// in place of it
     #[arg(long, value_name = "N", default_values_t = [1000], value_parser = clap::value_parser!(u64).range(1..))]
     nodes: Vec<u64>,
 
@@ -48,12 +57,15 @@ pub struct PredictArgs {
     ranks: u8,
 
     /// Transposition table of each search, MiB
-    #[arg(long, value_name = "MIB", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_name = "MIB", conflicts_with = "engine", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: u32,
 }
 
 #[derive(Serialize)]
 struct PredictResult {
+    /// Program that was asked, by its own name; `None` for the bundled engine.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    engine: Option<String>,
     positions_read: u64,
     dropped: BTreeMap<&'static str, u64>,
     predictors: Vec<Row>,
@@ -68,27 +80,36 @@ struct Row {
     /// Share of choices whose move ranks first, among the first two, and so on.
     among: Vec<f64>,
     errors: Vec<f64>,
+    /// Positions on which the program crashed, hung, or said no legal move; its choice there counts as another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failures: Option<usize>,
 }
 
 impl Row {
     fn new(name: String, ranks: Ranks) -> Row {
         let (among, errors) = (1..=ranks.ranks.len()).map(|rank| ranks.among(rank)).unzip();
-        Row { name, ranks, among, errors }
+        Row { name, ranks, among, errors, failures: None }
     }
 }
 
 impl fmt::Display for PredictResult {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(engine) = &self.engine {
+            writeln!(f, "{}", printable(engine))?;
+        }
         let choices = grouped(self.predictors.first().map_or(0, |row| row.ranks.choices));
         writeln!(f, "the played move is among the first (of {choices} choices, in percent)")?;
         write!(f, "{:<14}", "")?;
         for rank in 1..=self.predictors.first().map_or(0, |row| row.among.len()) {
             write!(f, "{rank:>12}")?;
         }
-        for Row { name, among, errors, .. } in &self.predictors {
+        for Row { name, among, errors, failures, .. } in &self.predictors {
             write!(f, "\n{name:<14}")?;
             for (share, error) in among.iter().zip(errors) {
                 write!(f, "{:>6.1} ± {:.1}", 100.0 * share, 100.0 * error)?;
+            }
+            if let Some(failures @ 1..) = failures {
+                write!(f, "  failed on {}", grouped(*failures as u64))?;
             }
         }
         Ok(())
@@ -96,38 +117,67 @@ impl fmt::Display for PredictResult {
 }
 
 pub fn run(args: &PredictArgs, ui: &Ui) -> Result<Status> {
-    let evaluation = crate::evaluation::load(args.eval.as_deref(), ui)?;
+    let known = args.program.known(Control::default())?;
     let model = args.model.as_deref().map(table::read).transpose()?;
     let chosen = args.choices.read(args.positions as usize, Target::Played, ui)?;
     let (choices, most) = (&chosen.choices, usize::from(args.ranks));
-    let bar = ui.progress("predicting", (choices.len() * (1 + args.nodes.len())) as u64);
-    let new = || engine(&evaluation, args.hash as usize);
     let mut predictors = Vec::new();
-    let mut measure = |name: String, ranks: Vec<Option<usize>>| -> Result<()> {
-        interrupt::check()?;
-        let mut counts = Ranks::new(most);
-        ranks.into_iter().for_each(|rank| counts.add(rank));
-        predictors.push(Row::new(name, counts));
-        Ok(())
-    };
     if let Some(strengths) = &model {
-        measure(
-            "model".into(),
-            choices.par_iter().map(|choice| Some(by_strengths(strengths, choice))).collect(),
-        )?;
+        let ranks = choices.par_iter().map(|choice| Some(by_strengths(strengths, choice)));
+        predictors.push(Row::new("model".into(), Ranks::of(ranks.collect(), most)));
     }
-    let alone = choices.par_iter().map_init(new, |engine, choice| {
-        bar.inc(1);
-        Some(by_evaluation(&mut **engine, choice))
-    });
-    measure("evaluation".into(), alone.collect())?;
-    for &nodes in &args.nodes {
-        let searched = choices.par_iter().map_init(new, |engine, choice| {
+    let mut engine = None;
+    if let Some(known) = known {
+        predictors.extend(by_program(args, &known, choices, ui)?);
+        engine = Some(known.name);
+    } else {
+        predictors.extend(by_bundled(args, choices, ui)?);
+    }
+    ui.result(&PredictResult { engine, positions_read: chosen.read, dropped: chosen.dropped, predictors })
+}
+
+fn by_bundled(args: &PredictArgs, choices: &[MoveChoice], ui: &Ui) -> Result<Vec<Row>> {
+    let (evaluation, most) = (crate::evaluation::load(args.eval.as_deref(), ui)?, usize::from(args.ranks));
+    let new = || engine(&evaluation, args.hash as usize);
+    ui.with_progress("predicting", (choices.len() * (1 + args.nodes.len())) as u64, |bar| {
+        let alone = choices.par_iter().map_init(new, |engine, choice| {
             bar.inc(1);
-            by_search(&mut **engine, choice, nodes, most, interrupt::flag())
+            Some(by_evaluation(&mut **engine, choice))
         });
-        measure(format!("{nodes} nodes"), searched.collect())?;
-    }
-    bar.finish_and_clear();
-    ui.result(&PredictResult { positions_read: chosen.read, dropped: chosen.dropped, predictors })
+        let mut rows = vec![Row::new("evaluation".into(), Ranks::of(alone.collect(), most))];
+        for &nodes in &args.nodes {
+            let searched = choices.par_iter().map_init(new, |engine, choice| {
+                bar.inc(1);
+                by_search(&mut **engine, choice, nodes, most, interrupt::flag())
+            });
+            rows.push(Row::new(format!("{nodes} nodes"), Ranks::of(searched.collect(), most)));
+            interrupt::check()?;
+        }
+        Ok(rows)
+    })
+}
+
+fn by_program(args: &PredictArgs, known: &Known, choices: &[MoveChoice], ui: &Ui) -> Result<Vec<Row>> {
+    let Known { program, threads, .. } = known;
+    let (most, threads) = (usize::from(args.ranks), *threads);
+    let own = program.time_settings.control;
+    let nodes = args.nodes.iter().map(|&nodes| Control::nodes(nodes));
+    let controls: Vec<Control> = if own.is_unlimited() { nodes.collect() } else { vec![own] };
+    let moves: Vec<_> = choices.iter().map(|choice| (&choice.position, choice.played)).collect();
+    ui.with_progress("predicting", (choices.len() * controls.len()) as u64, |bar| {
+        let one = |control: Control| {
+            let ranking = Ranking { program, control, most, threads };
+            let ranked = ranking.rank(&moves, interrupt::flag(), &|| bar.inc(1))?;
+            let ranked = ranked.ok_or(Error::Interrupted("nothing was counted"))?;
+            let failed: Vec<&String> = ranked.iter().filter_map(|rank| rank.as_ref().err()).collect();
+            if let Some(first) = failed.first() {
+                ui.warn(format!("{}: {first}", program.name));
+            }
+            let failures = Some(failed.len());
+            let ranks = ranked.iter().map(|rank| rank.as_ref().ok().copied().flatten()).collect();
+            let name = control.to_string().replace(" a move", "");
+            Ok(Row { failures, ..Row::new(name, Ranks::of(ranks, most)) })
+        };
+        controls.into_iter().map(one).collect()
+    })
 }

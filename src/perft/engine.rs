@@ -10,11 +10,11 @@ use shakmaty::uci::UciMove;
 use shakmaty::{EnPassantMode, Move, Position};
 
 use super::{divide, total};
-use crate::{Error, Result, Status, Ui, interrupt, players};
+use crate::{Error, Result, Status, Ui, interrupt, program};
 use patzer_chess::Line;
 use patzer_io::number::grouped;
 use patzer_io::printable;
-use patzer_match::participant::{Defaults, Participant};
+use patzer_label::teacher;
 use patzer_match::{Analyst, Control, PlayerError};
 
 /// Differences shown in full.
@@ -126,7 +126,7 @@ struct Counter<'a> {
     analyst: Analyst,
     command: &'a str,
     timeout: Duration,
-    spec: &'a str,
+    name: &'a str,
 }
 
 /// An engine's count beside patzer's.
@@ -144,7 +144,7 @@ impl Counter<'_> {
         let asked = self.analyst.perft(line, self.command, depth, self.timeout, interrupt::flag());
         let theirs = asked.map_err(|error| match error {
             PlayerError::Stopped => Error::Interrupted("not all counts were compared"),
-            error => Error::at(self.spec, shown(line), error.to_string()),
+            error => Error::at(self.name, shown(line), error.to_string()),
         })?;
         let normal = |text: &str| {
             let legal =
@@ -237,14 +237,11 @@ fn fen(position: &shakmaty::Chess) -> String {
 /// Compares an engine's counts with patzer's; [`Status::Unsound`] if one differs.
 pub fn compare(spec: &str, command: &str, timeout: Duration, tasks: &[Task], ui: &Ui) -> Result<Status> {
     interrupt::listen();
-    let described = players::spec_for_positions("--engine", spec)?;
-    let program = Participant::load(&described, &Defaults::for_positions(Control::default(), timeout))?;
-    let Some(started) = program.analyst(interrupt::flag()) else {
-        return Err(Error::data(&described.cmd, "is an evaluation, not a UCI engine"));
-    };
-    let analyst = started.map_err(|error| Error::data(&described.cmd, error.to_string()))?;
+    let program = program::load(spec, Control::default(), timeout)?;
+    let started = teacher::start(&program, interrupt::flag());
+    let analyst = started.map_err(|error| Error::data(&program.name, error.to_string()))?;
     let engine = analyst.name().unwrap_or(&program.name).to_string();
-    let mut counter = Counter { analyst, command, timeout, spec: &described.cmd };
+    let mut counter = Counter { analyst, command, timeout, name: &program.name };
     let mut compared =
         Compared { engine, positions: tasks.len(), equal: 0, different: 0, differences: Vec::new() };
     ui.with_progress("counting", tasks.len() as u64, |bar| -> Result<()> {

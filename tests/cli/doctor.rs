@@ -53,6 +53,7 @@ fn what_an_engine_does_wrong_is_named_and_costs_no_other_check() {
         ("no legal move", "fault", "ended when it was to answer"),
         ("clocks", "good", "used"),
         ("nodes", "warning", "20,000"),
+        ("searchmoves", "warning", " of a7a5 and h7h5"),
         ("reports", "good", "depth, score, nodes"),
         ("side of scores", "warning", "50 cp a queen down, 50 cp a queen up"),
         ("mate in one", "warning", ""),

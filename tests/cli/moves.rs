@@ -5,7 +5,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::{done, patzer};
+use crate::{done, mock, patzer};
 
 fn json(folder: &Path, line: &str) -> Value {
     serde_json::from_str(&done(folder, &format!("{line} --json -q"))).unwrap()
@@ -71,6 +71,62 @@ fn searches_foresee_more_than_the_evaluation_alone() {
     assert_eq!(v, json(folder.path(), &format!("{line} --threads 1")));
     let text = done(folder.path(), &format!("{line} -q"));
     assert!(text.contains("evaluation") && text.contains(" ± "), "{text}");
+}
+
+#[test]
+fn a_uci_engine_is_asked_in_place_of_the_bundled_one() {
+    let folder = extracted();
+    let predicted = |args: &[&str], engine: &str| -> Value {
+        let mut command = crate::program();
+        command.args(["moves", "predict", "--positions", "40", "--json", "-q"]).args(args);
+        command.args(if engine.is_empty() { vec![] } else { vec!["--engine", engine] });
+        let output = command.current_dir(folder.path()).output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
+    };
+    let patzer = format!("\"cmd={}\" args=uci option.Hash=4", env!("CARGO_BIN_EXE_patzer"));
+    let limits = ["--nodes", "50", "--nodes", "200", "--ranks", "3"];
+    let (bundled, found) = (predicted(&limits, ""), predicted(&limits, &patzer));
+    assert_eq!(
+        (&found["engine"], found["predictors"].as_array().unwrap().len()),
+        (&"patzer 0.1.0".into(), 2)
+    );
+    // The bundled engine has the row `evaluation` first.
+    for row in 0..2 {
+        let (program, own) = (&found["predictors"][row], &bundled["predictors"][row + 1]);
+        assert_eq!([&program["name"], &program["ranks"]], [&own["name"], &own["ranks"]]);
+        assert_eq!(program["failures"], 0);
+    }
+    let found = predicted(&["--concurrency", "2"], &format!("{patzer} depth=2"));
+    assert_eq!((&found["predictors"][0]["name"], &found["predictors"][1]), (&"depth 2".into(), &Value::Null));
+}
+
+#[test]
+fn an_engine_without_searchmoves_and_one_that_crashes_are_named() {
+    let folder = extracted();
+    let predicted = |mode: &str, ranks: &str| {
+        let mut command = crate::program();
+        command.env(mock::VARIABLE, "").args([
+            "moves",
+            "predict",
+            "--positions",
+            "60",
+            "--json",
+            "--ranks",
+            ranks,
+        ]);
+        command.args(["--engine", &mock::command(&format!("option.Mode={mode}"))]);
+        let output = command.current_dir(folder.path()).output().unwrap();
+        (output.status.code(), output.stdout, String::from_utf8(output.stderr).unwrap())
+    };
+    let (code, _, said) = predicted("", "2");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("does not know `searchmoves`: it plays "), "{said}");
+    assert!(said.contains("; --ranks 1 counts first choices alone"), "{said}");
+    let (code, out, said) = predicted("crash@0", "1");
+    let found: Value = serde_json::from_slice(&out).unwrap();
+    let row = &found["predictors"][0];
+    assert!(code == Some(0) && said.contains("warning: "), "{said}");
+    assert!((1..60).contains(&row["failures"].as_u64().unwrap()) && row["choices"] == 60, "{found}");
 }
 
 #[test]

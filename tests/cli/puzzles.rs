@@ -102,5 +102,5 @@ fn positions_on_which_a_program_fails_are_counted_and_named() {
     assert!(output.status.success() && errors.contains("warning: puzzle "), "{errors}");
     // An evaluation is no program.
     let output = patzer(folder.path(), &["puzzles", &fixture("puzzles.csv"), "--engine", "default"]);
-    assert!(String::from_utf8(output.stderr).unwrap().contains("--eval solves with it"));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("is an evaluation, not a UCI engine"));
 }

@@ -22,6 +22,7 @@ mod lineup;
 mod message_error;
 #[cfg(test)]
 mod mock;
+mod move_ranks;
 mod on_demand;
 pub mod openings;
 pub mod ordered_map;
@@ -51,6 +52,7 @@ pub use book_player::{BookPlayer, OwnBook};
 pub use control::{Control, Time, TimeControl, Timer};
 pub use game::{Game, GameError, PlayedMove, Reason, Rules, TimeSettings, ending, play};
 pub use lineup::Lineup;
+pub use move_ranks::{MoveRank, Ranking};
 pub use pairings::{Colours, OpeningChange, Pair, Pairing, Pairings, SWAPPED, Schedule};
 pub use pairs::{MatchConfig, PairOptions};
 pub use player::{

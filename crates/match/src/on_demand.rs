@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use shakmaty::Chess;
+use shakmaty::{Chess, Move};
 
 use crate::participant::Participant;
 use crate::{Analysis, Analyst, Control, PlayerError};
@@ -18,15 +18,17 @@ impl OnDemand<'_> {
         OnDemand { participant, analyst: None }
     }
 
-    /// Searches a position as a new game; after a crash or a hang once more.
+    /// Searches a position as a new game, these moves alone as [`Analyst::search_moves`] does; after a crash or a hang once
+    /// more.
     pub fn search(
         &mut self,
         position: &Chess,
+        only: &[Move],
         control: &Control,
         halt: &AtomicBool,
     ) -> std::result::Result<Analysis, PlayerError> {
-        match self.ask(position, control, halt) {
-            Err(PlayerError::Crash(_) | PlayerError::Stall(_)) => self.ask(position, control, halt),
+        match self.ask(position, only, control, halt) {
+            Err(PlayerError::Crash(_) | PlayerError::Stall(_)) => self.ask(position, only, control, halt),
             asked => asked,
         }
     }
@@ -34,6 +36,7 @@ impl OnDemand<'_> {
     fn ask(
         &mut self,
         position: &Chess,
+        only: &[Move],
         control: &Control,
         halt: &AtomicBool,
     ) -> std::result::Result<Analysis, PlayerError> {
@@ -45,7 +48,7 @@ impl OnDemand<'_> {
                 none.insert(Box::new(started?))
             }
         };
-        running.search(position, control, true, halt).inspect_err(|_| self.analyst = None)
+        running.search_moves(position, only, control, true, halt).inspect_err(|_| self.analyst = None)
     }
 }
 

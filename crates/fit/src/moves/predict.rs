@@ -69,15 +69,15 @@ pub struct Ranks {
 }
 
 impl Ranks {
-    pub fn new(most: usize) -> Ranks {
-        Ranks { choices: 0, ranks: vec![0; most] }
-    }
-
-    pub fn add(&mut self, rank: Option<usize>) {
-        self.choices += 1;
-        if let Some(count) = rank.and_then(|rank| self.ranks.get_mut(rank.wrapping_sub(1))) {
-            *count += 1;
+    /// Counts the first `most` of the ranks, from 1.
+    pub fn of(found: Vec<Option<usize>>, most: usize) -> Ranks {
+        let mut ranks = vec![0; most];
+        for rank in found.iter().flatten() {
+            if let Some(count) = ranks.get_mut(rank.wrapping_sub(1)) {
+                *count += 1;
+            }
         }
+        Ranks { choices: found.len() as u64, ranks }
     }
 
     /// Share of choices ranked `rank` or better, from 1, and its standard error.
@@ -119,10 +119,7 @@ mod tests {
 
     #[test]
     fn ranks_add_up() {
-        let mut ranks = Ranks::new(3);
-        for rank in [Some(1), Some(1), Some(3), Some(4), None] {
-            ranks.add(rank);
-        }
+        let ranks = Ranks::of(vec![Some(1), Some(1), Some(3), Some(4), None], 3);
         assert_eq!((ranks.choices, &ranks.ranks[..]), (5, &[2, 0, 1][..]));
         assert_eq!(ranks.among(2).0, 0.4);
         assert!((ranks.among(3).1 - (0.6f64 * 0.4 / 5.0).sqrt()).abs() < 1e-12);

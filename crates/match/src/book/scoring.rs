@@ -76,7 +76,7 @@ impl Scorer<'_> {
             }
             (Seat::Program(_), None) => return Err(PlayerError::Unable("a program needs a limit".into())),
             (Seat::Program(engine), Some(control)) => {
-                scored(engine.search(position, &control, halt)?.info.score)?
+                scored(engine.search(position, &[], &control, halt)?.info.score)?
             }
         };
         Ok(position.turn().fold_wb(score, -score))

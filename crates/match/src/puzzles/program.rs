@@ -25,7 +25,7 @@ pub fn solve_by_program(
     let work = |engine: &mut OnDemand, number: usize, halt: &AtomicBool| {
         let (mut moves, mut failures) = (Vec::new(), Vec::new());
         for task in &puzzles[number].tasks {
-            let best = match engine.search(task.line.position(), control, halt) {
+            let best = match engine.search(task.line.position(), &[], control, halt) {
                 Err(PlayerError::Stopped) => return Ok(None),
                 Err(error) => Err(error.to_string()),
                 Ok(found) => found.best.map_err(|reason| reason.0),

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
 
-use super::parse::InfoKind;
+use super::parse::{InfoKind, push_move};
 use super::wait::Wait;
 use super::{Program, UciPlayer, answer, move_text, not_running, write_control};
 use crate::{Control, NoMove, PlayerError, SearchInfo, Time};
@@ -63,6 +63,18 @@ impl Analyst {
         new_game: bool,
         stop: &AtomicBool,
     ) -> Result<Analysis, PlayerError> {
+        self.search_moves(position, &[], control, new_game, stop)
+    }
+
+    /// As [`Analyst::search`], of these moves alone (`searchmoves`), or of all if there is none; not every engine keeps to it.
+    pub fn search_moves(
+        &mut self,
+        position: &Chess,
+        only: &[Move],
+        control: &Control,
+        new_game: bool,
+        stop: &AtomicBool,
+    ) -> Result<Analysis, PlayerError> {
         let castling = position.castles().mode();
         self.set_castling(castling)?;
         let text = &mut self.commands;
@@ -71,6 +83,12 @@ impl Analyst {
         }
         let _ = write!(text, "position fen {}\ngo", Fen::from_position(position, EnPassantMode::Legal));
         write_control(text, control);
+        // Engines read it to the end of the line.
+        text.extend_from_slice(if only.is_empty() { b"" } else { b" searchmoves" });
+        for &m in only {
+            text.push(b' ');
+            push_move(text, m, castling);
+        }
         text.push(b'\n');
         let timeout = self.timeout(control);
         let process = self.player.process.as_mut().ok_or_else(not_running)?;

@@ -2,9 +2,11 @@
 
 use shakmaty::{CastlingMode, Chess, Move, MoveList, Position};
 
+use super::bench::{Benched, Said};
 use super::line_buffer::LineBuffer;
 use super::option::UciOption;
 use super::parse::{self, InfoKind, find_move, joined, shown, words};
+use super::perft::{self, Leaves};
 use crate::{NoMove, SearchInfo};
 
 /// Takes a line of the answer to `uci`; `Some` at `uciok`.
@@ -63,6 +65,10 @@ pub struct EngineOutput {
     pub commands: Vec<Vec<u8>>,
     pub info: SearchInfo,
     pub best: Option<Result<Move, NoMove>>,
+    /// What the lines say as the output of a benchmark.
+    pub benched: Option<Benched>,
+    /// What they say as the answer to `go perft`, as far as its end.
+    pub leaves: Leaves,
 }
 
 /// Reads output that arrives `piece` bytes at a time: the answer to `uci`, then to `go` in this position.
@@ -71,6 +77,7 @@ pub fn read_output(output: &[u8], piece: usize, position: &Chess, value: &str) -
     let (legal, castling) = (position.legal_moves(), position.castles().mode());
     let (mut name, mut declared, mut introduced) = (None, Vec::new(), false);
     let (mut held, mut info, mut best) = (InfoKind::NoScore, SearchInfo::default(), None);
+    let (mut said, mut leaves, mut counted) = (Said::default(), Leaves::default(), false);
     let (mut lines, mut rest) = (LineBuffer::new(), output);
     while !rest.is_empty() {
         let space = lines.space();
@@ -79,6 +86,8 @@ pub fn read_output(output: &[u8], piece: usize, position: &Chess, value: &str) -
         lines.advance(now.len());
         rest = later;
         while let Some(line) = lines.next_line() {
+            said.hear(line);
+            counted = counted || perft::hear(line, &mut leaves).is_some();
             if !introduced {
                 introduced = introduction(line, &mut name, &mut declared).is_some();
             } else if best.is_none() {
@@ -90,5 +99,6 @@ pub fn read_output(output: &[u8], piece: usize, position: &Chess, value: &str) -
         let mut command = Vec::new();
         option.set(value, &mut command).ok().map(|()| command)
     };
-    EngineOutput { name, commands: declared.iter().filter_map(command).collect(), info, best }
+    let commands = declared.iter().filter_map(command).collect();
+    EngineOutput { name, commands, info, best, benched: said.benched(), leaves }
 }

@@ -42,13 +42,13 @@ fn number(patterns: &[Regex; 2], line: &[u8]) -> Option<u64> {
 
 /// Numbers of the last lines that have them.
 #[derive(Default)]
-struct Said {
+pub(super) struct Said {
     nodes: Option<u64>,
     nps: Option<u64>,
 }
 
 impl Said {
-    fn hear(&mut self, line: &[u8]) {
+    pub(super) fn hear(&mut self, line: &[u8]) {
         // Searches report nodes, too.
         if !line.trim_ascii_start().starts_with(b"info ") {
             self.nodes = number(&NODES, line).or(self.nodes);
@@ -56,7 +56,7 @@ impl Said {
         }
     }
 
-    fn benched(&self) -> Option<Benched> {
+    pub(super) fn benched(&self) -> Option<Benched> {
         Some(Benched { nodes: self.nodes?, nps: self.nps? })
     }
 }

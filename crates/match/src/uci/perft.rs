@@ -40,14 +40,19 @@ fn compile(pattern: &str) -> Regex {
     Regex::new(pattern).expect("patterns of this file are valid")
 }
 
+/// Moves kept of an answer: no position has so many.
+const MOST_MOVES: usize = 1000;
+
 fn number(bytes: &[u8]) -> Option<u64> {
     std::str::from_utf8(bytes).ok()?.parse().ok()
 }
 
 /// Takes a line of the answer; `Some` at its end: the sum, or a search in its place.
-fn hear(line: &[u8], leaves: &mut Leaves) -> Option<Result<(), ()>> {
+pub(super) fn hear(line: &[u8], leaves: &mut Leaves) -> Option<Result<(), ()>> {
     let line = line.trim_ascii();
-    if let Some(found) = DIVIDE.captures(line) {
+    if let Some(found) = DIVIDE.captures(line)
+        && leaves.moves.len() < MOST_MOVES
+    {
         leaves.moves.push((String::from_utf8_lossy(&found[1]).into_owned(), number(&found[2])?));
         return None;
     }

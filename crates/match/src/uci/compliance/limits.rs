@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use shakmaty::CastlingMode;
+
 use patzer_io::number::grouped;
 
 use super::session::{Session, game, ms};
@@ -55,6 +57,17 @@ pub fn nodes(session: &mut Session) -> Checked {
         _ if (NODES / 10..=NODES + NODES / 20).contains(&nodes) => Outcome::good(value),
         _ => Outcome::warning(value),
     })
+}
+
+/// Moves that no engine chooses unasked.
+const ONLY: [&str; 2] = ["a7a5", "h7h5"];
+
+pub fn searchmoves(session: &mut Session) -> Checked {
+    let found =
+        session.search(&game(None, false, "e2e4"), &format!("depth 4 searchmoves {}", ONLY.join(" ")))?;
+    let best = found.best.map_or_else(|illegal| illegal.0, |m| m.to_uci(CastlingMode::Standard).to_string());
+    let verdict = if ONLY.contains(&best.as_str()) { Verdict::Good } else { Verdict::Warning };
+    Ok(Outcome::new(verdict, format!("{best} of {}", ONLY.join(" and "))))
 }
 
 const DEPTH: i32 = 5;

@@ -137,6 +137,11 @@ const CHECKS: &[Check] = &[
     ),
     check("depth", limits::depth, "matches, puzzles and labels by depth get another one"),
     check(
+        "searchmoves",
+        limits::searchmoves,
+        "programs for analysis ask for the next best move, `moves predict` for further choices",
+    ),
+    check(
         "reports",
         reports::fields,
         "datasets, adjudication and reports of time are made of depth, score, nodes and time",

@@ -132,6 +132,7 @@ pub fn chess960(session: &mut Session) -> Checked {
         session.set(NAME, "true")?;
         session.begin_game()?;
         if let Some(fault) = illegal(session, &line, CLOCK, &mut searched)? {
+            session.restore(NAME)?;
             return Ok(fault);
         }
     }

@@ -1,0 +1,82 @@
+//! UCI engines that are asked about single positions, outside of games.
+
+use std::time::Duration;
+
+use crate::{Error, Result, interrupt, players};
+use patzer_label::teacher;
+use patzer_match::participant::{Defaults, Participant};
+use patzer_match::{Control, Spec, Time};
+
+/// A UCI engine to ask in place of the bundled one.
+#[derive(Debug, clap::Args)]
+pub struct ProgramArgs {
+    /// UCI engine to ask in place of the bundled one: a program, or "cmd=./engine option.Threads=1" with the keys of
+    /// `match --engine`
+    #[arg(long, value_name = "SPEC")]
+    engine: Option<String>,
+
+    /// Engines at the same time [default: --threads, divided by the engine's own]
+    #[arg(long, value_name = "N", requires = "engine", value_parser = clap::value_parser!(u32).range(1..=4096))]
+    concurrency: Option<u32>,
+
+    /// Seconds after which an engine that does not answer counts as hanging, beyond the time of a search
+    #[arg(long, value_name = "S", default_value_t = 60, requires = "engine", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    stall_timeout: u64,
+}
+
+/// A program that has shown that it starts.
+pub struct Known {
+    pub program: Participant,
+    /// Its own name, or the file's.
+    pub name: String,
+    /// Processes at the same time.
+    pub threads: usize,
+}
+
+impl ProgramArgs {
+    /// The program, limited by `control` unless its description has a limit; `None` for the bundled engine.
+    pub fn known(&self, control: Control) -> Result<Option<Known>> {
+        let Some(text) = &self.engine else { return Ok(None) };
+        let program = load(text, control, Duration::from_secs(self.stall_timeout))?;
+        let started = teacher::start(&program, interrupt::flag());
+        let started = started.map_err(|error| Error::input(format!("{}: {error}", program.name)))?;
+        let name = started.name().unwrap_or(&program.name).to_string();
+        let threads = at_once(self.concurrency, &program);
+        Ok(Some(Known { program, name, threads }))
+    }
+}
+
+/// A program of `--engine`; one that takes longer than `stall` hangs.
+pub fn load(text: &str, control: Control, stall: Duration) -> Result<Participant> {
+    let spec = spec("--engine", text)?;
+    let program = Participant::load(&spec, &Defaults::for_positions(control, stall))?;
+    if !program.is_program() {
+        return Err(Error::data(&spec.cmd, "is an evaluation, not a UCI engine"));
+    }
+    Ok(program)
+}
+
+/// As [`players::spec`], of an engine that searches single positions.
+pub fn spec(flag: &'static str, text: &str) -> Result<Spec> {
+    let spec = players::spec(flag, text)?;
+    for (key, given) in [
+        ("timemargin", spec.margin.is_some()),
+        ("timeodds", spec.odds.is_some()),
+        ("history", spec.short_history.is_some()),
+        ("softnodes", spec.control.soft_nodes.is_some()),
+        ("tc", matches!(spec.control.time, Some(Time::Clock(_)))),
+    ] {
+        if given {
+            return Err(Error::usage(format!(
+                "{flag}: {key}= is for games; single positions take nodes, depth or st"
+            )));
+        }
+    }
+    Ok(spec)
+}
+
+/// How many processes of a program search single positions at the same time: as given, or as many as have cores.
+pub fn at_once(given: Option<u32>, program: &Participant) -> usize {
+    let threads = || (rayon::current_num_threads() / program.threads()).max(1);
+    given.map_or_else(threads, |n| n as usize)
+}
