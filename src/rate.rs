@@ -1,12 +1,13 @@
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use crate::prepare::total_bytes;
 use crate::{Result, Status, Ui};
 use patzer_fit::rating::{
-    PoolStatus, RatingErrors, RatingReport, Ratings, ReportOptions, ResultModel, Results, Settings, White,
-    bootstrap, covariance, fit, read,
+    GameCounts, PoolStatus, RatingErrors, RatingReport, Ratings, ReportOptions, ResultModel, Results,
+    Settings, White, bootstrap, covariance, fit, read, read_aliases, read_anchors, read_names,
 };
 use patzer_io::number::grouped;
 
@@ -17,6 +18,7 @@ const EXAMPLES: &str = "Of the games only the tags White, Black and Result are r
     patzer rate games.pgn\n  \
     patzer rate *.pgn.gz --anchor \"Engine 1.0=3200\" --csv ratings.csv\n  \
     patzer rate games.pgn --model davidson --white auto --bootstrap 1000 --seed 1\n  \
+    patzer rate list/*.pgn --aliases names.csv --exclude old.txt --anchors known.csv\n  \
     patzer rate gauntlet.pgn --head-to-head \"Engine 2.0\" --los";
 
 /// Rate players by their games
@@ -34,6 +36,22 @@ pub struct RateArgs {
     /// Fix a player's rating; may be given several times
     #[arg(long, value_name = "NAME=ELO", value_parser = anchor)]
     anchor: Vec<(String, f64)>,
+
+    /// Fix the ratings in a file of rows NAME,ELO
+    #[arg(long, value_name = "FILE")]
+    anchors: Option<PathBuf>,
+
+    /// Count players' games under one name: a file of rows NAME,ALIAS,ALIAS
+    #[arg(long, value_name = "FILE")]
+    aliases: Option<PathBuf>,
+
+    /// Count only games between players of this file, a name a line
+    #[arg(long, value_name = "FILE")]
+    include: Option<PathBuf>,
+
+    /// Leave out the games of players of this file, a name a line
+    #[arg(long, value_name = "FILE")]
+    exclude: Option<PathBuf>,
 
     /// Average rating of a pool without anchors
     #[arg(long, value_name = "ELO", default_value_t = 2300.0, allow_negative_numbers = true)]
@@ -111,11 +129,14 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
     };
     unanchored.check()?;
     patzer_io::interrupt::listen();
-    let (all, counts) = ui.with_progress("read", total_bytes(&args.games), |bar| {
+    let (read, mut counts) = ui.with_progress("read", total_bytes(&args.games), |bar| {
         read(&args.games, |bytes| bar.set_position(bytes))
     })?;
+    let all = args.chosen(read, &mut counts, ui)?;
     let results = all.with_min_games(args.min_games);
-    let settings = Settings { anchors: results.anchors(&args.anchor)?, ..unanchored };
+    let mut anchors = args.anchor.clone();
+    anchors.extend(args.anchors.as_deref().map(read_anchors).transpose()?.unwrap_or_default());
+    let settings = Settings { anchors: results.anchors(&anchors)?, ..unanchored };
     let ratings = fit(&results, &settings)?;
     let errors = errors(args, &results, &ratings, &settings, ui)?;
     warn(&ratings, ui);
@@ -135,6 +156,30 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
         patzer_io::write(path, report.csv()?.as_bytes())?;
     }
     ui.result(&report)
+}
+
+impl RateArgs {
+    /// The games of the players to rate, under one name each.
+    fn chosen(&self, mut results: Results, counts: &mut GameCounts, ui: &Ui) -> Result<Results> {
+        if let Some(path) = &self.aliases {
+            results = results.renamed(&read_aliases(path)?, counts)?;
+        }
+        for (path, keep) in [(&self.include, true), (&self.exclude, false)] {
+            let Some(path) = path else { continue };
+            let names = read_names(path)?;
+            warn_of_strangers(path, &names, &results, ui);
+            results = results.of_players(|player| names.contains(player) == keep, counts)?;
+        }
+        Ok(results)
+    }
+}
+
+fn warn_of_strangers(path: &Path, names: &BTreeSet<String>, results: &Results, ui: &Ui) {
+    let unknown: Vec<&String> = names.iter().filter(|name| results.player(name).is_err()).collect();
+    if let [first, rest @ ..] = unknown.as_slice() {
+        let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        ui.warn(format_args!("{}: no game of \"{first}\"{more}", path.display()));
+    }
 }
 
 fn errors(

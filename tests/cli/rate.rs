@@ -73,6 +73,57 @@ fn ratings_are_those_of_ordo() {
     assert!((error("Epsilon") / 58.7 - 1.0).abs() < 0.15, "{}", error("Epsilon"));
 }
 
+/// An option, the text of its file, and ratings.
+type OfFile = (&'static str, &'static str, &'static [(&'static str, f64)]);
+
+/// What Ordo 1.2.6 says of the games with `-Y` of `Beta,Delta`, `-i` of the first three players, `-x` of the last, and `-m`.
+const ORDO_OF_FILES: [OfFile; 4] = [
+    (
+        "--aliases",
+        "Beta,Delta\n",
+        &[("Alpha 2", 2452.7), ("Beta", 2365.6), ("Gamma", 2331.9), ("Epsilon", 2049.9)],
+    ),
+    (
+        "--include",
+        "\"Alpha 2\"\nBeta\nGamma\nNobody\n",
+        &[("Alpha 2", 2370.1), ("Beta", 2306.6), ("Gamma", 2223.3)],
+    ),
+    (
+        "--exclude",
+        "Epsilon\nX\n",
+        &[("Alpha 2", 2392.5), ("Beta", 2329.1), ("Gamma", 2245.8), ("Delta", 2232.6)],
+    ),
+    (
+        "--anchors",
+        "\"Beta\",2500\n\"Delta\", 2400\n",
+        &[("Alpha 2", 2562.6), ("Beta", 2500.0), ("Gamma", 2414.9), ("Delta", 2400.0), ("Epsilon", 2113.2)],
+    ),
+];
+
+#[test]
+fn files_of_names_are_those_of_ordo() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder.path().join("games.pgn"), &GAMES);
+    for (option, text, ratings) in ORDO_OF_FILES {
+        std::fs::write(folder.path().join("names"), text).unwrap();
+        let output = patzer(folder.path(), &["rate", "games.pgn", option, "names", "--json"]);
+        let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        for &(name, rating) in ratings {
+            assert!((elo(&found, name) - rating).abs() < 0.11, "{option} {name}: {}", elo(&found, name));
+        }
+        assert_eq!(found["players"].as_array().unwrap().len(), ratings.len(), "{found}");
+        let skipped: u64 =
+            found["games_skipped"].as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum();
+        assert_eq!(found["games_rated"].as_u64().unwrap() + skipped, 400);
+        let said = String::from_utf8(output.stderr).unwrap();
+        let unknown = text.contains("Nobody") || text.contains("X\n");
+        assert_eq!(said.contains("warning: names: no game of \""), unknown, "{said}");
+    }
+    std::fs::write(folder.path().join("names"), "Nobody,2000\n").unwrap();
+    let output = patzer(folder.path(), &["rate", "games.pgn", "--anchors", "names"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("no rated game of \"Nobody\""));
+}
+
 #[test]
 fn anchors_files_and_threads_are_taken_as_they_come() {
     let folder = tempfile::tempdir().unwrap();

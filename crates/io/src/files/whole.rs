@@ -34,6 +34,8 @@ impl Limit {
     pub const BOOK: Limit = Limit { kind: "an opening book", mib: 1024 };
     /// Positions with perft counts.
     pub const SUITE: Limit = Limit { kind: "a perft suite", mib: 64 };
+    /// Names of players.
+    pub const NAMES: Limit = Limit { kind: "a file of names", mib: 64 };
     /// Programs of engines.
     pub const PROGRAM: Limit = Limit { kind: "an engine", mib: 2048 };
 
