@@ -25,7 +25,7 @@ pub struct ProgramArgs {
 }
 
 /// A program that has shown that it starts.
-pub struct Known {
+pub struct NamedProgram {
     pub program: Participant,
     /// Its own name, or the file's.
     pub name: String,
@@ -35,14 +35,14 @@ pub struct Known {
 
 impl ProgramArgs {
     /// The program, limited by `control` unless its description has a limit; `None` for the bundled engine.
-    pub fn known(&self, control: Control) -> Result<Option<Known>> {
+    pub fn named(&self, control: Control) -> Result<Option<NamedProgram>> {
         let Some(text) = &self.engine else { return Ok(None) };
         let program = load(text, control, Duration::from_secs(self.stall_timeout))?;
         let started = teacher::start(&program, interrupt::flag());
         let started = started.map_err(|error| Error::input(format!("{}: {error}", program.name)))?;
         let name = started.name().unwrap_or(&program.name).to_string();
         let threads = at_once(self.concurrency, &program);
-        Ok(Some(Known { program, name, threads }))
+        Ok(Some(NamedProgram { program, name, threads }))
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::program::{Known, ProgramArgs};
+use crate::program::{NamedProgram, ProgramArgs};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::Limits;
 use patzer_io::number::grouped;
@@ -155,10 +155,10 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
         return Err(Error::input(format!("no puzzles to solve ({bad} are bad)")));
     }
     let control = if args.control().is_unlimited() { Control::nodes(NODES) } else { args.control() };
-    let (engine, limit, suite) = match args.program.known(control)? {
-        Some(known) => {
-            let (limit, suite) = by_program(&known, &puzzles, ui)?;
-            (Some(known.name), Some(limit), suite)
+    let (engine, limit, suite) = match args.program.named(control)? {
+        Some(named) => {
+            let (limit, suite) = by_program(&named, &puzzles, ui)?;
+            (Some(named.name), Some(limit), suite)
         }
         None => (None, None, by_bundled(args, &puzzles, ui)?),
     };
@@ -209,8 +209,8 @@ fn by_bundled(args: &PuzzlesArgs, puzzles: &[Puzzle], ui: &Ui) -> Result<Option<
 }
 
 /// The limit of the program, and what it solved.
-fn by_program(known: &Known, puzzles: &[Puzzle], ui: &Ui) -> Result<(String, Option<SuiteScore>)> {
-    let Known { program, threads, .. } = known;
+fn by_program(named: &NamedProgram, puzzles: &[Puzzle], ui: &Ui) -> Result<(String, Option<SuiteScore>)> {
+    let NamedProgram { program, threads, .. } = named;
     let control = &program.time_settings.control;
     let suite = ui.with_progress("solving", puzzles.len() as u64, |bar| {
         solve_by_program(puzzles, program, control, *threads, interrupt::flag(), &|| bar.inc(1))

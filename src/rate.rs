@@ -175,7 +175,8 @@ impl RateArgs {
 }
 
 fn warn_of_strangers(path: &Path, names: &BTreeSet<String>, results: &Results, ui: &Ui) {
-    let unknown: Vec<&String> = names.iter().filter(|name| results.player(name).is_err()).collect();
+    let unknown: Vec<&String> =
+        names.iter().filter(|name| results.players.binary_search(name).is_err()).collect();
     if let [first, rest @ ..] = unknown.as_slice() {
         let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         ui.warn(format_args!("{}: no game of \"{first}\"{more}", path.display()));

@@ -6,9 +6,10 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::ChoiceArgs;
-use crate::program::{Known, ProgramArgs};
+use crate::program::{NamedProgram, ProgramArgs};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::engine;
+use patzer_eval::Evaluation;
 use patzer_fit::moves::choices::{MoveChoice, Target};
 use patzer_fit::moves::predict::{Ranks, by_evaluation, by_search, by_strengths};
 use patzer_fit::moves::table;
@@ -116,8 +117,17 @@ impl fmt::Display for PredictResult {
     }
 }
 
+/// Who is asked, read before the positions.
+enum Asked {
+    Bundled(Evaluation),
+    Program(Box<NamedProgram>),
+}
+
 pub fn run(args: &PredictArgs, ui: &Ui) -> Result<Status> {
-    let known = args.program.known(Control::default())?;
+    let asked = match args.program.named(Control::default())? {
+        Some(program) => Asked::Program(Box::new(program)),
+        None => Asked::Bundled(crate::evaluation::load(args.eval.as_deref(), ui)?),
+    };
     let model = args.model.as_deref().map(table::read).transpose()?;
     let chosen = args.choices.read(args.positions as usize, Target::Played, ui)?;
     let (choices, most) = (&chosen.choices, usize::from(args.ranks));
@@ -126,19 +136,25 @@ pub fn run(args: &PredictArgs, ui: &Ui) -> Result<Status> {
         let ranks = choices.par_iter().map(|choice| Some(by_strengths(strengths, choice)));
         predictors.push(Row::new("model".into(), Ranks::of(ranks.collect(), most)));
     }
-    let mut engine = None;
-    if let Some(known) = known {
-        predictors.extend(by_program(args, &known, choices, ui)?);
-        engine = Some(known.name);
-    } else {
-        predictors.extend(by_bundled(args, choices, ui)?);
-    }
+    predictors.extend(match &asked {
+        Asked::Program(program) => by_program(args, program, choices, ui)?,
+        Asked::Bundled(evaluation) => by_bundled(args, evaluation, choices, ui)?,
+    });
+    let engine = match asked {
+        Asked::Program(program) => Some(program.name),
+        Asked::Bundled(_) => None,
+    };
     ui.result(&PredictResult { engine, positions_read: chosen.read, dropped: chosen.dropped, predictors })
 }
 
-fn by_bundled(args: &PredictArgs, choices: &[MoveChoice], ui: &Ui) -> Result<Vec<Row>> {
-    let (evaluation, most) = (crate::evaluation::load(args.eval.as_deref(), ui)?, usize::from(args.ranks));
-    let new = || engine(&evaluation, args.hash as usize);
+fn by_bundled(
+    args: &PredictArgs,
+    evaluation: &Evaluation,
+    choices: &[MoveChoice],
+    ui: &Ui,
+) -> Result<Vec<Row>> {
+    let most = usize::from(args.ranks);
+    let new = || engine(evaluation, args.hash as usize);
     ui.with_progress("predicting", (choices.len() * (1 + args.nodes.len())) as u64, |bar| {
         let alone = choices.par_iter().map_init(new, |engine, choice| {
             bar.inc(1);
@@ -157,8 +173,8 @@ fn by_bundled(args: &PredictArgs, choices: &[MoveChoice], ui: &Ui) -> Result<Vec
     })
 }
 
-fn by_program(args: &PredictArgs, known: &Known, choices: &[MoveChoice], ui: &Ui) -> Result<Vec<Row>> {
-    let Known { program, threads, .. } = known;
+fn by_program(args: &PredictArgs, named: &NamedProgram, choices: &[MoveChoice], ui: &Ui) -> Result<Vec<Row>> {
+    let NamedProgram { program, threads, .. } = named;
     let (most, threads) = (usize::from(args.ranks), *threads);
     let own = program.time_settings.control;
     let nodes = args.nodes.iter().map(|&nodes| Control::nodes(nodes));

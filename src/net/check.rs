@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
-use shakmaty::fen::Fen;
-use shakmaty::{Chess, EnPassantMode, Position};
+use shakmaty::{Chess, Position};
 
 use self::readings::{Explanation, explain};
 use super::convert::{layouts, of_size};
 use super::{converted_from, read};
 use crate::{Error, Result, Status, Ui, interrupt, players};
+use patzer_chess::fen;
 use patzer_chess::rng::Rng;
 use patzer_chess::score::Score;
 use patzer_eval::nnue::Network;
@@ -164,7 +164,7 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> Result<Status> {
         positions: compared.len(),
         equal: compared.len() - compared.iter().filter(differs).count(),
         first_difference: first.map(|one| Difference {
-            fen: fen(&one.position),
+            fen: fen::text(&one.position),
             network: one.network,
             engine: one.engine,
         }),
@@ -205,10 +205,6 @@ fn known(white_pov: Option<bool>) -> Vec<(LinePattern, bool)> {
     KNOWN.into_iter().map(parse).collect()
 }
 
-fn fen(position: &Chess) -> String {
-    Fen::from_position(position, EnPassantMode::Legal).to_string()
-}
-
 /// The value of the last line that the first matching pattern matches, for the side to move.
 fn value(lines: &[String], patterns: &[(LinePattern, bool)], white_moves: bool) -> Option<Score> {
     patterns.iter().find_map(|(pattern, white)| {
@@ -221,7 +217,7 @@ fn value(lines: &[String], patterns: &[(LinePattern, bool)], white_moves: bool) 
 
 fn unmatched(command: &str, lines: &[String], position: &Chess) -> String {
     let said = lines.iter().map(|line| line.trim()).rfind(|line| !line.is_empty());
-    let fen = fen(position);
+    let fen = fen::text(position);
     match said {
         Some(line) => {
             let line: String = line.chars().take(100).collect();
@@ -247,7 +243,7 @@ fn positions(count: usize, seed: u64) -> Vec<Chess> {
                 break;
             }
             position.play_unchecked(moves[rng.below(moves.len())]);
-            if rng.below(4) == 0 && !position.is_check() && seen.insert(fen(&position)) {
+            if rng.below(4) == 0 && !position.is_check() && seen.insert(fen::text(&position)) {
                 found.push(position.clone());
             }
         }

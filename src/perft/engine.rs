@@ -5,13 +5,12 @@ use std::fmt;
 use std::time::Duration;
 
 use serde::Serialize;
-use shakmaty::fen::Fen;
 use shakmaty::uci::UciMove;
-use shakmaty::{EnPassantMode, Move, Position};
+use shakmaty::{Move, Position};
 
 use super::{divide, total};
 use crate::{Error, Result, Status, Ui, interrupt, program};
-use patzer_chess::Line;
+use patzer_chess::{Line, fen};
 use patzer_io::number::grouped;
 use patzer_io::printable;
 use patzer_label::teacher;
@@ -134,7 +133,7 @@ struct Both {
     ours: Vec<(Move, u64)>,
     nodes: u64,
     engine_nodes: u64,
-    /// The engine's counts by move; those of moves that are not legal by their text.
+    /// The engine's counts by move; illegal moves by their text.
     theirs: BTreeMap<String, u64>,
 }
 
@@ -227,11 +226,7 @@ fn uci(line: &Line, m: Move) -> String {
 fn shown(line: &Line) -> String {
     let moves: Vec<String> = line.moves().iter().map(|&m| uci(line, m)).collect();
     let moves = if moves.is_empty() { String::new() } else { format!(" moves {}", moves.join(" ")) };
-    fen(line.start()) + &moves
-}
-
-fn fen(position: &shakmaty::Chess) -> String {
-    Fen::from_position(position, EnPassantMode::Legal).to_string()
+    fen::text(line.start()) + &moves
 }
 
 /// Compares an engine's counts with patzer's; [`Status::Unsound`] if one differs.
@@ -269,7 +264,7 @@ fn one_position(counter: &mut Counter, task: &Task, compared: &mut Compared) -> 
             let (nodes, engine_nodes) = (both.nodes, both.engine_nodes);
             let (wrong, cause) = counter.cause(line, depth, &both)?;
             let moves = wrong.moves().iter().map(|&m| uci(&wrong, m)).collect();
-            let (fen, at) = (fen(&task.position), fen(wrong.position()));
+            let (fen, at) = (fen::text(&task.position), fen::text(wrong.position()));
             compared.differences.push(Difference { fen, depth, nodes, engine_nodes, moves, at, cause });
         }
         break;

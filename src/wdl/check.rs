@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
+use patzer_chess::fen;
 use patzer_chess::score::{Score, is_mate};
 use patzer_data::Record;
 use patzer_fit::wdl::{Observation, WdlModel, WdlTable};
@@ -13,8 +14,7 @@ use patzer_label::teacher;
 use patzer_match::Control;
 use patzer_match::participant::{Defaults, Participant};
 use serde::Serialize;
-use shakmaty::fen::Fen;
-use shakmaty::{Chess, EnPassantMode};
+use shakmaty::Chess;
 
 use crate::{Error, Result, Ui, interrupt, players};
 
@@ -123,7 +123,7 @@ impl Check {
             let distance = off.into_iter().map(f64::abs).fold(0.0, f64::max);
             if distance > most {
                 most = distance;
-                let fen = Fen::from_position(position, EnPassantMode::Legal).to_string();
+                let fen = fen::text(position);
                 check.largest = Some(Largest { fen, score, engine, model });
             }
         }

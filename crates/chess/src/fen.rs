@@ -2,7 +2,7 @@
 //! GUIs and old collections write. A board without legal sense (no king, side not to move in check) is an error.
 
 use shakmaty::fen::Fen;
-use shakmaty::{CastlingMode, Chess, FromSetup, PositionError};
+use shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup, PositionError};
 
 /// Why a text is not a position, and the text.
 #[derive(Debug)]
@@ -28,6 +28,11 @@ pub fn position(text: &str, chess960: bool) -> Result<Chess, FenError> {
         .or_else(PositionError::ignore_impossible_check)
         .or_else(PositionError::ignore_too_much_material)
         .map_err(|error| FenError(format!("{error}: `{text}`")))
+}
+
+/// The FEN of a position, with an en passant square only where the capture is legal.
+pub fn text(position: &Chess) -> String {
+    Fen::from_position(position, EnPassantMode::Legal).to_string()
 }
 
 #[cfg(test)]

@@ -1,14 +1,12 @@
 //! Rank of a move among the choices of a UCI engine.
 
-use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use shakmaty::{Chess, Move, Position};
 
-use crate::on_demand::{FailedInRow, OnDemand};
-use crate::ordered_map::{self, Jobs};
+use crate::Control;
+use crate::on_demand::{FailedInRow, OnDemand, work_all};
 use crate::participant::Participant;
-use crate::{Control, PlayerError};
 use patzer_io::error::{Error, Result};
 
 /// Rank of a move, from 1, `None` if it is not among the first; or why the engine gave none.
@@ -36,7 +34,6 @@ impl Ranking<'_> {
         done: &(dyn Fn() + Sync),
     ) -> Result<Option<Vec<MoveRank>>> {
         let failed_in_row = FailedInRow::default();
-        let begin = |_| OnDemand::new(self.program);
         let work = |engine: &mut OnDemand, number: usize, halt: &AtomicBool| {
             let (position, m) = moves[number];
             let Some(rank) = self.rank_one(engine, position, m, halt)? else { return Ok(None) };
@@ -44,14 +41,7 @@ impl Ranking<'_> {
             done();
             Ok(Some(rank))
         };
-        let mut ranks = Vec::with_capacity(moves.len());
-        let mut receive = |_, rank| {
-            ranks.push(rank);
-            Ok(ControlFlow::Continue(()))
-        };
-        let jobs = Jobs { numbers: 0..moves.len(), threads: self.threads };
-        ordered_map::run(&jobs, &begin, &work, stop, &mut receive, &mut || Ok(()))?;
-        Ok((!stop.load(Ordering::Relaxed)).then_some(ranks))
+        work_all(self.program, moves.len(), self.threads, stop, &work)
     }
 
     /// `None` if it was halted.
@@ -66,13 +56,10 @@ impl Ranking<'_> {
         let mut left: Vec<Move> = legal.iter().copied().collect();
         for nth in 1..=self.most.min(legal.len()) {
             let only = if nth == 1 { &[] } else { &left[..] };
-            let best = match engine.search(position, only, &self.control, halt) {
-                Err(PlayerError::Stopped) => return Ok(None),
-                Err(error) => return Ok(Some(Err(error.to_string()))),
-                Ok(found) => match found.best {
-                    Err(reason) => return Ok(Some(Err(reason.0))),
-                    Ok(best) => best,
-                },
+            let best = match engine.best(position, only, &self.control, halt) {
+                None => return Ok(None),
+                Some(Err(reason)) => return Ok(Some(Err(reason))),
+                Some(Ok(best)) => best,
             };
             if !left.contains(&best) {
                 return Err(self.plays_what_is_left_out(position, best));

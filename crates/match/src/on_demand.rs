@@ -1,9 +1,11 @@
 //! A UCI engine for single positions, started when it is first asked and again after a crash or a hang.
 
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use shakmaty::{Chess, Move};
 
+use crate::ordered_map::{self, Jobs, Work};
 use crate::participant::Participant;
 use crate::{Analysis, Analyst, Control, PlayerError};
 use patzer_io::error::{Error, Result};
@@ -33,6 +35,21 @@ impl OnDemand<'_> {
         }
     }
 
+    /// As [`OnDemand::search`], the move alone, or why there is none; `None` if it was halted.
+    pub fn best(
+        &mut self,
+        position: &Chess,
+        only: &[Move],
+        control: &Control,
+        halt: &AtomicBool,
+    ) -> Option<std::result::Result<Move, String>> {
+        match self.search(position, only, control, halt) {
+            Err(PlayerError::Stopped) => None,
+            Err(error) => Some(Err(error.to_string())),
+            Ok(found) => Some(found.best.map_err(|reason| reason.0)),
+        }
+    }
+
     fn ask(
         &mut self,
         position: &Chess,
@@ -50,6 +67,24 @@ impl OnDemand<'_> {
         };
         running.search_moves(position, only, control, true, halt).inspect_err(|_| self.analyst = None)
     }
+}
+
+/// Lets `threads` processes of a program work on numbers below `count`; the results in order, `None` if `stop` was set.
+pub(crate) fn work_all<'a, T: Send>(
+    program: &'a Participant,
+    count: usize,
+    threads: usize,
+    stop: &AtomicBool,
+    work: &Work<'_, OnDemand<'a>, T>,
+) -> Result<Option<Vec<T>>> {
+    let mut results = Vec::with_capacity(count);
+    let mut receive = |_, result| {
+        results.push(result);
+        Ok(ControlFlow::Continue(()))
+    };
+    let jobs = Jobs { numbers: 0..count, threads };
+    ordered_map::run(&jobs, &|_| OnDemand::new(program), work, stop, &mut receive, &mut || Ok(()))?;
+    Ok((!stop.load(Ordering::Relaxed)).then_some(results))
 }
 
 /// Positions in a row on which an engine fails, after which it counts as broken.

@@ -1,7 +1,6 @@
 //! The self-test's positions: random play from positions with castling, promotions and few pieces.
 
-use shakmaty::fen::Fen;
-use shakmaty::{EnPassantMode, Position};
+use shakmaty::Position;
 
 use patzer_chess::fen;
 use patzer_chess::rng::Rng;
@@ -25,7 +24,7 @@ pub(super) fn positions(network: &Network) -> Vec<(String, i32)> {
         let Ok(mut position) = fen::position(start, false) else { continue };
         for _ in 0..PLIES {
             let value = nnue.evaluate(&position, 0);
-            positions.push((Fen::from_position(&position, EnPassantMode::Legal).to_string(), value));
+            positions.push((fen::text(&position), value));
             let moves = position.legal_moves();
             if moves.is_empty() {
                 break;

@@ -26,7 +26,7 @@ pub struct Analysis {
 
 /// A running engine. After an error it is useless: start another.
 pub struct Analyst {
-    pub(super) player: UciPlayer,
+    player: UciPlayer,
     pub(super) commands: Vec<u8>,
     /// The engine has sent an `info` line before a move.
     informs: bool,
@@ -140,28 +140,35 @@ impl Analyst {
         let fen = Fen::from_position(position, EnPassantMode::Legal);
         let _ = write!(self.commands, "position fen {fen}\n{command}\nisready\n");
         let timeout = self.player.program.timeouts.ready;
+        let mut lines = Vec::new();
+        self.converse(command, timeout, stop, |line| {
+            if line.trim_ascii() == b"readyok" {
+                return Some(());
+            }
+            // A flood of lines does not fill the memory: the last ones count.
+            if lines.len() == MOST_LINES {
+                lines.remove(0);
+            }
+            lines.push(String::from_utf8_lossy(line).into_owned());
+            None
+        })?;
+        Ok(lines)
+    }
+
+    /// Sends the commands, `command` among them, and reads lines until `hear` has its answer, within `timeout`.
+    pub(super) fn converse<T>(
+        &mut self,
+        command: &str,
+        timeout: Duration,
+        stop: &AtomicBool,
+        hear: impl FnMut(&[u8]) -> Option<T>,
+    ) -> Result<T, PlayerError> {
         let process = self.player.process.as_mut().ok_or_else(not_running)?;
         let wait = Wait { deadline: Some(Instant::now() + timeout), stop };
         process.discard_lines();
-        let mut lines = Vec::new();
-        let answered = process.send(&self.commands, &wait).and_then(|()| {
-            process.read(&wait, |line| {
-                if line.trim_ascii() == b"readyok" {
-                    return Some(());
-                }
-                // A flood of lines does not fill the memory: the last ones count.
-                if lines.len() == MOST_LINES {
-                    lines.remove(0);
-                }
-                lines.push(String::from_utf8_lossy(line).into_owned());
-                None
-            })
-        });
+        let answered = process.send(&self.commands, &wait).and_then(|()| process.read(&wait, hear));
         self.commands.clear();
-        match answered {
-            Ok(()) => Ok(lines),
-            Err(error) => Err(self.player.player_error(error, &format!("`{command}`"), timeout)),
-        }
+        answered.map_err(|error| self.player.player_error(error, &format!("`{command}`"), timeout))
     }
 
     pub(super) fn set_castling(&mut self, castling: CastlingMode) -> Result<(), PlayerError> {

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use regex::bytes::Regex;
 
 use super::Program;
+use super::patterns::{number_in, pattern};
 use super::wait::{ProcessError, Wait};
 use crate::PlayerError;
 
@@ -24,21 +25,11 @@ pub struct Benched {
 
 /// Forms of the two numbers, the surest first: OpenBench's `N nodes M nps`, Stockfish's `Nodes searched : N`.
 static NODES: LazyLock<[Regex; 2]> = LazyLock::new(|| {
-    [r"(?i)\b(\d+) +nodes\b", r"(?i)\b(?:nodes|nodes searched|total nodes|bench)[ \t:=]+(\d+)\b"].map(compile)
+    [r"(?i)\b(\d+) +nodes\b", r"(?i)\b(?:nodes|nodes searched|total nodes|bench)[ \t:=]+(\d+)\b"].map(pattern)
 });
 static NPS: LazyLock<[Regex; 2]> = LazyLock::new(|| {
-    [r"(?i)\b(\d+) +nps\b", r"(?i)\b(?:nps|nodes */ *second|nodes per second)[ \t:=]+(\d+)\b"].map(compile)
+    [r"(?i)\b(\d+) +nps\b", r"(?i)\b(?:nps|nodes */ *second|nodes per second)[ \t:=]+(\d+)\b"].map(pattern)
 });
-
-fn compile(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("patterns of this file are valid")
-}
-
-/// The number of the first pattern that matches.
-fn number(patterns: &[Regex; 2], line: &[u8]) -> Option<u64> {
-    let found = patterns.iter().find_map(|pattern| pattern.captures(line))?;
-    std::str::from_utf8(found.get(1)?.as_bytes()).ok()?.parse().ok()
-}
 
 /// Numbers of the last lines that have them.
 #[derive(Default)]
@@ -51,8 +42,8 @@ impl Said {
     pub(super) fn hear(&mut self, line: &[u8]) {
         // Searches report nodes, too.
         if !line.trim_ascii_start().starts_with(b"info ") {
-            self.nodes = number(&NODES, line).or(self.nodes);
-            self.nps = number(&NPS, line).or(self.nps);
+            self.nodes = number_in(&*NODES, line).or(self.nodes);
+            self.nps = number_in(&*NPS, line).or(self.nps);
         }
     }
 

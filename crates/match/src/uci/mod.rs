@@ -15,6 +15,7 @@ mod line_buffer;
 mod listen;
 mod option;
 mod parse;
+mod patterns;
 mod perft;
 #[cfg(unix)]
 mod pipes;

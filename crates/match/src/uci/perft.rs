@@ -2,15 +2,15 @@
 
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use regex::bytes::Regex;
 use shakmaty::Position;
 
+use super::Analyst;
 use super::parse::words;
+use super::patterns::{number, number_in, pattern};
 use super::position::PositionCommand;
-use super::wait::Wait;
-use super::{Analyst, not_running};
 use crate::PlayerError;
 use patzer_chess::Line;
 
@@ -24,7 +24,7 @@ pub struct Leaves {
 
 /// A move and the leaves below it, `e2e4: 20`.
 static DIVIDE: LazyLock<Regex> =
-    LazyLock::new(|| compile(r"(?i)^([a-h][1-8][a-h][1-8][qrbn]?)[ \t:=-]+(\d+)$"));
+    LazyLock::new(|| pattern(r"(?i)^([a-h][1-8][a-h][1-8][qrbn]?)[ \t:=-]+(\d+)$"));
 
 /// Forms of the sum, the surest first.
 static TOTAL: LazyLock<[Regex; 3]> = LazyLock::new(|| {
@@ -33,19 +33,11 @@ static TOTAL: LazyLock<[Regex; 3]> = LazyLock::new(|| {
         r"(?i)\b(?:total|leaves|leaf nodes|perft[ (]*\d+\)?)[ \t:=]+(\d+)\b",
         r"(?i)\b(\d+) +(?:nodes|leaves|moves)\b",
     ]
-    .map(compile)
+    .map(pattern)
 });
 
-fn compile(pattern: &str) -> Regex {
-    Regex::new(pattern).expect("patterns of this file are valid")
-}
-
-/// Moves kept of an answer: no position has so many.
+/// Moves kept of an answer: no position has as many.
 const MOST_MOVES: usize = 1000;
-
-fn number(bytes: &[u8]) -> Option<u64> {
-    std::str::from_utf8(bytes).ok()?.parse().ok()
-}
 
 /// Takes a line of the answer; `Some` at its end: the sum, or a search in its place.
 pub(super) fn hear(line: &[u8], leaves: &mut Leaves) -> Option<Result<(), ()>> {
@@ -61,8 +53,7 @@ pub(super) fn hear(line: &[u8], leaves: &mut Leaves) -> Option<Result<(), ()>> {
         Some(b"info") if words(line).nth(1) != Some(b"string") => return Some(Err(())),
         _ => {}
     }
-    let found = TOTAL.iter().find_map(|pattern| pattern.captures(line))?;
-    leaves.total = number(&found[1])?;
+    leaves.total = number_in(&*TOTAL, line)?;
     Some(Ok(()))
 }
 
@@ -79,21 +70,14 @@ impl Analyst {
         self.set_castling(line.start().castles().mode())?;
         let mut position = PositionCommand::new(false);
         self.commands.extend_from_slice(position.update(line));
-        self.commands.extend_from_slice(format!("\n{command} {depth}\n").as_bytes());
-        let process = self.player.process.as_mut().ok_or_else(not_running)?;
-        let wait = Wait { deadline: Some(Instant::now() + timeout), stop };
-        process.discard_lines();
+        let command = format!("{command} {depth}");
+        self.commands.extend_from_slice(format!("\n{command}\n").as_bytes());
         let mut leaves = Leaves::default();
-        let read = process
-            .send(&self.commands, &wait)
-            .and_then(|()| process.read(&wait, |line| hear(line, &mut leaves)));
-        self.commands.clear();
-        match read {
-            Ok(Ok(())) => Ok(leaves),
-            Ok(Err(())) => Err(PlayerError::Unable(format!(
-                "takes `{command} {depth}` for a search; name its command with --command"
+        match self.converse(&command, timeout, stop, |line| hear(line, &mut leaves))? {
+            Ok(()) => Ok(leaves),
+            Err(()) => Err(PlayerError::Unable(format!(
+                "takes `{command}` for a search; name its command with --command"
             ))),
-            Err(error) => Err(self.player.player_error(error, &format!("`{command} {depth}`"), timeout)),
         }
     }
 }

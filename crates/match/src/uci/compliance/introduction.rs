@@ -1,7 +1,7 @@
 //! Checks of the answer to `uci`, of options, and of commands outside of searches.
 
 use super::super::option::UciOption;
-use super::super::parse::{shown, words};
+use super::super::parse::{joined, shown, words};
 use super::session::{Session, best_of, line_of, ms};
 use super::{Checked, Outcome};
 
@@ -10,10 +10,9 @@ pub fn names(session: &mut Session) -> Checked {
     let id = |key: &[u8]| {
         let found = lines.iter().find_map(|line| {
             let mut words = words(line);
-            (words.next() == Some(b"id") && words.next() == Some(key))
-                .then(|| words.map(shown).collect::<Vec<_>>())
+            (words.next() == Some(b"id") && words.next() == Some(key)).then(|| joined(words))
         });
-        found.map(|words| words.join(" ")).filter(|text| !text.is_empty())
+        found.filter(|text| !text.is_empty())
     };
     let ready = format!("ready {} ms after its start", ms(session.started));
     Ok(match (id(b"name"), id(b"author")) {

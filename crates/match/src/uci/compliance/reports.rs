@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use patzer_chess::Line;
+use patzer_chess::{Line, played};
 use shakmaty::Position;
 
 use super::super::parse::words;
@@ -97,8 +97,7 @@ pub fn mate(session: &mut Session) -> Checked {
     let line = game(Some("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"), false, "");
     let found = session.search(&line, GO)?;
     let Ok(best) = found.best else { return Ok(Outcome::fault("no legal move")) };
-    let mut after = line.position().clone();
-    after.play_unchecked(best);
+    let after = played(line.position(), best);
     let uci = best.to_uci(shakmaty::CastlingMode::Standard);
     Ok(match found.info.score {
         _ if !after.is_checkmate() => Outcome::warning(format!("played {uci}, which is no mate")),
