@@ -5,21 +5,19 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::data::convert::readable;
-use crate::prepare::{check_output, total_bytes};
-use crate::{Error, Result, Status, Ui, interrupt};
+use crate::game_files::{Notices, check_outputs, expanded, report_scores};
+use crate::{Result, Status, Ui, interrupt};
 use patzer_data::dedupe::Keep;
-use patzer_data::extract::{Notice, ScoreSummary, Settings, Summary, extract};
+use patzer_data::extract::{Settings, Summary, extract};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::columns::ReadableColumns;
 use patzer_data::format::metadata::Shard;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::funnel::FunnelStep;
 use patzer_data::{Target, memory};
-use patzer_io::number::{counted, grouped, rate};
+use patzer_io::number::{grouped, rate};
 use patzer_pgn::dialect::Unit;
-use patzer_pgn::{EvalSide, Expanded, Factor, Pattern, PerSource, ScoreOptions};
-
-const NAMED: u64 = 20;
+use patzer_pgn::{EvalSide, Factor, Pattern, PerSource, ScoreOptions};
 
 /// Parse PGN games into a dataset of positions
 ///
@@ -140,11 +138,7 @@ A game without a result (`*`) gives no positions. A broken game is counted, repo
 
 pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     let pipeline = Pipeline::for_games(&args.filter, &args.filter_set)?;
-    let Expanded { files: games, archives } = patzer_pgn::expand_folders(&args.games)?;
-    if let [first, more @ ..] = &archives[..] {
-        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        ui.warn(format!("{}{more}: archives are left out; unpack them first", first.display()));
-    }
+    let games = expanded(&args.games, ui)?;
     let settings = Settings {
         per_game: args.per_game.map(|n| n as usize),
         sample: args.sample.map(|n| n as usize),
@@ -168,46 +162,19 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         licence: args.licence.clone(),
     };
     let output = (!args.dry_run).then_some(args.output.as_path());
-    if let Some(output) = output {
-        check_output(output, &games, "files of games")?;
-    }
-    if let Some(rejects) = &args.rejects {
-        check_output(rejects, &games, "files of games")?;
-        if Some(rejects.as_path()) == output {
-            return Err(Error::usage("--rejects and --output name the same file"));
-        }
-    }
+    check_outputs(output, args.rejects.as_deref(), &games)?;
     interrupt::listen();
-    let bar = ui.progress_of_bytes("extract", total_bytes(&games));
-    // Printed at the end of a run that succeeds: an error comes alone.
-    let (mut named, mut warnings) = (0, Vec::new());
-    let mut notice = |notice| match notice {
-        Notice::Bytes(bytes) => bar.set_position(bytes),
-        Notice::Damage(text) | Notice::Grew(text) | Notice::Lost(text) => warnings.push(text),
-        Notice::BadGame(text) => {
-            named += 1;
-            if named <= NAMED {
-                warnings.push(text);
-            }
-        }
-    };
-    let outcome = extract(&games, output, pipeline, &settings, &mut notice);
-    bar.finish_and_clear();
+    let mut notices = Notices::new("extract", &games, ui);
+    let outcome = extract(&games, output, pipeline, &settings, &mut |notice| notices.take(notice));
+    notices.clear_bar();
     let outcome = Outcome { summary: outcome?, output: output.map(Path::to_path_buf) };
-    warnings.iter().for_each(|text| ui.warn(text));
-    let bad = outcome.summary.games_bad;
-    if bad > NAMED {
-        ui.warn(format_args!("{} more broken games are not named", bad - NAMED));
-    }
-    for (believed, games) in &outcome.summary.results_conflicting {
-        let why = match believed.as_str() {
-            "tag" => "with a Result tag that differs from the end of the moves; the tag is believed",
-            _ => "with an end on the board that the result does not say; the board is believed",
-        };
-        ui.warn(format_args!("{} {why} ({believed})", counted(*games, "game")));
-    }
+    notices.print(outcome.summary.games_bad, &outcome.summary.results_conflicting, ui);
     if let Some(scores) = &outcome.summary.scores {
-        report_scores(scores, &args.score_of, ui);
+        report_scores(scores, ui);
+        if !args.score_of.is_empty() && scores.positions == 0 {
+            let names: Vec<&str> = args.score_of.iter().map(Pattern::text).collect();
+            ui.warn(format_args!("--score-of {}: no move of such a player has a score", names.join(", ")));
+        }
     }
     if outcome.summary.positions_written == 0 {
         ui.warn("no position is left");
@@ -217,19 +184,6 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
 
 fn pattern(text: &str) -> std::result::Result<Pattern, Infallible> {
     Ok(Pattern::new(text))
-}
-
-fn report_scores(scores: &ScoreSummary, of: &[Pattern], ui: &Ui) {
-    let notes = scores.notes();
-    notes.iter().take(NAMED as usize).for_each(|note| ui.note(note));
-    if notes.len() > NAMED as usize {
-        ui.note(format_args!("{} more sources are in --json", notes.len() - NAMED as usize));
-    }
-    scores.warnings.iter().for_each(|warning| ui.warn(warning));
-    if !of.is_empty() && scores.positions == 0 {
-        let names: Vec<&str> = of.iter().map(Pattern::text).collect();
-        ui.warn(format_args!("--score-of {}: no move of such a player has a score", names.join(", ")));
-    }
 }
 
 #[derive(Serialize)]

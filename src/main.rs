@@ -34,6 +34,8 @@ mod evaluation;
 mod extract;
 mod fastchess;
 mod filters;
+mod game_files;
+mod games;
 mod label;
 mod man;
 mod match_;
@@ -156,6 +158,7 @@ pub struct Cli {
 
 commands! {
     Extract(extract::ExtractArgs),
+    Games(games::GamesArgs),
     Filters(filters::FiltersArgs),
     Data(data::DataArgs),
     Label(label::LabelArgs),

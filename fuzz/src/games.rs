@@ -6,7 +6,8 @@ use patzer_chess::{Line, PackedBoard, PackedMove, key, legal, packed};
 use patzer_data::{AnyReader, extract, filter};
 use patzer_io::checked_line;
 use patzer_pgn::dialect::{DIALECTS, Reading, Side};
-use patzer_pgn::{GameSpan, GameSplitter, Parser, Record, Scoring};
+use patzer_pgn::write::Notation;
+use patzer_pgn::{GameSpan, GameSplitter, Parser, Part, Record, Rewrite, Scoring};
 use shakmaty::{Chess, Position};
 
 use super::files::in_folder;
@@ -51,6 +52,33 @@ pub fn pgn(text: &[u8]) {
         assert_ne!(record.played, PackedMove::NONE);
         check(record);
     }
+    spans.iter().enumerate().for_each(|(number, span)| rewritten(&text, span, number));
+}
+
+/// A sound game is sound in every layout, with the same moves and result.
+fn rewritten(text: &[u8], span: &GameSpan, number: usize) {
+    let (mut before, mut parser) = (Vec::new(), Parser::default());
+    let game = parser.parse(text, span, 0, &mut before);
+    if game.error.is_some() || game.other_variant {
+        return;
+    }
+    let notation = [None, Some(Notation::San), Some(Notation::Lan), Some(Notation::Uci)][number % 4];
+    let parts = [Part::Comments, Part::Glyphs, Part::Variations];
+    let without = parts.into_iter().enumerate().filter(|(at, _)| text.len() >> at & 1 == 1);
+    let tags = text.len().is_multiple_of(3).then(Vec::new);
+    let how = Rewrite { notation, without: without.map(|(_, part)| part).collect(), tags };
+    let mut out = String::new();
+    how.write(&mut out, text, span, game.result);
+    let (out, spans) = split(out.as_bytes(), usize::MAX);
+    assert_eq!(spans.len(), 1, "{}", String::from_utf8_lossy(&out));
+    let mut after = Vec::new();
+    let again = parser.parse(&out, &spans[0], 0, &mut after);
+    assert_eq!(again.error, None, "{}", String::from_utf8_lossy(&out));
+    assert_eq!((again.result, again.null_moves), (game.result, game.null_moves));
+    let moves = |records: &[Record]| -> Vec<_> {
+        records.iter().map(|r| (r.board, r.turn, r.ep, r.halfmove, r.fullmove, r.ply, r.played)).collect()
+    };
+    assert_eq!(moves(&after), moves(&before));
 }
 
 /// A comment changes the score and depth of its own move at most, never the moves.

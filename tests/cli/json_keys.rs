@@ -7,10 +7,11 @@ use serde_json::Value;
 use crate::patzer;
 use crate::reference::held;
 
-/// Runs in this order in one folder; `F` is the folder of fixtures. Games are of evaluations that are the same everywhere,
+/// Runs in this order in one folder; `F` is the folder of fixtures, engines are the bundled one. Games are of evaluations that are the same everywhere,
 /// and in the match a pairing without a lost pair has no ratio of pairs.
 const RUNS: &[&str] = &[
     "extract F/engine.pgn.zst --filter unique --sample 2000",
+    "games F/engine.pgn.zst --unique --count Result",
     "filters",
     "data stats",
     "data validate positions.parquet",
@@ -35,8 +36,12 @@ const RUNS: &[&str] = &[
     "book show book.epd",
     "puzzles F/puzzles.csv --nodes 10",
     "moves predict positions.parquet --positions 50 --nodes 10",
+    "moves predict positions.parquet --engine ENGINE --positions 20 --nodes 10",
     "bench --depth 3",
+    "bench --engine OLD --engine NEW --runs 2",
     "perft 2",
+    "perft 2 --engine ENGINE",
+    "doctor --engine ENGINE",
 ];
 
 /// Adds the path of each value below `value`, with its types: `players[].elo` is a number or null.
@@ -69,7 +74,17 @@ fn the_json_keys_are_those_of_the_program() {
     );
     for line in RUNS {
         let line_of_files = line.replace("F/", &format!("{fixtures}/"));
-        let args: Vec<&str> = line_of_files.split(' ').chain(["--json"]).collect();
+        let program = env!("CARGO_BIN_EXE_patzer");
+        let (engine, new) =
+            (format!("cmd='{program}' args=uci"), format!("cmd='{program}' args='bench --depth 3' name=new"));
+        let old = new.replace("name=new", "name=old");
+        let word = |word| match word {
+            "ENGINE" => &engine,
+            "OLD" => &old,
+            "NEW" => &new,
+            other => other,
+        };
+        let args: Vec<&str> = line_of_files.split(' ').map(word).chain(["--json"]).collect();
         let output = patzer(folder.path(), &args);
         // A test that is undecided is no fault.
         assert!(matches!(output.status.code(), Some(0 | 11)), "{line}: {output:?}");

@@ -19,6 +19,7 @@ mod extract;
 mod fastchess;
 mod foreign_text;
 mod funnel;
+mod games;
 #[cfg(target_os = "linux")]
 mod gpu;
 mod guide;

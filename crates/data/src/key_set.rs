@@ -87,6 +87,11 @@ impl KeySet {
         self.segments[segment_of(key)].insert(key)
     }
 
+    #[inline]
+    pub fn contains(&self, key: u128) -> bool {
+        if key == 0 { self.zero } else { self.segments[segment_of(key)].contains(key) }
+    }
+
     /// Adds keys in their order; `new` gets for each whether it was absent.
     pub fn insert_all(&mut self, keys: &[u128], mut new: impl FnMut(bool)) {
         keys.iter().take(AHEAD).for_each(|key| self.prefetch_home(*key));
@@ -119,6 +124,17 @@ impl Segment {
         let new = self.place(key);
         self.taken += usize::from(new);
         new
+    }
+
+    #[inline]
+    fn contains(&self, key: u128) -> bool {
+        let mut at = self.home(key);
+        loop {
+            match self.lines[at].0.iter().find(|slot| **slot == key || **slot == 0) {
+                Some(slot) => return *slot == key,
+                None => at = if at + 1 == self.lines.len() { 0 } else { at + 1 },
+            }
+        }
     }
 
     /// The line at which the search for a key begins: as far from the first as the key is from the segment's lowest.
@@ -188,6 +204,8 @@ mod tests {
         assert_eq!(new, expected);
         assert_eq!((one.len(), many.len()), (theirs.len(), theirs.len()));
         assert_eq!(many.iter().collect::<HashSet<_>>(), theirs);
+        let near = keys.iter().flat_map(|key| [*key, key ^ 1, key ^ 1 << 64]);
+        near.for_each(|key| assert_eq!(many.contains(key), theirs.contains(&key)));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! read is either written or counted under the reason that dropped it. [`merge::merge`], [`shuffle::shuffle`],
 //! [`split::split`],
 //! [`interleave::interleave`], [`stats::stats`] and [`validate::validate`] work on whole datasets of any size.
+//! [`games::select`] writes whole games.
 
 pub mod card;
 pub mod dedupe;
@@ -15,6 +16,7 @@ pub mod fast_epd;
 pub mod filter;
 pub mod format;
 pub mod funnel;
+pub mod games;
 pub mod interleave;
 pub mod key_set;
 pub mod lines;
@@ -22,6 +24,7 @@ pub mod memory;
 pub mod merge;
 pub mod notices;
 mod output_stage;
+mod rejects;
 mod row_groups;
 mod sampling;
 pub mod show;

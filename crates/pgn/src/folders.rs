@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use patzer_io::error::{Error, Result};
 
-const ENDINGS: [&str; 4] = [".pgn", ".pgn.gz", ".pgn.bz2", ".pgn.zst"];
+/// Endings of files of games.
+pub const ENDINGS: [&str; 4] = [".pgn", ".pgn.gz", ".pgn.bz2", ".pgn.zst"];
 
 /// Endings of texts, which are taken if they begin like games.
 const TEXT_ENDINGS: [&str; 4] = [".txt", ".txt.gz", ".txt.bz2", ".txt.zst"];

@@ -17,6 +17,10 @@ pub(super) trait Visitor {
     fn comment(&mut self, text: &[u8]);
     /// A result from White's side, or `None` for `*`.
     fn result(&mut self, result: Option<i8>);
+    /// A variation, without its parentheses.
+    fn variation(&mut self, _text: &[u8]) {}
+    /// A numeric annotation glyph such as `$1`, or an assessment such as `+-`.
+    fn note(&mut self, _text: &[u8]) {}
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,11 +139,17 @@ impl Reader<'_> {
                     visitor.comment(&self.text[self.at + 1..end]);
                     self.at = end;
                 }
-                Class::Open => self.variation()?,
+                Class::Open => {
+                    let from = self.at + 1;
+                    self.variation()?;
+                    visitor.variation(&self.text[from..self.at - 1]);
+                }
                 Class::Close => return Err(MoveError::Unbalanced),
                 Class::Dollar => {
+                    let from = self.at;
                     self.at += 1;
                     self.at += self.text[self.at..].iter().take_while(|b| b.is_ascii_digit()).count();
+                    visitor.note(&self.text[from..self.at]);
                 }
                 Class::Star => {
                     self.ended = true;
@@ -185,6 +195,7 @@ impl Reader<'_> {
         // No note or result starts with a capital letter: skip the tests for castling.
         if !token[0].is_ascii_uppercase() {
             if is_note(token, self.text.get(end)) {
+                visitor.note(token);
                 self.at = end;
                 return Ok(());
             }

@@ -79,7 +79,7 @@ pub fn plain(value: &[u8]) -> Cow<'_, str> {
     }
 }
 
-fn unescaped(value: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn unescaped(value: &[u8]) -> Cow<'_, [u8]> {
     if memchr(b'\\', value).is_none() {
         return Cow::Borrowed(value);
     }

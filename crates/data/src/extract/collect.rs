@@ -9,18 +9,18 @@ use rayon::prelude::*;
 use super::super::dedupe::Dedupe;
 use super::super::filter::{DUPLICATES, FilterSet};
 use super::super::format::any::no_games;
+use super::super::format::stream::CompressedOutput;
 use super::super::funnel::FunnelCounts;
 use super::super::output_stage::{OutputCounts, OutputStage, PER_GAME, SAMPLE};
 use super::super::spill_file::SpillFile;
 use super::super::{Metadata, Record, Source};
 use super::journal::{Checkpoint, Journal};
 use super::parse::{BufferPool, ParsedChunk, ParsedEvent};
-use super::rejects::Rejects;
 use super::scores::ScoreCounts;
-use super::{BAD_GAME, BadGame, NO_RESULT, Notice, Settings, Summary};
+use super::{BAD_GAME, BadGame, FileEnd, NO_RESULT, Notice, Settings, Summary};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::{Event, GameError};
+use patzer_pgn::GameError;
 
 pub(super) struct Collector<'a> {
     files: &'a [PathBuf],
@@ -39,7 +39,7 @@ pub(super) struct Collector<'a> {
     journaled: usize,
     damage: Vec<String>,
     pub(super) funnel: Option<FunnelCounts>,
-    pub(super) rejects: Option<Rejects>,
+    pub(super) rejects: Option<CompressedOutput>,
     summary: Summary,
     scores: ScoreCounts,
     notice: &'a mut (dyn FnMut(Notice) + Send),
@@ -99,28 +99,11 @@ impl<'a> Collector<'a> {
     pub(super) fn take(&mut self, parsed: ParsedEvent) -> Result<()> {
         match parsed {
             ParsedEvent::Chunk(block) => self.take_block(*block),
-            ParsedEvent::Other(Event::End { file, sha256, bytes, grew }) => {
-                if grew {
-                    let path = self.files[file].display();
-                    (self.notice)(Notice::Grew(format!(
-                        "{path}: grew while it was read; is it still being written?"
-                    )));
-                }
-                self.end_file(file, sha256, bytes)
+            ParsedEvent::Other(event) => {
+                let end = FileEnd::of(event, self.files, self.settings.keep_partial, self.notice)?;
+                self.damage.extend(end.damage.clone());
+                self.end_file(end)
             }
-            ParsedEvent::Other(Event::Broken { file, error, sha256, bytes })
-                if self.settings.keep_partial =>
-            {
-                let text = format!("{error}; what could be read is kept");
-                self.damage.push(text.clone());
-                (self.notice)(Notice::Damage(text));
-                self.end_file(file, sha256, bytes)
-            }
-            ParsedEvent::Other(Event::Broken { error, .. }) => Err(Error::input(format!(
-                "{error}; nothing was written; --keep-partial keeps what could be read"
-            ))),
-            ParsedEvent::Other(Event::Failed(error)) => Err(error),
-            ParsedEvent::Other(Event::Chunk(_)) => Err(Error::internal("a chunk was not parsed")),
         }
     }
 
@@ -144,7 +127,7 @@ impl<'a> Collector<'a> {
             self.bad.push(bad);
         }
         if let Some(rejects) = &mut self.rejects {
-            rejects.write(&block.rejects)?;
+            rejects.put(&block.rejects)?;
         }
         if let (Some(funnel), Some(counted)) = (&mut self.funnel, block.funnel) {
             funnel.merge(counted);
@@ -166,7 +149,7 @@ impl<'a> Collector<'a> {
         Ok(())
     }
 
-    fn end_file(&mut self, file: usize, sha256: String, bytes: u64) -> Result<()> {
+    fn end_file(&mut self, FileEnd { file, sha256, bytes, .. }: FileEnd) -> Result<()> {
         let path = &self.files[file];
         if !std::mem::take(&mut self.plausible) {
             return Err(no_games(path));
@@ -243,7 +226,7 @@ impl<'a> Collector<'a> {
             summary.funnel = Some(funnel.steps(filters, read, dropped, &before, &after)?);
         }
         journal.map_or(Ok(()), Journal::finish)?;
-        self.rejects.take().map_or(Ok(()), Rejects::commit)?;
+        self.rejects.take().map_or(Ok(()), CompressedOutput::commit)?;
         Ok(summary)
     }
 

@@ -5,10 +5,10 @@
 //! seed alone. The [`Summary`] counts every game and every position that was read.
 
 mod collect;
+mod file_end;
 mod journal;
 mod parse;
-mod rejects;
-mod scores;
+pub(crate) mod scores;
 mod summary;
 
 use std::path::{Path, PathBuf};
@@ -22,19 +22,19 @@ use super::format::metadata::Shard;
 use super::format::visits;
 use super::funnel::FunnelCounts;
 use super::output_stage::{OutputSettings, OutputStage};
-use super::{AnyWriter, Metadata, Target, memory, spill};
+use super::{AnyWriter, Metadata, Target, memory, rejects, spill};
 use collect::Collector;
+pub(crate) use file_end::FileEnd;
 use journal::Journal;
 use parse::{BufferPool, ChunkParser};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{ScoreOptions, Surveyed, SurveyedReader};
-use rejects::Rejects;
 pub use scores::{ScoreSummary, SourceSummary, UnreadSample};
 pub use summary::{BadGame, Notice, Summary};
 
-const BAD_GAME: &str = "bad_game";
-const NO_RESULT: &str = "no_result";
+pub(crate) const BAD_GAME: &str = "bad_game";
+pub(crate) const NO_RESULT: &str = "no_result";
 
 /// About the memory of a chunk of 64 KiB with its records, in the batch that is parsed and in the one before.
 const CHUNK_BYTES: usize = 2 << 20;
@@ -125,7 +125,7 @@ pub fn extract(
     let output_stage = OutputStage::new(writer.transpose()?, &stages, &folder)?;
     let pool = BufferPool::default();
     let mut collector = Collector::new(files, settings, output_stage, stages.dedupe, journal, notice, &pool);
-    collector.rejects = settings.rejects.as_deref().map(Rejects::create).transpose()?;
+    collector.rejects = settings.rejects.as_deref().map(rejects::create).transpose()?;
     collector.funnel = settings.funnel.then(|| FunnelCounts::new(filters));
     if let Some(next_game) = collector.next_game() {
         let key = stages.dedupe.filter(|_| !resumes);

@@ -8,7 +8,8 @@ use super::super::dedupe::Dedupe;
 use super::super::filter::{FilterSet, GameTags};
 use super::super::format::extra::ExtraRow;
 use super::super::funnel::FunnelCounts;
-use super::{BAD_GAME, NO_RESULT, Settings, rejects};
+use super::super::rejects;
+use super::{BAD_GAME, NO_RESULT, Settings};
 use patzer_pgn::{Chunk, Event, GameError, GameSpan, Parser, ScoreTally, Scoring, Survey, Surveyed};
 
 pub(super) enum ParsedEvent {

@@ -23,10 +23,10 @@ pub(super) struct SourceScores {
 
 /// Scores of all sources, in their order; sources without any have no entry.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub(super) struct ScoreCounts(Vec<SourceScores>);
+pub(crate) struct ScoreCounts(Vec<SourceScores>);
 
 impl ScoreCounts {
-    pub(super) fn add(&mut self, file: usize, survey: Option<Survey>, tally: &ScoreTally) {
+    pub(crate) fn add(&mut self, file: usize, survey: Option<Survey>, tally: &ScoreTally) {
         let survey = survey.filter(|survey| !survey.decisions.is_empty());
         if survey.is_none() && tally.scored() == 0 && tally.unread == 0 {
             return;
@@ -53,7 +53,7 @@ impl ScoreCounts {
     }
 
     /// `name`: the path of a file by its number.
-    pub(super) fn summary(&self, name: impl Fn(usize) -> String) -> ScoreSummary {
+    pub(crate) fn summary(&self, name: impl Fn(usize) -> String) -> ScoreSummary {
         let mut all = ScoreTally::default();
         let mut summary = ScoreSummary::default();
         for source in &self.0 {

@@ -25,6 +25,8 @@ pub struct GameTags {
     pub seconds: Option<f64>,
     pub end: Option<End>,
     pub names: GameNames,
+    /// The tag section as it is read.
+    pub text: Vec<u8>,
     /// Seconds that each ply's move leaves its player, by ply; NaN where no comment says. Empty unless a filter asks.
     pub clocks: Vec<f32>,
 }
@@ -44,7 +46,7 @@ pub struct GameNames {
 impl GameTags {
     /// Reads the tags in `text` and, if they do not say how the game ended, the last comment of the movetext.
     pub fn of(text: &[u8], movetext: &[u8]) -> GameTags {
-        let mut found = GameTags::default();
+        let mut found = GameTags { text: text.to_vec(), ..GameTags::default() };
         let (mut tag, mut details) = (None, None);
         for (name, value) in tags::Tags::new(text).iter() {
             let value = tags::plain(value);
@@ -68,6 +70,12 @@ impl GameTags {
         let exact = tag.filter(|end| *end != End::Board);
         found.end = exact.or(details).or(tag).or_else(|| last_comment(movetext));
         found
+    }
+
+    /// The value of a tag; empty if it is missing.
+    pub fn value(&self, tag: &str) -> String {
+        let value = tags::Tags::new(&self.text).get(tag).unwrap_or_default();
+        String::from_utf8_lossy(&value).into_owned()
     }
 }
 

@@ -10,6 +10,7 @@
 
 mod game_tags;
 mod games;
+mod listed;
 mod material;
 mod moves;
 mod names;
@@ -45,6 +46,7 @@ static THEMES: &[&[Row]] = &[
     plies::ROWS,
     material::ROWS,
     results::ROWS,
+    listed::ROWS,
     random::ROWS,
     pipeline::ROWS,
 ];

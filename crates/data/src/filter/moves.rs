@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::Record;
-use super::registry::{Row, filter, plain, switch};
+use super::registry::{Row, filter, params, plain, switch};
 use crate::flags;
 
 pub(super) const ROWS: &[Row] = &[
@@ -37,7 +37,7 @@ pub(super) const ROWS: &[Row] = &[
             switch("evasions", "the side to move is in check", true),
         ],
         |v| {
-            let dropped = v.try_into::<Tactical>()?.flags();
+            let dropped = params::<Tactical>(v)?.flags();
             Ok(Box::new(move |r: &Record| r.flags & dropped == 0))
         },
     ),

@@ -5,9 +5,10 @@ use serde::Deserialize;
 
 use super::games::game;
 use super::registry::{
-    Build, Filter, InGameFilter, Param, ParamValues, Row, Unknown, choice, filter, real, text,
+    Build, Filter, InGameFilter, Param, ParamValues, Row, Unknown, choice, filter, params, real, text,
 };
 use super::{GameTags, Record};
+use patzer_io::error::Result;
 use patzer_pgn::Pattern;
 
 pub(super) const ROWS: &[Row] = &[
@@ -22,6 +23,12 @@ pub(super) const ROWS: &[Row] = &[
     ),
     game("event", "the tag Event does not match name", &[NAME], |v| named(v, |tags| &tags.names.event)),
     game("site", "the tag Site does not match name", &[NAME], |v| named(v, |tags| &tags.names.site)),
+    game(
+        "tag",
+        "a tag of the game does not match name",
+        &[text("tag", "the tag, such as Opening; a missing one is empty text", "Event"), NAME],
+        any_tag,
+    ),
     game("round", "the tag Round does not match name", &[NAME], |v| named(v, |tags| &tags.names.round)),
     game(
         "eco",
@@ -69,10 +76,23 @@ struct Name {
     name: String,
 }
 
-fn named(values: ParamValues, of: fn(&GameTags) -> &String) -> Result<Filter<GameTags>, toml::de::Error> {
-    let params: Name = values.try_into()?;
+fn named(values: ParamValues, of: fn(&GameTags) -> &String) -> Result<Filter<GameTags>> {
+    let params: Name = params(values)?;
     let pattern = Pattern::new(&params.name);
     Ok(Box::new(move |tags| pattern.matches(of(tags))))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnyTag {
+    tag: String,
+    name: String,
+}
+
+fn any_tag(values: ParamValues) -> Result<Filter<GameTags>> {
+    let AnyTag { tag, name } = params(values)?;
+    let pattern = Pattern::new(&name);
+    Ok(Box::new(move |tags| pattern.matches(&tags.value(&tag))))
 }
 
 #[derive(Deserialize)]
@@ -82,8 +102,8 @@ struct Players {
     opponent: String,
 }
 
-fn players(values: ParamValues) -> Result<Filter<GameTags>, toml::de::Error> {
-    let params: Players = values.try_into()?;
+fn players(values: ParamValues) -> Result<Filter<GameTags>> {
+    let params: Players = params(values)?;
     let [name, opponent] = [&params.name, &params.opponent].map(|text| Pattern::new(text));
     Ok(Box::new(move |tags| {
         let (white, black) = (&tags.names.white, &tags.names.black);
@@ -136,8 +156,8 @@ impl Date {
     }
 }
 
-fn to_move(values: ParamValues) -> Result<InGameFilter, toml::de::Error> {
-    let params: Name = values.try_into()?;
+fn to_move(values: ParamValues) -> Result<InGameFilter> {
+    let params: Name = params(values)?;
     let pattern = Pattern::new(&params.name);
     Ok(Box::new(move |tags| {
         let moves = [&tags.names.black, &tags.names.white].map(|name| pattern.matches(name));
@@ -153,8 +173,8 @@ struct Clock {
     unknown: Unknown,
 }
 
-fn clock(values: ParamValues) -> Result<InGameFilter, toml::de::Error> {
-    let params: Clock = values.try_into()?;
+fn clock(values: ParamValues) -> Result<InGameFilter> {
+    let params: Clock = params(values)?;
     Ok(Box::new(move |tags| {
         let clocks = tags.clocks.clone();
         Box::new(move |record: &Record| match clocks.get(usize::from(record.ply)) {

@@ -13,7 +13,7 @@ use serde::Deserialize;
 
 use super::Record;
 use super::random::{SEED, Stream, draw};
-use super::registry::{Row, real};
+use super::registry::{Row, params, real};
 
 pub(super) const PIECE_TARGET: Row = Row::position(
     "piece_target",
@@ -30,7 +30,7 @@ pub(super) const PIECE_TARGET: Row = Row::position(
         SEED,
     ],
     |v| {
-        let p: PieceTarget = v.try_into()?;
+        let p: PieceTarget = params(v)?;
         let keep = probabilities(&p.curve, &p.present, p.max_skip);
         Ok(Box::new(move |r: &Record| {
             draw(p.seed, Stream::PieceTarget, r) < keep[r.board.count().min(32) as usize]

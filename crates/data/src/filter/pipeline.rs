@@ -57,6 +57,11 @@ impl FilterSet {
         !self.games.is_empty() || !self.in_game.is_empty()
     }
 
+    /// Whether a filter judges positions, not only whole games.
+    pub fn judges_positions(&self) -> bool {
+        !self.in_game.is_empty() || !self.positions.is_empty()
+    }
+
     /// Whether the filters need the clocks of games.
     pub fn reads_clocks(&self) -> bool {
         self.clocks
@@ -116,14 +121,14 @@ impl Pipeline {
                 let same = |t: &&PresetFilter| t.row.name == filter.row.name && t.values == filter.values;
                 if !added.iter().any(same) {
                     added.push(filter);
-                    pipeline.add(filter).map_err(|e| Error::internal(e.to_string()))?;
+                    pipeline.add(filter)?;
                 }
             }
         }
         Ok(pipeline)
     }
 
-    fn add(&mut self, filter: &PresetFilter) -> std::result::Result<(), toml::de::Error> {
+    fn add(&mut self, filter: &PresetFilter) -> Result<()> {
         let (name, label) = (filter.row.name, filter.row.describe(&filter.values));
         let values = filter.values.clone();
         match filter.row.build {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::Record;
 use super::piece_target::PIECE_TARGET;
-use super::registry::{Param, Row, filter, real, whole};
+use super::registry::{Param, Row, filter, params, real, whole};
 use super::wdl_skip::WDL_SKIP;
 use patzer_chess::rng::{mix, unit};
 
@@ -46,7 +46,7 @@ pub(super) const ROWS: &[Row] = &[
             SEED,
         ],
         |v| {
-            let p: EarlySkip = v.try_into()?;
+            let p: EarlySkip = params(v)?;
             let shares = p.shares();
             Ok(Box::new(move |r: &Record| match shares.get(r.game_ply() as usize) {
                 Some(share) => draw(p.seed, Stream::EarlySkip, r) < *share,

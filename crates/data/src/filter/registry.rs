@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use toml::Value;
 
 use super::{GameTags, Record, rows};
+use patzer_io::error as io;
 
 /// The values of a filter's parameters, which its parameter struct is deserialised from.
 pub type ParamValues = toml::Table;
@@ -106,21 +107,26 @@ pub type Filter<T = Record> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 pub type InGameFilter = Box<dyn Fn(&GameTags) -> Filter + Send + Sync>;
 
 /// Builds a filter from the values of all its parameters.
-pub type BuildFilter<T> = fn(ParamValues) -> Result<Filter<T>, toml::de::Error>;
+pub type BuildFilter<T> = fn(ParamValues) -> io::Result<Filter<T>>;
 
 type Result<T, E = FilterError> = std::result::Result<T, E>;
 
-pub(super) fn filter<P, T, F>(values: ParamValues, keeps: F) -> Result<Filter<T>, toml::de::Error>
+/// The parameter struct of a filter. The values have been checked, so an error is ours.
+pub(super) fn params<P: DeserializeOwned>(values: ParamValues) -> io::Result<P> {
+    values.try_into().map_err(|e: toml::de::Error| io::Error::internal(e.to_string()))
+}
+
+pub(super) fn filter<P, T, F>(values: ParamValues, keeps: F) -> io::Result<Filter<T>>
 where
     P: DeserializeOwned + Send + Sync + 'static,
     F: Fn(&P, &T) -> bool + Send + Sync + 'static,
 {
-    let params: P = values.try_into()?;
+    let params: P = params(values)?;
     Ok(Box::new(move |item| keeps(&params, item)))
 }
 
 /// Builds a filter without parameters.
-pub(super) fn plain<F>(values: ParamValues, keeps: F) -> Result<Filter, toml::de::Error>
+pub(super) fn plain<F>(values: ParamValues, keeps: F) -> io::Result<Filter>
 where
     F: Fn(&Record) -> bool + Send + Sync + 'static,
 {
@@ -134,7 +140,7 @@ pub enum Build {
     Game(BuildFilter<GameTags>),
     /// A filter of positions that needs the game's tags, and its clocks if `clocks`.
     InGame {
-        build: fn(ParamValues) -> Result<InGameFilter, toml::de::Error>,
+        build: fn(ParamValues) -> io::Result<InGameFilter>,
         clocks: bool,
     },
     Duplicates,
@@ -422,15 +428,20 @@ mod tests {
         for (index, row) in rows().enumerate() {
             assert!(rows().take(index).all(|other| other.name != row.name), "{}", row.name);
             assert!(row.name.bytes().all(|b| b.is_ascii_lowercase() || b == b'_'), "{}", row.name);
-            row.check(&row.defaults()).unwrap();
-            assert!(builds(row, row.defaults()), "{}", row.name);
+            let mut defaults = row.defaults();
+            row.check(&defaults).unwrap();
+            // A file has no default.
+            if let Some(file) = defaults.get_mut("file") {
+                *file = Value::from("../../fixtures/perft.epd");
+            }
+            assert!(builds(row, defaults.clone()), "{}", row.name);
             for p in row.params {
-                let mut values = row.defaults();
+                let mut values = defaults.clone();
                 row.set(&mut values, p.name, &p.kind.default()).unwrap();
                 values.remove(p.name);
                 assert!(!builds(row, values), "{}.{}", row.name, p.name);
             }
-            let mut values = row.defaults();
+            let mut values = defaults;
             values.insert("no_such_parameter".into(), Value::Integer(1));
             assert!(!builds(row, values), "{}", row.name);
         }

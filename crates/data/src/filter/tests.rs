@@ -174,6 +174,10 @@ const CASES: &[Case] = &[
         QUIET_START,
         &[10, 11, 12],
     ),
+    ("tag", &["tag.tag=WhiteElo", "tag.name=25*"], RATED, &[]),
+    ("tag", &["tag.tag=WhiteElo", "tag.name=24*"], RATED, &[0, 1]),
+    ("listed", &["listed.file=../../fixtures/perft.epd"], SHUFFLE, &[1, 2, 3]),
+    ("listed", &["listed.file=../../fixtures/perft.epd", "listed.keep=listed"], SHUFFLE, &[0]),
     ("duplicates", &[], "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 1-0", &[0, 1, 2, 3]),
 ];
 

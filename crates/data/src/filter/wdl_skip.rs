@@ -9,7 +9,7 @@
 use serde::Deserialize;
 
 use super::random::{SEED, Stream, draw};
-use super::registry::{Row, choice, real};
+use super::registry::{Row, choice, params, real};
 use super::{PieceCounts, Record};
 
 pub(super) const WDL_SKIP: Row = Row::position(
@@ -34,7 +34,7 @@ pub(super) const WDL_SKIP: Row = Row::position(
         SEED,
     ],
     |v| {
-        let model = WdlModel::new(&v.try_into()?);
+        let model = WdlModel::new(&params(v)?);
         Ok(Box::new(move |r: &Record| model.keeps(r)))
     },
 );

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use shakmaty::Color;
+use shakmaty::{Chess, Color};
 
 use super::any::PositionReader;
 use super::fen::LineError;
@@ -61,12 +61,26 @@ impl PositionReader for Reader {
     }
 }
 
-pub fn decode(text: &str) -> std::result::Result<Record, LineError> {
+/// Name of the format in the registry.
+pub const NAME: &str = "epd";
+
+/// Reads the position that a line begins with, whatever follows it.
+pub fn position(text: &str) -> std::result::Result<Record, LineError> {
+    let (position, _) = begin(text.trim_start_matches('\u{feff}'), "does not begin with a FEN")?;
+    Ok(replay::still(&position))
+}
+
+/// The position that a line begins with, and the rest of the line.
+fn begin<'a>(text: &'a str, otherwise: &'static str) -> std::result::Result<(Chess, &'a str), LineError> {
     let (fields, rest) = split(text);
-    if fields.split_ascii_whitespace().count() < 4 {
-        return Err(LineError::text(text, "not a FEN or EPD with a result"));
+    match fields.split_ascii_whitespace().count() {
+        4.. => Ok((fen::parse(fields)?, rest)),
+        _ => Err(LineError::text(text, otherwise)),
     }
-    let position = fen::parse(fields)?;
+}
+
+pub fn decode(text: &str) -> std::result::Result<Record, LineError> {
+    let (position, rest) = begin(text, "not a FEN or EPD with a result")?;
     let mut record = replay::still(&position);
     let (score, result) = outcome(rest).ok_or_else(|| {
         LineError::text(

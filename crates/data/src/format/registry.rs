@@ -132,7 +132,7 @@ pub static FORMATS: &[Format] = &[
         })),
     },
     Format {
-        name: "epd",
+        name: epd::NAME,
         doc: "a FEN with the result a line, in the dialects of `--dialect`",
         endings: &["epd"],
         carries: POSITION,

@@ -7,8 +7,8 @@ use shakmaty::san::SanPlus;
 use shakmaty::{Chess, EnPassantMode, Position};
 
 use crate::openings::Opening;
-use crate::pgn::Movetext;
 use patzer_chess::score::Score;
+use patzer_pgn::write::Movetext;
 
 /// A line with the counters as operations and the score as `ce`, from the side to move.
 pub fn to_epd(opening: &Opening, white_score: Score) -> String {

@@ -10,16 +10,14 @@ mod eco;
 mod movetext;
 mod style;
 
-use std::fmt::Write;
-
 use shakmaty::fen::{Epd, Fen};
 use shakmaty::{Chess, Color, EnPassantMode, Position};
 
 use crate::openings::Opening;
 use crate::{Control, Game, Pair, Reason, TimeSettings};
+use patzer_pgn::write::write_tag;
 
 pub use self::date::{clock, today};
-pub(crate) use self::movetext::Movetext;
 pub use self::movetext::write_game;
 pub use self::style::{MoveField, Notation, PgnStyle};
 
@@ -79,16 +77,7 @@ fn write_tags(
     opening: Option<&Opening>,
 ) {
     let start = opening.map_or(&game.start, |opening| &opening.start);
-    let mut tag = |name: &str, value: &str| {
-        let _ = write!(out, "[{name} \"");
-        for c in value.chars().map(|c| if c.is_control() { ' ' } else { c }) {
-            if matches!(c, '\\' | '"') {
-                out.push('\\');
-            }
-            out.push(c);
-        }
-        out.push_str("\"]\n");
-    };
+    let mut tag = |name: &str, value: &str| write_tag(out, name, value);
     let [white, black] = players;
     tag("Event", &header.event);
     let PgnStyle { site, minimal, .. } = &header.style;

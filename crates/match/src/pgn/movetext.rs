@@ -2,43 +2,14 @@
 
 use std::fmt::Write;
 
-use shakmaty::san::San;
-use shakmaty::{Chess, Move, Position, Role};
+use shakmaty::{Chess, Position};
 
 use super::comment::{comment, push_number};
-use super::style::{Notation, PgnStyle};
+use super::style::PgnStyle;
 use super::{Header, ending, write_tags};
 use crate::openings::Opening;
 use crate::{Game, Reason};
-
-const WIDTH: usize = 80;
-
-/// Tokens with a space or a line's end between them.
-pub(crate) struct Movetext<'a> {
-    out: &'a mut String,
-    column: usize,
-    /// The next token.
-    pub token: String,
-}
-
-impl Movetext<'_> {
-    pub fn new(out: &mut String) -> Movetext<'_> {
-        Movetext { out, column: 0, token: String::with_capacity(WIDTH) }
-    }
-
-    pub fn push(&mut self) {
-        if self.column > 0 && self.column + 1 + self.token.len() > WIDTH {
-            self.out.push('\n');
-            self.column = 0;
-        } else if self.column > 0 {
-            self.out.push(' ');
-            self.column += 1;
-        }
-        self.out.push_str(&self.token);
-        self.column += self.token.len();
-        self.token.clear();
-    }
-}
+use patzer_pgn::write::{Movetext, Notation, write_move};
 
 /// Writes a game with an empty line after it. `players` are the indices of White and Black; the moves of the opening, if
 /// they are known, come first.
@@ -115,30 +86,5 @@ fn write_opening(text: &mut Movetext, opening: &Opening, style: &PgnStyle) {
             text.token.push_str("{book}");
             text.push();
         }
-    }
-}
-
-fn write_move(out: &mut String, position: &Chess, m: Move, notation: Notation) {
-    match notation {
-        Notation::San => San::from_move(position, m).append_to_string(out),
-        Notation::Lan => lan(out, m),
-        Notation::Uci => {
-            let _ = write!(out, "{}", m.to_uci(position.castles().mode()));
-        }
-    }
-}
-
-/// Long algebraic notation as fastchess writes it, without a hyphen.
-fn lan(out: &mut String, m: Move) {
-    let (Some(from), false) = (m.from(), m.is_castle()) else {
-        let _ = write!(out, "{}", San::from_move(&Chess::default(), m));
-        return;
-    };
-    if m.role() != Role::Pawn {
-        out.push(m.role().upper_char());
-    }
-    let _ = write!(out, "{from}{}{}", if m.is_capture() { "x" } else { "" }, m.to());
-    if let Some(role) = m.promotion() {
-        let _ = write!(out, "={}", role.upper_char());
     }
 }

@@ -1,15 +1,6 @@
 //! What a game's PGN holds: tags, notation, comments.
 
-/// Notation of moves
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Notation {
-    /// Standard: `Nf3`.
-    San,
-    /// Long: `Ng1f3`.
-    Lan,
-    /// As engines write it: `g1f3`.
-    Uci,
-}
+pub use patzer_pgn::write::Notation;
 
 /// A fact about each move, as a field of its comment
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]

@@ -1,0 +1,47 @@
+//! How a file of games ended: whole, damaged with its readable part kept, or with an error.
+
+use std::path::PathBuf;
+
+use super::Notice;
+use patzer_io::error::{Error, Result};
+use patzer_pgn::Event;
+
+pub(crate) struct FileEnd {
+    pub(crate) file: usize,
+    pub(crate) sha256: String,
+    pub(crate) bytes: u64,
+    /// What is wrong with a damaged file.
+    pub(crate) damage: Option<String>,
+}
+
+impl FileEnd {
+    /// `keep_partial`: a damaged file's readable games are kept; otherwise its damage is an error.
+    pub(crate) fn of(
+        event: Event,
+        files: &[PathBuf],
+        keep_partial: bool,
+        notice: &mut (dyn FnMut(Notice) + Send),
+    ) -> Result<FileEnd> {
+        match event {
+            Event::End { file, sha256, bytes, grew } => {
+                if grew {
+                    let path = files[file].display();
+                    notice(Notice::Grew(format!(
+                        "{path}: grew while it was read; is it still being written?"
+                    )));
+                }
+                Ok(FileEnd { file, sha256, bytes, damage: None })
+            }
+            Event::Broken { file, error, sha256, bytes } if keep_partial => {
+                let text = format!("{error}; what could be read is kept");
+                notice(Notice::Damage(text.clone()));
+                Ok(FileEnd { file, sha256, bytes, damage: Some(text) })
+            }
+            Event::Broken { error, .. } => Err(Error::input(format!(
+                "{error}; nothing was written; --keep-partial keeps what could be read"
+            ))),
+            Event::Failed(error) => Err(error),
+            Event::Chunk(_) => Err(Error::internal("a chunk was not parsed")),
+        }
+    }
+}

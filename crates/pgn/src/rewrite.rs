@@ -1,0 +1,310 @@
+//! Writes a game that was read in another layout: chosen tags, another notation, with or without comments, glyphs and
+//! variations.
+//!
+//! What is written is UTF-8: text that is not counts as Latin-1, as the PGN standard has it. A variation that cannot be read
+//! (prose in parentheses) becomes a comment. Lines that begin with `%` are no part of a game and go.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use shakmaty::{Chess, Position};
+
+use super::board::Board;
+use super::movetext::{self, MoveError, TokenSpan, Visitor};
+use super::resolve::ParsedMove;
+use super::split::GameSpan;
+use super::tags::{Tags, unescaped};
+use super::write::{Movetext, Notation, write_move, write_tag};
+use patzer_chess::null_move::null_move;
+use patzer_chess::{PackedMove, fen};
+
+/// Variations within more variations than this become comments.
+const DEEPEST: usize = 32;
+
+/// Longest comment in bytes that stays on one line.
+const SHORT: usize = 78;
+
+/// A part of a game that is not needed to replay it
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Part {
+    /// Comments, and with them scores and times.
+    Comments,
+    /// Annotation glyphs (`$1`, `!?`) and assessments (`+-`).
+    Glyphs,
+    /// Variations: the moves in parentheses.
+    Variations,
+}
+
+/// How games are written.
+#[derive(Debug, Clone, Default)]
+pub struct Rewrite {
+    /// `None`: moves as they are read.
+    pub notation: Option<Notation>,
+    pub without: Vec<Part>,
+    /// Tags to keep beside those that decide what the moves mean (FEN, SetUp, Variant) and the result; `None` for all.
+    pub tags: Option<Vec<String>>,
+}
+
+/// What a rewritten game needs to be replayed, which always stays.
+const NEEDED: [&str; 4] = ["Result", "FEN", "SetUp", "Variant"];
+
+impl Rewrite {
+    /// Appends a game that [`Parser::parse`](crate::Parser::parse) finds sound, with an empty line after it. `result`: the
+    /// result that counts, from White's side. Returns the number of variations that could not be read.
+    pub fn write(&self, out: &mut String, text: &[u8], span: &GameSpan, result: Option<i8>) -> u64 {
+        let said = result_text(result);
+        let tags = Tags::new(&text[span.start..span.movetext]);
+        self.write_tags(out, tags, said);
+        out.push('\n');
+        let start = start_of(tags);
+        let mut movetext = Movetext::new(out);
+        let text = &text[span.movetext..span.end];
+        let mut unread = 0;
+        let line = Line { ply: ply_of(&start), position: start, before: None };
+        let mut writer = Writer::new(self, &mut movetext, text, line, 0, &mut unread);
+        // The parser has found no error; whatever a variation holds is none of the mainline.
+        let _ = movetext::read(text, &mut writer);
+        movetext.token.push_str(said);
+        movetext.push();
+        out.push_str("\n\n");
+        unread
+    }
+
+    fn write_tags(&self, out: &mut String, tags: Tags<'_>, result: &str) {
+        let kept = |name: &str| match &self.tags {
+            Some(tags) => NEEDED.contains(&name) || tags.iter().any(|tag| tag == name),
+            None => true,
+        };
+        let mut has_result = false;
+        for (name, value) in tags.iter() {
+            let (name, value) = (decoded(name), unescaped(value));
+            if name == "Result" {
+                has_result = true;
+                write_tag(out, &name, result);
+            } else if kept(&name) {
+                write_tag(out, &tag_name(&name), &decoded(&value));
+            }
+        }
+        if !has_result {
+            write_tag(out, "Result", result);
+        }
+    }
+
+    fn has(&self, part: Part) -> bool {
+        !self.without.contains(&part)
+    }
+}
+
+/// A result from White's side as PGN has it.
+pub fn result_text(result: Option<i8>) -> &'static str {
+    match result {
+        Some(1..) => "1-0",
+        Some(0) => "1/2-1/2",
+        Some(_) => "0-1",
+        None => "*",
+    }
+}
+
+/// The position that a sound game starts from.
+fn start_of(tags: Tags<'_>) -> Chess {
+    let chess960 = tags.get("Variant").is_some_and(|name| crate::variant(&name) == Some(true));
+    let standard = fen::text(&Chess::default());
+    let text = tags.get("FEN").map_or(standard, |text| decoded(&text).into_owned());
+    fen::position(&text, chess960).unwrap_or_default()
+}
+
+/// The name of a tag in the characters that PGN has for it; each other one becomes `_`.
+fn tag_name(name: &str) -> String {
+    let letters = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' });
+    let lead = if name.starts_with(|c: char| c.is_ascii_alphabetic()) { "" } else { "X" };
+    lead.chars().chain(letters).collect()
+}
+
+fn ply_of(position: &Chess) -> u64 {
+    2 * u64::from(position.fullmoves().get()) + u64::from(position.turn().is_black())
+}
+
+/// Text as UTF-8, or else as Latin-1.
+fn decoded(text: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(text) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(text.iter().map(|&byte| char::from(byte)).collect()),
+    }
+}
+
+/// Where the moves of a mainline or variation have come to.
+#[derive(Clone)]
+struct Line {
+    /// Twice the move number, and 1 more if Black is to move.
+    ply: u64,
+    position: Chess,
+    /// The position before the last move, from which a variation starts; `None` before the first move.
+    before: Option<Chess>,
+}
+
+struct Writer<'a, 'o> {
+    how: &'a Rewrite,
+    out: &'a mut Movetext<'o>,
+    text: &'a [u8],
+    line: Line,
+    /// The next move has its number, whoever makes it.
+    numbered: bool,
+    /// Variations around it; a variation opens with its first token.
+    depth: usize,
+    opens: bool,
+    unread: &'a mut u64,
+}
+
+impl<'a, 'o> Writer<'a, 'o> {
+    fn new(
+        how: &'a Rewrite,
+        out: &'a mut Movetext<'o>,
+        text: &'a [u8],
+        line: Line,
+        depth: usize,
+        unread: &'a mut u64,
+    ) -> Writer<'a, 'o> {
+        Writer { how, out, text, line, numbered: true, depth, opens: depth > 0, unread }
+    }
+
+    fn push(&mut self) {
+        if std::mem::take(&mut self.opens) {
+            self.out.token.insert(0, '(');
+        }
+        self.out.push();
+    }
+
+    fn number(&mut self) {
+        let black = self.line.ply % 2 == 1;
+        if std::mem::take(&mut self.numbered) || !black {
+            let _ = write!(self.out.token, "{}{}", self.line.ply / 2, if black { "..." } else { "." });
+            self.push();
+        }
+    }
+
+    /// Writes the token of a ply with its glyphs (`!?`), and goes on to the position after it.
+    fn ply(&mut self, span: TokenSpan, after: Chess) {
+        if self.how.has(Part::Glyphs) {
+            let rest = self.text[span.end..].trim_ascii_start();
+            let marks = rest.iter().take_while(|b| matches!(b, b'!' | b'?'));
+            self.out.token.extend(marks.map(|&b| char::from(b)));
+        }
+        self.push();
+        self.line.ply += 1;
+        self.line.before = Some(std::mem::replace(&mut self.line.position, after));
+    }
+
+    fn as_read(&mut self, span: TokenSpan) {
+        self.out.token.push_str(&decoded(&self.text[span.start..span.end]));
+    }
+
+    /// Writes a comment, over as many lines as it needs.
+    fn write_comment(&mut self, text: &str) {
+        // A comment to the end of its line may hold what would end one in braces.
+        let text = text.replace('}', ")");
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if text.len() <= SHORT {
+            let _ = write!(self.out.token, "{{{}}}", words.join(" "));
+            return self.push();
+        }
+        self.out.token.push('{');
+        for (at, word) in words.iter().enumerate() {
+            self.out.token.push_str(word);
+            match words.get(at + 1) {
+                // A line that begins with it would not be read.
+                Some(next) if next.starts_with('%') => self.out.token.push(' '),
+                Some(_) => self.push(),
+                None => {}
+            }
+        }
+        self.out.token.push('}');
+        self.push();
+    }
+
+    /// Whether a variation could be written.
+    fn nested(&mut self, text: &[u8]) -> bool {
+        let Some(position) = self.line.before.clone().filter(|_| self.depth < DEEPEST) else { return false };
+        let line = Line { ply: self.line.ply - 1, position, before: None };
+        let (mark, unread) = (self.out.mark(), *self.unread);
+        let mut inner = Writer::new(self.how, self.out, text, line, self.depth + 1, self.unread);
+        let sound = movetext::read(text, &mut inner).is_ok() && !inner.opens;
+        match sound {
+            true => self.out.attach(')'),
+            false => {
+                self.out.back_to(mark);
+                *self.unread = unread;
+            }
+        }
+        sound
+    }
+}
+
+impl Visitor for Writer<'_, '_> {
+    fn play(&mut self, parsed: ParsedMove, span: TokenSpan) -> Result<(), MoveError> {
+        let step = Board::new(&self.line.position).find(parsed);
+        let m = step.and_then(|step| PackedMove(step.packed()).unpack(&self.line.position));
+        let m = m.ok_or(MoveError::Illegal(span))?;
+        self.number();
+        let mut after = self.line.position.clone();
+        after.play_unchecked(m);
+        match self.how.notation {
+            None => self.as_read(span),
+            Some(notation) => {
+                write_move(&mut self.out.token, &self.line.position, m, notation);
+                if notation != Notation::Uci && after.is_check() {
+                    self.out.token.push(if after.legal_moves().is_empty() { '#' } else { '+' });
+                }
+            }
+        }
+        self.ply(span, after);
+        Ok(())
+    }
+
+    fn pass(&mut self, span: TokenSpan) -> Result<(), MoveError> {
+        if self.line.position.is_check() {
+            return Err(MoveError::PassInCheck(span));
+        }
+        let after = null_move(&self.line.position).ok_or(MoveError::PassInCheck(span))?;
+        self.number();
+        match self.how.notation {
+            None => self.as_read(span),
+            Some(Notation::Uci) => self.out.token.push_str("0000"),
+            Some(_) => self.out.token.push_str("--"),
+        }
+        self.ply(span, after);
+        Ok(())
+    }
+
+    fn comment(&mut self, text: &[u8]) {
+        if self.how.has(Part::Comments) {
+            self.write_comment(&decoded(text));
+        }
+    }
+
+    fn result(&mut self, _: Option<i8>) {}
+
+    fn variation(&mut self, text: &[u8]) {
+        if !self.how.has(Part::Variations) {
+            return;
+        }
+        if self.nested(text) {
+            self.numbered = true;
+            return;
+        }
+        *self.unread += 1;
+        if self.how.has(Part::Comments) {
+            self.write_comment(&format!("variation: {}", decoded(text)));
+        }
+    }
+
+    fn note(&mut self, text: &[u8]) {
+        // The letters of `e.p.` are part of the move.
+        if self.how.has(Part::Glyphs) && !text.first().is_some_and(u8::is_ascii_alphabetic) {
+            self.out.token.push_str(&decoded(text));
+            self.push();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! `patzer games` as a user runs it.
+
+use std::fs;
+use std::path::Path;
+
+use patzer_data::{Dataset, Record};
+use sha2::{Digest, Sha256};
+
+use crate::{done, patzer};
+
+fn fixture(name: &str) -> String {
+    format!("{}/fixtures/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn json(folder: &Path, line: &str) -> serde_json::Value {
+    serde_json::from_str(&done(folder, &format!("{line} --json"))).unwrap()
+}
+
+/// The error of a run that has to fail for the user's fault and leave nothing.
+fn refused(folder: &Path, line: &str) -> String {
+    let before = fs::read_dir(folder).unwrap().count();
+    let output = patzer(folder, &line.split_whitespace().collect::<Vec<_>>());
+    assert_eq!(output.status.code(), Some(1), "{line}");
+    assert_eq!(fs::read_dir(folder).unwrap().count(), before, "{line} leaves something");
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// Every position of a file of games, without its scores.
+fn positions(folder: &Path, file: &str) -> Vec<Record> {
+    done(folder, &format!("extract {file} -o all.parquet -q"));
+    let records = Dataset::open(&folder.join("all.parquet")).unwrap().read_all().unwrap();
+    records.into_iter().map(|record| Record { score: None, depth: None, ..record }).collect()
+}
+
+/// Moves of each game in UCI notation, from games that have nothing else in their movetext.
+fn moves_of(text: &str) -> Vec<String> {
+    let games = text.split("\n\n").skip(1).step_by(2);
+    let number = |word: &&str| !word.ends_with('.');
+    games
+        .map(|moves| {
+            let words: Vec<&str> = moves.split_whitespace().filter(number).collect();
+            words[..words.len() - 1].join(" ")
+        })
+        .collect()
+}
+
+/// Count and hash were made with pgn-extract 26-05 from the same file: `pgn-extract -s -C -N -V -Wuci --notags`, each line
+/// without its result and in lower case.
+#[test]
+fn moves_are_those_of_pgn_extract() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = fixture("games.pgn.zst");
+    let layout = "--unfinished --notation uci --without comments,glyphs,variations";
+    done(folder.path(), &format!("games {games} {layout} -o uci.pgn"));
+    let moves = moves_of(&fs::read_to_string(folder.path().join("uci.pgn")).unwrap());
+    let hash = Sha256::digest((moves.join("\n") + "\n").as_bytes());
+    let hex: String = hash.iter().map(|byte| format!("{byte:02x}")).collect();
+    assert_eq!(moves.len(), 4_000);
+    assert_eq!(hex, "3abcb29b2ef70fc0cd9714907ceb2d3ae4281f4a4724ea92ad3b341e0e589102");
+}
+
+/// `pgn-extract -s -D` leaves 3,996 games of the same file.
+#[test]
+fn repeated_games_are_those_of_pgn_extract() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = fixture("games.pgn.zst");
+    let summary = json(folder.path(), &format!("games {games} --unfinished --unique"));
+    assert_eq!(
+        (summary["games_written"].as_u64(), summary["dropped"]["duplicates"].as_u64()),
+        (Some(3_996), Some(4))
+    );
+    // All games once more are all repeated.
+    let summary =
+        json(folder.path(), &format!("games selected.pgn {games} --unfinished --unique -o twice.pgn"));
+    assert_eq!(summary["dropped"]["duplicates"], 4_000);
+    assert_eq!(
+        fs::read(folder.path().join("selected.pgn")).unwrap(),
+        fs::read(folder.path().join("twice.pgn")).unwrap()
+    );
+    // As many openings of three moves as the games have.
+    let layout = "--unfinished --notation uci --without comments,glyphs,variations";
+    done(folder.path(), &format!("games {games} {layout} -o uci.pgn"));
+    let moves = moves_of(&fs::read_to_string(folder.path().join("uci.pgn")).unwrap());
+    let first = |moves: &String| moves.split(' ').take(6).collect::<Vec<_>>().join(" ");
+    let openings: std::collections::HashSet<String> = moves.iter().map(first).collect();
+    let summary = json(folder.path(), &format!("games {games} --unfinished --unique=6 --dry-run"));
+    assert_eq!(summary["games_written"], openings.len());
+}
+
+#[test]
+fn no_layout_changes_a_position() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["games.pgn.zst", "engine.pgn.zst", "games_dialects.pgn", "games_lichess.pgn"] {
+        let games = fixture(name);
+        let before = positions(folder.path(), &games);
+        let numbered = |records: Vec<Record>| -> Vec<Record> {
+            // Games that give no position are gone, so the others have new numbers.
+            let (mut number, mut last) = (0, None);
+            let renumbered = records.into_iter().map(|record| {
+                number += u32::from(last.is_some_and(|last| last != record.game));
+                last = Some(record.game);
+                Record { game: number, ..record }
+            });
+            renumbered.collect()
+        };
+        let before = numbered(before);
+        for layout in
+            ["", "--notation san", "--notation lan", "--notation uci", "--without variations", "--tags seven"]
+        {
+            done(folder.path(), &format!("games {games} {layout} -o out.pgn.gz -q"));
+            let after = numbered(positions(folder.path(), "out.pgn.gz"));
+            assert_eq!(before.len(), after.len(), "{name} {layout}");
+            assert!(before == after, "{name} {layout}");
+        }
+    }
+}
+
+#[test]
+fn every_game_is_kept_or_rejected() {
+    let folder = tempfile::tempdir().unwrap();
+    let (damaged, lichess) = (fixture("games_damaged.pgn"), fixture("games_lichess.pgn"));
+    let line = format!("games {damaged} {lichess} --rejects rejects.pgn.zst -o kept.pgn");
+    let summary = json(folder.path(), &line);
+    assert_eq!((summary["games"].as_u64(), summary["games_bad"].as_u64()), (Some(26), Some(11)));
+    let kept = json(folder.path(), "games kept.pgn --dry-run");
+    assert_eq!((kept["games"].as_u64(), kept["games_written"].as_u64()), (Some(15), Some(15)));
+    let rejected =
+        json(folder.path(), &format!("games {damaged} rejects.pgn.zst --dry-run --count Rejected"));
+    assert_eq!(rejected["games_bad"], 22);
+    // As they were read.
+    let (all, kept) =
+        (fs::read_to_string(lichess).unwrap(), fs::read_to_string(folder.path().join("kept.pgn")).unwrap());
+    assert!(kept.ends_with(&format!("{}\n\n", all.trim())));
+}
+
+#[test]
+fn filters_judge_games_and_their_positions() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = fixture("games.pgn.zst");
+    let written = |line: &str| {
+        json(folder.path(), &format!("games {games} --dry-run {line}"))["games_written"].as_u64()
+    };
+    // Some of its names are Latin-1, and are written so.
+    let text = patzer(folder.path(), &["games", &games, "-q", "-o", "-"]).stdout;
+    let text = String::from_utf8_lossy(&text);
+    let of_adams = text.matches("[White \"Adams, Michael\"]").count()
+        + text.matches("[Black \"Adams, Michael\"]").count();
+    assert!(of_adams > 10);
+    assert_eq!(
+        written("--filter players --filter-set players.name=adams,* --count White"),
+        Some(of_adams as u64)
+    );
+    // A game of 81 plies has a position 80 plies from the start, and two of at least 79.
+    let records = positions(folder.path(), &games);
+    let longer = records.iter().filter(|record| record.ply == 80).count() as u64;
+    assert_eq!(written("--filter ply --filter-set ply.min=80"), Some(longer));
+    assert_eq!(written("--filter ply --filter-set ply.min=79 --positions 2"), Some(longer));
+    let drawn =
+        written("--filter result --filter-set result.white_wins=false --filter-set result.black_wins=false");
+    let counts = json(folder.path(), &format!("games {games} --dry-run --count Result"));
+    assert_eq!(drawn, counts["counts"]["Result"]["1/2-1/2"].as_u64());
+}
+
+#[test]
+fn files_of_some_games_hold_what_one_file_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = fixture("engine.pgn.zst");
+    fs::write(folder.path().join("part-0005.pgn.bz2"), "").unwrap();
+    let run = patzer(folder.path(), &["games", &games, "--per-file", "150", "-o", "part.pgn.bz2"]);
+    assert!(String::from_utf8(run.stdout).unwrap().contains("→ part-0001.pgn.bz2 to part-0004.pgn.bz2"));
+    assert!(String::from_utf8(run.stderr).unwrap().contains("part-0005.pgn.bz2: is of an earlier run"));
+    fs::remove_file(folder.path().join("part-0005.pgn.bz2")).unwrap();
+    done(folder.path(), &format!("games {games} -o one.pgn --threads 1"));
+    done(
+        folder.path(),
+        "games part-0001.pgn.bz2 part-0002.pgn.bz2 part-0003.pgn.bz2 part-0004.pgn.bz2 -o all.pgn --threads 3",
+    );
+    let [one, all] = ["one.pgn", "all.pgn"].map(|name| fs::read(folder.path().join(name)).unwrap());
+    assert!(one == all);
+    assert_eq!(json(folder.path(), "games part-0002.pgn.bz2 --dry-run")["games"], 150);
+    let shards = [1, 2]
+        .map(|n| json(folder.path(), &format!("games one.pgn --shard {n}/2 --dry-run"))["games"].as_u64());
+    assert_eq!(shards, [Some(300); 2]);
+}
+
+#[test]
+fn what_cannot_be_done_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let games = fixture("games_lichess.pgn");
+    for (line, part) in [
+        (format!("games {games} --filter unique"), "--unique drops games"),
+        (format!("games {games} -o games.parquet"), "is no name of a file of games (.pgn, .pgn.gz"),
+        (format!("games {games} -o {games}"), "is one of the files of games"),
+        (format!("games {games} -o - --per-file 5"), "--per-file needs the name of a file"),
+        (format!("games {games} -o a.pgn --rejects a.pgn"), "name the same file"),
+        (format!("games {games} --unique=x"), "write a number of plies, or all"),
+        (format!("games {}", fixture("puzzles.csv")), "holds no games"),
+        (format!("games {}", fixture("unchecked.parquet")), "holds positions (parquet), not games in PGN"),
+    ] {
+        let error = refused(folder.path(), &line);
+        assert!(error.contains(part), "{line}: {error}");
+    }
+}
