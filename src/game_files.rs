@@ -8,6 +8,7 @@ use indicatif::ProgressBar;
 use crate::prepare::{check_output, total_bytes};
 use crate::{Error, Result, Ui};
 use patzer_data::extract::{Notice, ScoreSummary};
+use patzer_io::Printable;
 use patzer_io::number::counted;
 use patzer_pgn::Expanded;
 
@@ -77,6 +78,15 @@ impl Notices {
             };
             ui.warn(format_args!("{} {why} ({believed})", counted(*games, "game")));
         }
+    }
+}
+
+/// The place that a result names: the file, or the first and the last.
+pub fn written_to(files: &[PathBuf]) -> String {
+    match files {
+        [] => "  (dry run)".to_string(),
+        [file] => format!("  → {}", Printable(file.display())),
+        [first, .., last] => format!("  → {} to {}", Printable(first.display()), Printable(last.display())),
     }
 }
 

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::game_files::{Notices, check_outputs, expanded, report_scores};
+use crate::game_files::{Notices, check_outputs, expanded, report_scores, written_to};
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::metadata::Shard;
@@ -177,14 +177,7 @@ impl fmt::Display for Outcome {
         for (reason, count) in &s.results_conflicting {
             line(&format!("  result from: {reason}"), *count, "")?;
         }
-        let place = match &s.files[..] {
-            [] => "  (dry run)".to_string(),
-            [file] => format!("  → {}", Printable(file.display())),
-            [first, .., last] => {
-                format!("  → {} to {}", Printable(first.display()), Printable(last.display()))
-            }
-        };
-        line("games written", s.games_written, &place)?;
+        line("games written", s.games_written, &written_to(&s.files))?;
         for (tag, values) in &s.counts {
             writeln!(f, "\n{}", Printable(tag))?;
             let mut values: Vec<(&str, u64)> = values.iter().map(|(value, n)| (value.as_str(), *n)).collect();

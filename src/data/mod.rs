@@ -1,5 +1,6 @@
 mod card;
 pub mod convert;
+mod games;
 mod interleave;
 mod merge;
 mod moved;
@@ -12,7 +13,7 @@ mod validate;
 
 use crate::{Result, Status, Ui};
 
-/// Convert, shuffle, split, merge, interleave, show, validate, count and describe datasets
+/// Convert, shuffle, split, merge, interleave, show, validate, count and describe datasets, or write their games
 #[derive(Debug, clap::Args)]
 pub struct DataArgs {
     #[command(subcommand)]
@@ -25,6 +26,7 @@ commands! {
     Split(split::SplitArgs),
     Merge(merge::MergeArgs),
     Interleave(interleave::InterleaveArgs),
+    Games(games::GamesArgs),
     Show(show::ShowArgs),
     Validate(validate::ValidateArgs),
     Stats(stats::StatsArgs),

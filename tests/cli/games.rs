@@ -183,6 +183,46 @@ fn files_of_some_games_hold_what_one_file_does() {
     assert_eq!(shards, [Some(300); 2]);
 }
 
+/// Extracted, written as games and extracted again, positions and scores are the same.
+#[test]
+fn games_of_a_dataset_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let read = |name: &str| Dataset::open(&here.join(name)).unwrap().read_all().unwrap();
+    for name in ["engine.pgn.zst", "games.pgn.zst"] {
+        done(here, &format!("games {} --notation san -o in.pgn -q", fixture(name)));
+        done(here, "extract in.pgn -o in.parquet -q");
+        let summary = json(here, "data games in.parquet -o out.pgn");
+        assert_eq!(summary["gaps"], 0);
+        done(here, "extract out.pgn -o out.parquet -q");
+        let [before, after] = ["in.parquet", "out.parquet"].map(read);
+        assert_eq!(
+            (summary["positions_read"].as_u64(), before.len()),
+            (Some(after.len() as u64), after.len())
+        );
+        // Games without moves leave no position, so the others have new numbers.
+        let same = |a: &Record, b: &Record| *a == Record { game: a.game, ..*b };
+        assert!(before.iter().zip(&after).all(|(a, b)| same(a, b)), "{name}");
+        // Other formats keep games without depths and moves of a book.
+        done(here, "data convert in.parquet -o in.vf --no-score 0 -q");
+        let summary = json(here, "data games in.vf -o viri.pgn");
+        assert_eq!(summary["gaps"], 0);
+        done(here, "extract viri.pgn -o viri.parquet -q");
+        let bare = |record: &Record| {
+            (record.board, record.turn, record.ply, record.played, record.result, record.to_capture)
+        };
+        assert!(before.iter().map(bare).eq(read("viri.parquet").iter().map(bare)), "{name}");
+    }
+    // Stretches between the positions that a filter drops.
+    done(here, "data convert in.parquet -o quiet.parquet --filter capture -q");
+    let run = patzer(here, &["data", "games", "quiet.parquet", "-o", "quiet.pgn", "--json"]);
+    assert!(String::from_utf8(run.stderr).unwrap().contains("gaps within games"));
+    let summary: serde_json::Value = serde_json::from_slice(&run.stdout).unwrap();
+    let stretches = json(here, "games quiet.pgn --dry-run")["games_written"].as_u64();
+    assert_eq!(summary["games_written"].as_u64(), stretches);
+    assert_eq!(positions(here, "quiet.pgn").len(), read("quiet.parquet").len());
+}
+
 #[test]
 fn what_cannot_be_done_is_said() {
     let folder = tempfile::tempdir().unwrap();

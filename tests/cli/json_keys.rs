@@ -18,6 +18,7 @@ const RUNS: &[&str] = &[
     "data shuffle positions.parquet -o shuffled.parquet",
     "data split positions.parquet",
     "data convert positions.parquet -o positions.csv",
+    "data games positions.parquet -o games.pgn",
     "label",
     "wdl",
     "net init",

@@ -5,6 +5,8 @@ use std::fmt::Write;
 use shakmaty::san::San;
 use shakmaty::{Chess, Move, Position, Role};
 
+use patzer_chess::score::{MATE, Score, is_mate};
+
 const WIDTH: usize = 80;
 
 /// Notation of moves
@@ -100,5 +102,62 @@ fn lan(out: &mut String, m: Move) {
     let _ = write!(out, "{from}{}{}", if m.is_capture() { "x" } else { "" }, m.to());
     if let Some(role) = m.promotion() {
         let _ = write!(out, "={}", role.upper_char());
+    }
+}
+
+/// Appends a score from the mover's side in pawns, or `+M5` for a mate in five plies. `unsigned_zero`: a zero has no sign.
+pub fn push_score(out: &mut String, score: Score, unsigned_zero: bool) {
+    if score != 0 || !unsigned_zero {
+        out.push(if score < 0 { '-' } else { '+' });
+    }
+    let size = score.unsigned_abs();
+    if is_mate(score) {
+        out.push('M');
+        push_number(out, MATE.unsigned_abs().saturating_sub(size).into());
+    } else {
+        push_fraction(out, size.into(), 100);
+    }
+}
+
+/// Appends an integer; `std::fmt` costs more than all else that a move needs.
+pub fn push_number(out: &mut String, mut number: u64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
+}
+
+/// Appends `number / unit` with as many decimals as `unit` has zeros.
+pub fn push_fraction(out: &mut String, number: u64, unit: u64) {
+    push_number(out, number / unit);
+    out.push('.');
+    let mut place = unit / 10;
+    while place > 0 {
+        out.push(char::from(b'0' + (number / place % 10) as u8));
+        place /= 10;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_those_of_the_standard_library() {
+        for number in [0, 1, 9, 10, 99, 100, 1005, 12_345, u64::from(u32::MAX), u64::MAX] {
+            let mut out = String::new();
+            push_number(&mut out, number);
+            assert_eq!(out, number.to_string());
+            out.clear();
+            push_fraction(&mut out, number, 1000);
+            assert_eq!(out, format!("{}.{:03}", number / 1000, number % 1000));
+        }
     }
 }

@@ -8,7 +8,7 @@ pub mod binpack;
 mod block;
 pub mod bullet;
 pub mod capabilities;
-mod chain;
+pub(crate) mod chain;
 pub mod columns;
 mod companion;
 pub mod csv;

@@ -7,6 +7,7 @@
 
 mod chunk;
 mod files;
+mod restore;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,7 @@ use files::GameFiles;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{GameError, Rewrite, ScoreOptions, Surveyed, SurveyedReader};
+pub use restore::{Restored, restore};
 
 /// Chunks of 64 KiB for each thread in a batch.
 const CHUNKS: usize = 8;

@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use shakmaty::{Chess, Position};
 
-use super::comment::{comment, push_number};
+use super::comment::comment;
 use super::style::PgnStyle;
 use super::{Header, ending, write_tags};
 use crate::openings::Opening;
 use crate::{Game, Reason};
-use patzer_pgn::write::{Movetext, Notation, write_move};
+use patzer_pgn::write::{Movetext, Notation, push_number, write_move};
 
 /// Writes a game with an empty line after it. `players` are the indices of White and Black; the moves of the opening, if
 /// they are known, come first.
