@@ -5,12 +5,24 @@
 use super::dictionary::bits;
 use super::rle::take_varint;
 
+/// How many integers the bytes say they hold.
+pub fn count(mut bytes: &[u8]) -> Option<usize> {
+    header(&mut bytes).map(|[.., count]| count)
+}
+
+/// Takes the integers of a block, its miniblocks, and the number of integers.
+fn header(bytes: &mut &[u8]) -> Option<[usize; 3]> {
+    let mut next = || usize::try_from(take_varint(bytes)?).ok();
+    Some([next()?, next()?, next()?])
+}
+
 /// Decodes at most `most` integers of 64 bits and takes their bytes; `None` if they end early. Integers of 32 bits wrap
 /// around at 2^32, so the caller truncates them.
 pub fn integers(bytes: &mut &[u8], most: usize) -> Option<Vec<i64>> {
-    let block = usize::try_from(take_varint(bytes)?).ok()?;
-    let miniblocks = usize::try_from(take_varint(bytes)?).ok()?;
-    let count = usize::try_from(take_varint(bytes)?).ok().filter(|count| *count <= most)?;
+    let [block, miniblocks, count] = header(bytes)?;
+    if count > most {
+        return None;
+    }
     let mut value = zigzag(take_varint(bytes)?);
     if miniblocks == 0 || block % miniblocks != 0 || block / miniblocks % 32 != 0 || block / miniblocks == 0 {
         return None;

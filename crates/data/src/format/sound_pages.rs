@@ -6,6 +6,7 @@ use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::schema::types::ColumnDescriptor;
 
+use super::delta;
 use super::rle::{Run, next_run};
 
 pub struct SoundPages {
@@ -51,12 +52,20 @@ impl SoundPages {
         if !sound {
             return Some("the levels of a page are not within it");
         }
-        let split = page.encoding() == Encoding::BYTE_STREAM_SPLIT;
-        (split && self.has_values(page).is_none()).then_some("a page has fewer bytes than values")
+        let has_all = match page.encoding() {
+            Encoding::BYTE_STREAM_SPLIT => self.values(page).is_some_and(|(number, values)| {
+                number.checked_mul(self.width).is_some_and(|bytes| bytes <= values.len())
+            }),
+            Encoding::DELTA_BINARY_PACKED => self.values(page).is_some_and(|(number, values)| {
+                number == 0 || delta::count(values).is_some_and(|count| number <= count)
+            }),
+            _ => true,
+        };
+        (!has_all).then_some("a page has fewer values than its levels say")
     }
 
-    /// `Some` if a page of data has bytes for all values that its levels say are there.
-    fn has_values(&self, page: &Page) -> Option<()> {
+    /// How many values the levels of a page say are there, and the bytes of the values.
+    fn values<'a>(&self, page: &'a Page) -> Option<(usize, &'a [u8])> {
         let number = page.num_values() as usize;
         let [repetition, definition] = self.levels.map(|most| most > 0);
         let (levels, values) = match page {
@@ -70,7 +79,7 @@ impl SoundPages {
             Page::DictionaryPage { .. } => return None,
         };
         let present = if definition { highest_levels(levels, number, self.levels[1])? } else { number };
-        (present.checked_mul(self.width)? <= values.len()).then_some(())
+        Some((present, values))
     }
 }
 
@@ -151,28 +160,32 @@ mod tests {
     use super::*;
     use crate::format::parquet_file::ParquetFile;
     use parquet::column::reader::ColumnReader;
-    use parquet::data_type::FloatType;
+    use parquet::data_type::{DataType, FloatType, Int32Type};
     use parquet::file::properties::{WriterProperties, WriterVersion};
     use parquet::file::writer::SerializedFileWriter;
     use parquet::schema::parser::parse_message_type;
     use std::path::Path;
     use std::sync::Arc;
 
-    /// A file with one column of floats in split streams, of which every third is there.
-    fn split_streams(path: &Path, rows: usize, version: WriterVersion) {
-        let schema = Arc::new(parse_message_type("message a { optional float a; }").unwrap());
+    /// A file with one column of numbers, of which every third is there.
+    fn write<T: DataType>(path: &Path, encoding: Encoding, rows: usize, version: WriterVersion)
+    where
+        T::T: From<i16>,
+    {
+        let kind = T::get_physical_type().to_string().to_lowercase();
+        let schema = Arc::new(parse_message_type(&format!("message a {{ optional {kind} a; }}")).unwrap());
         let properties = WriterProperties::builder()
             .set_writer_version(version)
             .set_dictionary_enabled(false)
-            .set_encoding(Encoding::BYTE_STREAM_SPLIT)
+            .set_encoding(encoding)
             .build();
         let file = std::fs::File::create(path).unwrap();
         let mut writer = SerializedFileWriter::new(file, schema, properties.into()).unwrap();
         let mut group = writer.next_row_group().unwrap();
         let mut column = group.next_column().unwrap().unwrap();
         let levels: Vec<i16> = (0..rows).map(|row| i16::from(row % 3 == 0)).collect();
-        let values: Vec<f32> = (0..rows.div_ceil(3)).map(|value| value as f32).collect();
-        column.typed::<FloatType>().write_batch(&values, Some(&levels), None).unwrap();
+        let values: Vec<T::T> = (0..rows.div_ceil(3)).map(|value| T::T::from(value as i16)).collect();
+        column.typed::<T>().write_batch(&values, Some(&levels), None).unwrap();
         column.close().unwrap();
         group.close().unwrap();
         writer.close().unwrap();
@@ -194,18 +207,47 @@ mod tests {
         let path = folder.path().join("a.parquet");
         for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
             for rows in [1, 7, 1000] {
-                split_streams(&path, rows, version);
+                write::<FloatType>(&path, Encoding::BYTE_STREAM_SPLIT, rows, version);
                 let expected: Vec<f32> = (0..rows.div_ceil(3)).map(|value| value as f32).collect();
                 assert_eq!(read(&path, rows).unwrap(), expected, "{version:?} {rows}");
             }
         }
         // Seven levels, 1001001, as one group of packed bits: the length 2, the run, its bits.
-        split_streams(&path, 7, WriterVersion::PARQUET_1_0);
+        write::<FloatType>(&path, Encoding::BYTE_STREAM_SPLIT, 7, WriterVersion::PARQUET_1_0);
         let whole = std::fs::read(&path).unwrap();
         let at = whole.windows(6).position(|bytes| bytes == [2, 0, 0, 0, 3, 0b100_1001]).unwrap() + 5;
         std::fs::write(&path, [&whole[..at], &[0b111_1111], &whole[at + 1..]].concat()).unwrap();
         let error = read(&path, 7).unwrap_err().to_string();
-        assert!(error.contains("fewer bytes than values"), "{error}");
+        assert!(error.contains("fewer values than its levels say"), "{error}");
+    }
+
+    /// The parquet crate (60.1) panics where a page of deltas has none of the values that its levels promise.
+    #[test]
+    fn deltas_are_read_unless_they_lack_values() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.parquet");
+        let read = || -> ParquetResult<Vec<i32>> {
+            let ColumnReader::Int32ColumnReader(mut column) =
+                ParquetFile::open(&path).unwrap().column(0, 0)?
+            else {
+                panic!("a column of integers")
+            };
+            let (mut levels, mut values) = (Vec::new(), Vec::new());
+            column.read_records(7, Some(&mut levels), None, &mut values)?;
+            Ok(values)
+        };
+        for version in [WriterVersion::PARQUET_1_0, WriterVersion::PARQUET_2_0] {
+            write::<Int32Type>(&path, Encoding::DELTA_BINARY_PACKED, 7, version);
+            assert_eq!(read().unwrap(), [0, 1, 2]);
+            // Blocks of 128 values, 4 miniblocks, 3 values.
+            let whole = std::fs::read(&path).unwrap();
+            let at = whole.windows(4).position(|bytes| bytes == [0x80, 1, 4, 3]).unwrap() + 3;
+            for count in [0, 2] {
+                std::fs::write(&path, [&whole[..at], &[count], &whole[at + 1..]].concat()).unwrap();
+                let error = read().unwrap_err().to_string();
+                assert!(error.contains("fewer values than its levels say"), "{error}");
+            }
+        }
     }
 
     #[test]
