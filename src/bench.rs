@@ -2,6 +2,7 @@ mod engines;
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use crate::{Result, Status, Ui};
 use patzer_engine::{bench, engine};
@@ -43,11 +44,16 @@ pub struct BenchArgs {
     /// Runs of each program
     #[arg(long, value_name = "N", default_value_t = 20, requires = "engine", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     runs: u32,
+
+    /// Seconds for one run of a program
+    #[arg(long, value_name = "S", default_value_t = 600, requires = "engine", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    timeout: u64,
 }
 
 pub fn run(args: &BenchArgs, ui: &Ui) -> Result<Status> {
     if !args.engine.is_empty() {
-        return engines::run(&args.engine, args.runs as usize, ui);
+        let timeout = Duration::from_secs(args.timeout);
+        return engines::run(&args.engine, args.runs as usize, timeout, ui);
     }
     let evaluation = crate::evaluation::load(args.evaluation.as_deref().or(args.eval.as_deref()), ui)?;
     let mut engine = engine(&evaluation, args.hash as usize);

@@ -90,13 +90,13 @@ impl fmt::Display for Speeds {
 }
 
 /// Runs the benchmarks of all programs `runs` times and shows their speeds.
-pub fn run(texts: &[String], runs: usize, ui: &Ui) -> Result<Status> {
+pub fn run(texts: &[String], runs: usize, timeout: Duration, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let specs = texts.iter().map(|text| spec(text)).collect::<Result<Vec<Spec>>>()?;
     let programs = load_all(&specs, &Defaults::for_positions(Control::default(), Duration::ZERO))?;
     let mut benched = vec![Vec::with_capacity(runs); programs.len()];
     let outcome = ui.with_progress("benchmarking", (runs * programs.len()) as u64, |bar| {
-        (0..runs).try_for_each(|round| one_round(&programs, round, &mut benched, &|| bar.inc(1)))
+        (0..runs).try_for_each(|round| one_round(&programs, round, timeout, &mut benched, &|| bar.inc(1)))
     });
     // An interrupted round counts for no engine.
     let runs = benched.iter().map(Vec::len).min().unwrap_or(0);
@@ -128,12 +128,13 @@ fn spec(text: &str) -> Result<Spec> {
 fn one_round(
     programs: &[Participant],
     round: usize,
+    timeout: Duration,
     benched: &mut [Vec<Benched>],
     done: &dyn Fn(),
 ) -> Result<()> {
     for at in (0..programs.len()).map(|at| (at + round) % programs.len()) {
         let program = &programs[at];
-        let Some(found) = program.bench(interrupt::flag()) else {
+        let Some(found) = program.bench(timeout, interrupt::flag()) else {
             return Err(Error::usage(format!("{}: is an evaluation, not a program", program.name)));
         };
         match found {

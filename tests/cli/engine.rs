@@ -111,6 +111,17 @@ fn a_program_without_a_benchmark_is_named() {
 }
 
 #[test]
+#[cfg(unix)]
+fn a_benchmark_that_never_ends_is_given_up() {
+    let output = run(PATZER, &["bench", "--timeout", "1", "--engine", "cmd=sleep args=600"], "");
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("no answer to `bench` within 1 s"),
+        "{output:?}"
+    );
+}
+
+#[test]
 fn perft_counts_and_divides() {
     let output = run(PATZER, &["perft", "4", "--json"], "");
     assert_eq!(json(&output)["nodes"], 197_281);

@@ -44,11 +44,14 @@ fn fields(line: &str) -> Option<([&str; 4], &str)> {
     (!fields[3].is_empty()).then_some((fields, rest))
 }
 
-/// The counters of a FEN, which follow its fields.
+/// The counters of a FEN, which follow its fields. In a table a comma or a bar ends them.
 fn counters(rest: &str) -> Option<([u32; 2], &str)> {
     let (half, rest) = word(rest);
-    let (full, rest) = word(rest);
-    Some(([half.parse().ok()?, full.parse().ok()?], rest))
+    let rest = rest.trim_start_matches(is_space);
+    let (full, rest) = rest.split_at(rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len()));
+    let ends = rest.is_empty() || rest.starts_with(|c| is_space(c) || matches!(c, ';' | ',' | '|'));
+    let counters = [half.parse().ok()?, full.parse().ok()?];
+    ends.then_some((counters, rest))
 }
 
 fn number(rest: &str, code: &str) -> Option<u32> {
@@ -65,4 +68,23 @@ fn word(text: &str) -> (&str, &str) {
 
 fn is_space(c: char) -> bool {
     c.is_whitespace() || c == '\0'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use shakmaty::Position;
+
+    #[test]
+    fn counters_end_with_a_space_a_semicolon_or_a_column() {
+        let fen = "4k3/8/8/8/8/8/4R3/4K3 b - - 7 50";
+        for rest in ["", " c9 \"1-0\";", "; id \"x\"", ",35", " | 35 | 1.0", "|35"] {
+            let line = format!("{fen}{rest}");
+            let position = position(&line, false).unwrap();
+            assert_eq!((position.halfmoves(), position.fullmoves().get()), (7, 50), "{line}");
+            assert_eq!(plies(&line), Some(99), "{line}");
+        }
+        let position = position("4k3/8/8/8/8/8/4R3/4K3 b - - 7 50x", false).unwrap();
+        assert_eq!((position.halfmoves(), position.fullmoves().get()), (0, 1));
+    }
 }

@@ -253,9 +253,13 @@ impl Participant {
     }
 
     /// Runs the program's own benchmark; `None` for an evaluation in this process.
-    pub fn bench(&self, stop: &AtomicBool) -> Option<std::result::Result<Benched, PlayerError>> {
+    pub fn bench(
+        &self,
+        timeout: Duration,
+        stop: &AtomicBool,
+    ) -> Option<std::result::Result<Benched, PlayerError>> {
         match &self.kind {
-            Kind::Program(program) => Some(program.bench(stop)),
+            Kind::Program(program) => Some(program.bench(timeout, stop)),
             Kind::InProcess(..) => None,
         }
     }

@@ -60,7 +60,7 @@ impl Rewrite {
         let mut movetext = Movetext::new(out);
         let text = &text[span.movetext..span.end];
         let mut unread = 0;
-        let line = Line { ply: ply_of(&start), position: start, before: None };
+        let line = Line { board: Board::new(&start), position: start };
         let mut writer = Writer::new(self, &mut movetext, text, line, 0, &mut unread);
         // The parser has found no error; whatever a variation holds is none of the mainline.
         let _ = movetext::read(text, &mut writer);
@@ -120,10 +120,6 @@ fn tag_name(name: &str) -> String {
     lead.chars().chain(letters).collect()
 }
 
-fn ply_of(position: &Chess) -> u64 {
-    2 * u64::from(position.fullmoves().get()) + u64::from(position.turn().is_black())
-}
-
 /// Text as UTF-8, or else as Latin-1.
 fn decoded(text: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(text) {
@@ -132,14 +128,11 @@ fn decoded(text: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// Where the moves of a mainline or variation have come to.
+/// Where the moves of a mainline or variation have come to: the position as it is parsed, and as it is written.
 #[derive(Clone)]
 struct Line {
-    /// Twice the move number, and 1 more if Black is to move.
-    ply: u64,
+    board: Board,
     position: Chess,
-    /// The position before the last move, from which a variation starts; `None` before the first move.
-    before: Option<Chess>,
 }
 
 struct Writer<'a, 'o> {
@@ -147,6 +140,8 @@ struct Writer<'a, 'o> {
     out: &'a mut Movetext<'o>,
     text: &'a [u8],
     line: Line,
+    /// The position before the last move, from which a variation starts; `None` before the first move.
+    before: Option<Line>,
     /// The next move has its number, whoever makes it.
     numbered: bool,
     /// Variations around it; a variation opens with its first token.
@@ -164,7 +159,7 @@ impl<'a, 'o> Writer<'a, 'o> {
         depth: usize,
         unread: &'a mut u64,
     ) -> Writer<'a, 'o> {
-        Writer { how, out, text, line, numbered: true, depth, opens: depth > 0, unread }
+        Writer { how, out, text, line, before: None, numbered: true, depth, opens: depth > 0, unread }
     }
 
     fn push(&mut self) {
@@ -175,23 +170,29 @@ impl<'a, 'o> Writer<'a, 'o> {
     }
 
     fn number(&mut self) {
-        let black = self.line.ply % 2 == 1;
+        let black = self.line.board.turn().is_black();
         if std::mem::take(&mut self.numbered) || !black {
-            let _ = write!(self.out.token, "{}{}", self.line.ply / 2, if black { "..." } else { "." });
+            let _ =
+                write!(self.out.token, "{}{}", self.line.board.fullmoves, if black { "..." } else { "." });
             self.push();
         }
     }
 
-    /// Writes the token of a ply with its glyphs (`!?`), and goes on to the position after it.
-    fn ply(&mut self, span: TokenSpan, after: Chess) {
+    /// Keeps the position for a variation on the next move.
+    fn keep_before(&mut self) {
+        if self.how.has(Part::Variations) {
+            self.before = Some(self.line.clone());
+        }
+    }
+
+    /// Writes the token of a ply with its glyphs (`!?`).
+    fn ply(&mut self, span: TokenSpan) {
         if self.how.has(Part::Glyphs) {
             let rest = self.text[span.end..].trim_ascii_start();
             let marks = rest.iter().take_while(|b| matches!(b, b'!' | b'?'));
             self.out.token.extend(marks.map(|&b| char::from(b)));
         }
         self.push();
-        self.line.ply += 1;
-        self.line.before = Some(std::mem::replace(&mut self.line.position, after));
     }
 
     fn as_read(&mut self, span: TokenSpan) {
@@ -223,8 +224,7 @@ impl<'a, 'o> Writer<'a, 'o> {
 
     /// Whether a variation could be written.
     fn nested(&mut self, text: &[u8]) -> bool {
-        let Some(position) = self.line.before.clone().filter(|_| self.depth < DEEPEST) else { return false };
-        let line = Line { ply: self.line.ply - 1, position, before: None };
+        let Some(line) = self.before.clone().filter(|_| self.depth < DEEPEST) else { return false };
         let (mark, unread) = (self.out.mark(), *self.unread);
         let mut inner = Writer::new(self.how, self.out, text, line, self.depth + 1, self.unread);
         let sound = movetext::read(text, &mut inner).is_ok() && !inner.opens;
@@ -241,37 +241,36 @@ impl<'a, 'o> Writer<'a, 'o> {
 
 impl Visitor for Writer<'_, '_> {
     fn play(&mut self, parsed: ParsedMove, span: TokenSpan) -> Result<(), MoveError> {
-        let step = Board::new(&self.line.position).find(parsed);
-        let m = step.and_then(|step| PackedMove(step.packed()).unpack(&self.line.position));
-        let m = m.ok_or(MoveError::Illegal(span))?;
+        let step = self.line.board.find(parsed).ok_or(MoveError::Illegal(span))?;
+        let m = PackedMove(step.packed()).unpack(&self.line.position).ok_or(MoveError::Illegal(span))?;
         self.number();
-        let mut after = self.line.position.clone();
-        after.play_unchecked(m);
+        self.keep_before();
         match self.how.notation {
             None => self.as_read(span),
-            Some(notation) => {
-                write_move(&mut self.out.token, &self.line.position, m, notation);
-                if notation != Notation::Uci && after.is_check() {
-                    self.out.token.push(if after.legal_moves().is_empty() { '#' } else { '+' });
-                }
-            }
+            Some(notation) => write_move(&mut self.out.token, &self.line.position, m, notation),
         }
-        self.ply(span, after);
+        self.line.board.play(step);
+        self.line.position.play_unchecked(m);
+        if self.line.board.in_check && matches!(self.how.notation, Some(Notation::San | Notation::Lan)) {
+            self.out.token.push(if self.line.position.legal_moves().is_empty() { '#' } else { '+' });
+        }
+        self.ply(span);
         Ok(())
     }
 
     fn pass(&mut self, span: TokenSpan) -> Result<(), MoveError> {
-        if self.line.position.is_check() {
-            return Err(MoveError::PassInCheck(span));
-        }
-        let after = null_move(&self.line.position).ok_or(MoveError::PassInCheck(span))?;
+        let after = null_move(&self.line.position).filter(|_| !self.line.board.in_check);
+        let after = after.ok_or(MoveError::PassInCheck(span))?;
         self.number();
+        self.keep_before();
         match self.how.notation {
             None => self.as_read(span),
             Some(Notation::Uci) => self.out.token.push_str("0000"),
             Some(_) => self.out.token.push_str("--"),
         }
-        self.ply(span, after);
+        self.line.board.pass();
+        self.line.position = after;
+        self.ply(span);
         Ok(())
     }
 

@@ -12,9 +12,6 @@ use super::patterns::{number_in, pattern};
 use super::wait::{ProcessError, Wait};
 use crate::PlayerError;
 
-/// Longest time of one benchmark.
-const TIMEOUT: Duration = Duration::from_secs(600);
-
 /// What a benchmark says at its end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Benched {
@@ -54,7 +51,7 @@ impl Said {
 
 impl Program {
     /// Runs the program with its arguments, by default `bench`, until it ends.
-    pub(crate) fn bench(&self, stop: &AtomicBool) -> Result<Benched, PlayerError> {
+    pub(crate) fn bench(&self, timeout: Duration, stop: &AtomicBool) -> Result<Benched, PlayerError> {
         let mut command = self.command();
         if self.args.is_empty() {
             command.arg("bench");
@@ -62,14 +59,14 @@ impl Program {
         let mut process = self.spawn(&mut command)?;
         process.close_input();
         let mut said = Said::default();
-        let wait = Wait { deadline: Some(Instant::now() + TIMEOUT), stop };
+        let wait = Wait { deadline: Some(Instant::now() + timeout), stop };
         let ended = process.read(&wait, |line| {
             said.hear(line);
             None::<()>
         });
         match ended {
             Ok(()) | Err(ProcessError::Closed) => {}
-            Err(error) => return Err(process.unanswered(error, "`bench`", TIMEOUT)),
+            Err(error) => return Err(process.unanswered(error, "`bench`", timeout)),
         }
         // Some engines write the end on standard error.
         let end = process.post_mortem();
