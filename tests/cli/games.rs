@@ -155,6 +155,9 @@ fn filters_judge_games_and_their_positions() {
     let longer = records.iter().filter(|record| record.ply == 80).count() as u64;
     assert_eq!(written("--filter ply --filter-set ply.min=80"), Some(longer));
     assert_eq!(written("--filter ply --filter-set ply.min=79 --positions 2"), Some(longer));
+    // Random filters draw by game and ply: about half of the games, not all or none.
+    let half = written("--filter random_skip --filter ply --filter-set ply.max=0").unwrap();
+    assert!((1_800..2_150).contains(&half), "{half}");
     let drawn =
         written("--filter result --filter-set result.white_wins=false --filter-set result.black_wins=false");
     let counts = json(folder.path(), &format!("games {games} --dry-run --count Result"));
@@ -166,6 +169,12 @@ fn files_of_some_games_hold_what_one_file_does() {
     let folder = tempfile::tempdir().unwrap();
     let games = fixture("engine.pgn.zst");
     fs::write(folder.path().join("part-0005.pgn.bz2"), "").unwrap();
+    // A numbered file that is read is not replaced.
+    let line = format!("games {games} part-0005.pgn.bz2 --per-file 100 -o part.pgn.bz2");
+    let run = patzer(folder.path(), &line.split(' ').collect::<Vec<_>>());
+    let error = String::from_utf8(run.stderr).unwrap();
+    assert!(error.contains("part-0005.pgn.bz2: is one of the files that are read"), "{error}");
+    assert_eq!(fs::read(folder.path().join("part-0005.pgn.bz2")).unwrap(), b"");
     let run = patzer(folder.path(), &["games", &games, "--per-file", "150", "-o", "part.pgn.bz2"]);
     assert!(String::from_utf8(run.stdout).unwrap().contains("→ part-0001.pgn.bz2 to part-0004.pgn.bz2"));
     assert!(String::from_utf8(run.stderr).unwrap().contains("part-0005.pgn.bz2: is of an earlier run"));

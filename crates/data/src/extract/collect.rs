@@ -100,7 +100,13 @@ impl<'a> Collector<'a> {
         match parsed {
             ParsedEvent::Chunk(block) => self.take_block(*block),
             ParsedEvent::Other(event) => {
-                let end = FileEnd::of(event, self.files, self.settings.keep_partial, self.notice)?;
+                let end = FileEnd::of(
+                    event,
+                    self.files,
+                    self.settings.keep_partial,
+                    "nothing was written",
+                    self.notice,
+                )?;
                 self.damage.extend(end.damage.clone());
                 self.end_file(end)
             }

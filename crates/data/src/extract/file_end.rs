@@ -15,11 +15,13 @@ pub(crate) struct FileEnd {
 }
 
 impl FileEnd {
-    /// `keep_partial`: a damaged file's readable games are kept; otherwise its damage is an error.
+    /// `keep_partial`: a damaged file's readable games are kept; otherwise its damage is an error, which says what the run has
+    /// `left`.
     pub(crate) fn of(
         event: Event,
         files: &[PathBuf],
         keep_partial: bool,
+        left: &str,
         notice: &mut (dyn FnMut(Notice) + Send),
     ) -> Result<FileEnd> {
         match event {
@@ -37,9 +39,9 @@ impl FileEnd {
                 notice(Notice::Damage(text.clone()));
                 Ok(FileEnd { file, sha256, bytes, damage: Some(text) })
             }
-            Event::Broken { error, .. } => Err(Error::input(format!(
-                "{error}; nothing was written; --keep-partial keeps what could be read"
-            ))),
+            Event::Broken { error, .. } => {
+                Err(Error::input(format!("{error}; {left}; --keep-partial keeps what could be read")))
+            }
             Event::Failed(error) => Err(error),
             Event::Chunk(_) => Err(Error::internal("a chunk was not parsed")),
         }

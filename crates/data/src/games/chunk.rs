@@ -72,14 +72,15 @@ impl Selector<'_> {
         let mut records = Vec::new();
         let mut rewritten = String::new();
         for (index, span) in chunk.games.iter().enumerate() {
-            if self.settings.shard.is_some_and(|shard| !shard.has(chunk.number + index as u64)) {
+            let number = chunk.number + index as u64;
+            if self.settings.shard.is_some_and(|shard| !shard.has(number)) {
                 // Its tags suffice to recognise a file of games.
                 selected.plausible |= span.movetext > span.start;
                 continue;
             }
             selected.games += 1;
             records.clear();
-            let game = parser.parse(&chunk.text, span, 0, &mut records);
+            let game = parser.parse(&chunk.text, span, number as u32, &mut records);
             selected.plausible |= game.plausible;
             let cut = (chunk.truncated && index + 1 == chunk.games.len()).then(|| GameError {
                 line: span.line,

@@ -12,10 +12,12 @@ pub(super) struct GameFiles {
     per_file: Option<u64>,
     current: Option<(CompressedOutput, u64)>,
     written: Vec<PathBuf>,
+    /// Files that are read, which no output may replace.
+    inputs: Vec<PathBuf>,
 }
 
 impl GameFiles {
-    pub(super) fn create(path: &Path, per_file: Option<u64>) -> Result<GameFiles> {
+    pub(super) fn create(path: &Path, per_file: Option<u64>, inputs: &[PathBuf]) -> Result<GameFiles> {
         let name = path.to_string_lossy().to_ascii_lowercase();
         let is_pgn = patzer_pgn::ENDINGS.iter().any(|ending| name.ends_with(ending));
         let is_stream = path == Path::new("-") || patzer_io::is_stream(path);
@@ -26,7 +28,9 @@ impl GameFiles {
         if is_stream && per_file.is_some() {
             return Err(Error::usage("--per-file needs the name of a file that it can number, with -o"));
         }
-        let mut files = GameFiles { path: path.to_path_buf(), per_file, current: None, written: Vec::new() };
+        let inputs = inputs.iter().filter_map(|path| path.canonicalize().ok()).collect();
+        let (path, written) = (path.to_path_buf(), Vec::new());
+        let mut files = GameFiles { path, per_file, current: None, written, inputs };
         files.open()?;
         Ok(files)
     }
@@ -34,6 +38,9 @@ impl GameFiles {
     fn open(&mut self) -> Result<()> {
         let number = self.written.len() + 1;
         let path = if self.per_file.is_some() { numbered(&self.path, number) } else { self.path.clone() };
+        if path.canonicalize().is_ok_and(|path| self.inputs.contains(&path)) {
+            return Err(Error::data(path, "is one of the files that are read; name another with -o"));
+        }
         self.current = Some((CompressedOutput::create(&path, None, false)?, 0));
         self.written.push(path);
         Ok(())

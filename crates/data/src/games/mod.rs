@@ -55,6 +55,16 @@ pub struct Settings {
     pub count: Vec<String>,
 }
 
+impl Settings {
+    /// What a run that ends early has left.
+    fn left(&self) -> &'static str {
+        match self.per_file {
+            Some(_) => "the files that were full are written",
+            None => "nothing was written",
+        }
+    }
+}
+
 /// How many of their plies make games the same.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unique {
@@ -120,7 +130,7 @@ pub fn select(
         files,
         settings,
         seen: settings.unique.map(|_| KeySet::new()),
-        output: output.map(|path| GameFiles::create(path, settings.per_file)).transpose()?,
+        output: output.map(|path| GameFiles::create(path, settings.per_file, files)).transpose()?,
         rejects: settings.rejects.as_deref().map(rejects::create).transpose()?,
         scores: ScoreCounts::default(),
         plausible: false,
@@ -134,10 +144,7 @@ pub fn select(
         let most = CHUNKS * rayon::current_num_threads();
         let batch: Vec<Surveyed> = std::iter::from_fn(|| reader.next_event()).take(most).collect();
         if interrupt::requested() {
-            return Err(Error::Interrupted(match settings.per_file {
-                Some(_) => "the files that were full are written",
-                None => "nothing was written",
-            }));
+            return Err(Error::Interrupted(settings.left()));
         }
         let last = batch.is_empty();
         (collector.notice)(Notice::Bytes(reader.bytes()));
@@ -175,7 +182,13 @@ impl Collector<'_> {
         match event {
             SelectedEvent::Chunk(chunk) => self.take_chunk(*chunk),
             SelectedEvent::Other(event) => {
-                let end = FileEnd::of(event, self.files, self.settings.keep_partial, self.notice)?;
+                let end = FileEnd::of(
+                    event,
+                    self.files,
+                    self.settings.keep_partial,
+                    self.settings.left(),
+                    self.notice,
+                )?;
                 if !std::mem::take(&mut self.plausible) {
                     return Err(no_games(&self.files[end.file]));
                 }

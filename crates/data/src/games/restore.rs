@@ -40,7 +40,7 @@ pub fn restore(
     notice: &mut (dyn FnMut(Notice) + Send),
     advance: &mut dyn FnMut(u64),
 ) -> Result<Restored> {
-    let mut out = GameFiles::create(output, per_file)?;
+    let mut out = GameFiles::create(output, per_file, files)?;
     let mut done = Restored::default();
     let (mut chain, mut game, mut records) = (Chain::default(), Game::default(), Vec::new());
     for file in files {
