@@ -202,7 +202,11 @@ impl<'a, 'o> Writer<'a, 'o> {
     /// Writes a comment, over as many lines as it needs.
     fn write_comment(&mut self, text: &str) {
         // A comment to the end of its line may hold what would end one in braces.
-        let text = text.replace('}', ")");
+        let mut text = text.replace('}', ")");
+        // Before another opening brace this would begin a game, as in a comment that was never closed.
+        if text.contains("[Event \"") {
+            text = text.replace('{', "(");
+        }
         let words: Vec<&str> = text.split_whitespace().collect();
         if text.len() <= SHORT {
             let _ = write!(self.out.token, "{{{}}}", words.join(" "));

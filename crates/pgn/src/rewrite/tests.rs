@@ -62,6 +62,14 @@ fn marks_after_a_space_stay_and_names_of_tags_are_made_sound() {
 }
 
 #[test]
+fn a_tag_in_a_comment_begins_no_game() {
+    let text = "[Result \"*\"]\n\n1. e4 ; [Event \"x\"] {y\n e5 *\n";
+    let (text, _) = rewritten(text, &Rewrite::default());
+    assert!(text.ends_with("1. e4 {[Event \"x\"] (y} e5 *\n\n"), "{text}");
+    assert_eq!(rewritten(&text, &Rewrite::default()).0, text);
+}
+
+#[test]
 fn what_the_moves_need_stays() {
     let text = "[FEN \"1r2k1r1/6p1/8/8/8/8/6P1/1R2K1R1 b GBgb - 3 50\"]\n[Variant \"Chess960\"]\n\n50... O-O -- Rf7 *\n";
     let how = Rewrite { notation: Some(Notation::Uci), tags: Some(Vec::new()), ..Rewrite::default() };
