@@ -108,9 +108,12 @@ pub fn result_text(result: Option<i8>) -> &'static str {
 /// The position that a sound game starts from.
 fn start_of(tags: Tags<'_>) -> Chess {
     let chess960 = tags.get("Variant").is_some_and(|name| crate::variant(&name) == Some(true));
-    let standard = fen::text(&Chess::default());
-    let text = tags.get("FEN").map_or(standard, |text| decoded(&text).into_owned());
-    fen::position(&text, chess960).unwrap_or_default()
+    let position = |text: &str| fen::position(text, chess960).unwrap_or_default();
+    match tags.get("FEN") {
+        Some(text) => position(&decoded(&text)),
+        None if chess960 => position(&fen::text(&Chess::default())),
+        None => Chess::default(),
+    }
 }
 
 /// The name of a tag in the characters that PGN has for it; each other one becomes `_`.
@@ -162,20 +165,21 @@ impl<'a, 'o> Writer<'a, 'o> {
         Writer { how, out, text, line, before: None, numbered: true, depth, opens: depth > 0, unread }
     }
 
-    fn push(&mut self) {
+    fn open(&mut self) {
         if std::mem::take(&mut self.opens) {
             self.out.token.insert(0, '(');
         }
+    }
+
+    fn push(&mut self) {
+        self.open();
         self.out.push();
     }
 
     fn number(&mut self) {
-        let black = self.line.board.turn().is_black();
-        if std::mem::take(&mut self.numbered) || !black {
-            let _ =
-                write!(self.out.token, "{}{}", self.line.board.fullmoves, if black { "..." } else { "." });
-            self.push();
-        }
+        let first = std::mem::take(&mut self.numbered);
+        self.open();
+        self.out.number(self.line.board.fullmoves, self.line.board.turn(), first);
     }
 
     /// Keeps the position for a variation on the next move.

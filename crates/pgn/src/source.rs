@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
+use super::game::GameError;
 use super::split::{GameSpan, GameSplitter};
 use patzer_io::Digest;
 use patzer_io::error::{Error, Result};
@@ -33,6 +34,15 @@ pub struct Chunk {
     pub games: Vec<GameSpan>,
     /// The last game is incomplete because the file could not be read further.
     pub truncated: bool,
+}
+
+impl Chunk {
+    /// The error of a game, by its place in the chunk, if the file breaks off in it.
+    pub fn cut(&self, index: usize) -> Option<GameError> {
+        let line = self.games[index].line;
+        let cut = self.truncated && index + 1 == self.games.len();
+        cut.then(|| GameError { line, fault_line: line, reason: "the file breaks off in it".into() })
+    }
 }
 
 /// A message from the reader thread. SHA-256 sums are hexadecimal, of the file's bytes on disk, and empty unless asked

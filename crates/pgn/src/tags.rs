@@ -17,6 +17,11 @@ impl<'a> Tags<'a> {
         self.iter().filter(|(n, _)| *n == name.as_bytes()).last().map(|(_, value)| unescaped(value))
     }
 
+    /// The value of a tag as text, where invalid UTF-8 is replaced; empty if it is missing.
+    pub fn text(&self, name: &str) -> String {
+        String::from_utf8_lossy(&self.get(name).unwrap_or_default()).into_owned()
+    }
+
     pub fn iter(&self) -> Iter<'a> {
         Iter(self.0)
     }

@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use shakmaty::san::San;
-use shakmaty::{Chess, Move, Position, Role};
+use shakmaty::{Chess, Color, Move, Position, Role};
 
+use patzer_chess::fen;
 use patzer_chess::score::{MATE, Score, is_mate};
 
 const WIDTH: usize = 80;
@@ -48,6 +49,15 @@ impl Movetext<'_> {
         self.token.clear();
     }
 
+    /// Writes the number of a move of White, or of whoever makes the `first` move.
+    pub fn number(&mut self, number: u32, turn: Color, first: bool) {
+        if turn.is_white() || first {
+            push_number(&mut self.token, number.into());
+            self.token.push_str(turn.fold_wb(".", "..."));
+            self.push();
+        }
+    }
+
     /// Writes to the end of the last token, such as a closing parenthesis.
     pub(crate) fn attach(&mut self, mark: char) {
         self.out.push(mark);
@@ -77,6 +87,17 @@ pub fn write_tag(out: &mut String, name: &str, value: &str) {
         out.push(c);
     }
     out.push_str("\"]\n");
+}
+
+/// Appends the tags that a start other than the standard one needs; Chess960 by `chess960` or by its castling rights.
+pub fn write_start(out: &mut String, start: &Chess, chess960: bool) {
+    if *start != Chess::default() {
+        write_tag(out, "SetUp", "1");
+        write_tag(out, "FEN", &fen::text(start));
+    }
+    if chess960 || start.castles().mode().is_chess960() {
+        write_tag(out, "Variant", "Chess960");
+    }
 }
 
 /// Appends a legal move of a position, without a mark for check or mate.

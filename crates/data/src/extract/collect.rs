@@ -20,7 +20,6 @@ use super::scores::ScoreCounts;
 use super::{BAD_GAME, BadGame, FileEnd, NO_RESULT, Notice, Settings, Summary};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::GameError;
 
 pub(super) struct Collector<'a> {
     files: &'a [PathBuf],
@@ -125,10 +124,8 @@ impl<'a> Collector<'a> {
         block.skipped.add_to(&mut self.summary.games_skipped);
         block.conflicts.add_to(&mut self.summary.results_conflicting);
         block.dropped.add_to(&mut self.summary.dropped);
-        for (game, fault) in std::mem::take(&mut block.bad) {
-            let file = self.files[block.file].display().to_string();
-            let GameError { line, fault_line, reason } = fault;
-            let bad = BadGame { file, game, line, fault_line, reason };
+        for (game, error) in std::mem::take(&mut block.bad) {
+            let bad = BadGame::of(&self.files[block.file], game, error);
             (self.notice)(Notice::BadGame(bad.to_string()));
             self.bad.push(bad);
         }
@@ -199,9 +196,7 @@ impl<'a> Collector<'a> {
         summary.bytes_read = self.sources.iter().filter_map(|source| source.bytes).sum();
         summary.scores = Some(self.scores.summary(|file| self.files[file].display().to_string()));
         if summary.games_bad == summary.games && self.passed == 0 && self.settings.shard.is_none() {
-            let (games, first) =
-                (summary.games, self.bad.first().map(BadGame::to_string).unwrap_or_default());
-            return Err(Error::input(format!("{first}; none of the {games} games could be read")));
+            return Err(BadGame::all(&self.bad));
         }
         // A run that resumes from a complete checkpoint has nothing to add.
         if self.journal.as_ref().is_some_and(|(journal, _)| !journal.is_complete()) {

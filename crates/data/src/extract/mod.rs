@@ -4,6 +4,7 @@
 //! before, in the order of the input, through the later stages. So the dataset depends on the input, the filters and the
 //! seed alone. The [`Summary`] counts every game and every position that was read.
 
+mod batches;
 mod collect;
 mod file_end;
 mod journal;
@@ -14,8 +15,6 @@ mod summary;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rayon::prelude::*;
-
 use super::dedupe::{Dedupe, Keep};
 use super::filter::Pipeline;
 use super::format::metadata::Shard;
@@ -23,13 +22,15 @@ use super::format::visits;
 use super::funnel::FunnelCounts;
 use super::output_stage::{OutputSettings, OutputStage};
 use super::{AnyWriter, Metadata, Target, memory, rejects, spill};
+pub(crate) use batches::each_batch;
 use collect::Collector;
 pub(crate) use file_end::FileEnd;
 use journal::Journal;
+pub(crate) use parse::ReasonCounts;
 use parse::{BufferPool, ChunkParser};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::{ScoreOptions, Surveyed, SurveyedReader};
+use patzer_pgn::{ScoreOptions, SurveyedReader};
 pub use scores::{ScoreSummary, SourceSummary, UnreadSample};
 pub use summary::{BadGame, Notice, Summary};
 
@@ -131,26 +132,20 @@ pub fn extract(
         let key = stages.dedupe.filter(|_| !resumes);
         let parser = ChunkParser { filters, settings, key, next_game, pool: &pool };
         let mut reader = SurveyedReader::start(files.to_vec(), settings.scores.clone(), true)?;
-        let mut parsed = Vec::new();
         let threads = rayon::current_num_threads();
         let most = (settings.memory() / 4 / CHUNK_BYTES).clamp(threads, 16 * threads);
-        loop {
-            let batch: Vec<Surveyed> = std::iter::from_fn(|| reader.next_event()).take(most).collect();
-            if interrupt::requested() {
-                collector.checkpoint()?;
-                return Err(interrupted(resumes));
-            }
-            let last = batch.is_empty();
-            collector.progress(reader.bytes());
-            let (taken, next) = rayon::join(
-                || std::mem::take(&mut parsed).into_iter().try_for_each(|parsed| collector.take(parsed)),
-                || batch.into_par_iter().map(|event| parser.parse(event)).collect(),
-            );
-            taken?;
-            parsed = next;
-            if last {
-                break;
-            }
+        let whole = each_batch(
+            &mut reader,
+            most,
+            |event| parser.parse(event),
+            |parsed, bytes| {
+                collector.progress(bytes);
+                parsed.into_iter().try_for_each(|parsed| collector.take(parsed))
+            },
+        )?;
+        if !whole {
+            collector.checkpoint()?;
+            return Err(interrupted(resumes));
         }
     }
     let mut summary = collector.finish(filters).map_err(|error| match interrupt::requested() {

@@ -90,11 +90,11 @@ impl BufferPool {
 
 /// Counts by reason, in a list since there are few reasons.
 #[derive(Default)]
-pub(super) struct ReasonCounts(Vec<(&'static str, u64)>);
+pub(crate) struct ReasonCounts(Vec<(&'static str, u64)>);
 
 impl ReasonCounts {
     #[inline]
-    fn add(&mut self, reason: &'static str, count: u64) {
+    pub(crate) fn add(&mut self, reason: &'static str, count: u64) {
         if count == 0 {
             return;
         }
@@ -104,7 +104,7 @@ impl ReasonCounts {
         }
     }
 
-    pub(super) fn add_to(&self, totals: &mut BTreeMap<String, u64>) {
+    pub(crate) fn add_to(&self, totals: &mut BTreeMap<String, u64>) {
         for (reason, count) in &self.0 {
             *totals.entry(reason.to_string()).or_default() += count;
         }
@@ -167,16 +167,10 @@ impl ChunkParser<'_> {
             let (first, positions) = (game.records.start, game.records.len() as u64);
             let visits = parser.visits.iter().flatten();
             block.visits.extend(visits.map(|visits| ExtraRow::of_visits(visits)));
-            let cut_short = chunk.truncated && index + 1 == chunk.games.len();
             block.plausible |= game.plausible;
             block.read += positions;
             block.null_moves += u64::from(game.null_moves);
-            let cut = cut_short.then(|| GameError {
-                line: span.line,
-                fault_line: span.line,
-                reason: "the file breaks off in it".into(),
-            });
-            if let Some(fault) = cut.or(game.error) {
+            if let Some(fault) = chunk.cut(index).or(game.error) {
                 self.reject(&mut block, chunk, span, &fault.reason);
                 block.bad.push((chunk.first + index as u64, fault));
                 if !settings.keep_partial || game.result.is_none() {

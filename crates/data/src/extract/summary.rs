@@ -1,6 +1,7 @@
 //! Counts of an extraction: games and positions read, kept and dropped.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,6 +10,7 @@ use super::super::funnel::FunnelStep;
 use super::super::output_stage::OutputCounts;
 use super::scores::ScoreSummary;
 use patzer_io::error::{Error, Result};
+use patzer_pgn::GameError;
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Summary {
@@ -55,6 +57,20 @@ pub struct BadGame {
     /// Line of the fault; the game's first line if the fault has no place.
     pub fault_line: u64,
     pub reason: String,
+}
+
+impl BadGame {
+    /// `game`: its number in the file, from 1.
+    pub(crate) fn of(file: &Path, game: u64, error: GameError) -> BadGame {
+        let GameError { line, fault_line, reason } = error;
+        BadGame { file: file.display().to_string(), game, line, fault_line, reason }
+    }
+
+    /// The error of a run in which every game is broken.
+    pub(crate) fn all(bad: &[BadGame]) -> Error {
+        let first = bad.first().map(BadGame::to_string).unwrap_or_default();
+        Error::input(format!("{first}; none of the {} games could be read", bad.len()))
+    }
 }
 
 impl std::fmt::Display for BadGame {

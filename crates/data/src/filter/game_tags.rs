@@ -74,8 +74,7 @@ impl GameTags {
 
     /// The value of a tag; empty if it is missing.
     pub fn value(&self, tag: &str) -> String {
-        let value = tags::Tags::new(&self.text).get(tag).unwrap_or_default();
-        String::from_utf8_lossy(&value).into_owned()
+        tags::Tags::new(&self.text).text(tag)
     }
 }
 

@@ -1,16 +1,15 @@
 //! Selects games of a chunk, on any thread.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::super::Record;
-use super::super::extract::NO_RESULT;
+use super::super::extract::{NO_RESULT, ReasonCounts};
 use super::super::filter::{FilterSet, GameTags};
 use super::super::rejects;
 use super::{BAD_GAME, POSITIONS, Settings, Unique};
 use patzer_chess::rng::mix;
 use patzer_pgn::{
-    Chunk, Event, Game, GameError, GameSpan, Parser, ScoreTally, Scoring, Survey, Surveyed, result_text, tags,
+    Chunk, Event, Game, GameError, GameSpan, Parser, ScoreTally, Scoring, Survey, Surveyed, result_text,
 };
 
 pub(super) enum SelectedEvent {
@@ -24,8 +23,8 @@ pub(super) struct SelectedChunk {
     pub(super) games: u64,
     /// Broken games, their numbers counted in the file.
     pub(super) bad: Vec<(u64, GameError)>,
-    pub(super) dropped: BTreeMap<&'static str, u64>,
-    pub(super) conflicts: BTreeMap<&'static str, u64>,
+    pub(super) dropped: ReasonCounts,
+    pub(super) conflicts: ReasonCounts,
     pub(super) variations_unread: u64,
     /// Text of the games that stay, one after the other.
     pub(super) text: Vec<u8>,
@@ -82,20 +81,15 @@ impl Selector<'_> {
             records.clear();
             let game = parser.parse(&chunk.text, span, number as u32, &mut records);
             selected.plausible |= game.plausible;
-            let cut = (chunk.truncated && index + 1 == chunk.games.len()).then(|| GameError {
-                line: span.line,
-                fault_line: span.line,
-                reason: "the file breaks off in it".into(),
-            });
             let tagged = span.movetext > span.start;
             let text = &chunk.text[span.start..span.end];
-            let fault = cut.or(game.error.clone());
+            let fault = chunk.cut(index).or(game.error.clone());
             let kept = match &fault {
                 Some(_) => Err(BAD_GAME),
                 None => self.keep(&game, chunk, span, &records, parser.clocks.as_deref()),
             };
             if let Err(reason) = kept {
-                *selected.dropped.entry(reason).or_default() += 1;
+                selected.dropped.add(reason, 1);
                 if self.settings.rejects.is_some() {
                     let reason = fault.as_ref().map_or(reason, |fault| &fault.reason);
                     rejects::push(&mut selected.rejects, text, reason, tagged);
@@ -104,7 +98,7 @@ impl Selector<'_> {
                 continue;
             }
             if let Some(conflict) = game.conflict {
-                *selected.conflicts.entry(conflict.name()).or_default() += 1;
+                selected.conflicts.add(conflict.name(), 1);
             }
             match &self.settings.rewrite {
                 None => rejects::push_game(&mut selected.text, text),
@@ -165,8 +159,7 @@ impl Selector<'_> {
             if name == "Result" {
                 return result_text(game.result).to_string();
             }
-            let raw = game.tags.iter().filter(|(tag, _)| *tag == name.as_bytes()).last();
-            raw.map_or_else(String::new, |(_, value)| tags::plain(value).into_owned())
+            game.tags.text(name)
         };
         self.settings.count.iter().map(value).collect()
     }

@@ -13,11 +13,10 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use rayon::prelude::*;
 use serde::Serialize;
 
 use super::extract::scores::ScoreCounts;
-use super::extract::{BAD_GAME, BadGame, FileEnd, Notice, ScoreSummary};
+use super::extract::{BAD_GAME, BadGame, FileEnd, Notice, ScoreSummary, each_batch};
 use super::filter::{DUPLICATES, Pipeline};
 use super::format::any::no_games;
 use super::format::metadata::Shard;
@@ -27,8 +26,7 @@ use super::rejects;
 use chunk::{SelectedChunk, SelectedEvent, Selector};
 use files::GameFiles;
 use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
-use patzer_pgn::{GameError, Rewrite, ScoreOptions, Surveyed, SurveyedReader};
+use patzer_pgn::{Rewrite, ScoreOptions, SurveyedReader};
 pub use restore::{Restored, restore};
 
 /// Chunks of 64 KiB for each thread in a batch.
@@ -139,24 +137,18 @@ pub fn select(
     };
     let selector = Selector { filters, settings };
     let mut reader = SurveyedReader::start(files.to_vec(), ScoreOptions::default(), false)?;
-    let mut selected = Vec::new();
-    loop {
-        let most = CHUNKS * rayon::current_num_threads();
-        let batch: Vec<Surveyed> = std::iter::from_fn(|| reader.next_event()).take(most).collect();
-        if interrupt::requested() {
-            return Err(Error::Interrupted(settings.left()));
-        }
-        let last = batch.is_empty();
-        (collector.notice)(Notice::Bytes(reader.bytes()));
-        let (taken, next) = rayon::join(
-            || std::mem::take(&mut selected).into_iter().try_for_each(|event| collector.take(event)),
-            || batch.into_par_iter().map(|event| selector.select(event)).collect(),
-        );
-        taken?;
-        selected = next;
-        if last {
-            break;
-        }
+    let most = CHUNKS * rayon::current_num_threads();
+    let whole = each_batch(
+        &mut reader,
+        most,
+        |event| selector.select(event),
+        |selected, bytes| {
+            (collector.notice)(Notice::Bytes(bytes));
+            selected.into_iter().try_for_each(|event| collector.take(event))
+        },
+    )?;
+    if !whole {
+        return Err(Error::Interrupted(settings.left()));
     }
     let mut summary = collector.finish(filters.judges_positions())?;
     summary.seconds = started.elapsed().as_secs_f64();
@@ -204,15 +196,10 @@ impl Collector<'_> {
         self.summary.games += chunk.games;
         self.summary.games_bad += chunk.bad.len() as u64;
         self.summary.variations_unread += chunk.variations_unread;
-        for (reason, count) in &chunk.dropped {
-            *self.summary.dropped.entry(reason.to_string()).or_default() += count;
-        }
-        for (from, count) in &chunk.conflicts {
-            *self.summary.results_conflicting.entry(from.to_string()).or_default() += count;
-        }
-        for (game, GameError { line, fault_line, reason }) in std::mem::take(&mut chunk.bad) {
-            let file = self.files[chunk.file].display().to_string();
-            let bad = BadGame { file, game, line, fault_line, reason };
+        chunk.dropped.add_to(&mut self.summary.dropped);
+        chunk.conflicts.add_to(&mut self.summary.results_conflicting);
+        for (game, error) in std::mem::take(&mut chunk.bad) {
+            let bad = BadGame::of(&self.files[chunk.file], game, error);
             (self.notice)(Notice::BadGame(bad.to_string()));
             self.summary.bad_games.push(bad);
         }
@@ -247,8 +234,7 @@ impl Collector<'_> {
             return Err(Error::internal(format!("{} games were read, {counted} are counted", summary.games)));
         }
         if summary.games > 0 && summary.games_bad == summary.games {
-            let first = summary.bad_games.first().map(BadGame::to_string).unwrap_or_default();
-            return Err(Error::input(format!("{first}; none of the {} games could be read", summary.games)));
+            return Err(BadGame::all(&summary.bad_games));
         }
         let names = |file: usize| self.files[file].display().to_string();
         summary.scores = scored.then(|| self.scores.summary(names));

@@ -4,18 +4,17 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
-use shakmaty::{CastlingMode, Chess, Move, Position};
+use shakmaty::{Chess, Move, Position};
 
 use super::files::GameFiles;
 use crate::extract::Notice;
 use crate::format::chain::Chain;
 use crate::format::registry::Format;
 use crate::{AnyReader, Record, flags};
-use patzer_chess::fen;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::result_text;
-use patzer_pgn::write::{Movetext, Notation, push_number, push_score, write_move, write_tag};
+use patzer_pgn::write::{Movetext, Notation, push_score, write_move, write_start, write_tag};
 
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Restored {
@@ -86,11 +85,7 @@ impl Game {
         write_tags(&mut self.text, first, start);
         let mut movetext = Movetext::new(&mut self.text);
         for (nth, (record, position, played)) in self.plies.iter().enumerate() {
-            if position.turn().is_white() || nth == 0 {
-                push_number(&mut movetext.token, position.fullmoves().get().into());
-                movetext.token.push_str(position.turn().fold_wb(".", "..."));
-                movetext.push();
-            }
+            movetext.number(position.fullmoves().get(), position.turn(), nth == 0);
             write_move(&mut movetext.token, position, *played, Notation::San);
             if record.has(flags::GIVES_CHECK) {
                 let mate = record.to_end == 0 && record.has(flags::MATE_END);
@@ -116,13 +111,7 @@ fn write_tags(out: &mut String, first: &Record, start: &Chess) {
     seven.iter().for_each(|(name, value)| write_tag(out, name, value));
     write_tag(out, "Black", "?");
     write_tag(out, "Result", result_text(Some(first.result)));
-    if *start != Chess::default() {
-        write_tag(out, "SetUp", "1");
-        write_tag(out, "FEN", &fen::text(start));
-    }
-    if start.castles().mode() == CastlingMode::Chess960 || first.has(flags::CHESS960) {
-        write_tag(out, "Variant", "Chess960");
-    }
+    write_start(out, start, first.has(flags::CHESS960));
     out.push('\n');
 }
 

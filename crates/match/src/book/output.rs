@@ -38,11 +38,7 @@ pub fn to_pgn(opening: &Opening, number: usize, white_score: Score) -> String {
     text.push('\n');
     let (mut position, mut movetext) = (start.clone(), Movetext::new(&mut text));
     for (at, &m) in moves.iter().enumerate() {
-        let (full, white) = (position.fullmoves(), position.turn().is_white());
-        if white || at == 0 {
-            let _ = write!(movetext.token, "{full}{}", if white { "." } else { "..." });
-            movetext.push();
-        }
+        movetext.number(position.fullmoves().get(), position.turn(), at == 0);
         SanPlus::from_move_and_play_unchecked(&mut position, m).append_to_string(&mut movetext.token);
         movetext.push();
     }

@@ -10,12 +10,12 @@ mod eco;
 mod movetext;
 mod style;
 
-use shakmaty::fen::{Epd, Fen};
+use shakmaty::fen::Epd;
 use shakmaty::{Chess, Color, EnPassantMode, Position};
 
 use crate::openings::Opening;
 use crate::{Control, Game, Pair, Reason, TimeSettings};
-use patzer_pgn::write::write_tag;
+use patzer_pgn::write::{write_start, write_tag};
 
 pub use self::date::{clock, today};
 pub use self::movetext::write_game;
@@ -92,17 +92,12 @@ fn write_tags(
             tag(name, engine);
         }
     }
-    if *start != Chess::default() {
-        tag("SetUp", "1");
-        tag("FEN", &Fen::from_position(start, EnPassantMode::Legal).to_string());
-    }
-    if start.castles().mode().is_chess960() {
-        tag("Variant", "Chess960");
-    }
+    write_start(out, start, false);
     if *minimal {
         out.push('\n');
         return;
     }
+    let mut tag = |name: &str, value: &str| write_tag(out, name, value);
     if let Some([begin, end]) = game.clock {
         tag("GameDuration", &clock(end.duration_since(begin).unwrap_or_default()));
         tag("GameStartTime", &date::moment(begin));

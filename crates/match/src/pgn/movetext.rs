@@ -2,14 +2,14 @@
 
 use std::fmt::Write;
 
-use shakmaty::{Chess, Position};
+use shakmaty::Position;
 
 use super::comment::comment;
 use super::style::PgnStyle;
 use super::{Header, ending, write_tags};
 use crate::openings::Opening;
 use crate::{Game, Reason};
-use patzer_pgn::write::{Movetext, Notation, push_number, write_move};
+use patzer_pgn::write::{Movetext, Notation, write_move};
 
 /// Writes a game with an empty line after it. `players` are the indices of White and Black; the moves of the opening, if
 /// they are known, come first.
@@ -31,7 +31,7 @@ pub fn write_game(
     let mut remarks = game.remarks.iter().peekable();
     for (ply, played) in game.moves.iter().enumerate() {
         let last = ply + 1 == game.moves.len();
-        push_move_number(&mut text, &position, ply == 0 && opening.is_none());
+        text.number(position.fullmoves().get(), position.turn(), ply == 0 && opening.is_none());
         write_move(&mut text.token, &position, played.m, style.notation);
         position.play_unchecked(played.m);
         // Only the last move can be mate: skip move generation for the others.
@@ -63,19 +63,10 @@ pub fn write_game(
     out.push_str("\n\n");
 }
 
-/// Appends the number of a move of White, or of the first move.
-fn push_move_number(text: &mut Movetext, position: &Chess, first: bool) {
-    if position.turn().is_white() || first {
-        push_number(&mut text.token, position.fullmoves().get().into());
-        text.token.push_str(if position.turn().is_white() { "." } else { "..." });
-        text.push();
-    }
-}
-
 fn write_opening(text: &mut Movetext, opening: &Opening, style: &PgnStyle) {
     let mut position = opening.start.clone();
     for (ply, &m) in opening.moves.iter().enumerate() {
-        push_move_number(text, &position, ply == 0);
+        text.number(position.fullmoves().get(), position.turn(), ply == 0);
         write_move(&mut text.token, &position, m, style.notation);
         position.play_unchecked(m);
         if style.notation != Notation::Uci && position.is_check() {
