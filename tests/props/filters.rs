@@ -72,6 +72,7 @@ fn values(row: &'static Row, numbers: &[u64]) -> Option<(Vec<String>, ParamValue
             Kind::Switch(_) => number.is_multiple_of(2).to_string(),
             Kind::Choice(words) => words[number as usize % words.len()].to_string(),
             Kind::Text(default) => [default, "*a*", "2020", "C"][number as usize % 4].to_string(),
+            Kind::File => "fixtures/perft.epd".to_string(),
         };
         let list: Vec<String> = (0..p.kind.count()).map(|_| one(*numbers.next().unwrap())).collect();
         let text = list.join(",");

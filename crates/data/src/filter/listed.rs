@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::Record;
-use super::registry::{Filter, ParamValues, Row, choice, params, text};
+use super::registry::{Filter, ParamValues, Row, choice, file, params};
 use crate::format::any::{AnyReader, format_of};
 use crate::format::epd;
 use crate::key_set::KeySet;
@@ -17,11 +17,7 @@ pub(super) const ROWS: &[Row] = &[Row::position(
     "listed",
     "the position is in a file, or with keep=listed is not (board, side to move, castling, en passant)",
     &[
-        text(
-            "file",
-            "a dataset in any format, or lines that begin with a FEN, as test suites and books are",
-            "",
-        ),
+        file("file", "a dataset in any format, or lines that begin with a FEN, as test suites and books are"),
         choice("keep", "which positions stay", &["others", "listed"]),
     ],
     listed,

@@ -26,6 +26,8 @@ pub enum Kind {
     Choice(&'static [&'static str]),
     /// Any text.
     Text(&'static str),
+    /// The name of a file, which has no default.
+    File,
 }
 
 /// A parameter of a filter: a field of its parameter struct.
@@ -57,6 +59,10 @@ pub(super) const fn choice(name: Str, about: Str, words: &'static [Str]) -> Para
 
 pub(super) const fn text(name: Str, about: Str, default: Str) -> Param {
     Param { name, about, kind: Kind::Text(default) }
+}
+
+pub(super) const fn file(name: Str, about: Str) -> Param {
+    Param { name, about, kind: Kind::File }
 }
 
 #[derive(Deserialize)]
@@ -290,6 +296,7 @@ impl Kind {
             Kind::Switch(default) => Value::Boolean(*default),
             Kind::Choice(words) => Value::String(words[0].into()),
             Kind::Text(default) => Value::String((*default).into()),
+            Kind::File => Value::String(String::new()),
         }
     }
 
@@ -297,7 +304,7 @@ impl Kind {
         let number = |text: &str| text.trim().parse().ok().map(Value::Float);
         match self {
             Kind::Switch(_) => text.parse().ok().map(Value::Boolean),
-            Kind::Choice(_) | Kind::Text(_) => Some(Value::String(text.into())),
+            Kind::Choice(_) | Kind::Text(_) | Kind::File => Some(Value::String(text.into())),
             _ if self.count() > 1 => text.split(',').map(number).collect::<Option<_>>().map(Value::Array),
             _ => number(text),
         }
@@ -325,14 +332,14 @@ impl Kind {
             }
             Kind::Switch(_) => value.as_bool().map(Value::Boolean),
             Kind::Choice(words) => value.as_str().filter(|word| words.contains(word)).map(Value::from),
-            Kind::Text(_) => value.as_str().map(Value::from),
+            Kind::Text(_) | Kind::File => value.as_str().map(Value::from),
         }
     }
 
     /// The values it takes: `a whole number from 1 to 255`.
     fn describe(&self) -> String {
         match self {
-            Kind::Switch(_) | Kind::Choice(_) | Kind::Text(_) => self.range(),
+            Kind::Switch(_) | Kind::Choice(_) | Kind::Text(_) | Kind::File => self.range(),
             Kind::Whole(..) if self.count() == 1 => format!("a whole number from {}", self.range()),
             _ if self.count() == 1 => format!("a number from {}", self.range()),
             _ => format!("a list of {} numbers from {}", self.count(), self.range()),
@@ -346,6 +353,7 @@ impl Kind {
             Kind::Switch(_) => "true or false".into(),
             Kind::Choice(words) => words.join(" or "),
             Kind::Text(_) => "text".into(),
+            Kind::File => "a file".into(),
         }
     }
 }
