@@ -71,6 +71,9 @@ fn values(row: &'static Row, numbers: &[u64]) -> Option<(Vec<String>, ParamValue
             Kind::Real((low, high), _) => (low + (high - low) * (number % 1001) as f64 / 1000.0).to_string(),
             Kind::Switch(_) => number.is_multiple_of(2).to_string(),
             Kind::Choice(words) => words[number as usize % words.len()].to_string(),
+            Kind::Text(default) if p.name == "signatures" => {
+                [default, "KP*vK", "KRP*vKRP*, KPKP", "*vKQ+"][number as usize % 4].to_string()
+            }
             Kind::Text(default) => [default, "*a*", "2020", "C"][number as usize % 4].to_string(),
             Kind::File => "fixtures/perft.epd".to_string(),
         };

@@ -23,6 +23,7 @@ mod random;
 mod registry;
 mod results;
 mod scores;
+mod signature;
 #[cfg(test)]
 mod tests;
 mod wdl_skip;
@@ -45,6 +46,7 @@ static THEMES: &[&[Row]] = &[
     scores::ROWS,
     plies::ROWS,
     material::ROWS,
+    signature::ROWS,
     results::ROWS,
     listed::ROWS,
     random::ROWS,

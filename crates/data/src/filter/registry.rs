@@ -384,8 +384,11 @@ impl fmt::Display for Row {
         let only = if self.is_at_extract_only() { " (at extract only)" } else { "" };
         write!(f, "  {:<16} {}{only}", self.name, self.about)?;
         for p in self.params {
-            let (range, default) = (p.kind.range(), show(&p.kind.default()));
-            write!(f, "\n{:19}{}: {} ({range}, default {default})", "", p.name, p.about)?;
+            write!(f, "\n{:19}{}: {} ({}", "", p.name, p.about, p.kind.range())?;
+            match p.kind {
+                Kind::File => write!(f, ")")?,
+                _ => write!(f, ", default {})", show(&p.kind.default()))?,
+            }
         }
         Ok(())
     }
