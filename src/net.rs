@@ -291,7 +291,6 @@ fn converted_from(path: &Path) -> About {
 
 fn write(path: &Path, network: Network, ui: &Ui) -> Result<Status> {
     let bytes = network.to_bytes();
-    patzer_io::remove_companion(path)?;
     patzer_io::write(path, &bytes)?;
     let read = Read { network, format: Format::Nnue, bytes: bytes.len(), checksum: Checksum::Header };
     ui.result_beside(path, &Info::new(path, &read))

@@ -43,11 +43,15 @@ pub struct DataArgs {
 }
 
 /// Refuses to write over an input.
-pub fn check_output(output: &Path, inputs: &[PathBuf], what: &str) -> Result<()> {
+pub fn check_output<P: AsRef<Path>>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = P>,
+    what: &str,
+) -> Result<()> {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     match real(output) {
-        Some(target) if inputs.iter().any(|path| real(path).as_ref() == Some(&target)) => {
-            Err(Error::data(output, format!("is one of the {what}; name another file with -o")))
+        Some(target) if inputs.into_iter().any(|path| real(path.as_ref()).as_ref() == Some(&target)) => {
+            Err(Error::data(output, format!("is one of the {what}; name another file")))
         }
         _ => Ok(()),
     }

@@ -6,6 +6,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::engine::{EngineArgs, describe};
+use crate::prepare::check_output;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::number::grouped;
@@ -111,6 +112,7 @@ impl fmt::Display for Made {
 }
 
 pub fn run(args: &MakeArgs, ui: &Ui) -> Result<Status> {
+    check_output(&args.output, &args.files, "inputs")?;
     check_writable(&args.output)?;
     let write = form(&args.output)?;
     let participant = args.engine.participant()?;

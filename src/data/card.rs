@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use crate::prepare::default_dataset;
+use crate::prepare::{check_output, default_dataset};
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::RowGroups;
 use patzer_data::card::Card;
@@ -36,6 +36,9 @@ pub struct CardArgs {
 pub fn run(args: &CardArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let file = args.data.clone().map_or_else(default_dataset, Ok)?;
+    if let Some(output) = &args.output {
+        check_output(output, [&file], "inputs")?;
+    }
     let data = RowGroups::open_source(&file, args.format)?;
     let mut card = ui.with_progress("reading", 0, |bar| Card::of(data, |n| bar.inc(n)))?;
     card.front_matter = args.front_matter;

@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::prepare::files_or_default;
+use crate::prepare::{check_output, files_or_default};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::memory;
@@ -50,6 +50,9 @@ const EXAMPLES: &str = "Examples:\n  \
 pub fn run(args: &StatsArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let files = files_or_default(&args.data)?;
+    if let Some(path) = &args.piece_target {
+        check_output(path, &files, "inputs")?;
+    }
     if let Some(folder) = &args.svg {
         std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
     }

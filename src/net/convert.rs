@@ -6,6 +6,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 
 use super::{Checksum, Format, Info, Read, converted_from, read, taken_as, write};
+use crate::prepare::check_output;
 use crate::{Error, Result, Status, Ui};
 use patzer_eval::nnue::layout::{Dtype, LAYOUTS, Layout, NamedLayout, Padding};
 use patzer_eval::nnue::{Architecture, file};
@@ -163,6 +164,7 @@ impl Units {
 pub(super) fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     let by_name = if args.output.extension().is_some_and(|e| e == "nnue") { "nnue" } else { "raw" };
     let to = args.to.as_deref().unwrap_or(by_name);
+    check_output(&args.output, [&args.input], "inputs")?;
     let of_output = to != "nnue";
     let Read { network, format, .. } = from(args, !of_output, ui)?;
     if !of_output {

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 use self::weights::lines;
 use super::read;
+use crate::prepare::check_output;
 use crate::{Error, Result, Status, Ui};
 use patzer_chess::score::MATE_IN_MAX;
 use patzer_eval::nnue::network::{QA, QB, SCALE, Weights};
@@ -128,6 +129,7 @@ pub(super) fn run(args: &EmitArgs, ui: &Ui) -> Result<Status> {
     };
     let network = read(&args.file, None, None)?.network;
     let output = args.output.clone().unwrap_or_else(|| language.file().into());
+    check_output(&output, [&args.file], "inputs")?;
     let shape = network.architecture();
     if let Some(block) = shape.features.blocks().iter().find(|block| !BLOCKS.contains(&block.name)) {
         let reason = format!("its feature block `{}` has no code to emit", block.name);

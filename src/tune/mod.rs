@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::prepare::DataArgs;
+use crate::prepare::{DataArgs, check_output};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::{FittedRuns, Scale, Settings, TunedWeight};
@@ -236,6 +236,14 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
 }
 
 impl TuneArgs {
+    /// Whether a file can be written, and is none that the run reads.
+    fn check_output(&self, output: &Path) -> Result<()> {
+        let inputs = [&self.data.data, &self.net_args.validation_data, &self.traces.traces];
+        let recipe = self.net_args.recipe.iter().map(PathBuf::from);
+        check_output(output, inputs.into_iter().flatten().cloned().chain(recipe), "inputs")?;
+        io::check_writable(output)
+    }
+
     /// `runs/new.hce` for `some/new.hce.toml`, without --run.
     fn folder(&self, output: &Path) -> PathBuf {
         self.run.clone().unwrap_or_else(|| match output.file_name() {
@@ -247,7 +255,7 @@ impl TuneArgs {
     /// The output and the run's folder; whether they can be written is known before hours are spent on them.
     fn places(&self, default: &str) -> Result<(PathBuf, RunFolder)> {
         let output = self.output.clone().unwrap_or_else(|| PathBuf::from(default));
-        io::check_writable(&output)?;
+        self.check_output(&output)?;
         let earlier = match (self.net_args.resume, self.overwrite) {
             (true, _) => Earlier::Resume,
             (_, true) => Earlier::Overwrite,

@@ -19,7 +19,7 @@ pub(super) struct NetArgs {
     /// A built-in recipe (default, small, mirrored, bucketed, perspective, thesis, embedded) or a TOML file: all that
     /// training depends on besides the data [default: small below a million positions, else default]
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "hce")]
-    recipe: Option<String>,
+    pub(super) recipe: Option<String>,
 
     /// Hidden neurons for each perspective: (768 → N) × 2 → 1, and of further layers: 256,16,32 [default: the recipe's]
     #[arg(long, value_name = "N[,N]", value_delimiter = ',', conflicts_with = "hce")]
@@ -31,7 +31,7 @@ pub(super) struct NetArgs {
     /// Positions of other games to validate with, filtered and resolved as the data; nothing of the data is held out
     /// then. May be given several times [default: --validation of the games]
     #[arg(long, value_name = "FILE", conflicts_with_all = ["hce", "traces", "validation"])]
-    validation_data: Vec<PathBuf>,
+    pub(super) validation_data: Vec<PathBuf>,
 
     /// Another value for any key of the recipe, such as king_buckets=five; may be given several times
     #[arg(long, value_name = "KEY=VALUE", conflicts_with = "hce")]
@@ -69,7 +69,12 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         return Err(Error::usage("the stages of the recipe name their data; leave out DATA"));
     }
     let (output, mut folder) = args.places("new.nnue")?;
-    args.net_args.floats.as_deref().map_or(Ok(()), patzer_io::check_writable)?;
+    if let Some(floats) = &args.net_args.floats {
+        args.check_output(floats)?;
+        if *floats == output {
+            return Err(Error::usage("--floats and --output name the same file"));
+        }
+    }
     let mut run = Run::new(args, &folder, ui)?;
     // The number before filters is often known at once; filters may still leave fewer.
     if args.net_args.recipe.is_none()

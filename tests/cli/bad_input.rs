@@ -132,6 +132,23 @@ fn files_of_games_that_are_none() {
 }
 
 #[test]
+fn outputs_that_are_inputs() {
+    refuse(&[
+        ("tune labelled.parquet -o labelled.parquet", &["labelled.parquet", "is one of the inputs"]),
+        ("tune labelled.parquet --floats labelled.parquet", &["labelled.parquet", "is one of the inputs"]),
+        ("tune labelled.parquet --floats new.nnue", &["--floats and --output name the same file"]),
+        ("net emit good.nnue --language c -o good.nnue", &["good.nnue", "is one of the inputs"]),
+        ("net convert good.nnue good.nnue --to bullet", &["good.nnue", "is one of the inputs"]),
+        ("data card good.parquet -o good.parquet", &["good.parquet", "is one of the inputs"]),
+        ("data stats good.parquet --piece-target good.parquet", &["good.parquet", "is one of the inputs"]),
+        ("rate good.pgn --csv good.pgn", &["good.pgn", "is one of the files of games"]),
+        ("report good.parquet -o good.parquet", &["good.parquet", "is one of the inputs"]),
+        ("wdl --model good.pgn --histogram good.pgn", &["good.pgn", "is one of the inputs"]),
+        ("moves fit labelled.parquet -o labelled.parquet", &["labelled.parquet", "is one of the inputs"]),
+    ]);
+}
+
+#[test]
 fn datasets_that_are_none() {
     let bad = [
         ("none.parquet", "no such file"),

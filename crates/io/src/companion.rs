@@ -1,13 +1,13 @@
 //! Companion lines: the SHA-256 of a file that has no checksum of its own, in `NAME.sha256` beside it as `sha256sum`
 //! writes and checks it.
 
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, Result};
-use crate::files::{Output, is_stream, raw, remove_if_exists, write};
+use crate::files::{is_stream, raw, write};
 
 /// The most bytes of a companion that are read: a digest and any file name.
 const LIMIT: u64 = 1 << 14;
@@ -40,19 +40,8 @@ pub fn write_companion(path: &Path, sha256_hex: &str) -> Result<()> {
 
 /// Writes a whole file atomically, and its companion.
 pub fn write_with_companion(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut out = Output::create(path)?;
-    out.write_all(bytes).map_err(|e| Error::io(path, e))?;
-    remove_companion(path)?;
-    out.commit()?;
+    write(path, bytes)?;
     write_companion(path, &sha256(bytes))
-}
-
-/// Removes the companion of a file that is about to be replaced, so that a stop in between leaves none that is wrong.
-pub fn remove_companion(path: &Path) -> Result<()> {
-    if has_none(path) {
-        return Ok(());
-    }
-    remove_if_exists(&companion_path(path))
 }
 
 /// Reads the digest that the companion of a file records, in lowercase; `None` without a companion.
@@ -144,8 +133,7 @@ mod tests {
             assert!(error.contains("SHA-256 differ"), "{error}");
             write_with_companion(&path, b"others").unwrap();
             assert!(verify_companion(&path).unwrap());
-            remove_companion(&path).unwrap();
-            remove_companion(&path).unwrap();
+            write(&path, b"others again").unwrap();
             assert_eq!(companion(&path).unwrap(), None);
         }
         let known = "9a129038d9a00aed0cf6a7ea059ca50a813449061ab87848cf1a13eafdf33b2c";

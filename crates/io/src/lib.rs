@@ -14,8 +14,7 @@ mod printable;
 pub mod run_folder;
 
 pub use companion::{
-    companion, companion_path, remove_companion, sha256, verify_companion, write_companion,
-    write_with_companion,
+    companion, companion_path, sha256, verify_companion, write_companion, write_with_companion,
 };
 pub use digest::Digest;
 pub use files::{

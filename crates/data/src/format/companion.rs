@@ -69,7 +69,6 @@ impl Hashed {
     pub fn commit(self) -> Result<()> {
         let Some(hash) = self.hash else { return self.out.commit() };
         let hash = hash.finish().map_err(|e| Error::io(&self.path, e))?;
-        patzer_io::remove_companion(&self.path)?;
         self.out.commit()?;
         patzer_io::write_companion(&self.path, &hash)
     }

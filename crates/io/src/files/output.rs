@@ -5,6 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::BUFFER;
+use crate::companion::companion_path;
 use crate::error::{Error, Result};
 
 /// A file that appears under its name only with [`Output::commit`]; before, it is a temporary file in the same folder.
@@ -85,7 +86,8 @@ impl Output {
         Ok(Output { path: path.to_path_buf(), target })
     }
 
-    /// Renames the finished file to its final name.
+    /// Renames the finished file to its final name. The companion of a file that it replaces goes first, so that none is left
+    /// that is wrong.
     pub fn commit(self) -> Result<()> {
         let path = self.path;
         match self.target {
@@ -93,6 +95,7 @@ impl Output {
             Target::File(out, path_to) => {
                 let file = out.into_inner().map_err(|e| Error::io(&path, e.into_error()))?;
                 file.as_file().sync_data().map_err(|e| Error::io(&path, e))?;
+                remove_if_exists(&companion_path(&path))?;
                 file.persist(&path_to).map_err(|e| Error::io(&path, e.error))?;
                 sync_folder(&path_to);
                 Ok(())
