@@ -74,6 +74,7 @@ impl Notices {
         for (believed, games) in conflicts {
             let why = match believed.as_str() {
                 "tag" => "with a Result tag that differs from the end of the moves; the tag is believed",
+                "movetext" => "with a result after the moves and a Result tag of `*`; the moves are believed",
                 _ => "with an end on the board that the result does not say; the board is believed",
             };
             ui.warn(format_args!("{} {why} ({believed})", counted(*games, "game")));

@@ -212,15 +212,25 @@ fn games_of_a_dataset_come_back() {
         // Games without moves leave no position, so the others have new numbers.
         let same = |a: &Record, b: &Record| *a == Record { game: a.game, ..*b };
         assert!(before.iter().zip(&after).all(|(a, b)| same(a, b)), "{name}");
-        // Other formats keep games without depths and moves of a book.
+        // Other formats keep games and scores without depths and moves of a book.
         done(here, "data convert in.parquet -o in.vf --no-score 0 -q");
+        done(here, "data convert in.vf -o in_vf.parquet -q");
         let summary = json(here, "data games in.vf -o viri.pgn");
         assert_eq!(summary["gaps"], 0);
         done(here, "extract viri.pgn -o viri.parquet -q");
+        let [vf, viri] = ["in_vf.parquet", "viri.parquet"].map(read);
         let bare = |record: &Record| {
-            (record.board, record.turn, record.ply, record.played, record.result, record.to_capture)
+            (
+                record.board,
+                record.turn,
+                record.ply,
+                record.played,
+                record.result,
+                record.to_capture,
+                record.score,
+            )
         };
-        assert!(before.iter().map(bare).eq(read("viri.parquet").iter().map(bare)), "{name}");
+        assert!(vf.iter().map(bare).eq(viri.iter().map(bare)), "{name}");
     }
     // Stretches between the positions that a filter drops.
     done(here, "data convert in.parquet -o quiet.parquet --filter capture -q");

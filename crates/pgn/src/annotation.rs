@@ -140,19 +140,19 @@ impl Value {
                 let plies = moves.saturating_mul(2);
                 Value::MatePlies(if gives == to_move { plies.saturating_sub(1) } else { plies }, gives)
             }
-            Value::Number(hundredths, true) if factor == 1.0 => {
-                numeric_mate(hundredths, to_move).unwrap_or(self)
+            Value::Number(hundredths, decimal) if decimal || factor != 1.0 => {
+                numeric_mate((hundredths as f32 * factor).round() as i32, to_move).unwrap_or(self)
             }
             other => other,
         }
     }
 }
 
-/// Mates that GUIs write as numbers of pawns: 327.67 − plies (ChessBase, old UCI GUIs: 32,767 is mate), and 1000.05 for a
-/// mate in 5 moves (the convention of XBoard's protocol).
-fn numeric_mate(hundredths: i32, to_move: bool) -> Option<Value> {
-    let gives = hundredths > 0;
-    match hundredths.unsigned_abs() {
+/// Mates that GUIs write as numbers, here in centipawns: 32,767 − plies (ChessBase, old UCI GUIs), and 100,005 for a mate in 5
+/// moves (the convention of XBoard's protocol).
+fn numeric_mate(cp: i32, to_move: bool) -> Option<Value> {
+    let gives = cp > 0;
+    match cp.unsigned_abs() {
         cp @ 32_700..=32_767 => Some(Value::MatePlies((32_767 - cp).max(1), gives)),
         cp @ 100_001..=100_500 => Some(Value::MateMoves(cp - 100_000, gives).on_move(to_move, 1.0)),
         _ => None,
@@ -217,9 +217,14 @@ fn slash(number: &Number<'_>, text: &[u8], dialect: Option<DialectId>) -> Option
 
 /// The dialect of `score/depth`, by the time that follows.
 fn timed(number: &Number<'_>, text: &[u8]) -> DialectId {
-    let whole = text.iter().take_while(|b| b.is_ascii_digit()).count();
+    let digits = |text: &[u8]| text.iter().take_while(|b| b.is_ascii_digit()).count();
+    let mut whole = digits(text);
+    // XBoard writes minutes and seconds from a minute on.
+    while whole > 0 && text[whole..].first() == Some(&b':') && digits(&text[whole + 1..]) == 2 {
+        whole += 3;
+    }
     let fraction = text[whole..].strip_prefix(b".");
-    let tenths = fraction.map_or(0, |f| 1 + f.iter().take_while(|b| b.is_ascii_digit()).count());
+    let tenths = fraction.map_or(0, |f| 1 + digits(f));
     let rest = &text[whole + tenths..];
     match rest {
         _ if whole == 0 => COMPACT,

@@ -3,7 +3,8 @@
 //! A null move (`--`, `Z0`, `0000`, `null`) passes the turn where that is legal. It counts as a ply for the distances
 //! and for `ply`, but the position before it gives no record.
 //!
-//! Conflicting results: checkmate or stalemate on the board decides, then the Result tag, then the movetext.
+//! Conflicting results: checkmate or stalemate on the board decides, then the Result tag, then the movetext; `*` in one of the
+//! two decides nothing, but is counted as a conflict.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -32,6 +33,7 @@ pub enum ResultConflict {
     Checkmate,
     Stalemate,
     Tag,
+    Movetext,
 }
 
 impl ResultConflict {
@@ -41,6 +43,7 @@ impl ResultConflict {
             ResultConflict::Checkmate => "checkmate",
             ResultConflict::Stalemate => "stalemate",
             ResultConflict::Tag => "tag",
+            ResultConflict::Movetext => "movetext",
         }
     }
 }
@@ -83,7 +86,8 @@ impl Default for Parser {
 #[derive(Default)]
 struct RuleTags<'a> {
     tagged: bool,
-    result: Option<i8>,
+    /// `Some(None)` for `*`.
+    result: Option<Option<i8>>,
     fen: Option<&'a [u8]>,
     chess960: bool,
     other_variant: bool,
@@ -113,7 +117,7 @@ impl Parser {
         let first = records.len();
         let mut game = Game {
             records: first..first,
-            result: rules.result,
+            result: rules.result.flatten(),
             conflict: None,
             error: None,
             other_variant: rules.other_variant,
@@ -162,7 +166,7 @@ impl Parser {
             game.error = Some(GameError { line: span.line, fault_line, reason });
         }
         let mut mate = false;
-        game.result = rules.result.or(recorder.result);
+        game.result = rules.result.flatten().or(recorder.result.flatten());
         if game.error.is_none() {
             let ending = recorder.end_on_board(game.result);
             mate = matches!(ending, Some(Ending::Checkmate(_)));
@@ -199,12 +203,19 @@ fn begins_a_game(movetext: &[u8]) -> bool {
     digits == 0 || text[digits..].first() != Some(&b'.') || &text[..digits] == b"1"
 }
 
-fn conflict(tag: Option<i8>, text: Option<i8>, ending: Option<Ending>) -> Option<ResultConflict> {
-    let differs = |from: i8| tag.is_some_and(|r| r != from) || text.is_some_and(|r| r != from);
-    match ending {
-        Some(Ending::Checkmate(result)) if differs(result) => Some(ResultConflict::Checkmate),
-        Some(Ending::Stalemate) if differs(0) => Some(ResultConflict::Stalemate),
-        _ => (tag.is_some() && text.is_some() && tag != text).then_some(ResultConflict::Tag),
+/// The results of tag and movetext: `Some(None)` for `*`.
+fn conflict(
+    tag: Option<Option<i8>>,
+    text: Option<Option<i8>>,
+    ending: Option<Ending>,
+) -> Option<ResultConflict> {
+    let differs = |from: i8| [tag, text].into_iter().flatten().flatten().any(|r| r != from);
+    match (ending, tag, text) {
+        (Some(Ending::Checkmate(result)), ..) if differs(result) => Some(ResultConflict::Checkmate),
+        (Some(Ending::Stalemate), ..) if differs(0) => Some(ResultConflict::Stalemate),
+        (None, Some(Some(tag)), Some(text)) if text != Some(tag) => Some(ResultConflict::Tag),
+        (None, Some(None), Some(Some(_))) => Some(ResultConflict::Movetext),
+        _ => None,
     }
 }
 
@@ -265,7 +276,7 @@ fn rule_tags(tags: Tags<'_>) -> RuleTags<'_> {
     for (name, value) in tags.iter() {
         rules.tagged = true;
         match name {
-            b"Result" => rules.result = movetext::result(value.trim_ascii()).flatten(),
+            b"Result" => rules.result = movetext::result(value.trim_ascii()),
             b"FEN" => rules.fen = Some(value),
             b"Variant" => match variant(value) {
                 Some(chess960) => rules.chess960 = chess960,

@@ -35,8 +35,8 @@ pub(super) struct Recorder<'a> {
     bad_visits: Option<(usize, String)>,
     /// Null moves played.
     pub(super) passes: u32,
-    /// The movetext's result from White's side.
-    pub(super) result: Option<i8>,
+    /// The movetext's result from White's side; `Some(None)` for `*`.
+    pub(super) result: Option<Option<i8>>,
     ended: bool,
     next_score: Option<(Score, DialectId)>,
     /// The last move was a null move, whose comments belong to no record.
@@ -242,7 +242,7 @@ impl Visitor for Recorder<'_> {
 
     fn result(&mut self, result: Option<i8>) {
         self.ended = true;
-        self.result = self.result.or(result);
+        self.result = self.result.or(Some(result));
     }
 }
 

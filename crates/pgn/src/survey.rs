@@ -143,6 +143,8 @@ struct Count {
 #[derive(Default)]
 struct Counts {
     of: [Count; DIALECTS.len()],
+    /// Scores of the dialect `eval-cp` in games that have decimals after `[%eval` too.
+    evals_beside_decimals: u64,
 }
 
 impl Counts {
@@ -150,11 +152,15 @@ impl Counts {
     fn look(&mut self, chunk: &Chunk) {
         for span in &chunk.games {
             let mut text = &chunk.text[span.movetext..span.end];
+            let (decimals, whole) = (self.of[EVAL].decimal, self.of[EVAL_CP].scores);
             while let Some(open) = memchr(b'{', text) {
                 text = &text[open + 1..];
                 let Some(close) = memchr(b'}', text) else { break };
                 self.add(&text[..close]);
                 text = &text[close..];
+            }
+            if self.of[EVAL].decimal > decimals {
+                self.evals_beside_decimals += self.of[EVAL_CP].scores - whole;
             }
         }
     }
@@ -173,12 +179,13 @@ impl Counts {
     }
 
     /// The dialect that a file's comments of dialect `id` count under. Scores without a plus are XBoard's where others have
-    /// one, whole numbers are pawns where others have decimals, and a few scores without a time are as the others.
+    /// one, whole numbers are pawns where others of their games have decimals, and a few scores without a time are as the
+    /// others.
     fn counted_as(&self, id: DialectId) -> DialectId {
         let scores = |id: DialectId| self.of[id].scores;
         match id {
             CHESSBASE if scores(XBOARD) > 0 && 100 * scores(XBOARD) >= scores(CHESSBASE) => XBOARD,
-            EVAL_CP if self.of[EVAL].decimal > 0 && 100 * self.of[EVAL].decimal >= scores(EVAL_CP) => EVAL,
+            EVAL_CP if 2 * self.evals_beside_decimals > scores(EVAL_CP) => EVAL,
             COMPACT => {
                 let timed = [CUTECHESS, XBOARD, CHESSBASE, ARENA, COMMA];
                 let most = timed.into_iter().max_by_key(|id| scores(*id)).unwrap_or(COMPACT);

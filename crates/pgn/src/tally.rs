@@ -157,6 +157,15 @@ impl ScoreTally {
         })
     }
 
+    /// Whether the scores agree with the results far less for one side to move: games of several origins, some of which write
+    /// the mover's scores and others White's.
+    pub fn is_mixed(&self) -> bool {
+        self.senses().is_some_and(|(white, black)| {
+            let (less, more) = (white.abs().min(black.abs()), white.abs().max(black.abs()));
+            self.games >= MIXED_GAMES && more >= CLEAR_MIXTURE && less < more / 3.0
+        })
+    }
+
     /// Change of the result (−1 to 1) for a centipawn near 0, if there are enough positions.
     pub fn slope(&self) -> Option<f64> {
         let enough = self.games >= SLOPE_GAMES && self.small.n >= 2 * ENOUGH_POSITIONS;
@@ -173,6 +182,10 @@ const SLOPE_GAMES: u64 = 100;
 
 /// The least correlation of score and result that counts.
 pub(crate) const CLEAR_CORRELATION: f64 = 0.08;
+
+/// Numbers from which one side's correlation, a third of the other's, is no chance.
+const MIXED_GAMES: u64 = 50;
+const CLEAR_MIXTURE: f64 = 0.3;
 
 #[cfg(test)]
 mod tests {

@@ -142,11 +142,20 @@ fn by_dialect(tally: &ScoreTally) -> BTreeMap<&'static str, u64> {
 }
 
 fn contradiction(name: &str, tally: &ScoreTally) -> Option<String> {
-    let (white, black) = tally.senses().filter(|_| tally.is_contradictory())?;
-    Some(format!(
-        "{name}: the scores agree with the results for one side only: correlation {white:+.2} with White to move, \
-         {black:+.2} with Black to move; --eval-side reads them for the other side"
-    ))
+    let (white, black) = tally.senses()?;
+    let correlation = format!("correlation {white:+.2} with White to move, {black:+.2} with Black to move");
+    if tally.is_contradictory() {
+        return Some(format!(
+            "{name}: the scores agree with the results for one side only: {correlation}; --eval-side reads them for the \
+             other side"
+        ));
+    }
+    tally.is_mixed().then(|| {
+        format!(
+            "{name}: the scores agree with the results far better for one side: {correlation}; if it holds games of \
+             several programs, some write the mover's scores and others White's: extract each program's games by themselves"
+        )
+    })
 }
 
 /// Dialects that come first after the part of a file that decides.

@@ -115,16 +115,18 @@ fn write_tags(out: &mut String, first: &Record, start: &Chess) {
     out.push('\n');
 }
 
-/// `{book}`, or the score and the depth, if there is one.
+/// `{book}`, or depth and score as TCEC writes them, whose side, unit and mates no reader has to find out.
 fn write_comment(out: &mut String, record: &Record) {
     if record.has(flags::BOOK) {
         out.push_str("{book}");
     } else if let Some(score) = record.score {
         out.push('{');
-        push_score(out, score.into(), false);
         if let Some(depth) = record.depth {
-            let _ = write!(out, "/{depth}");
+            let _ = write!(out, "d={depth}, ");
         }
+        out.push_str("wv=");
+        let score = i32::from(score);
+        push_score(out, if record.turn.is_white() { score } else { -score }, false);
         out.push('}');
     }
 }

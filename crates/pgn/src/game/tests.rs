@@ -145,7 +145,12 @@ fn conflicting_results_are_decided_by_the_board_then_the_tag() {
         ("[Result \"0-1\"]\n\n1. f3 e5 2. g4 Qh4# 0-1", Some(-1), None),
         ("1. f3 e5 2. g4 Qh4#", Some(-1), None),
         ("[Result \"1-0\"]\n\n1. e4 0-1", Some(1), Some(ResultConflict::Tag)),
-        ("[Result \"1-0\"]\n\n1. e4 *", Some(1), None),
+        ("[Result \"1-0\"]\n\n1. e4 *", Some(1), Some(ResultConflict::Tag)),
+        ("[Result \"1-0\"]\n\n1. e4", Some(1), None),
+        ("[Result \"*\"]\n\n1. e4 0-1", Some(-1), Some(ResultConflict::Movetext)),
+        ("1. e4 0-1", Some(-1), None),
+        ("[Result \"*\"]\n\n1. e4 *", None, None),
+        ("[Result \"*\"]\n\n1. f3 e5 2. g4 Qh4# *", Some(-1), None),
         (
             "[Result \"1-0\"]\n[FEN \"7k/8/5KQ1/8/8/8/8/8 w - - 0 1\"]\n\n1. Kf7 1-0",
             Some(0),

@@ -113,6 +113,34 @@ fn whole_numbers_are_centipawns_where_none_has_decimals() {
 }
 
 #[test]
+fn evaluations_keep_their_unit_when_files_are_merged() {
+    let pawns = rewritten(30, |s, white, _| format!("[%eval {:.2}]", signed(true, s, white)));
+    let centipawns = pawns.replace(".", "");
+    let apart = [&pawns, &centipawns].map(|text| read(text, ScoreOptions::default()).records);
+    for (first, second) in [(0, 1), (1, 0)] {
+        let texts = [&pawns, &centipawns];
+        let merged = read(&(texts[first].clone() + texts[second]), ScoreOptions::default()).records;
+        let expected = apart[first].iter().chain(&apart[second]).map(|r| r.score);
+        assert!(merged.iter().map(|r| r.score).eq(expected));
+    }
+}
+
+#[test]
+fn games_of_two_conventions_in_one_file_are_noticed() {
+    let games = |white_view: bool| {
+        let text = rewritten(100, |s, white, d| format!("{:+.2}/{d} 5", signed(white_view, s, white)));
+        read(&text, ScoreOptions::default()).tally
+    };
+    let (mover, white) = (games(false), games(true));
+    assert!(!mover.is_mixed() && !white.is_mixed());
+    let text = |white_view: bool| {
+        rewritten(100, |s, white, d| format!("{:+.2}/{d} 5", signed(white_view, s, white)))
+    };
+    let both = read(&(text(false) + &text(true)), ScoreOptions::default());
+    assert!(both.tally.is_mixed(), "{:?}", both.tally.senses());
+}
+
+#[test]
 fn too_little_evidence_leaves_the_default_and_says_so() {
     let text = rewritten(1, |s, white, d| format!("{:.2}/{d} 239", signed(true, s, white)));
     let text = text.split("} ").take(9).collect::<Vec<_>>().join("} ") + "} 1-0\n";
