@@ -121,12 +121,28 @@ pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
                      validation loss is too low; hold out other games with --validation-data, or --validation 0"
                 ));
             }
+            Event::NoMoves { path, format } => warn_of_moves(path, format, &ui),
+            Event::BrokenGames { path, positions, games } => {
+                let (path, positions, games) = (path.display(), grouped(positions), grouped(games));
+                ui.warn(format!(
+                    "{path}: {positions} positions are of {games} games, as in a shuffled file: positions held out are no \
+                     strangers, and filters do not see what follows; hold out other games with --validation-data, or \
+                     --validation 0"
+                ));
+            }
             Event::BadLines { path, read, bad, first } => warn_of_bad_lines(path, read, bad, first, &ui),
             Event::Started(label, total) => *bar = ui.progress(label, total),
             Event::Advanced(count) => bar.inc(count),
             Event::Finished => bar.finish_and_clear(),
         }
     }
+}
+
+pub fn warn_of_moves(path: &Path, format: &str, ui: &Ui) {
+    ui.warn(format!(
+        "{}: {format} carries no moves, so filters cannot see the captures, checks and mates that follow",
+        path.display()
+    ));
 }
 
 pub fn warn_of_bad_lines(path: &Path, read: u64, bad: u64, first: &[BadLine], ui: &Ui) {

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::prepare::check_output;
+use crate::prepare::{check_output, warn_of_moves};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::capabilities::Capabilities;
@@ -119,8 +119,12 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         with: args.with,
     };
     let mut writer = AnyWriter::create(&args.output, &target, &metadata)?;
-    if !args.filter.is_empty() {
-        warn_of_distances(&readers, ui);
+    if pipeline.halves().0.looks_at_moves() {
+        let lacking = |reader: &&AnyReader| !reader.format().carries.contains(Capabilities::DISTANCES);
+        readers
+            .iter()
+            .filter(lacking)
+            .for_each(|reader| warn_of_moves(reader.path(), reader.format().name, ui));
     }
     let rows = readers.iter().map(AnyReader::rows).sum::<Option<u64>>().unwrap_or(0);
     let bar = ui.progress("converting", rows);
@@ -203,16 +207,6 @@ fn together(readers: &[AnyReader], pipeline: &Pipeline, licence: &Option<String>
     let unlicensed = metadata.sources.iter_mut().filter(|source| source.licence.is_none());
     unlicensed.for_each(|source| source.licence = licence.clone());
     metadata
-}
-
-fn warn_of_distances(readers: &[AnyReader], ui: &Ui) {
-    let lacking = readers.iter().filter(|reader| !reader.format().carries.contains(Capabilities::DISTANCES));
-    for reader in lacking {
-        let (path, format) = (reader.path().display(), reader.format().name);
-        ui.warn(format_args!(
-            "{path}: {format} carries no moves, so filters cannot see the captures, checks and mates that follow"
-        ));
-    }
 }
 
 #[derive(Debug, Default, Serialize)]

@@ -180,6 +180,15 @@ pub(super) fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     let layout = named.map(|named| (named.layout)()).unwrap_or_default();
     let layout = args.units.change(layout, network.architecture().output_buckets)?;
     let written = layout.write(&network).map_err(|error| Error::data(&args.input, error.to_string()))?;
+    if let Some(named) = named.filter(|named| !named.takes(network.architecture())) {
+        let usual = (named.architecture)().to_string().replacen("->1)", "->N)", 1);
+        ui.warn(format!(
+            "{}: written in the layout {name} ({}), whose networks are {usual}; this one is {}",
+            args.output.display(),
+            named.about,
+            network.architecture()
+        ));
+    }
     let bytes = written.content;
     patzer_io::write_with_companion(&args.output, &bytes)?;
     // Standard output and devices get none.

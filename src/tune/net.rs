@@ -1,8 +1,9 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::{TuneArgs, TuneResult};
 use crate::prepare::{Split, reporter};
 use crate::{Error, Result, Ui, interrupt};
+use patzer_eval::nnue::Network;
 use patzer_eval::nnue::features::{FEATURE_BLOCKS, Features};
 use patzer_io::Limit;
 use patzer_io::number::grouped;
@@ -40,6 +41,10 @@ pub(super) struct NetArgs {
     /// Also write the weights in floats, as safetensors
     #[arg(long, value_name = "FILE", conflicts_with = "hce")]
     floats: Option<PathBuf>,
+
+    /// Also write the network of every N-th epoch to the run's folder, as epoch-0010.nnue
+    #[arg(long, value_name = "N", conflicts_with_all = ["hce", "traces"], value_parser = clap::value_parser!(u32).range(1..))]
+    save_every: Option<u32>,
 
     /// Resume from the checkpoint in the run's folder, if there is one; the result is that of an uninterrupted run
     #[arg(long, conflicts_with = "hce")]
@@ -186,6 +191,9 @@ fn train(
         recipe.k = recipe.k.or(stage.k);
     }
     folder.begin()?.iter().for_each(|note| ui.note(note));
+    if earlier.stages == 0 && run.resume.is_none() {
+        saved_networks(folder.path()).iter().try_for_each(|path| patzer_io::remove_if_exists(path))?;
+    }
     let number = earlier.stages + 1;
     // The settings beside a checkpoint that turns out to be of another run are that run's.
     let resumes = run.resume.is_some();
@@ -240,6 +248,9 @@ struct Run {
     log: Log,
     /// Rows of the log, over all stages.
     rows: usize,
+    /// The run's folder, and how many epochs go from one network saved there to the next; 0 for none.
+    folder: PathBuf,
+    save_every: usize,
     checkpoint: PathBuf,
     /// The checkpoint to go on from, until a stage has taken it.
     resume: Option<Vec<u8>>,
@@ -258,7 +269,19 @@ impl Run {
         let resumes = args.net_args.resume && checkpoint.exists();
         let resume = resumes.then(|| patzer_io::read_as(&checkpoint, kind)).transpose()?;
         let (bar, log) = (indicatif::ProgressBar::hidden(), Log::new(folder.path()));
-        Ok(Run { bar, positions: 0, log, rows: 0, checkpoint, resume, compute, small: false, ui: *ui })
+        Ok(Run {
+            bar,
+            positions: 0,
+            log,
+            rows: 0,
+            folder: folder.path().to_path_buf(),
+            save_every: args.net_args.save_every.unwrap_or(0) as usize,
+            checkpoint,
+            resume,
+            compute,
+            small: false,
+            ui: *ui,
+        })
     }
 
     fn row(&mut self, epoch: &Epoch) {
@@ -298,6 +321,25 @@ impl TrainingCallbacks for Run {
         self.log.save()?;
         patzer_io::write(&self.checkpoint, &state()?)
     }
+
+    fn save_network(&mut self, network: &mut dyn FnMut() -> Result<Network>) -> Result<()> {
+        if self.save_every == 0 || !self.rows.is_multiple_of(self.save_every) {
+            return Ok(());
+        }
+        patzer_io::write(&self.folder.join(format!("epoch-{:04}.nnue", self.rows)), &network()?.to_bytes())
+    }
+}
+
+/// The networks that --save-every wrote to a run's folder.
+fn saved_networks(folder: &Path) -> Vec<PathBuf> {
+    let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    files.filter(|path| is_saved_network(path)).collect()
+}
+
+fn is_saved_network(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str());
+    let number = name.and_then(|name| name.strip_prefix("epoch-")?.strip_suffix(".nnue"));
+    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// Fewer positions than this train a smaller network better.

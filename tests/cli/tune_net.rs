@@ -118,6 +118,15 @@ fn targets_along_the_game_lie_between_score_and_result() {
     assert!(mixed < result, "scores are nearer to what a position says than the result");
     assert!(fault(&folder, "--set td_lambda=2").contains("td_lambda = 2"));
     assert!(fault(&folder, "--set td_lambda=0.5 --set superbatch=1000").contains("in memory"));
+    done(folder.path(), "data convert positions.parquet -o all.bullet");
+    let reason = "all.bullet: td_lambda needs games, and bullet does not say";
+    assert!(fault(&folder, "all.bullet --no-resolve --set td_lambda=0.5").contains(reason));
+    // Shuffled, every position has the same target; batches and losses differ by rounding alone.
+    done(folder.path(), "data shuffle positions.parquet -o shuffled.parquet");
+    let line = "--no-resolve --k 1 --wdl 1 --epochs 1 --validation 0 --batch 1000000 --set td_lambda=0.5";
+    let start = |file: &str| tuned(&folder, &format!("{file} {line}"))["train_loss_before"].as_f64().unwrap();
+    let (ordered, shuffled) = (start("positions.parquet"), start("shuffled.parquet"));
+    assert!((ordered - shuffled).abs() < 1e-5, "{ordered} {shuffled}");
 }
 
 #[test]
@@ -137,6 +146,27 @@ fn other_formats_are_read_without_conversion() {
     // A format that turns boards to the side to move sums in another order.
     let same = |loss: &(u64, f64)| loss.0 == losses[0].0 && (loss.1 - losses[0].1).abs() < 1e-6 * losses[0].1;
     assert!(losses[0].0 > 1000 && losses.iter().all(same), "{losses:?}");
+}
+
+#[test]
+fn networks_of_epochs_are_saved_and_the_last_is_that_of_a_shorter_run() {
+    let folder = folder();
+    let line = "--hidden 16 --validation 0 --set keep=\"last\" --set schedule=\"constant\"";
+    tuned(&folder, &format!("--epochs 5 --save-every 2 {line} -o long.nnue"));
+    let saved = |name: &str| fs::read(folder.path().join("runs/long").join(name));
+    let [two, four] = ["epoch-0002.nnue", "epoch-0004.nnue"].map(|name| saved(name).unwrap());
+    assert!(two != four && ["epoch-0001.nnue", "epoch-0005.nnue"].iter().all(|name| saved(name).is_err()));
+    // What determines a network is written into it, so the shorter run's says another number of epochs.
+    tuned(&folder, &format!("--epochs 4 {line} -o short.nnue"));
+    fs::write(folder.path().join("four.nnue"), four).unwrap();
+    let value = |net: &str| {
+        let output = patzer(folder.path(), &["eval", "--eval", net]);
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        output.stdout
+    };
+    assert_eq!(value("four.nnue"), value("short.nnue"));
+    tuned(&folder, &format!("--epochs 2 --save-every 2 --overwrite {line} -o long.nnue"));
+    assert!(saved("epoch-0002.nnue").is_ok() && saved("epoch-0004.nnue").is_err());
 }
 
 #[test]
@@ -165,6 +195,16 @@ fn other_games_can_validate_and_positions_without_games_leak() {
     assert!(said(&folder, "all.bullet --no-resolve").contains(leak));
     assert!(!said(&folder, "all.bullet --no-resolve --validation 0").contains(leak));
     assert!(!said(&folder, "positions.parquet").contains(leak));
+    // A format that keeps games by the order of positions, shuffled, and filters that ask for moves.
+    done(folder.path(), "data convert positions.parquet -o whole.binpack --no-score 0");
+    done(folder.path(), "data shuffle whole.binpack -o broken.binpack");
+    let (broken, moves) = ("as in a shuffled file", "bullet carries no moves");
+    assert!(said(&folder, "broken.binpack --no-resolve --epochs 2").matches(broken).count() == 1);
+    let streamed = said(&folder, "broken.binpack --no-resolve --epochs 2 --set superbatch=1000");
+    assert!(streamed.matches(broken).count() == 1, "{streamed}");
+    assert!(!said(&folder, "whole.binpack --no-resolve").contains(broken));
+    assert!(said(&folder, "all.bullet --no-resolve --validation 0 --filter capture").contains(moves));
+    assert!(!said(&folder, "all.bullet --no-resolve --validation 0 --filter piece_count").contains(moves));
     let games = format!("{}/fixtures/games.pgn.zst", env!("CARGO_MANIFEST_DIR"));
     done(folder.path(), &format!("extract {games} --sample 500 -o other.parquet"));
     let other = tuned(&folder, "all.bullet --no-resolve --epochs 1 --validation-data other.parquet");

@@ -197,6 +197,11 @@ pub trait TrainingCallbacks {
     fn save_checkpoint(&mut self, _state: &mut dyn FnMut() -> Result<Vec<u8>>) -> Result<()> {
         Ok(())
     }
+
+    /// Called after every epoch, before its checkpoint, with what makes the network of its weights.
+    fn save_network(&mut self, _network: &mut dyn FnMut() -> Result<Network>) -> Result<()> {
+        Ok(())
+    }
 }
 
 impl<F: FnMut(&Epoch)> TrainingCallbacks for F {
@@ -270,6 +275,10 @@ fn fit_stage(
         };
         run.finish(done)?;
         callbacks.epoch(&done);
+        callbacks.save_network(&mut || {
+            let model = Model { parameters: run.backend.validated_weights()?, layout: run.layout.clone() };
+            network(&model, about.clone(), run.loss.k, &loader.sample())
+        })?;
         callbacks.save_checkpoint(&mut || Ok(run.checkpoint(&about.training)?.to_bytes()))?;
     }
     let (Some((best_loss, best_epoch, parameters)), Some(_)) = (run.best.take(), run.epochs.first()) else {
@@ -277,8 +286,7 @@ fn fit_stage(
     };
     let model = Model { parameters, layout: run.layout.clone() };
     let trained = loader.sample();
-    let quantised = model.quantise(about)?.with_wdl_k(run.loss.k.into());
-    let network = sparse_order::in_order_of_zeros(quantised, &trained)?;
+    let network = network(&model, about, run.loss.k, &trained)?;
     let judged = if validation.is_empty() { &trained[..] } else { validation };
     let losses = Losses {
         train: CpuGradient::once(&model, settings).mean_loss(&model, run.loss, target, &trained),
@@ -292,6 +300,11 @@ fn fit_stage(
     let parameters = network.parameters();
     let device = run.backend.device().to_string();
     Ok(Outcome { network, epochs: run.epochs, best_epoch, losses, quantisation, parameters, device, model })
+}
+
+/// The network of trained weights; `trained` are some of the positions.
+fn network(model: &Model, about: About, k: f32, trained: &[TrainItem]) -> Result<Network> {
+    sparse_order::in_order_of_zeros(model.quantise(about)?.with_wdl_k(k.into()), trained)
 }
 
 pub fn random_network(hidden: usize, seed: u64) -> Result<Network> {

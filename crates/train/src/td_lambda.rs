@@ -13,19 +13,25 @@ use patzer_data::FAR;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct GamePosition {
     pub item: TrainItem,
-    pub game: u32,
+    /// Positions of one game have one group.
+    pub group: u64,
     pub ply: u16,
     /// Plies before the last move of the game; 255 for further.
     pub to_end: u8,
 }
 
-/// Replaces results by λ-returns. Positions of a game must follow one another in order.
+/// Replaces results by λ-returns, whatever the order of the positions.
 pub fn apply_td_lambda(positions: &mut [GamePosition], lambda: f32, k: f32) {
-    let mut next: Option<(u32, u16, f32)> = None;
-    for played in positions.iter_mut().rev() {
+    let mut order: Vec<usize> = (0..positions.len()).collect();
+    order.sort_by_key(|&index| (positions[index].group, positions[index].ply));
+    let mut next: Option<(u64, u16, f32)> = None;
+    for index in order.into_iter().rev() {
+        let played = &mut positions[index];
         let item = &mut played.item;
         let (plies, after) = match next {
-            Some((game, ply, value)) if game == played.game && ply > played.ply => (ply - played.ply, value),
+            Some((group, ply, value)) if group == played.group && ply > played.ply => {
+                (ply - played.ply, value)
+            }
             _ if played.to_end == FAR => (u16::from(FAR), item.expected()),
             _ => (u16::from(played.to_end) + 1, item.expected()),
         };
@@ -35,7 +41,7 @@ pub fn apply_td_lambda(positions: &mut [GamePosition], lambda: f32, k: f32) {
             now + lambda.powi(plies.into()) * (after - now)
         });
         item.result = ((2.0 * value - 1.0) * f32::from(WIN)).round() as i16;
-        next = Some((played.game, played.ply, value));
+        next = Some((played.group, played.ply, value));
     }
 }
 
@@ -56,7 +62,7 @@ mod tests {
                 result: WIN,
                 ply: ply as u16,
             },
-            game: 3,
+            group: 3,
             ply: ply as u16,
             to_end: (scores.len() - 1 - ply) as u8,
         };
@@ -79,6 +85,17 @@ mod tests {
     }
 
     #[test]
+    fn the_order_of_positions_changes_nothing() {
+        let mut ordered = game(&[439, 439, 0, -20]);
+        let other = game(&[100, 50]).into_iter().map(|position| GamePosition { group: 9, ..position });
+        ordered.extend(other);
+        let mut shuffled: Vec<GamePosition> = [4, 2, 0, 5, 3, 1].map(|index| ordered[index]).to_vec();
+        apply_td_lambda(&mut ordered, 0.7, 1.0);
+        apply_td_lambda(&mut shuffled, 0.7, 1.0);
+        assert_eq!(shuffled, [4, 2, 0, 5, 3, 1].map(|index| ordered[index]));
+    }
+
+    #[test]
     fn the_ends_are_result_and_score_and_gaps_count_their_plies() {
         for (lambda, value) in [(1.0, 1.0), (0.0, 0.5)] {
             let mut positions = game(&[0, 0, 0]);
@@ -93,7 +110,7 @@ mod tests {
         apply_td_lambda(&mut gap, 0.8, 1.0);
         assert!((whole[0].item.expected() - gap[0].item.expected()).abs() < 1e-3);
         // Another game's positions are no successors.
-        let mut two = [game(&[100])[0], GamePosition { game: 4, ply: 1, ..game(&[-3000])[0] }];
+        let mut two = [game(&[100])[0], GamePosition { group: 4, ply: 1, ..game(&[-3000])[0] }];
         let mut one = game(&[100]);
         apply_td_lambda(&mut two, 0.8, 1.0);
         apply_td_lambda(&mut one, 0.8, 1.0);

@@ -14,10 +14,14 @@ use super::{
 use patzer_chess::PackedBoard;
 use patzer_chess::rng;
 use patzer_chess::score::is_mate;
-use patzer_data::{Metadata, Record};
+use patzer_data::format::capabilities::Capabilities;
+use patzer_data::{AnyReader, Metadata, Record};
 use patzer_fit::wdl;
 use patzer_io::error::{Error, Result};
-use patzer_label::prepare::{self, DataSelection, Prepared, Report, RunInputs, Split, halfmoves_at, prepare};
+use patzer_io::is_stream;
+use patzer_label::prepare::{
+    self, DataSelection, Prepared, Report, RunInputs, Split, halfmoves_at, prepare, prepare_with,
+};
 
 pub struct TrainingData {
     data: DataSelection,
@@ -227,9 +231,10 @@ fn in_memory(
         k.of(&items.train)?;
         return Ok(items);
     };
-    let mut games = prepare(data, split, report, &|record, board, turn| {
-        let (item, ply, to_end) = (train_item(record, board, turn)?, record.ply, record.to_end);
-        Ok(GamePosition { item, game: record.game, ply, to_end })
+    check_games(data)?;
+    let mut games = prepare_with(data, split, report, &train_item, |offer| {
+        let (ply, to_end) = (offer.record.ply, offer.record.to_end);
+        GamePosition { item: offer.item, group: offer.group, ply, to_end }
     })?;
     let only_items = |games: &[GamePosition]| games.iter().map(|position| position.item).collect();
     let items: Vec<TrainItem> = only_items(&games.train);
@@ -238,6 +243,19 @@ fn in_memory(
         apply_td_lambda(part, lambda, k);
     }
     Ok(games.map(|games| only_items(&games)))
+}
+
+/// Refuses files that do not say which positions are of one game.
+fn check_games(data: &DataSelection) -> Result<()> {
+    for path in prepare::paths(data)?.iter().filter(|path| !is_stream(path)) {
+        let format = AnyReader::open(path, None)?.format();
+        if !format.carries.contains(Capabilities::GAME) {
+            let reason =
+                format!("td_lambda needs games, and {} does not say which positions are of one", format.name);
+            return Err(Error::data(path, reason));
+        }
+    }
+    Ok(())
 }
 
 struct FitK {

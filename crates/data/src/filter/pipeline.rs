@@ -5,7 +5,7 @@
 
 use super::preset::{Preset, PresetFilter};
 use super::registry::{self, Build, FilterError, InGameFilter, Row};
-use super::{Filter, GameTags, Record};
+use super::{Filter, GameTags, Record, moves, windows};
 use crate::key_set::KeySet;
 use patzer_io::error::{Error, Result};
 
@@ -60,6 +60,12 @@ impl FilterSet {
     /// Whether a filter judges positions, not only whole games.
     pub fn judges_positions(&self) -> bool {
         !self.in_game.is_empty() || !self.positions.is_empty()
+    }
+
+    /// Whether a filter asks for the move played or for what follows, which not every format carries.
+    pub fn looks_at_moves(&self) -> bool {
+        let rows = || windows::ROWS.iter().chain(moves::ROWS).filter(|row| row.name != windows::IN_CHECK);
+        self.positions.iter().any(|named| rows().any(|row| row.name == named.name))
     }
 
     /// Whether the filters need the clocks of games.

@@ -9,9 +9,11 @@ use super::Record;
 use super::registry::{Param, Row, filter, plain, whole};
 use crate::flags;
 
+pub(super) const IN_CHECK: &str = "in_check";
+
 pub(super) const ROWS: &[Row] = &[
     // A static evaluation says nothing about a position in check.
-    Row::position("in_check", "the side to move is in check", &[], |v| plain(v, |r| !r.has(flags::IN_CHECK))),
+    Row::position(IN_CHECK, "the side to move is in check", &[], |v| plain(v, |r| !r.has(flags::IN_CHECK))),
     Row::position("before_check", "a check is given within a window of plies", WINDOW, |v| {
         filter(v, |p: &Window, r: &Record| r.to_check >= p.plies)
     }),

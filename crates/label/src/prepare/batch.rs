@@ -6,6 +6,7 @@ use super::Split;
 use super::stream::{Account, MakeItem, Offer, Take};
 use crate::leaf::fit_target;
 use patzer_data::filter::{DUPLICATES, FilterSet};
+use patzer_data::format::capabilities::Capabilities;
 use patzer_data::key_set::KeySet;
 use patzer_data::{AnyReader, Record};
 use patzer_io::error::Result;
@@ -16,9 +17,18 @@ pub struct OpenFile {
     /// The format names the game of a position.
     pub games: bool,
     pub read: u64,
+    /// Games begun, by the greatest number of one.
+    pub begun: u64,
 }
 
 impl OpenFile {
+    /// Whether a format that keeps games by the order of positions holds hardly any two of one game.
+    pub fn has_broken_games(&self) -> bool {
+        let carries = self.reader.format().carries;
+        let by_order = carries.contains(Capabilities::GAME) && !carries.contains(Capabilities::LEAF);
+        by_order && self.read >= 100 && 2 * self.read < 3 * self.begun
+    }
+
     /// Share read; an estimate that lets files take turns where the length is unknown.
     fn share(&self) -> f64 {
         self.read as f64 / self.reader.rows().unwrap_or(1 << 40).max(1) as f64
@@ -43,6 +53,8 @@ pub struct BatchRules<'a, T> {
     pub split: Split,
     pub resolved: bool,
     pub make: &'a MakeItem<'a, T>,
+    /// Sees each file once it is read.
+    pub ended: &'a (dyn Fn(&OpenFile) + Sync),
 }
 
 impl<T: Copy + Send> BatchRules<'_, T> {
@@ -83,10 +95,12 @@ impl<T: Copy + Send> Batch<T> {
         {
             let open = &mut files[next];
             if !open.reader.next_batch(&mut self.records)? {
-                files.remove(next);
+                (rules.ended)(&files.remove(next));
                 continue;
             }
             open.read += self.records.len() as u64;
+            let last = self.records.iter().map(|record| u64::from(record.game) + 1).max();
+            open.begun = open.begun.max(last.unwrap_or(0));
             let (file, games) = (open.file, open.games);
             let game = |record: &Record| games.then(|| file << 32 | u64::from(record.game));
             rules.apply(self, game);

@@ -92,6 +92,17 @@ pub enum Event<'a> {
     },
     /// Positions are held out one by one, because the file does not say which belong to the same game.
     NoGames(&'a Path),
+    /// Filters ask for moves, which the file's format does not carry.
+    NoMoves {
+        path: &'a Path,
+        format: &'a str,
+    },
+    /// The file's format keeps games by the order of positions, which hardly ever follow from one another.
+    BrokenGames {
+        path: &'a Path,
+        positions: u64,
+        games: u64,
+    },
     /// A pass begins: its name, and the number of positions, 0 if unknown.
     Started(&'static str, u64),
     Advanced(u64),
@@ -179,13 +190,24 @@ pub fn prepare<T: Copy + Send>(
     report: &Report<'_>,
     make: &MakeItem<'_, T>,
 ) -> Result<Prepared<T>> {
+    prepare_with(data, split, report, make, |offer| offer.item)
+}
+
+/// As [`prepare`], and `keep` makes of each position offered what is kept.
+pub fn prepare_with<T: Copy + Send, U>(
+    data: &DataSelection,
+    split: Split,
+    report: &Report<'_>,
+    make: &MakeItem<'_, T>,
+    keep: impl Fn(&Offer<'_, T>) -> U,
+) -> Result<Prepared<U>> {
     let (mut train, mut validation) = (Vec::new(), Vec::new());
     let mut by_file = vec![0; paths(data)?.len()];
     let account = stream(data, split, report, make, &mut |offer| {
         if offer.held_out {
-            validation.push(offer.item);
+            validation.push(keep(offer));
         } else {
-            train.push(offer.item);
+            train.push(keep(offer));
             by_file[offer.file] += 1;
         }
         Ok(None)

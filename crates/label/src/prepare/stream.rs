@@ -175,7 +175,10 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         if !games {
             self.no_games(path);
         }
-        Ok(OpenFile { reader, file: file as u64, games, read: 0 })
+        if !reader.format().carries.contains(Capabilities::DISTANCES) {
+            self.no_moves(path, reader.format().name);
+        }
+        Ok(OpenFile { reader, file: file as u64, games, read: 0, begun: 0 })
     }
 
     /// Reads open files to their ends, always a batch of the file with the smallest share read. The next batch is read
@@ -185,7 +188,17 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         (self.report)(Event::Started("reading", rows));
         let (filters, mut seen) = self.pipeline.halves();
         let (split, resolved) = (self.split, self.data.resolve);
-        let rules = BatchRules { filters, split, resolved, make: self.make };
+        let report = self.report;
+        let ended = |open: &OpenFile| {
+            if split.validation > 0.0 && open.has_broken_games() {
+                report(Event::BrokenGames {
+                    path: open.reader.path(),
+                    positions: open.read,
+                    games: open.begun,
+                });
+            }
+        };
+        let rules = BatchRules { filters, split, resolved, make: self.make, ended: &ended };
         let (mut batch, mut ahead) = (Batch::new(0), Batch::new(0));
         let mut more = ahead.read(files, &rules)?;
         while more {
@@ -253,7 +266,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
             return Err(Error::Interrupted("nothing was written"));
         }
         let (filters, mut seen) = self.pipeline.halves();
-        let rules = BatchRules { filters, split: self.split, resolved, make: self.make };
+        let rules = BatchRules { filters, split: self.split, resolved, make: self.make, ended: &|_| {} };
         rules.apply(batch, |_| None);
         batch.offer(&mut seen, &mut self.account, self.take)?;
         batch.records.clear();
@@ -266,8 +279,15 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         }
     }
 
+    fn no_moves(&mut self, path: &Path, format: &str) {
+        if self.pipeline.halves().0.looks_at_moves() {
+            (self.report)(Event::NoMoves { path, format });
+        }
+    }
+
     fn source(&mut self, path: &Path) {
         self.no_games(path);
+        self.no_moves(path, epd::NAME);
         self.account.sources.push((path.to_path_buf(), Metadata::of_file(path)));
     }
 

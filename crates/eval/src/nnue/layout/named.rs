@@ -144,4 +144,10 @@ impl NamedLayout {
     pub fn find(name: &str) -> Option<&'static NamedLayout> {
         LAYOUTS.iter().find(|layout| layout.name == name)
     }
+
+    /// Whether its engine or trainer has networks of this architecture.
+    pub fn takes(&self, shape: &Architecture) -> bool {
+        let is_of_a_trainer = self.name == "patzer" || self.name.starts_with("bullet");
+        is_of_a_trainer || Architecture { hidden: shape.hidden, ..(self.architecture)() } == *shape
+    }
 }
