@@ -407,6 +407,11 @@ fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {
         recipe.features =
             Features::parse(features).map_err(|reason| Error::usage(format!("--features: {reason}")))?;
     }
+    if args.learning_rate.is_some() && !recipe.phases.is_empty() {
+        return Err(Error::usage(
+            "--learning-rate: not with the recipe's phases, which name the learning rates",
+        ));
+    }
     let learning_rate = args.learning_rate.unwrap_or(recipe.learning_rate);
     let settings = Settings {
         epochs: args.epochs.unwrap_or(recipe.epochs),

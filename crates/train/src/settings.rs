@@ -174,7 +174,7 @@ pub struct Settings {
     pub validation_data: Vec<PathBuf>,
     /// Positions to train on in all, rounded up to whole epochs; 0 leaves it to `epochs`.
     pub positions: u64,
-    /// Piecewise learning rate, instead of `learning_rate`, `schedule` and `warmup`.
+    /// Piecewise learning rate, instead of `learning_rate`, `schedule` and `warmup`; `epochs` is their sum.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<Phase>,
     /// Stages that follow one another, each with the keys that it changes.
@@ -280,6 +280,7 @@ impl Settings {
             let line = text[..e.span().map_or(0, |span| span.start)].matches('\n').count() + 1;
             Error::at(path, format!("line {line}"), suggested(e.message()))
         })?;
+        let settings = settings.lasting(&toml::from_str(text).unwrap_or_default());
         settings.check().map_err(|(key, reason)| {
             let line = text.lines().position(|line| {
                 line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='))
@@ -298,7 +299,8 @@ impl Settings {
         if changes.is_empty() {
             return Ok(self.clone());
         }
-        let mut table = toml::Table::try_from(self).map_err(|e| Error::internal(e.to_string()))?;
+        let table = toml::Table::try_from(self).map_err(|e| Error::internal(e.to_string()))?;
+        let (mut changed, mut settings) = (toml::Table::new(), self.clone());
         for change in changes {
             let fault = |reason: String| Error::usage(format!("--set {change}: {reason}"));
             let (key, text) =
@@ -306,11 +308,9 @@ impl Settings {
             let (key, text) = (key.trim(), text.trim());
             let read = |text: &str| toml::from_str::<toml::Table>(&format!("x = {text}")).ok()?.remove("x");
             let value = read(text).unwrap_or_else(|| toml::Value::String(text.to_string()));
-            table.insert(key.to_string(), value);
-            let changed: std::result::Result<Settings, _> = table.clone().try_into();
-            changed.map_err(|e| fault(suggested(e.message())))?;
+            changed.insert(key.to_string(), value);
+            settings = Settings::overridden(&table, &changed).map_err(|e| fault(suggested(e.message())))?;
         }
-        let settings: Settings = table.try_into().map_err(|e| Error::internal(e.to_string()))?;
         settings.validate()?;
         Ok(settings)
     }

@@ -6,7 +6,7 @@ use super::loss::LossKind;
 use super::{Keep, Settings};
 
 /// Key and reason of the first bad value.
-type Checked = std::result::Result<(), (&'static str, String)>;
+pub(super) type Checked = std::result::Result<(), (&'static str, String)>;
 
 impl Settings {
     pub(super) fn check(&self) -> Checked {
@@ -27,6 +27,7 @@ impl Settings {
             range("from", phase.from.into(), 1e-12, 10.0)?;
             range("to", phase.to.unwrap_or(phase.from).into(), 1e-12, 10.0)?;
         }
+        self.check_phases()?;
         range("momentum", self.momentum.into(), 0.0, 0.999_999)?;
         range("l2", self.l2.into(), 0.0, 1.0)?;
         range("clip_gradient", self.clip_gradient.into(), 0.0, 1e6)?;

@@ -13,11 +13,9 @@ impl Settings {
         let table = toml::Table::try_from(&base).map_err(|e| (1, e.to_string()))?;
         let stage = |(at, changes): (usize, &toml::Table)| {
             let fault = |reason: &str| Err((at + 1, reason.to_string()));
-            let mut table = table.clone();
-            table.extend(changes.clone());
-            let stage: Settings = match table.try_into() {
+            let stage = match Settings::overridden(&table, changes) {
                 Ok(stage) => stage,
-                Err(e) => return fault(&suggested(toml::de::Error::message(&e))),
+                Err(e) => return fault(&suggested(e.message())),
             };
             if stage.architecture() != base.architecture() || stage.factoriser != base.factoriser {
                 return fault("the network is the same in all stages: its keys are those of the recipe");
