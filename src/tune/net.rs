@@ -22,7 +22,8 @@ pub(super) struct NetArgs {
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "hce")]
     pub(super) recipe: Option<String>,
 
-    /// Hidden neurons for each perspective: (768 → N) × 2 → 1, and of further layers: 256,16,32 [default: the recipe's]
+    /// Hidden neurons for each perspective, (768 → N) × 2; the recipe's further layers stay. Several numbers, as 256,16,32,
+    /// name the further layers too [default: the recipe's]
     #[arg(long, value_name = "N[,N]", value_delimiter = ',', conflicts_with = "hce")]
     hidden: Vec<usize>,
 
@@ -400,8 +401,10 @@ fn features_help() -> String {
 
 fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {
     let mut recipe = Settings::load(recipe)?.with(&args.net_args.set)?;
-    if let Some((hidden, layers)) = args.net_args.hidden.split_first() {
-        (recipe.hidden, recipe.layers) = (*hidden, layers.to_vec());
+    match &args.net_args.hidden[..] {
+        [] => {}
+        [hidden] => recipe.hidden = *hidden,
+        [hidden, layers @ ..] => (recipe.hidden, recipe.layers) = (*hidden, layers.to_vec()),
     }
     if let Some(features) = &args.net_args.features {
         recipe.features =
