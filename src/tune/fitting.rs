@@ -45,9 +45,9 @@ pub(super) struct FitArgs {
     #[arg(long, value_name = "N", default_value_t = Settings::default().patience)]
     patience: usize,
 
-    /// How the learning rate falls over the epochs of a first-order optimiser, to a hundredth
-    #[arg(long, value_enum, default_value = "cosine", value_name = "NAME")]
-    schedule: Decay,
+    /// How the learning rate falls over the epochs of a first-order optimiser, to a hundredth [default: cosine]
+    #[arg(long, value_enum, value_name = "NAME")]
+    schedule: Option<Decay>,
 
     /// Fit N times with other games held out and report the spread of the weights; the first fit is kept
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
@@ -67,14 +67,14 @@ pub(super) struct FitArgs {
 }
 
 impl FitArgs {
-    pub(super) fn settings(&self, args: &TuneArgs) -> Settings {
+    pub(super) fn settings(&self, args: &TuneArgs) -> Result<Settings> {
         let default = Settings::default();
-        Settings {
-            optimizer: self.optimizer,
+        let settings = Settings {
+            optimizer: self.optimizer(args)?,
             epochs: args.epochs,
             batch: args.batch.unwrap_or(default.batch),
             learning_rate: args.learning_rate,
-            decay: self.schedule,
+            decay: self.schedule.unwrap_or(default.decay),
             patience: self.patience,
             l2: self.l2.unwrap_or(default.l2),
             // Comparisons with other tuners want the optimum of the data alone.
@@ -83,6 +83,25 @@ impl FitArgs {
             k: args.k,
             seed: args.seed.unwrap_or(default.seed),
             ..default
+        };
+        settings.validate()?;
+        Ok(settings)
+    }
+
+    /// The optimiser; `auto` takes Adam where an option is given that only first-order optimisers use.
+    fn optimizer(&self, args: &TuneArgs) -> Result<Optimizer> {
+        let given = [
+            ("--learning-rate", args.learning_rate.is_some()),
+            ("--batch", args.batch.is_some()),
+            ("--schedule", self.schedule.is_some()),
+        ];
+        match (given.into_iter().find(|(_, given)| *given), self.optimizer) {
+            (Some(_), Optimizer::Auto) => Ok(Optimizer::Adam),
+            (Some((option, _)), optimizer) if !optimizer.first_order() => Err(Error::usage(format!(
+                "{option}: {} does not use it, only adam, adagrad and sgd do",
+                optimizer.name()
+            ))),
+            (_, optimizer) => Ok(optimizer),
         }
     }
 }

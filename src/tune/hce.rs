@@ -54,9 +54,8 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
             return Err(Error::data(&hce.start, "is a network; --hce starts from weights"));
         }
     };
-    let mut settings = args.fit.settings(args);
+    let mut settings = args.fit.settings(args)?;
     settings.start_positions = if *start == Weights::default() { EMBEDDED_POSITIONS } else { 0 };
-    settings.validate()?;
     let selection =
         Selection { terms: hce.terms.clone(), fixed: args.fit.fix.clone(), mirrored: hce.mirror.clone() };
     let model = model(&start, &selection)?;
@@ -76,7 +75,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let mut sources = Vec::new();
     let mut load = |seed: u64| {
         let split = Split { seed, ..split };
-        let (traces, account) = gather(args, &tracer, &model, &labels, split, ui)?;
+        let (traces, account) = gather(args, &tracer, &model, &labels, (split, settings.chunk()), ui)?;
         if sources.is_empty() {
             ui.note(account.summary(traces.train.positions, traces.validation.positions));
             sources = account.sources;
@@ -110,10 +109,9 @@ fn gather(
     tracer: &HceTracer,
     model: &Model,
     labels: &Labels,
-    split: Split,
+    (split, chunk): (Split, usize),
     ui: &Ui,
 ) -> Result<(SplitTraces, Account)> {
-    let chunk = args.fit.settings(args).chunk();
     let mut games = [Games::default(), Games::default()];
     let (mut traces, account) = SplitTraces::collect(tracer, model, chunk, split.seed, |push| {
         stream(&args.data, split, ui, &mut |offer| {

@@ -58,8 +58,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         return Err(Error::usage("--traces takes the place of datasets; name all trace files behind it"));
     }
     let terms = start_terms(args)?;
-    let settings = args.fit.settings(args);
-    settings.validate()?;
+    let settings = args.fit.settings(args)?;
     let model = terms.model(&args.fit.fix)?;
     if !args.traces.patch.is_empty() {
         // That the terms are in the source is known before the fit.

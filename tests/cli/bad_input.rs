@@ -301,6 +301,20 @@ fn numbers_that_make_no_sense() {
         ("tune good.parquet --hce --learning-rate nan", &["learning rate", "NaN"]),
         ("tune good.parquet --hce --k inf", &["K", "inf"]),
         ("tune good.parquet --hce --k 0", &["K", "0"]),
+        (
+            "tune good.parquet --hce --optimizer gauss-newton --learning-rate 3",
+            &["--learning-rate", "adam, "],
+        ),
+        ("tune good.parquet --hce --optimizer lbfgs --batch 64", &["--batch", "lbfgs does not use it"]),
+        ("tune good.parquet --hce --optimizer newton --schedule linear", &["--schedule", "adagrad and sgd"]),
+        (
+            "tune good.parquet --set phases=[{epochs=2,from=0.001}] --epochs 3",
+            &["epochs = 3", "phases have 2"],
+        ),
+        (
+            "tune good.parquet --set phases=[{epochs=2,from=0.001}] --learning-rate 6e-4",
+            &["--learning-rate", "phases"],
+        ),
         ("sprt default", &["needs two players, not 1"]),
         ("sprt default default-hce --games 0", &["--games", "0"]),
         ("sprt default default-hce --nodes 0", &["--nodes", "0"]),

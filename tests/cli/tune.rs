@@ -213,6 +213,20 @@ fn labels_blend_scores_and_seeds_tell_how_far_weights_spread() {
     assert!(tempo.split(',').nth(5).unwrap().parse::<f64>().unwrap() > 0.0, "{tempo}");
 }
 
+#[test]
+fn options_of_first_order_optimisers_choose_one() {
+    let folder = folder();
+    let line = "tune --hce --terms material --epochs 2 --no-errors --json";
+    let optimizer = |options: &str| {
+        let fit: serde_json::Value =
+            serde_json::from_str(&done(folder.path(), &format!("{line}{options}"))).unwrap();
+        fit["optimizer"].as_str().unwrap().to_string()
+    };
+    assert_eq!(optimizer(""), "gauss-newton");
+    assert_eq!(optimizer(" --learning-rate 2 --schedule linear"), "adam");
+    assert_eq!(optimizer(" --optimizer sgd --batch 0"), "sgd");
+}
+
 #[cfg(unix)]
 #[test]
 fn a_terminated_tuning_keeps_its_weights_and_says_so_by_its_exit_code() {

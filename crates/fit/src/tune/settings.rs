@@ -7,7 +7,8 @@ use patzer_io::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Optimizer {
-    /// The fastest that applies: gauss-newton, or lbfgs where a matrix does not pay
+    /// The fastest that applies: gauss-newton, or lbfgs where a matrix does not pay; adam if --learning-rate, --batch or
+    /// --schedule is given
     Auto,
     /// Second order, on the matrix of slopes; reaches the optimum in about five passes
     GaussNewton,
