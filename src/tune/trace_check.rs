@@ -5,11 +5,12 @@ use std::fmt;
 use serde::Serialize;
 
 use super::TuneArgs;
-use super::traces::start_terms;
+use super::traces::{report_phases, start_terms, terms_file};
 use crate::prepare::warn_of_bad_lines;
 use crate::{Error, Result, Status, Ui};
 use patzer_fit::tune::TraceFiles;
 use patzer_fit::tune::eval_check::EvalCheck;
+use patzer_fit::tune::phase_check::PhaseCheck;
 
 #[derive(Serialize)]
 struct Checked {
@@ -34,13 +35,16 @@ pub(super) fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     let files =
         TraceFiles { paths: &args.traces.traces, terms: &terms, model: &model, strict: args.data.strict };
     let mut check = EvalCheck::new(&model, args.traces.max_deviation);
+    let mut phases = PhaseCheck::new(&terms, terms_file(args)?, &model);
     let counts = files.each(&mut |path, position| {
+        phases.see(path, &position);
         check.see(path, &position);
         Ok(())
     })?;
     for (path, of) in &counts {
         warn_of_bad_lines(path, of.read, of.bad, &of.first_bad, ui);
     }
+    report_phases(&phases, ui)?;
     if check.positions() == 0 {
         return Err(Error::input("no line of the traces has eval=, so there is nothing to check"));
     }

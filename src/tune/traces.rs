@@ -11,8 +11,10 @@ use patzer_data::Metadata;
 use patzer_fit::tune::TraceFiles;
 use patzer_fit::tune::eval_check::EvalCheck;
 use patzer_fit::tune::output::Tuned;
+use patzer_fit::tune::phase_check::PhaseCheck;
 use patzer_fit::tune::source::Patched;
 use patzer_fit::tune::terms::Terms;
+use patzer_fit::tune::text::TracePosition;
 use patzer_io as io;
 use patzer_io::number::grouped;
 use patzer_io::run_folder;
@@ -81,17 +83,17 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     })?;
     let mut reported = false;
     let mut load = |seed: u64| {
-        let mut check = (!reported).then(|| EvalCheck::new(&model, args.traces.max_deviation));
+        let mut checks = (!reported).then(|| Checks::new(args, &files)).transpose()?;
         let bar = ui.progress("reading traces", 0);
         bar.enable_steady_tick(std::time::Duration::from_millis(200));
-        let mut seen = |read| bar.set_position(read);
-        let loaded = files.load(&labels, split.validation, seed, settings.chunk(), check.as_mut(), &mut seen);
+        let mut see = |path: &Path, position: &TracePosition| {
+            bar.inc(1);
+            checks.iter_mut().for_each(|checks| checks.see(path, position));
+        };
+        let loaded = files.load(&labels, split.validation, seed, settings.chunk(), &mut see);
         bar.finish_and_clear();
         let (traces, counts) = loaded?;
-        if let Some(check) = check.filter(|check| check.positions() > 0) {
-            check.to_string().lines().for_each(|line| ui.note(line));
-            check.verdict()?;
-        }
+        checks.map_or(Ok(()), |checks| checks.report(ui))?;
         if !std::mem::replace(&mut reported, true) {
             for (path, counts) in &counts {
                 warn_of_bad_lines(path, counts.read, counts.bad, &counts.first_bad, ui);
@@ -123,6 +125,42 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     Ok(TuneResult { patch, ..TuneResult::of_fit(fitted, &model, output, run) })
 }
 
+/// What the traces themselves say against a fit.
+struct Checks<'a> {
+    phases: PhaseCheck<'a>,
+    evaluations: EvalCheck<'a>,
+}
+
+impl<'a> Checks<'a> {
+    fn new(args: &'a TuneArgs, files: &TraceFiles<'a>) -> Result<Checks<'a>> {
+        Ok(Checks {
+            phases: PhaseCheck::new(files.terms, terms_file(args)?, files.model),
+            evaluations: EvalCheck::new(files.model, args.traces.max_deviation),
+        })
+    }
+
+    fn see(&mut self, path: &Path, position: &TracePosition) {
+        self.phases.see(path, position);
+        self.evaluations.see(path, position);
+    }
+
+    fn report(&self, ui: &Ui) -> Result<()> {
+        report_phases(&self.phases, ui)?;
+        if self.evaluations.positions() > 0 {
+            self.evaluations.to_string().lines().for_each(|line| ui.note(line));
+            self.evaluations.verdict()?;
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn report_phases(phases: &PhaseCheck<'_>, ui: &Ui) -> Result<()> {
+    phases.verdict()?;
+    phases.note().iter().for_each(|note| ui.note(note));
+    phases.warning().iter().for_each(|warning| ui.warn(warning));
+    Ok(())
+}
+
 /// Puts the start values of a terms file into the source, without a fit.
 pub(super) fn patch(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     let terms = Terms::load(terms_file(args)?)?;
@@ -138,7 +176,7 @@ pub(super) fn start_terms(args: &TuneArgs) -> Result<Terms> {
     if args.traces.source.is_empty() { Ok(terms) } else { terms.from_source(&args.traces.source) }
 }
 
-fn terms_file(args: &TuneArgs) -> Result<&Path> {
+pub(super) fn terms_file(args: &TuneArgs) -> Result<&Path> {
     match &args.hce_args.terms[..] {
         [terms] => Ok(Path::new(terms)),
         _ => Err(Error::usage("--traces and --patch need one file of terms: --terms FILE")),

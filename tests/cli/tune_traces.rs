@@ -190,6 +190,32 @@ fn counts_are_checked_without_a_fit() {
 }
 
 #[test]
+fn phases_beyond_the_full_phase_are_named() {
+    let folder = traced();
+    let run = |line: &str| {
+        let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+        (output.status.success(), String::from_utf8(output.stderr).unwrap())
+    };
+    let path = folder.path().join("terms.toml");
+    let terms = fs::read_to_string(&path).unwrap();
+    assert!(terms.contains("\nfull_phase = 24 "), "{terms}");
+    fs::write(&path, terms.replace("full_phase = 24 ", "#")).unwrap();
+    let (fitted, said) = run(TRACES);
+    assert!(
+        !fitted && said.contains("error: terms.toml: the traces have phases up to 24, and without"),
+        "{said}"
+    );
+    let (checked, said) = run("tune --traces traces.txt --terms terms.toml --check");
+    assert!(!checked && said.contains("write `full_phase = 24`"), "{said}");
+    fs::write(&path, terms.replace("full_phase = 24 ", "full_phase = 22 ")).unwrap();
+    let (fitted, said) = run(TRACES);
+    assert!(
+        fitted && said.contains("8 of 64 positions (12.5 %) have a phase above `full_phase` = 22, up to 24"),
+        "{said}"
+    );
+}
+
+#[test]
 fn indices_are_the_offsets_of_a_struct() {
     let folder = traced();
     let said = done(folder.path(), "tune --terms terms.toml --indices");

@@ -24,6 +24,7 @@ mod outside;
 mod pair;
 mod parts;
 pub mod phase;
+pub mod phase_check;
 mod reference;
 mod remarks;
 mod runs;

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::eval_check::EvalCheck;
 use super::labels::{Labels, Unlabelled};
 use super::model::Model;
 use super::outside::unscale;
@@ -16,9 +15,6 @@ use patzer_data::lines::LineCounts;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_io::number::grouped;
-
-/// Positions between two words on how many are read.
-const SEEN: u64 = 16_384;
 
 pub struct TraceFiles<'a> {
     pub paths: &'a [PathBuf],
@@ -53,28 +49,20 @@ impl TraceFiles<'_> {
         Ok(counts)
     }
 
-    /// Labels and splits all positions by game, and checks the evaluations of the engine; `chunk`: see
-    /// [`Settings::chunk`](super::Settings::chunk). `seen` hears now and then how many positions are read.
+    /// Labels and splits all positions by game, each of which `see` gets as it is read; `chunk`: see
+    /// [`Settings::chunk`](super::Settings::chunk).
     pub fn load(
         &self,
         labels: &Labels,
         validation: f64,
         seed: u64,
         chunk: usize,
-        mut check: Option<&mut EvalCheck<'_>>,
-        seen: &mut dyn FnMut(u64),
+        see: &mut dyn FnMut(&Path, &TracePosition),
     ) -> Result<(SplitTraces, Vec<(&Path, LineCounts)>)> {
         let mut games = [Games::default(), Games::default()];
-        let mut read = 0;
         let (mut traces, counts) = SplitTraces::collect(&ExternalTracer, self.model, chunk, seed, |push| {
             self.each(&mut |path, mut position| {
-                read += 1;
-                if read % SEEN == 0 {
-                    seen(read);
-                }
-                if let Some(check) = &mut check {
-                    check.see(path, &position);
-                }
+                see(path, &position);
                 let Ok((target, weight)) = labels.of(position.unlabelled()) else { return Ok(()) };
                 let group = position.group();
                 position.info.target = target;
