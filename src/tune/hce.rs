@@ -62,6 +62,13 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     if !hce.export.is_empty() && args.output.as_deref() == Some(Path::new("-")) {
         return Err(Error::usage("--export writes beside the output, and there is no place beside -o -"));
     }
+    if let Some(ending) = args.output.as_deref().and_then(Path::extension).filter(|ending| *ending != "toml")
+    {
+        return Err(Error::usage(format!(
+            "-o: --hce writes TOML, and .{} is no ending of that; --export writes source code, JSON and CSV beside it",
+            ending.display()
+        )));
+    }
     let (output, mut run) = args.places("new.hce.toml")?;
     let tracer = HceTracer { plain_taper: hce.plain_taper };
     let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };

@@ -185,6 +185,7 @@ fn datasets_that_are_none() {
         ("tune good.parquet -o none/x.nnue", &["none/x.nnue", "no such folder"]),
         ("tune good.parquet -o folder", &["folder", "is a folder"]),
         ("tune --hce good.parquet -o none/x.hce.toml", &["none/x.hce.toml", "no such folder"]),
+        ("tune --hce good.parquet -o x.nnue", &["-o", ".nnue", "--export"]),
         ("tune good.parquet --run empty", &["empty", "not a folder"]),
         ("label good.parquet -o none/x.parquet", &["none/x.parquet", "no such folder"]),
     ]);
@@ -300,7 +301,6 @@ fn numbers_that_make_no_sense() {
         ("tune good.parquet --hce --epochs 0", &["epochs", "0"]),
         ("tune good.parquet --hce --learning-rate nan", &["learning rate", "NaN"]),
         ("tune good.parquet --hce --k inf", &["K", "inf"]),
-        ("tune good.parquet --hce --k 0", &["K", "0"]),
         (
             "tune good.parquet --hce --optimizer gauss-newton --learning-rate 3",
             &["--learning-rate", "adam, "],
@@ -315,6 +315,7 @@ fn numbers_that_make_no_sense() {
             "tune good.parquet --set phases=[{epochs=2,from=0.001}] --learning-rate 6e-4",
             &["--learning-rate", "phases"],
         ),
+        ("tune good.parquet --hce --k 0", &["K", "0"]),
         ("sprt default", &["needs two players, not 1"]),
         ("sprt default default-hce --games 0", &["--games", "0"]),
         ("sprt default default-hce --nodes 0", &["--nodes", "0"]),

@@ -216,6 +216,24 @@ fn phases_beyond_the_full_phase_are_named() {
 }
 
 #[test]
+fn an_output_of_no_format_is_refused_before_any_work() {
+    let folder = traced();
+    let args = format!("{TRACES} -o weights.py");
+    let refused = patzer(folder.path(), &args.split_whitespace().collect::<Vec<_>>());
+    let said = String::from_utf8(refused.stderr).unwrap();
+    assert!(said.starts_with("error: weights.py: its ending names no format; known are .h .c "), "{said}");
+    assert!(!folder.path().join("runs").exists() && !folder.path().join("weights.py").exists());
+    let path = folder.path().join("terms.toml");
+    let terms = fs::read_to_string(&path).unwrap();
+    let template = "[output]\ntemplate = '{name} = {values}'\n";
+    assert_eq!(terms.matches("[output]\n").count(), 1, "{terms}");
+    fs::write(&path, terms.replacen("[output]\n", template, 1)).unwrap();
+    done(folder.path(), &args);
+    let weights = fs::read_to_string(folder.path().join("weights.py")).unwrap();
+    assert!(weights.starts_with("# Tuned by patzer "), "{weights}");
+}
+
+#[test]
 fn indices_are_the_offsets_of_a_struct() {
     let folder = traced();
     let said = done(folder.path(), "tune --terms terms.toml --indices");

@@ -52,6 +52,39 @@ impl Format {
             _ => None,
         }
     }
+
+    const ENDINGS: &str = ".h .c .hpp .cpp .cc .hh .rs .toml .json .csv";
+}
+
+/// How an output file is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    Format(Format),
+    /// By the template of the terms.
+    Template,
+}
+
+impl Terms {
+    /// The form of an output by its ending: without one the terms file again, by a template any but a format of data.
+    pub fn form(&self, output: &Path) -> Result<Form> {
+        let ending = extension(output);
+        let format = if ending.is_empty() { Some(Format::Toml) } else { Format::of_ending(ending) };
+        match format {
+            Some(format @ (Format::Toml | Format::Json | Format::Csv)) => Ok(Form::Format(format)),
+            _ if self.output.template.is_some() => Ok(Form::Template),
+            Some(format) => Ok(Form::Format(format)),
+            None => {
+                let known = Format::ENDINGS;
+                let reason =
+                    format!("its ending names no format; known are {known}, or give the terms a `template`");
+                Err(Error::data(output, reason))
+            }
+        }
+    }
+}
+
+fn extension(path: &Path) -> &str {
+    path.extension().map_or("", |ending| ending.to_str().unwrap_or("?"))
 }
 
 pub struct Tuned<'a> {
@@ -76,16 +109,11 @@ impl Tuned<'_> {
         }
     }
 
-    /// Writes `output` in the format of its extension, TOML by default, and the formats `beside` it. Source code follows
-    /// the template of the terms if there is one.
+    /// Writes `output` in its [form](Terms::form), and the formats `beside` it.
     pub fn save(&self, output: &Path, beside: &[Format]) -> Result<()> {
-        let extension = output.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
-        let format = Format::of_ending(extension);
-        let data = matches!(format, Some(Format::Toml | Format::Json | Format::Csv));
-        let text = if self.terms.output.template.is_some() && !extension.is_empty() && !data {
-            self.templated(if extension == "py" { "#" } else { "//" })
-        } else {
-            self.write(format.unwrap_or(Format::Toml))?
+        let text = match self.terms.form(output)? {
+            Form::Template => self.templated(if extension(output) == "py" { "#" } else { "//" }),
+            Form::Format(format) => self.write(format)?,
         };
         patzer_io::write(output, text.as_bytes())?;
         self.save_beside(output, beside)
@@ -295,4 +323,32 @@ fn lower(name: &str) -> String {
 fn body(term: &Term, pairs: &[[i64; 2]], brackets: [&str; 2], entry: impl Fn(&[i64; 2]) -> String) -> String {
     let cells: Vec<String> = pairs.iter().map(entry).collect();
     nested(&term.shape.dims(), &cells, brackets, term.per_line(&Layout::default()), 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ending_names_the_form_and_a_wrong_one_is_refused() {
+        let terms = |head: &str| {
+            let text = format!("format = 1\n{head}[[term]]\nname = \"pawn\"\n");
+            Terms::parse(&text, Path::new("t.toml")).unwrap()
+        };
+        let form = |head: &str, name: &str| terms(head).form(Path::new(name)).map_err(|e| e.to_string());
+        for name in ["w.toml", "w", "-", "/dev/stdout"] {
+            assert_eq!(form("", name), Ok(Form::Format(Format::Toml)), "{name}");
+        }
+        assert_eq!(form("", "w.hh"), Ok(Form::Format(Format::Cpp)));
+        let known = format!("known are {}, or give the terms a `template`", Format::ENDINGS);
+        assert_eq!(form("", "w.py"), Err(format!("w.py: its ending names no format; {known}")));
+        let template = "[output]\ntemplate = \"int {name} = {values};\"\n";
+        for name in ["w.py", "w.java", "w.h"] {
+            assert_eq!(form(template, name), Ok(Form::Template), "{name}");
+        }
+        assert_eq!(form(template, "w.csv"), Ok(Form::Format(Format::Csv)));
+        for ending in Format::ENDINGS.split(' ') {
+            assert!(Format::of_ending(&ending[1..]).is_some(), "{ending}");
+        }
+    }
 }
