@@ -3,6 +3,10 @@
 use super::literal::{Fault, Node, Parser};
 use super::tokens::{Kind, Language, Token, line_of, tokens};
 
+/// Words that a call may follow, so that they are no type.
+const BEFORE_CALLS: [&str; 12] =
+    ["return", "co_return", "co_yield", "throw", "new", "delete", "else", "do", "and", "or", "not", "xor"];
+
 pub struct Source<'a> {
     pub text: &'a str,
     language: Language,
@@ -68,6 +72,9 @@ impl<'a> Source<'a> {
         while self.is_sign(next, b"[") {
             next = self.behind(next);
         }
+        if self.holds_values(next) && self.declares(i) {
+            return Some(next);
+        }
         let dims = next > i + 1;
         if self.is_sign(next, b":") && !self.is_sign(next + 1, b":") {
             next += 1;
@@ -107,6 +114,99 @@ impl<'a> Source<'a> {
     fn ends_a_statement(&self, value: usize) -> bool {
         let mut parser = Parser { text: self.text, tokens: &self.tokens, next: value };
         parser.value().is_ok() && self.is_sign(parser.next, b";")
+    }
+
+    /// Whether the brackets at token `open` are an initialiser of C++ with its values: `{100, 100};`, `(100, 100),`.
+    fn holds_values(&self, open: usize) -> bool {
+        if self.language != Language::C || !self.is_sign(open, b"{(") {
+            return false;
+        }
+        let mut parser = Parser { text: self.text, tokens: &self.tokens, next: open };
+        let values = matches!(parser.value(), Ok(Node::Group { nodes, .. }) if !nodes.is_empty());
+        values && self.is_sign(parser.next, b",;")
+    }
+
+    /// Whether a declaration of C++ has the name at token `i`, as its first or behind a comma.
+    fn declares(&self, i: usize) -> bool {
+        if i == 0 || !self.is_sign(i - 1, b",") {
+            return self.follows_type(i);
+        }
+        let first = self.statement(i - 1).and_then(|begin| self.first_name(begin));
+        first.is_some_and(|first| self.follows_type(first))
+    }
+
+    fn follows_type(&self, i: usize) -> bool {
+        let Some(previous) = i.checked_sub(1) else { return false };
+        match self.word(previous) {
+            "" => self.closes_a_template(previous),
+            word => !BEFORE_CALLS.contains(&word),
+        }
+    }
+
+    /// Whether `>` at a token closes the arguments of a template, as in `std::array<Score, 2>`.
+    fn closes_a_template(&self, close: usize) -> bool {
+        let mut depth = 0;
+        for i in (0..=close).rev() {
+            match self.kind(i) {
+                Some(Kind::Sign(b'>')) => depth += 1,
+                Some(Kind::Sign(b'<')) => depth -= 1,
+                Some(Kind::Word | Kind::Number | Kind::Sign(b':' | b',' | b'*' | b'&')) => {}
+                _ => return false,
+            }
+            if depth == 0 {
+                return i < close && i > 0 && !self.word(i - 1).is_empty();
+            }
+        }
+        false
+    }
+
+    /// Token at which the statement around the comma at token `comma` begins; none among arguments.
+    fn statement(&self, comma: usize) -> Option<usize> {
+        let mut begin = comma;
+        while begin > 0 {
+            let previous = begin - 1;
+            let label = self.is_sign(previous, b":") && !self.is_sign(begin, b":");
+            begin = match self.kind(previous)? {
+                // Only the braces of an initialiser have a comma behind them.
+                Kind::Sign(b'}') if !self.is_sign(begin, b",") => break,
+                Kind::Sign(b')' | b']' | b'}') => self.opening(previous)?,
+                Kind::Sign(b'(' | b'[') => return None,
+                Kind::Sign(b';' | b'{') | Kind::EndOfDefinition => break,
+                Kind::Sign(b':') if label && !self.is_sign(previous.checked_sub(1)?, b":") => break,
+                _ => previous,
+            };
+        }
+        Some(begin)
+    }
+
+    /// The bracket that the one at `close` closes.
+    fn opening(&self, close: usize) -> Option<usize> {
+        let mut depth = 0usize;
+        (0..=close).rev().find(|&i| {
+            depth += usize::from(self.is_sign(i, b")]}"));
+            depth -= usize::from(self.is_sign(i, b"([{"));
+            depth == 0
+        })
+    }
+
+    /// The first name that a declaration declares, behind its type.
+    fn first_name(&self, begin: usize) -> Option<usize> {
+        let mut depth = 0;
+        let of_type = |i: &usize| match self.kind(*i) {
+            Some(Kind::Sign(b'<')) => {
+                depth += 1;
+                true
+            }
+            Some(Kind::Sign(b'>')) => {
+                depth -= 1;
+                true
+            }
+            Some(Kind::Sign(b',') | Kind::Number) => depth > 0,
+            Some(Kind::Word | Kind::Sign(b':' | b'*' | b'&')) => true,
+            _ => false,
+        };
+        let last = (begin..self.tokens.len()).take_while(of_type).last()?;
+        (!self.word(last).is_empty()).then_some(last)
     }
 
     /// A `#define`: tokens of other directives are skipped, and this one ends before the next line.

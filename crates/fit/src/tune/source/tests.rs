@@ -219,6 +219,73 @@ fn what_does_not_fit_is_refused_with_file_and_line() {
     }
 }
 
+/// Initialisers of C++ without `=`, their terms, and numbers that change.
+const BRACKETS: [(&str, &str, [&str; 2]); 9] = [
+    ("constexpr Score pawn{100, 100}, knight{300, 300};", "pawn knight", ["{300, 300}", "{300, 7}"]),
+    ("Score pawn(100, 100);", "pawn", ["100);", "7);"]),
+    ("auto pawn { S(100, 100) };", "pawn", ["100) }", "7) }"]),
+    ("std::array<Score,1> knight{{ {300, 300} }};", "knight", ["300} }}", "7} }}"]),
+    ("const Score bishop = S(1, 2), pawn(100, 100), knight{S(3, 4)};", "pawn knight", ["(3, 4)", "(3, 7)"]),
+    ("struct E { private: static inline Score pawn{1, 2}, knight{3, 4}; };", "pawn knight", ["3, 4", "3, 7"]),
+    ("alignas(8) Score pawn{.mg = 1, .eg = 2};", "pawn", [".eg = 2", ".eg = 7"]),
+    ("std::array<Score, 2> rook{{{1, 2}, {3, 4}}}, pawn{{ S(5, 6) }};", "pawn", ["6) }}", "7) }}"]),
+    ("x = pawn(1, 2), y; f(pawn{1, 2}); Score pawn(100, 100);", "pawn", ["100);", "7);"]),
+];
+
+fn parsed(text: &str) -> Terms {
+    Terms::parse(&format!("format = 1\n{text}"), Path::new("x.toml")).unwrap()
+}
+
+#[test]
+fn initialisers_in_brackets_are_read_and_patched() {
+    for (source, names, [old, new]) in BRACKETS {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.cpp");
+        std::fs::write(&path, source).unwrap();
+        let text: String = names.split(' ').map(|name| term(name, "")).collect();
+        let terms = parsed(&text).from_source(std::slice::from_ref(&path)).unwrap();
+        let model = terms.model(&[]).unwrap();
+        let mut values = model.start();
+        let patch = |values: &[f64]| {
+            let tuned = Tuned { terms: &terms, model: &model, values, k: 1.0, support: &[] };
+            tuned.patch(std::slice::from_ref(&path)).unwrap().remove(0).after
+        };
+        assert_eq!(patch(&values), source);
+        *values.last_mut().unwrap() = 7.0;
+        assert_eq!(patch(&values), source.replacen(old, new, 1));
+    }
+    let single = "kind = \"single\"\ninitial = 9";
+    assert_eq!(after(&term("Tempo", single), "x.cpp", "int Tempo{18};"), "int Tempo{9};");
+    let row = "shape = 2\nkind = \"single\"\ninitial = [1, 9]";
+    assert_eq!(after(&term("Row", row), "x.cpp", "int Row[2]{1, 2};"), "int Row[2]{1, 9};");
+}
+
+#[test]
+fn calls_and_functions_are_no_declarations() {
+    for source in [
+        "Score pawn(int mg, int eg);",
+        "Score pawn();",
+        "Score pawn{};",
+        "Score pawn{PAWN_MG, 100};",
+        "int f() { return pawn(1, 2); }",
+        "int f() { pawn(1, 2); }",
+        "int f() { if (x) y(); else pawn(1, 2); }",
+        "int f() { x->pawn(1, 2); x.pawn(1, 2); Eval::pawn(1, 2); }",
+        "int f() { x = 3 * pawn(1, 2); }",
+        "int f() { g(1, 2), pawn(1, 2); }",
+        "int f() { return a(1), pawn(1, 2); }",
+        "int f() { g(x, pawn(1, 2), 3); }",
+        "int x[] = { knight(1, 2), pawn(1, 2), rook(1, 2) };",
+        "struct E { E() : knight(1, 2), pawn(1, 2), rook(1, 2) {} };",
+        "auto x = new pawn(1, 2);",
+    ] {
+        let found = fault(&term("pawn", ""), &[("x.cpp", source)]);
+        assert!(found.contains("no declaration of `pawn` with its values in"), "{source}: {found}");
+    }
+    let java = fault(&term("pawn", ""), &[("X.java", "Score pawn(1, 2);")]);
+    assert!(java.contains("no declaration of `pawn`"), "{java}");
+}
+
 #[test]
 fn a_file_that_changed_meanwhile_is_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
