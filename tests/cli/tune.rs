@@ -216,7 +216,7 @@ fn labels_blend_scores_and_seeds_tell_how_far_weights_spread() {
 #[test]
 fn options_of_first_order_optimisers_choose_one() {
     let folder = folder();
-    let line = "tune --hce --terms material --epochs 2 --no-errors --json";
+    let line = "tune --hce --terms material,tempo --k 1 --epochs 2 --no-errors --json";
     let optimizer = |options: &str| {
         let fit: serde_json::Value =
             serde_json::from_str(&done(folder.path(), &format!("{line}{options}"))).unwrap();
