@@ -14,7 +14,7 @@ pub const ENGINE_KEYS: &[(&str, &[Program], Means)] = &[
     ("dir", BOTH, Means::Does("working folder")),
     ("args", FAST, Means::Does("arguments in one string")),
     ("arg", CUTE, Means::Does("one argument")),
-    ("tc", BOTH, Means::Does("clock: moves/minutes:seconds+increment")),
+    ("tc", BOTH, Means::Does("clock: moves/minutes:seconds+increment; an hourglass (hg) is refused")),
     ("st", BOTH, Means::Does("seconds a move")),
     ("nodes", BOTH, Means::Does("nodes a move")),
     ("depth", BOTH, Means::Does("plies a move")),
@@ -66,8 +66,10 @@ pub fn specs(settings: &Settings) -> Result<Vec<Spec>> {
             let wrong = |error: patzer_match::SpecError| Error::usage(format!("{key}={value}: {error}"));
             match key.as_str() {
                 "trust" | "stderr" => {}
-                // Fastchess accepts a unit of seconds.
-                "tc" => spec.set(key, value.strip_suffix('s').unwrap_or(value)).map_err(wrong)?,
+                // No moves a period, by the book of cutechess-cli: one period for the game.
+                "tc" if settings.program == Cutechess => {
+                    spec.set(key, value.strip_prefix("0/").unwrap_or(value)).map_err(wrong)?;
+                }
                 "arg" => spec.args.get_or_insert_default().push(value.clone()),
                 _ => spec.set(key, value).map_err(wrong)?,
             }
@@ -152,12 +154,27 @@ mod tests {
     }
 
     #[test]
+    fn each_program_writes_clocks_in_its_own_way() {
+        for (program, tc, reads) in [
+            (Cutechess, "0/0.3+0.005", "0.3+0.005 seconds"),
+            (Fastchess, "0.3s+0.01s", "0.3+0.01 seconds"),
+            (Fastchess, "40/1:00s+1s", "40/60+1 seconds"),
+        ] {
+            let found = players(program, &format!("-each tc={tc} -engine cmd=a -engine cmd=b")).unwrap();
+            assert_eq!(found[0].control.to_string(), reads, "{tc}");
+        }
+    }
+
+    #[test]
     fn what_cannot_be_played_is_named() {
         for (program, line, says) in [
             (Fastchess, "-engine cmd=a -engine cmd=b", "a has no limit"),
             (Fastchess, "-engine cmd=a tc=1", "two engines"),
             (Fastchess, "-engine name=a tc=1", "without cmd="),
             (Fastchess, "-engine cmd=a whitepov", "no key `whitepov`"),
+            (Fastchess, "-engine cmd=a tc=0/1", "tc=0/1: `0/1` is not a time control"),
+            (Fastchess, "-engine cmd=a tc=1s+xs", "tc=1s+xs: `1s+xs` is not a time control"),
+            (Cutechess, "-engine cmd=a tc=hg0.3", "tc=hg0.3: `hg0.3`: patzer has no hourglass"),
             (Cutechess, "-engine cmd=a conf=b", "conf: there is no list"),
             (Cutechess, "-engine cmd=a bookdepth=0 -engine cmd=b", "1 or more"),
             (Cutechess, "-engine cmd=a proto=xboard tc=1", "uci"),

@@ -40,8 +40,9 @@ pub struct TimeControl {
 /// One year, in seconds: within the range of `Duration` and `Instant`.
 const LONGEST: f64 = 31_536_000.0;
 
+/// Seconds, with or without their unit: `0.1`, `0.1s`.
 pub fn seconds(text: &str) -> Option<Duration> {
-    let value: f64 = text.parse().ok()?;
+    let value: f64 = text.strip_suffix('s').unwrap_or(text).parse().ok()?;
     (0.0..=LONGEST).contains(&value).then(|| Duration::from_secs_f64(value))
 }
 
@@ -50,10 +51,13 @@ message_error!(TimeControlError);
 impl FromStr for TimeControl {
     type Err = TimeControlError;
 
-    /// Parses `10+0.1`, `60`, `40/60+0.6` or `40/1:00+0.6`: moves / seconds (or minutes:seconds) + increment.
+    /// Parses `10+0.1`, `10s+0.1s`, `60`, `40/60+0.6` or `40/1:00+0.6`: moves / seconds (or minutes:seconds) + increment.
     fn from_str(text: &str) -> Result<TimeControl, TimeControlError> {
         let form = "write seconds+increment or moves/seconds+increment";
         let wrong = || TimeControlError(format!("`{text}` is not a time control; {form}"));
+        if text.contains("hg") {
+            return Err(TimeControlError(format!("`{text}`: patzer has no hourglass; {form}")));
+        }
         let (moves, rest) = match text.split_once('/') {
             Some((moves, rest)) => (Some(moves.parse().ok().filter(|&n| n > 0).ok_or_else(wrong)?), rest),
             None => (None, text),
@@ -247,10 +251,14 @@ mod tests {
             assert_eq!(text.parse::<TimeControl>().unwrap().to_string(), text);
         }
         assert_eq!("40/1:30+0.5".parse::<TimeControl>().unwrap().to_string(), "40/90+0.5");
-        for text in ["", "+1", "0+1", "0/10", "-1+1", "10+-1", "nan", "inf", "1e99", "40/", "ten", "1:", ":5"]
+        assert_eq!("0.3s+0.01s".parse::<TimeControl>().unwrap().to_string(), "0.3+0.01");
+        for text in
+            ["", "+1", "0+1", "0/10", "-1+1", "10+-1", "nan", "inf", "1e99", "40/", "ten", "1:", ":5", "s"]
         {
             assert!(text.parse::<TimeControl>().is_err(), "{text}");
         }
+        let error = "hg0.3".parse::<TimeControl>().unwrap_err().to_string();
+        assert!(error.contains("`hg0.3`: patzer has no hourglass"), "{error}");
     }
 
     #[test]
