@@ -148,6 +148,12 @@ fn what_cannot_be_tuned_is_named_before_any_game() {
         ("Speed, int, 0, -9, 9, 1, 1", "", "", "has no option `Speed`; it offers: Seed"),
         ("Seed, int, 5, 0, 10, 1, 1", "", "", "option `Seed` takes a number from 0 to 9, not `10`"),
         ("Seed, float, 5, 0, 8.5, 1, 1", "", "", "option `Seed` takes a number from 0 to 9, not `8.5`"),
+        (
+            "Seed, float, 5, 0, 9, 1, 1",
+            "",
+            "",
+            "option `Seed` takes a number from 0 to 9, not `3.437694`: declared float, but the engine has a spin",
+        ),
         ("Seed, int, 5, 0, 9, 1, 1", "", "--alpha 3", "--alpha 3: must be 0 to 2"),
         ("Seed, int, 5, 0, 9, 1, 1", "", "--weights tempo", "--weights are of an evaluation"),
         ("Seed, int, 5, 0, 9, 1, 1", "", "--engine cmd=default", "a tuning has one engine, not 2"),

@@ -81,6 +81,12 @@ impl fmt::Display for Param {
 }
 
 impl Param {
+    /// A value within the range that is not whole.
+    pub fn inside(&self) -> f64 {
+        // The golden section of a whole range is not whole.
+        self.min + 0.381_966_011 * (self.max - self.min)
+    }
+
     /// Writes a value as a UCI option takes it.
     pub fn text(&self, value: f64) -> String {
         if self.float {
@@ -142,5 +148,8 @@ mod tests {
         assert_eq!((int.text(2.5), int.text(-0.2)), ("3".into(), "0".into()));
         let float = Param { float: true, ..int };
         assert_eq!((float.text(0.1 + 0.2), float.text(2.0)), ("0.3".into(), "2".into()));
+        for (min, max) in [(0.0, 1.0), (-50.0, 50.0), (0.0, 100_000.0)] {
+            assert!(float.text(Param { min, max, ..float.clone() }.inside()).contains('.'), "{min} to {max}");
+        }
     }
 }

@@ -63,7 +63,7 @@ impl Tuner {
 }
 
 impl Tuning {
-    /// Checks that a player takes both ends of every range.
+    /// Checks that a player takes both ends of every range, and of a float also what is not whole.
     pub fn check(&self, participant: &Participant, stop: &AtomicBool) -> Result<()> {
         let failed = |error: PlayerError| Error::input(format!("{}: {error}", participant.name));
         let mut player = match participant.player(stop) {
@@ -73,6 +73,13 @@ impl Tuning {
         for end in [|param: &Param| param.min, |param: &Param| param.max] {
             let values: Vec<f64> = self.params.iter().map(end).collect();
             player.set_options(&self.options(&values)).map_err(failed)?;
+        }
+        for param in self.params.iter().filter(|param| param.float) {
+            let Err(error) = player.set_options(&[(param.name.clone(), param.text(param.inside()))]) else {
+                continue;
+            };
+            let name = &participant.name;
+            return Err(Error::input(format!("{name}: {error}: declared float, but the engine has a spin")));
         }
         Ok(())
     }
