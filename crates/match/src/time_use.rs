@@ -108,14 +108,15 @@ impl TimeUse {
         TimeSummary { player, moves: self.moves, seconds: self.seconds, by_move, latency }
     }
 
-    /// End of the latency class that 99 % of the moves do not exceed; `None` if that is the last.
-    fn usual_latency(&self) -> Option<u32> {
+    /// Latency that 99 % of the moves do not exceed: the end of a class, or the largest of all. `None` in the last class.
+    fn usual_latency(&self) -> Option<f64> {
         let mut count = 0;
         let enough = |moves: &u64| {
             count += moves;
             100 * count >= 99 * self.reported
         };
-        self.latencies.iter().position(enough).and_then(|class| LATENCIES.get(class).copied())
+        let end = self.latencies.iter().position(enough).and_then(|class| LATENCIES.get(class));
+        end.map(|&end| f64::from(end).min(self.largest_latency_ms))
     }
 }
 
@@ -129,7 +130,7 @@ impl fmt::Display for TimeUse {
         let latency = self.latency_ms / self.reported as f64;
         write!(f, ", latency {latency:.2} ms on average")?;
         if let Some(end) = self.usual_latency() {
-            write!(f, ", for 99 % up to {end} ms")?;
+            write!(f, ", for 99 % up to {end:.1} ms")?;
         }
         write!(f, ", {:.1} ms at most", self.largest_latency_ms)
     }
@@ -157,8 +158,11 @@ mod tests {
         let text: Vec<String> = players.iter().map(TimeUse::to_string).collect();
         assert_eq!(
             text[0],
-            "2 moves of 10.0 ms, latency 0.50 ms on average, for 99 % up to 2 ms, 2.0 ms at most"
+            "2 moves of 10.0 ms, latency 0.50 ms on average, for 99 % up to 2.0 ms, 2.0 ms at most"
         );
+        let mut slow = TimeUse::default();
+        slow.add_latency(Duration::from_micros(220_800), Duration::ZERO);
+        assert!(slow.to_string().ends_with("for 99 % up to 220.8 ms, 220.8 ms at most"), "{slow}");
         assert_eq!(text[2], "1 moves of 30.0 ms, latency unknown: the engine reports no times");
         assert_eq!(players[1], TimeUse::default());
         let summary = players[0].summary("a");
