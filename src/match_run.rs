@@ -58,6 +58,7 @@ pub fn play_match<S: Standings>(
     let listen = play.records.listen(choice.resumes())?;
     let log = listen.log.clone();
     let lineup = Lineup::load(run.specs, &play.defaults(listen), stop)?;
+    lineup.check_openings(&openings, run.pairs, &play.book_name())?;
     if let Some(tuner) = run.tuner {
         tuner.tuning.check(&lineup.participants[0], stop)?;
     }

@@ -65,9 +65,10 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
         prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
         pair_options: None,
     };
+    let book = settings.book.file.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
+    lineup.check_openings(&openings, 2 * config.pairs.end, &book)?;
     let mut files = OutputFiles::open(settings, ui)?;
-    let book = settings.book.file.as_deref().and_then(Path::file_name);
-    let conditions = lineup.conditions(&book.unwrap_or_default().to_string_lossy());
+    let conditions = lineup.conditions(&book);
     let conditions = conditions.trim_end_matches(", ").to_string();
     let mut display = Display::new(
         settings,

@@ -285,6 +285,9 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
     let defaults = args.limits.defaults(&args.settings, Listen::default());
     let lineup = Lineup::load(&specs, &defaults, interrupt::flag())?;
     check(args, &lineup, &files)?;
+    if let (Some(book), Some(path)) = (&book, &args.openings) {
+        lineup.check_openings(book, usize::MAX, &path.display().to_string())?;
+    }
     for participant in &lineup.participants {
         warn_missing(&participant.name, participant.missing(), ui);
     }

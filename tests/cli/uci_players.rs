@@ -319,7 +319,10 @@ fn chess960_is_set_in_engines_that_know_it_and_refused_by_others() {
     );
     let output = play(folder.path(), "classical", &["name=old", "name=new"], "--nodes 5 --games 2");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(stderr(&output).contains("has no option UCI_Chess960, which this opening needs"), "{output:?}");
+    assert!(
+        stderr(&output).contains("old: has no option UCI_Chess960, which openings of start.epd need"),
+        "{output:?}"
+    );
 }
 
 #[test]

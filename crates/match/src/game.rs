@@ -152,8 +152,8 @@ struct Played {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GameError {
     Stopped,
-    /// The player of this colour failed and [`Rules::recover`] is off.
-    Failed(Color, String),
+    /// The player of this colour failed, and [`Rules::recover`] is off or does not help.
+    Failed(Color, PlayerError),
 }
 
 /// Plays a game; `players` and `time_settings` in order White, Black.
@@ -240,9 +240,9 @@ fn play_moves(
 fn forfeit(error: PlayerError, loser: Color, rules: &Rules) -> Result<Outcome, GameError> {
     let (reason, note) = match error {
         PlayerError::Stopped => return Err(GameError::Stopped),
-        PlayerError::Unable(note) => return Err(GameError::Failed(loser, note)),
-        PlayerError::Crash(note) | PlayerError::Stall(note) if !rules.recover => {
-            return Err(GameError::Failed(loser, note));
+        PlayerError::Unable(_) => return Err(GameError::Failed(loser, error)),
+        PlayerError::Crash(_) | PlayerError::Stall(_) if !rules.recover => {
+            return Err(GameError::Failed(loser, error));
         }
         PlayerError::Crash(note) => (Reason::Disconnect, note),
         PlayerError::Stall(note) => (Reason::Stall, note),

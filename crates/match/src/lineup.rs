@@ -3,10 +3,12 @@
 use std::sync::atomic::AtomicBool;
 
 use super::journal::Options;
+use super::openings::Openings;
 use super::participant::{self, Defaults, Participant};
 use super::pgn::{self, Header};
+use super::uci::CHESS960;
 use crate::{Control, Spec, TimeSettings};
-use patzer_io::error::Result;
+use patzer_io::error::{Error, Result};
 
 /// All participants of a match, by index.
 pub struct Lineup {
@@ -24,6 +26,20 @@ impl Lineup {
             time_settings: participants.iter().map(|participant| participant.time_settings).collect(),
             participants,
         })
+    }
+
+    /// Checks that all participants can play the first `count` openings, as far as they are parsed.
+    ///
+    /// # Errors
+    /// A program lacks the option of Chess960.
+    pub fn check_openings(&self, openings: &Openings, count: usize, book: &str) -> Result<()> {
+        let unable = self.participants.iter().find(|participant| !participant.plays_chess960());
+        match unable.filter(|_| openings.need_chess960(count)) {
+            None => Ok(()),
+            Some(Participant { name, .. }) => {
+                Err(Error::input(format!("{name}: has no option {CHESS960}, which openings of {book} need")))
+            }
+        }
     }
 
     /// Threads that think at once on one board.

@@ -128,13 +128,10 @@ fn play_one(
     let begin = SystemTime::now();
     let mut played = play(&start, players, settings, &config.rules, halt).map_err(|error| match error {
         GameError::Stopped => None,
-        GameError::Failed(color, note) => {
+        GameError::Failed(color, error) => {
+            let hint = if matches!(error, PlayerError::Unable(_)) { "" } else { "; no recover option set" };
             let name = &config.names[color.fold_wb(seats[0], seats[1])];
-            Some(Error::input(format!(
-                "{name} failed in game {}.{}: {note}; no recover option set",
-                index + 1,
-                game + 1
-            )))
+            Some(Error::input(format!("{name} failed in game {}.{}: {error}{hint}", index + 1, game + 1)))
         }
     })?;
     played.clock = config.header.style.clock.then(|| [begin, SystemTime::now()]);
@@ -302,6 +299,27 @@ pub mod tests {
             "b failed in game 4.1: exit status: 3; no recover option set"
         );
         assert_eq!(pairs, 3);
+    }
+
+    struct Unable(Hashing);
+
+    impl Player for Unable {
+        fn new_game(&mut self, _: &shakmaty::Chess, _: &AtomicBool) -> std::result::Result<(), PlayerError> {
+            Err(PlayerError::Unable("has no option".into()))
+        }
+
+        fn choose(&mut self, turn: &crate::Turn) -> std::result::Result<crate::MoveReply, PlayerError> {
+            self.0.choose(turn)
+        }
+    }
+
+    #[test]
+    fn recovery_is_named_only_where_it_would_help() {
+        let players = |_: usize, _: &AtomicBool| -> NewPlayer { Ok(Box::new(Unable(Hashing(1)))) };
+        let mut receive = |_| Ok(ControlFlow::Continue(()));
+        let ended =
+            run(&plan(0..9, 1, 2, 5), &players, &AtomicBool::new(false), &mut receive, &mut || Ok(()));
+        assert_eq!(ended.unwrap_err().to_string(), "a failed in game 1.1: has no option");
     }
 
     #[test]

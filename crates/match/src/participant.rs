@@ -11,7 +11,7 @@ pub use files::program_path;
 use files::{find, is_program, limit_of};
 
 use super::uci::compliance::Compliance;
-use super::uci::{Analyst, Benched, Genfens, Program, UciPlayer};
+use super::uci::{Analyst, Benched, CHESS960, Genfens, Program, UciPlayer};
 use crate::{
     BookPlayer, Control, InProcess, Listen, OwnBook, Player, PlayerError, Spec, TimeSettings, Timeouts,
 };
@@ -333,7 +333,7 @@ pub(crate) fn start_programs(participants: &mut [Participant], stop: &AtomicBool
         }
         participant.engine_name = player.name().map(str::to_string);
         participant.warnings = player.take_warnings();
-        participant.declares_chess960 = player.default_of("UCI_Chess960").is_some();
+        participant.declares_chess960 = player.declares(CHESS960);
         participant.declared = ["Threads", "Hash"].map(|name| player.default_of(name).map(str::to_string));
         participant.spares.get_mut().unwrap_or_else(PoisonError::into_inner).push(player);
     }

@@ -88,8 +88,8 @@ impl<'a> Board<'a> {
         let game = match play(&position, players, settings, &config.rules, halt) {
             Ok(game) => game,
             Err(GameError::Stopped) => return Err(Failure::Stopped),
-            Err(GameError::Failed(color, note)) => {
-                return Err(Failure::Player(color.fold_wb(seats[0], seats[1]), note));
+            Err(GameError::Failed(color, error)) => {
+                return Err(Failure::Player(color.fold_wb(seats[0], seats[1]), error.to_string()));
             }
         };
         if is_failure(game.reason) {

@@ -20,7 +20,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
-use shakmaty::Chess;
+use shakmaty::{Chess, Position};
 
 use super::epd;
 use super::game::ending;
@@ -223,6 +223,12 @@ impl Openings {
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether one of the first `count` openings, as far as they are parsed, is of Chess960.
+    pub fn need_chess960(&self, count: usize) -> bool {
+        let drawn = self.drawn();
+        drawn.positions.iter().take(count).any(|position| position.castles().mode().is_chess960())
     }
 
     /// Opening of a pair; after the last, the first again, with two random moves if `vary`.

@@ -14,7 +14,7 @@ use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
 
 use super::parse::{InfoKind, push_move};
 use super::wait::Wait;
-use super::{Program, UciPlayer, answer, move_text, not_running, write_control};
+use super::{CHESS960, Program, UciPlayer, answer, move_text, not_running, write_control};
 use crate::{Control, NoMove, PlayerError, SearchInfo, Time};
 
 /// A search's last report and its move.
@@ -174,11 +174,12 @@ impl Analyst {
     pub(super) fn set_castling(&mut self, castling: CastlingMode) -> Result<(), PlayerError> {
         let chess960 = castling == CastlingMode::Chess960;
         if chess960 != self.player.chess960 {
-            let name = "UCI_Chess960";
-            if !self.player.declared.iter().any(|option| option.name == name) {
-                return Err(PlayerError::Unable(format!("has no option {name}, which this position needs")));
+            if !self.player.declares(CHESS960) {
+                return Err(PlayerError::Unable(format!(
+                    "has no option {CHESS960}, which this position needs"
+                )));
             }
-            let _ = writeln!(self.commands, "setoption name {name} value {chess960}");
+            let _ = writeln!(self.commands, "setoption name {CHESS960} value {chess960}");
             self.player.chess960 = chess960;
         }
         Ok(())

@@ -58,6 +58,9 @@ pub use self::bench::Benched;
 pub use self::genfens::Genfens;
 pub use self::perft::Leaves;
 
+/// Option by which a game is of Chess960.
+pub const CHESS960: &str = "UCI_Chess960";
+
 pub struct UciPlayer {
     program: Arc<Program>,
     process: Option<Process>,
@@ -134,6 +137,10 @@ impl UciPlayer {
     pub fn default_of(&self, name: &str) -> Option<&str> {
         let declared = self.declared.iter().find(|option| option.name.eq_ignore_ascii_case(name))?;
         Some(declared.default.as_str()).filter(|default| !default.is_empty())
+    }
+
+    pub fn declares(&self, name: &str) -> bool {
+        self.declared.iter().any(|option| option.name == name)
     }
 
     pub fn take_warnings(&mut self) -> Vec<String> {
@@ -239,11 +246,12 @@ impl Player for UciPlayer {
         let mut commands = if self.searching { b"stop\n".to_vec() } else { Vec::new() };
         let chess960 = start.castles().mode() == CastlingMode::Chess960;
         if chess960 != self.chess960 {
-            let name = "UCI_Chess960";
-            if !self.declared.iter().any(|option| option.name == name) {
-                return Err(PlayerError::Unable(format!("has no option {name}, which this opening needs")));
+            if !self.declares(CHESS960) {
+                return Err(PlayerError::Unable(format!(
+                    "has no option {CHESS960}, which this opening needs"
+                )));
             }
-            let _ = writeln!(commands, "setoption name {name} value {chess960}");
+            let _ = writeln!(commands, "setoption name {CHESS960} value {chess960}");
             self.chess960 = chess960;
         }
         commands.append(&mut self.pending);
