@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::{Error, Result, interrupt, players};
+use crate::{Error, Result, Ui, interrupt, players};
 use patzer_label::teacher;
 use patzer_match::participant::{Defaults, Participant};
 use patzer_match::{Control, Spec, Time};
@@ -79,4 +79,11 @@ pub fn spec(flag: &'static str, text: &str) -> Result<Spec> {
 pub fn at_once(given: Option<u32>, program: &Participant) -> usize {
     let threads = || (rayon::current_num_threads() / program.threads()).max(1);
     given.map_or_else(threads, |n| n as usize)
+}
+
+/// Warns at the end of a run of crashes and hangs after which the program was started again.
+pub fn warn_of_restarts(program: &Participant, ui: &Ui) {
+    if let Some(warning) = program.restarts.warning(&program.name) {
+        ui.warn(warning);
+    }
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::program::{NamedProgram, ProgramArgs};
+use crate::program::{NamedProgram, ProgramArgs, warn_of_restarts};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::Limits;
 use patzer_io::number::grouped;
@@ -77,6 +77,9 @@ struct PuzzlesResult {
     /// Positions on which the program crashed, hung, or said no legal move; none of them counts as solved.
     #[serde(skip_serializing_if = "Option::is_none")]
     failures: Option<usize>,
+    /// Crashes and hangs of the program, after which it was started again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    restarts: Option<u64>,
 }
 
 #[derive(Serialize)]
@@ -155,12 +158,10 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
         return Err(Error::input(format!("no puzzles to solve ({bad} are bad)")));
     }
     let control = if args.control().is_unlimited() { Control::nodes(NODES) } else { args.control() };
-    let (engine, limit, suite) = match args.program.named(control)? {
-        Some(named) => {
-            let (limit, suite) = by_program(&named, &puzzles, ui)?;
-            (Some(named.name), Some(limit), suite)
-        }
-        None => (None, None, by_bundled(args, &puzzles, ui)?),
+    let named = args.program.named(control)?;
+    let (limit, suite) = match &named {
+        Some(named) => by_program(named, &puzzles, ui).map(|(limit, suite)| (Some(limit), suite))?,
+        None => (None, by_bundled(args, &puzzles, ui)?),
     };
     let Some(SuiteScore { total, by_rating, unsolved, failures }) = suite else {
         return Err(Error::Interrupted("nothing was counted"));
@@ -171,6 +172,7 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
     if failures.len() > NAMED {
         ui.warn(format!("the engine failed on {} more positions", grouped((failures.len() - NAMED) as u64)));
     }
+    named.iter().for_each(|named| warn_of_restarts(&named.program, ui));
     let interval = |score: &PuzzleScore| exact_proportion(score.solved, score.puzzles, 0.95);
     let band = |(rating, score): (u32, PuzzleScore)| Band {
         rating,
@@ -179,8 +181,9 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
         score,
     };
     ui.result(&PuzzlesResult {
-        failures: engine.is_some().then_some(failures.len()),
-        engine,
+        failures: named.as_ref().map(|_| failures.len()),
+        restarts: named.as_ref().map(|named| named.program.restarts.count()),
+        engine: named.map(|named| named.name),
         limit,
         solved_interval: interval(&total),
         accuracy: total.accuracy(),

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::engine::{EngineArgs, describe};
 use crate::prepare::check_output;
+use crate::program::warn_of_restarts;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::number::grouped;
@@ -86,6 +87,8 @@ struct Made {
     engine: String,
     #[serde(flatten)]
     counts: BookCounts,
+    /// Crashes and hangs of a UCI engine, after which it was started again.
+    restarts: u64,
     /// Entries of files that cannot be read.
     bad: usize,
     seconds: f64,
@@ -134,6 +137,7 @@ pub fn run(args: &MakeArgs, ui: &Ui) -> Result<Status> {
     let made = made?;
     interrupt::check()?;
     warn_of_failures(&made.failures, ui);
+    warn_of_restarts(&participant, ui);
     if made.openings.is_empty() {
         return Err(Error::input(format!("none of {} candidates is in the window", made.counts.candidates)));
     }
@@ -148,6 +152,7 @@ pub fn run(args: &MakeArgs, ui: &Ui) -> Result<Status> {
     ui.result(&Made {
         engine: describe(&scorer),
         counts: made.counts,
+        restarts: participant.restarts.count(),
         bad,
         seconds: begin.elapsed().as_secs_f64(),
         complete: made.complete,

@@ -8,6 +8,7 @@ use shakmaty::{Chess, Position};
 
 use super::engine::{EngineArgs, describe};
 use super::make::warn_of_failures;
+use crate::program::warn_of_restarts;
 use crate::{Result, Status, Ui, interrupt};
 use patzer_io::number::grouped;
 use patzer_io::printable;
@@ -70,6 +71,8 @@ struct Shown {
     engine: String,
     scored: usize,
     failed: u64,
+    /// Crashes and hangs of a UCI engine, after which it was started again.
+    restarts: u64,
     /// Scores from White's side at these percentages of the scored positions.
     percentiles: BTreeMap<u8, i32>,
     /// Scored positions by centipawns, from each number on, 25 wide; the first and the last bar hold all beyond.
@@ -146,6 +149,7 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     })?;
     interrupt::check()?;
     warn_of_failures(&failures, ui);
+    warn_of_restarts(&participant, ui);
     scores.sort_unstable();
     let mut bins = BTreeMap::new();
     for score in &scores {
@@ -167,6 +171,7 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
         engine: describe(&scorer),
         scored: scores.len(),
         failed: failures.values().sum(),
+        restarts: participant.restarts.count(),
         percentiles: [0, 5, 25, 50, 75, 95, 100].into_iter().filter_map(at).collect(),
         scores: bins,
     })

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::ChoiceArgs;
-use crate::program::{NamedProgram, ProgramArgs};
+use crate::program::{NamedProgram, ProgramArgs, warn_of_restarts};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::engine;
 use patzer_eval::Evaluation;
@@ -69,6 +69,9 @@ struct PredictResult {
     engine: Option<String>,
     positions_read: u64,
     dropped: BTreeMap<&'static str, u64>,
+    /// Crashes and hangs of the program, after which it was started again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    restarts: Option<u64>,
     predictors: Vec<Row>,
 }
 
@@ -140,11 +143,15 @@ pub fn run(args: &PredictArgs, ui: &Ui) -> Result<Status> {
         Asked::Program(program) => by_program(args, program, choices, ui)?,
         Asked::Bundled(evaluation) => by_bundled(args, evaluation, choices, ui)?,
     });
-    let engine = match asked {
-        Asked::Program(program) => Some(program.name),
-        Asked::Bundled(_) => None,
+    let (engine, restarts) = match asked {
+        Asked::Program(named) => {
+            warn_of_restarts(&named.program, ui);
+            (Some(named.name), Some(named.program.restarts.count()))
+        }
+        Asked::Bundled(_) => (None, None),
     };
-    ui.result(&PredictResult { engine, positions_read: chosen.read, dropped: chosen.dropped, predictors })
+    let (positions_read, dropped) = (chosen.read, chosen.dropped);
+    ui.result(&PredictResult { engine, positions_read, dropped, restarts, predictors })
 }
 
 fn by_bundled(

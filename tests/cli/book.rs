@@ -108,6 +108,8 @@ fn a_uci_engine_judges_and_may_misbehave() {
         let rest = "--window -9999,9999 --stall-timeout 1 --concurrency 2";
         let made = make(&format!("option.Mode={mode}"), rest);
         assert_eq!((&made["kept"], &made["failed"]), (&20.into(), &0.into()), "{mode}: {made}");
+        let breaks = ["crash@3", "hang@3", "flood@3", "unended@3"].contains(&mode);
+        assert_eq!(made["restarts"].as_u64().unwrap() > 0, breaks, "{mode}: {made}");
     }
     let made = make("option.Mode=silent@2", "--window -9999,9999 --concurrency 1");
     assert_eq!(made["failed"], 1, "{made}");

@@ -127,6 +127,9 @@ fn an_engine_without_searchmoves_and_one_that_crashes_are_named() {
     let row = &found["predictors"][0];
     assert!(code == Some(0) && said.contains("warning: "), "{said}");
     assert!((1..60).contains(&row["failures"].as_u64().unwrap()) && row["choices"] == 60, "{found}");
+    // Each failure is two crashes at one position.
+    assert_eq!(found["restarts"].as_u64(), row["failures"].as_u64().map(|failures| 2 * failures), "{found}");
+    assert!(said.contains(" times and was started again; first: "), "{said}");
 }
 
 #[test]

@@ -77,6 +77,7 @@ fn a_program_solves_as_the_same_engine_in_this_process() {
         assert!(entries.remove("engine").unwrap().as_str().unwrap().starts_with("patzer"));
         assert_eq!(entries.remove("limit"), Some("1000 nodes a move".into()));
         assert_eq!(entries.remove("failures"), Some(0.into()));
+        assert_eq!(entries.remove("restarts"), Some(0.into()));
         assert_eq!(by_program, own);
     }
 }
@@ -97,6 +98,15 @@ fn positions_on_which_a_program_fails_are_counted_and_named() {
     let failures = result["failures"].as_u64().unwrap();
     assert!(failures > 0 && failures < result["moves"].as_u64().unwrap(), "{result}");
     assert!(errors.contains("warning: puzzle "), "{errors}");
+    // A process that crashes at each third search solves all when asked once more.
+    let output = run("crash@3");
+    let errors = String::from_utf8(output.stderr).unwrap();
+    let result: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let restarts = result["restarts"].as_u64().unwrap();
+    assert!(restarts > 1 && result["failures"] == 0, "{result}");
+    let says =
+        format!("crashed or stalled {restarts} times and was started again; first: ended when it was to");
+    assert!(errors.contains(&says) && errors.contains("assertion failed: at go 3, in "), "{errors}");
     let output = run("illegal@1");
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(output.status.success() && errors.contains("warning: puzzle "), "{errors}");

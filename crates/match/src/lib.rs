@@ -35,6 +35,7 @@ mod player;
 pub mod puzzles;
 pub mod race;
 pub mod record;
+mod restarts;
 pub mod rounds;
 mod runner;
 mod sequential;
@@ -58,6 +59,7 @@ pub use pairs::{MatchConfig, PairOptions};
 pub use player::{
     InProcess, MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Turn, score_position,
 };
+pub use restarts::Restarts;
 pub use runner::{Observer, RunSummary, Standings, StopReason, run_match};
 pub use sequential::SprtState;
 pub use spec::{KEYS, Spec, SpecError, words};

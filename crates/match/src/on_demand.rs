@@ -65,7 +65,10 @@ impl OnDemand<'_> {
                 none.insert(Box::new(started?))
             }
         };
-        running.search_moves(position, only, control, true, halt).inspect_err(|_| self.analyst = None)
+        running.search_moves(position, only, control, true, halt).inspect_err(|error| {
+            self.participant.restarts.note(error, position);
+            self.analyst = None;
+        })
     }
 }
 

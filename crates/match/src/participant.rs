@@ -13,7 +13,8 @@ use files::{find, is_program, limit_of};
 use super::uci::compliance::Compliance;
 use super::uci::{Analyst, Benched, CHESS960, Genfens, Program, UciPlayer};
 use crate::{
-    BookPlayer, Control, InProcess, Listen, OwnBook, Player, PlayerError, Spec, TimeSettings, Timeouts,
+    BookPlayer, Control, InProcess, Listen, OwnBook, Player, PlayerError, Restarts, Spec, TimeSettings,
+    Timeouts,
 };
 use patzer_engine::{OptionError, Params, PlayerSettings, SearchKind};
 use patzer_eval::Evaluation;
@@ -68,6 +69,8 @@ pub struct Participant {
     declares_chess960: bool,
     /// Warnings of the program's first start.
     pub warnings: Vec<String>,
+    /// Its crashes and hangs where it is asked about single positions.
+    pub restarts: Restarts,
 }
 
 enum Kind {
@@ -104,6 +107,7 @@ impl Participant {
             declared: [None, None],
             declares_chess960: false,
             warnings: Vec::new(),
+            restarts: Restarts::default(),
         })
     }
 
