@@ -50,7 +50,7 @@ fn what_an_engine_does_wrong_is_named_and_costs_no_other_check() {
         ("moves", "good", "legal in 11 positions"),
         ("Chess960", "absent", "has no option UCI_Chess960"),
         // It divides by the number of legal moves.
-        ("no legal move", "fault", "ended when it was to answer"),
+        ("no legal move", "fault", "ended when it was to answer `go depth 2` after `position fen rnb1kbnr/"),
         ("clocks", "good", "used"),
         ("nodes", "warning", "20,000"),
         ("searchmoves", "warning", " of a7a5 and h7h5"),

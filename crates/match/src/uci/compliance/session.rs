@@ -29,6 +29,8 @@ const MOST_LINES: usize = 10_000;
 pub struct Session<'a> {
     player: UciPlayer,
     stop: &'a AtomicBool,
+    /// The last commands.
+    sent: String,
     /// Time from the start of the program to `readyok`.
     pub started: Duration,
 }
@@ -60,7 +62,7 @@ impl Session<'_> {
         let begin = Instant::now();
         let mut player = UciPlayer::launch(program)?;
         player.handshake(stop)?;
-        Ok(Session { player, stop, started: begin.elapsed() })
+        Ok(Session { player, stop, sent: String::new(), started: begin.elapsed() })
     }
 
     pub fn name(&self) -> Option<&str> {
@@ -122,8 +124,9 @@ impl Session<'_> {
 
     pub fn send(&mut self, commands: &str) -> Result<(), PlayerError> {
         let wait = Wait { deadline: Some(Instant::now() + ANSWER), stop: self.stop };
+        self.sent = commands.to_string();
         let sent = self.process()?.send(commands.as_bytes(), &wait);
-        sent.map_err(|error| self.unanswered(error, commands, ANSWER))
+        sent.map_err(|error| self.unanswered(error, ANSWER))
     }
 
     /// Sends commands and returns the lines up to the one that begins with the word `end`.
@@ -134,7 +137,7 @@ impl Session<'_> {
             push(&mut lines, line);
             (words(line).next() == Some(end)).then_some(())
         });
-        read.map(|()| lines).map_err(|error| self.unanswered(error, commands, ANSWER))
+        read.map(|()| lines).map_err(|error| self.unanswered(error, ANSWER))
     }
 
     /// Returns the lines of the next `time`.
@@ -145,7 +148,7 @@ impl Session<'_> {
             None::<()>
         }) {
             Ok(()) | Err(ProcessError::TimedOut) => Ok(lines),
-            Err(error) => Err(self.unanswered(error, "nothing", time)),
+            Err(error) => Err(self.unanswered(error, time)),
         }
     }
 
@@ -167,7 +170,7 @@ impl Session<'_> {
         let time = begin.elapsed();
         match read {
             Ok(best) => Ok(Searched { infos, info, best, time }),
-            Err(error) => Err(self.unanswered(error, &question, SEARCH)),
+            Err(error) => Err(self.unanswered(error, SEARCH)),
         }
     }
 
@@ -176,9 +179,16 @@ impl Session<'_> {
         self.player.process.as_mut().ok_or(ProcessError::Closed)?.read(&wait, take)
     }
 
-    fn unanswered(&mut self, error: ProcessError, commands: &str, timeout: Duration) -> PlayerError {
-        let last = commands.trim_end().lines().last().unwrap_or_default();
-        self.player.player_error(error, &format!("`{last}`"), timeout)
+    /// Error of the last commands, with the position of a `go`.
+    fn unanswered(&mut self, error: ProcessError, timeout: Duration) -> PlayerError {
+        let (before, last) = self.sent.trim_end().rsplit_once('\n').unwrap_or(("", self.sent.trim_end()));
+        let asked = match before.lines().last() {
+            Some(position) if last.starts_with("go") => {
+                format!("`{last}` after `{}`", shown(position.as_bytes()))
+            }
+            _ => format!("`{last}`"),
+        };
+        self.player.player_error(error, &asked, timeout)
     }
 }
 
