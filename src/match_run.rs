@@ -105,11 +105,7 @@ pub fn play_match<S: Standings>(
     let ended = run_match(&config, &mut standings, &done, &mut record, &players, stop, &mut show);
     for participant in &lineup.participants {
         participant.drop_spares();
-        let strays = participant.strays();
-        if strays > 0 {
-            let name = printable(&participant.name);
-            ui.warn(format!("{name}: dropped answers without a question, {strays} in all"));
-        }
+        warn_of_strays(participant, ui);
     }
     if let Some(error) = log.and_then(|log| log.error()) {
         ui.warn(format!("--log is cut short: {error}"));
@@ -122,6 +118,15 @@ pub fn play_match<S: Standings>(
         }
     })?;
     Ok(FinishedMatch { standings, ended, openings, show })
+}
+
+/// Warns of lines `bestmove` that answered no question.
+pub fn warn_of_strays(participant: &Participant, ui: &Ui) {
+    let strays = participant.strays();
+    if strays > 0 {
+        let name = printable(&participant.name);
+        ui.warn(format!("{name}: dropped answers without a question, {strays} in all"));
+    }
 }
 
 /// Says which finished pairs are in no result: those after the one that decided, or after one that was cut off.

@@ -10,12 +10,13 @@ use super::display::Display;
 use super::engines;
 use super::output_files::OutputFiles;
 use super::settings::{Settings, Tournament};
+use crate::match_run::warn_of_strays;
 use crate::play::{pinned, warn_of_bad_openings};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_io::number::counted;
 use patzer_match::affinity::{self, CpuShares};
 use patzer_match::openings::{BookOptions, Openings, Order};
-use patzer_match::participant::{Defaults, Participant};
+use patzer_match::participant::Defaults;
 use patzer_match::rounds::{RoundSettings, Rounds, RoundsState, System};
 use patzer_match::stats::Sprt;
 use patzer_match::{
@@ -94,7 +95,10 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
     let players =
         |number: usize, stop: &std::sync::atomic::AtomicBool| lineup.participants[number].player(stop);
     let ended = run_match(&config, &mut *standings, &done, &mut files, &players, stop, &mut display);
-    lineup.participants.iter().for_each(Participant::drop_spares);
+    for participant in &lineup.participants {
+        participant.drop_spares();
+        warn_of_strays(participant, ui);
+    }
     ended?;
     display.end(&*standings)?;
     if let (Some(log), Some(path)) = (log, &settings.log.file)

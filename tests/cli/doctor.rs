@@ -60,6 +60,7 @@ fn what_an_engine_does_wrong_is_named_and_costs_no_other_check() {
         ("same search twice", "good", ""),
         ("stop", "warning", "before `stop`"),
         ("isready while searching", "fault", "before `stop`"),
+        ("one answer to `go`", "good", "one `bestmove` to each of 3 searches"),
         ("stop without a search", "good", "ignored"),
         ("Hash and Threads", "absent", ""),
         ("quit", "good", ""),
@@ -73,13 +74,17 @@ fn what_an_engine_does_wrong_is_named_and_costs_no_other_check() {
 }
 
 #[test]
-fn a_crash_and_an_illegal_move_are_faults() {
+fn a_crash_an_illegal_move_and_a_second_answer_are_faults() {
     let (code, found) = examined("", &mock::command("option.Mode=crash@2"));
     assert_eq!((code, of(&found, "moves").0), (Some(1), "fault"), "{found}");
     assert!(of(&found, "moves").1.contains("assertion failed: at go 2"), "{found}");
     let (_, found) = examined("", &mock::command("option.Moves=e2e5"));
     assert_eq!(of(&found, "moves").0, "fault");
     assert!(of(&found, "moves").1.starts_with("`e2e5` in rnbqkbnr/"), "{found}");
+    let (code, found) = examined("", &mock::command("option.Mode=doubled"));
+    let (verdict, value) = of(&found, "one answer to `go`");
+    assert_eq!((code, verdict), (Some(1), "fault"), "{found}");
+    assert!(value.contains(" after the answer to `go depth 3`"), "{value}");
 }
 
 #[test]

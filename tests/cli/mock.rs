@@ -4,7 +4,7 @@
 //! What libtest prints first is garbage that patzer has to tolerate. The engine plays a legal move that depends on its
 //! option `Seed` and the position alone, or the moves of its option `Moves`. Its option `Mode` is `fault@go`: what to
 //! do wrong, and at which `go`, counted from 1 through all games; `fault@0` does it at every position of which
-//! [`is_hard`] is true, and `mute` reports no score at any. Its option `Score` is the score it always reports.
+//! [`is_hard`] is true, `mute` reports no score at any, and `doubled` answers all twice. Its option `Score` is the score it always reports.
 //!
 //! Started as `teacher`, it shows wins, draws and losses if `UCI_ShowWDL` says so, and its scores depend on the
 //! searches since `ucinewgame`, as those of an engine with a transposition table do: [`taught`]. Started as `iterates`, it
@@ -306,7 +306,7 @@ impl Engine {
         let best = self.best();
         let key = self.line.as_ref().unwrap().key();
         let hard = self.at == 0 && is_hard(key);
-        let always = self.mode == "mute";
+        let always = matches!(self.mode.as_str(), "mute" | "doubled");
         let mode = if always || hard || self.gone == self.at { self.mode.as_str() } else { "" };
         // The report depends on the position alone, so that it is the same in every run.
         let ply = self.line.as_ref().unwrap().moves().len();
@@ -387,7 +387,7 @@ impl Engine {
             "null" => say("bestmove 0000"),
             "none" => say("bestmove (none)"),
             "empty" => say("bestmove"),
-            "twice" => {
+            "twice" | "doubled" => {
                 say(&format!("bestmove {best}"));
                 say(&format!("bestmove {best}"));
             }

@@ -51,6 +51,20 @@ pub fn ready_while_searching(session: &mut Session) -> Checked {
     Ok(if time > AT_ONCE { Outcome::warning(value) } else { Outcome::good(value) })
 }
 
+pub fn one_answer(session: &mut Session) -> Checked {
+    const GO: [&str; 3] = ["depth 3", "nodes 1000", "movetime 50"];
+    for go in GO {
+        session.begin_game()?;
+        session.search(&game(None, false, "e2e4 c7c5"), go)?;
+        let lines = session.listen(Duration::from_millis(100))?;
+        if let Some(line) = line_of(&lines, b"bestmove") {
+            let best = best_of(line);
+            return Ok(Outcome::fault(format!("`bestmove {best}` after the answer to `go {go}`")));
+        }
+    }
+    Ok(Outcome::good(format!("one `bestmove` to each of {} searches", GO.len())))
+}
+
 pub fn stop_without_search(session: &mut Session) -> Checked {
     let mut lines = session.ask("stop\nisready\n", b"readyok")?;
     lines.extend(session.listen(Duration::from_millis(100))?);

@@ -170,6 +170,11 @@ const CHECKS: &[Check] = &[
         "the protocol demands an answer at once; programs take an engine without one for hanging",
     ),
     check(
+        "one answer to `go`",
+        behaviour::one_answer,
+        "a second `bestmove` is taken for the next move; patzer drops it, other programs lose the game",
+    ),
+    check(
         "stop without a search",
         behaviour::stop_without_search,
         "a stray `bestmove` is taken for the next move",
