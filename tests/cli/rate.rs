@@ -160,6 +160,11 @@ fn players_without_a_finite_rating_are_named() {
     assert!(player("King")["elo"].is_null());
     assert!(player("King")["reason"].as_str().unwrap().starts_with("won every game"));
     assert_eq!((&player("Left")["pool"], &player("Beta")["pool"]), (&2.into(), &1.into()));
+    // King's games count for no rating: they are in King's row alone.
+    assert_eq!(player("King")["games"], 3);
+    let own = GAMES.iter().filter(|game| [game.0, game.1].contains(&"Beta"));
+    let games: usize = own.map(|&(_, _, wins, draws, losses)| wins + draws + losses).sum();
+    assert_eq!(player("Beta")["games"], games);
     // Neither of them changes the others.
     assert!((elo(&v, "Beta") - 2400.213).abs() < 0.05);
     let v = json(folder, "rate games.pgn --prior 2");

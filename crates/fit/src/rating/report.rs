@@ -47,6 +47,7 @@ struct Player {
     elo: Option<f64>,
     /// Half-width of the 95 % interval.
     elo_error: Option<f64>,
+    /// Of a rated player those against rated players, with wins, draws and losses.
     games: u64,
     wins: u64,
     draws: u64,
@@ -105,10 +106,11 @@ impl RatingReport {
                 matches!(ratings.status[i], PoolStatus::Pool(_)) && ratings.status[i] == ratings.status[j];
             errors.filter(|_| same)?.superiority(i, j, difference)
         };
-        let scores = results.scores();
+        // The ratings rest on games between rated players alone.
+        let (all, rated) = (results.scores(), results.only(|i| ratings.elo[i].is_some()).scores());
         let opponents = opponents(results, ratings);
         let player = |(place, &i): (usize, &usize)| {
-            let [wins, draws, losses] = scores[i];
+            let [wins, draws, losses] = if ratings.elo[i].is_some() { rated[i] } else { all[i] };
             let games = wins + draws + losses;
             Player {
                 name: results.players[i].clone(),
