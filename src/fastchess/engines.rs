@@ -30,13 +30,13 @@ pub const ENGINE_KEYS: &[(&str, &[Program], Means)] = &[
     ("bookdepth", CUTE, Means::Does("full moves up to which it does; by default 1000")),
     ("conf", CUTE, Means::Refused("there is no list of configured engines; write cmd=")),
     ("initstr", CUTE, Means::Refused("UCI engines are set with option.NAME=")),
-    ("stderr", CUTE, Means::Nothing("the last lines of standard error are in the report of a crash")),
-    ("tscale", CUTE, Means::Refused("timeouts are fixed; `patzer match --ready-timeout` sets them")),
-    ("debug", CUTE, Means::Refused("patzer sends no `debug on`")),
+    ("stderr", CUTE, Means::Does("a file to which the program's standard error is appended")),
+    ("tscale", CUTE, Means::Nothing("timeouts are fixed; `patzer match --ready-timeout` sets them")),
+    ("debug", CUTE, Means::Nothing("patzer sends no `debug on`")),
 ];
 
-/// Reads a word of `-engine` or `-each`, and refuses unknown keys at once.
-pub fn key_value(program: Program, word: &str) -> Result<KeyValue> {
+/// Reads a word of `-engine` or `-each`, and refuses unknown keys at once. Notes a key without effect, once.
+pub fn key_value(settings: &mut Settings, word: &str) -> Result<KeyValue> {
     let (key, value) = match word.split_once('=') {
         Some((key, value)) => (key, value),
         // Switches of cutechess-cli.
@@ -44,12 +44,15 @@ pub fn key_value(program: Program, word: &str) -> Result<KeyValue> {
     };
     let switch = matches!(key, "ponder" | "trust" | "whitepov" | "debug");
     let name = if key.starts_with("option.") { "option.NAME" } else { key };
-    let row = ENGINE_KEYS.iter().find(|(row, programs, _)| *row == name && programs.contains(&program));
+    let row =
+        ENGINE_KEYS.iter().find(|(row, programs, _)| *row == name && programs.contains(&settings.program));
     let Some((_, _, means)) = row else {
         return Err(Error::usage(format!("there is no key `{key}`")));
     };
-    if let Means::Refused(reason) = means {
-        return Err(Error::usage(format!("{key}: {reason}")));
+    match means {
+        Means::Refused(reason) => return Err(Error::usage(format!("{key}: {reason}"))),
+        Means::Nothing(reason) => settings.note(format!("{key}: {reason}")),
+        Means::Does(_) => {}
     }
     if !switch && (!word.contains('=') || value.is_empty() && !key.starts_with("option.")) {
         return Err(Error::usage(format!("`{word}` is not KEY=VALUE")));
@@ -65,8 +68,8 @@ pub fn specs(settings: &Settings) -> Result<Vec<Spec>> {
         for (key, value) in keys.iter().chain(&settings.each) {
             let wrong = |error: patzer_match::SpecError| Error::usage(format!("{key}={value}: {error}"));
             match key.as_str() {
-                "trust" | "stderr" => {}
-                // No moves a period, by the book of cutechess-cli: one period for the game.
+                "trust" | "tscale" | "debug" => {}
+                // As in cutechess-cli, a period of 0 moves is the whole game.
                 "tc" if settings.program == Cutechess => {
                     spec.set(key, value.strip_prefix("0/").unwrap_or(value)).map_err(wrong)?;
                 }

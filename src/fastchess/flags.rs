@@ -137,6 +137,15 @@ fn variant(settings: &mut Settings, value: &str) -> Result<()> {
     Ok(())
 }
 
+fn debug(settings: &mut Settings, words: &[String]) -> Result<()> {
+    settings.log.stdout = true;
+    match words {
+        [] => Ok(()),
+        [all] if all == "all" => set!(settings.note("-debug all: patzer sends no `debug on`".into())),
+        _ => Err(Error::usage("write nothing more, or all")),
+    }
+}
+
 fn book_mode(_: &mut Settings, mode: &str) -> Result<()> {
     if matches!(mode, "ram" | "disk") { Ok(()) } else { Err(Error::usage("write ram or disk")) }
 }
@@ -159,8 +168,7 @@ pub const FLAGS: &[Flag] = &[
         "KEY=VALUE…",
         "an engine; keys below",
         Takes::Words(|s, words| {
-            let keys =
-                words.iter().map(|word| super::engines::key_value(s.program, word)).collect::<Result<_>>()?;
+            let keys = words.iter().map(|word| super::engines::key_value(s, word)).collect::<Result<_>>()?;
             s.engines.push(keys);
             Ok(())
         }),
@@ -171,7 +179,7 @@ pub const FLAGS: &[Flag] = &[
         "keys for every engine, over its own",
         Takes::Words(|s, words| {
             for word in words {
-                let pair = super::engines::key_value(s.program, word)?;
+                let pair = super::engines::key_value(s, word)?;
                 s.each.push(pair);
             }
             Ok(())
@@ -284,9 +292,9 @@ pub const FLAGS: &[Flag] = &[
         programs: CUTE,
         ..flag(
             "debug",
-            "",
-            "print what engines are told and say, with time stamps",
-            Takes::Nothing(|s| s.log.stdout = true),
+            "[all]",
+            "print what engines are told and say, with time stamps; all: as without, since patzer sends no `debug on`",
+            Takes::Words(debug),
         )
     },
     Flag {

@@ -2,9 +2,7 @@
 
 use super::Program::Fastchess;
 use super::config;
-use super::flags::{
-    CUTE, FAST, Flag, Key, Means, Takes, fast, field, flag, key, number, refused, set, truth,
-};
+use super::flags::{CUTE, FAST, Flag, Key, Means, Takes, fast, field, flag, key, number, set, truth};
 use super::settings::{LogLevel, OutputFile, Settings};
 use crate::{Error, Result};
 use patzer_match::output_format::OutputFormat;
@@ -274,7 +272,7 @@ pub const FILE_FLAGS: &[Flag] = &[
     ),
     Flag {
         programs: CUTE,
-        means: Means::Refused("the table of results has one form"),
-        ..flag("resultformat", "FORMAT", "", Takes::Words(refused))
+        means: Means::Nothing("the table of results has one form"),
+        ..flag("resultformat", "FORMAT", "", Takes::One(|_, _| Ok(())))
     },
 ];

@@ -28,7 +28,7 @@ pub fn parse(program: Program, words: &[String]) -> Result<Settings> {
             Error::usage(format!("{word}{values}: {error}"))
         })?;
         if let Means::Nothing(reason) = flag.means {
-            settings.notes.push(format!("{word}: {reason}"));
+            settings.note(format!("{word}: {reason}"));
         }
     }
     Ok(settings)
@@ -69,9 +69,7 @@ fn apply(settings: &mut Settings, flag: &Flag, values: &[String]) -> Result<()> 
                 let key = key.ok_or_else(|| Error::usage(format!("there is no key `{name}`")))?;
                 match key.means {
                     Means::Refused(reason) => return Err(Error::usage(format!("{name}=: {reason}"))),
-                    Means::Nothing(reason) => {
-                        settings.notes.push(format!("-{} {name}=: {reason}", flag.name))
-                    }
+                    Means::Nothing(reason) => settings.note(format!("-{} {name}=: {reason}", flag.name)),
                     Means::Does(_) => {}
                 }
                 (key.set)(settings, &value)

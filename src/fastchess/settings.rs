@@ -138,6 +138,13 @@ pub enum LogLevel {
 }
 
 impl Settings {
+    /// Notes what is accepted without effect, once.
+    pub fn note(&mut self, note: String) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
     pub fn new(program: Program) -> Settings {
         let fastchess = program == Program::Fastchess;
         let pick = |ours: u64, cutechess: u64| if fastchess { ours } else { cutechess };

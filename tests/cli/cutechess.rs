@@ -25,6 +25,39 @@ fn cutechess_has_its_own_words_and_lines() {
     assert!(!pgn.contains("PlyCount"), "{pgn}");
 }
 
+#[test]
+fn options_without_effect_are_noted_once_and_standard_error_goes_to_its_file() {
+    let folder = folder();
+    let mut words = mocks(&ARGS, &["name=A option.Mode=crash@1 stderr=a.txt tscale=2", "name=B tscale=2"]);
+    words.extend(line(
+        "-each tc=inf depth=1 debug -games 2 -recover -maxmoves 2 -debug all -resultformat wide2 -pgnout g.pgn",
+    ));
+    let output = run_as(folder.path(), PATZER, &["cutechess"], &words);
+    assert!(played(&output).contains("A <--- go depth 1\n"), "{output:?}");
+    let said = String::from_utf8(output.stderr).unwrap();
+    for note in [
+        "tscale: timeouts are fixed",
+        "debug: patzer sends no",
+        "-debug all: patzer",
+        "-resultformat: the table",
+    ] {
+        assert_eq!(said.matches(note).count(), 1, "{note}: {said}");
+    }
+    let errors = fs::read_to_string(folder.path().join("a.txt")).unwrap();
+    assert_eq!(errors.matches("assertion failed: at go 1").count(), 2, "{errors}");
+}
+
+#[test]
+fn answers_without_a_question_are_warned_of() {
+    let folder = folder();
+    let mut words = mocks(&ARGS, &["name=A option.Mode=doubled", "name=B"]);
+    words.extend(line("-each tc=inf depth=1 -games 2 -maxmoves 4 -pgnout g.pgn"));
+    let output = run_as(folder.path(), PATZER, &["cutechess"], &words);
+    played(&output);
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("warning: A: dropped answers without a question, "), "{said}");
+}
+
 /// Moves of books in the first two games.
 fn book_moves(pgn: &str) -> [usize; 2] {
     let mut games = pgn.split("[Event ").skip(1);

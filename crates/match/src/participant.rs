@@ -380,6 +380,7 @@ fn program(spec: &Spec, path: PathBuf, defaults: &Defaults) -> Result<Program> {
         path,
         args: spec.args.clone().unwrap_or_default(),
         dir: spec.dir.clone(),
+        stderr: spec.stderr.clone(),
         options: spec.options.clone(),
         restart: spec.restart.unwrap_or(false),
         short_history: spec.short_history.unwrap_or(false),
@@ -402,7 +403,12 @@ pub fn load_evaluation(path: &Path) -> Result<Evaluation> {
 
 fn in_process(spec: &Spec, path: &Path, defaults: &Defaults) -> Result<Kind> {
     let ponder = spec.ponder == Some(true);
-    for (key, given) in [("args=", spec.args.is_some()), ("dir=", spec.dir.is_some()), ("ponder=", ponder)] {
+    for (key, given) in [
+        ("args=", spec.args.is_some()),
+        ("dir=", spec.dir.is_some()),
+        ("stderr=", spec.stderr.is_some()),
+        ("ponder=", ponder),
+    ] {
         if given {
             return Err(Error::usage(format!("{}: {key} is for programs only", spec.cmd)));
         }

@@ -16,6 +16,8 @@ pub struct Spec {
     pub name: Option<String>,
     pub args: Option<Vec<String>>,
     pub dir: Option<PathBuf>,
+    /// File to which the program's standard error is appended.
+    pub stderr: Option<PathBuf>,
     pub options: Vec<(String, String)>,
     pub control: Control,
     pub margin: Option<Duration>,
@@ -38,6 +40,7 @@ pub const KEYS: &[(&str, &str)] = &[
     ("name", "name in the PGN"),
     ("args", "arguments of the program, as args='-a -b'"),
     ("dir", "working folder of the program"),
+    ("stderr", "a file to which the program's standard error is appended"),
     ("proto", "the protocol; always uci"),
     ("option.NAME", "a UCI option's value"),
     ("tc", "clock: [moves/]seconds[+increment], or inf"),
@@ -94,6 +97,7 @@ impl Spec {
             name: self.name,
             args: self.args.or_else(|| each.args.clone()),
             dir: self.dir.or_else(|| each.dir.clone()),
+            stderr: self.stderr.or_else(|| each.stderr.clone()),
             options: options.options,
             control: if self.control.is_unlimited() { each.control } else { self.control },
             margin: self.margin.or(each.margin),
@@ -117,6 +121,7 @@ impl Spec {
             "name" => self.name = Some(value.to_string()),
             "args" => self.args = Some(words(value)?),
             "dir" => self.dir = Some(value.into()),
+            "stderr" => self.stderr = Some(value.into()),
             "proto" if value == "uci" => {}
             "proto" => return Err(SpecError("engines have to speak uci".into())),
             "tc" if matches!(value, "inf" | "infinite") => self.control.time = None,
@@ -210,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_description_is_read_as_fastchess_would() {
-        let text = "cmd=./new name=\"new one\" args='-a \"b c\"' dir=/tmp proto=uci option.Hash=64 \
+        let text = "cmd=./new name=\"new one\" args='-a \"b c\"' dir=/tmp stderr=e.txt proto=uci option.Hash=64 \
                     \"option.Move Overhead=10\" option.Clear\\ Hash=true tc=40/1:30+0.5 depth=9 timemargin=20 timeodds=2 restart=on history=short";
         let spec: Spec = text.parse().unwrap();
         assert_eq!((&spec.cmd[..], spec.name.as_deref()), ("./new", Some("new one")));
@@ -220,7 +225,7 @@ mod tests {
         assert_eq!(spec.control.to_string(), "40/90+0.5 seconds, depth 9");
         assert_eq!((spec.margin, spec.odds), (Some(Duration::from_millis(20)), Some(2.0)));
         assert_eq!((spec.dir, spec.restart), (Some("/tmp".into()), Some(true)));
-        assert_eq!(spec.short_history, Some(true));
+        assert_eq!((spec.short_history, spec.stderr), (Some(true), Some("e.txt".into())));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Child process of a UCI program, leader of its own process group, so that its descendants end with it.
 
+use std::fs::File;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -28,7 +29,12 @@ pub struct Process {
 }
 
 impl Process {
-    pub fn start(command: &mut Command, log: Option<(Arc<EngineLog>, String)>) -> std::io::Result<Process> {
+    /// Starts a program; its standard error goes to `stderr`, too.
+    pub fn start(
+        command: &mut Command,
+        log: Option<(Arc<EngineLog>, String)>,
+        stderr: Option<File>,
+    ) -> std::io::Result<Process> {
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
@@ -36,7 +42,7 @@ impl Process {
         children::add(child.id());
         match Pipes::take(&mut child) {
             Ok(pipes) => {
-                let (lines, tail) = (LineBuffer::new(), StderrTail::default());
+                let (lines, tail) = (LineBuffer::new(), StderrTail::new(stderr));
                 Ok(Process { child, pipes, lines, tail, ended: false, log })
             }
             Err(error) => {

@@ -1,5 +1,6 @@
 //! A UCI program: how to start it, and how long to wait for it.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
@@ -27,6 +28,8 @@ pub struct Program {
     pub args: Vec<String>,
     /// Working folder; `None` for patzer's own.
     pub dir: Option<PathBuf>,
+    /// File to which its standard error is appended.
+    pub stderr: Option<PathBuf>,
     pub options: Vec<(String, String)>,
     pub restart: bool,
     /// Send only the moves since the last capture or pawn move.
@@ -57,6 +60,12 @@ impl Program {
 
     pub(super) fn spawn(&self, command: &mut Command) -> Result<Process, PlayerError> {
         let log = self.listen.log.clone().map(|log| (log, self.name.clone()));
-        Process::start(command, log).map_err(|e| PlayerError::Unable(format!("cannot be started: {e}")))
+        let open = |path: &PathBuf| {
+            let file = File::options().create(true).append(true).open(path);
+            file.map_err(|e| PlayerError::Unable(format!("stderr={}: {e}", path.display())))
+        };
+        let stderr = self.stderr.as_ref().map(open).transpose()?;
+        let started = Process::start(command, log, stderr);
+        started.map_err(|e| PlayerError::Unable(format!("cannot be started: {e}")))
     }
 }

@@ -1,5 +1,7 @@
 //! Deadlines of a conversation with a program, and how it ends.
 
+use std::fs::File;
+use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -33,21 +35,33 @@ impl Wait<'_> {
     }
 }
 
+/// Last output on standard error, all of which goes to a file, too, if one is given.
 #[derive(Debug, Default)]
-pub struct StderrTail(Vec<u8>);
+pub struct StderrTail {
+    kept: Vec<u8>,
+    file: Option<File>,
+}
 
 impl StderrTail {
     const SIZE: usize = 2048;
 
+    pub fn new(file: Option<File>) -> StderrTail {
+        StderrTail { kept: Vec::new(), file }
+    }
+
     pub fn push(&mut self, bytes: &[u8]) {
-        self.0.extend_from_slice(bytes);
-        if self.0.len() > 2 * StderrTail::SIZE {
-            self.0.drain(..self.0.len() - StderrTail::SIZE);
+        if let Some(file) = &mut self.file {
+            // A full disk does not end the game.
+            let _ = file.write_all(bytes);
+        }
+        self.kept.extend_from_slice(bytes);
+        if self.kept.len() > 2 * StderrTail::SIZE {
+            self.kept.drain(..self.kept.len() - StderrTail::SIZE);
         }
     }
 
     pub fn text(&self) -> String {
-        let kept = &self.0[self.0.len().saturating_sub(StderrTail::SIZE)..];
+        let kept = &self.kept[self.kept.len().saturating_sub(StderrTail::SIZE)..];
         String::from_utf8_lossy(kept).trim().to_string()
     }
 }
@@ -63,6 +77,6 @@ mod tests {
             tail.push(format!("{i}\n").as_bytes());
         }
         assert!(tail.text().ends_with("9998\n9999"));
-        assert!(tail.0.len() <= 2 * StderrTail::SIZE + 16);
+        assert!(tail.kept.len() <= 2 * StderrTail::SIZE + 16);
     }
 }
