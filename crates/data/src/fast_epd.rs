@@ -1,8 +1,9 @@
 //! Fast reader of EPD with results: a FEN, then `c9 "1-0";`, `"1-0"`, `[0.5]` or `| score | 1.0`. Reads only
-//! pieces, side to move and result; legality is not checked, which would take longer than everything else.
+//! pieces, side to move, result and score; legality is not checked, which would take longer than everything else.
 
 use shakmaty::Color;
 
+use crate::format::operations::Operations;
 use patzer_chess::PackedBoard;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,7 +26,21 @@ pub fn parse(line: &[u8]) -> Result<EpdPosition, &'static str> {
         _ => return Err("the side to move is neither w nor b"),
     };
     let (result, score) = outcome(rest).ok_or("no result after the position")?;
+    let score = match score {
+        None if rest.contains(&b';') => {
+            operations(rest)?.score.map(|score| turn.fold_wb(score, -score).into())
+        }
+        score => score,
+    };
     Ok(EpdPosition { board, turn, result, score })
+}
+
+/// The operations after the castling and en passant fields, and perhaps counters.
+fn operations(rest: &[u8]) -> Result<Operations, &'static str> {
+    let after = rest.splitn(3, |byte| *byte == b' ').nth(2).unwrap_or_default();
+    let start = after.iter().position(|byte| !matches!(byte, b' ' | b'0'..=b'9')).unwrap_or(after.len());
+    Operations::parse(&after[start..])
+        .map_err(|_| "one of hmvc, fmvn, ce, dm and acd is not a number in range")
 }
 
 /// Piece code of each letter in [`PackedBoard`]; 255 for others.
@@ -157,12 +172,16 @@ mod tests {
             (" 0 1 [0.5]", 0.5, None),
             (" 3 40 | -25 | 1.0", 1.0, Some(-25.0)),
             (" bm Ne2; c9 \"0-1\";", 0.0, None),
+            (" hmvc 2; ce 34; c9 \"0-1\";", 0.0, Some(-34.0)),
+            (" 0 1 ce 34; c9 \"0-1\";", 0.0, Some(-34.0)),
+            (" c9 \"0-1\"; ce -34; acd 9", 0.0, Some(34.0)),
         ] {
             let text = format!("{FEN}{dialect}");
             let line = parse(text.as_bytes()).unwrap();
             let truth = epd::decode(&text).unwrap();
             assert_eq!(line.board.board(), truth.board.board(), "{text}");
             assert_eq!((line.turn, line.result, line.score), (truth.turn, result, score), "{text}");
+            assert_eq!(line.score, truth.score.map(|score| f32::from(truth.turn.fold_wb(score, -score))));
             assert_eq!(f32::from(truth.result + 1) / 2.0, result);
         }
         // Results between, as other tuners write them.
@@ -183,6 +202,7 @@ mod tests {
             ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", "no result"),
             ("4k3/8/8/8/8/8/8/4K3 w - - [2.0]", "no result"),
             ("4k3/8/8/8/8/8/8/4K3 w - - c9 \"?\";", "no result"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - ce 1.5; c9 \"1-0\";", "not a number in range"),
         ] {
             assert!(parse(text.as_bytes()).unwrap_err().contains(reason), "{text}");
         }

@@ -6,6 +6,7 @@ use shakmaty::{Chess, Color};
 
 use super::any::PositionReader;
 use super::fen::LineError;
+use super::operations::Operations;
 use super::stream::Input;
 use super::{fen, replay};
 use crate::{Record, notices};
@@ -82,17 +83,17 @@ fn begin<'a>(text: &'a str, otherwise: &'static str) -> std::result::Result<(Che
 pub fn decode(text: &str) -> std::result::Result<Record, LineError> {
     let (position, rest) = begin(text, "not a FEN or EPD with a result")?;
     let mut record = replay::still(&position);
-    let (score, result) = outcome(rest).ok_or_else(|| {
-        LineError::text(
-            text,
-            "no result; c9 \"1-0\"; or \"1-0\" or [1.0] or | score | 1.0 follows the FEN (without results, read the \
-             FENs as CSV, with `fen` as the first line)",
-        )
-    })?;
+    let (score, result) = outcome(rest).map_err(|reason| LineError::text(text, reason))?;
     let score = score.map(|score| record.turn.fold_wb(score, score.saturating_neg()));
-    replay::annotate(&mut record, &position, None, score);
-    Ok(Record { result, ..record })
+    let operations = Operations::parse(rest.as_bytes())?;
+    let fields = text[..text.len() - rest.len()].split_ascii_whitespace().count();
+    operations.set_counters(&mut record, fields);
+    replay::annotate(&mut record, &position, None, score.or(operations.score));
+    Ok(Record { result, depth: operations.depth, ..record })
 }
+
+const NO_RESULT: &str = "no result; c9 \"1-0\"; or \"1-0\" or [1.0] or | score | 1.0 follows the FEN (without results, \
+                         read the FENs as CSV, with `fen` as the first line)";
 
 fn split(text: &str) -> (&str, &str) {
     let mut end = 0;
@@ -112,21 +113,22 @@ fn split(text: &str) -> (&str, &str) {
 }
 
 /// White's score and result from the text after a FEN.
-fn outcome(rest: &str) -> Option<(Option<i16>, i8)> {
+fn outcome(rest: &str) -> std::result::Result<(Option<i16>, i8), &'static str> {
     let rest = rest.trim().trim_start_matches([';', ',']).trim();
     if let Some(rest) = rest.strip_prefix('|') {
-        let (score, result) = rest.split_once('|')?;
-        return Some((Some(score.trim().parse().ok()?), result_of(result)?));
+        let (score, result) = rest.split_once('|').ok_or(NO_RESULT)?;
+        return Ok((Some(score.trim().parse().map_err(|_| NO_RESULT)?), result_of(result).ok_or(NO_RESULT)?));
     }
     if let Some(at) = rest.find('[') {
-        let (inside, _) = rest[at + 1..].split_once(']')?;
-        return Some((None, result_of(inside)?));
+        let inside = rest[at + 1..].split_once(']').and_then(|(inside, _)| result_of(inside));
+        return Ok((None, inside.ok_or(NO_RESULT)?));
     }
-    if let Some(at) = rest.find('"') {
+    let result = match rest.find('"') {
         // The first quoted result: other operations may precede c9.
-        return rest[at..].split('"').skip(1).step_by(2).find_map(result_of).map(|result| (None, result));
-    }
-    Some((None, result_of(rest.trim_end_matches(';'))?))
+        Some(at) => rest[at..].split('"').skip(1).step_by(2).find_map(result_of),
+        None => result_of(rest.trim_end_matches(';')),
+    };
+    Ok((None, result.ok_or(NO_RESULT)?))
 }
 
 /// The number after a result in brackets.
@@ -208,6 +210,22 @@ mod tests {
         assert_eq!(number_after(&format!("{fen} | 0 | [0.5]")), None);
         assert_eq!(decode(&format!("{fen} [0.0]")).unwrap().result, -1);
         assert_eq!(decode(&format!("{fen} [1.0]")).unwrap().halfmove, 2);
+    }
+
+    #[test]
+    fn operations_give_counters_score_and_depth() {
+        let four = "rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -";
+        let facts =
+            |record: Record| (record.halfmove, record.fullmove, record.ply, record.score, record.depth);
+        let read = |rest: &str| facts(decode(&format!("{four} {rest}")).unwrap());
+        let all = "hmvc 2; fmvn 3; ce 34; acd 12; bm d4; c9 \"1-0\";";
+        assert_eq!(read(all), (2, 3, 5, Some(34), Some(12)));
+        assert_eq!(read("c9 \"1-0\"; ce -34;"), (0, 1, 1, Some(-34), None));
+        assert_eq!(read("7 9 hmvc 2; fmvn 3; c9 \"1-0\";"), (7, 9, 17, None, None));
+        let mate = decode(&format!("{four} dm 3; c9 \"0-1\";")).unwrap();
+        assert!(mate.score == Some(31_995) && mate.has(crate::flags::MATE_SCORE));
+        let error = decode(&format!("{four} ce 1.5; c9 \"0-1\";")).unwrap_err();
+        assert_eq!(error.to_string(), "ce is not a number in range");
     }
 
     #[test]

@@ -32,6 +32,7 @@ pub mod metadata;
 mod missing;
 pub mod monty;
 mod nibbles;
+pub(crate) mod operations;
 mod page;
 mod page_header;
 pub mod parquet;
