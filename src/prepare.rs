@@ -9,6 +9,7 @@ use shakmaty::Color;
 use crate::{Error, Result, Ui};
 use patzer_chess::PackedBoard;
 use patzer_data::Record;
+use patzer_data::format::registry::{self, Format};
 use patzer_data::lines::BadLine;
 use patzer_io::number::grouped;
 use patzer_label::prepare::{self, DataSelection, Event};
@@ -17,12 +18,23 @@ pub use patzer_label::prepare::{Account, Split, default_dataset};
 /// A position with the board to judge and its side to move.
 pub type Offer<'a> = prepare::Offer<'a, (PackedBoard, Color)>;
 
+/// The format of files of positions: an argument that several commands share.
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
+pub struct InputFormat {
+    /// Format of the inputs [default: by content, else by name]
+    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    pub input_format: Option<&'static Format>,
+}
+
 /// Where the data comes from and what is kept of it: arguments that several commands share.
 #[derive(Debug, clap::Args)]
 pub struct DataArgs {
     /// Files of positions, in any format [default: the newer of positions.parquet and labelled.parquet]
     #[arg(value_name = "DATA")]
     pub data: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub format: InputFormat,
 
     /// Keep only what this preset or TOML file keeps; may be given several times, and `patzer filters`
     /// lists them [default: none]
@@ -73,6 +85,7 @@ impl DataArgs {
     pub fn selection(&self) -> DataSelection {
         DataSelection {
             files: self.data.clone(),
+            format: self.format.input_format,
             filters: self.filter.clone(),
             filter_set: self.filter_set.clone(),
             resolve: !self.no_resolve,

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::prepare::{check_output, warn_of_moves};
+use crate::prepare::{InputFormat, check_output, warn_of_moves};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::capabilities::Capabilities;
@@ -37,9 +37,8 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
     format: Option<&'static Format>,
 
-    /// Format of the inputs [default: by content, else by name]
-    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
-    input_format: Option<&'static Format>,
+    #[command(flatten)]
+    pub(super) input: InputFormat,
 
     /// Columns of a table with FENs, such as fen=board,score=eval,side=white; known are fen, score, mate, result, depth,
     /// move and the columns of a dataset; side says whether scores speak for white or the mover [default: by name]
@@ -107,8 +106,8 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     }
     let started = Instant::now();
     let mut pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
-    let readers =
-        args.inputs.iter().map(|path| AnyReader::open_source(path, args.input_format, &args.columns));
+    let format = args.input.input_format;
+    let readers = args.inputs.iter().map(|path| AnyReader::open_source(path, format, &args.columns));
     let readers = readers.collect::<Result<Vec<_>>>()?;
     let metadata = together(&readers, &pipeline, &args.licence, ui);
     let target = Target {

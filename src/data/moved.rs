@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::prepare::InputFormat;
 use crate::{Result, Ui};
 use patzer_data::format::metadata::Account;
 use patzer_data::format::registry::{self, Format};
@@ -18,9 +19,8 @@ pub struct FormatArgs {
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
     pub format: Option<&'static Format>,
 
-    /// Format of the inputs [default: by content, else by name]
-    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
-    pub input_format: Option<&'static Format>,
+    #[command(flatten)]
+    input: InputFormat,
 
     /// Score, in centipawns, of positions without one, where the format needs one [default: leave them out]
     #[arg(long, value_name = "CP", allow_negative_numbers = true)]
@@ -43,7 +43,7 @@ impl FormatArgs {
     }
 
     pub fn open(&self, path: &Path) -> Result<RowGroups> {
-        RowGroups::open_source(path, self.input_format)
+        RowGroups::open_source(path, self.input.input_format)
     }
 
     /// Warns of what a file lost, and returns its counts.

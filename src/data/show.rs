@@ -44,7 +44,7 @@ pub struct ShowArgs {
     board: bool,
 
     /// Format of the file [default: by content, else by name]
-    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    #[arg(long, alias = "input-format", value_name = "FORMAT", value_parser = registry::named)]
     format: Option<&'static Format>,
 }
 

@@ -35,16 +35,18 @@ impl fmt::Display for Exported {
 }
 
 pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
-    let ConvertArgs { inputs, filter, filter_set, output, .. } = args;
+    let ConvertArgs { inputs, input, filter, filter_set, output, .. } = args;
     if output.as_path() == Path::new("-") {
         return Err(Error::usage(
             "--traces writes the terms beside the output, so it needs the name of a file",
         ));
     }
-    let resolved = |path: &PathBuf| Ok(AnyReader::open(path, None)?.metadata().resolved.is_some());
+    let resolved =
+        |path: &PathBuf| Ok(AnyReader::open(path, input.input_format)?.metadata().resolved.is_some());
     let resolved = inputs.iter().map(resolved).collect::<Result<Vec<bool>>>()?;
     let args = DataArgs {
         data: inputs.clone(),
+        format: *input,
         filter: filter.clone(),
         filter_set: filter_set.clone(),
         no_resolve: !resolved.iter().all(|resolved| *resolved),

@@ -23,7 +23,7 @@ pub struct ValidateArgs {
     data: Vec<PathBuf>,
 
     /// Format of the files [default: by content, else by name]
-    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    #[arg(long, alias = "input-format", value_name = "FORMAT", value_parser = registry::named)]
     format: Option<&'static Format>,
 }
 

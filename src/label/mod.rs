@@ -9,11 +9,11 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::evaluation::load;
-use crate::prepare::reporter;
+use crate::prepare::{InputFormat, reporter};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::format::table::Columns;
-use patzer_data::{AnyReader, Target};
+use patzer_data::{AnyReader, DataFile, Target};
 use patzer_io::Printable;
 use patzer_io::number::{counted, rate};
 use patzer_label::labelled_cache::label_file;
@@ -39,6 +39,9 @@ pub struct LabelArgs {
     /// Positions to label, in any format
     #[arg(default_value = "positions.parquet")]
     data: PathBuf,
+
+    #[command(flatten)]
+    input: InputFormat,
 
     /// File to write; its ending says the format; `-` is standard output [default: labelled.parquet, or rescored.parquet
     /// with --engine or --tb]
@@ -73,6 +76,10 @@ pub struct LabelArgs {
 }
 
 impl LabelArgs {
+    fn data(&self) -> DataFile<'_> {
+        DataFile { path: &self.data, format: self.input.input_format }
+    }
+
     fn target(&self) -> Target {
         Target { format: self.format, ..Target::default() }
     }
@@ -127,7 +134,7 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let evaluation = load(Some(&args.eval), ui)?;
     let name = args.eval.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let settings = Settings { method, rescore: args.rescore, evaluation, name };
-    let data = AnyReader::open_source(&args.data, None, &Columns::default())?;
+    let data = AnyReader::open_source(&args.data, args.input.input_format, &Columns::default())?;
     let start = Instant::now();
     let target = args.target();
     let counts = label_file(data, &output, &target, &settings, &reporter(ui))?;

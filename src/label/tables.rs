@@ -7,7 +7,6 @@ use serde::Serialize;
 
 use super::LabelArgs;
 use crate::{Error, Result, Status, Ui};
-use patzer_data::AnyReader;
 use patzer_io::Printable;
 use patzer_io::number::grouped;
 use patzer_label::tables::{Changes, TableCounts, Tables, correct_file};
@@ -46,7 +45,7 @@ impl LabelArgs {
         }
         let syzygy = Syzygy::load(folder, *tb_pieces, *tb_ignore_50)?;
         ui.note(format!("endgame tables: {syzygy}"));
-        Tables::new(Arc::new(syzygy), tb_game.then_some(self.data.as_path())).map(Some)
+        Tables::new(Arc::new(syzygy), tb_game.then_some(self.data())).map(Some)
     }
 }
 
@@ -99,7 +98,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     }
     let (output, start) = (args.output(), Instant::now());
     let Some(mut tables) = args.tables(ui)? else { return Err(Error::internal("no tables")) };
-    let data = AnyReader::open(&args.data, None)?;
+    let data = args.data().open()?;
     let target = args.target();
     let written = ui.with_progress("correcting", data.rows().unwrap_or(0), |bar| {
         correct_file(data, (&output, &target), &mut tables, &|n| bar.inc(n))

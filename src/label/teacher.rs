@@ -10,7 +10,6 @@ use super::scale::{Sample, Scale};
 use super::tables::Changed;
 use crate::ui::LINES;
 use crate::{Error, Result, Status, Ui, interrupt, program};
-use patzer_data::AnyReader;
 use patzer_data::format::metadata::Shard;
 use patzer_io::number::{grouped, per_hour};
 use patzer_io::run_folder::Earlier;
@@ -118,12 +117,12 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let size = given.block.map_or_else(|| default_block(&control), |block| block as usize);
     let first = teacher::start(&participant, interrupt::flag());
     let first = first.map_err(|e| Error::input(format!("{}: {e}", participant.name)))?;
-    let rows = teacher::rows(&args.data)?;
+    let rows = teacher::rows(args.data())?;
     let cut = Cut::new(rows, size, given.shard);
     let settings = settings(given, &participant, &first, rows, size);
     let described = describe(given, &spec, &participant, &first, size);
     let mut tables = args.tables(ui)?;
-    let mut metadata = AnyReader::open(&args.data, None)?.metadata().clone();
+    let mut metadata = args.data().open()?.metadata().clone();
     (metadata.teacher, metadata.piece) = (Some(described.clone()), given.shard);
     metadata.steps.extend(tables.iter().map(|tables| tables.describe()));
     let earlier = match (given.resume, given.overwrite) {
@@ -150,7 +149,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let mut show = Show::new(before, cut.positions, ui);
     let flag = interrupt::flag();
     let searched =
-        teacher::search(&teacher, &args.data, &cut, first, &mut journal, flag, &mut |e| show.see(&e));
+        teacher::search(&teacher, args.data(), &cut, first, &mut journal, flag, &mut |e| show.see(&e));
     show.finish();
     if let Err(error) = searched {
         // Without an answer there is nothing to go on with.
@@ -168,7 +167,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let target = args.target();
     let to = (output.as_path(), &target, &metadata);
     let (counts, written) =
-        teacher::write(&args.data, &cut, &journal, given.score_unit, to, tables.as_mut(), &mut see)?;
+        teacher::write(args.data(), &cut, &journal, given.score_unit, to, tables.as_mut(), &mut see)?;
     if let Some(warning) = written.warning(&output, target.format(&output)?) {
         ui.warn(warning);
     }

@@ -3,7 +3,7 @@ mod predict;
 
 use std::path::PathBuf;
 
-use crate::prepare::files_or_default;
+use crate::prepare::{InputFormat, files_or_default};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::moves::choices::{DrawnChoices, Target};
 use patzer_io::number::grouped;
@@ -38,6 +38,9 @@ struct ChoiceArgs {
     #[arg(value_name = "DATA")]
     data: Vec<PathBuf>,
 
+    #[command(flatten)]
+    format: InputFormat,
+
     /// Seed of the choice of positions
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -47,7 +50,9 @@ impl ChoiceArgs {
     fn read(&self, most: usize, target: Target, ui: &Ui) -> Result<DrawnChoices> {
         let paths = files_or_default(&self.data)?;
         let drawn = ui.with_progress("reading", 0, |bar| {
-            DrawnChoices::read(&paths, most, self.seed, target, |positions| bar.inc(positions))
+            DrawnChoices::read(&paths, self.format.input_format, most, self.seed, target, |positions| {
+                bar.inc(positions)
+            })
         })?;
         let reasons: Vec<String> =
             drawn.dropped.iter().map(|(reason, n)| format!("{reason} {}", grouped(*n))).collect();

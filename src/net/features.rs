@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use shakmaty::{Chess, Color, Position};
 
-use crate::prepare::files_or_default;
+use crate::prepare::{InputFormat, files_or_default};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_chess::played;
 use patzer_data::{AnyReader, Record};
@@ -19,6 +19,9 @@ pub(super) struct FeaturesArgs {
     /// Files of positions, in any format [default: the newer of positions.parquet and labelled.parquet]
     #[arg(value_name = "DATA")]
     data: Vec<PathBuf>,
+
+    #[command(flatten)]
+    format: InputFormat,
 
     /// Positions to look at, from the first; 0 for all
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
@@ -102,7 +105,7 @@ pub(super) fn run(args: &FeaturesArgs, ui: &Ui) -> Result<Status> {
     let limit = if args.limit == 0 { u64::MAX } else { args.limit };
     let (mut counts, mut positions) = (vec![Count::default(); blocks.len()], 0);
     'files: for path in &paths {
-        let mut reader = AnyReader::open(path, None)?;
+        let mut reader = AnyReader::open(path, args.format.input_format)?;
         let mut samples = Vec::new();
         while reader.next_batch(&mut samples)? {
             interrupt::check()?;

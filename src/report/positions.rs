@@ -5,10 +5,11 @@ use serde_json::Value;
 use shakmaty::{Chess, Position};
 
 use super::ReportArgs;
-use crate::prepare::{DataArgs, Split, stream};
+use crate::prepare::{DataArgs, InputFormat, Split, stream};
 use crate::{Error, Result, Ui};
 use patzer_chess::rng::{self, Rng};
 use patzer_chess::{PackedBoard, other_moves, played};
+use patzer_data::format::registry;
 use patzer_data::{AnyReader, Record};
 use patzer_eval::nnue::halfmoves;
 use patzer_io as io;
@@ -31,6 +32,7 @@ pub(super) struct Positions {
 #[derive(Debug, Default)]
 pub(super) struct Source {
     data: Vec<PathBuf>,
+    format: InputFormat,
     filter: Vec<String>,
     filter_set: Vec<String>,
     resolved: bool,
@@ -67,7 +69,17 @@ impl Source {
         }
         let resolved = run.get("resolved").and_then(Value::as_bool).unwrap_or(true);
         let split = run.get("split").and_then(|split| Split::deserialize(split).ok()).unwrap_or_default();
-        Ok(Source { data, filter: words("filters"), filter_set: words("filter_set"), resolved, split })
+        let format = run.get("input_format").and_then(Value::as_str);
+        let format = format.map(registry::named).transpose().map_err(|e| Missing(e.to_string()))?;
+        let format = InputFormat { input_format: format };
+        Ok(Source {
+            data,
+            format,
+            filter: words("filters"),
+            filter_set: words("filter_set"),
+            resolved,
+            split,
+        })
     }
 }
 
@@ -82,10 +94,11 @@ pub(super) fn read(args: &ReportArgs, source: OrMissing<Source>, ui: &Ui) -> Res
 fn load(source: &Source, limit: u64, ui: &Ui) -> Result<Positions> {
     let mut resolved = source.resolved;
     for path in &source.data {
-        resolved &= AnyReader::open(path, None)?.metadata().resolved.is_some();
+        resolved &= AnyReader::open(path, source.format.input_format)?.metadata().resolved.is_some();
     }
     let data = DataArgs {
         data: source.data.clone(),
+        format: source.format,
         filter: source.filter.clone(),
         filter_set: source.filter_set.clone(),
         no_resolve: !resolved,

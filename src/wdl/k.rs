@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::{Inputs, WdlArgs, each_batch, read_games};
 use crate::evaluation::load;
 use crate::{Error, Result, Status, Ui};
-use patzer_data::{AnyReader, Record};
+use patzer_data::{AnyReader, DataFile, Record};
 use patzer_eval::Evaluation;
 use patzer_fit::wdl::source::Scored;
 use patzer_fit::wdl::{self, Bucket};
@@ -53,8 +53,13 @@ struct Input {
 
 impl Input {
     /// Adds the positions of a dataset that `score` finds; its second argument is whether they have leaves.
-    fn add(&mut self, path: &Path, ui: &Ui, score: impl Fn(&[Record], bool) -> Vec<Scored>) -> Result<()> {
-        let reader = AnyReader::open(path, None)?;
+    fn add(
+        &mut self,
+        DataFile { path, format }: DataFile<'_>,
+        ui: &Ui,
+        score: impl Fn(&[Record], bool) -> Vec<Scored>,
+    ) -> Result<()> {
+        let reader = AnyReader::open(path, format)?;
         self.resolved.clone_from(&reader.metadata().resolved);
         let first_game = self.scored.iter().map(|s| s.game.wrapping_add(1)).max().unwrap_or(0);
         let positions = each_batch(reader, ui, |records| {
@@ -74,7 +79,8 @@ fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     let counts = read_games(args, &inputs.games, ui, see, |seen| input.scored.extend(seen))?;
     input.positions = counts.positions_read;
     for path in &inputs.datasets {
-        input.add(path, ui, |records, _| records.iter().filter_map(Scored::stored).collect())?;
+        let data = DataFile { path, format: inputs.format };
+        input.add(data, ui, |records, _| records.iter().filter_map(Scored::stored).collect())?;
     }
     Ok(input)
 }
@@ -90,7 +96,8 @@ fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     };
     let mut input = Input { source, nothing: "no position can be evaluated", ..Input::default() };
     for path in &inputs.datasets {
-        input.add(path, ui, |records, resolved| wdl::evaluated(records, &evaluation, resolved))?;
+        let data = DataFile { path, format: inputs.format };
+        input.add(data, ui, |records, resolved| wdl::evaluated(records, &evaluation, resolved))?;
         if input.resolved.is_none() {
             ui.note(format!(
                 "{}: not resolved, so the positions themselves are evaluated; `patzer label` finds quiet ones",

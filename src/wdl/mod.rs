@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use crate::prepare::{default_dataset, total_bytes};
 use crate::{Error, Result, Status, Ui};
 use patzer_data::format::any::format_of;
+use patzer_data::format::registry::{self, Format};
 use patzer_data::{AnyReader, Record};
 use patzer_fit::wdl::By;
 use patzer_fit::wdl::source::{self, GameSelection, NOT_BY_PLAY, ReadCounts, ReadProgress};
@@ -22,6 +23,10 @@ pub struct WdlArgs {
     /// [default: labelled.parquet, or positions.parquet where that is newer or alone]
     #[arg(value_name = "DATA|PGN")]
     data: Vec<PathBuf>,
+
+    /// Format of the datasets; no file is taken for games then [default: by content, else by name]
+    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    input_format: Option<&'static Format>,
 
     /// Fit win, draw and loss by score and material, not K; takes the scores that the games hold
     #[arg(long)]
@@ -156,7 +161,7 @@ pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
         true if args.bounds.merge.is_empty() => vec![default_dataset()?],
         _ => args.data.clone(),
     };
-    let inputs = Inputs::sort(files)?;
+    let inputs = Inputs::sort(files, args.input_format)?;
     if let Some(folder) = &args.svg {
         std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
     }
@@ -165,14 +170,16 @@ pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
 
 struct Inputs {
     datasets: Vec<PathBuf>,
+    /// Format of the datasets, where it is given.
+    format: Option<&'static Format>,
     games: Vec<PathBuf>,
 }
 
 impl Inputs {
-    fn sort(files: Vec<PathBuf>) -> Result<Inputs> {
-        let mut inputs = Inputs { datasets: Vec::new(), games: Vec::new() };
+    fn sort(files: Vec<PathBuf>, format: Option<&'static Format>) -> Result<Inputs> {
+        let mut inputs = Inputs { datasets: Vec::new(), format, games: Vec::new() };
         for path in files {
-            match format_of(&path)? {
+            match format.map_or_else(|| format_of(&path), |format| Ok(Some(format)))? {
                 Some(_) => inputs.datasets.push(path),
                 None => inputs.games.push(path),
             }

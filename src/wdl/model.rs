@@ -81,7 +81,7 @@ fn count(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<(Histogram, ReadCou
     };
     let mut counts = read_games(args, &inputs.games, ui, see, absorb)?;
     for path in &inputs.datasets {
-        each_batch(AnyReader::open(path, None)?, ui, |records| {
+        each_batch(AnyReader::open(path, inputs.format)?, ui, |records| {
             count_records(records, bin, &mut histogram, &mut counts, |record, observation| {
                 if checked {
                     sample.see(record, observation);

@@ -26,6 +26,7 @@ mod guide;
 mod help;
 #[cfg(unix)]
 mod hostile;
+mod inputs;
 mod journals;
 mod json_keys;
 mod kills;

@@ -35,7 +35,7 @@ pub mod split;
 pub mod stats;
 pub mod validate;
 
-pub use format::any::AnyReader;
+pub use format::any::{AnyReader, DataFile};
 pub use format::any_writer::{AnyWriter, Target, Written};
 pub use format::metadata::{Metadata, Source};
 pub use format::parquet::{Dataset, Writer};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::leaf::{Method, Settings, label};
 use crate::prepare::{Event, Report, modified};
 use patzer_data::format::extra::ExtraRows;
-use patzer_data::{AnyReader, AnyWriter, Metadata, Target, Written};
+use patzer_data::{AnyReader, AnyWriter, DataFile, Metadata, Target, Written};
 use patzer_eval::Evaluation;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -59,8 +59,8 @@ pub(crate) fn qsearch() -> Settings {
 }
 
 /// Opens a dataset if it is resolved or `resolve` is off, else its labelled cache, made if missing or outdated.
-pub fn open(path: &Path, resolve: bool, report: &Report<'_>) -> Result<AnyReader> {
-    let data = AnyReader::open(path, None)?;
+pub fn open(file: DataFile<'_>, resolve: bool, report: &Report<'_>) -> Result<AnyReader> {
+    let (data, path) = (file.open()?, file.path);
     if !resolve || data.metadata().resolved.is_some() {
         return Ok(data);
     }

@@ -13,7 +13,7 @@ use shakmaty::Color;
 
 use patzer_chess::score::{self, is_mate};
 use patzer_data::format::extra::ExtraRows;
-use patzer_data::{AnyReader, AnyWriter, MeanResult, Record, Target, Wdl, Written, flags};
+use patzer_data::{AnyReader, AnyWriter, DataFile, MeanResult, Record, Target, Wdl, Written, flags};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_match::Syzygy;
@@ -45,10 +45,10 @@ pub struct Tables {
 
 impl Tables {
     /// With `games`, reads the whole dataset first for the decided positions of each game.
-    pub fn new(syzygy: std::sync::Arc<Syzygy>, games: Option<&Path>) -> Result<Tables> {
+    pub fn new(syzygy: std::sync::Arc<Syzygy>, games: Option<DataFile<'_>>) -> Result<Tables> {
         let mut tables = Tables { syzygy, games: None, counts: TableCounts::default() };
-        if let Some(path) = games {
-            tables.games = Some(tables.decided_games(path)?);
+        if let Some(data) = games {
+            tables.games = Some(tables.decided_games(data)?);
         }
         Ok(tables)
     }
@@ -63,8 +63,8 @@ impl Tables {
         format!("Syzygy tables: {}{games}", self.syzygy)
     }
 
-    fn decided_games(&self, path: &Path) -> Result<HashMap<u32, Vec<(u16, i8)>>> {
-        let (mut data, mut records) = (AnyReader::open(path, None)?, Vec::new());
+    fn decided_games(&self, data: DataFile<'_>) -> Result<HashMap<u32, Vec<(u16, i8)>>> {
+        let (mut data, mut records) = (data.open()?, Vec::new());
         let mut games: HashMap<u32, Vec<(u16, i8)>> = HashMap::new();
         while data.next_batch(&mut records)? {
             interrupt::check()?;
@@ -263,7 +263,7 @@ mod tests {
         let mut writer = patzer_data::Writer::create(&path, patzer_data::Metadata::default()).unwrap();
         writer.write(&records).unwrap();
         writer.finish().unwrap();
-        let mut tables = Tables::new(syzygy(), Some(&path)).unwrap();
+        let mut tables = Tables::new(syzygy(), Some(path.as_path().into())).unwrap();
         let mut corrected = records;
         tables.correct(&mut corrected).unwrap();
         // Ply 1 is won as ply 2 is, ply 3 drawn as ply 4; the end and the other game keep theirs.

@@ -45,10 +45,32 @@ pub trait PositionReader: Send {
     }
 }
 
+/// A file of positions, and its format where that is given.
+#[derive(Debug, Clone, Copy)]
+pub struct DataFile<'a> {
+    pub path: &'a Path,
+    pub format: Option<&'static Format>,
+}
+
+impl DataFile<'_> {
+    /// Opens the file; see [`AnyReader::open`].
+    pub fn open(&self) -> Result<AnyReader> {
+        AnyReader::open(self.path, self.format)
+    }
+}
+
+impl<'a> From<&'a Path> for DataFile<'a> {
+    fn from(path: &'a Path) -> DataFile<'a> {
+        DataFile { path, format: None }
+    }
+}
+
 /// Reads a file of any format from start to end.
 pub struct AnyReader {
     path: PathBuf,
     format: &'static Format,
+    /// Whether the format follows from the name alone.
+    by_name: bool,
     metadata: Metadata,
     rows: Option<u64>,
     source: RecordSource,
@@ -84,6 +106,7 @@ impl AnyReader {
             return Ok(AnyReader {
                 path: path.to_path_buf(),
                 format: registry::native(),
+                by_name: false,
                 metadata: dataset.metadata().clone(),
                 rows: Some(dataset.rows()),
                 source: RecordSource::Groups(Box::new(dataset), 0, Projection::ALL),
@@ -98,6 +121,7 @@ impl AnyReader {
         if let (None, Some(error)) = (format, patzer_io::archive(path, input.head())) {
             return Err(error);
         }
+        let by_name = format.is_none() && registry::of_content(input.head()).is_none();
         let format =
             format.or_else(|| known(path, input.head())).ok_or_else(|| unknown(path, input.head()))?;
         let Read::Stream(open) = format.read else {
@@ -107,7 +131,8 @@ impl AnyReader {
             ));
         };
         let digest = input.digest.clone();
-        Ok(AnyReader::stream(path, format, None, open(input)?, digest))
+        let batches = open(input).map_err(|error| if by_name { misread(error, format) } else { error })?;
+        Ok(AnyReader { by_name, ..AnyReader::stream(path, format, None, batches, digest) })
     }
 
     fn stream(
@@ -121,7 +146,7 @@ impl AnyReader {
         let extra = batches.has_visits().then(visits::column).into_iter().collect();
         let metadata = Metadata { resolved: batches.resolved(), dedupe, extra, ..Metadata::of_file(path) };
         let source = RecordSource::Stream(batches);
-        AnyReader { path: path.to_path_buf(), format, metadata, rows, source, digest }
+        AnyReader { path: path.to_path_buf(), format, by_name: false, metadata, rows, source, digest }
     }
 
     pub fn path(&self) -> &Path {
@@ -157,7 +182,9 @@ impl AnyReader {
             }
             RecordSource::Stream(batches) => {
                 records.clear();
-                let more = batches.next_batch(records)?;
+                let more = batches.next_batch(records);
+                let (by_name, format) = (self.by_name, self.format);
+                let more = more.map_err(|error| if by_name { misread(error, format) } else { error })?;
                 if let (false, Some((sha256, bytes))) = (more, self.digest.whole()) {
                     let own = self.metadata.sources.iter_mut();
                     own.for_each(|own| (own.sha256, own.bytes) = (sha256.clone(), Some(bytes)));
@@ -205,6 +232,19 @@ fn is_pgn(head: &[u8]) -> bool {
     name > 0 && tag[name..].trim_ascii_start().starts_with(b"\"")
 }
 
+/// Adds to an error of a file's content that its name alone gave the format.
+fn misread(error: Error, Format { name, .. }: &Format) -> Error {
+    match error {
+        Error::Data { path, place, reason } => {
+            let how = format!(
+                "read as {name} by its name; --input-format names another, also in `patzer data convert`"
+            );
+            Error::Data { path, place, reason: format!("{reason} ({how})") }
+        }
+        other => other,
+    }
+}
+
 fn unknown(path: &Path, head: &[u8]) -> Error {
     let reason = if is_pgn(head) {
         "holds games in PGN, not positions; make a dataset of it with `patzer extract`"
@@ -246,4 +286,26 @@ pub(super) fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result
 enum RecordSource {
     Groups(Box<Dataset>, usize, Projection),
     Stream(Box<dyn PositionReader>),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_says_that_the_name_gave_the_format() {
+        let folder = tempfile::tempdir().unwrap();
+        let read = |name: &str, format| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, [0xff; 40]).unwrap();
+            AnyReader::open(&path, format).and_then(AnyReader::read_all).unwrap_err().to_string()
+        };
+        let error = read("data.bin", None);
+        assert!(
+            error.contains("data.bin: byte 0: ") && error.contains(" (read as bin by its name; "),
+            "{error}"
+        );
+        assert!(read("a.monty", None).contains("(read as monty by its name; --input-format names another"));
+        assert!(!read("data.bin", registry::named("bin").ok()).contains("by its name"));
+    }
 }

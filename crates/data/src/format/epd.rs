@@ -95,6 +95,8 @@ pub fn decode(text: &str) -> std::result::Result<Record, LineError> {
 const NO_RESULT: &str = "no result; c9 \"1-0\"; or \"1-0\" or [1.0] or | score | 1.0 follows the FEN (without results, \
                          read the FENs as CSV, with `fen` as the first line)";
 
+const NO_SCORE: &str = "the score between the bars is not a whole number of centipawns from -32768 to 32767";
+
 fn split(text: &str) -> (&str, &str) {
     let mut end = 0;
     let mut rest = text;
@@ -117,7 +119,7 @@ fn outcome(rest: &str) -> std::result::Result<(Option<i16>, i8), &'static str> {
     let rest = rest.trim().trim_start_matches([';', ',']).trim();
     if let Some(rest) = rest.strip_prefix('|') {
         let (score, result) = rest.split_once('|').ok_or(NO_RESULT)?;
-        return Ok((Some(score.trim().parse().map_err(|_| NO_RESULT)?), result_of(result).ok_or(NO_RESULT)?));
+        return Ok((Some(score.trim().parse().map_err(|_| NO_SCORE)?), result_of(result).ok_or(NO_RESULT)?));
     }
     if let Some(at) = rest.find('[') {
         let inside = rest[at + 1..].split_once(']').and_then(|(inside, _)| result_of(inside));
@@ -210,6 +212,10 @@ mod tests {
         assert_eq!(number_after(&format!("{fen} | 0 | [0.5]")), None);
         assert_eq!(decode(&format!("{fen} [0.0]")).unwrap().result, -1);
         assert_eq!(decode(&format!("{fen} [1.0]")).unwrap().halfmove, 2);
+        for score in ["40000", "35.7", ""] {
+            let error = decode(&format!("{fen} | {score} | 1.0")).unwrap_err().to_string();
+            assert!(error.contains("the score between the bars is not a whole number"), "{error}");
+        }
     }
 
     #[test]

@@ -12,6 +12,7 @@ use patzer_chess::PackedMove;
 use patzer_chess::rng::{self, mix};
 use patzer_data::Sampler;
 use patzer_data::format::extra::ExtraRows;
+use patzer_data::format::registry::Format;
 use patzer_data::format::visits::{self, Visits};
 use patzer_data::{AnyReader, Record};
 use patzer_io::error::{Error, Result};
@@ -126,6 +127,7 @@ impl DrawnChoices {
     /// Draws up to `most` choices by the seed, of moves played or of visits; `progress` receives the size of each batch read.
     pub fn read(
         paths: &[PathBuf],
+        format: Option<&'static Format>,
         most: usize,
         seed: u64,
         target: Target,
@@ -134,7 +136,7 @@ impl DrawnChoices {
         let (mut drawn, mut picker) = (DrawnChoices::default(), Sampler::new(most, seed));
         let mut batch = Vec::new();
         for (file, path) in (0u64..).zip(paths) {
-            let (mut reader, mut choice_reader) = (AnyReader::open(path, None)?, ChoiceReader::default());
+            let (mut reader, mut choice_reader) = (AnyReader::open(path, format)?, ChoiceReader::default());
             let mut visits = (target == Target::Visits).then(|| rows_of(&reader)).transpose()?;
             while reader.next_batch(&mut batch)? {
                 interrupt::check()?;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::stream::{Account, MakeItem, Offer, interleaved, known_count, paths, stream};
 use patzer_chess::{PackedBoard, rng};
+use patzer_data::format::registry::Format;
 use patzer_data::lines::BadLine;
 use patzer_data::{Metadata, Record};
 use patzer_io::error::{Error, Result};
@@ -20,6 +21,8 @@ use patzer_io::number::grouped;
 pub struct DataSelection {
     /// Files in any format; without any, [`default_dataset`].
     pub files: Vec<PathBuf>,
+    /// Format of all files; without it each one's content or name says it.
+    pub format: Option<&'static Format>,
     pub filters: Vec<String>,
     pub filter_set: Vec<String>,
     pub resolve: bool,
@@ -42,6 +45,7 @@ impl DataSelection {
             patzer: env!("CARGO_PKG_VERSION"),
             data: files(sources),
             validation_data: files(validation),
+            input_format: self.format.map(|format| format.name),
             filters: &self.filters,
             filter_set: &self.filter_set,
             resolved: self.resolve,
@@ -57,6 +61,8 @@ pub struct RunInputs<'a> {
     data: Vec<InputFile<'a>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     validation_data: Vec<InputFile<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_format: Option<&'static str>,
     filters: &'a [String],
     filter_set: &'a [String],
     resolved: bool,

@@ -15,8 +15,9 @@ use patzer_chess::PackedBoard;
 use patzer_data::filter::Pipeline;
 use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::projection::Projection;
+use patzer_data::format::registry::Format;
 use patzer_data::format::{UNKNOWN, epd};
-use patzer_data::{AnyReader, Metadata, Record, fast_epd, lines};
+use patzer_data::{AnyReader, DataFile, Metadata, Record, fast_epd, lines};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -102,7 +103,7 @@ fn read_files<T: Copy + Send>(
     let paths = paths(data)?;
     let mut open = Vec::new();
     for (file, path) in paths.iter().enumerate() {
-        match text_lines(path)? {
+        match text_lines(path, data.format)? {
             true if !data.resolve && data.filters.is_empty() => stream.fast_lines(path, file)?,
             true => stream.lines(path, file)?,
             false => {
@@ -130,10 +131,10 @@ pub fn known_count(data: &DataSelection) -> Result<Option<u64>> {
     Pipeline::new(&data.filters, &data.filter_set)?;
     let mut sum = 0;
     for path in paths(data)? {
-        if io::is_stream(&path) || text_lines(&path)? {
+        if io::is_stream(&path) || text_lines(&path, data.format)? {
             return Ok(None);
         }
-        let Some(rows) = AnyReader::open(&path, None)?.rows() else { return Ok(None) };
+        let Some(rows) = AnyReader::open(&path, data.format)?.rows() else { return Ok(None) };
         sum += rows;
     }
     Ok(Some(sum))
@@ -145,7 +146,10 @@ pub fn paths(data: &DataSelection) -> Result<Vec<PathBuf>> {
 }
 
 /// True for files of EPD lines, which are read here for speed and to count malformed lines.
-fn text_lines(path: &Path) -> Result<bool> {
+fn text_lines(path: &Path, format: Option<&Format>) -> Result<bool> {
+    if let Some(format) = format {
+        return Ok(path != Path::new("-") && format.dialect.is_some());
+    }
     if path == Path::new("-") || path.extension().is_some_and(|ending| ending == "parquet") {
         return Ok(false);
     }
@@ -169,7 +173,8 @@ const LINES: usize = 1 << 16;
 
 impl<T: Copy + Send> Stream<'_, '_, T> {
     fn open(&mut self, path: &Path, file: usize) -> Result<OpenFile> {
-        let reader = labelled_cache::open(path, self.data.resolve, self.report)?;
+        let data = DataFile { path, format: self.data.format };
+        let reader = labelled_cache::open(data, self.data.resolve, self.report)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
         let games = reader.format().carries.contains(Capabilities::GAME);
         if !games {

@@ -1,10 +1,9 @@
 //! Consecutive positions of a dataset in blocks of a fixed length.
 
 use std::ops::Range;
-use std::path::Path;
 
 use patzer_data::format::metadata::Shard;
-use patzer_data::{AnyReader, Record};
+use patzer_data::{AnyReader, DataFile, Record};
 use patzer_io::error::Result;
 
 /// How a dataset is cut.
@@ -35,8 +34,8 @@ impl Cut {
 }
 
 /// Returns the number of positions, which a file that does not state it is read for.
-pub fn rows(path: &Path) -> Result<u64> {
-    let mut data = AnyReader::open(path, None)?;
+pub fn rows(data: DataFile<'_>) -> Result<u64> {
+    let mut data = data.open()?;
     if let Some(rows) = data.rows() {
         return Ok(rows);
     }
@@ -58,8 +57,8 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    pub fn open(path: &Path, cut: &Cut) -> Result<Blocks> {
-        let data = AnyReader::open(path, None)?;
+    pub fn open(data: DataFile<'_>, cut: &Cut) -> Result<Blocks> {
+        let data = data.open()?;
         let (size, blocks) = (cut.size, cut.blocks.clone());
         Ok(Blocks { data, batch: Vec::new(), at: 0, size, next: 0, blocks })
     }

@@ -16,7 +16,7 @@ use self::blocks::{Blocks, checksum};
 use crate::tables::Tables;
 use patzer_chess::PackedMove;
 use patzer_data::format::extra::ExtraRows;
-use patzer_data::{AnyWriter, Metadata, Record, Target, Written, flags};
+use patzer_data::{AnyWriter, DataFile, Metadata, Record, Target, Written, flags};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_match::{Control, Time};
@@ -57,7 +57,7 @@ pub struct Counts {
 /// Writes the positions of a cut with the answers of a complete journal. `see` gets every block before `tables` correct
 /// it. On interruption nothing is written.
 pub fn write(
-    data: &Path,
+    data: DataFile<'_>,
     cut: &Cut,
     journal: &Journal,
     unit: f64,
@@ -68,7 +68,7 @@ pub fn write(
     let mut counts = Counts::default();
     let (mut blocks, mut records) = (Blocks::open(data, cut)?, Vec::new());
     let mut writer = AnyWriter::create(output, target, metadata)?;
-    let mut extra = ExtraRows::of(data, metadata, &writer.extra())?;
+    let mut extra = ExtraRows::of(data.path, metadata, &writer.extra())?;
     for _ in 0..cut.blocks.start {
         extra.as_mut().map(|extra| extra.take(cut.size)).transpose()?;
     }
@@ -78,7 +78,7 @@ pub fn write(
         }
         let finished = journal.read(block)?;
         if finished.positions != checksum(&records) || finished.answers.len() != records.len() {
-            return Err(pool::other_positions(data));
+            return Err(pool::other_positions(data.path));
         }
         counts.restarts += u64::from(finished.restarts);
         for (record, answer) in records.iter_mut().zip(&finished.answers) {
@@ -99,7 +99,7 @@ pub fn write(
     }
     if counts.positions != cut.positions {
         let (now, before) = (counts.positions, cut.positions);
-        return Err(Error::data(data, format!("has changed: {now} positions in place of {before}")));
+        return Err(Error::data(data.path, format!("has changed: {now} positions in place of {before}")));
     }
     Ok((counts, writer.finish()?))
 }

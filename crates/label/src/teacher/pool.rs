@@ -15,7 +15,7 @@ use shakmaty::{Chess, EnPassantMode};
 use super::answer::Answer;
 use super::blocks::{Blocks, Cut, checksum};
 use super::journal::{Finished, Journal};
-use patzer_data::Record;
+use patzer_data::{DataFile, Record};
 use patzer_io::error::{Error, Result};
 use patzer_match::participant::Participant;
 use patzer_match::{Analyst, Control, PlayerError};
@@ -45,7 +45,7 @@ const HOPELESS: u32 = 16;
 /// Searches the blocks that the journal lacks. Interrupted, it leaves the finished blocks in the journal.
 pub fn search(
     teacher: &Teacher,
-    data: &Path,
+    data: DataFile<'_>,
     cut: &Cut,
     first: Analyst,
     journal: &mut Journal,
@@ -97,7 +97,7 @@ type Job = (u64, Vec<Record>);
 
 /// Reads the blocks and passes on those without answers.
 fn feed(
-    data: &Path,
+    data: DataFile<'_>,
     cut: &Cut,
     finished: &[Option<u32>],
     jobs: &SyncSender<Job>,
@@ -109,7 +109,7 @@ fn feed(
             return Ok(());
         }
         match finished[(block - cut.blocks.start) as usize] {
-            Some(known) if known != checksum(&records) => return Err(other_positions(data)),
+            Some(known) if known != checksum(&records) => return Err(other_positions(data.path)),
             Some(_) => {}
             // A closed queue: the workers have ended.
             None if jobs.send((block, std::mem::take(&mut records))).is_err() => return Ok(()),
