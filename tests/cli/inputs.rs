@@ -1,7 +1,7 @@
-//! Formats that names hide.
+//! Formats that names hide, and inputs from pipes.
 
 use std::fs;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
@@ -56,4 +56,50 @@ fn every_command_reads_a_file_whose_name_says_another_format() {
     assert!(run.contains("\"input_format\": \"bullet\""), "{run}");
     let said = error(&patzer(here, &["label", "x.binpack", "--input-format", "csv", "-o", "y.parquet"]));
     assert!(!said.contains("by its name"), "{said}");
+}
+
+#[cfg(unix)]
+fn piped(folder: &TempDir, line: &str) -> Output {
+    let line = line.replace("patzer", env!("CARGO_BIN_EXE_patzer"));
+    Command::new("sh").args(["-c", &line]).current_dir(folder.path()).output().unwrap()
+}
+
+#[test]
+#[cfg(unix)]
+fn a_dataset_goes_through_pipes() {
+    let folder = positions();
+    done(folder.path(), "data convert positions.parquet -o x.binpack");
+    let stats = |line: &str| {
+        let output = piped(&folder, line);
+        assert!(output.status.success(), "{output:?}");
+        let mut stats: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        stats.as_object_mut().unwrap().retain(|key, _| key != "files");
+        stats
+    };
+    let of_file = stats("patzer data stats positions.parquet --json");
+    assert_eq!(of_file["positions"], 5);
+    assert_eq!(stats("cat positions.parquet | patzer data stats - --json"), of_file);
+    assert_eq!(stats("gzip -c positions.parquet | patzer data stats - --json"), of_file);
+    assert_eq!(stats("cat positions.parquet | patzer data stats /dev/stdin --json"), of_file);
+    let again = piped(&folder, "patzer data convert x.binpack -o - | patzer data convert - -o again.binpack");
+    assert!(again.status.success(), "{again:?}");
+    let [before, after] =
+        ["x.binpack", "again.binpack"].map(|name| fs::read(folder.path().join(name)).unwrap());
+    assert_eq!(before, after);
+}
+
+#[test]
+#[cfg(unix)]
+fn tuning_refuses_a_stream_in_one_line() {
+    let folder = positions();
+    for line in [
+        "cat positions.parquet | patzer tune -",
+        "cat positions.parquet | patzer tune - --recipe small",
+        "cat positions.parquet | patzer tune /dev/stdin --no-resolve",
+        "cat positions.parquet | patzer tune --hce -",
+        "cat positions.parquet | patzer -q tune positions.parquet --validation-data -",
+    ] {
+        let said = error(&piped(&folder, line));
+        assert!(said.contains("is a stream, which cannot be read twice as fits do; name a file"), "{said}");
+    }
 }

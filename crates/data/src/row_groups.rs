@@ -46,7 +46,7 @@ impl RowGroups {
 
     fn of(path: &Path, format: Option<&'static Format>, reader: AnyReader) -> Result<RowGroups> {
         let native = format.is_none_or(|format| matches!(format.read, Read::Dataset));
-        if native && matches!(reader.format().read, Read::Dataset) && path != Path::new("-") {
+        if native && matches!(reader.format().read, Read::Dataset) {
             return Ok(RowGroups::Dataset(Dataset::open(path)?));
         }
         Ok(RowGroups::Stream(reader))

@@ -208,6 +208,7 @@ fn check_apart(data: &DataSelection, validation: &[PathBuf]) -> Result<()> {
         return Ok(());
     }
     let real = |path: &PathBuf| std::fs::canonicalize(path).ok();
+    prepare::paths(&DataSelection { files: validation.to_vec(), ..data.clone() })?;
     let trained: Vec<PathBuf> = prepare::paths(data)?.iter().filter_map(real).collect();
     match validation.iter().find(|path| real(path).is_some_and(|path| trained.contains(&path))) {
         Some(path) => Err(Error::data(path, "is among the training data and cannot validate them")),

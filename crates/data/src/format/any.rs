@@ -8,6 +8,7 @@ use super::parquet_file::ParquetFile;
 use super::parquet_table;
 use super::projection::Projection;
 use super::registry::{self, Format, Read};
+use super::spooled;
 use super::stream::{FileDigest, Input};
 use super::table::Columns;
 use super::visits;
@@ -96,22 +97,7 @@ impl AnyReader {
         open: fn(&Path) -> Result<Input>,
     ) -> Result<AnyReader> {
         if is_dataset(path, format)? {
-            let file = ParquetFile::open(path)?;
-            if parquet_table::is_table(&file, columns) {
-                let table = parquet_table::Reader::new(file, columns)?;
-                let (rows, format) = (Some(table.rows()), registry::named("table")?);
-                return Ok(AnyReader::stream(path, format, rows, Box::new(table), FileDigest::default()));
-            }
-            let dataset = Dataset::of(file)?;
-            return Ok(AnyReader {
-                path: path.to_path_buf(),
-                format: registry::native(),
-                by_name: false,
-                metadata: dataset.metadata().clone(),
-                rows: Some(dataset.rows()),
-                source: RecordSource::Groups(Box::new(dataset), 0, Projection::ALL),
-                digest: FileDigest::default(),
-            });
+            return AnyReader::parquet(path, columns);
         }
         let mut input = open(path)?;
         input.columns = columns.clone();
@@ -125,14 +111,41 @@ impl AnyReader {
         let format =
             format.or_else(|| known(path, input.head())).ok_or_else(|| unknown(path, input.head()))?;
         let Read::Stream(open) = format.read else {
-            return Err(Error::data(
-                path,
-                "is not a Parquet file that can be read from its start to its end",
-            ));
+            if is_stream(path) {
+                spooled::keep(path, &mut input)?;
+                return AnyReader::parquet(path, columns);
+            }
+            let packed = input.head().starts_with(b"PAR1");
+            let reason = if packed {
+                "is a compressed Parquet file; unpack it first"
+            } else {
+                "is not a Parquet file"
+            };
+            return Err(Error::data(path, reason));
         };
         let digest = input.digest.clone();
         let batches = open(input).map_err(|error| if by_name { misread(error, format) } else { error })?;
         Ok(AnyReader { by_name, ..AnyReader::stream(path, format, None, batches, digest) })
+    }
+
+    /// Opens Parquet: a dataset, or a table of another program.
+    fn parquet(path: &Path, columns: &Columns) -> Result<AnyReader> {
+        let file = ParquetFile::open(path)?;
+        if parquet_table::is_table(&file, columns) {
+            let table = parquet_table::Reader::new(file, columns)?;
+            let (rows, format) = (Some(table.rows()), registry::named("table")?);
+            return Ok(AnyReader::stream(path, format, rows, Box::new(table), FileDigest::default()));
+        }
+        let dataset = Dataset::of(file)?;
+        Ok(AnyReader {
+            path: path.to_path_buf(),
+            format: registry::native(),
+            by_name: false,
+            metadata: dataset.metadata().clone(),
+            rows: Some(dataset.rows()),
+            source: RecordSource::Groups(Box::new(dataset), 0, Projection::ALL),
+            digest: FileDigest::default(),
+        })
     }
 
     fn stream(
@@ -269,13 +282,13 @@ pub fn no_games(path: &Path) -> Error {
     Error::data(path, reason)
 }
 
-/// Whether to read a file as Parquet, which needs random access.
+/// Whether to read a file as Parquet, which needs random access; a stream only once it is copied.
 pub(super) fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result<bool> {
+    if is_stream(path) {
+        return Ok(spooled::holds(path));
+    }
     if let Some(format) = format {
         return Ok(matches!(format.read, Read::Dataset | Read::Table));
-    }
-    if is_stream(path) {
-        return Ok(false);
     }
     let mut head = Vec::new();
     std::io::Read::read_to_end(&mut std::io::Read::take(patzer_io::raw(path)?, 4), &mut head)

@@ -46,6 +46,7 @@ mod rle;
 pub mod sfbin;
 pub mod sfplain;
 mod sound_pages;
+mod spooled;
 pub mod stream;
 pub mod table;
 mod thrift;

@@ -17,6 +17,7 @@ use super::footer;
 use super::page_header::{self, Pages};
 use super::positioned::Positioned;
 use super::sound_pages::SoundPages;
+use super::spooled;
 use patzer_io::error::{Error, Result};
 
 /// Rows that repeat are packed to almost nothing. No column of positions has as many to a byte of the whole file, but a
@@ -109,9 +110,10 @@ impl ParquetFile {
     }
 }
 
-/// Opens a file that is not empty.
+/// Opens a file that is not empty, or the copy of a stream.
 fn open_file(path: &Path) -> Result<Positioned> {
-    let file = File::open(path).map_err(|e| Error::io(path, e))?;
+    let copy = spooled::find(path).map_err(|e| Error::io(path, e))?;
+    let file = copy.map_or_else(|| File::open(path), Ok).map_err(|e| Error::io(path, e))?;
     let about = file.metadata().map_err(|e| Error::io(path, e))?;
     if about.is_dir() {
         return Err(Error::data(path, "is a folder, not a file"));

@@ -46,8 +46,8 @@ impl<'a> DuplicateCounter<'a> {
         format: Option<&'static Format>,
         memory: usize,
     ) -> Result<DuplicateCounter<'a>> {
-        // Standard input cannot be read twice, so all its keys have to fit.
-        let once = files.iter().any(|file| file.as_os_str() == "-");
+        // A stream cannot be read twice, so all its keys have to fit.
+        let once = files.iter().any(|file| file.as_os_str() == "-" || patzer_io::is_stream(file));
         let rows: Option<u64> = match once {
             true => None,
             false => files

@@ -7,7 +7,7 @@ mod duplicates;
 mod games;
 mod tally;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -16,7 +16,6 @@ use super::format::extra::ExtraRows;
 use super::format::registry::Format;
 use super::format::visits::{self, Visits};
 use super::row_groups::RowGroups;
-use crate::notices;
 use duplicates::DuplicateCounter;
 use games::GameCounter;
 use patzer_io::error::Result;
@@ -134,13 +133,6 @@ pub fn stats(
 fn visits_of(parts: &RowGroups) -> Result<Option<ExtraRows>> {
     let column = visits::column();
     if !parts.metadata().extra.contains(&column) {
-        return Ok(None);
-    }
-    if parts.path() == Path::new("-") {
-        notices::add(
-            parts.path(),
-            "its visits of moves are not counted, for which a file is read twice".into(),
-        );
         return Ok(None);
     }
     ExtraRows::of(parts.path(), parts.metadata(), &[column])

@@ -131,7 +131,7 @@ pub fn known_count(data: &DataSelection) -> Result<Option<u64>> {
     Pipeline::new(&data.filters, &data.filter_set)?;
     let mut sum = 0;
     for path in paths(data)? {
-        if io::is_stream(&path) || text_lines(&path, data.format)? {
+        if text_lines(&path, data.format)? {
             return Ok(None);
         }
         let Some(rows) = AnyReader::open(&path, data.format)?.rows() else { return Ok(None) };
@@ -140,17 +140,24 @@ pub fn known_count(data: &DataSelection) -> Result<Option<u64>> {
     Ok(Some(sum))
 }
 
-/// The files to read.
+/// The files to read, none of them a stream: its beginning is read before the rest, and fits read their data again.
 pub fn paths(data: &DataSelection) -> Result<Vec<PathBuf>> {
-    if data.files.is_empty() { Ok(vec![default_dataset()?]) } else { Ok(data.files.clone()) }
+    let stream = data.files.iter().find(|path| *path == Path::new("-") || io::is_stream(path));
+    match stream {
+        Some(path) => {
+            Err(Error::data(path, "is a stream, which cannot be read twice as fits do; name a file"))
+        }
+        None if data.files.is_empty() => Ok(vec![default_dataset()?]),
+        None => Ok(data.files.clone()),
+    }
 }
 
 /// True for files of EPD lines, which are read here for speed and to count malformed lines.
 fn text_lines(path: &Path, format: Option<&Format>) -> Result<bool> {
     if let Some(format) = format {
-        return Ok(path != Path::new("-") && format.dialect.is_some());
+        return Ok(format.dialect.is_some());
     }
-    if path == Path::new("-") || path.extension().is_some_and(|ending| ending == "parquet") {
+    if path.extension().is_some_and(|ending| ending == "parquet") {
         return Ok(false);
     }
     let mut head = Vec::new();
