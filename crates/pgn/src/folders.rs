@@ -11,6 +11,9 @@ pub const ENDINGS: [&str; 4] = [".pgn", ".pgn.gz", ".pgn.bz2", ".pgn.zst"];
 /// Endings of texts, which are taken if they begin like games.
 const TEXT_ENDINGS: [&str; 4] = [".txt", ".txt.gz", ".txt.bz2", ".txt.zst"];
 
+/// Endings of compressed files, whose names need not say that they hold games.
+const COMPRESSED_ENDINGS: [&str; 3] = [".gz", ".bz2", ".zst"];
+
 /// Bytes of a text in which a tag has to come.
 const HEAD: u64 = 1 << 14;
 
@@ -24,8 +27,8 @@ pub struct Expanded {
 }
 
 /// Replaces each folder by the PGN files in it and its subfolders, sorted by path, without following links to folders. A
-/// text (`.txt`) counts if a line near its beginning is a tag. Other paths stay as they are. A folder without PGN files is
-/// an error.
+/// text (`.txt`) or compressed file counts if a line near its beginning is a tag. Hidden files and folders, whose names
+/// begin with a dot, are left out. Other paths stay as they are. A folder without PGN files is an error.
 pub fn expand_folders(paths: &[PathBuf]) -> Result<Expanded> {
     let mut all = Expanded::default();
     for path in paths {
@@ -36,7 +39,7 @@ pub fn expand_folders(paths: &[PathBuf]) -> Result<Expanded> {
         let mut found = Expanded::default();
         collect(path, &mut found)?;
         if found.files.is_empty() {
-            let endings = [ENDINGS, TEXT_ENDINGS].concat().join(", ");
+            let endings = [&ENDINGS[..], &TEXT_ENDINGS, &COMPRESSED_ENDINGS].concat().join(", ");
             let archives = if found.archives.is_empty() { "" } else { "; unpack its archives first" };
             let reason = format!("is a folder without files of games ({endings}){archives}");
             return Err(Error::data(path, reason));
@@ -55,6 +58,9 @@ fn collect(folder: &Path, found: &mut Expanded) -> Result<()> {
         let path = entry.path();
         let kind = entry.file_type().map_err(|e| Error::io(&path, e))?;
         let name = entry.file_name().to_string_lossy().to_ascii_lowercase();
+        if name.starts_with('.') {
+            continue;
+        }
         let ends = |endings: &[&str]| endings.iter().any(|ending| name.ends_with(ending));
         if kind.is_dir() {
             collect(&path, found)?;
@@ -62,6 +68,8 @@ fn collect(folder: &Path, found: &mut Expanded) -> Result<()> {
             found.files.push(path);
         } else if patzer_io::has_archive_ending(&name) {
             found.archives.push(path);
+        } else if ends(&COMPRESSED_ENDINGS) && begins_like_games(&path).unwrap_or(false) {
+            found.files.push(path);
         }
     }
     Ok(())
@@ -85,6 +93,14 @@ fn begins_like_games(path: &Path) -> Result<bool> {
 mod tests {
     use super::*;
 
+    /// A Zstandard frame with its length and one raw block, the last.
+    fn zstd(text: &str) -> Vec<u8> {
+        let length = u8::try_from(text.len()).unwrap();
+        let head = [0x28, 0xb5, 0x2f, 0xfd, 0x20, length];
+        let block = (u32::from(length) << 3 | 1).to_le_bytes();
+        [&head, &block[..3], text.as_bytes()].concat()
+    }
+
     #[test]
     fn a_folder_expands_to_its_pgn_files_in_order() {
         let folder = tempfile::tempdir().unwrap();
@@ -96,12 +112,22 @@ mod tests {
         {
             std::fs::write(at(name), "").unwrap();
         }
-        std::fs::write(at("b/e.txt"), "\n[Event \"x\"]\n\n1. e4 1-0\n").unwrap();
+        let game = "\n[Event \"x\"]\n\n1. e4 1-0\n";
+        std::fs::create_dir(at(".hid")).unwrap();
+        for name in ["b/e.txt", ".hid/s.pgn", "b/.h.pgn"] {
+            std::fs::write(at(name), game).unwrap();
+        }
+        std::fs::write(at("b/f.zst"), zstd(game)).unwrap();
+        std::fs::write(at("b/g.zst"), &zstd(game)[..8]).unwrap();
+        std::fs::write(at("b/h.epd.zst"), zstd("8/8/8/8/8/8/8/8 w - -\n")).unwrap();
         let paths = [at("notes.txt"), folder.path().to_path_buf(), PathBuf::from("-")];
-        let found = ["notes.txt", "a.pgn.zst", "b/d.pgn.gz", "b/deep/c.pgn.bz2", "b/e.txt", "z.PGN"].map(at);
+        let found =
+            ["notes.txt", "a.pgn.zst", "b/d.pgn.gz", "b/deep/c.pgn.bz2", "b/e.txt", "b/f.zst", "z.PGN"]
+                .map(at);
         let expanded = expand_folders(&paths).unwrap();
         assert_eq!(expanded.files, [&found[..], &[PathBuf::from("-")]].concat());
         assert_eq!(expanded.archives, ["a.ZIP", "b/x.pgn.xz"].map(at));
+        assert_eq!(expand_folders(&[at(".hid")]).unwrap().files, [at(".hid/s.pgn")]);
         assert!(expand_folders(&[at("none")]).unwrap_err().to_string().contains("is a folder without"));
     }
 }
