@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::{Chess, Color, Move, MoveList, Position};
 
 use super::adjudication::{Adjudicator, Decision};
+use super::uci::PositionCommand;
 use crate::{
     Adjudication, Control, MoveReply, Player, PlayerError, Remarks, SearchInfo, Syzygy, Timer, Turn,
 };
@@ -152,8 +153,13 @@ struct Played {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GameError {
     Stopped,
-    /// The player of this colour failed, and [`Rules::recover`] is off or does not help.
-    Failed(Color, PlayerError),
+    /// The player of this colour failed, and [`Rules::recover`] is off or does not help; `position` is the UCI command of the
+    /// game so far.
+    Failed {
+        player: Color,
+        error: PlayerError,
+        position: String,
+    },
 }
 
 /// Plays a game; `players` and `time_settings` in order White, Black.
@@ -169,7 +175,7 @@ pub fn play(
     for (player, color) in players.iter_mut().zip([Color::White, Color::Black]) {
         // Prepare the other player even so: its own failure should show as early as possible.
         if let Err(error) = player.new_game(start, stop) {
-            outcome = Some(forfeit(error, color, rules)?);
+            outcome = Some(forfeit(error, color, rules, &Line::new(start.clone()))?);
         }
     }
     let outcome = match outcome {
@@ -208,7 +214,7 @@ fn play_moves(
         let mut choice = match players[side].choose(&Turn { line: &line, legal: &legal, own, other, stop }) {
             _ if stop.load(Ordering::Relaxed) => return Err(GameError::Stopped),
             Ok(choice) => choice,
-            Err(error) => return forfeit(error, mover, rules),
+            Err(error) => return forfeit(error, mover, rules, &line),
         };
         let remarks = std::mem::take(&mut choice.remarks);
         if !remarks.is_empty() {
@@ -237,17 +243,20 @@ fn play_moves(
 }
 
 /// Scores a loss for a failed player if the rules let the match continue.
-fn forfeit(error: PlayerError, loser: Color, rules: &Rules) -> Result<Outcome, GameError> {
+fn forfeit(error: PlayerError, player: Color, rules: &Rules, line: &Line) -> Result<Outcome, GameError> {
+    let failed = |error| {
+        let mut command = PositionCommand::new(false);
+        let position = String::from_utf8_lossy(command.update(line)).into_owned();
+        Err(GameError::Failed { player, error, position })
+    };
     let (reason, note) = match error {
         PlayerError::Stopped => return Err(GameError::Stopped),
-        PlayerError::Unable(_) => return Err(GameError::Failed(loser, error)),
-        PlayerError::Crash(_) | PlayerError::Stall(_) if !rules.recover => {
-            return Err(GameError::Failed(loser, error));
-        }
+        PlayerError::Unable(_) => return failed(error),
+        PlayerError::Crash(_) | PlayerError::Stall(_) if !rules.recover => return failed(error),
         PlayerError::Crash(note) => (Reason::Disconnect, note),
         PlayerError::Stall(note) => (Reason::Stall, note),
     };
-    Ok(Outcome { winner: Some(!loser), reason, note: Some(note) })
+    Ok(Outcome { winner: Some(!player), reason, note: Some(note) })
 }
 
 /// Checks time and legality of a reply; the error is the outcome of the game.

@@ -19,6 +19,39 @@ const TICK: Duration = Duration::from_millis(50);
 /// Runs the job of a number; `None` if it was aborted because the flag was set.
 pub type Work<'a, W, T> = dyn Fn(&mut W, usize, &AtomicBool) -> Result<Option<T>> + Sync + 'a;
 
+/// Takes the results of jobs by their numbers.
+pub trait Receiver<T> {
+    /// Takes a result in its turn; breaks to end the run.
+    fn receive(&mut self, number: usize, result: T) -> Result<ControlFlow<()>>;
+
+    /// Sees a result as it arrives before that of an earlier job.
+    fn arrived_ahead(&mut self, _number: usize, _result: &T) -> Result<()> {
+        Ok(())
+    }
+
+    /// Takes, in order, the results that follow an unfinished job when the run was stopped or a job failed.
+    fn left_over(&mut self, _number: usize, _result: T) -> Result<()> {
+        Ok(())
+    }
+
+    fn idle(&mut self) -> Result<()>;
+}
+
+struct Closures<'a, T> {
+    receive: &'a mut dyn FnMut(usize, T) -> Result<ControlFlow<()>>,
+    idle: &'a mut dyn FnMut() -> Result<()>,
+}
+
+impl<T> Receiver<T> for Closures<'_, T> {
+    fn receive(&mut self, number: usize, result: T) -> Result<ControlFlow<()>> {
+        (self.receive)(number, result)
+    }
+
+    fn idle(&mut self) -> Result<()> {
+        (self.idle)()
+    }
+}
+
 /// Runs until all jobs are done, `receive` breaks, or `stop` is set; returns the number of results not received.
 pub fn run<W, T: Send>(
     crew: &Jobs,
@@ -27,6 +60,17 @@ pub fn run<W, T: Send>(
     stop: &AtomicBool,
     receive: &mut dyn FnMut(usize, T) -> Result<ControlFlow<()>>,
     idle: &mut dyn FnMut() -> Result<()>,
+) -> Result<usize> {
+    run_into(crew, begin, work, stop, &mut Closures { receive, idle })
+}
+
+/// As [`run`], with a receiver that also sees results before their turn.
+pub fn run_into<W, T: Send>(
+    crew: &Jobs,
+    begin: &(dyn Fn(usize) -> W + Sync),
+    work: &Work<'_, W, T>,
+    stop: &AtomicBool,
+    receiver: &mut dyn Receiver<T>,
 ) -> Result<usize> {
     let halt = AtomicBool::new(false);
     let next = AtomicUsize::new(crew.numbers.start);
@@ -58,7 +102,7 @@ pub fn run<W, T: Send>(
             }
         }
         drop(sender);
-        let ended = collect(crew.numbers.start, &news, &halt, stop, receive, idle);
+        let ended = collect(crew.numbers.start, &news, &halt, stop, receiver);
         halt.store(true, Ordering::Relaxed);
         let late = news.iter().filter(|news| news.is_ok()).count();
         ended.map(|discarded| discarded + late)
@@ -80,14 +124,16 @@ fn collect<T>(
     news: &mpsc::Receiver<Result<(usize, T)>>,
     halt: &AtomicBool,
     stop: &AtomicBool,
-    receive: &mut dyn FnMut(usize, T) -> Result<ControlFlow<()>>,
-    idle: &mut dyn FnMut() -> Result<()>,
+    receiver: &mut dyn Receiver<T>,
 ) -> Result<usize> {
     let mut waiting = BTreeMap::new();
     let mut failed = None;
     loop {
         match news.recv_timeout(TICK) {
             Ok(Ok((number, result))) => {
+                if number > next {
+                    receiver.arrived_ahead(number, &result)?;
+                }
                 waiting.insert(number, result);
             }
             Ok(Err(error)) => {
@@ -95,17 +141,94 @@ fn collect<T>(
                 failed.get_or_insert(error);
             }
             Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => return failed.map_or(Ok(waiting.len()), Err),
+            Err(RecvTimeoutError::Disconnected) => {
+                let count = waiting.len();
+                let left = waiting.into_iter();
+                let left = left.map(|(number, result)| receiver.left_over(number, result));
+                let left = left.collect::<Result<()>>();
+                return failed.map_or(left.map(|()| count), Err);
+            }
         }
         while let Some(result) = waiting.remove(&next) {
             next += 1;
-            if receive(next - 1, result)?.is_break() {
+            if receiver.receive(next - 1, result)?.is_break() {
                 return Ok(waiting.len());
             }
         }
         if stop.load(Ordering::Relaxed) {
             halt.store(true, Ordering::Relaxed);
         }
-        idle()?;
+        receiver.idle()?;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Mutex;
+
+    /// What a receiver was given, in order.
+    #[derive(Default)]
+    struct Seen {
+        received: Vec<usize>,
+        ahead: Vec<usize>,
+        left: Vec<usize>,
+    }
+
+    impl Receiver<usize> for Seen {
+        fn receive(&mut self, number: usize, _: usize) -> Result<ControlFlow<()>> {
+            self.received.push(number);
+            Ok(ControlFlow::Continue(()))
+        }
+
+        fn arrived_ahead(&mut self, number: usize, _: &usize) -> Result<()> {
+            self.ahead.push(number);
+            Ok(())
+        }
+
+        fn left_over(&mut self, number: usize, _: usize) -> Result<()> {
+            self.left.push(number);
+            Ok(())
+        }
+
+        fn idle(&mut self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Runs eight jobs on two threads, of which job 2 ends after all others as `end` says.
+    fn run_with_slow(end: impl Fn() -> Result<Option<usize>> + Sync) -> (Result<usize>, Seen) {
+        let (ended, seen) = (Mutex::new(0), Seen::default());
+        let work = |(): &mut (), number: usize, _: &AtomicBool| {
+            if number == 2 {
+                while *ended.lock().unwrap() < 7 {
+                    std::thread::yield_now();
+                }
+                return end();
+            }
+            *ended.lock().unwrap() += 1;
+            Ok(Some(number))
+        };
+        let (jobs, mut seen) = (Jobs { numbers: 0..8, threads: 2 }, seen);
+        let result = run_into(&jobs, &|_| (), &work, &AtomicBool::new(false), &mut seen);
+        (result, seen)
+    }
+
+    #[test]
+    fn results_are_seen_as_they_arrive_and_received_in_order() {
+        let (result, seen) = run_with_slow(|| Ok(Some(2)));
+        assert_eq!((result.unwrap(), seen.left), (0, vec![]));
+        assert_eq!(seen.received, (0..8).collect::<Vec<_>>());
+        assert!((3..8).all(|number| seen.ahead.contains(&number)), "{:?}", seen.ahead);
+    }
+
+    #[test]
+    fn results_after_an_unfinished_job_are_left_over_in_order() {
+        for fails in [false, true] {
+            let end = || if fails { Err(Error::usage("failed")) } else { Ok(None) };
+            let (result, seen) = run_with_slow(end);
+            assert_eq!(result.ok(), (!fails).then_some(5));
+            assert_eq!((seen.received, seen.left), (vec![0, 1], vec![3, 4, 5, 6, 7]));
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! Plays pairs of games in order; a pair's games depend on its index alone, whatever the threads.
 
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, SystemTime};
 
 use super::openings::Openings;
-use super::ordered_map::{self, Jobs};
+use super::ordered_map::{self, Jobs, Receiver};
 use super::pgn::Header;
+use super::record::{AheadPair, AheadPairs};
 use crate::{Game, GameError, Pair, Pairing, Player, PlayerError, Rules, Schedule, TimeSettings, play};
 use patzer_io::error::{Error, Result};
 
@@ -20,6 +21,8 @@ pub type PairOptions<'a> = &'a (dyn Fn(usize, &AtomicBool) -> Option<[Vec<(Strin
 /// Match configuration: pairs, openings, limits, tags.
 pub struct MatchConfig<'a> {
     pub pairs: Range<usize>,
+    /// Pairs, in ascending order, that are played before the others of `pairs`, in the place of as many.
+    pub skipped: Vec<usize>,
     pub concurrency: usize,
     pub pairings: &'a dyn Schedule,
     pub time_settings: &'a [TimeSettings],
@@ -38,24 +41,44 @@ impl MatchConfig<'_> {
     fn deterministic(&self) -> bool {
         self.time_settings.iter().all(|time_settings| time_settings.control.deterministic())
     }
+
+    /// The pair that is played as the one with this number.
+    fn index(&self, number: usize) -> usize {
+        self.skipped.get(number - self.pairs.start).copied().unwrap_or(number)
+    }
 }
 
-/// Plays until all pairs are played, `receive` breaks, or `stop` is set; returns the number of pairs not received.
+/// A pair of games that is over.
+pub enum FinishedPair {
+    Played(Box<Pair>),
+    /// Played by an earlier run.
+    Kept(AheadPair),
+}
+
+/// Plays until all pairs are played, the receiver breaks, or `stop` is set; returns the number of pairs not received.
+/// Those that an earlier run has `kept` are not played again.
 pub fn run(
     config: &MatchConfig,
     players: PlayerFactory,
+    kept: &AheadPairs,
     stop: &AtomicBool,
-    receive: &mut dyn FnMut(Pair) -> Result<ControlFlow<()>>,
-    idle: &mut dyn FnMut() -> Result<()>,
+    receiver: &mut dyn Receiver<FinishedPair>,
 ) -> Result<usize> {
     let jobs = Jobs { numbers: config.pairs.clone(), threads: config.concurrency };
     let begin = |thread| -> Vec<Option<Box<dyn Player>>> {
         (config.prepare)(thread);
         config.time_settings.iter().map(|_| None).collect()
     };
-    let work =
-        |seats: &mut Vec<_>, index, halt: &AtomicBool| play_number(config, players, seats, index, halt);
-    ordered_map::run(&jobs, &begin, &work, stop, &mut |_, pair| receive(pair), idle)
+    let work = |seats: &mut Vec<_>, number, halt: &AtomicBool| {
+        let index = config.index(number);
+        let Some(pairing) = config.pairings.pairing(index, halt) else { return Ok(None) };
+        if let Some(ahead) = kept.get(&(index + 1)).filter(|ahead| ahead.entry.is_of(&pairing)) {
+            return Ok(Some(FinishedPair::Kept(ahead.clone())));
+        }
+        let pair = play_number(config, players, seats, index, pairing, halt)?;
+        Ok(pair.map(|pair| FinishedPair::Played(Box::new(pair))))
+    };
+    ordered_map::run_into(&jobs, &begin, &work, stop, receiver)
 }
 
 fn play_number(
@@ -63,9 +86,9 @@ fn play_number(
     make: PlayerFactory,
     seats: &mut [Option<Box<dyn Player>>],
     index: usize,
+    pairing: Pairing,
     halt: &AtomicBool,
 ) -> Result<Option<Pair>> {
-    let Some(pairing) = config.pairings.pairing(index, halt) else { return Ok(None) };
     for number in pairing.players {
         if seats[number].is_none() {
             match make(number, halt) {
@@ -128,10 +151,14 @@ fn play_one(
     let begin = SystemTime::now();
     let mut played = play(&start, players, settings, &config.rules, halt).map_err(|error| match error {
         GameError::Stopped => None,
-        GameError::Failed(color, error) => {
+        GameError::Failed { player, error, position } => {
             let hint = if matches!(error, PlayerError::Unable(_)) { "" } else { "; no recover option set" };
-            let name = &config.names[color.fold_wb(seats[0], seats[1])];
-            Some(Error::input(format!("{name} failed in game {}.{}: {error}{hint}", index + 1, game + 1)))
+            let name = &config.names[player.fold_wb(seats[0], seats[1])];
+            Some(Error::input(format!(
+                "{name} failed in game {}.{}: {error}{hint}; game so far: {position}",
+                index + 1,
+                game + 1
+            )))
         }
     })?;
     played.clock = config.header.style.clock.then(|| [begin, SystemTime::now()]);
@@ -145,6 +172,7 @@ pub mod tests {
     use super::super::openings::BookOptions;
     use super::*;
     use crate::Pairings;
+    use std::ops::ControlFlow;
     use std::sync::LazyLock;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -160,6 +188,7 @@ pub mod tests {
         let adjudication = Adjudication { max_moves: Some(max_moves), ..Adjudication::NONE };
         MatchConfig {
             pairs,
+            skipped: Vec::new(),
             concurrency,
             pairings: Box::leak(Box::new(Pairings::new(players, players))),
             time_settings: &[TIME; 4],
@@ -179,6 +208,27 @@ pub mod tests {
         Ok(Box::new(Hashing([100, 7, 8, 9][number])))
     }
 
+    struct Played<'a>(&'a mut dyn FnMut(Pair) -> Result<ControlFlow<()>>);
+
+    impl Receiver<FinishedPair> for Played<'_> {
+        fn receive(&mut self, _: usize, pair: FinishedPair) -> Result<ControlFlow<()>> {
+            let FinishedPair::Played(pair) = pair else { panic!("no pair was kept") };
+            (self.0)(*pair)
+        }
+
+        fn idle(&mut self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    fn run_all(
+        config: &MatchConfig,
+        players: PlayerFactory,
+        receive: &mut dyn FnMut(Pair) -> Result<ControlFlow<()>>,
+    ) -> Result<usize> {
+        run(config, players, &AheadPairs::new(), &AtomicBool::new(false), &mut Played(receive))
+    }
+
     fn pairs(concurrency: usize, range: Range<usize>, enough: usize) -> Vec<Pair> {
         let plan = plan(range, concurrency, 2, 40);
         let mut got = Vec::new();
@@ -186,7 +236,7 @@ pub mod tests {
             got.push(pair);
             Ok(if got.len() == enough { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         };
-        run(&plan, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(())).unwrap();
+        run_all(&plan, &hashing, &mut receive).unwrap();
         got
     }
 
@@ -227,7 +277,7 @@ pub mod tests {
             got.push(pair);
             Ok(ControlFlow::Continue(()))
         };
-        run(&config, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(())).unwrap();
+        run_all(&config, &hashing, &mut receive).unwrap();
         let starts: Vec<_> =
             got.iter().flat_map(|pair| pair.games.iter().map(|game| game.start.clone())).collect();
         assert!((0..4).all(|i| starts[i] == config.openings.get(i, false)));
@@ -245,7 +295,7 @@ pub mod tests {
             Ok(ControlFlow::Continue(()))
         };
         let plan = plan(0..12, 3, 4, 2);
-        run(&plan, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(())).unwrap();
+        run_all(&plan, &hashing, &mut receive).unwrap();
         assert_eq!(got.len(), 12);
         assert!(got[..6].iter().all(|(_, start)| *start == got[0].1));
         assert!(got[6..].iter().all(|(_, start)| *start == got[6].1) && got[6].1 != got[0].1);
@@ -262,7 +312,7 @@ pub mod tests {
         };
         let run = std::panic::AssertUnwindSafe(|| {
             let mut receive = |_| Ok(ControlFlow::Continue(()));
-            run(&plan, &players, &AtomicBool::new(false), &mut receive, &mut || Ok(()))
+            run_all(&plan, &players, &mut receive)
         });
         assert!(std::panic::catch_unwind(run).is_err(), "and is not hidden");
     }
@@ -292,12 +342,11 @@ pub mod tests {
             pairs += 1;
             Ok(ControlFlow::Continue(()))
         };
-        let ended = run(&plan, &players, &AtomicBool::new(false), &mut receive, &mut || Ok(()));
+        let ended = run_all(&plan, &players, &mut receive);
         // Four calls a pair: the fourteenth is the second player's in the fourth pair.
-        assert_eq!(
-            ended.unwrap_err().to_string(),
-            "b failed in game 4.1: exit status: 3; no recover option set"
-        );
+        let error = ended.unwrap_err().to_string();
+        let says = "b failed in game 4.1: exit status: 3; no recover option set; game so far: position fen ";
+        assert!(error.starts_with(says), "{error}");
         assert_eq!(pairs, 3);
     }
 
@@ -317,16 +366,18 @@ pub mod tests {
     fn recovery_is_named_only_where_it_would_help() {
         let players = |_: usize, _: &AtomicBool| -> NewPlayer { Ok(Box::new(Unable(Hashing(1)))) };
         let mut receive = |_| Ok(ControlFlow::Continue(()));
-        let ended =
-            run(&plan(0..9, 1, 2, 5), &players, &AtomicBool::new(false), &mut receive, &mut || Ok(()));
-        assert_eq!(ended.unwrap_err().to_string(), "a failed in game 1.1: has no option");
+        let error = run_all(&plan(0..9, 1, 2, 5), &players, &mut receive).unwrap_err().to_string();
+        assert!(
+            error.starts_with("a failed in game 1.1: has no option; game so far: position fen "),
+            "{error}"
+        );
     }
 
     #[test]
     fn a_fault_of_the_receiver_ends_the_run() {
         let plan = plan(0..1000, 2, 2, 5);
         let mut receive = |_| Err(Error::usage("full"));
-        let ended = run(&plan, &hashing, &AtomicBool::new(false), &mut receive, &mut || Ok(()));
+        let ended = run_all(&plan, &hashing, &mut receive);
         assert_eq!(ended.unwrap_err().to_string(), "full");
     }
 }

@@ -1,5 +1,6 @@
 //! A match on disk: `NAME.pgn` with whole pairs, and `NAME.journal` with a line a pair.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use patzer_io::error::Result;
@@ -7,9 +8,15 @@ use serde::{Deserialize, Serialize};
 
 use super::journal::{JournalEntry, JournaledFile};
 use crate::pairings::{Colours, SWAPPED};
-use crate::{Pair, Reason};
+use crate::{Pair, Pairing, Reason};
 
 pub use super::journal::{Arguments, Options};
+
+/// A pair that finished before an earlier one.
+pub type AheadPair = super::journal::Ahead<PairEntry>;
+
+/// Pairs that finished before an earlier one, by number.
+pub type AheadPairs = BTreeMap<usize, AheadPair>;
 
 pub type MatchRecord = JournaledFile<PairEntry>;
 
@@ -50,6 +57,11 @@ impl PairEntry {
             colours: pair.pairing.colours,
         }
     }
+
+    /// The players, colours and openings are those of a pairing.
+    pub fn is_of(&self, pairing: &Pairing) -> bool {
+        (self.players, self.colours, self.opening) == (pairing.players, pairing.colours, pairing.openings[0])
+    }
 }
 
 impl JournalEntry for PairEntry {
@@ -77,6 +89,16 @@ pub trait PairSink {
     /// Stores a pair with its games as PGN.
     fn append(&mut self, entry: &PairEntry, games: &[u8]) -> Result<()>;
 
+    /// Stores a pair that finished before an earlier one, until it is appended; false if there is no place for it.
+    fn append_ahead(&mut self, _entry: &PairEntry, _games: &dyn Fn() -> String) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Pairs that an earlier run stored ahead.
+    fn ahead(&self) -> AheadPairs {
+        AheadPairs::new()
+    }
+
     /// Makes the pairs durable.
     fn sync(&mut self) -> Result<()>;
 }
@@ -84,6 +106,14 @@ pub trait PairSink {
 impl PairSink for MatchRecord {
     fn append(&mut self, entry: &PairEntry, games: &[u8]) -> Result<()> {
         JournaledFile::append(self, entry, games)
+    }
+
+    fn append_ahead(&mut self, entry: &PairEntry, games: &dyn Fn() -> String) -> Result<bool> {
+        JournaledFile::append_ahead(self, entry, games()).map(|()| true)
+    }
+
+    fn ahead(&self) -> AheadPairs {
+        JournaledFile::ahead(self)
     }
 
     fn sync(&mut self) -> Result<()> {

@@ -1,15 +1,15 @@
 //! Match runner: writes each pair to disk, counts it, reports it, until the standings are decided.
 
-use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::pairs::{self, MatchConfig, PlayerFactory};
+use super::ordered_map::Receiver;
+use super::pairs::{self, FinishedPair, MatchConfig, PlayerFactory};
 use super::pgn;
-use super::record::{PairEntry, PairSink};
+use super::record::{AheadPair, PairEntry, PairSink};
 use crate::stats::Sprt;
 use crate::{Pair, Reason, Tally};
 use patzer_io::error::Result;
@@ -75,7 +75,7 @@ impl Observer for () {}
 pub struct RunSummary {
     pub games: u64,
     pub seconds: f64,
-    /// Finished pairs that do not count: after the end, or after an unfinished pair.
+    /// Finished pairs beyond the end, which do not count, or after an unfinished pair.
     pub discarded: usize,
     pub complete: bool,
 }
@@ -112,42 +112,107 @@ pub fn run_match(
     done.iter().for_each(|entry| standings.add(entry));
     let begin = Instant::now();
     let before = standings.games();
-    let (mut discarded, mut pairs) = (0, done.len());
-    if !standings.decided() && !config.pairs.is_empty() {
-        let shared = RefCell::new((&mut *standings, record, &mut *observer, begin));
-        let mut receive = |pair: Pair| {
-            let (standings, record, observer, _) = &mut *shared.borrow_mut();
-            let entry = PairEntry::new(&pair);
-            let openings = pair.pairing.openings.map(|opening| config.openings.moves_to(opening));
-            record.append(&entry, pgn::pair(&pair, &config.header, openings).as_bytes())?;
-            if observer.reports_pairs() {
-                record.sync()?;
-            }
-            standings.add(&entry);
-            pairs += 1;
-            if let Some((last, count)) = config.openings.newly_bad() {
-                let more = if count > 1 { format!(", and {} before it", count - 1) } else { String::new() };
-                observer.incident(&format!("{last}{more}; left out of the book"));
-            }
-            incidents(&pair, config.names).iter().for_each(|incident| observer.incident(incident));
-            observer.pair(&pair, &entry, &**standings)?;
-            Ok(if standings.decided() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
-        };
-        let mut idle = || {
-            let (standings, record, observer, last) = &mut *shared.borrow_mut();
-            if last.elapsed() >= PROGRESS {
-                *last = Instant::now();
-                // What is shown as done survives a power cut.
-                record.sync()?;
-                observer.tick(&**standings);
-            }
-            Ok(())
-        };
-        discarded = pairs::run(config, players, stop, &mut receive, &mut idle)?;
+    let ahead = record.ahead();
+    let mut runner = Runner {
+        config,
+        standings,
+        record,
+        observer,
+        shown: begin,
+        pairs: done.len(),
+        kept: 0,
+        keeps_ahead: false,
+    };
+    let mut discarded = 0;
+    if !runner.standings.decided() && !config.pairs.is_empty() {
+        discarded = pairs::run(config, players, &ahead, stop, &mut runner)?;
     }
-    let games = standings.games() - before;
+    let Runner { standings, pairs, kept, .. } = runner;
+    let games = standings.games() - before - 2 * kept;
     let complete = pairs >= config.pairs.end;
     Ok(RunSummary { games, seconds: begin.elapsed().as_secs_f64(), discarded, complete })
+}
+
+struct Runner<'a> {
+    config: &'a MatchConfig<'a>,
+    standings: &'a mut dyn Standings,
+    record: &'a mut dyn PairSink,
+    observer: &'a mut dyn Observer,
+    /// Time of the last progress.
+    shown: Instant,
+    /// Pairs received in order, those of before included.
+    pairs: usize,
+    /// Pairs received that an earlier run played.
+    kept: u64,
+    /// The record keeps pairs that are ahead of an unfinished one.
+    keeps_ahead: bool,
+}
+
+impl Runner<'_> {
+    fn count_kept(&mut self, ahead: &AheadPair) -> Result<()> {
+        self.record.append(&ahead.entry, ahead.games.as_bytes())?;
+        self.standings.add(&ahead.entry);
+        self.kept += 1;
+        Ok(())
+    }
+
+    fn count_played(&mut self, pair: &Pair) -> Result<()> {
+        let entry = PairEntry::new(pair);
+        self.record.append(&entry, games_of(pair, self.config).as_bytes())?;
+        if self.observer.reports_pairs() {
+            self.record.sync()?;
+        }
+        self.standings.add(&entry);
+        if let Some((last, count)) = self.config.openings.newly_bad() {
+            let more = if count > 1 { format!(", and {} before it", count - 1) } else { String::new() };
+            self.observer.incident(&format!("{last}{more}; left out of the book"));
+        }
+        let incidents = incidents(pair, self.config.names);
+        incidents.iter().for_each(|incident| self.observer.incident(incident));
+        self.observer.pair(pair, &entry, &*self.standings)
+    }
+}
+
+impl Receiver<FinishedPair> for Runner<'_> {
+    fn receive(&mut self, _: usize, pair: FinishedPair) -> Result<ControlFlow<()>> {
+        match &pair {
+            FinishedPair::Kept(ahead) => self.count_kept(ahead)?,
+            FinishedPair::Played(pair) => self.count_played(pair)?,
+        }
+        self.pairs += 1;
+        Ok(if self.standings.decided() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
+    }
+
+    fn arrived_ahead(&mut self, _: usize, pair: &FinishedPair) -> Result<()> {
+        if let FinishedPair::Played(pair) = pair {
+            let games = || games_of(pair, self.config);
+            self.keeps_ahead = self.record.append_ahead(&PairEntry::new(pair), &games)?;
+        }
+        Ok(())
+    }
+
+    /// Counts pairs out of their order that the record cannot keep for a resumed run.
+    fn left_over(&mut self, _: usize, pair: FinishedPair) -> Result<()> {
+        match &pair {
+            FinishedPair::Played(pair) if !self.keeps_ahead => self.count_played(pair),
+            _ => Ok(()),
+        }
+    }
+
+    fn idle(&mut self) -> Result<()> {
+        if self.shown.elapsed() >= PROGRESS {
+            self.shown = Instant::now();
+            // What is shown as done survives a power cut.
+            self.record.sync()?;
+            self.observer.tick(&*self.standings);
+        }
+        Ok(())
+    }
+}
+
+fn games_of(pair: &Pair, config: &MatchConfig) -> String {
+    let openings = pair.pairing.openings.map(|opening| config.openings.moves_to(opening));
+    pgn::pair(pair, &config.header, openings)
 }
 
 fn incidents(pair: &Pair, names: &[String]) -> Vec<String> {

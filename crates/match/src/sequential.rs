@@ -195,10 +195,11 @@ mod tests {
 
     use super::super::journal::{self, Arguments, Contents, Earlier, Opened, Options, Start};
     use super::super::pairs::tests::{hashing, plan};
-    use super::super::record::{MatchRecord, journal_path};
+    use super::super::record::{AheadPairs, MatchRecord, PairSink, journal_path};
     use super::super::runner;
     use super::*;
     use crate::{Adjudication, MatchConfig, Rules};
+    use patzer_io::error::Result;
 
     fn run_test(folder: &Path, concurrency: usize, resume: bool, stopped: bool) -> SprtReport {
         let adjudication = Adjudication {
@@ -259,5 +260,65 @@ mod tests {
         state.add(last);
         assert_eq!(state.verdict(), Verdict::H1);
         assert_eq!(report.score.pentanomial, state.tally.pairs);
+    }
+
+    /// Pairs with their games in the order in which they are appended.
+    #[derive(Default)]
+    struct Pairs {
+        appended: Vec<(PairEntry, String)>,
+        ahead: AheadPairs,
+        arrived: Vec<usize>,
+    }
+
+    impl PairSink for Pairs {
+        fn append(&mut self, entry: &PairEntry, games: &[u8]) -> Result<()> {
+            self.appended.push((entry.clone(), String::from_utf8(games.to_vec()).unwrap()));
+            Ok(())
+        }
+
+        fn append_ahead(&mut self, entry: &PairEntry, _: &dyn Fn() -> String) -> Result<bool> {
+            self.arrived.push(entry.pair);
+            Ok(true)
+        }
+
+        fn ahead(&self) -> AheadPairs {
+            self.ahead.clone()
+        }
+
+        fn sync(&mut self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn pairs_kept_ahead_are_counted_in_their_turn_and_not_played_again() {
+        let run = |ahead: AheadPairs| {
+            let mut pairs = Pairs { ahead, ..Pairs::default() };
+            let mut state = SprtState::new(Sprt::new(Model::Logistic, 0.0, 1.0, 0.05, 0.05).unwrap());
+            let (config, stop) = (plan(0..8, 2, 2, 5), AtomicBool::new(false));
+            let ended = runner::run_match(&config, &mut state, &[], &mut pairs, &hashing, &stop, &mut ());
+            (pairs, state.tally, ended.unwrap())
+        };
+        let (whole, tally, _) = run(AheadPairs::new());
+        let kept = |pair: usize, swap: bool| {
+            let mut entry = whole.appended[pair - 1].0.clone();
+            if swap {
+                entry.players.reverse();
+            }
+            let games = format!("the games of {pair}");
+            let value = serde_json::json!({ "after": 0, "games": games });
+            let mut line = serde_json::to_value(&entry).unwrap();
+            line.as_object_mut().unwrap().extend(value.as_object().unwrap().clone());
+            (pair, serde_json::from_value(line).unwrap())
+        };
+        // Of pair 6 the pairing is another one by now.
+        let (pairs, again, ended) = run([kept(3, false), kept(5, false), kept(6, true)].into());
+        assert_eq!((again, ended.games, ended.complete), (tally, 12, true));
+        for ((now, games), (then, whole)) in pairs.appended.iter().zip(&whole.appended) {
+            assert_eq!(now, then);
+            let kept = [3, 5].contains(&now.pair).then(|| format!("the games of {}", now.pair));
+            assert_eq!(games, &kept.unwrap_or_else(|| whole.clone()));
+        }
+        assert!(pairs.arrived.iter().all(|pair| ![3, 5].contains(pair)), "{:?}", pairs.arrived);
     }
 }

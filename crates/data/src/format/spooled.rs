@@ -65,7 +65,12 @@ mod tests {
         let mut again = RowGroups::open(&pipe, None).unwrap();
         assert!(again.has_checksums() && again.rows() == Some(500));
         let mut read = Vec::new();
-        again.for_each(|batch| Ok(read.extend(batch))).unwrap();
+        again
+            .for_each(|batch| {
+                read.extend(batch);
+                Ok(())
+            })
+            .unwrap();
         assert_eq!(read, records);
     }
 }

@@ -88,8 +88,9 @@ impl<'a> Board<'a> {
         let game = match play(&position, players, settings, &config.rules, halt) {
             Ok(game) => game,
             Err(GameError::Stopped) => return Err(Failure::Stopped),
-            Err(GameError::Failed(color, error)) => {
-                return Err(Failure::Player(color.fold_wb(seats[0], seats[1]), error.to_string()));
+            Err(GameError::Failed { player, error, position }) => {
+                let note = format!("{error}; game so far: {position}");
+                return Err(Failure::Player(player.fold_wb(seats[0], seats[1]), note));
             }
         };
         if is_failure(game.reason) {

@@ -119,7 +119,10 @@ fn a_player_that_fails_loses_if_the_match_may_go_on_and_ends_it_otherwise() {
             assert_eq!(game.note, Some(gone()));
             let players: [&mut dyn Player; 2] = [&mut black, &mut white];
             let game = play(&Chess::default(), players, [&TIME; 2], &RULES, &NEVER);
-            assert_eq!(game, Err(GameError::Failed(Color::Black, error.clone())));
+            let Err(GameError::Failed { player, error: failed, position }) = game else { panic!("{game:?}") };
+            assert_eq!((player, failed), (Color::Black, error.clone()));
+            let moves = position.strip_prefix("position startpos").unwrap().split_whitespace();
+            assert_eq!(moves.count(), if at_once { 0 } else { 1 + 5 }, "{position}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Names and moves of a run's two files: nothing that exists is destroyed unless asked.
+//! Names and moves of a run's files: nothing that exists is destroyed unless asked.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::JournalEntry;
+use super::{JournalEntry, ahead};
 use patzer_io::error::{Error, Result};
 
 /// Inserts a number into the name: `sprt.1.pgn`, `games.1.pgn.zst`.
@@ -14,20 +14,21 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
     path.with_file_name(format!("{}.{number}{}", &name[..stem], &name[stem..]))
 }
 
-/// Returns the first numbered name for which neither file exists, and its journal's.
-pub(super) fn free_names<E: JournalEntry>(path: &Path) -> [PathBuf; 2] {
-    let names = (1..).map(|number| {
-        let games = numbered(path, number);
-        let journal = E::journal(&games);
-        [games, journal]
-    });
-    let mut free = names.filter(|names| names.iter().all(|name| fs::symlink_metadata(name).is_err()));
-    free.next().unwrap_or_else(|| [path.to_path_buf(), E::journal(path)])
+/// Names of a run's files: the games, the journal, the entries ahead.
+pub(super) fn names<E: JournalEntry>(games: &Path) -> [PathBuf; 3] {
+    [games.to_path_buf(), E::journal(games), ahead::path_of::<E>(games)]
 }
 
-/// Renames both files, where they exist, and says so.
+/// Returns the first numbered names of which no file exists.
+pub(super) fn free_names<E: JournalEntry>(path: &Path) -> [PathBuf; 3] {
+    let names = (1..).map(|number| names::<E>(&numbered(path, number)));
+    let mut free = names.filter(|names| names.iter().all(|name| fs::symlink_metadata(name).is_err()));
+    free.next().unwrap_or_else(|| self::names::<E>(path))
+}
+
+/// Renames the files, where they exist, and says so.
 pub(super) fn move_aside<E: JournalEntry>(path: &Path) -> Result<String> {
-    let (from, to) = ([path.to_path_buf(), E::journal(path)], free_names::<E>(path));
+    let (from, to) = (names::<E>(path), free_names::<E>(path));
     let mut moved = Vec::new();
     for (from, to) in from.iter().zip(&to).filter(|(from, _)| fs::symlink_metadata(from).is_ok()) {
         fs::rename(from, to).map_err(|e| Error::io(from, e))?;

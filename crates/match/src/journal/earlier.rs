@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{JournalEntry, Options, agree, aside, line};
+use super::{JournalEntry, Options, agree, ahead, aside, line};
 use patzer_io::error::{Error, Result};
 
 pub(super) fn check_path<E: JournalEntry>(path: &Path) -> Result<()> {
@@ -22,7 +22,7 @@ pub(super) fn clear<E: JournalEntry>(path: &Path, journal: &[u8], overwrite: boo
     if !overwrite && is_finished::<E>(path, journal)? {
         return aside::move_aside::<E>(path).map(Some);
     }
-    [path, &E::journal(path)].into_iter().try_for_each(patzer_io::remove_if_exists)?;
+    aside::names::<E>(path).iter().try_for_each(|path| patzer_io::remove_if_exists(path))?;
     Ok(None)
 }
 
@@ -35,15 +35,18 @@ pub(super) fn is_finished<E: JournalEntry>(path: &Path, journal: &[u8]) -> Resul
     let header = first.and_then(|end| line::header(&journal[..end]).ok());
     let survey =
         header.as_ref().zip(first).map(|(header, end)| agree::entries::<E>(journal, end + 1, header));
+    let done = survey.as_ref().map_or(0, |survey| survey.entries.len());
+    let ahead = first.map_or(Ok(0), |first| ahead::count::<E>(path, &journal[..=first], done))?;
     let empty = survey.as_ref().is_none_or(|survey| survey.entries.is_empty() && survey.fault.is_none())
-        && std::fs::metadata(path).map_or(0, |about| about.len()) == 0;
+        && std::fs::metadata(path).map_or(0, |about| about.len()) == 0
+        && ahead == 0;
     let complete = survey.as_ref().is_some_and(|survey| survey.complete && survey.fault.is_none());
     if complete || empty && (header.is_some() || first.is_none()) {
         return Ok(complete);
     }
-    let done = survey.map_or(0, |survey| survey.entries.len());
+    let kept = if ahead > 0 { format!(", and {ahead} ahead of an unfinished one") } else { String::new() };
     let reason = format!(
-        "is of an unfinished {} of {done} {}; --resume goes on, --overwrite starts over, {} names another file",
+        "is of an unfinished {} of {done} {}{kept}; --resume goes on, --overwrite starts over, {} names another file",
         E::OF,
         E::UNITS[usize::from(done != 1)],
         E::OPTION

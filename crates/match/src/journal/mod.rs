@@ -5,9 +5,11 @@
 //!
 //! A line is written only after its games have reached the disk, at most a second later. So a kill or a power cut
 //! leaves games that the journal does not count, or part of a line: a resumed run cuts these off and plays them again.
+//! Entries that finished before an earlier one wait in a third file, [`ahead`].
 //! Any other difference is damage, which `--resume` reports and `--repair` mends.
 
 mod agree;
+mod ahead;
 mod aside;
 mod earlier;
 mod follow;
@@ -15,12 +17,13 @@ mod key;
 mod line;
 mod repair;
 mod rescue;
+mod stored;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -29,15 +32,17 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use agree::Survey;
+use ahead::AheadFile;
 use earlier::{check_options, check_path, clear, is_finished};
 use line::{EntryLine, Header};
-use patzer_io::Limit;
 use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
 
+pub use ahead::Ahead;
 pub use earlier::difference;
 pub use follow::Follower;
 pub use key::Key;
+pub use stored::{Contents, StoredStart, read, stored};
 
 /// Options that decide which games are played, by name.
 pub type Options = BTreeMap<String, String>;
@@ -95,26 +100,6 @@ pub struct Opened<E> {
     pub notes: Vec<String>,
 }
 
-/// First line of an existing journal.
-pub struct StoredStart(Header);
-
-impl StoredStart {
-    /// Command line that started the run.
-    pub fn arguments(&self) -> &Arguments {
-        &self.0.arguments
-    }
-
-    pub fn options(&self) -> &Options {
-        &self.0.options
-    }
-
-    /// The user of this key started the run.
-    pub fn is_signed_by(&self, key: &Key) -> bool {
-        let signature = self.0.signature.as_deref();
-        signature.is_some_and(|signature| key.verifies(&self.0.signed_text(), signature))
-    }
-}
-
 pub struct JournaledFile<E> {
     file: File,
     path: PathBuf,
@@ -124,6 +109,9 @@ pub struct JournaledFile<E> {
     lengths: [u64; 2],
     /// Journal lines whose games may not have reached the disk.
     pending: Vec<u8>,
+    /// Entries that the journal has, counting `pending`.
+    entries: usize,
+    ahead: AheadFile,
     /// End offsets in file and journal of the entries that a resumed run found, after the start.
     ends: Vec<[u64; 2]>,
     entry: PhantomData<E>,
@@ -146,42 +134,6 @@ impl<E> Drop for JournaledFile<E> {
 const SYNC: Duration = Duration::from_secs(1);
 
 const MAGIC: &[u8] = b"{\"patzer_journal\":";
-
-/// First line of the journal of a file; `None` before it is whole.
-pub fn stored<E: JournalEntry>(file: &Path) -> Result<Option<StoredStart>> {
-    let path = E::journal(file);
-    if !path.exists() {
-        return Ok(None);
-    }
-    let mut line = Vec::new();
-    let file = File::open(&path).map_err(|e| Error::io(&path, e))?;
-    BufReader::new(file).read_until(b'\n', &mut line).map_err(|e| Error::io(&path, e))?;
-    let Some(line) = line.strip_suffix(b"\n") else { return Ok(None) };
-    line::header(line).map(|header| Some(StoredStart(header))).map_err(|why| Error::at(&path, "line 1", why))
-}
-
-/// A journal as a report reads it.
-pub struct Contents<E> {
-    pub start: StoredStart,
-    pub entries: Vec<E>,
-    /// The run has come to its end; unknown for journals of earlier versions.
-    pub complete: Option<bool>,
-}
-
-/// Reads a journal without its file of games; starts no program.
-pub fn read<E: JournalEntry>(path: &Path) -> Result<Contents<E>> {
-    let text = patzer_io::read(path, Limit::JOURNAL)?;
-    let end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
-    let header = line::header(&text[..end]).map_err(|why| Error::at(path, "line 1", why))?;
-    let survey = agree::entries::<E>(&text, (end + 1).min(text.len()), &header);
-    if let Some(fault) = &survey.fault {
-        let (place, reason) = fault.place(path, &survey);
-        return Err(Error::at(path, place, reason));
-    }
-    let complete = header.has_checksums().then_some(survey.complete);
-    let entries = survey.entries.into_iter().map(|line| line.entry).collect();
-    Ok(Contents { start: StoredStart(header), entries, complete })
-}
 
 impl<E: JournalEntry> JournaledFile<E> {
     /// Creates the files, or resumes an earlier run's.
@@ -217,14 +169,17 @@ impl<E: JournalEntry> JournaledFile<E> {
     /// Locks and reads the journal of an earlier run.
     fn lock_earlier(path: &Path) -> Result<Option<(File, Vec<u8>)>> {
         let journal_path = E::journal(path);
+        let ahead = ahead::path_of::<E>(path);
+        let is_ahead = !ahead::read(&ahead)?.is_empty();
         let mut journal = match OpenOptions::new().read(true).write(true).open(&journal_path) {
             Ok(journal) => journal,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 let option = E::OPTION;
-                if std::fs::metadata(path).is_ok_and(|about| about.len() > 0) {
+                let has_games = std::fs::metadata(path).is_ok_and(|about| about.len() > 0);
+                if has_games || is_ahead {
                     let remedy = format!("move it away, or name another with {option}");
                     let reason = format!("exists and has no journal beside it; {remedy}");
-                    return Err(Error::data(path, reason));
+                    return Err(Error::data(if has_games { path } else { &ahead }, reason));
                 }
                 return Ok(None);
             }
@@ -261,28 +216,31 @@ impl<E: JournalEntry> JournaledFile<E> {
         let file = there.map_err(|e| Error::create(path, e))?;
         let mut header = Header::new(start.arguments, start.options);
         header.signature = start.key.map(|key| key.sign(&header.signed_text()));
-        let mut record = JournaledFile::of(path, file, journal);
-        record.pending = checked_line::write(&header)?;
+        let first_line = checked_line::write(&header)?;
+        let mut record = JournaledFile::of(path, file, journal, &first_line)?;
+        record.pending = first_line;
         record.sync()?;
         patzer_io::sync_folder(path);
         record.synced = None;
         Ok(record)
     }
 
-    fn of(path: &Path, file: File, journal: File) -> JournaledFile<E> {
-        JournaledFile {
+    fn of(path: &Path, file: File, journal: File, first_line: &[u8]) -> Result<JournaledFile<E>> {
+        Ok(JournaledFile {
             file,
             path: path.to_path_buf(),
             journal,
             journal_path: E::journal(path),
             lengths: [0; 2],
             pending: Vec::new(),
+            entries: 0,
+            ahead: AheadFile::new(ahead::path_of::<E>(path), first_line)?,
             ends: Vec::new(),
             entry: PhantomData,
             synced: None,
             lost: false,
             uncut: false,
-        }
+        })
     }
 
     fn resume(path: &Path, journal: File, text: &[u8], repair: bool, start: &Start) -> Result<Opened<E>> {
@@ -319,7 +277,7 @@ impl<E: JournalEntry> JournaledFile<E> {
             let note = plan.carry_out(path, &text[..=first])?;
             let _ = journal.unlock();
             drop(journal);
-            let mut opened = Self::open(path, Earlier::Resume, start)?;
+            let mut opened = Self::open(path, Earlier::Repair, start)?;
             opened.notes.insert(0, note);
             return Ok(opened);
         }
@@ -330,11 +288,12 @@ impl<E: JournalEntry> JournaledFile<E> {
                 new.map_err(|e| Error::create(path, e))?
             }
         };
-        let mut record = JournaledFile::of(path, file, journal);
+        let mut record = JournaledFile::of(path, file, journal, &text[..=first])?;
         record.ends = survey.ends;
         record.keep(survey.entries.len());
+        let notes = record.load_ahead(repair)?.into_iter().collect();
         let entries = survey.entries.into_iter().map(|line| line.entry).collect();
-        Ok(Opened { record, entries, notes: Vec::new() })
+        Ok(Opened { record, entries, notes })
     }
 
     pub fn append(&mut self, entry: &E, bytes: &[u8]) -> Result<()> {
@@ -351,16 +310,33 @@ impl<E: JournalEntry> JournaledFile<E> {
             sha256: checked_line::checksum(bytes),
         };
         self.pending.extend(checked_line::write(&line)?);
+        self.entries += 1;
+        self.ahead.remove(entry.number());
+        self.sync_if_due()
+    }
+
+    fn sync_if_due(&mut self) -> Result<()> {
         // The first entry at once, so that a short run leaves more than nothing.
         if self.synced.is_none_or(|synced| synced.elapsed() >= SYNC) { self.sync() } else { Ok(()) }
     }
 
-    /// Writes the finished entries to the disk: first their games, then the lines that count them.
+    /// Writes the finished entries to the disk: first their games, then the lines that count them, then those ahead.
     pub fn sync(&mut self) -> Result<()> {
-        if self.lost || self.pending.is_empty() {
+        if self.lost || self.pending.is_empty() && !self.ahead.is_due() {
             return Ok(());
         }
+        self.cut_rest()?;
         self.check_names()?;
+        self.sync_counted()?;
+        self.ahead.sync()?;
+        self.synced = Some(Instant::now());
+        Ok(())
+    }
+
+    fn sync_counted(&mut self) -> Result<()> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
         self.file.sync_data().map_err(|e| Error::io(&self.path, e))?;
         let written = self.journal.write_all(&self.pending).and_then(|()| self.journal.sync_data());
         if let Err(error) = written {
@@ -369,7 +345,6 @@ impl<E: JournalEntry> JournaledFile<E> {
         }
         self.lengths[1] += self.pending.len() as u64;
         self.pending.clear();
-        self.synced = Some(Instant::now());
         Ok(())
     }
 
@@ -385,7 +360,7 @@ impl<E: JournalEntry> JournaledFile<E> {
     /// Goes on after this many entries of those that a resumed run found.
     pub fn keep(&mut self, entries: usize) {
         if let Some(ends) = self.ends.get(entries) {
-            (self.lengths, self.uncut) = (*ends, true);
+            (self.lengths, self.uncut, self.entries) = (*ends, true, entries);
         }
     }
 

@@ -7,9 +7,9 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::aside;
 use super::line::EntryLine;
 use super::{JournalEntry, Survey};
+use super::{ahead, aside};
 use patzer_io::Output;
 use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
@@ -68,7 +68,7 @@ impl<E: JournalEntry> Repair<E> {
         }
     }
 
-    /// Moves both files aside and writes what is kept; says what it did.
+    /// Moves the files aside and writes what is kept; says what it did.
     pub fn carry_out(&self, path: &Path, first_line: &[u8]) -> Result<String> {
         let journal_path = E::journal(path);
         let (mut games, mut journal) = (Output::create(path)?, Output::create(&journal_path)?);
@@ -78,9 +78,14 @@ impl<E: JournalEntry> Repair<E> {
             text.extend(checked_line::write(entry)?);
         }
         journal.write_all(&text).map_err(|e| Error::io(&journal_path, e))?;
+        let ahead_path = ahead::path_of::<E>(path);
+        let ahead = ahead::read(&ahead_path)?;
         let moved = aside::move_aside::<E>(path)?;
         games.commit()?;
         journal.commit()?;
+        if !ahead.is_empty() {
+            patzer_io::write(&ahead_path, &ahead)?;
+        }
         patzer_io::sync_folder(path);
         Ok(format!("{}: repaired, {} are kept; {moved}", path.display(), self.describe()))
     }

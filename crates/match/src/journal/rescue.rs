@@ -53,7 +53,7 @@ impl<E: JournalEntry> JournaledFile<E> {
     }
 
     fn rescue_to(&mut self, place: &Path) -> std::io::Result<PathBuf> {
-        let [games, journal] = aside::free_names::<E>(place);
+        let [games, journal, ahead] = aside::free_names::<E>(place);
         let copy = |from: &mut File, to: &Path, rest: &[u8]| {
             let mut out = OpenOptions::new().write(true).create_new(true).open(to)?;
             from.rewind()?;
@@ -63,6 +63,9 @@ impl<E: JournalEntry> JournaledFile<E> {
         };
         copy(&mut self.file, &games, &[])?;
         copy(&mut self.journal, &journal, &self.pending)?;
+        if self.ahead.len() > 0 {
+            std::fs::write(&ahead, self.ahead.text())?;
+        }
         patzer_io::sync_folder(&games);
         Ok(games)
     }

@@ -9,13 +9,13 @@ fn options(seed: &str) -> Options {
     [("seed".to_string(), seed.to_string())].into()
 }
 
-fn entry(pair: usize) -> PairEntry {
+pub(super) fn entry(pair: usize) -> PairEntry {
     let reasons = [Reason::Checkmate, Reason::Repetition];
     let (players, half_points, colours) = ([0, 1], [2, 1], crate::SWAPPED);
     PairEntry { pair, players, opening: pair - 1, half_points, reasons, mirrored: false, colours }
 }
 
-fn open(path: &Path, earlier: Earlier) -> Result<Opened<PairEntry>> {
+pub(super) fn open(path: &Path, earlier: Earlier) -> Result<Opened<PairEntry>> {
     MatchRecord::open(
         path,
         earlier,
@@ -23,18 +23,18 @@ fn open(path: &Path, earlier: Earlier) -> Result<Opened<PairEntry>> {
     )
 }
 
-fn refused(path: &Path, earlier: Earlier) -> String {
+pub(super) fn refused(path: &Path, earlier: Earlier) -> String {
     let error = open(path, earlier).err().expect("it is refused");
     assert_eq!(error.exit_code(), 1);
     error.to_string()
 }
 
-fn text(pair: usize) -> String {
+pub(super) fn text(pair: usize) -> String {
     format!("games of pair {pair}\n").repeat(pair)
 }
 
 /// A record of `pairs` pairs in a new folder.
-fn written(pairs: usize, complete: bool) -> (tempfile::TempDir, PathBuf) {
+pub(super) fn written(pairs: usize, complete: bool) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.pgn");
     let mut record = open(&path, Earlier::Protect).unwrap().record;
@@ -45,11 +45,11 @@ fn written(pairs: usize, complete: bool) -> (tempfile::TempDir, PathBuf) {
     (folder, path)
 }
 
-fn files(path: &Path) -> [Option<Vec<u8>>; 2] {
+pub(super) fn files(path: &Path) -> [Option<Vec<u8>>; 2] {
     [fs::read(path).ok(), fs::read(journal_path(path)).ok()]
 }
 
-fn names(folder: &tempfile::TempDir) -> Vec<String> {
+pub(super) fn names(folder: &tempfile::TempDir) -> Vec<String> {
     let entries = fs::read_dir(folder.path()).unwrap();
     let mut names: Vec<String> =
         entries.map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned()).collect();

@@ -47,7 +47,7 @@ pub use self::listen::{EngineLog, LinePattern, Listen, PatternError, PvCheck};
 use self::option::UciOption;
 use self::parse::{InfoKind, words};
 use self::ponder::{Pondering, ponder_text};
-use self::position::PositionCommand;
+pub(crate) use self::position::PositionCommand;
 use self::process::Process;
 pub use self::program::{Program, Timeouts};
 use self::wait::{ProcessError, Wait};
