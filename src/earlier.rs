@@ -163,10 +163,15 @@ pub fn open<E: JournalEntry>(
     }
     if earlier.resumes() {
         let games = path.display();
-        match opened.entries.len() {
-            0 => ui.note(format!("{games}: no finished games to resume from; this is the beginning")),
-            count => {
-                ui.note(format!("{games}: resuming after {count} {}", E::UNITS[usize::from(count != 1)]))
+        let some = |count: usize| format!("{count} {}", E::UNITS[usize::from(count != 1)]);
+        match (opened.entries.len(), opened.record.ahead().len()) {
+            (0, 0) => ui.note(format!("{games}: no finished games to resume from; this is the beginning")),
+            (count, 0) => ui.note(format!("{games}: resuming after {}", some(count))),
+            (count, ahead) => {
+                let (count, ahead) = (some(count), some(ahead));
+                ui.note(format!(
+                    "{games}: resuming after {count}; {ahead} that finished ahead are not played again"
+                ));
             }
         }
     }

@@ -9,7 +9,7 @@ use crate::{Error, Result, Status, Ui};
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::rounds::{RoundSettings, Rounds, RoundsState, System};
 use patzer_match::stats::Precision;
-use patzer_match::{CrossTable, Lineup, Pairings, SWAPPED, Spec, Standings};
+use patzer_match::{CrossTable, Lineup, Pairings, SWAPPED, Spec};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer match default untuned-hce --games 100                      a match of two, 5,000 nodes a move\n  \
@@ -216,7 +216,6 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         precision.map_or(table.clone(), |precision| table.until(precision, round))
     };
     let held = match_run::play_match(&run, standings, ui)?;
-    match_run::note_discarded(held.ended.discarded, held.standings.decided(), ui);
     match_run::remark(&held.standings.all(), specs.len() == 2, &args.pgn, ui);
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
     held.show.end(&held.standings, &report).map(|()| Status::Done)

@@ -10,7 +10,7 @@ use patzer_io::printable;
 use patzer_match::journal::{Arguments, Opened};
 use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
-use patzer_match::record::PairEntry;
+use patzer_match::record::{MatchRecord, PairEntry};
 use patzer_match::spsa::Tuner;
 use patzer_match::{
     Colours, Lineup, MatchConfig, PairOptions, Reason, RunSummary, SWAPPED, Schedule, Spec, Standings, Tally,
@@ -81,6 +81,7 @@ pub fn play_match<S: Standings>(
     let pair_options = run.tuner.map(|tuner| |pair: usize, halt: &AtomicBool| tuner.options(pair, halt));
     let config = MatchConfig {
         pairs: done.len()..run.pairs,
+        skipped: Vec::new(),
         concurrency: play.concurrency(),
         pairings: run.pairings,
         time_settings: &lineup.time_settings,
@@ -97,7 +98,7 @@ pub fn play_match<S: Standings>(
         names: lineup.names.clone(),
         conditions: lineup.conditions(&play.book_name()),
         games: 2 * run.pairs,
-        done: 2 * done.len() as u64,
+        done: 2 * (done.len() + record.ahead().len()) as u64,
         timed: !lineup.deterministic(),
     };
     let mut show = MatchDisplay::new(run.show, run.command, info, ui)?;
@@ -111,12 +112,21 @@ pub fn play_match<S: Standings>(
         ui.warn(format!("--log is cut short: {error}"));
     }
     let complete = ended.as_ref().is_ok_and(|ended| ended.complete || standings.decided());
+    if standings.decided() {
+        record.drop_ahead();
+    }
     let finished = record.finish(complete);
     let ended = ended.and_then(|ended| finished.map(|()| ended)).inspect_err(|_| {
         if record.is_in_place() {
-            ui.note(format!("the finished pairs are kept in {}; --resume goes on", pgn.display()));
+            ui.note(format!("kept: {}; --resume goes on", kept(&standings, &record, pgn)));
         }
     })?;
+    if standings.decided() && ended.discarded > 0 {
+        let pairs = counted(ended.discarded as u64, "pair");
+        ui.note(format!("finished beyond the end, not counted and not written: {pairs}"));
+    } else if !record.ahead().is_empty() {
+        ui.note(format!("stopped with {}; --resume goes on", kept(&standings, &record, pgn)));
+    }
     Ok(FinishedMatch { standings, ended, openings, show })
 }
 
@@ -129,11 +139,15 @@ pub fn warn_of_strays(participant: &Participant, ui: &Ui) {
     }
 }
 
-/// Says which finished pairs are in no result: those after the one that decided, or after one that was cut off.
-pub fn note_discarded(pairs: usize, decided: bool, ui: &Ui) {
-    let after = if decided { "beyond the end" } else { "after an unfinished pair" };
-    if pairs > 0 {
-        ui.note(format!("finished {after}, not counted and not written: {}", counted(pairs as u64, "pair")));
+/// Says how many games are in the PGN, and how many wait for an unfinished one.
+fn kept(standings: &impl Standings, record: &MatchRecord, pgn: &Path) -> String {
+    let games = format!("{} in {}", counted(standings.games(), "game"), pgn.display());
+    match record.ahead().len() as u64 {
+        0 => games,
+        pairs => {
+            let (ahead, path) = (counted(2 * pairs, "game"), record.ahead_path());
+            format!("{games} and {ahead} that finished after an unfinished pair in {}", path.display())
+        }
     }
 }
 

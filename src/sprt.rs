@@ -8,7 +8,7 @@ use super::{typed, watch};
 use crate::{Error, Result, Status, Ui};
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::stats::{Model, Sprt, Verdict};
-use patzer_match::{Pairings, SWAPPED, Spec, SprtState, StopReason};
+use patzer_match::{Pairings, SWAPPED, Spec, SprtState};
 
 /// Games at most, unless told otherwise.
 pub const GAMES: u64 = 40_000;
@@ -151,7 +151,6 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
     };
     let held = match_run::play_match(&run, |_| SprtState::new(sprt), ui)?;
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
-    match_run::note_discarded(held.ended.discarded, report.end == StopReason::Verdict, ui);
     match_run::remark(&held.standings.tally, true, &args.pgn, ui);
     held.show.end(&held.standings, &report)?;
     Ok(match report.verdict {

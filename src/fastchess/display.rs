@@ -8,9 +8,11 @@ use std::time::Instant;
 
 use super::Program;
 use super::config::ConfigFile;
+use super::gaps::Gaps;
 use super::output_files::open;
 use super::settings::{LogLevel, Settings};
 use crate::{Error, Result, Ui};
+use patzer_io::number::counted;
 use patzer_io::printable;
 use patzer_match::output_format::{MatchStatus, OutputFormat, started};
 use patzer_match::pgn::{clock, final_epd};
@@ -29,6 +31,7 @@ pub struct Display<'a> {
     epd: Option<(File, PathBuf)>,
     /// File of settings and results, if one is written.
     pub config: Option<ConfigFile>,
+    pub gaps: Gaps,
     ui: Ui,
     begin: Instant,
     times: Vec<TimeUse>,
@@ -58,6 +61,7 @@ impl<'a> Display<'a> {
             log,
             epd,
             config: None,
+            gaps: Gaps::default(),
             ui: *ui,
             begin: Instant::now(),
             times: vec![TimeUse::default(); players],
@@ -145,6 +149,20 @@ impl<'a> Display<'a> {
         file.write_all(lines.as_bytes()).map_err(|e| Error::io(&*path, e))
     }
 
+    /// Writes the file by which a run goes on.
+    pub fn save(&mut self, standings: &dyn Standings) {
+        // What was played is played, whatever becomes of this file.
+        if let Some(Err(error)) =
+            self.config.as_mut().map(|file| file.write(self.settings, standings, &self.gaps))
+        {
+            self.ui.warn(error);
+        }
+        if self.gaps.out_of_order > 0 {
+            let pairs = counted(self.gaps.out_of_order, "pair");
+            self.ui.note(format!("finished after an unfinished pair, counted and written: {pairs}"));
+        }
+    }
+
     pub fn end(mut self, standings: &dyn Standings) -> Result<()> {
         let fastchess = self.settings.output == OutputFormat::Fastchess;
         if standings.decided() || self.settings.program == Program::Cutechess && standings.games() > 0 {
@@ -164,10 +182,7 @@ impl<'a> Display<'a> {
             }
         }
         self.say(&self.settings.output.end(standings.test()))?;
-        // What was played is played, whatever becomes of this file.
-        if let Some(Err(error)) = self.config.as_mut().map(|file| file.write(self.settings, standings)) {
-            self.ui.warn(error);
-        }
+        self.save(standings);
         if self.settings.program == Program::Fastchess {
             self.say(&format!("Total Time: {} (hours:minutes:seconds)", clock(self.begin.elapsed())))?;
         }
@@ -181,7 +196,10 @@ impl Observer for Display<'_> {
             TimeUse::add(&mut self.times, game, seats);
         }
         self.append_epd(pair)?;
-        if let Some(Err(error)) = self.config.as_mut().map(|file| file.follow(self.settings, standings)) {
+        self.gaps.count(pair.index);
+        if let Some(Err(error)) =
+            self.config.as_mut().map(|file| file.follow(self.settings, standings, &self.gaps))
+        {
             self.ui.warn(error);
         }
         let now = (self.names.len() == 2).then(|| standings.between(entry.players).games);

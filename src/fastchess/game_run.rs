@@ -8,6 +8,7 @@ use super::Program;
 use super::config::ConfigFile;
 use super::display::Display;
 use super::engines;
+use super::gaps::Gaps;
 use super::output_files::OutputFiles;
 use super::settings::{Settings, Tournament};
 use crate::match_run::warn_of_strays;
@@ -45,6 +46,7 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
     let pairings = pairings(settings, &games, specs.len());
     let rounds = rounds(settings, specs.len());
     let done = if settings.keeps_stats { settings.stats.pairs()? } else { Vec::new() };
+    let gaps = Gaps::new(done.len(), if settings.keeps_stats { &settings.unplayed } else { &[] })?;
     if !done.is_empty() {
         ui.note(format!("-config: goes on after {}", counted(2 * done.len() as u64, "game")));
     }
@@ -54,6 +56,7 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
     let mut header = lineup.header(&settings.event);
     header.style = settings.style.clone();
     let config = MatchConfig {
+        skipped: gaps.indices(),
         pairs: done.len()..pairs.unwrap_or(games.pairs * pairings.round()),
         concurrency,
         pairings: plan.as_deref().map_or(&pairings as &dyn Schedule, |plan| plan),
@@ -80,6 +83,7 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
         log.clone(),
         ui,
     )?;
+    display.gaps = gaps;
     if settings.program == Program::Fastchess {
         display.config = Some(ConfigFile::new(&specs, seed));
     }
@@ -99,7 +103,10 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
         participant.drop_spares();
         warn_of_strays(participant, ui);
     }
-    ended?;
+    if let Err(error) = ended {
+        display.save(&*standings);
+        return Err(error);
+    }
     display.end(&*standings)?;
     if let (Some(log), Some(path)) = (log, &settings.log.file)
         && let Some(error) = log.error()

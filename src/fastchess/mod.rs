@@ -11,6 +11,7 @@ mod flags;
 mod flags_files;
 mod flags_rules;
 mod game_run;
+mod gaps;
 mod output_files;
 mod parse;
 mod settings;

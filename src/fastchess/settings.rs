@@ -73,6 +73,8 @@ pub struct Settings {
     pub autosave: i64,
     /// Results of the file that was read, and whether they count.
     pub stats: Stats,
+    /// Numbers of pairs that the results lack although later ones were played.
+    pub unplayed: Vec<usize>,
     pub keeps_stats: bool,
     /// Settings that a file replaced.
     pub replaced: Option<Box<Settings>>,
@@ -210,6 +212,7 @@ impl Settings {
             config_name: if fastchess { "config.json".to_string() } else { String::new() },
             autosave: 20,
             stats: Stats::default(),
+            unplayed: Vec::new(),
             keeps_stats: true,
             replaced: None,
             notes: Vec::new(),

@@ -10,7 +10,6 @@ use super::sprt::SprtArgs;
 use super::typed::{self, quoted, spec_word};
 use super::watch;
 use crate::{Error, Result, Status, Ui};
-use patzer_match::Standings;
 use patzer_match::race::policy::Kind;
 use patzer_match::race::{Planner, RaceSettings, RaceState};
 use patzer_match::record::{Arguments, PairEntry};
@@ -212,7 +211,6 @@ pub fn run(args: &RaceArgs, ui: &Ui) -> Result<Status> {
     };
     let race = |lineup: &Lineup| RaceState::new(settings, planner, &lineup.names);
     let held = match_run::play_match(&run, race, ui)?;
-    match_run::note_discarded(held.ended.discarded, held.standings.decided(), ui);
     match_run::remark(&held.standings.all(), false, &args.pgn, ui);
     let mut report = held.standings.report(&held.ended);
     report.confirm = Some(args.confirm(held.standings.finalists(), &typed));

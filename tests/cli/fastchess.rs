@@ -47,7 +47,7 @@ pub fn mocks(arguments: &[&str], engines: &[impl AsRef<str>]) -> Vec<String> {
 }
 
 /// All arguments in one word.
-const ARGS: [&str; 1] = ["args=--exact mock::engine --ignored --nocapture"];
+pub const ARGS: [&str; 1] = ["args=--exact mock::engine --ignored --nocapture"];
 
 pub fn line(text: &str) -> Vec<String> {
     text.split_whitespace().map(str::to_string).collect()

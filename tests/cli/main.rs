@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
+mod ahead;
 mod bad_input;
 mod book;
 mod card;

@@ -4,7 +4,9 @@
 //! What libtest prints first is garbage that patzer has to tolerate. The engine plays a legal move that depends on its
 //! option `Seed` and the position alone, or the moves of its option `Moves`. Its option `Mode` is `fault@go`: what to
 //! do wrong, and at which `go`, counted from 1 through all games; `fault@0` does it at every position of which
-//! [`is_hard`] is true, `mute` reports no score at any, and `doubled` answers all twice. Its option `Score` is the score it always reports.
+//! [`is_hard`] is true, `mute` reports no score at any, and `doubled` answers all twice. Its option `Score` is the score
+//! that it always reports. Of all engines in a folder with the mode `block` or `blocked-crash`, one waits for a file
+//! `go-on`, and then plays or dies.
 //!
 //! Started as `teacher`, it shows wins, draws and losses if `UCI_ShowWDL` says so, and its scores depend on the
 //! searches since `ucinewgame`, as those of an engine with a transposition table do: [`taught`]. Started as `iterates`, it
@@ -17,6 +19,7 @@
 //! It knows `genfens` of OpenBench, where each eighth opening is no position; started as `few`, it ends halfway.
 
 use std::io::{BufRead, Write};
+use std::path::Path;
 
 use patzer_chess::rng::mix;
 use patzer_chess::{Line, fen};
@@ -323,6 +326,14 @@ impl Engine {
             "flood" => loop {
                 say("info depth 1 score cp 5 nodes 1 pv e2e4 e7e5 and so on and on");
             },
+            "block" | "blocked-crash" if std::fs::File::create_new("blocked").is_ok() => {
+                while Path::new("blocked").exists() && !Path::new("go-on").exists() {
+                    std::thread::sleep(std::time::Duration::from_millis(10));
+                }
+                if mode == "blocked-crash" {
+                    std::process::exit(3);
+                }
+            }
             "late" => std::thread::sleep(std::time::Duration::from_millis(30)),
             "silent" | "mute" => return say(&format!("bestmove {best}")),
             "garbage" => {

@@ -29,6 +29,7 @@ pub fn load(path: &Path) -> Result<Settings> {
         let ours = config.stats.get(&key(a, b)).copied().unwrap_or_default();
         let theirs = config.stats.get(&key(b, a)).copied().unwrap_or_default();
         settings.stats = ours.plus(theirs.reversed());
+        settings.unplayed.clone_from(&config.unplayed_pairs);
     } else if config.stats.values().any(|stats| *stats != Stats::default()) {
         settings
             .notes

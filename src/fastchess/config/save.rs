@@ -6,6 +6,7 @@ use super::Stats;
 use super::schema::{
     Clock, Config, Draw, Engine, Epd, Limit, Log, MaxMoves, Opening, Pgn, Resign, Sprt, Tables,
 };
+use crate::fastchess::gaps::Gaps;
 use crate::fastchess::settings::{OutputFile, Settings, Tournament};
 use crate::{Error, Result};
 use patzer_match::output_format::OutputFormat;
@@ -26,22 +27,25 @@ impl ConfigFile {
     }
 
     /// Writes the file if as many games were played since the last time as `-autosaveinterval` says.
-    pub fn follow(&mut self, settings: &Settings, standings: &dyn Standings) -> Result<()> {
+    pub fn follow(&mut self, settings: &Settings, standings: &dyn Standings, gaps: &Gaps) -> Result<()> {
         let games = standings.games();
         let due =
             u64::try_from(settings.autosave).is_ok_and(|every| every > 0 && games - self.games >= every);
-        if due { self.write(settings, standings) } else { Ok(()) }
+        if due { self.write(settings, standings, gaps) } else { Ok(()) }
     }
 
-    pub fn write(&mut self, settings: &Settings, standings: &dyn Standings) -> Result<()> {
+    pub fn write(&mut self, settings: &Settings, standings: &dyn Standings, gaps: &Gaps) -> Result<()> {
         self.games = standings.games();
-        save(settings, &self.specs, self.seed, &standings.between([0, 1]))
+        let mut config = config(settings, &self.specs, self.seed, &standings.between([0, 1]));
+        if let [_, _] = self.specs[..] {
+            config.unplayed_pairs = gaps.numbers();
+        }
+        save(Path::new(&settings.config_name), &config)
     }
 }
 
 /// Replaces the file; one that is not of fastchess or patzer stays, which is an error.
-fn save(settings: &Settings, specs: &[Spec], seed: u64, tally: &Tally) -> Result<()> {
-    let path = Path::new(&settings.config_name);
+fn save(path: &Path, config: &Config) -> Result<()> {
     let is_ours = |text: &str| {
         let value: Option<serde_json::Value> = serde_json::from_str(text).ok();
         value.is_some_and(|value| value.get("engines").is_some() && value.get("stats").is_some())
@@ -53,8 +57,7 @@ fn save(settings: &Settings, specs: &[Spec], seed: u64, tally: &Tally) -> Result
         }
         _ => {}
     }
-    let config = config(settings, specs, seed, tally);
-    let text = serde_json::to_string_pretty(&config).map_err(|e| Error::internal(e.to_string()))?;
+    let text = serde_json::to_string_pretty(config).map_err(|e| Error::internal(e.to_string()))?;
     patzer_io::write(path, (text + "\n").as_bytes())
 }
 
@@ -136,6 +139,7 @@ fn config(settings: &Settings, specs: &[Spec], seed: u64, tally: &Tally) -> Conf
         },
         engines,
         stats,
+        unplayed_pairs: Vec::new(),
     }
 }
 

@@ -43,6 +43,9 @@ pub struct Config {
     pub engines: Vec<Engine>,
     /// Results by `A vs B`, from A's side.
     pub stats: BTreeMap<String, Stats>,
+    /// Numbers of pairs that the results lack although later ones were played; fastchess ignores the key.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unplayed_pairs: Vec<usize>,
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -277,7 +277,7 @@ impl<E: JournalEntry> JournaledFile<E> {
             let note = plan.carry_out(path, &text[..=first])?;
             let _ = journal.unlock();
             drop(journal);
-            let mut opened = Self::open(path, Earlier::Repair, start)?;
+            let mut opened = Self::open(path, Earlier::Resume, start)?;
             opened.notes.insert(0, note);
             return Ok(opened);
         }

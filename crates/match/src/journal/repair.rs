@@ -7,9 +7,10 @@
 use std::io::Write;
 use std::path::Path;
 
+use super::ahead::{self, AheadFile};
+use super::aside;
 use super::line::EntryLine;
 use super::{JournalEntry, Survey};
-use super::{ahead, aside};
 use patzer_io::Output;
 use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
@@ -79,12 +80,13 @@ impl<E: JournalEntry> Repair<E> {
         }
         journal.write_all(&text).map_err(|e| Error::io(&journal_path, e))?;
         let ahead_path = ahead::path_of::<E>(path);
-        let ahead = ahead::read(&ahead_path)?;
+        let mut ahead = AheadFile::new(ahead_path.clone(), first_line)?;
+        ahead.load::<E>(self.entries.len())?;
         let moved = aside::move_aside::<E>(path)?;
         games.commit()?;
         journal.commit()?;
-        if !ahead.is_empty() {
-            patzer_io::write(&ahead_path, &ahead)?;
+        if ahead.len() > 0 {
+            patzer_io::write(&ahead_path, &ahead.text())?;
         }
         patzer_io::sync_folder(path);
         Ok(format!("{}: repaired, {} are kept; {moved}", path.display(), self.describe()))
