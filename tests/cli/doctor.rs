@@ -50,7 +50,11 @@ fn what_an_engine_does_wrong_is_named_and_costs_no_other_check() {
         ("moves", "good", "legal in 11 positions"),
         ("Chess960", "absent", "has no option UCI_Chess960"),
         // It divides by the number of legal moves.
-        ("no legal move", "fault", "ended when it was to answer `go depth 2` after `position fen rnb1kbnr/"),
+        (
+            "no legal move",
+            "fault",
+            " after `position fen rnb1kbnr/pppp1ppp/8/4p3/6Pq/5P2/PPPPP2P/RNBQKBNR w KQkq - 1 3`",
+        ),
         ("clocks", "good", "used"),
         ("nodes", "warning", "20,000"),
         ("searchmoves", "warning", " of a7a5 and h7h5"),

@@ -31,6 +31,8 @@ pub struct Session<'a> {
     stop: &'a AtomicBool,
     /// The last commands.
     sent: String,
+    /// The last `position` and `go` of this game.
+    question: String,
     /// Time from the start of the program to `readyok`.
     pub started: Duration,
 }
@@ -62,7 +64,7 @@ impl Session<'_> {
         let begin = Instant::now();
         let mut player = UciPlayer::launch(program)?;
         player.handshake(stop)?;
-        Ok(Session { player, stop, sent: String::new(), started: begin.elapsed() })
+        Ok(Session { player, stop, sent: String::new(), question: String::new(), started: begin.elapsed() })
     }
 
     pub fn name(&self) -> Option<&str> {
@@ -110,6 +112,7 @@ impl Session<'_> {
             self.player.handshake(self.stop)?;
         }
         self.process()?.discard_lines();
+        self.question.clear();
         self.ask("ucinewgame\nisready\n", b"readyok").map(drop)
     }
 
@@ -125,6 +128,9 @@ impl Session<'_> {
     pub fn send(&mut self, commands: &str) -> Result<(), PlayerError> {
         let wait = Wait { deadline: Some(Instant::now() + ANSWER), stop: self.stop };
         self.sent = commands.to_string();
+        if commands.starts_with("position") {
+            self.question.clone_from(&self.sent);
+        }
         let sent = self.process()?.send(commands.as_bytes(), &wait);
         sent.map_err(|error| self.unanswered(error, ANSWER))
     }
@@ -179,14 +185,16 @@ impl Session<'_> {
         self.player.process.as_mut().ok_or(ProcessError::Closed)?.read(&wait, take)
     }
 
-    /// Error of the last commands, with the position of a `go`.
+    /// Error of the last command, with the search that it came after.
     fn unanswered(&mut self, error: ProcessError, timeout: Duration) -> PlayerError {
-        let (before, last) = self.sent.trim_end().rsplit_once('\n').unwrap_or(("", self.sent.trim_end()));
-        let asked = match before.lines().last() {
-            Some(position) if last.starts_with("go") => {
-                format!("`{last}` after `{}`", shown(position.as_bytes()))
+        let last = self.sent.trim_end().lines().last().unwrap_or_default();
+        let asked = match self.question.trim_end().split_once('\n') {
+            None => format!("`{last}`"),
+            Some((position, go)) => {
+                let position = shown(position.as_bytes());
+                let between = if go == last { String::new() } else { format!(" and `{go}`") };
+                format!("`{last}` after `{position}`{between}")
             }
-            _ => format!("`{last}`"),
         };
         self.player.player_error(error, &asked, timeout)
     }
