@@ -30,9 +30,10 @@ struct Listed {
     keep: Keep,
 }
 
+/// Which positions stay.
 #[derive(PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-enum Keep {
+pub(super) enum Keep {
     Others,
     Listed,
 }

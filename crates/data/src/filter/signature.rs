@@ -4,6 +4,7 @@ use serde::Deserialize;
 use shakmaty::Role;
 
 use super::PieceCounts;
+use super::listed::Keep;
 use super::registry::{Filter, ParamValues, Row, choice, params, text};
 use patzer_io::error::{Error, Result};
 
@@ -26,13 +27,6 @@ pub(super) const ROWS: &[Row] = &[Row::position(
 struct Material {
     signatures: String,
     keep: Keep,
-}
-
-#[derive(PartialEq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Keep {
-    Listed,
-    Others,
 }
 
 fn material(values: ParamValues) -> Result<Filter> {

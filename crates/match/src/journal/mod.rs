@@ -5,7 +5,7 @@
 //!
 //! A line is written only after its games have reached the disk, at most a second later. So a kill or a power cut
 //! leaves games that the journal does not count, or part of a line: a resumed run cuts these off and plays them again.
-//! Entries that finished before an earlier one wait in a third file, [`ahead`].
+//! Entries that finished before an earlier one wait in a third file, `NAME.journal.ahead`.
 //! Any other difference is damage, which `--resume` reports and `--repair` mends.
 
 mod agree;
