@@ -1,3 +1,5 @@
+mod files;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -17,15 +19,31 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer elo --wdl 136,111,96                       136 won, 111 drawn, 96 lost\n  \
     patzer elo --ptnml 34,54,63,64,75                 pairs of games with colours swapped\n  \
     patzer elo --ptnml 34,54,63,64,75 --model logistic --elo0 0 --elo1 10 --json\n  \
+    patzer elo games.pgn --elo0 0 --elo1 5            of finished games of any program, in pairs\n  \
+    patzer elo machine1.journal machine2.pgn          one test over several machines\n  \
     patzer elo --plan                                 how long will a test of [0, 5] take?\n  \
     patzer elo --plan=-2,0,1,2,4 --elo1 2 --draws 0.7 --bias 90\n  \
     patzer elo --plan --like sprt.journal              with the draws and openings of an earlier test";
 
-/// Compute Elo, normalised Elo, LOS and LLR from counts, or plan a test
+/// Compute Elo, normalised Elo, LOS and LLR from games or counts, or plan a test
+///
+/// Games with the same opening and round and colours exchanged are a pair, wherever they stand in a file.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group(clap::ArgGroup::new("counts").required(true)))]
 pub struct EloArgs {
+    /// Games of two players: PGN of any program, journals of patzer; all files are counted together
+    #[arg(value_name = "FILES", group = "counts")]
+    files: Vec<PathBuf>,
+
+    /// Player whose results count [default: the first of the first file]
+    #[arg(long, value_name = "NAME", requires = "files")]
+    of: Option<String>,
+
+    /// The opponent [default: the only other]
+    #[arg(long, value_name = "NAME", requires = "files")]
+    against: Option<String>,
+
     /// Pairs of games by the first player's score: both lost, loss and draw, even, win and draw, both won
     #[arg(long, value_name = "LL,LD,WL+DD,WD,WW", group = "counts", value_parser = counts::<5>)]
     ptnml: Option<[u64; 5]>,
@@ -78,6 +96,10 @@ pub fn run(args: &EloArgs, ui: &Ui) -> Result<Status> {
     if let Some(differences) = &args.plan {
         patzer_io::interrupt::listen();
         return ui.result(&plan(args, &test, differences, ui)?);
+    }
+    if !args.files.is_empty() {
+        patzer_io::interrupt::listen();
+        return ui.result(&files::statistics(args, &test, ui)?);
     }
     let games = args.wdl.map(|[wins, draws, losses]| Trinomial { wins, draws, losses });
     let pentanomial = args.ptnml.map(Pentanomial);

@@ -121,3 +121,61 @@ fn a_plan_gives_games_and_chances_by_formula_and_by_simulation() {
         assert_eq!(elo(args).status.code(), Some(1));
     }
 }
+
+/// A match's PGN, its journal and its result tell the same; other players' games and unpaired ones are left out.
+#[test]
+fn finished_games_give_what_their_match_printed() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_patzer"));
+        command.current_dir(folder.path()).args(args.split_whitespace()).output().unwrap()
+    };
+    let json = |args: &str| -> serde_json::Value {
+        let output = run(&format!("{args} --json"));
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    };
+    let refused = |args: &str| {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let line = "match default-hce untuned-hce --nodes 30 --games 40 --seed 7";
+    let printed = json(&format!("{line} --pgn a.pgn"));
+    let of_pgn = json("elo a.pgn --elo1 5");
+    for key in ["pentanomial", "elo", "elo_error", "nelo"] {
+        assert_eq!(of_pgn[key], printed[key], "{key}");
+    }
+    assert_eq!(of_pgn["players"], serde_json::json!(["default-hce", "untuned-hce"]));
+    assert_eq!(of_pgn["games_unpaired"], 0);
+    let of_journal = json("elo a.journal --elo1 5");
+    assert_eq!(of_journal["llr"], of_pgn["llr"]);
+    // A second machine's games, and the other player's view.
+    json(&format!("{line}1 --pgn b.pgn"));
+    let pairs = |v: &serde_json::Value| -> Vec<u64> {
+        v["pentanomial"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).collect()
+    };
+    let (a, b, both) = (pairs(&of_pgn), pairs(&json("elo b.pgn")), json("elo a.journal b.pgn"));
+    assert_eq!(pairs(&both), a.iter().zip(&b).map(|(a, b)| a + b).collect::<Vec<_>>());
+    let turned = pairs(&json("elo a.pgn b.pgn --of untuned-hce"));
+    assert_eq!(turned, pairs(&both).into_iter().rev().collect::<Vec<_>>());
+    assert!(refused("elo a.pgn ./a.pgn").contains("would count twice"));
+    assert!(refused("elo a.pgn a.journal").contains("would count twice"));
+    // One game without its partner, one without a result, one of another player.
+    let game = |white: &str, black: &str, result: &str| {
+        format!(
+            "[White \"{white}\"]\n[Black \"{black}\"]\n[Round \"1\"]\n[Result \"{result}\"]\n\n1. e4 {result}\n\n"
+        )
+    };
+    let pair = game("A", "B", "1-0") + &game("B", "A", "1/2-1/2");
+    let more = game("A", "B", "0-1") + &game("A", "B", "*") + &game("A", "C", "1-0");
+    std::fs::write(folder.path().join("c.pgn"), pair + &more).unwrap();
+    assert!(refused("elo c.pgn").contains("the games are of 3 players: A, B, C; choose two"));
+    assert!(refused("elo c.pgn --of D").contains("`D` plays in no game: A, B, C"));
+    let v = json("elo c.pgn --of A --against B");
+    assert_eq!(pairs(&v), [0, 0, 0, 1, 0]);
+    assert_eq!([&v["games_unpaired"], &v["games_without_result"], &v["games_of_others"]], [1, 1, 1]);
+    std::fs::write(folder.path().join("d.pgn"), game("A", "B", "0-1")).unwrap();
+    let single = run("elo d.pgn");
+    assert!(String::from_utf8(single.stderr).unwrap().contains("single games are counted"));
+}

@@ -31,6 +31,7 @@ const RUNS: &[&str] = &[
     "match default-hce base.nnue untuned-hce --nodes 30 --games 20 --seed 7",
     "race base.nnue default-hce untuned-hce --nodes 30 --budget 40 --seed 1",
     "elo --ptnml 34,54,63,64,75",
+    "elo match.pgn --of default-hce --against untuned-hce",
     "rate match.pgn",
     "selfplay default-hce --nodes 10 --games 2 --seed 1",
     "book make --count 4 --engine cmd=base.nnue --nodes 10 --seed 1 -o book.epd",

@@ -1,0 +1,204 @@
+//! Results of two players from finished games: PGN of any program, and journals.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::EloArgs;
+use crate::{Error, Result, Ui};
+use patzer_io::number::{counted, grouped};
+use patzer_io::printable;
+use patzer_match::journal;
+use patzer_match::record::{PairEntry, journal_path};
+use patzer_match::stats::{Model, Pentanomial, Sprt, Statistics, Trinomial};
+use patzer_report::contest::{games, of_games_alone};
+
+/// The statistics of files of games.
+#[derive(Debug, Serialize)]
+pub struct OfFiles {
+    /// The player of the statistics, and the opponent.
+    players: [String; 2],
+    files: usize,
+    /// Games without a partner of the same opening and round with colours exchanged, which pairs leave out.
+    games_unpaired: u64,
+    games_without_result: u64,
+    /// Games of other players.
+    games_of_others: u64,
+    #[serde(flatten)]
+    statistics: Statistics,
+}
+
+pub fn statistics(args: &EloArgs, test: &Sprt, ui: &Ui) -> Result<OfFiles> {
+    check_files(&args.files)?;
+    let read = |path: &PathBuf| if is_journal(path) { of_journal(path) } else { of_pgn(path) };
+    let parts = args.files.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let players = players(&parts, args)?;
+    let mut all = Counts::default();
+    parts.iter().for_each(|part| all.add(part, &players));
+    let by_pairs = test.model() != Model::Bayesian && all.pairs.pairs() > 0;
+    let statistics = match by_pairs {
+        true => Statistics::new(test, None, Some(all.pairs))?,
+        false if all.games.games() > 0 => Statistics::new(test, Some(all.games), None)?,
+        false => {
+            return Err(Error::input(format!("no game of {} and {} has a result", players[0], players[1])));
+        }
+    };
+    if !by_pairs && test.model() != Model::Bayesian {
+        ui.warn(
+            "no two games have the same opening and round with colours exchanged: single games are counted",
+        );
+    }
+    Ok(OfFiles {
+        players,
+        files: parts.len(),
+        games_unpaired: if by_pairs { all.games.games() - 2 * all.pairs.pairs() } else { 0 },
+        games_without_result: parts.iter().map(|part| part.without_result).sum(),
+        games_of_others: all.of_others,
+        statistics,
+    })
+}
+
+fn is_journal(path: &Path) -> bool {
+    path.extension().is_some_and(|ending| ending == "journal")
+}
+
+/// Refuses to count games twice: a file named again, or a PGN beside its journal.
+fn check_files(files: &[PathBuf]) -> Result<()> {
+    let journal_of = |path: &PathBuf| if is_journal(path) { path.clone() } else { journal_path(path) };
+    let real = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+    for (at, path) in files.iter().enumerate() {
+        let same = |other: &&PathBuf| real(other) == real(path) || journal_of(other) == journal_of(path);
+        if let Some(other) = files[..at].iter().find(same) {
+            let reason = format!("has the games of {}, which would count twice", other.display());
+            return Err(Error::data(path, reason));
+        }
+    }
+    Ok(())
+}
+
+/// The results of a file, by the numbers of its players.
+#[derive(Default)]
+struct Part {
+    players: Vec<String>,
+    /// Half points of the first player.
+    pairs: Vec<([usize; 2], [u8; 2])>,
+    /// Every game, in pairs or not: half points of the first player.
+    games: Vec<([usize; 2], u8)>,
+    without_result: u64,
+}
+
+fn of_journal(path: &Path) -> Result<Part> {
+    let contents = journal::read::<PairEntry>(path)?;
+    let options = contents.start.options();
+    let players = (1..).map_while(|number| options.get(&format!("player {number}")).cloned());
+    let mut part = Part { players: players.collect(), ..Part::default() };
+    for (at, entry) in contents.entries.iter().enumerate() {
+        if entry.players.iter().any(|player| *player >= part.players.len()) {
+            return Err(Error::at(
+                path,
+                format!("line {}", at + 2),
+                "is not a pair of the journal's players",
+            ));
+        }
+        part.pairs.push((entry.players, entry.half_points));
+        part.games.extend(entry.half_points.map(|points| (entry.players, points)));
+    }
+    Ok(part)
+}
+
+fn of_pgn(path: &Path) -> Result<Part> {
+    let contest = of_games_alone(games::read(path)?);
+    let mut part = Part { players: contest.players, ..Part::default() };
+    part.pairs = contest.pairs.iter().map(|pair| (pair.players, pair.half_points)).collect();
+    let number = |name: &String| part.players.iter().position(|player| player == name).unwrap_or(0);
+    for game in contest.games.iter().flat_map(|games| &games.games) {
+        match game.result {
+            Some(result) => part.games.push(([number(&game.white), number(&game.black)], (result + 1) as u8)),
+            None => part.without_result += 1,
+        }
+    }
+    Ok(part)
+}
+
+/// The two players: as asked, else the only two there are.
+fn players(parts: &[Part], args: &EloArgs) -> Result<[String; 2]> {
+    let mut names: Vec<&String> = Vec::new();
+    for name in parts.iter().flat_map(|part| &part.players) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    for asked in args.of.iter().chain(&args.against) {
+        if !names.contains(&asked) {
+            return Err(Error::usage(format!("`{}` plays in no game: {}", printable(asked), some(&names))));
+        }
+    }
+    let asked = |name: &&String| [&args.of, &args.against].into_iter().flatten().any(|asked| asked == *name);
+    let rest: Vec<&String> = names.iter().copied().filter(|name| !asked(name)).collect();
+    match (&args.of, &args.against, &rest[..]) {
+        (Some(first), Some(second), _) if first != second => Ok([first.clone(), second.clone()]),
+        (Some(first), None, [second]) => Ok([first.clone(), second.to_string()]),
+        (None, Some(second), [first]) => Ok([first.to_string(), second.clone()]),
+        (None, None, [first, second]) => Ok([first.to_string(), second.to_string()]),
+        _ => Err(Error::usage(format!(
+            "the games are of {}: {}; choose two with --of and --against, or rate all with `patzer rate`",
+            counted(names.len() as u64, "player"),
+            some(&names)
+        ))),
+    }
+}
+
+/// The first names of a list.
+fn some(names: &[&String]) -> String {
+    let shown: Vec<String> = names.iter().take(5).map(|name| printable(name).to_string()).collect();
+    let more = if names.len() > shown.len() { ", …" } else { "" };
+    format!("{}{more}", shown.join(", "))
+}
+
+#[derive(Default)]
+struct Counts {
+    games: Trinomial,
+    pairs: Pentanomial,
+    of_others: u64,
+}
+
+impl Counts {
+    fn add(&mut self, part: &Part, [first, second]: &[String; 2]) {
+        // Whether the first player is the one asked for; `None` if others play.
+        let turned = |[one, other]: [usize; 2]| {
+            let names = [&part.players[one], &part.players[other]];
+            if names == [first, second] { Some(false) } else { (names == [second, first]).then_some(true) }
+        };
+        for (players, half_points) in &part.pairs {
+            if let Some(turned) = turned(*players) {
+                self.pairs.add(half_points.map(|points| if turned { 2 - points.min(2) } else { points }));
+            }
+        }
+        for (players, half_points) in &part.games {
+            match turned(*players).map(|turned| if turned { 2 - half_points.min(&2) } else { *half_points }) {
+                Some(0) => self.games.losses += 1,
+                Some(1) => self.games.draws += 1,
+                Some(_) => self.games.wins += 1,
+                None => self.of_others += 1,
+            }
+        }
+    }
+}
+
+impl fmt::Display for OfFiles {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [first, second] = self.players.each_ref().map(|name| printable(name));
+        writeln!(f, "{first} against {second}, {}", counted(self.files as u64, "file"))?;
+        for (games, what) in [
+            (self.games_unpaired, "without a partner with colours exchanged"),
+            (self.games_without_result, "without a result"),
+            (self.games_of_others, "of other players"),
+        ] {
+            if games > 0 {
+                writeln!(f, "left out    {} {what}", grouped(games))?;
+            }
+        }
+        write!(f, "{}", self.statistics)
+    }
+}
