@@ -3,7 +3,7 @@
 
 use shakmaty::Color;
 
-use crate::format::operations::Operations;
+use crate::format::operations::{Operations, quoted};
 use patzer_chess::PackedBoard;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,12 +122,7 @@ fn outcome(rest: &[u8]) -> Option<(f32, Option<f32>)> {
     };
     let inside = &rest[mark + 1..];
     match rest[mark] {
-        b'"' => rest[mark..]
-            .split(|byte| *byte == b'"')
-            .skip(1)
-            .step_by(2)
-            .find_map(result)
-            .map(|result| (result, None)),
+        b'"' => quoted(rest).find_map(result).map(|result| (result, None)),
         b'[' => result(inside.split(|byte| *byte == b']').next()?).map(|result| (result, None)),
         _ => {
             let mut fields = inside.split(|byte| *byte == b'|');
@@ -172,6 +167,7 @@ mod tests {
             (" 0 1 [0.5]", 0.5, None),
             (" 3 40 | -25 | 1.0", 1.0, Some(-25.0)),
             (" bm Ne2; c9 \"0-1\";", 0.0, None),
+            (" id \"1\"; c9 \"0-1\";", 0.0, None),
             (" hmvc 2; ce 34; c9 \"0-1\";", 0.0, Some(-34.0)),
             (" 0 1 ce 34; c9 \"0-1\";", 0.0, Some(-34.0)),
             (" c9 \"0-1\"; ce -34; acd 9", 0.0, Some(34.0)),

@@ -6,7 +6,7 @@ use shakmaty::{Chess, Color};
 
 use super::any::PositionReader;
 use super::fen::LineError;
-use super::operations::Operations;
+use super::operations::{Operations, quoted};
 use super::stream::Input;
 use super::{fen, replay};
 use crate::{Record, notices};
@@ -125,10 +125,10 @@ fn outcome(rest: &str) -> std::result::Result<(Option<i16>, i8), &'static str> {
         let inside = rest[at + 1..].split_once(']').and_then(|(inside, _)| result_of(inside));
         return Ok((None, inside.ok_or(NO_RESULT)?));
     }
-    let result = match rest.find('"') {
+    let result = match rest.contains('"') {
         // The first quoted result: other operations may precede c9.
-        Some(at) => rest[at..].split('"').skip(1).step_by(2).find_map(result_of),
-        None => result_of(rest.trim_end_matches(';')),
+        true => quoted(rest.as_bytes()).find_map(|text| result_of(std::str::from_utf8(text).ok()?)),
+        false => result_of(rest.trim_end_matches(';')),
     };
     Ok((None, result.ok_or(NO_RESULT)?))
 }

@@ -57,6 +57,20 @@ impl Operations {
     }
 }
 
+/// The quoted operands of operations other than `id`, whose names of positions may look like results.
+pub fn quoted(rest: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut parts = rest.split(|byte| *byte == b'"');
+    let pairs = std::iter::from_fn(move || Some((parts.next()?, parts.next()?)));
+    pairs.filter(|(before, _)| !names(before)).map(|(_, text)| text)
+}
+
+/// Whether the last word is the code `id`.
+fn names(before: &[u8]) -> bool {
+    let before = before.trim_ascii_end();
+    let code = before.strip_suffix(b"id");
+    code.is_some_and(|rest| rest.last().is_none_or(|byte| byte.is_ascii_whitespace() || *byte == b';'))
+}
+
 /// The score of centipawns by the standard, with mates as the datasets have them.
 fn score(centipawns: i32) -> i16 {
     let plies = STANDARD_MATE - centipawns.abs();
@@ -87,6 +101,15 @@ mod tests {
         let expected = Operations { halfmove: Some(2), fullmove: Some(3), score: Some(-34), depth: Some(12) };
         assert_eq!(all, expected);
         assert_eq!(of(" bm Ne2; id \"x\"; cement; c9 \"1-0\";"), Operations::default());
+    }
+
+    #[test]
+    fn names_of_positions_are_no_results() {
+        let texts = |rest: &'static str| quoted(rest.as_bytes()).collect::<Vec<_>>();
+        assert_eq!(texts(" id \"1\"; c9 \"0-1\";"), [b"0-1"]);
+        assert_eq!(texts("c0 \"a\";id \"0\";valid \"1-0\""), [&b"a"[..], b"1-0"]);
+        assert_eq!(texts(" \"1/2-1/2\""), [b"1/2-1/2"]);
+        assert!(texts("c9 1-0").is_empty());
     }
 
     #[test]
