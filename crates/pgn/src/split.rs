@@ -332,7 +332,8 @@ fn inner_event(content: &[u8]) -> Option<usize> {
     let mut at = 1;
     while let Some(found) = memchr(b'[', &content[at..]) {
         at += found;
-        if content[at..].starts_with(b"[Event \"") {
+        // Without a second quote it is the end of the other tag's value.
+        if content[at..].strip_prefix(b"[Event \"").is_some_and(|rest| rest.contains(&b'"')) {
             return Some(at);
         }
         at += 1;

@@ -57,6 +57,8 @@ fn games_start_where_their_text_says() {
         ("[Event \"a\"]\n\n1. e4 1-0\n\n[b c] e5 { (x [Event \"b\"]\n\n1. d4 *\n", &[1, 5, 5]),
         // A lost line end does not hide a game.
         ("[Event \"a\"]\n\n1. e4 {[Event \"x\"]} 1-0 [Event \"b\"]\n[Site \"b\"]\n\n1. d4 *\n", &[1, 3]),
+        // A value that ends as a tag begins is none.
+        ("[Event \" N [Event \"]\n[Site \"x\"]\n\n1. e4 *\n", &[1]),
         // A comment with many texts like a game, and one that ends between them.
         (
             "[Event \"a\"]\n\n1. e4 {[Event \"x\"] [Event \"y\"] } { [Event \"z\"]} {[Event \"b\"] {\n\n*",
