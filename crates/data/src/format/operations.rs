@@ -45,7 +45,7 @@ impl Operations {
         Ok(read)
     }
 
-    /// Sets the counters that a FEN of so many fields lacks, and the ply that follows from them.
+    /// Sets the counters that a FEN of `fields` fields lacks, and the ply that follows from them.
     pub fn set_counters(&self, record: &mut Record, fields: usize) {
         if let (Some(halfmove), ..5) = (self.halfmove, fields) {
             record.halfmove = halfmove.min(255) as u8;

@@ -57,7 +57,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     Err(Error::data(path, "exists and is not a file of patzer; move it away"))
 }
 
-/// Counts the entries that wait beside a journal with this first line and so many entries.
+/// Counts the entries that wait beside a journal with this first line and this number of entries.
 pub(super) fn count<E: JournalEntry>(games: &Path, journal_line: &[u8], entries: usize) -> Result<usize> {
     let mut file = AheadFile::new(path_of::<E>(games), journal_line)?;
     file.load::<E>(entries)?;
@@ -87,7 +87,7 @@ impl AheadFile {
         Ok(AheadFile { path, first_line, file: None, exists: false, length: 0, lines, unwritten })
     }
 
-    /// Reads the entries that a journal with so many entries lacks. Returns the number of the first damaged line, if any.
+    /// Reads the entries that a journal of `entries` entries lacks. Returns the number of the first damaged line, if any.
     pub fn load<E: DeserializeOwned + JournalEntry>(&mut self, entries: usize) -> Result<Option<usize>> {
         let text = read(&self.path)?;
         self.exists = self.path.exists();
