@@ -18,7 +18,6 @@ use patzer_data::format::capabilities::Capabilities;
 use patzer_data::{AnyReader, Metadata, Record};
 use patzer_fit::wdl;
 use patzer_io::error::{Error, Result};
-use patzer_io::is_stream;
 use patzer_label::prepare::{
     self, DataSelection, Prepared, Report, RunInputs, Split, halfmoves_at, prepare, prepare_with,
 };
@@ -248,8 +247,8 @@ fn in_memory(
 
 /// Refuses files that do not say which positions are of one game.
 fn check_games(data: &DataSelection) -> Result<()> {
-    for path in prepare::paths(data)?.iter().filter(|path| !is_stream(path)) {
-        let format = AnyReader::open(path, None)?.format();
+    for path in &prepare::paths(data)? {
+        let format = AnyReader::open(path, data.format)?.format();
         if !format.carries.contains(Capabilities::GAME) {
             let reason =
                 format!("td_lambda needs games, and {} does not say which positions are of one", format.name);

@@ -17,7 +17,7 @@ pub struct OpenFile {
     /// The format names the game of a position.
     pub games: bool,
     pub read: u64,
-    /// Games begun, by the greatest number of one.
+    /// Games begun, by the number of the last position's.
     pub begun: u64,
 }
 
@@ -99,8 +99,7 @@ impl<T: Copy + Send> Batch<T> {
                 continue;
             }
             open.read += self.records.len() as u64;
-            let last = self.records.iter().map(|record| u64::from(record.game) + 1).max();
-            open.begun = open.begun.max(last.unwrap_or(0));
+            open.begun = self.records.last().map_or(open.begun, |record| u64::from(record.game) + 1);
             let (file, games) = (open.file, open.games);
             let game = |record: &Record| games.then(|| file << 32 | u64::from(record.game));
             rules.apply(self, game);
