@@ -164,7 +164,7 @@ pub fn open<E: JournalEntry>(
     if earlier.resumes() {
         let games = path.display();
         let some = |count: usize| format!("{count} {}", E::UNITS[usize::from(count != 1)]);
-        match (opened.entries.len(), opened.record.ahead().len()) {
+        match (opened.entries.len(), opened.record.count_ahead()) {
             (0, 0) => ui.note(format!("{games}: no finished games to resume from; this is the beginning")),
             (count, 0) => ui.note(format!("{games}: resuming after {}", some(count))),
             (count, ahead) => {

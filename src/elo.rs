@@ -11,7 +11,7 @@ use crate::{Error, Result, Status, Ui};
 use patzer_io::number::grouped;
 use patzer_match::Tally;
 use patzer_match::journal;
-use patzer_match::record::{PairEntry, journal_path};
+use patzer_match::record::{PairEntry, journal_of};
 use patzer_match::stats::plan::{Conditions, Expectation, Pairs, Simulated, expect, simulate};
 use patzer_match::stats::{MOST_GAMES, Pentanomial, Sprt, Statistics, Trinomial};
 
@@ -159,8 +159,7 @@ fn plan(args: &EloArgs, test: &Sprt, differences: &[f64], ui: &Ui) -> Result<Tes
 
 /// Measures the conditions of a match.
 fn conditions_of(file: &Path, ui: &Ui) -> Result<Conditions> {
-    let journal =
-        if file.extension().is_some_and(|e| e == "journal") { file.into() } else { journal_path(file) };
+    let journal = journal_of(file);
     let mut tally = Tally::default();
     journal::read::<PairEntry>(&journal)?.entries.iter().for_each(|entry| tally.add(entry));
     let measured = Conditions::measured(tally.games, tally.pairs);

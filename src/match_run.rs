@@ -98,7 +98,7 @@ pub fn play_match<S: Standings>(
         names: lineup.names.clone(),
         conditions: lineup.conditions(&play.book_name()),
         games: 2 * run.pairs,
-        done: 2 * (done.len() + record.ahead().len()) as u64,
+        done: 2 * (done.len() + record.count_ahead()) as u64,
         timed: !lineup.deterministic(),
     };
     let mut show = MatchDisplay::new(run.show, run.command, info, ui)?;
@@ -124,7 +124,7 @@ pub fn play_match<S: Standings>(
     if standings.decided() && ended.discarded > 0 {
         let pairs = counted(ended.discarded as u64, "pair");
         ui.note(format!("finished beyond the end, not counted and not written: {pairs}"));
-    } else if !record.ahead().is_empty() {
+    } else if record.count_ahead() > 0 {
         ui.note(format!("stopped with {}; --resume goes on", kept(&standings, &record, pgn)));
     }
     Ok(FinishedMatch { standings, ended, openings, show })
@@ -142,7 +142,7 @@ pub fn warn_of_strays(participant: &Participant, ui: &Ui) {
 /// Says how many games are in the PGN, and how many wait for an unfinished one.
 fn kept(standings: &impl Standings, record: &MatchRecord, pgn: &Path) -> String {
     let games = format!("{} in {}", counted(standings.games(), "game"), pgn.display());
-    match record.ahead().len() as u64 {
+    match record.count_ahead() as u64 {
         0 => games,
         pairs => {
             let (ahead, path) = (counted(2 * pairs, "game"), record.ahead_path());

@@ -69,6 +69,16 @@ pub fn check_output<P: AsRef<Path>>(
     }
 }
 
+/// As [`check_output`], before a long run; refuses a file that cannot be written, too.
+pub fn check_new_output<P: AsRef<Path>>(
+    output: &Path,
+    inputs: impl IntoIterator<Item = P>,
+    what: &str,
+) -> Result<()> {
+    check_output(output, inputs, what)?;
+    patzer_io::check_writable(output)
+}
+
 /// The size of all files on disk; 0 if it is not known.
 pub fn total_bytes(files: &[PathBuf]) -> u64 {
     let sizes =

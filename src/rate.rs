@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::prepare::{check_output, total_bytes};
+use crate::prepare::{check_new_output, total_bytes};
 use crate::{Result, Status, Ui};
 use patzer_fit::rating::{
     GameCounts, PoolStatus, RatingErrors, RatingReport, Ratings, ReportOptions, ResultModel, Results,
@@ -117,8 +117,7 @@ fn white(text: &str) -> std::result::Result<White, &'static str> {
 
 pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
     if let Some(path) = &args.csv {
-        check_output(path, &args.games, "files of games")?;
-        patzer_io::check_writable(path)?;
+        check_new_output(path, &args.games, "files of games")?;
     }
     let unanchored = Settings {
         model: args.model,

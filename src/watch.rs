@@ -12,9 +12,9 @@ use crate::ui::LINES;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_io::number::grouped;
 use patzer_io::printable_lines;
-use patzer_match::journal::Follower;
+use patzer_match::journal::{Follower, is_journal};
 use patzer_match::race::{Planner, RaceState};
-use patzer_match::record::{PairEntry, journal_path};
+use patzer_match::record::{PairEntry, journal_of, players};
 use patzer_match::rounds::{RoundSettings, Rounds, RoundsState};
 use patzer_match::spsa::{Form, SpsaState, Tuner, Tuning};
 use patzer_match::stats::{Precision, Sprt, Verdict};
@@ -81,10 +81,8 @@ impl WatchedStandings for SpsaState {
 /// Shows a match until it ends; `file` is its journal or its file of games.
 pub fn run(file: &Path, ui: &Ui) -> Result<Status> {
     interrupt::listen();
-    let is_journal = file.extension().is_some_and(|extension| extension == "journal");
-    let journal = if is_journal { file.to_path_buf() } else { journal_path(file) };
-    let pgn = if is_journal { file.with_extension("pgn") } else { file.to_path_buf() };
-    let mut watch = Watch::open(&journal, pgn)?;
+    let pgn = if is_journal(file) { file.with_extension("pgn") } else { file.to_path_buf() };
+    let mut watch = Watch::open(&journal_of(file), pgn)?;
     let bar = ui.progress("watch", 0);
     let mut said = None::<Instant>;
     while !watch.journal.is_complete() {
@@ -112,8 +110,7 @@ pub fn run(file: &Path, ui: &Ui) -> Result<Status> {
 impl Watch {
     fn open(journal: &Path, pgn: PathBuf) -> Result<Watch> {
         let journal = Follower::<PairEntry>::open(journal)?;
-        let name = |number: usize| journal.options().get(&format!("player {number}")).cloned();
-        let names: Vec<String> = (1..).map_while(name).collect();
+        let names = players(journal.options());
         let (standings, games) = standings(&journal, &names)?;
         let (pgn, begin) = (Follow::new(pgn), Instant::now());
         let mut watch = Watch { journal, names, games, standings, counted: 0, pgn, begin, before: 0 };

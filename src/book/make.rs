@@ -6,12 +6,12 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::engine::{EngineArgs, describe};
-use crate::prepare::check_output;
+use crate::prepare::check_new_output;
 use crate::program::warn_of_restarts;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::number::grouped;
-use patzer_io::{Printable, check_writable, printable};
+use patzer_io::{Printable, printable};
 use patzer_label::selfplay::start::{Source as StartSource, Starts};
 use patzer_match::book::{BookCounts, MakeOptions, Source, make, to_epd, to_pgn};
 use patzer_match::openings::{Opening, entries};
@@ -115,8 +115,7 @@ impl fmt::Display for Made {
 }
 
 pub fn run(args: &MakeArgs, ui: &Ui) -> Result<Status> {
-    check_output(&args.output, &args.files, "inputs")?;
-    check_writable(&args.output)?;
+    check_new_output(&args.output, &args.files, "inputs")?;
     let write = form(&args.output)?;
     let participant = args.engine.participant()?;
     let scorer = args.engine.scorer(&participant, NODES)?;

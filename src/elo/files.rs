@@ -9,8 +9,8 @@ use super::EloArgs;
 use crate::{Error, Result, Ui};
 use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
-use patzer_match::journal;
-use patzer_match::record::{PairEntry, journal_path};
+use patzer_match::journal::{self, is_journal};
+use patzer_match::record::{self, PairEntry, check_players, journal_of};
 use patzer_match::stats::{Model, Pentanomial, Sprt, Statistics, Trinomial};
 use patzer_report::contest::{games, of_games_alone};
 
@@ -59,13 +59,8 @@ pub fn statistics(args: &EloArgs, test: &Sprt, ui: &Ui) -> Result<OfFiles> {
     })
 }
 
-fn is_journal(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| ending == "journal")
-}
-
 /// Refuses to count games twice: a file named again, or a PGN beside its journal.
 fn check_files(files: &[PathBuf]) -> Result<()> {
-    let journal_of = |path: &PathBuf| if is_journal(path) { path.clone() } else { journal_path(path) };
     let real = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
     for (at, path) in files.iter().enumerate() {
         let same = |other: &&PathBuf| real(other) == real(path) || journal_of(other) == journal_of(path);
@@ -90,17 +85,10 @@ struct Part {
 
 fn of_journal(path: &Path) -> Result<Part> {
     let contents = journal::read::<PairEntry>(path)?;
-    let options = contents.start.options();
-    let players = (1..).map_while(|number| options.get(&format!("player {number}")).cloned());
-    let mut part = Part { players: players.collect(), ..Part::default() };
-    for (at, entry) in contents.entries.iter().enumerate() {
-        if entry.players.iter().any(|player| *player >= part.players.len()) {
-            return Err(Error::at(
-                path,
-                format!("line {}", at + 2),
-                "is not a pair of the journal's players",
-            ));
-        }
+    let players = record::players(contents.start.options());
+    check_players(path, &contents.entries, players.len())?;
+    let mut part = Part { players, ..Part::default() };
+    for entry in &contents.entries {
         part.pairs.push((entry.players, entry.half_points));
         part.games.extend(entry.half_points.map(|points| (entry.players, points)));
     }

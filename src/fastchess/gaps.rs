@@ -15,7 +15,7 @@ pub struct Gaps {
 }
 
 impl Gaps {
-    /// State of a match of which so many pairs are counted; the numbers of those `unplayed` begin with 1.
+    /// State of a match with `counted` pairs; the numbers of the `unplayed` ones begin with 1.
     pub fn new(counted: usize, unplayed: &[usize]) -> Result<Gaps> {
         let end = counted + unplayed.len();
         let set: BTreeSet<usize> = unplayed.iter().filter_map(|number| number.checked_sub(1)).collect();

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::ChoiceArgs;
-use crate::prepare::{Split, check_output};
+use crate::prepare::{Split, check_new_output};
 use crate::{Error, Result, Status, Ui};
 use patzer_fit::moves::choices::Target;
 use patzer_fit::moves::model::{Fit, Level, Settings, fit};
@@ -147,8 +147,7 @@ pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
         return Err(Error::usage("--export writes beside the output, and there is no place beside -o -"));
     }
     check_pairs(&args.interact)?;
-    check_output(&args.output, &args.choices.data, "inputs")?;
-    io::check_writable(&args.output)?;
+    check_new_output(&args.output, &args.choices.data, "inputs")?;
     let target = if args.visits { Target::Visits } else { Target::Played };
     let drawn = args.choices.read(args.positions as usize, target, ui)?;
     let (train, rest) = drawn.split(args.choices.seed, args.validation);

@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::link;
 use patzer_io::error::{Error, Result};
-use patzer_match::journal::{self, Contents, Options};
-use patzer_match::record::PairEntry;
+use patzer_match::journal::{self, Contents};
+use patzer_match::record::{PairEntry, check_players, players};
 use patzer_match::stats::Sprt;
 use patzer_report::contest::{self, Contest, Pair, games};
 use patzer_report::section::{Missing, Section};
@@ -23,11 +23,8 @@ pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) 
     if options.contains_key("race") {
         contest.race = Some(crate::race::settings_of(start.arguments(), contest.players.len())?);
     }
-    for (at, entry) in entries.into_iter().enumerate() {
-        if entry.players.iter().any(|player| *player >= contest.players.len()) {
-            let reason = "is not the next pair of the journal's players";
-            return Err(Error::at(journal, format!("line {}", at + 2), reason));
-        }
+    check_players(journal, &entries, contest.players.len())?;
+    for entry in entries {
         for reason in entry.reasons {
             *contest.reasons.entry(reason.name().to_string()).or_default() += 1;
         }
@@ -55,11 +52,6 @@ pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) 
         section.summary = format!("{state} {}", section.summary);
     }
     Ok(section)
-}
-
-fn players(options: &Options) -> Vec<String> {
-    let name = |number: usize| options.get(&format!("player {number}")).cloned();
-    (1..).map_while(name).collect()
 }
 
 pub(super) fn of_pgn(name: &str, path: &Path, report: &Path) -> Result<Section> {

@@ -10,7 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::prepare::check_output;
+use crate::prepare::check_new_output;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::moves::table::read_fit;
 use patzer_io as io;
@@ -76,8 +76,7 @@ const EXAMPLES: &str = "Examples:\n  \
 pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     if args.output != Path::new("-") {
-        check_output(&args.output, args.runs.iter().chain(&args.data), "inputs")?;
-        io::check_writable(&args.output)?;
+        check_new_output(&args.output, args.runs.iter().chain(&args.data), "inputs")?;
     }
     if let Some(seconds) = args.live {
         return live::run(args, seconds, ui);

@@ -9,11 +9,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::prepare::{DataArgs, check_output};
+use crate::prepare::{DataArgs, check_new_output};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::{FittedRuns, Scale, Settings, TunedWeight};
-use patzer_io as io;
 use patzer_io::number::{counted, grouped, rate};
 use patzer_io::run_folder::{self, Earlier, RunFolder};
 use patzer_train::Quantisation;
@@ -240,8 +239,7 @@ impl TuneArgs {
     fn check_output(&self, output: &Path) -> Result<()> {
         let inputs = [&self.data.data, &self.net_args.validation_data, &self.traces.traces];
         let recipe = self.net_args.recipe.iter().map(PathBuf::from);
-        check_output(output, inputs.into_iter().flatten().cloned().chain(recipe), "inputs")?;
-        io::check_writable(output)
+        check_new_output(output, inputs.into_iter().flatten().cloned().chain(recipe), "inputs")
     }
 
     /// `runs/new.hce` for `some/new.hce.toml`, without --run.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::check::{Check, Sample};
 use super::{Inputs, WdlArgs, each_batch, read_games};
-use crate::prepare::check_output;
+use crate::prepare::check_new_output;
 use crate::{Error, Result, Status, Ui};
 use patzer_data::{AnyReader, Record};
 use patzer_fit::wdl::source::{ReadCounts, count_records, observe};
@@ -16,8 +16,7 @@ use patzer_report::wdl::draw_model;
 pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
     let bounds = bounds(args)?;
     if let Some(path) = &args.bounds.histogram {
-        check_output(path, inputs.datasets.iter().chain(&inputs.games), "inputs")?;
-        patzer_io::check_writable(path)?;
+        check_new_output(path, inputs.datasets.iter().chain(&inputs.games), "inputs")?;
     }
     let (histogram, counts, sample) = count(args, inputs, ui)?;
     if let Some(path) = &args.bounds.histogram {

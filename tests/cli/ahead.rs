@@ -50,7 +50,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-/// Resumes a run of which one pair is missing, and compares its games with those of an uninterrupted run.
+/// Resumes a run of which one pair is missing, and compares its games with an uninterrupted run's.
 #[track_caller]
 fn resume_and_compare(folder: &Path, whole: &str) {
     let [counted, ahead] = counts(folder);

@@ -5,16 +5,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::patzer;
-
-/// The one line of an error.
-#[track_caller]
-fn error(output: &Output) -> String {
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(stderr.starts_with("error: ") && stderr.lines().count() == 1, "{stderr}");
-    stderr
-}
+use crate::{error, patzer};
 
 /// Runs the program with a limit of its address space in MiB.
 #[cfg(target_os = "linux")]

@@ -5,7 +5,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-use crate::{done, patzer};
+use crate::{done, error, patzer};
 
 const GAME: &str = "[Event \"x\"]\n[Result \"1-0\"]\n\n\
     1. e4 {+0.30/8 0.1s} d6 {-0.30/8 0.1s} 2. Qg4 {+0.40/8 0.1s} Bxg4 {-0.30/8 0.1s} 3. f3 {+0.50/8 0.1s} 1-0\n";
@@ -15,15 +15,6 @@ fn positions() -> TempDir {
     fs::write(folder.path().join("games.pgn"), GAME).unwrap();
     done(folder.path(), "extract games.pgn");
     folder
-}
-
-/// The one line of an error.
-#[track_caller]
-fn error(output: &Output) -> String {
-    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(stderr.starts_with("error: ") && stderr.lines().count() == 1, "{stderr}");
-    stderr
 }
 
 #[test]

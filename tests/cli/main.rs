@@ -83,6 +83,15 @@ fn done(folder: &Path, line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
+/// The one line of an error.
+#[track_caller]
+fn error(output: &Output) -> String {
+    let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{output:?}");
+    assert!(stderr.starts_with("error: ") && stderr.lines().count() == 1, "{stderr}");
+    stderr
+}
+
 /// Kills a program, which it cannot catch; false if it had come to its end.
 fn kill(child: &mut std::process::Child) -> bool {
     let running = child.try_wait().unwrap().is_none();

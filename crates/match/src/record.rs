@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use patzer_io::error::Result;
+use patzer_io::error::{Error, Result};
 use serde::{Deserialize, Serialize};
 
-use super::journal::{JournalEntry, JournaledFile};
+use super::journal::{JournalEntry, JournaledFile, is_journal};
 use crate::pairings::{Colours, SWAPPED};
 use crate::{Pair, Pairing, Reason};
 
@@ -58,7 +58,7 @@ impl PairEntry {
         }
     }
 
-    /// The players, colours and openings are those of a pairing.
+    /// Whether a pairing has these players, colours and openings.
     pub fn is_of(&self, pairing: &Pairing) -> bool {
         (self.players, self.colours, self.opening) == (pairing.players, pairing.colours, pairing.openings[0])
     }
@@ -123,6 +123,28 @@ impl PairSink for MatchRecord {
 
 pub fn journal_path(pgn: &Path) -> PathBuf {
     PairEntry::journal(pgn)
+}
+
+/// The journal of a match that its journal or its PGN names.
+pub fn journal_of(file: &Path) -> PathBuf {
+    if is_journal(file) { file.to_path_buf() } else { journal_path(file) }
+}
+
+/// The names of a match's players, by the options of its journal.
+pub fn players(options: &Options) -> Vec<String> {
+    (1..).map_while(|number| options.get(&format!("player {number}")).cloned()).collect()
+}
+
+/// Checks that a journal's pairs have this number of players.
+pub fn check_players(journal: &Path, entries: &[PairEntry], players: usize) -> Result<()> {
+    let foreign = |entry: &PairEntry| entry.players.iter().any(|player| *player >= players);
+    match entries.iter().position(foreign) {
+        Some(at) => {
+            let reason = "is not the next pair of the journal's players";
+            Err(Error::at(journal, format!("line {}", at + 2), reason))
+        }
+        None => Ok(()),
+    }
 }
 
 #[cfg(test)]

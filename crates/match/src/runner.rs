@@ -140,7 +140,7 @@ struct Runner<'a> {
     observer: &'a mut dyn Observer,
     /// Time of the last progress.
     shown: Instant,
-    /// Pairs received in order, those of before included.
+    /// Pairs received in order, with the pairs of earlier runs.
     pairs: usize,
     /// Pairs received that an earlier run played.
     kept: u64,

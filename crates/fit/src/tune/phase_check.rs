@@ -44,7 +44,7 @@ impl PhaseCheck<'_> {
         }
     }
 
-    /// The reason why the phases cannot be those of the terms.
+    /// An error if the phases do not fit the terms.
     pub fn verdict(&self) -> Result<()> {
         if !self.tapered || self.is_clamped() {
             return Ok(());

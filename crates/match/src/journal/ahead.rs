@@ -217,6 +217,10 @@ impl<E: JournalEntry> JournaledFile<E> {
         self.ahead.entries()
     }
 
+    pub fn count_ahead(&self) -> usize {
+        self.ahead.len()
+    }
+
     /// File of the entries ahead.
     pub fn ahead_path(&self) -> PathBuf {
         path_of::<E>(&self.path)

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use super::{JournalEntry, Options, agree, ahead, aside, line};
+use super::{JournalEntry, Options, agree, ahead, aside, is_journal, line};
 use patzer_io::error::{Error, Result};
 
 pub(super) fn check_path<E: JournalEntry>(path: &Path) -> Result<()> {
     let option = E::OPTION;
-    if path == Path::new("-") || path.extension().is_some_and(|e| e == "journal") {
+    if path == Path::new("-") || is_journal(path) {
         return Err(Error::usage(format!("{option} {}: name a file for the games", path.display())));
     }
     if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {

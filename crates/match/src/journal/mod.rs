@@ -42,7 +42,7 @@ pub use ahead::Ahead;
 pub use earlier::difference;
 pub use follow::Follower;
 pub use key::Key;
-pub use stored::{Contents, StoredStart, read, stored};
+pub use stored::{Contents, StoredStart, is_journal, read, stored};
 
 /// Options that decide which games are played, by name.
 pub type Options = BTreeMap<String, String>;
