@@ -90,7 +90,7 @@ impl<'a> Source<'a> {
         if !self.is_sign(next, b"=") || self.is_sign(next + 1, b"=") {
             return None;
         }
-        let previous = i.wrapping_sub(1);
+        let previous = self.qualified(i).wrapping_sub(1);
         let declares = match self.language {
             Language::Python => !dims,
             Language::Rust => matches!(self.word(previous), "const" | "static" | "let" | "mut"),
@@ -135,8 +135,21 @@ impl<'a> Source<'a> {
         first.is_some_and(|first| self.follows_type(first))
     }
 
+    /// First token of the name at token `i` with its qualifiers, as in `Eval::pawn`.
+    fn qualified(&self, i: usize) -> usize {
+        let mut begin = i;
+        while begin >= 3
+            && self.is_sign(begin - 1, b":")
+            && self.is_sign(begin - 2, b":")
+            && !self.word(begin - 3).is_empty()
+        {
+            begin -= 3;
+        }
+        begin
+    }
+
     fn follows_type(&self, i: usize) -> bool {
-        let Some(previous) = i.checked_sub(1) else { return false };
+        let Some(previous) = self.qualified(i).checked_sub(1) else { return false };
         match self.word(previous) {
             "" => self.closes_a_template(previous),
             word => !BEFORE_CALLS.contains(&word),

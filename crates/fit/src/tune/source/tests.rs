@@ -220,7 +220,7 @@ fn what_does_not_fit_is_refused_with_file_and_line() {
 }
 
 /// Initialisers of C++ without `=`, their terms, and numbers that change.
-const BRACKETS: [(&str, &str, [&str; 2]); 9] = [
+const BRACKETS: [(&str, &str, [&str; 2]); 11] = [
     ("constexpr Score pawn{100, 100}, knight{300, 300};", "pawn knight", ["{300, 300}", "{300, 7}"]),
     ("Score pawn(100, 100);", "pawn", ["100);", "7);"]),
     ("auto pawn { S(100, 100) };", "pawn", ["100) }", "7) }"]),
@@ -230,6 +230,8 @@ const BRACKETS: [(&str, &str, [&str; 2]); 9] = [
     ("alignas(8) Score pawn{.mg = 1, .eg = 2};", "pawn", [".eg = 2", ".eg = 7"]),
     ("std::array<Score, 2> rook{{{1, 2}, {3, 4}}}, pawn{{ S(5, 6) }};", "pawn", ["6) }}", "7) }}"]),
     ("x = pawn(1, 2), y; f(pawn{1, 2}); Score pawn(100, 100);", "pawn", ["100);", "7);"]),
+    ("Eval::pawn = f(1); const Score Eval::pawn = S(1, 2);", "pawn", ["2);", "7);"]),
+    ("constexpr Score ns::Eval::pawn{1, 2};", "pawn", ["2}", "7}"]),
 ];
 
 fn parsed(text: &str) -> Terms {
@@ -271,6 +273,7 @@ fn calls_and_functions_are_no_declarations() {
         "int f() { pawn(1, 2); }",
         "int f() { if (x) y(); else pawn(1, 2); }",
         "int f() { x->pawn(1, 2); x.pawn(1, 2); Eval::pawn(1, 2); }",
+        "int f() { Eval::pawn = S(1, 2); return Eval::pawn(1, 2); }",
         "int f() { x = 3 * pawn(1, 2); }",
         "int f() { g(1, 2), pawn(1, 2); }",
         "int f() { return a(1), pawn(1, 2); }",
