@@ -237,16 +237,20 @@ pub fn compare(spec: &str, command: &str, timeout: Duration, tasks: &[Task], ui:
     let analyst = started.map_err(|error| Error::data(&program.name, error.to_string()))?;
     let engine = analyst.name().unwrap_or(&program.name).to_string();
     let mut counter = Counter { analyst, command, timeout, name: &program.name };
-    let mut compared =
-        Compared { engine, positions: tasks.len(), equal: 0, different: 0, differences: Vec::new() };
-    ui.with_progress("counting", tasks.len() as u64, |bar| -> Result<()> {
-        for task in tasks {
+    let mut compared = Compared { engine, positions: 0, equal: 0, different: 0, differences: Vec::new() };
+    let outcome = ui.with_progress("counting", tasks.len() as u64, |bar| {
+        tasks.iter().try_for_each(|task| {
+            compared.positions += 1;
             one_position(&mut counter, task, &mut compared)?;
             bar.inc(1);
-        }
-        Ok(())
-    })?;
-    ui.result(&compared)?;
+            Ok(())
+        })
+    });
+    // A crash in a later position takes nothing from what was compared.
+    if compared.equal + compared.different > 0 {
+        ui.result(&compared)?;
+    }
+    outcome?;
     Ok(if compared.different > 0 { Status::Unsound } else { Status::Done })
 }
 
