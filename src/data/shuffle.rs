@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::moved::{FormatArgs, Moved};
 use crate::{Result, Status, Ui, interrupt};
+use patzer_data::format::capabilities::Capabilities;
 use patzer_data::memory;
 use patzer_data::shuffle::{Settings, shuffle};
 
@@ -48,6 +49,15 @@ pub fn run(args: &ShuffleArgs, ui: &Ui) -> Result<Status> {
         ui.with_progress("shuffling", 2 * rows, |bar| shuffle(data, &args.output, settings, |n| bar.inc(n)))?;
     let mut dropped = BTreeMap::new();
     let written = args.formats.written(&args.output, written, &mut dropped, ui)?;
+    let format = args.formats.target().format(&args.output)?;
+    if format.carries.contains(Capabilities::GAME) && !format.carries.contains(Capabilities::PLY) {
+        ui.warn(format!(
+            "{}: {} knows games by the order of their positions, so each position is a game of its own here: no games can be \
+             held out, and filters do not see what follows",
+            args.output.display(),
+            format.name
+        ));
+    }
     let result = Moved::since(started, read, dropped, vec![written]);
     ui.result_beside(&args.output, &result)
 }
