@@ -6,6 +6,7 @@
 //! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
 
 mod behaviour;
+mod bench;
 mod introduction;
 mod limits;
 mod positions;
@@ -26,7 +27,7 @@ use crate::PlayerError;
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     Good,
-    /// It does not declare what the check is about.
+    /// It does not have what the check is about.
     Absent,
     /// Games and searches work, with a disadvantage.
     Warning,
@@ -191,6 +192,11 @@ const CHECKS: &[Check] = &[
         "end of input",
         behaviour::end_of_input,
         "if the program that started it is killed, the engine keeps a core busy for ever",
+    ),
+    check(
+        "bench",
+        bench::bench,
+        "OpenBench knows a build by the nodes of `ENGINE bench`, and `patzer bench --engine` compares speeds by it",
     ),
 ];
 

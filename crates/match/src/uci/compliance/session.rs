@@ -28,7 +28,7 @@ const MOST_LINES: usize = 10_000;
 
 pub struct Session<'a> {
     player: UciPlayer,
-    stop: &'a AtomicBool,
+    pub stop: &'a AtomicBool,
     /// The last commands.
     sent: String,
     /// The last `position` and `go` of this game.
@@ -65,6 +65,10 @@ impl Session<'_> {
         let mut player = UciPlayer::launch(program)?;
         player.handshake(stop)?;
         Ok(Session { player, stop, sent: String::new(), question: String::new(), started: begin.elapsed() })
+    }
+
+    pub fn program(&self) -> &Program {
+        &self.player.program
     }
 
     pub fn name(&self) -> Option<&str> {
