@@ -101,6 +101,8 @@ struct Engine {
     last: String,
     /// The move of a search that waits for `stop`.
     searching: Option<String>,
+    /// Move of a stopped search, said after the next `readyok`.
+    owed: Option<String>,
     /// A network's file and the fault with which `eval` reads it.
     network: String,
     reading: String,
@@ -165,7 +167,13 @@ impl Engine {
                     say("uciok");
                 }
             },
-            "isready" => say("readyok"),
+            "isready" => {
+                say("readyok");
+                if let Some(best) = self.owed.take() {
+                    std::thread::sleep(std::time::Duration::from_millis(60));
+                    say(&format!("bestmove {best}"));
+                }
+            }
             "ucinewgame" => self.searches = 0,
             "setoption" => self.set(rest),
             "position" => self.position(rest),
@@ -174,6 +182,9 @@ impl Engine {
                 self.go(rest);
             }
             "stop" => {
+                if self.mode == "owes" {
+                    self.owed = self.searching.take();
+                }
                 if let Some(best) = self.searching.take() {
                     for _ in 0..if self.mode == "doubles" { 2 } else { 1 } {
                         say(&format!("bestmove {best}"));
@@ -333,6 +344,10 @@ impl Engine {
                 if mode == "blocked-crash" {
                     std::process::exit(3);
                 }
+            }
+            "owes" => {
+                self.searching = Some(best);
+                return;
             }
             "late" => std::thread::sleep(std::time::Duration::from_millis(30)),
             "silent" | "mute" => return say(&format!("bestmove {best}")),

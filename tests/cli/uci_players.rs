@@ -124,11 +124,19 @@ fn engines_receive_both_clocks_and_all_limits() {
     let output = play(folder.path(), "", &engines, "--games 2");
     let said = stderr(&output);
     assert!(
-        said.contains("go wtime 60000 btime 10000 winc 500 binc 100 movestogo 40 nodes 900 depth 7"),
+        said.contains("go wtime 60500 btime 10100 winc 500 binc 100 movestogo 40 nodes 900 depth 7"),
         "{said}"
     );
     let output = play(folder.path(), "", &["name=one option.Mode=limits st=0.25", "name=two"], "--games 2");
     assert!(stderr(&output).contains("go movetime 250"), "{output:?}");
+}
+
+#[test]
+fn an_answer_that_comes_after_the_game_is_not_taken_for_the_next_move() {
+    let folder = folder();
+    let output =
+        play(folder.path(), "", &["name=one option.Mode=owes tc=1", "name=two tc=9"], "--games 4 --max-moves 6 --json");
+    assert_eq!(reasons(&output), serde_json::json!({ "move_limit": 3, "time_forfeit": 1 }), "{output:?}");
 }
 
 #[test]
@@ -457,7 +465,7 @@ fn an_engine_thinks_on_the_opponents_time_and_plays_the_same_moves() {
         assert!(log.contains("setoption name Ponder value true"), "{log}");
         let count = |text: &str| log.matches(text).count();
         // Own clock after the first move with its increment, the opponent's as it was.
-        assert!(count("go ponder wtime ") > 30 && count(" btime 9000 winc 500 binc 500") > 1, "{log}");
+        assert!(count("go ponder wtime ") > 30 && count(" btime 9500 winc 500 binc 500") > 1, "{log}");
         assert!(if hits { count("ponderhit") > 25 } else { count("ponderhit") < 25 }, "{log}");
         assert_eq!(mode.contains("doubles"), said.contains("dropped answers without a question"), "{said}");
     }

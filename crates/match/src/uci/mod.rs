@@ -74,7 +74,7 @@ pub struct UciPlayer {
     ponders: bool,
     /// Its search on the opponent's time.
     pondering: Option<Pondering>,
-    /// An abandoned search is still running.
+    /// The answer to a search that the last game did not wait for is still owed.
     searching: bool,
     /// The move of the last `bestmove`, as the program wrote it.
     last_answer: Vec<u8>,
@@ -210,9 +210,7 @@ impl UciPlayer {
         let answered = process.send(&text, &wait).and_then(|()| {
             process.read(&wait, |line| (words(line).next() == Some(b"readyok")).then_some(()))
         });
-        answered.map_err(|error| self.player_error(error, "`isready`", timeout))?;
-        self.searching = false;
-        Ok(())
+        answered.map_err(|error| self.player_error(error, "`isready`", timeout))
     }
 
     fn player_error(&mut self, error: ProcessError, asked: &str, timeout: Duration) -> PlayerError {
@@ -235,6 +233,10 @@ impl UciPlayer {
 
 impl Player for UciPlayer {
     fn new_game(&mut self, start: &Chess, stop: &AtomicBool) -> Result<(), PlayerError> {
+        // An answer that comes later would be taken for the new game's first move.
+        if self.searching && self.process.is_some() && !self.end_search(stop)? {
+            self.quit();
+        }
         if self.process.is_none() || self.program.restart && self.played {
             self.quit();
             self.start()?;
@@ -243,7 +245,7 @@ impl Player for UciPlayer {
         self.played = true;
         self.last_answer.clear();
         self.position_command.reset();
-        let mut commands = if self.searching { b"stop\n".to_vec() } else { Vec::new() };
+        let mut commands = Vec::new();
         let chess960 = start.castles().mode() == CastlingMode::Chess960;
         if chess960 != self.chess960 {
             if !self.declares(CHESS960) {

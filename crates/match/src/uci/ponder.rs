@@ -8,12 +8,15 @@ use shakmaty::{Move, Position};
 use super::answers::move_text;
 use super::limits::write_limits;
 use super::parse::{find_move, words};
-use super::wait::Wait;
+use super::wait::{ProcessError, Wait};
 use super::{UciPlayer, not_running};
 use crate::{PlayerError, Turn};
 
 /// Option of engines that can ponder.
 pub(super) const OPTION: &str = "Ponder";
+
+/// Time from `readyok` to the move of a stopped search.
+const LATE: Duration = Duration::from_secs(10);
 
 /// A search on the opponent's time.
 #[derive(Debug, Clone, Copy)]
@@ -67,33 +70,45 @@ impl UciPlayer {
         if turn.line.moves().get(moves) == Some(&expected) && turn.line.moves().len() == moves + 1 {
             return Ok(true);
         }
-        self.end_search(turn.stop).map(|()| false)
+        if !self.end_search(turn.stop)? {
+            return Err(self.player_error(ProcessError::TimedOut, "`stop`", LATE));
+        }
+        Ok(false)
     }
 
-    /// Sends `stop` and waits for the move of the stopped search; a second one, before `readyok`, is dropped.
-    fn end_search(&mut self, stop: &AtomicBool) -> Result<(), PlayerError> {
+    /// Sends `stop` and waits for `readyok` and the move of the stopped search; returns false if that does not come.
+    /// Drops a second move before `readyok`.
+    pub(super) fn end_search(&mut self, stop: &AtomicBool) -> Result<bool, PlayerError> {
         let timeout = self.program.timeouts.ready;
-        let wait = Wait { deadline: Some(Instant::now() + timeout), stop };
-        let (mut moves, mut ready) = (0u64, false);
+        let until = |timeout| Wait { deadline: Some(Instant::now() + timeout), stop };
+        let (mut moves, wait) = (0u64, until(timeout));
         let process = self.process.as_mut().ok_or_else(not_running)?;
-        let answered = process.send(b"stop\nisready\n", &wait).and_then(|()| {
-            process.read(&wait, |line| {
-                match words(line).next() {
-                    Some(b"bestmove") => {
-                        moves += 1;
-                        self.last_answer = move_text(line).to_vec();
-                    }
-                    Some(b"readyok") => ready = true,
-                    _ => {}
+        let mut answered = process.send(b"stop\nisready\n", &wait).and_then(|()| {
+            process.read(&wait, |line| match words(line).next() {
+                Some(b"bestmove") => {
+                    moves += 1;
+                    self.last_answer = move_text(line).to_vec();
+                    None
                 }
-                (ready && moves > 0).then_some(())
+                word => (word == Some(b"readyok")).then_some(()),
             })
         });
+        if answered.is_ok() && moves == 0 {
+            answered = process.read(&until(timeout.min(LATE)), |line| {
+                self.last_answer = move_text(line).to_vec();
+                (words(line).next() == Some(b"bestmove")).then_some(())
+            });
+            if answered == Err(ProcessError::TimedOut) {
+                return Ok(false);
+            }
+        }
         self.program.strays.fetch_add(moves.saturating_sub(1), Ordering::Relaxed);
-        answered.map_err(|error| self.player_error(error, "`stop`", timeout))
+        answered.map_err(|error| self.player_error(error, "`stop`", timeout))?;
+        self.searching = false;
+        Ok(true)
     }
 
-    /// Ends a search on the opponent's time, whose answer the next `isready` waits for.
+    /// Stops a search on the opponent's time, whose answer the next game waits for.
     pub(super) fn stop_pondering(&mut self) {
         if self.pondering.take().is_none() {
             return;
@@ -102,6 +117,7 @@ impl UciPlayer {
         let wait = Wait { deadline: Some(Instant::now() + self.program.timeouts.ready), stop: &never };
         if let Some(process) = &mut self.process {
             let _ = process.send(b"stop\n", &wait);
+            self.searching = true;
         }
     }
 }
