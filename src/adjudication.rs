@@ -57,7 +57,7 @@ impl AdjudicationArgs {
             resign: Some(self.resign),
             loser_resigns: self.resign_by_loser,
             max_moves: Some(self.max_moves.unwrap_or(MAX_MOVES)),
-            as_fastchess: false,
+            ..Adjudication::NONE
         }
     }
 

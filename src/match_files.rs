@@ -35,7 +35,7 @@ pub struct RecordArgs {
     #[arg(long)]
     check_pvs: bool,
 
-    /// File of all that engines are told and say, with time stamps in UTC
+    /// File of all that engines receive and send, with time stamps in UTC
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
 }

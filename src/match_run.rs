@@ -55,6 +55,8 @@ pub fn play_match<S: Standings>(
     rules.recover |= run.tuner.is_some();
     let choice = run.earlier.choice();
     run.earlier.check_trust::<PairEntry>(pgn, run.specs, ui)?;
+    // A refused start leaves the log of the unfinished run as it was.
+    MatchRecord::check_free(pgn, choice)?;
     let listen = play.records.listen(choice.resumes())?;
     let log = listen.log.clone();
     let lineup = Lineup::load(run.specs, &play.defaults(listen), stop)?;

@@ -9,7 +9,6 @@ use std::time::Instant;
 use super::Program;
 use super::config::ConfigFile;
 use super::gaps::Gaps;
-use super::output_files::open;
 use super::settings::{LogLevel, Settings};
 use crate::{Error, Result, Ui};
 use patzer_io::number::counted;
@@ -28,7 +27,8 @@ pub struct Display<'a> {
     games: usize,
     by_pairs: bool,
     log: Option<Arc<EngineLog>>,
-    epd: Option<(File, PathBuf)>,
+    /// File of final positions, if one is written.
+    pub epd: Option<(File, PathBuf)>,
     /// File of settings and results, if one is written.
     pub config: Option<ConfigFile>,
     pub gaps: Gaps,
@@ -50,7 +50,6 @@ impl<'a> Display<'a> {
         log: Option<Arc<EngineLog>>,
         ui: &Ui,
     ) -> Result<Display<'a>> {
-        let epd = settings.epd.as_ref().map(|file| Ok((open(file)?, file.path.clone()))).transpose()?;
         let players = names.len();
         Ok(Display {
             settings,
@@ -59,7 +58,7 @@ impl<'a> Display<'a> {
             games,
             by_pairs,
             log,
-            epd,
+            epd: None,
             config: None,
             gaps: Gaps::default(),
             ui: *ui,

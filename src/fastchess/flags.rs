@@ -293,7 +293,7 @@ pub const FLAGS: &[Flag] = &[
         ..flag(
             "debug",
             "[all]",
-            "print what engines are told and say, with time stamps; all: as without, since patzer sends no `debug on`",
+            "print what engines receive and send, with time stamps; all: as without, since patzer sends no `debug on`",
             Takes::Words(debug),
         )
     },

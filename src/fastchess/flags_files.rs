@@ -113,7 +113,7 @@ fn pgn_of_cutechess(settings: &mut Settings, words: &[String]) -> Result<()> {
 const LOG: &[Key] = &[
     key("file", "the file", |s, v| set!(s.log.file = Some(v.into()))),
     key("append", "false: replace the file", field!(log.append = truth)),
-    key("engine", "log what engines are told and say", field!(log.engines = truth)),
+    key("engine", "log what engines receive and send", field!(log.engines = truth)),
     key("level", "messages of the runner: trace, info, warn, err or fatal", |s, v| {
         s.log.level = match v {
             "trace" => LogLevel::Trace,

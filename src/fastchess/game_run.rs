@@ -9,7 +9,7 @@ use super::config::ConfigFile;
 use super::display::Display;
 use super::engines;
 use super::gaps::Gaps;
-use super::output_files::OutputFiles;
+use super::output_files::{self, OutputFiles};
 use super::settings::{Settings, Tournament};
 use crate::match_run::warn_of_strays;
 use crate::play::{pinned, warn_of_bad_openings};
@@ -17,12 +17,13 @@ use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_io::number::counted;
 use patzer_match::affinity::{self, CpuShares};
 use patzer_match::openings::{BookOptions, Openings, Order};
+use patzer_match::output_format::OutputFormat;
 use patzer_match::participant::Defaults;
 use patzer_match::rounds::{RoundSettings, Rounds, RoundsState, System};
 use patzer_match::stats::Sprt;
 use patzer_match::{
     Adjudication, Control, CrossTable, EngineLog, Lineup, Listen, MatchConfig, OpeningChange, Pairings,
-    PvCheck, Rules, Schedule, Spec, SprtState, Standings, Syzygy, run_match,
+    PvCheck, RuleSet, Rules, Schedule, Spec, SprtState, Standings, Syzygy, run_match,
 };
 
 /// Transposition table of players in this process, MiB.
@@ -71,7 +72,7 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
     };
     let book = settings.book.file.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     lineup.check_openings(&openings, 2 * config.pairs.end, &book)?;
-    let mut files = OutputFiles::open(settings, ui)?;
+    let mut files = OutputFiles::open(settings, !done.is_empty(), ui)?;
     let conditions = lineup.conditions(&book);
     let conditions = conditions.trim_end_matches(", ").to_string();
     let mut display = Display::new(
@@ -83,6 +84,7 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
         log.clone(),
         ui,
     )?;
+    display.epd = output_files::open(settings.epd.as_ref(), !done.is_empty())?;
     display.gaps = gaps;
     if settings.program == Program::Fastchess {
         display.config = Some(ConfigFile::new(&specs, seed));
@@ -165,7 +167,9 @@ impl Games {
             (_, true) => OpeningChange::Round,
             _ => OpeningChange::Pair,
         };
-        let by_pairs = settings.penta && repeat == 2 && !bayesian;
+        // Fastchess counts games where it writes in cutechess-cli's words.
+        let by_games = settings.output == OutputFormat::Cutechess || bayesian;
+        let by_pairs = settings.penta && repeat == 2 && !by_games;
         let pairs = all.div_ceil(2) as usize;
         let openings = if change == OpeningChange::Game { 2 * pairs } else { pairs };
         Ok(Games { pairs, by_pairs, change, openings })
@@ -245,7 +249,11 @@ fn rules(settings: &Settings) -> Result<Rules> {
         resign: settings.resign,
         loser_resigns: !settings.two_sided,
         max_moves: settings.max_moves,
-        as_fastchess: settings.program == Program::Fastchess,
+        rule_set: match settings.program {
+            Program::Fastchess => RuleSet::Fastchess,
+            Program::Cutechess => RuleSet::Cutechess,
+        },
+        before: 0,
     };
     // Cutechess-cli separates folders by semicolons everywhere.
     let separators: &[char] = if cfg!(windows) { &[';'] } else { &[';', ':'] };

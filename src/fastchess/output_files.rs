@@ -14,16 +14,23 @@ pub struct OutputFiles {
     ui: Ui,
 }
 
-/// Opens a file to append to, or a new one in its place.
-pub fn open(OutputFile { path, append }: &OutputFile) -> Result<File> {
-    let mut options = File::options();
-    options.create(true).write(true).append(*append).truncate(!*append);
-    options.open(path).map_err(|e| Error::create(path, e))
+/// Opens a file to append to, or a new one in its place; a run that goes on always appends.
+pub fn open(file: Option<&OutputFile>, resumes: bool) -> Result<Option<(File, PathBuf)>> {
+    let Some(OutputFile { path, append }) = file else { return Ok(None) };
+    let (mut options, append) = (File::options(), *append || resumes);
+    options.create(true).write(true).append(append).truncate(!append);
+    let opened = options.open(path).map_err(|e| Error::create(path, e))?;
+    Ok(Some((opened, path.clone())))
 }
 
 impl OutputFiles {
-    pub fn open(settings: &Settings, ui: &Ui) -> Result<OutputFiles> {
-        let pgn = settings.pgn.as_ref().map(|file| Ok((open(file)?, file.path.clone()))).transpose()?;
+    pub fn open(settings: &Settings, resumes: bool, ui: &Ui) -> Result<OutputFiles> {
+        for (file, option) in [(&settings.pgn, "-pgnout"), (&settings.epd, "-epdout")] {
+            if resumes && file.as_ref().is_some_and(|file| !file.append) {
+                ui.note(format!("-config: goes on, so {option} append=false has no effect"));
+            }
+        }
+        let pgn = open(settings.pgn.as_ref(), resumes)?;
         let checksum = match &pgn {
             Some((_, path)) if settings.crc => Some(checksum(path)?),
             _ => None,

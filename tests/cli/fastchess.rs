@@ -226,7 +226,7 @@ fn records_hold_what_was_asked_for() {
     assert!(text.contains("A: 6 moves of ") && text.contains(" ms on average, "), "{text}");
     let pgn = fs::read_to_string(folder.path().join("g.pgn")).unwrap().replace('\n', " ");
     for field in
-        ["tl=9.", "latency=-0.001s", "nps=1000", "hashfull=0", "tbhits=0", "pv=\"", "line=\"info depth 1 "]
+        ["tl=1", "latency=-0.001s", "nps=1000", "hashfull=0", "tbhits=0", "pv=\"", "line=\"info depth 1 "]
     {
         assert!(pgn.contains(&format!(", {field}")), "{field}: {pgn}");
     }
@@ -234,7 +234,7 @@ fn records_hold_what_was_asked_for() {
     let epd = fs::read_to_string(folder.path().join("end.epd")).unwrap();
     assert!(epd.lines().count() == 2 && epd.ends_with("; fmvn 4;\n"), "{epd}");
     let log = fs::read_to_string(folder.path().join("log.txt")).unwrap();
-    assert!(log.contains("> A <--- go wtime 9000 btime ") && log.contains("> B ---> bestmove "), "{log}");
+    assert!(log.contains("> A <--- go wtime 10000 btime ") && log.contains("> B ---> bestmove "), "{log}");
     assert!(log.contains("> patzer --- Finished game 1 (A vs B): "), "{log}");
     assert!(log.lines().next().unwrap().starts_with("[Engine] ["), "{log}");
 }
@@ -286,8 +286,8 @@ fn a_test_stops_with_its_verdict_and_exit_code_0() {
 #[test]
 fn a_run_goes_on_from_the_config_that_fastchess_or_patzer_wrote() {
     let folder = folder();
-    let options = "-openings file=book.epd format=epd order=random -srand 5 -pgnout file=g.pgn notation=uci nodes=true \
-                   -draw movenumber=3 movecount=2 score=90 -autosaveinterval 2 -each nodes=5 -event some-where";
+    let options = "-openings file=book.epd format=epd order=random -srand 5 -pgnout file=g.pgn append=false notation=uci \
+                   nodes=true -draw movenumber=3 movecount=2 score=90 -autosaveinterval 2 -each nodes=5 -event some-where";
     let whole = played(&fastchess(folder.path(), &format!("{options} -rounds 4")));
     let games = fs::read_to_string(folder.path().join("g.pgn")).unwrap();
     fs::remove_file(folder.path().join("g.pgn")).unwrap();

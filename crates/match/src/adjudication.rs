@@ -34,14 +34,44 @@ pub struct Adjudication {
     pub loser_resigns: bool,
     /// Full moves after which the game is drawn, the opening not counted.
     pub max_moves: Option<u32>,
-    /// Decide as fastchess where it differs: [`DrawRule::after`] counts the moves before the opening's position too,
-    /// and a win is adjudicated after a move of the losing side alone.
-    pub as_fastchess: bool,
+    pub rule_set: RuleSet,
+    /// Plies before the game's first that [`DrawRule::after`] counts.
+    pub before: u64,
+}
+
+/// The match runner whose rules decide where they differ.
+///
+/// Fastchess and cutechess-cli score every flag fall as a loss, patzer as a draw if the opponent cannot mate. Fastchess
+/// adjudicates a win after a move of the losing side alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RuleSet {
+    Patzer,
+    Fastchess,
+    Cutechess,
 }
 
 impl Adjudication {
-    pub const NONE: Adjudication =
-        Adjudication { draw: None, resign: None, loser_resigns: false, max_moves: None, as_fastchess: false };
+    pub const NONE: Adjudication = Adjudication {
+        draw: None,
+        resign: None,
+        loser_resigns: false,
+        max_moves: None,
+        rule_set: RuleSet::Patzer,
+        before: 0,
+    };
+
+    /// The rules of a game from a position to which these plies of the book led: fastchess counts the moves that the
+    /// position's FEN says, cutechess-cli those of the book.
+    pub(crate) fn from_opening(self, start: &Chess, plies: usize) -> Adjudication {
+        let before = match self.rule_set {
+            RuleSet::Patzer => 0,
+            RuleSet::Fastchess => {
+                2 * u64::from(start.fullmoves().get() - 1) + u64::from(start.turn().is_black())
+            }
+            RuleSet::Cutechess => plies as u64,
+        };
+        Adjudication { before, ..self }
+    }
 }
 
 impl fmt::Display for Adjudication {
@@ -102,8 +132,6 @@ pub enum Decision {
 #[derive(Debug, Clone)]
 pub struct Adjudicator {
     rules: Adjudication,
-    /// Plies before the opening's position, if they count.
-    before: u64,
     plies: u64,
     quiet_plies: u64,
     /// Consecutive moves of either side that score this colour far ahead.
@@ -113,10 +141,8 @@ pub struct Adjudicator {
 }
 
 impl Adjudicator {
-    pub fn new(rules: Adjudication, start: &Chess) -> Adjudicator {
-        let before = 2 * u64::from(start.fullmoves().get() - 1) + u64::from(start.turn().is_black());
-        let before = if rules.as_fastchess { before } else { 0 };
-        Adjudicator { rules, before, plies: 0, quiet_plies: 0, winning: (None, 0), losing: [0; 2] }
+    pub fn new(rules: Adjudication) -> Adjudicator {
+        Adjudicator { rules, plies: 0, quiet_plies: 0, winning: (None, 0), losing: [0; 2] }
     }
 
     /// Records a move with its score from the mover's side. `halfmoves` is the fifty-move counter after it. A
@@ -143,7 +169,8 @@ impl Adjudicator {
         if score.abs() <= rule.score {
             self.quiet_plies += 1;
         }
-        self.quiet_plies >= 2 * u64::from(rule.moves) && self.before + self.plies >= 2 * u64::from(rule.after)
+        self.quiet_plies >= 2 * u64::from(rule.moves)
+            && self.rules.before + self.plies >= 2 * u64::from(rule.after)
     }
 
     fn win(&mut self, mover: Color, score: Score) -> Option<Color> {
@@ -156,7 +183,8 @@ impl Adjudicator {
         }
         let before = if self.winning.0 == ahead { self.winning.1 } else { 0 };
         self.winning = (ahead, before + 1);
-        let due = self.winning.1 >= 2 * u64::from(rule.moves) && (score < 0 || !self.rules.as_fastchess);
+        let due = self.winning.1 >= 2 * u64::from(rule.moves)
+            && (score < 0 || self.rules.rule_set != RuleSet::Fastchess);
         ahead.filter(|_| due)
     }
 }
@@ -170,11 +198,11 @@ mod tests {
         resign: Some(ResignRule { moves: 2, score: 600 }),
         loser_resigns: false,
         max_moves: Some(20),
-        as_fastchess: false,
+        ..Adjudication::NONE
     };
 
     fn decided_at(rules: Adjudication, scores: impl IntoIterator<Item = Score>) -> Option<(usize, Decision)> {
-        let mut adjudicator = Adjudicator::new(rules, &Chess::default());
+        let mut adjudicator = Adjudicator::new(rules);
         for (ply, score) in scores.into_iter().enumerate() {
             let mover = Color::from_white(ply % 2 == 0);
             if let Some(decision) = adjudicator.after_move(mover, Some(mover.fold_wb(score, -score)), 1) {
@@ -198,8 +226,9 @@ mod tests {
     fn the_moves_of_the_opening_count_if_they_are_to() {
         let start = "4k3/8/8/8/8/8/4P3/4K3 b - - 7 4";
         let start = patzer_chess::fen::position(start, false).unwrap();
-        for (as_fastchess, plies) in [(true, 4), (false, 10)] {
-            let mut adjudicator = Adjudicator::new(Adjudication { as_fastchess, ..RULES }, &start);
+        for (rule_set, plies) in [(RuleSet::Fastchess, 4), (RuleSet::Cutechess, 8), (RuleSet::Patzer, 10)] {
+            let rules = Adjudication { rule_set, ..RULES }.from_opening(&start, 2);
+            let mut adjudicator = Adjudicator::new(rules);
             let drawn = |ply: &usize| {
                 adjudicator.after_move(Color::from_white(ply.is_multiple_of(2)), Some(0), 9)
                     == Some(Decision::Draw)
@@ -210,7 +239,7 @@ mod tests {
 
     #[test]
     fn progress_resets_the_draw_count() {
-        let mut adjudicator = Adjudicator::new(RULES, &Chess::default());
+        let mut adjudicator = Adjudicator::new(RULES);
         for ply in 1..=12 {
             let halfmoves = if ply == 9 { 0 } else { 5 };
             let decision = adjudicator.after_move(Color::from_white(ply % 2 == 1), Some(0), halfmoves);
@@ -226,7 +255,7 @@ mod tests {
         assert_eq!(decided_at(RULES, [700, -700, 700, -700, 700, -700]), None);
         assert_eq!(decided_at(RULES, [31_990; 4]), Some((4, Decision::Win(Color::White))));
 
-        let rules = Adjudication { as_fastchess: true, ..RULES };
+        let rules = Adjudication { rule_set: RuleSet::Fastchess, ..RULES };
         assert_eq!(decided_at(rules, [600, 700, 800, 900]), Some((4, Decision::Win(Color::White))));
         assert_eq!(decided_at(rules, [0, 600, 700, 800, 900, 900]), Some((6, Decision::Win(Color::White))));
         let rules = Adjudication { loser_resigns: true, ..RULES };
@@ -237,7 +266,7 @@ mod tests {
     #[test]
     fn a_move_without_a_score_resets_the_counts() {
         let decided = |scores: [Option<Score>; 5], rules| {
-            let mut adjudicator = Adjudicator::new(rules, &Chess::default());
+            let mut adjudicator = Adjudicator::new(rules);
             let moves = scores.into_iter().enumerate();
             moves.map(|(ply, score)| adjudicator.after_move(Color::from_white(ply % 2 == 0), score, 1)).last()
         };

@@ -160,7 +160,8 @@ impl fmt::Display for Control {
     }
 }
 
-/// One player's clock during one game.
+/// One player's clock during one game: whole milliseconds count, and the first move has its increment too, as in
+/// fastchess and cutechess-cli.
 #[derive(Debug, Clone, Copy)]
 pub struct Timer {
     control: Control,
@@ -169,11 +170,21 @@ pub struct Timer {
     moves_to_go: Option<u32>,
 }
 
+/// The longest part of a millisecond.
+const PART: Duration = Duration::from_nanos(999_999);
+
+/// The whole milliseconds of a time.
+fn whole(time: Duration) -> Duration {
+    time - Duration::from_nanos(u64::from(time.subsec_nanos()) % 1_000_000)
+}
+
 impl Timer {
     /// `margin` is how far the player may overstep its time.
     pub fn new(control: Control, margin: Duration) -> Timer {
         match control.time {
-            Some(Time::Clock(clock)) => Timer { control, margin, left: clock.time, moves_to_go: clock.moves },
+            Some(Time::Clock(clock)) => {
+                Timer { control, margin, left: clock.time + clock.increment, moves_to_go: clock.moves }
+            }
             _ => Timer { control, margin, left: Duration::ZERO, moves_to_go: None },
         }
     }
@@ -202,17 +213,21 @@ impl Timer {
         }
     }
 
+    fn limit(&self) -> Option<Duration> {
+        match self.control.time? {
+            Time::Move(limit) => Some(limit),
+            Time::Clock(_) => Some(self.left),
+        }
+    }
+
     /// Longest time for the next move that does not lose the game; `None` without time limits.
     pub fn allowed(&self) -> Option<Duration> {
-        match self.control.time? {
-            Time::Move(limit) => Some(limit + self.margin),
-            Time::Clock(_) => Some(self.left + self.margin),
-        }
+        Some(self.limit()? + self.margin + PART)
     }
 
     /// Time beyond the limit, the margin not counted; `None` without time limits.
     pub fn overrun(&self, time: Duration) -> Option<Duration> {
-        Some(time.saturating_sub(self.allowed()?.saturating_sub(self.margin)))
+        Some(time.saturating_sub(self.limit()?))
     }
 
     /// Subtracts the time of a move and adds the increment. Returns false if the player has lost on time.
@@ -222,7 +237,7 @@ impl Timer {
             return false;
         }
         if let Some(Time::Clock(clock)) = self.control.time {
-            self.left = self.left.saturating_sub(time) + clock.increment;
+            self.left = self.left.saturating_sub(whole(time)) + clock.increment;
             if let Some(left) = &mut self.moves_to_go {
                 *left -= 1;
                 if *left == 0 {
@@ -266,8 +281,8 @@ mod tests {
         let mut timer = Timer::new(clock("2/1+0.1"), MS(0));
         assert!(timer.spend(MS(400)));
         let clock = timer.limits(MS(5)).clock.unwrap();
-        assert_eq!((clock.time, clock.moves_to_go), (MS(700), Some(1)));
-        assert!(timer.spend(MS(700)));
+        assert_eq!((clock.time, clock.moves_to_go), (MS(800), Some(1)));
+        assert!(timer.spend(MS(800) + Duration::from_micros(999)));
         let clock = timer.limits(MS(5)).clock.unwrap();
         assert_eq!((clock.time, clock.moves_to_go), (MS(1100), Some(2)));
     }
@@ -277,8 +292,9 @@ mod tests {
         let mut timer = Timer::new(clock("1"), MS(20));
         assert!(timer.spend(MS(1020)));
         assert!(!timer.spend(MS(21)));
+        assert_eq!(timer.overrun(MS(21)), Some(MS(21)));
         let mut timer = Timer::new(Control::movetime(MS(100)), MS(5));
-        assert!(timer.spend(MS(105)));
+        assert!(timer.spend(MS(105) + Duration::from_micros(999)));
         assert!(!timer.spend(MS(106)));
         assert!(Timer::new(Control::nodes(1), MS(0)).spend(MS(1_000_000)));
     }

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use serde::{Deserialize, Serialize};
 use shakmaty::{Chess, Color, Move, MoveList, Position};
 
-use super::adjudication::{Adjudicator, Decision};
+use super::adjudication::{Adjudicator, Decision, RuleSet};
 use super::uci::PositionCommand;
 use crate::{
     Adjudication, Control, MoveReply, Player, PlayerError, Remarks, SearchInfo, Syzygy, Timer, Turn,
@@ -202,7 +202,7 @@ fn play_moves(
     let mut line = Line::new(start.clone());
     let mut timers =
         time_settings.map(|time_settings| Timer::new(time_settings.control, time_settings.margin));
-    let mut adjudicator = Adjudicator::new(rules.adjudication, start);
+    let mut adjudicator = Adjudicator::new(rules.adjudication);
     let mut legal = line.position().legal_moves();
     if let Some(end) = ending_with(&line, &legal) {
         return Ok(end.into());
@@ -220,7 +220,8 @@ fn play_moves(
         if !remarks.is_empty() {
             into.remarks.push((into.moves.len(), remarks));
         }
-        let played = match check_reply(&line, &legal, choice, &mut timers[side]) {
+        let played = match check_reply(&line, &legal, choice, &mut timers[side], rules.adjudication.rule_set)
+        {
             Ok(played) => played,
             Err(outcome) => return Ok(outcome),
         };
@@ -265,12 +266,14 @@ fn check_reply(
     legal: &MoveList,
     choice: MoveReply,
     timer: &mut Timer,
+    rule_set: RuleSet,
 ) -> Result<PlayedMove, Outcome> {
     let position = line.position();
     let opponent = !position.turn();
     if !timer.spend(choice.time) {
         // A side that cannot mate cannot win on time (FIDE Laws of Chess, 6.9).
-        let winner = (!position.has_insufficient_material(opponent)).then_some(opponent);
+        let wins = rule_set != RuleSet::Patzer || !position.has_insufficient_material(opponent);
+        let winner = wins.then_some(opponent);
         let note = timer.overrun(choice.time).map(|over| format!("{}ms overrun", over.as_millis()));
         return Err(Outcome { winner, reason: Reason::TimeForfeit, note });
     }

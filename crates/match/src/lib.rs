@@ -48,7 +48,7 @@ mod time_use;
 mod tournament;
 mod uci;
 
-pub use adjudication::{Adjudication, DrawRule, ResignRule};
+pub use adjudication::{Adjudication, DrawRule, ResignRule, RuleSet};
 pub use book_player::{BookPlayer, OwnBook};
 pub use control::{Control, Time, TimeControl, Timer};
 pub use game::{Game, GameError, PlayedMove, Reason, Rules, TimeSettings, ending, play};

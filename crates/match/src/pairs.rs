@@ -1,8 +1,8 @@
 //! Plays pairs of games in order; a pair's games depend on its index alone, whatever the threads.
 
 use std::ops::Range;
-use std::sync::atomic::AtomicBool;
-use std::time::{Duration, SystemTime};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::openings::Openings;
 use super::ordered_map::{self, Jobs, Receiver};
@@ -128,6 +128,17 @@ fn play_pair(
     Ok(Pair { index, pairing, games })
 }
 
+/// Waits, until the match is halted.
+fn pause(time: Duration, halt: &AtomicBool) {
+    let end = Instant::now() + time;
+    while !halt.load(Ordering::Relaxed)
+        && let left = end.saturating_duration_since(Instant::now())
+        && !left.is_zero()
+    {
+        std::thread::sleep(left.min(Duration::from_millis(50)));
+    }
+}
+
 /// Plays one game of a pair, `game` being 0 or 1.
 fn play_one(
     config: &MatchConfig,
@@ -146,10 +157,13 @@ fn play_one(
     let start = config.openings.get(pairing.openings[game], config.deterministic());
     players.iter_mut().for_each(|player| player.set_opening(pairing.openings[game]));
     if game > 0 || index > config.pairs.start {
-        std::thread::sleep(config.wait);
+        pause(config.wait, halt);
     }
     let begin = SystemTime::now();
-    let mut played = play(&start, players, settings, &config.rules, halt).map_err(|error| match error {
+    let book = config.openings.moves_to(pairing.openings[game]).map_or(0, |opening| opening.moves.len());
+    let adjudication = config.rules.adjudication.from_opening(&start, book);
+    let rules = Rules { adjudication, ..config.rules.clone() };
+    let mut played = play(&start, players, settings, &rules, halt).map_err(|error| match error {
         GameError::Stopped => None,
         GameError::Failed { player, error, position } => {
             let hint = if matches!(error, PlayerError::Unable(_)) { "" } else { "; no recover option set" };

@@ -1,6 +1,6 @@
 //! Openings scored by games: how often they end undecided, whom they favour, and how well they tell players apart.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::path::Path;
 
 use serde::Serialize;
@@ -161,7 +161,7 @@ impl Games {
         let balance = self.stronger();
         let (mut all, mut openings) = (Counts::default(), Vec::new());
         openings.resize_with(self.openings.names.len(), Counts::default);
-        let mut waiting = HashMap::<(usize, [usize; 2]), u8>::new();
+        let mut waiting = HashMap::<(usize, [usize; 2]), VecDeque<u8>>::new();
         for &Played { opening, players: [white, black], points } in &self.games {
             for counts in [&mut all, &mut openings[opening]] {
                 match points {
@@ -170,8 +170,9 @@ impl Games {
                     _ => counts.games.losses += 1,
                 }
             }
-            let Some(other) = waiting.remove(&(opening, [black, white])) else {
-                waiting.insert((opening, [white, black]), points);
+            let swapped = waiting.get_mut(&(opening, [black, white])).and_then(VecDeque::pop_front);
+            let Some(other) = swapped else {
+                waiting.entry((opening, [white, black])).or_default().push_back(points);
                 continue;
             };
             // Half points of the player who has Black now.
@@ -199,7 +200,7 @@ impl Games {
             pairs_to_tell: ratio.map(|ratio| pairs * ratio.powi(2)).filter(|pairs| pairs.is_finite()),
             all: whole,
             unfinished: self.unfinished,
-            unpaired: waiting.len() as u64,
+            unpaired: waiting.values().map(VecDeque::len).sum::<usize>() as u64,
             openings: scored,
         }
     }

@@ -45,17 +45,20 @@ fn an_illegal_move_loses_and_is_not_played_and_no_move_loses() {
 
 #[test]
 fn overstepping_the_time_loses_but_a_bare_king_does_not_win_on_time() {
-    let overstep = |start: &str| {
+    let overstep = |start: &str, rules: &Rules| {
         let time_settings = TimeSettings { control: Control::clock("1".parse().unwrap()), margin: MS(10) };
         let start = fen::position(start, false).unwrap();
         let mut white = Hashing(1);
         let mut black = Scripted { time: MS(1011), ..Scripted::new("a2a3 a7a6") };
-        play(&start, [&mut white, &mut black], [&time_settings; 2], &RULES, &NEVER).unwrap()
+        play(&start, [&mut white, &mut black], [&time_settings; 2], rules, &NEVER).unwrap()
     };
-    let game = overstep("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1");
+    let game = overstep("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", &RULES);
     assert_eq!((game.result(), game.reason, game.moves.len()), ("1-0", Reason::TimeForfeit, 1));
-    let game = overstep("kr6/p7/8/8/8/8/8/7K w - - 0 1");
+    let bare = "kr6/p7/8/8/8/8/8/7K w - - 0 1";
+    let game = overstep(bare, &RULES);
     assert_eq!((game.result(), game.reason), ("1/2-1/2", Reason::TimeForfeit));
+    let adjudication = Adjudication { rule_set: RuleSet::Fastchess, ..Adjudication::NONE };
+    assert_eq!(overstep(bare, &Rules { adjudication, ..RULES }).result(), "1-0");
 }
 
 #[test]

@@ -64,10 +64,12 @@ pub(super) fn warnings(
             warn(what, line);
         }
     }
-    let last = infos.iter().rev().find(|line| is_main(line) && !variation(line).is_empty());
+    let scored = |line: &&Vec<u8>| is_main(line) && words(line).any(|word| word == b"score");
+    let last = infos.iter().rev().find(scored);
     if let (Some(best), Some(line)) = (best, last)
         && !bounded(line)
-        && find_move(variation(line)[0], turn.legal, turn.castling()) != Some(best)
+        && let Some(first) = variation(line).first()
+        && find_move(first, turn.legal, turn.castling()) != Some(best)
     {
         let m = best.to_uci(turn.castling());
         warn(format!("Bestmove does not match beginning of last PV - move {m}"), line);
@@ -182,6 +184,10 @@ mod tests {
         assert_eq!(found(START, "d2d4", PvCheck::Legal, &[first, second]), mismatch);
         assert!(found(START, "e2e4", PvCheck::Legal, &[first, second]).is_empty());
         assert!(found(START, "d2d4", PvCheck::Legal, &[first, bound]).is_empty());
+        // Fastchess looks at the last score alone, which need not have a variation.
+        let bare = "info depth 3 score cp 1 nodes 10";
+        assert!(found(START, "d2d4", PvCheck::Legal, &[first, bare]).is_empty());
+        assert_eq!(found(START, "d2d4", PvCheck::Legal, &[first, "info depth 3 currmove d2d4"]), mismatch);
     }
 
     #[test]
