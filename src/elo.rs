@@ -183,7 +183,9 @@ impl fmt::Display for TestPlan {
         for row in &self.rows {
             let Expectation { pass, games } = row.expected;
             let games = grouped(games.round() as u64);
-            write!(f, "\n{:>+9.2}  {:>+9.2}  {:>6.2} %  {games:>11}", row.elo, row.nelo, 100.0 * pass)?;
+            // No -0.00.
+            let [elo, nelo] = [row.elo, row.nelo].map(|elo| (100.0 * elo).round() / 100.0 + 0.0);
+            write!(f, "\n{elo:>+9.2}  {nelo:>+9.2}  {:>6.2} %  {games:>11}", 100.0 * pass)?;
             if let Some(seen) = row.simulated {
                 let passes = format!("{:.2} ± {:.2} %", 100.0 * seen.pass, 100.0 * seen.pass_error);
                 let [games, median, most] =

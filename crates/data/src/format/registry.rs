@@ -391,7 +391,7 @@ pub fn help() -> String {
         let endings: Vec<String> = format.endings.iter().map(|ending| format!(".{ending}")).collect();
         let (endings, read) = (endings.join(", "), if format.write.is_none() { "read only" } else { "" });
         let about = [endings.as_str(), read].into_iter().filter(|text| !text.is_empty());
-        format!("  {:<9}{} ({})\n", format.name, format.doc, about.collect::<Vec<_>>().join("; "))
+        format!("  {:<11}{} ({})\n", format.name, format.doc, about.collect::<Vec<_>>().join("; "))
     };
     format!("Formats:\n{}", FORMATS.iter().map(line).collect::<String>())
 }
