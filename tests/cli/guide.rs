@@ -52,15 +52,37 @@ fn every_link_leads_to_a_file() {
 /// Runs the blocks of commands of a tutorial, in their order, in one empty folder.
 #[cfg(unix)]
 fn run(tutorial: &str) -> tempfile::TempDir {
+    played(tutorial).0
+}
+
+/// Runs a tutorial whose outputs no machine changes, and checks that they are those of the page, times apart.
+#[cfg(unix)]
+fn run_as_shown(tutorial: &str) -> tempfile::TempDir {
+    let (folder, outputs) = played(tutorial);
+    for (output, shown) in outputs {
+        let mut lines = output.lines().map(str::trim_end);
+        for line in shown.lines().filter(|line| !line.contains('…') && !is_timed(line)) {
+            assert!(lines.any(|other| other == line), "{tutorial}: `{line}` is not in\n{output}");
+        }
+    }
+    folder
+}
+
+fn is_timed(line: &str) -> bool {
+    line.contains("/s") || ["time ", "seconds ", "Total Time"].iter().any(|start| line.starts_with(start))
+}
+
+/// Plays a tutorial; each output with what the page shows of it.
+#[cfg(unix)]
+fn played(tutorial: &str) -> (tempfile::TempDir, Vec<(String, String)>) {
     use std::process::{Command, Stdio};
     let page = fs::read_to_string(format!("{DOCS}/guide/{tutorial}")).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let program = Path::new(env!("CARGO_BIN_EXE_patzer")).parent().unwrap();
     let path = format!("{}:{}", program.display(), std::env::var("PATH").unwrap());
-    let scripts: Vec<&str> =
-        page.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap()).collect();
-    assert!(!scripts.is_empty(), "{tutorial} has no commands");
-    for script in scripts {
+    let (mut outputs, fences) = (Vec::new(), page.split("```").collect::<Vec<_>>());
+    for (i, fence) in fences.iter().enumerate().skip(1).step_by(2) {
+        let Some(script) = fence.strip_prefix("sh\n") else { continue };
         if script.lines().any(|line| line.starts_with("cc ")) && !crate::net_emit::has("cc") {
             continue;
         }
@@ -69,8 +91,11 @@ fn run(tutorial: &str) -> tempfile::TempDir {
         command.env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"));
         let output = command.stdin(Stdio::null()).output().unwrap();
         assert!(output.status.success(), "{tutorial}: {script}{output:?}");
+        let shown = fences.get(i + 2).and_then(|fence| fence.strip_prefix("text\n")).unwrap_or_default();
+        outputs.push((String::from_utf8(output.stdout).unwrap(), shown.to_string()));
     }
-    folder
+    assert!(!outputs.is_empty(), "{tutorial} has no commands");
+    (folder, outputs)
 }
 
 #[test]
@@ -88,7 +113,7 @@ fn the_first_network_evaluates_in_c_as_in_patzer() {
 #[test]
 #[cfg(unix)]
 fn the_command_line_of_fastchess_and_its_translation_play_the_same_games() {
-    let folder = run("from-fastchess.md");
+    let folder = run_as_shown("from-fastchess.md");
     let results = |name: &str| -> Vec<String> {
         let games = fs::read_to_string(folder.path().join(name)).unwrap();
         games
@@ -106,7 +131,7 @@ fn the_command_line_of_fastchess_and_its_translation_play_the_same_games() {
 #[test]
 #[cfg(unix)]
 fn a_dataset_is_shared_with_its_rejects_and_its_card() {
-    let folder = run("share-dataset.md");
+    let folder = run_as_shown("share-dataset.md");
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     assert_eq!(read("rejects.pgn").matches("[Rejected ").count(), 2);
     let card = read("README.md");
@@ -118,7 +143,7 @@ fn a_dataset_is_shared_with_its_rejects_and_its_card() {
 #[test]
 #[cfg(unix)]
 fn the_books_lie_in_their_windows_and_the_test_plays_from_them() {
-    let folder = run("openings.md");
+    let folder = run_as_shown("openings.md");
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     let scores = |name: &str| -> Vec<i32> {
         let score = |line: &str| line.split("ce ").nth(1).unwrap().trim_end_matches(';').parse().unwrap();
