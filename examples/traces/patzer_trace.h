@@ -1,9 +1,11 @@
 /* Reads positions in the dialects of EPD, FEN and text that patzer writes, collects counts and writes traces. C99 and C++; no copyright is
  * claimed for this file: copy it into your engine.
  *
- *     static PatzerTrace trace;                        (patzer_clear(&trace) before each position)
+ *     static PatzerPosition position;                  (static, or = {0}: it counts the lines)
+ *     static PatzerTrace trace;
  *     while (patzer_read(stdin, &position)) {          FEN of six fields, and the result from White's side
- *         ... evaluate(position.fen), which calls patzer_count(&trace, INDEX, side, n) beside each weight ...
+ *         patzer_clear(&trace);
+ *         trace.eval = evaluate(position.fen);         which calls patzer_count(&trace, INDEX, side, n) beside each weight
  *         patzer_write(stdout, &position, &trace, phase);
  *     }
  *

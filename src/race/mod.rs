@@ -23,7 +23,7 @@ const CONFIDENCE: f64 = 0.95;
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer race a.nnue b.nnue c.nnue d.nnue --budget 4000          the best of four by halving, against each other\n  \
-    patzer race runs/*/new.nnue --confidence 0.9                   until the best is known with 90 %\n  \
+    patzer race *.nnue --confidence 0.9                   until the best is known with 90 %\n  \
     patzer race a.nnue b.nnue c.nnue --anchor base.nnue            each against the base alone\n  \
     patzer race a.nnue b.nnue c.nnue --confidence 0.9 --within 3   or a candidate within 3 Elo of the best\n  \
     patzer race --resume                                           go on after an interruption\n  \
