@@ -57,6 +57,10 @@ pub fn metadata_of(path: &Path, file: &ParquetMetaData, layout: Layout) -> (Meta
         (false, _) => metadata.resolved = None,
         (true, Some(_)) => {}
     }
+    // A teacher's name stays without its columns: it says where the scores come from.
+    if layout.taught {
+        metadata.teacher.get_or_insert_with(|| "as the file says".into());
+    }
     if layout.means != metadata.layout().means {
         metadata.dedupe = layout.means.then(|| Dedupe { keep: Keep::Mean, ..Dedupe::default() });
     }

@@ -178,6 +178,45 @@ fn reading_does_not_depend_on_threads_or_reused_memory() {
     }
 }
 
+/// Renames the key of the metadata and the mark of the footer's checksum, as if another program had written the file.
+fn without_metadata(path: &Path) {
+    let mut bytes = std::fs::read(path).unwrap();
+    // The length of the key comes before it.
+    for (old, new) in [(&b"\x06patzer"[..], &b"\x06others"[..]), (b"patzer crc32", b"others crc32")] {
+        let at = bytes.windows(old.len()).rposition(|some| some == old).unwrap();
+        bytes[at..at + new.len()].copy_from_slice(new);
+    }
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn optional_columns_survive_the_loss_of_the_metadata() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.parquet");
+    let leaf = Leaf { board: records(1)[0].board, turn: Color::Black, score: 7 };
+    let mut written = records(100);
+    for record in &mut written {
+        record.best = PackedMove(77);
+        record.wdl = Some(crate::Wdl { win: 300, draw: 500 });
+        record.mean = Some(crate::MeanResult { count: 3, sum: -1 });
+        record.leaf = Some(leaf);
+    }
+    let dedupe = Some(crate::dedupe::Dedupe { keep: crate::dedupe::Keep::Mean, ..Default::default() });
+    let (teacher, resolved) = (Some("engine".into()), Some("qsearch".into()));
+    let metadata = Metadata { teacher, resolved, dedupe, ..Metadata::new(vec![], vec![], 0) };
+    let mut writer = Writer::create(&path, metadata).unwrap();
+    writer.write(&written).unwrap();
+    writer.finish().unwrap();
+    without_metadata(&path);
+    let dataset = Dataset::open(&path).unwrap();
+    assert!(!dataset.has_provenance());
+    assert_eq!(dataset.metadata().layout(), Layout { resolved: true, means: true, taught: true });
+    let mut writer = Writer::create(&path, dataset.metadata().clone()).unwrap();
+    writer.write(&dataset.read_all().unwrap()).unwrap();
+    writer.finish().unwrap();
+    assert_eq!(Dataset::open(&path).unwrap().read_all().unwrap(), written);
+}
+
 #[test]
 fn an_error_names_the_file() {
     let folder = tempfile::tempdir().unwrap();
