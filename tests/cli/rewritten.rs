@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use patzer_data::{AnyReader, Record, flags};
@@ -256,17 +257,52 @@ fn readable_columns_are_added_and_ignored_on_reading() {
     assert!(String::from_utf8(output.stderr).unwrap().contains("--with: csv has no such columns"));
 }
 
+/// Cells as text, which tables take for numbers.
+fn write_table(path: &Path, names: &[&str], rows: &[Vec<&str>]) {
+    use parquet::data_type::ByteArrayType;
+    use parquet::file::writer::SerializedFileWriter;
+    let columns = names.iter().map(|name| format!("OPTIONAL BYTE_ARRAY {name} (UTF8);\n"));
+    let schema = format!("message table {{\n{}}}", columns.collect::<String>());
+    let schema = Arc::new(parquet::schema::parser::parse_message_type(&schema).unwrap());
+    let file = std::fs::File::create(path).unwrap();
+    let mut file = SerializedFileWriter::new(file, schema, Default::default()).unwrap();
+    let mut group = file.next_row_group().unwrap();
+    for column in 0..names.len() {
+        let levels: Vec<i16> = rows.iter().map(|row| i16::from(!row[column].is_empty())).collect();
+        let cells = rows.iter().map(|row| row[column]).filter(|cell| !cell.is_empty());
+        let cells: Vec<_> = cells.map(parquet::data_type::ByteArray::from).collect();
+        let mut writer = group.next_column().unwrap().unwrap();
+        writer.typed::<ByteArrayType>().write_batch(&cells, Some(&levels), None).unwrap();
+        writer.close().unwrap();
+    }
+    group.close().unwrap();
+    file.close().unwrap();
+}
+
 #[test]
-fn csv_carries_mean_results() {
+fn tables_carry_leaves_and_mean_results() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     let pgn: String =
         ["1-0", "0-1", "1-0"].map(|end| format!("[Result \"{end}\"]\n\n1. e4 e5 2. Nf3 {end}\n\n")).concat();
     std::fs::write(here.join("g.pgn"), pgn).unwrap();
     done(here, "extract g.pgn --duplicates mean -o means.parquet");
-    done(here, "data convert means.parquet -o means.csv");
-    done(here, "data convert means.csv -o back.parquet");
-    let before = positions(&here.join("means.parquet"));
+    done(here, "label means.parquet -o labelled.parquet");
+    done(here, "data convert labelled.parquet -o means.csv");
+    let csv = std::fs::read_to_string(here.join("means.csv")).unwrap();
+    let mut lines = csv.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let (names, rows) = (lines.next().unwrap(), lines.collect::<Vec<_>>());
+    write_table(&here.join("table.parquet"), &names, &rows);
+    let json = rows.iter().map(|row| {
+        let cells = names.iter().zip(row).map(|(name, cell)| format!("\"{name}\":\"{cell}\""));
+        format!("{{{}}}\n", cells.collect::<Vec<_>>().join(","))
+    });
+    std::fs::write(here.join("means.jsonl"), json.collect::<String>()).unwrap();
+    let before = positions(&here.join("labelled.parquet"));
     assert_eq!(before[0].mean.map(|mean| (mean.count, mean.sum)), Some((3, 1)));
-    assert!(positions(&here.join("back.parquet")) == before);
+    assert!(before[0].leaf.is_some());
+    for table in ["means.csv", "means.jsonl", "table.parquet"] {
+        done(here, &format!("data convert {table} -o back.parquet"));
+        assert!(positions(&here.join("back.parquet")) == before, "{table}");
+    }
 }

@@ -1,5 +1,8 @@
 //! JSON lines with a FEN each: tables of positions, and Lichess's evaluations (`lichess_db_eval.jsonl`), of which the
 //! deepest counts: its first line's score, from White's side, and first move.
+//!
+//! The keys of the first object say whether there are leaves and mean results. The first score or mate decides the side
+//! of all.
 
 use std::borrow::Cow;
 
@@ -8,7 +11,7 @@ use serde_json::{Map, Value};
 use super::any::PositionReader;
 use super::fen::LineError;
 use super::stream::Input;
-use super::table::{self, Columns, FEN, MATE_IN, RESULT, ROLES, SCORE, Table};
+use super::table::{self, Columns, FEN, LEAF, MATE_IN, MEAN, RESULT, ROLES, SCORE, Table};
 use crate::Record;
 use patzer_io::error::Result;
 
@@ -22,25 +25,40 @@ pub struct Reader {
     line: Vec<u8>,
     columns: Columns,
     table: Table,
+    /// Whether the first line waits in `line`.
+    waits: bool,
+    leaves: bool,
+    means: bool,
+    /// Whether scores speak for White, once a line has said it.
+    white: Option<bool>,
     announced: bool,
 }
 
 impl Reader {
-    pub fn new(input: Input) -> Reader {
-        let columns = input.columns.clone();
-        Reader { input, line: Vec::new(), columns, table: Table::default(), announced: false }
+    pub fn new(mut input: Input) -> Result<Reader> {
+        let (columns, mut line, mut waits) = (input.columns.clone(), Vec::new(), true);
+        while waits && line.is_empty() {
+            waits = input.line(&mut line)?;
+        }
+        let first: Map<String, Value> = serde_json::from_slice(&line).unwrap_or_default();
+        let has = |role| columns.names(role).any(|name| first.contains_key(name));
+        let (leaves, means) = (has(LEAF), has(MEAN));
+        let (table, white, announced) = (Table::default(), None, false);
+        Ok(Reader { input, line, columns, table, waits, leaves, means, white, announced })
     }
 
     fn record(&mut self) -> std::result::Result<Record, LineError> {
         let object: Map<String, Value> = serde_json::from_slice(&self.line)
             .map_err(|e| LineError::Fen(format!("is not a JSON object: {e}")))?;
         let evaluation = object.get("evals").map(deepest).transpose()?;
-        let value = |role: usize| -> Option<(&str, &Value)> {
+        let cell = |role: usize| -> Option<(&str, &Value)> {
             let cell = |name| Some((name, object.get(name).or_else(|| evaluation.as_ref()?.get(name))?));
-            self.columns.names(role).find_map(cell).filter(|(_, value)| !value.is_null())
+            self.columns.names(role).find_map(cell)
         };
-        let scored = value(SCORE).or_else(|| value(MATE_IN)).is_some();
-        let white = self.columns.white(value(SCORE).map(|(name, _)| name)).map_err(LineError::Fen)? && scored;
+        let value = |role: usize| cell(role).filter(|(_, value)| !value.is_null());
+        let score = cell(SCORE).map(|(name, _)| name);
+        self.white = side(&self.columns, self.white, score, value(MATE_IN).is_some())?;
+        let white = self.white.unwrap_or(false);
         if !std::mem::replace(&mut self.announced, true) {
             let known =
                 |key: &str| (0..ROLES.len()).any(|role| self.columns.names(role).any(|name| name == key));
@@ -54,7 +72,33 @@ impl Reader {
         if text(FEN).is_none() {
             return Err(LineError::Structure("no fen; name its key with --columns fen=NAME"));
         }
-        self.table.record(text, white)
+        let record = self.table.record(text, white)?;
+        const LATE: &str = "comes after lines without this key; add it to the first line, where null will do";
+        match () {
+            () if record.leaf.is_some() && !self.leaves => Err(LineError::Column("leaf", LATE)),
+            () if record.mean.is_some() && !self.means => Err(LineError::Column("mean_count", LATE)),
+            () => Ok(record),
+        }
+    }
+}
+
+/// Decides whether scores speak for White, by the name of a line's score or by its mate; the lines before must agree.
+fn side(
+    columns: &Columns,
+    before: Option<bool>,
+    score: Option<&str>,
+    mate: bool,
+) -> std::result::Result<Option<bool>, LineError> {
+    if score.is_none() && (before.is_some() || !mate) {
+        return Ok(before);
+    }
+    let white = columns.white(score).map_err(LineError::Fen)?;
+    match before {
+        Some(before) if before != white => Err(LineError::Fen(format!(
+            "its `{}` takes another side than the scores before; add side=white or side=mover to --columns",
+            score.unwrap_or(ROLES[MATE_IN].name)
+        ))),
+        _ => Ok(Some(white)),
     }
 }
 
@@ -75,13 +119,21 @@ fn deepest(evaluations: &Value) -> std::result::Result<Map<String, Value>, LineE
 
 impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        if !self.input.line(&mut self.line)? {
+        if !std::mem::take(&mut self.waits) && !self.input.line(&mut self.line)? {
             return Ok(false);
         }
         if !self.line.is_empty() {
             records.push(self.record().map_err(|reason| self.input.line_error(reason))?);
         }
         Ok(true)
+    }
+
+    fn resolved(&self) -> Option<String> {
+        self.leaves.then(|| "as the file says".into())
+    }
+
+    fn means(&self) -> bool {
+        self.means
     }
 }
 
@@ -93,7 +145,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Vec<Record>> {
         let text = std::io::Cursor::new(text.as_bytes().to_vec());
-        let mut reader = Reader::new(Input::of(Path::new("x"), Box::new(text))?);
+        let mut reader = Reader::new(Input::of(Path::new("x"), Box::new(text))?)?;
         let mut records = Vec::new();
         while reader.next_batch(&mut records)? {}
         Ok(records)
@@ -127,6 +179,54 @@ mod tests {
         for bad in ["[]", "{}", "{\"fen\":1}", "{\"fen\":\"x\",\"evals\":[]}", "{\"fen\":[]}"] {
             let error = read(&format!("{{\"fen\":\"{start}\"}}\n{bad}")).unwrap_err().to_string();
             assert!(error.starts_with("x: line 2: "), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_first_score_or_mate_decides_the_side_of_all() {
+        let start = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq - 0 1";
+        let scores = |lines: &[&str]| {
+            let lines = lines.iter().map(|line| format!("{{\"fen\":\"{start}\",{line}}}\n"));
+            let records = read(&lines.collect::<String>());
+            records.map(|records| records.iter().filter_map(|record| record.score).collect::<Vec<_>>())
+        };
+        assert_eq!(scores(&["\"score\":30", "\"mate\":3"]).unwrap(), [30, 31_995]);
+        assert_eq!(scores(&["\"score\":null,\"mate\":3", "\"score\":30"]).unwrap(), [31_995, 30]);
+        assert_eq!(scores(&["\"mate\":3", "\"cp\":30"]).unwrap(), [-31_994, -30]);
+        for mixed in [["\"mate\":3", "\"score\":30"], ["\"score\":30", "\"cp\":30"]] {
+            let error = scores(&mixed).unwrap_err().to_string();
+            assert!(error.starts_with("x: line 2: its `") && error.contains("another side"), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_says_whether_there_are_leaves_and_mean_results() {
+        let fen = "4k3/8/8/8/8/8/8/4K2R w K -";
+        let [plain, leaf, mean, none] = [
+            String::new(),
+            format!(",\"leaf\":\"{fen}\",\"leaf_score\":5"),
+            ",\"mean_count\":3,\"mean_sum\":-1".into(),
+            ",\"leaf\":null,\"mean_count\":null".into(),
+        ]
+        .map(|rest| format!("{{\"fen\":\"{fen}\"{rest}}}\n"));
+        let facts = |text: &str| {
+            let text = std::io::Cursor::new(text.as_bytes().to_vec());
+            let reader = Reader::new(Input::of(Path::new("x"), Box::new(text)).unwrap()).unwrap();
+            (reader.resolved().is_some(), reader.means())
+        };
+        assert_eq!(facts(&plain), (false, false));
+        assert_eq!(facts(&format!("\n \n{leaf}")), (true, false));
+        assert_eq!(facts(&mean), (false, true));
+        assert_eq!(facts(&none), (true, true));
+        let records = read(&format!("{none}{leaf}{mean}")).unwrap();
+        assert_eq!((records.len(), records[1].leaf.map(|leaf| leaf.score)), (3, Some(5)));
+        assert_eq!(records[2].mean.map(|mean| (mean.count, mean.sum)), Some((3, -1)));
+        for late in [leaf, mean] {
+            let error = read(&format!("{plain}{late}")).unwrap_err().to_string();
+            assert!(
+                error.starts_with("x: line 2: ") && error.contains("add it to the first line"),
+                "{error}"
+            );
         }
     }
 }

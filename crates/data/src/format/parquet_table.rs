@@ -150,4 +150,8 @@ impl PositionReader for Reader {
     fn resolved(&self) -> Option<String> {
         self.roles[table::LEAF].map(|_| "as the file says".into())
     }
+
+    fn means(&self) -> bool {
+        self.roles[table::MEAN].is_some()
+    }
 }

@@ -312,7 +312,7 @@ pub static FORMATS: &[Format] = &[
         dialect: None,
         companion: false,
         recognise: Some(jsonl::recognise),
-        read: Read::Stream(|input| Ok(Box::new(jsonl::Reader::new(input)))),
+        read: Read::Stream(|input| Ok(Box::new(jsonl::Reader::new(input)?))),
         write: None,
     },
     Format {
