@@ -192,6 +192,59 @@ fn a_killed_extraction_goes_on_to_the_same_bytes() {
 }
 
 #[test]
+fn a_resumable_extraction_writes_what_another_would() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let [a, _] = games(at);
+    for (plain, resumed) in [("a.epd.zst", "B.EPD.ZST"), ("a.bullet", "b.bullet")] {
+        done(at, &format!("extract {a} -q -o {plain}"));
+        std::fs::write(at.join(resumed), "an earlier one").unwrap();
+        std::fs::write(at.join(format!("{resumed}.sha256")), "of the earlier one").unwrap();
+        done(at, &format!("extract {a} -q --resume -o {resumed}"));
+        assert!(bytes(at, plain) == bytes(at, resumed), "{resumed}");
+    }
+    let companion = patzer_io::companion(&at.join("b.bullet")).unwrap();
+    assert_eq!(companion, Some(patzer_io::sha256(&bytes(at, "b.bullet"))));
+    assert!(!at.join("B.EPD.ZST.sha256").exists());
+}
+
+/// The file system of a link's target may be another than the link's.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_resumable_extraction_follows_a_link_to_another_file_system() {
+    let folder = tempfile::tempdir().unwrap();
+    let Ok(elsewhere) = tempfile::tempdir_in("/dev/shm") else { return };
+    let (at, target) = (folder.path(), elsewhere.path().join("x"));
+    let [a, _] = games(at);
+    std::os::unix::fs::symlink(&target, at.join("link")).unwrap();
+    std::fs::write(&target, "an earlier one").unwrap();
+    done(at, &format!("extract {a} -q --resume -o link"));
+    done(at, &format!("extract {a} -q -o whole"));
+    assert!(bytes(elsewhere.path(), "x") == bytes(at, "whole"));
+    assert_eq!(names(at), ["a.pgn", "b.pgn", "link", "whole"]);
+}
+
+#[test]
+fn a_second_run_leaves_the_progress_of_the_first() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let [a, b] = games(at);
+    let line = format!("extract {a} {b} --filter unique --memory 1M -q -o x --resume");
+    if !kill_at(at, &line.split_whitespace().collect::<Vec<_>>(), 2) {
+        return;
+    }
+    let lock = patzer_io::Lock::take(&at.join("x.partial")).unwrap();
+    if lock.is_none() {
+        return;
+    }
+    let before = ["journal", "positions"].map(|name| bytes(&at.join("x.partial"), name));
+    assert!(error(at, &line).contains("x.partial: in use by "));
+    assert!(before == ["journal", "positions"].map(|name| bytes(&at.join("x.partial"), name)));
+    drop(lock);
+    done(at, &line);
+}
+
+#[test]
 fn a_shuffle_depends_on_its_seed_alone() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

@@ -1,6 +1,6 @@
 //! Checkpoints of a run beside its output, from which a killed run resumes.
 //!
-//! The folder `NAME.partial` holds the positions that passed the filters (`positions`) and the journal: a line of JSON
+//! The folder `NAME.partial`, which a run locks, holds the positions that passed the filters (`positions`) and the journal: a line of JSON
 //! that identifies the run, and a line for each checkpoint, all with checksums. A checkpoint is written after
 //! everything it refers to is on disk, and an incomplete last line is ignored, so the run may be killed at any moment.
 
@@ -15,12 +15,11 @@ use super::super::spill_file::SpillFile;
 use super::super::{Metadata, Source};
 use super::scores::ScoreCounts;
 use super::{BadGame, Settings, Summary};
-use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
+use patzer_io::{Lock, checked_line};
 
 const JOURNAL: &str = "journal";
 const POSITIONS: &str = "positions";
-const DATASET: &str = "dataset";
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub(super) struct Checkpoint {
@@ -65,8 +64,8 @@ struct Identity {
 }
 
 pub(super) struct Journal {
-    output: PathBuf,
     folder: PathBuf,
+    _lock: Option<Lock>,
     file: File,
     last: Option<Checkpoint>,
     interval: u64,
@@ -95,7 +94,7 @@ impl Journal {
         name.push(".partial");
         let folder = PathBuf::from(name);
         std::fs::create_dir_all(&folder).map_err(|e| Error::create(&folder, e))?;
-        sweep(&folder).map_err(|e| Error::io(&folder, e))?;
+        let lock = Lock::take(&folder)?;
         let path = folder.join(JOURNAL);
         let fault = |e| Error::io(&path, e);
         let text = if path.exists() { std::fs::read(&path).map_err(fault)? } else { Vec::new() };
@@ -126,7 +125,7 @@ impl Journal {
         let file = File::options().append(true).open(&path).map_err(fault)?;
         let at = last.as_ref().map_or(0, |last| last.summary.positions_read);
         let interval = (settings.memory() as u64 / 256).clamp(1 << 14, 1 << 20);
-        let mut journal = Journal { output: output.to_path_buf(), folder, file, last, interval, at };
+        let mut journal = Journal { folder, _lock: lock, file, last, interval, at };
         if whole == 0 {
             journal.line(&identity)?;
         }
@@ -157,15 +156,8 @@ impl Journal {
         written.map_err(|e| Error::io(self.folder.join(JOURNAL), e))
     }
 
-    /// Where to write the dataset: beside the journal, where a later run finds what a killed one left.
-    pub(super) fn dataset(&self) -> PathBuf {
-        self.folder.join(DATASET)
-    }
-
+    /// Removes the folder, once the dataset is written.
     pub(super) fn finish(self) -> Result<()> {
-        // A symbolic link stays one: its target is replaced.
-        let target = std::fs::canonicalize(&self.output).unwrap_or_else(|_| self.output.clone());
-        std::fs::rename(self.dataset(), target).map_err(|e| Error::io(&self.output, e))?;
         std::fs::remove_dir_all(&self.folder).map_err(|e| Error::io(&self.folder, e))
     }
 }
@@ -179,17 +171,6 @@ fn parse<T: DeserializeOwned>(path: &Path, (number, line): (usize, &[u8])) -> Re
             "is damaged, or of an earlier version: its checksum differs; remove the folder to start again";
         Error::at(path, format!("line {number}"), reason)
     })
-}
-
-/// Removes the temporary files of a killed run.
-fn sweep(folder: &Path) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let entry = entry?;
-        if entry.file_name() != JOURNAL && entry.file_name() != POSITIONS {
-            std::fs::remove_file(entry.path())?;
-        }
-    }
-    Ok(())
 }
 
 fn stamp(path: &Path) -> Result<(PathBuf, u64, u128)> {

@@ -117,12 +117,7 @@ pub fn extract(
     let journal = journal.map(|output| Journal::open(output, files, &metadata, settings)).transpose()?;
     let folder = spill::folder_of(output);
     let resumes = journal.is_some();
-    let beside = journal.as_ref().map(|(journal, _)| journal.dataset());
-    let writer = output.map(|output| {
-        // The name of the output says the format, even where the dataset is first written elsewhere.
-        let target = Target { format: Some(settings.target.format(output)?), ..settings.target };
-        AnyWriter::create(beside.as_deref().unwrap_or(output), &target, &metadata)
-    });
+    let writer = output.map(|output| AnyWriter::create(output, &settings.target, &metadata));
     let output_stage = OutputStage::new(writer.transpose()?, &stages, &folder)?;
     let pool = BufferPool::default();
     let mut collector = Collector::new(files, settings, output_stage, stages.dedupe, journal, notice, &pool);

@@ -9,6 +9,7 @@ use flate2::write::GzEncoder;
 
 use super::any_writer::PositionWriter;
 use super::companion::{Hash, Hashed};
+use super::registry;
 use super::table::Columns;
 use crate::Record;
 use patzer_io::error::{Error, Result};
@@ -284,7 +285,7 @@ impl CompressedOutput {
     /// Creates a file, which appears under its name with [`CompressedOutput::commit`], and then perhaps its companion.
     pub fn create(path: &Path, level: Option<i32>, companion: bool) -> Result<CompressedOutput> {
         let output = Hashed::create(path, companion)?;
-        let encoder = match path.extension().and_then(|ending| ending.to_str()) {
+        let encoder = match registry::packing(path) {
             Some("zst") => {
                 let fault = |e| Error::io(path, e);
                 let mut encoder = zstd::Encoder::new(output, level.unwrap_or(LEVEL)).map_err(fault)?;
