@@ -134,6 +134,22 @@ fn every_game_is_kept_or_rejected() {
 }
 
 #[test]
+fn comments_between_tags_do_not_end_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let fen = "4k3/8/8/8/8/8/8/4K2R w K - 0 1";
+    let game = format!("[White \"a\"]\n; from a book\n[FEN \"{fen}\"]\n[Result \"1-0\"]\n\n1. Rh8+ 1-0\n\n");
+    fs::write(here.join("a.pgn"), game.repeat(2)).unwrap();
+    let summary = json(here, "games a.pgn -o b.pgn");
+    assert_eq!((&summary["games"], &summary["games_written"]), (&2.into(), &2.into()));
+    assert_eq!(fs::read_to_string(here.join("b.pgn")).unwrap(), game.repeat(2));
+    done(here, "games a.pgn --notation uci -o c.pgn");
+    let rewritten = format!("[White \"a\"]\n[FEN \"{fen}\"]\n[Result \"1-0\"]\n\n1. h1h8 1-0\n\n");
+    assert_eq!(fs::read_to_string(here.join("c.pgn")).unwrap(), rewritten.repeat(2));
+    assert_eq!(positions(here, "b.pgn").len(), 2);
+}
+
+#[test]
 fn filters_judge_games_and_their_positions() {
     let folder = tempfile::tempdir().unwrap();
     let games = fixture("games.pgn.zst");

@@ -34,9 +34,10 @@ enum Section {
     Comment,
 }
 
-/// Kind of a line outside comments; `starts` marks the first line of a game, `first` that of its movetext.
+/// Kind of a line outside comments; `Skipped` are lines before games and line comments between tags, `starts` marks the
+/// first line of a game, `first` that of its movetext.
 enum Line {
-    BeforeGames,
+    Skipped,
     Blank { event: bool },
     Tag { starts: bool },
     Movetext { starts: bool, first: bool },
@@ -199,7 +200,7 @@ impl GameSplitter {
         let (blank, event) = (content.is_empty(), content.starts_with(b"[Event "));
         let mut decided = true;
         match self.line_kind(content, event, after_blank) {
-            Line::BeforeGames => {}
+            Line::Skipped => {}
             Line::Blank { event } => self.section = Section::Tags { event, blank: true },
             Line::Tag { starts } => {
                 let inner = inner_event(content).map(|at| content[at..].len());
@@ -236,13 +237,14 @@ impl GameSplitter {
 
     fn line_kind(&self, content: &[u8], event: bool, after_blank: bool) -> Line {
         match self.section {
-            Section::BeforeGames if matches!(content.first(), None | Some(b';')) => Line::BeforeGames,
+            Section::BeforeGames if matches!(content.first(), None | Some(b';')) => Line::Skipped,
             Section::BeforeGames if looks_like_tag(content) => Line::Tag { starts: true },
             Section::BeforeGames => Line::Movetext { starts: true, first: true },
             Section::Tags { event, .. } if content.is_empty() => Line::Blank { event },
             Section::Tags { event: false, blank: false } if event => Line::Tag { starts: false },
             Section::Tags { .. } if event => Line::Tag { starts: true },
             Section::Tags { .. } if looks_like_tag(content) => Line::Tag { starts: false },
+            Section::Tags { blank: false, .. } if content.starts_with(b";") => Line::Skipped,
             Section::Tags { .. } => Line::Movetext { starts: false, first: true },
             Section::Movetext if is_tag(content) => Line::Tag { starts: true },
             Section::Movetext if after_blank && !content.is_empty() && self.is_over(content) => {

@@ -64,6 +64,11 @@ fn games_start_where_their_text_says() {
             "[Event \"a\"]\n\n1. e4 {[Event \"x\"] [Event \"y\"] } { [Event \"z\"]} {[Event \"b\"] {\n\n*",
             &[1, 3],
         ),
+        // A comment between tags is no movetext, whatever it holds.
+        ("[Event \"a\"]\n; [Event \"x\"]\n[FEN \"y\"]\n;{\n\n1. e4 *\n\n[Event \"b\"]\n\n*", &[1, 8]),
+        ("; x\n[White \"a\"]\n; x\n[Event \"b\"]\n; x\n1. e4 *\n[Event \"b\"]\n\n*", &[2, 7]),
+        // After a blank line it belongs to the movetext.
+        ("[Event \"a\"]\n\n; x\n[Event \"b\"]\n\n*", &[1, 4]),
         // Braces in tags and line comments are ignored.
         ("[Event \"{\"]\n\n1. e4 ; {\n% {\n*\n\n[Event \"b\"]\n\n*\n", &[1, 7]),
     ] {
