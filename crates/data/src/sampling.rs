@@ -17,16 +17,19 @@ pub fn per_game(records: &mut Vec<Record>, most: usize, seed: u64) {
     let seed = mix(seed, PER_GAME);
     let draw = |s: &Record| mix(seed, u64::from(s.game) << 16 | u64::from(s.ply));
     let mut kept = Vec::with_capacity(records.len());
-    let mut numbers = Vec::new();
+    let mut drawn = Vec::new();
     for game in records.chunk_by(|a, b| a.game == b.game) {
         if game.len() <= most {
             kept.extend_from_slice(game);
             continue;
         }
-        numbers.clear();
-        numbers.extend(game.iter().map(draw));
-        numbers.sort_unstable();
-        kept.extend(game.iter().filter(|s| numbers[..most].contains(&draw(s))));
+        drawn.clear();
+        // Formats without plies give equal numbers, so the place in the game decides.
+        drawn.extend((0u64..).zip(game).map(|(place, s)| (draw(s), mix(draw(s), place), place)));
+        drawn.sort_unstable();
+        drawn.truncate(most);
+        drawn.sort_unstable_by_key(|(_, _, place)| *place);
+        kept.extend(drawn.iter().map(|(_, _, place)| game[*place as usize]));
     }
     *records = kept;
 }
@@ -116,6 +119,33 @@ impl<T> Thinned<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::columns::EMPTY;
+
+    /// The sample by plain search, for positions of distinct plies.
+    fn by_search(game: &[Record], most: usize, seed: u64) -> Vec<Record> {
+        let draw = |s: &Record| mix(mix(seed, PER_GAME), u64::from(s.game) << 16 | u64::from(s.ply));
+        let smaller = |s: &Record| game.iter().filter(|other| draw(other) < draw(s)).count();
+        game.iter().filter(|s| smaller(s) < most).copied().collect()
+    }
+
+    #[test]
+    fn a_game_keeps_the_smallest_numbers_and_no_more_where_plies_are_equal() {
+        let game = |ply: fn(u16) -> u16| -> Vec<Record> {
+            (0..200).map(|n| Record { ply: ply(n), fullmove: n, game: 7, ..EMPTY }).collect()
+        };
+        for (most, seed) in [(1, 0), (10, 1), (199, 2), (200, 3), (300, 4)] {
+            let mut distinct = game(|n| n);
+            let expected = by_search(&distinct, most, seed);
+            per_game(&mut distinct, most, seed);
+            assert_eq!(distinct, expected);
+            let mut equal = game(|_| 0);
+            per_game(&mut equal, most, seed);
+            assert_eq!(equal.len(), most.min(200));
+            assert!(equal.is_sorted_by(|a, b| a.fullmove < b.fullmove));
+            // Drawn from the whole game.
+            assert!(most != 10 || equal[9].fullmove > 100);
+        }
+    }
 
     #[test]
     fn a_thinned_stream_is_spread_over_all_of_it() {
