@@ -3,7 +3,7 @@
 
 use shakmaty::Color;
 
-use crate::format::operations::{Operations, quoted};
+use crate::format::operations::{self, Operations};
 use patzer_chess::PackedBoard;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,8 +122,7 @@ fn outcome(rest: &[u8]) -> Option<(f32, Option<f32>)> {
     };
     let inside = &rest[mark + 1..];
     match rest[mark] {
-        b'"' => quoted(rest).find_map(result).map(|result| (result, None)),
-        b'[' => result(inside.split(|byte| *byte == b']').next()?).map(|result| (result, None)),
+        b'"' | b'[' => operations::result(rest, result).map(|result| (result, None)),
         _ => {
             let mut fields = inside.split(|byte| *byte == b'|');
             let first = fields.next()?;
@@ -168,6 +167,11 @@ mod tests {
             (" 3 40 | -25 | 1.0", 1.0, Some(-25.0)),
             (" bm Ne2; c9 \"0-1\";", 0.0, None),
             (" id \"1\"; c9 \"0-1\";", 0.0, None),
+            (" c0 \"1\"; c9 \"0-1\";", 0.0, None),
+            (" c0 \"see [1] p. 3\"; c9 \"0-1\";", 0.0, None),
+            (" c9 \"0-1\"; c0 \"[1]\";", 0.0, None),
+            (" c0 \"1\"; [0.5]", 0.5, None),
+            (" c0 \"a | b\"; \"0-1\"", 0.0, None),
             (" hmvc 2; ce 34; c9 \"0-1\";", 0.0, Some(-34.0)),
             (" 0 1 ce 34; c9 \"0-1\";", 0.0, Some(-34.0)),
             (" c9 \"0-1\"; ce -34; acd 9", 0.0, Some(34.0)),
@@ -198,6 +202,8 @@ mod tests {
             ("4k3/8/8/8/8/8/8/4K3 w - - 0 1", "no result"),
             ("4k3/8/8/8/8/8/8/4K3 w - - [2.0]", "no result"),
             ("4k3/8/8/8/8/8/8/4K3 w - - c9 \"?\";", "no result"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - c0 \"1\"; c9 \"*\";", "no result"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - [1.0", "no result"),
             ("4k3/8/8/8/8/8/8/4K3 w - - ce 1.5; c9 \"1-0\";", "not a number in range"),
         ] {
             assert!(parse(text.as_bytes()).unwrap_err().contains(reason), "{text}");

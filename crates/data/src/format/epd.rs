@@ -6,7 +6,7 @@ use shakmaty::{Chess, Color};
 
 use super::any::PositionReader;
 use super::fen::LineError;
-use super::operations::{Operations, quoted};
+use super::operations::{self, Operations};
 use super::stream::Input;
 use super::{fen, replay};
 use crate::{Record, notices};
@@ -121,13 +121,8 @@ fn outcome(rest: &str) -> std::result::Result<(Option<i16>, i8), &'static str> {
         let (score, result) = rest.split_once('|').ok_or(NO_RESULT)?;
         return Ok((Some(score.trim().parse().map_err(|_| NO_SCORE)?), result_of(result).ok_or(NO_RESULT)?));
     }
-    if let Some(at) = rest.find('[') {
-        let inside = rest[at + 1..].split_once(']').and_then(|(inside, _)| result_of(inside));
-        return Ok((None, inside.ok_or(NO_RESULT)?));
-    }
-    let result = match rest.contains('"') {
-        // The first quoted result: other operations may precede c9.
-        true => quoted(rest.as_bytes()).find_map(|text| result_of(std::str::from_utf8(text).ok()?)),
+    let result = match rest.contains(['"', '[']) {
+        true => operations::result(rest.as_bytes(), |text| result_of(std::str::from_utf8(text).ok()?)),
         false => result_of(rest.trim_end_matches(';')),
     };
     Ok((None, result.ok_or(NO_RESULT)?))

@@ -57,18 +57,35 @@ impl Operations {
     }
 }
 
-/// The quoted operands of operations other than `id`, whose names of positions may look like results.
-pub fn quoted(rest: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mut parts = rest.split(|byte| *byte == b'"');
-    let pairs = std::iter::from_fn(move || Some((parts.next()?, parts.next()?)));
-    pairs.filter(|(before, _)| !names(before)).map(|(_, text)| text)
+/// Reads the result among quotes and brackets: the operand of `c9`, else the text in brackets outside quotes, else the
+/// first quoted text that is a result. `id` has none, since names of positions may look like results.
+pub fn result<T>(rest: &[u8], read: impl Fn(&[u8]) -> Option<T>) -> Option<T> {
+    if let Some((_, text)) = quoted(rest).find(|(before, _)| ends_with_code(before, b"c9")) {
+        return read(text);
+    }
+    if let Some(text) = bracketed(rest) {
+        return read(text);
+    }
+    let mut others = quoted(rest).filter(|(before, _)| !ends_with_code(before, b"id"));
+    others.find_map(|(_, text)| read(text))
 }
 
-/// Whether the last word is the code `id`.
-fn names(before: &[u8]) -> bool {
-    let before = before.trim_ascii_end();
-    let code = before.strip_suffix(b"id");
-    code.is_some_and(|rest| rest.last().is_none_or(|byte| byte.is_ascii_whitespace() || *byte == b';'))
+/// Texts in quotes, each with the text between it and the one before.
+fn quoted(rest: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
+    let mut parts = rest.split(|byte| *byte == b'"');
+    std::iter::from_fn(move || Some((parts.next()?, parts.next()?)))
+}
+
+/// The first text in brackets outside quotes; empty if it is not closed.
+fn bracketed(rest: &[u8]) -> Option<&[u8]> {
+    let mut outside = rest.split(|byte| *byte == b'"').step_by(2);
+    let inside = outside.find_map(|part| memchr::memchr(b'[', part).map(|at| &part[at + 1..]))?;
+    Some(&inside[..memchr::memchr(b']', inside).unwrap_or(0)])
+}
+
+fn ends_with_code(before: &[u8], code: &[u8]) -> bool {
+    let rest = before.trim_ascii_end().strip_suffix(code);
+    rest.is_some_and(|rest| rest.last().is_none_or(|byte| byte.is_ascii_whitespace() || *byte == b';'))
 }
 
 /// The score of centipawns by the standard, with mates as the datasets have them.
@@ -104,12 +121,24 @@ mod tests {
     }
 
     #[test]
-    fn names_of_positions_are_no_results() {
-        let texts = |rest: &'static str| quoted(rest.as_bytes()).collect::<Vec<_>>();
-        assert_eq!(texts(" id \"1\"; c9 \"0-1\";"), [b"0-1"]);
-        assert_eq!(texts("c0 \"a\";id \"0\";valid \"1-0\""), [&b"a"[..], b"1-0"]);
-        assert_eq!(texts(" \"1/2-1/2\""), [b"1/2-1/2"]);
-        assert!(texts("c9 1-0").is_empty());
+    fn results_are_those_of_c9_then_in_brackets_then_in_quotes() {
+        let read = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<u8>().ok();
+        for (rest, expected) in [
+            (" id \"1\"; c9 \"2\";", Some(2)),
+            (" c0 \"1\"; c9 \"2\";", Some(2)),
+            (" c0 \"see [1] p. 3\"; c9 \"2\";", Some(2)),
+            (" c9 \"2\"; [1]", Some(2)),
+            (" c9 \"*\"; c0 \"1\";", None),
+            (" c0 \"1\"; [2]", Some(2)),
+            (" c0 \"see [1]\"; \"2\"", Some(2)),
+            (" [2", None),
+            (" c0 \"a\";id \"0\";valid \"2\"", Some(2)),
+            (" c99 \"2\"", Some(2)),
+            (" \"2\"", Some(2)),
+            (" c9 2", None),
+        ] {
+            assert_eq!(result(rest.as_bytes(), read), expected, "{rest}");
+        }
     }
 
     #[test]
