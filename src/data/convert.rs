@@ -128,10 +128,12 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     let rows = readers.iter().map(AnyReader::rows).sum::<Option<u64>>().unwrap_or(0);
     let bar = ui.progress("converting", rows);
     let mut outcome = Outcome { inputs: readers.len(), ..Outcome::default() };
-    let (mut games, mut batch) = (0u32, Vec::new());
+    // One more than the highest game number so far, including games without positions.
+    let (mut games, mut batch) = (0u64, Vec::new());
     let wanted = writer.extra();
     for mut reader in readers {
         let first = games;
+        games += reader.metadata().games();
         let mut extra = ExtraRows::of(reader.path(), reader.metadata(), &wanted)?;
         while reader.next_batch(&mut batch)? {
             if interrupt::requested() {
@@ -140,8 +142,11 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
             bar.inc(batch.len() as u64);
             outcome.positions_read += batch.len() as u64;
             for sample in &mut batch {
-                sample.game = sample.game.wrapping_add(first);
-                games = games.max(sample.game.wrapping_add(1));
+                let game = first + u64::from(sample.game);
+                games = games.max(game + 1);
+                sample.game = u32::try_from(game).map_err(|_| {
+                    Error::data(reader.path(), "its games cannot be numbered on: there are 2^32 in all")
+                })?;
             }
             let mut rows = extra.as_mut().map(|extra| extra.take(batch.len())).transpose()?;
             let mut kept = Vec::new();
@@ -196,6 +201,7 @@ fn together(readers: &[AnyReader], pipeline: &Pipeline, licence: &Option<String>
             metadata.filters.push(filter);
         }
     }
+    metadata.forget_shared(all());
     let mut resolved: Vec<&str> = all().filter_map(|metadata| metadata.resolved.as_deref()).collect();
     let complete = resolved.len() == readers.len();
     if !complete && !resolved.is_empty() {

@@ -84,6 +84,20 @@ fn datasets_of_several_files_merge_to_that_of_all() {
     done(at, &format!("extract {b} -q -o b"));
     done(at, "data merge a b -q -o merged");
     assert!(bytes(at, "merged") == bytes(at, "whole"));
+    done(at, "data convert a b -q -o converted");
+    assert!(bytes(at, "converted") == bytes(at, "whole"));
+    // Games without positions have numbers too.
+    let few = "--filter piece_count --filter-set piece_count.max=6";
+    done(at, &format!("extract {a} {few} -q -o few"));
+    let metadata = |name: &str| Dataset::open(&at.join(name)).unwrap().metadata().clone();
+    let last = Dataset::open(&at.join("few")).unwrap().read_all().unwrap().last().map(|record| record.game);
+    assert!(last < Some(metadata("few").sources[0].games.unwrap() as u32 - 1));
+    done(at, "data convert few b -q -o converted");
+    done(at, "data merge few b -q -o merged");
+    assert!(bytes(at, "converted") == bytes(at, "merged"));
+    // Numbers of a file that joins twice say no more which file it is.
+    done(at, "data convert a few -q -o converted");
+    assert_eq!(metadata("converted").sources.iter().map(|s| s.games).collect::<Vec<_>>(), [None]);
     // Duplicates go across the parts, and the first stays.
     let unique = json(at, "data merge a b --duplicates first --json -q -o unique");
     done(at, &format!("extract {a} {b} --duplicates first -q -o expected"));

@@ -165,9 +165,8 @@ fn metadata(parts: &[RowGroups], together: bool, settings: &OutputSettings) -> M
     let all = || parts.iter().map(RowGroups::metadata);
     let mut merged = Metadata::joined(all());
     merged.resolved.clone_from(&parts[0].metadata().resolved);
-    if !together && merged.sources.len() < all().map(|m| m.sources.len()).sum() {
-        // Two datasets have games of the same file, so game numbers no longer identify the file.
-        merged.sources.iter_mut().for_each(|source| source.games = None);
+    if !together {
+        merged.forget_shared(all());
     }
     merged.filters.extend(settings.describe());
     if !settings.describe().is_empty() {
@@ -220,7 +219,7 @@ fn concatenate<P: FnMut(u64)>(parts: &mut [RowGroups], batcher: &mut Batcher<P>)
     for part in parts {
         let (first, path) = (next, part.path().to_path_buf());
         let mut extra = batcher.extra_of(part)?;
-        next += part.metadata().account.as_ref().map_or(0, |account| account.games);
+        next += part.metadata().games();
         part.for_each(|mut records| {
             for record in &mut records {
                 let game = first + u64::from(record.game);

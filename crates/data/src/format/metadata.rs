@@ -161,6 +161,21 @@ impl Metadata {
         joined
     }
 
+    /// Forgets the numbers of games of the sources that `parts` share: game numbers no longer identify the file.
+    pub fn forget_shared<'a>(&mut self, parts: impl Iterator<Item = &'a Metadata>) {
+        if self.sources.len() < parts.map(|part| part.sources.len()).sum() {
+            self.sources.iter_mut().for_each(|source| source.games = None);
+        }
+    }
+
+    /// Number of games read into the dataset, as far as the metadata knows, those without positions included.
+    pub fn games(&self) -> u64 {
+        let sources = self.sources.iter().map(|source| source.games).sum::<Option<u64>>();
+        let account = self.account.as_ref().map_or(0, |account| account.games);
+        // A shard counts its own games, and numbers them among all.
+        account.max(sources.unwrap_or(0))
+    }
+
     /// What is known of a file without metadata.
     pub fn of_file(path: &Path) -> Metadata {
         let about = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
