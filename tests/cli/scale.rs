@@ -239,6 +239,26 @@ fn a_resumable_extraction_follows_a_link_to_another_file_system() {
 }
 
 #[test]
+fn games_without_tags_make_a_file_of_games_whoever_parses_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    std::fs::write(at.join("few.pgn"), "1. e4 e5 1-0\n\n").unwrap();
+    let shuffled = "1. Nf3 Nf6 2. Ng1 Ng8 3. Nf3 Nf6 4. Ng1 Ng8 1/2-1/2\n\n";
+    std::fs::write(at.join("many.pgn"), shuffled.repeat(20_000)).unwrap();
+    for line in ["extract few.pgn --shard 2/2 -o x", "games few.pgn --shard 2/2 -o x.pgn"] {
+        done(at, &format!("{line} -q"));
+    }
+    let line = "extract few.pgn many.pgn --memory 1M -q -o x --resume";
+    std::fs::remove_file(at.join("x")).unwrap();
+    kill_at(at, &line.split_whitespace().collect::<Vec<_>>(), 3);
+    done(at, line);
+    done(at, &line.replace("-o x --resume", "-o whole"));
+    assert!(bytes(at, "x") == bytes(at, "whole"));
+    std::fs::write(at.join("none.pgn"), "no game\n\nat all\n").unwrap();
+    assert!(error(at, "extract none.pgn --shard 2/2 -o y").contains("holds no games in PGN"));
+}
+
+#[test]
 fn a_second_run_leaves_the_progress_of_the_first() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

@@ -111,6 +111,12 @@ impl ReasonCounts {
     }
 }
 
+/// Whether a game that is not selected shows that its file holds games: it has tags, or else a first ply.
+pub(crate) fn is_game(chunk: &Chunk, span: &GameSpan) -> bool {
+    let parses = || Parser::default().parse(&chunk.text, span, 0, &mut Vec::new()).plausible;
+    span.movetext > span.start || parses()
+}
+
 pub(super) struct ChunkParser<'a> {
     pub(super) filters: &'a FilterSet,
     pub(super) settings: &'a Settings,
@@ -158,8 +164,7 @@ impl ChunkParser<'_> {
         for (index, span) in chunk.games.iter().enumerate() {
             let number = chunk.number + index as u64;
             if !self.selects(number) {
-                // Another shard parses this game; its tags suffice to recognise a file of games.
-                block.plausible |= span.movetext > span.start;
+                block.plausible = block.plausible || is_game(chunk, span);
                 continue;
             }
             block.games += 1;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::Record;
-use super::super::extract::{NO_RESULT, ReasonCounts};
+use super::super::extract::{NO_RESULT, ReasonCounts, is_game};
 use super::super::filter::{FilterSet, GameTags};
 use super::super::rejects;
 use super::{BAD_GAME, POSITIONS, Settings, Unique};
@@ -73,8 +73,7 @@ impl Selector<'_> {
         for (index, span) in chunk.games.iter().enumerate() {
             let number = chunk.number + index as u64;
             if self.settings.shard.is_some_and(|shard| !shard.has(number)) {
-                // Its tags suffice to recognise a file of games.
-                selected.plausible |= span.movetext > span.start;
+                selected.plausible = selected.plausible || is_game(chunk, span);
                 continue;
             }
             selected.games += 1;
