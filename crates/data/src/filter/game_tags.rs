@@ -91,7 +91,11 @@ fn seconds(text: &str) -> Option<f64> {
 }
 
 fn end(text: &str) -> Option<End> {
+    // A player's name comes before, and may hold any word.
+    const REASONS: [&str; 4] = [" won by ", " won on ", " won - ", " drawn by "];
     const WORDS: &[(End, &[&str])] = &[
+        // `timeout vs insufficient material`.
+        (End::Board, &["vs insufficient"]),
         (End::TimeForfeit, &["time forfeit", "on time", "timeout", "time out"]),
         (End::IllegalMove, &["illegal", "rules infraction", "invalid"]),
         (End::Disconnect, &["abandon", "disconnect", "stall", "crash", "forfeit"]),
@@ -100,6 +104,8 @@ fn end(text: &str) -> Option<End> {
         (End::Board, &["normal", "mate", "repetition", "fifty", "50", "insufficient", "agree", "resign"]),
     ];
     let text = text.to_ascii_lowercase();
+    let reason = REASONS.iter().filter_map(|words| text.rfind(words).map(|at| at + words.len() - 3)).max();
+    let text = &text[reason.unwrap_or(0)..];
     WORDS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word))).map(|(end, _)| *end)
 }
 
@@ -123,6 +129,13 @@ mod tests {
             ("time forfeit", End::TimeForfeit),
             ("Time forfeit", End::TimeForfeit),
             ("dinko72 won on time", End::TimeForfeit),
+            ("CrashTest won by resignation", End::Board),
+            ("StallionKing won by checkmate", End::Board),
+            ("Timeout99 won by resignation", End::Board),
+            ("Timeout99 won - game abandoned", End::Disconnect),
+            ("Normal won on time", End::TimeForfeit),
+            ("Game drawn by timeout vs insufficient material", End::Board),
+            ("Game drawn by agreement", End::Board),
             ("illegal move", End::IllegalMove),
             ("Rules infraction", End::IllegalMove),
             ("stalled connection", End::Disconnect),
