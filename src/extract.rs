@@ -109,7 +109,8 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "TEXT")]
     licence: Option<String>,
 
-    /// Write every game that gives no position to a PGN file, its reason in the tag Rejected
+    /// Write games that are broken, without result or moves, of another variant or dropped by a filter of games to a PGN
+    /// file, each with its reason in the tag Rejected
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "dry_run"])]
     rejects: Option<PathBuf>,
 

@@ -95,6 +95,25 @@ fn the_part_before_a_fault_is_kept_if_asked_for() {
 }
 
 #[test]
+fn a_game_is_rejected_or_gives_positions() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let [late, none, early, sound] = ["1. e4 e5 2. Kg3", "", "1. Ke3", "1. e4"]
+        .map(|moves| format!("[Result \"1-0\"]\n\n{moves} 1-0\n\n"));
+    std::fs::write(at.join("x.pgn"), format!("{late}{none}{early}{sound}")).unwrap();
+    let rejected = |more: &[&str]| {
+        let args = [&["extract", "x.pgn", "--rejects", "r.pgn", "-q"], more].concat();
+        assert!(patzer(at, &args).status.success());
+        let text = std::fs::read_to_string(at.join("r.pgn")).unwrap();
+        let reasons = text.lines().filter_map(|line| line.strip_prefix("[Rejected \""));
+        reasons.map(|reason| reason.trim_end_matches("\"]").to_string()).collect::<Vec<_>>()
+    };
+    let illegal = |at: &str| format!("illegal or ambiguous move {at}");
+    assert_eq!(rejected(&[]), [illegal("2. Kg3"), "no_positions".into(), illegal("1. Ke3")]);
+    assert_eq!(rejected(&["--keep-partial"]), ["no_positions".into(), illegal("1. Ke3")]);
+}
+
+#[test]
 fn what_is_odd_but_right_is_read() {
     let (samples, summary, _) = extract("games_dialects.pgn", &[]);
     assert_eq!(summary["games"], 9);

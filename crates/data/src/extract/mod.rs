@@ -62,7 +62,7 @@ pub struct Settings {
     pub licence: Option<String>,
     /// Read the visits of moves in comments, into the column [`visits`].
     pub visits: bool,
-    /// File for the games that give no position, each with its reason in a tag.
+    /// File for the games that are refused or have no position, each with its reason in a tag.
     pub rejects: Option<PathBuf>,
 }
 

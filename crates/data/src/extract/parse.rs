@@ -176,9 +176,12 @@ impl ChunkParser<'_> {
             block.read += positions;
             block.null_moves += u64::from(game.null_moves);
             if let Some(fault) = chunk.cut(index).or(game.error) {
-                self.reject(&mut block, chunk, span, &fault.reason);
+                let drops = !settings.keep_partial || game.result.is_none() || positions == 0;
+                if drops {
+                    self.reject(&mut block, chunk, span, &fault.reason);
+                }
                 block.bad.push((chunk.first + index as u64, fault));
-                if !settings.keep_partial || game.result.is_none() {
+                if drops {
                     block.dropped.add(BAD_GAME, positions);
                     block.truncate(first);
                     continue;
@@ -212,6 +215,10 @@ impl ChunkParser<'_> {
                 block.dropped.add(reason, positions);
                 block.truncate(first);
                 self.reject(&mut block, chunk, span, reason);
+                continue;
+            }
+            if positions == 0 {
+                self.reject(&mut block, chunk, span, "no_positions");
                 continue;
             }
             block.filter(first, filters, &tags);
