@@ -133,6 +133,32 @@ fn every_game_is_kept_or_rejected() {
     assert!(kept.ends_with(&format!("{}\n\n", all.trim())));
 }
 
+/// The second game has no tags, and no result separates it from the first.
+#[test]
+fn games_without_tags_stay_games_of_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    for (first, second, apart) in [
+        ("[Result \"1-0\"]\n\n1. e4 e5", "1. d4 d5 0-1", false),
+        ("[Result \"1-0\"]\n\n1. e4 e5 1-0 ; a note", "1. d4 d5 0-1", false),
+        ("1. e4 e5 1-0", "{a note} 1. d4 d5 0-1", false),
+        ("1. e4 e5 1-0", "1. d4 d5 0-1", true),
+        ("[Result \"1-0\"]\n\n1. e4 e5", "[Result \"0-1\"]\n\n1. d4 d5", true),
+    ] {
+        fs::write(here.join("a.pgn"), first).unwrap();
+        fs::write(here.join("b.pgn"), second).unwrap();
+        done(here, "games a.pgn b.pgn -o c.pgn");
+        let tag = if apart { "" } else { "[Event \"?\"]\n\n" };
+        let text = fs::read_to_string(here.join("c.pgn")).unwrap();
+        assert_eq!(text, format!("{first}\n\n{tag}{second}\n\n"));
+        let results: Vec<i8> = positions(here, "c.pgn").iter().map(|record| record.result).collect();
+        assert_eq!(results, [1, 1, -1, -1]);
+        let summary = json(here, "games a.pgn b.pgn --per-file 1 -o d.pgn");
+        assert_eq!(summary["games_written"], 2);
+        assert_eq!(fs::read_to_string(here.join("d-0002.pgn")).unwrap(), format!("{second}\n\n"));
+    }
+}
+
 #[test]
 fn comments_between_tags_do_not_end_them() {
     let folder = tempfile::tempdir().unwrap();

@@ -41,7 +41,7 @@ pub use record::{FAR, Leaf, MeanResult, Placeholders, Record, Wdl, flags};
 pub use rewrite::{Part, Rewrite, result_text};
 pub use scoring::{EvalSide, Factor, PerSource, ScoreOptions, Scoring};
 pub use source::{Chunk, Event, Reader};
-pub use split::{GameSpan, GameSplitter};
+pub use split::{GameSpan, GameSplitter, is_over, may_begin};
 pub use survey::{Surveyed, SurveyedReader};
 pub use tags::Tags;
 pub use tally::{ScoreTally, Sums, UnreadComment};

@@ -247,7 +247,7 @@ impl GameSplitter {
             Section::Tags { blank: false, .. } if content.starts_with(b";") => Line::Skipped,
             Section::Tags { .. } => Line::Movetext { starts: false, first: true },
             Section::Movetext if is_tag(content) => Line::Tag { starts: true },
-            Section::Movetext if after_blank && !content.is_empty() && self.is_over(content) => {
+            Section::Movetext if after_blank && self.is_over(content) => {
                 Line::Movetext { starts: true, first: true }
             }
             _ => Line::Movetext { starts: false, first: false },
@@ -255,12 +255,7 @@ impl GameSplitter {
     }
 
     fn is_over(&self, content: &[u8]) -> bool {
-        if matches!(content[0], b'{' | b';' | b'(') {
-            return false;
-        }
-        let before = self.text[self.current.movetext.min(self.scanned)..self.scanned].trim_ascii_end();
-        let token = before.iter().rposition(|b| b.is_ascii_whitespace() || matches!(b, b'}' | b')'));
-        result(&before[token.map_or(0, |at| at + 1)..]).is_some()
+        may_begin(content) && is_over(&self.text[self.current.movetext.min(self.scanned)..self.scanned])
     }
 
     /// Whether the comment around a place is closed before another one opens; `None` if more text is needed.
@@ -327,6 +322,18 @@ impl GameSplitter {
     fn finish_game(&mut self, end: usize) {
         self.games.push(GameSpan { movetext: self.current.movetext.min(end), end, ..self.current });
     }
+}
+
+/// Tests whether movetext ends with its result, after which text without tags may be a game of its own.
+pub fn is_over(movetext: &[u8]) -> bool {
+    let text = movetext.trim_ascii_end();
+    let token = text.iter().rposition(|b| b.is_ascii_whitespace() || matches!(b, b'}' | b')'));
+    result(&text[token.map_or(0, |at| at + 1)..]).is_some()
+}
+
+/// Tests whether text without tags may begin a game after another: comments and variations belong to the one before.
+pub fn may_begin(text: &[u8]) -> bool {
+    !matches!(text.first(), None | Some(b'{' | b';' | b'('))
 }
 
 /// Position of an `[Event` tag inside another tag whose end was lost.

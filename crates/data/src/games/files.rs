@@ -11,6 +11,8 @@ pub(super) struct GameFiles {
     /// Games of each file; `None` for one file of all.
     per_file: Option<u64>,
     current: Option<(CompressedOutput, u64)>,
+    /// Whether the last game written ends with its result.
+    over: bool,
     written: Vec<PathBuf>,
     /// Files that are read, which no output may replace.
     inputs: Vec<PathBuf>,
@@ -30,7 +32,7 @@ impl GameFiles {
         }
         let inputs = inputs.iter().filter_map(|path| path.canonicalize().ok()).collect();
         let (path, written) = (path.to_path_buf(), Vec::new());
-        let mut files = GameFiles { path, per_file, current: None, written, inputs };
+        let mut files = GameFiles { path, per_file, current: None, over: true, written, inputs };
         files.open()?;
         Ok(files)
     }
@@ -46,12 +48,18 @@ impl GameFiles {
         Ok(())
     }
 
-    pub(super) fn write(&mut self, game: &[u8]) -> Result<()> {
+    /// Writes a game. Readers would take one without tags for the rest of the game before if that lacks its result, so
+    /// it gets a tag there.
+    pub(super) fn write(&mut self, game: &[u8], tagged: bool) -> Result<()> {
         if self.current.as_ref().is_some_and(|(_, games)| Some(*games) == self.per_file) {
             self.close()?;
             self.open()?;
         }
         let Some((output, games)) = &mut self.current else { return Ok(()) };
+        if !tagged && *games > 0 && !(self.over && patzer_pgn::may_begin(game)) {
+            output.put(b"[Event \"?\"]\n\n")?;
+        }
+        self.over = patzer_pgn::is_over(game);
         *games += 1;
         output.put(game)
     }

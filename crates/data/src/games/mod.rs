@@ -221,7 +221,7 @@ impl Collector<'_> {
                 *values.entry(value.clone()).or_default() += 1;
             }
             if let Some(output) = &mut self.output {
-                output.write(text)?;
+                output.write(text, kept.tagged)?;
             }
         }
         self.rejects.as_mut().map_or(Ok(()), |rejects| rejects.put(&chunk.rejects))

@@ -101,7 +101,7 @@ impl Game {
         movetext.push();
         self.text.push_str("\n\n");
         self.plies.clear();
-        out.write(self.text.as_bytes()).map(|()| 1)
+        out.write(self.text.as_bytes(), true).map(|()| 1)
     }
 }
 
