@@ -91,7 +91,8 @@ pub fn write_tag(out: &mut String, name: &str, value: &str) {
 
 /// Appends the tags that a start other than the standard one needs; Chess960 by `chess960` or by its castling rights.
 pub fn write_start(out: &mut String, start: &Chess, chess960: bool) {
-    if *start != Chess::default() {
+    // Equality of positions leaves their counters out.
+    if *start != Chess::default() || start.halfmoves() != 0 || start.fullmoves().get() != 1 {
         write_tag(out, "SetUp", "1");
         write_tag(out, "FEN", &fen::text(start));
     }
@@ -169,6 +170,21 @@ pub fn push_fraction(out: &mut String, number: u64, unit: u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_start_with_other_counters_needs_its_fen() {
+        for (fen, tagged) in [
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1", false),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 4 3", true),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 3", true),
+            ("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQ - 0 1", true),
+        ] {
+            let mut out = String::new();
+            write_start(&mut out, &fen::position(fen, false).unwrap(), false);
+            let expected = if tagged { format!("[SetUp \"1\"]\n[FEN \"{fen}\"]\n") } else { String::new() };
+            assert_eq!(out, expected);
+        }
+    }
 
     #[test]
     fn numbers_are_those_of_the_standard_library() {
