@@ -3,6 +3,7 @@
 mod archive;
 mod bunzip;
 mod expansion;
+mod gunzip;
 mod output;
 mod regular;
 mod whole;
@@ -72,9 +73,7 @@ pub fn decompressed(raw: Box<dyn Read + Send>) -> io::Result<Box<dyn BufRead + S
     let mut raw = BufReader::with_capacity(BUFFER, raw);
     Ok(match Compression::of(raw.fill_buf()?) {
         Compression::None => Box::new(raw),
-        Compression::Gzip => {
-            Box::new(BufReader::with_capacity(BUFFER, flate2::bufread::MultiGzDecoder::new(raw)))
-        }
+        Compression::Gzip => Box::new(BufReader::with_capacity(BUFFER, gunzip::Members::new(raw))),
         Compression::Bzip2 => Box::new(bunzip::Blocks::new(raw)),
         Compression::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(raw)?;
@@ -112,6 +111,19 @@ mod tests {
         long.window_log(28).unwrap();
         long.write_all(&text).unwrap();
         assert_eq!(decompress(long.finish().unwrap()), text);
+    }
+
+    #[test]
+    fn zero_bytes_after_a_member_are_padding_and_other_bytes_an_error() {
+        let mut gz = Vec::new();
+        flate2::read::GzEncoder::new(&b"text"[..], Default::default()).read_to_end(&mut gz).unwrap();
+        let zeros = vec![0; 1_000_000];
+        assert_eq!(decompress([&gz[..], &gz, &zeros].concat()), b"texttext");
+        assert_eq!(decompress([&gz[..], &[0; 512], &gz].concat()), b"texttext");
+        for bad in [&b"x"[..], &b"\0x"[..], &gz[..gz.len() - 1]] {
+            let raw = io::Cursor::new([&gz[..], bad].concat());
+            assert!(decompressed(Box::new(raw)).unwrap().read_to_end(&mut Vec::new()).is_err());
+        }
     }
 
     /// A frame with a window of 2 GiB and blocks of one byte, repeated 128 Ki times: 4 bytes each.
