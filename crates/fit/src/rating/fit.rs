@@ -17,7 +17,8 @@ pub enum White {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     pub model: ResultModel,
-    /// Rating difference at which 76 % of the points are expected: 200.24 by Elo's formula, 202 in Ordo.
+    /// Rating difference at which 76 % of the points are expected: 200.24 by Elo's formula, 202 in Ordo. Models of draws
+    /// expect the same score of nearly equal players.
     pub scale: f64,
     pub average: f64,
     pub anchors: Vec<(usize, f64)>,
@@ -56,7 +57,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Natural logistic units per Elo.
+    /// Natural units of Elo's scale per Elo.
     pub fn unit(&self) -> f64 {
         (0.76f64 / 0.24).ln() / self.scale
     }
@@ -209,15 +210,36 @@ mod tests {
         let [a, b] = [fitted.elo[0].unwrap(), fitted.elo[1].unwrap()];
         assert!((a - b - 2f64.ln() / settings.unit()).abs() < 1e-6 && (a + b - 4600.0).abs() < 1e-6);
         assert!(fitted.white.abs() < 1e-6, "{}", fitted.white);
-        // Davidson: wins to losses 60 to 20, draws 40 = ν √(60·20) of the same 120.
+        // Davidson: wins to losses 60 to 20, draws 40 = ν √(60·20) of the same 120; scaled by 1 less the draws of equals.
         let davidson = fit(&games, &Settings { model: ResultModel::Davidson, ..settings.clone() }).unwrap();
         let gap = (davidson.elo[0].unwrap() - davidson.elo[1].unwrap()) * settings.unit();
-        assert!((gap - 3f64.ln()).abs() < 1e-6, "{gap}");
+        assert!((gap - 3f64.ln() * (1.0 - davidson.draw_rate())).abs() < 1e-6, "{gap}");
         assert!((davidson.draw.exp() - 40.0 / 1200f64.sqrt()).abs() < 1e-6);
-        // Rao and Kupper: win σ(x − t) = ½, loss σ(−x − t) = 1/6: t − x = 0, t + x = ln 5.
+        // Rao and Kupper: win σ(x − t) = ½, loss σ(−x − t) = 1/6: t − x = 0, t + x = ln 5; scaled by 4 p (1 − p), where
+        // p = σ(−t) = 1 / (1 + √5).
         let rao = fit(&games, &Settings { model: ResultModel::RaoKupper, ..settings.clone() }).unwrap();
         let gap = (rao.elo[0].unwrap() - rao.elo[1].unwrap()) * settings.unit();
-        assert!((gap - 5f64.ln() / 2.0).abs() < 1e-6 && (rao.draw - gap).abs() < 1e-6);
+        let (half, p) = (5f64.ln() / 2.0, 1.0 / (1.0 + 5f64.sqrt()));
+        assert!((gap - 4.0 * p * (1.0 - p) * half).abs() < 1e-6 && (rao.draw - half).abs() < 1e-6, "{gap}");
+    }
+
+    #[test]
+    fn models_of_draws_rate_on_the_scale_of_elo() {
+        let games = Results::of(&[("a", "b", [75, 400, 25]), ("b", "a", [25, 400, 75])]);
+        let gap = |settings: &Settings| {
+            let fitted = fit(&games, settings).unwrap();
+            fitted.elo[0].unwrap() - fitted.elo[1].unwrap()
+        };
+        let elo = gap(&Settings::default());
+        for model in [ResultModel::Davidson, ResultModel::RaoKupper] {
+            let plain = Settings { model, ..Settings::default() };
+            assert!((gap(&plain) / elo - 1.0).abs() < 0.05, "{model:?}: {} {elo}", gap(&plain));
+            // Anchors and White's advantage are on the same scale: at what would be fitted they change nothing.
+            let two = Settings { anchors: vec![(0, 2800.0), (1, 2800.0 - gap(&plain))], ..plain.clone() };
+            let fitted = fit(&games, &Settings { white: White::Fixed(0.0), ..two.clone() }).unwrap();
+            assert!((fitted.draw - fit(&games, &plain).unwrap().draw).abs() < 1e-6);
+            assert!(fit(&games, &two).unwrap().white.abs() < 1e-6);
+        }
     }
 
     #[test]

@@ -1,5 +1,8 @@
-//! Likelihood of results given a rating difference x in favour of White, on the natural logistic scale, and a
-//! draw parameter. All three models are concave in both, so ratings have one optimum.
+//! Likelihood of results given a rating difference x in favour of White, in natural units of Elo's scale, and a
+//! draw parameter.
+//!
+//! The models of draws have scales of their own, on which all three are concave, so that ratings have one optimum. Their
+//! differences are stretched to Elo's scale as Bayeselo does: between equals the expected score has the same slope.
 
 use crate::optim::Quadratic;
 
@@ -9,7 +12,7 @@ pub enum ResultModel {
     Elo,
     /// Draws have a chance of their own, in the geometric mean of both wins' (Davidson, 1970)
     Davidson,
-    /// Draws lie between two thresholds (Rao and Kupper, 1967); Bayeselo's model
+    /// Draws lie between two thresholds (Rao and Kupper, 1967); Bayeselo's model and scale
     RaoKupper,
 }
 
@@ -33,12 +36,26 @@ impl ResultModel {
         if self == ResultModel::RaoKupper { 1.0 } else { 0.0 }
     }
 
+    /// Units of the model's own scale in one of Elo's, with the derivative by the draw parameter.
+    fn stretch(self, draw: f64) -> [f64; 2] {
+        match self {
+            ResultModel::Elo => [1.0, 0.0],
+            ResultModel::Davidson => [1.0 + draw.exp() / 2.0, draw.exp() / 2.0],
+            ResultModel::RaoKupper => [(draw / 2.0).cosh().powi(2), draw.sinh() / 2.0],
+        }
+    }
+
     /// Probabilities of a win, draw and loss of White. [`ResultModel::Elo`] has no draws: they follow Davidson's
     /// model and take from both sides equally.
     pub fn chances(self, x: f64, draw: f64) -> [f64; 3] {
+        self.own_chances(x * self.stretch(draw)[0], draw)
+    }
+
+    /// As [`ResultModel::chances`], on the model's own scale.
+    fn own_chances(self, x: f64, draw: f64) -> [f64; 3] {
         match self {
             ResultModel::Elo => {
-                let (score, [_, d, _]) = (softplus(x).1, ResultModel::Davidson.chances(x, draw));
+                let (score, [_, d, _]) = (softplus(x).1, ResultModel::Davidson.own_chances(x, draw));
                 let d = d.min(2.0 * score.min(1.0 - score));
                 [score - d / 2.0, d, 1.0 - score - d / 2.0]
             }
@@ -67,8 +84,22 @@ impl ResultModel {
         w * (1.0 - score).powi(2) + d * (0.5 - score).powi(2) + l * score * score
     }
 
-    /// Negative log-likelihood of results by x and the draw parameter; counts may be fractional.
-    pub fn expand_counts(self, [w, d, l]: [f64; 3], x: f64, draw: f64) -> Quadratic {
+    /// Negative log-likelihood of results by x and the draw parameter; counts may be fractional. The second derivatives
+    /// leave out what is 0 in expectation.
+    pub fn expand_counts(self, counts: [f64; 3], x: f64, draw: f64) -> Quadratic {
+        let [stretch, change] = self.stretch(draw);
+        let Quadratic { value, gradient: [by_x, by_draw], hessian: [xx, xd, dd] } =
+            self.expand_own(counts, x * stretch, draw);
+        let turn = x * change;
+        Quadratic {
+            value,
+            gradient: [by_x * stretch, by_draw + by_x * turn],
+            hessian: [xx * stretch * stretch, (xd + xx * turn) * stretch, dd + (2.0 * xd + xx * turn) * turn],
+        }
+    }
+
+    /// As [`ResultModel::expand_counts`], on the model's own scale and with all of the second derivatives.
+    pub fn expand_own(self, [w, d, l]: [f64; 3], x: f64, draw: f64) -> Quadratic {
         let n = w + d + l;
         match self {
             ResultModel::Elo => {
@@ -81,7 +112,7 @@ impl ResultModel {
                 }
             }
             ResultModel::Davidson => {
-                let [pw, pd, pl] = self.chances(x, draw);
+                let [pw, pd, pl] = self.own_chances(x, draw);
                 let top = (x.abs() / 2.0).max(draw);
                 let sum: f64 = [x / 2.0, draw, -x / 2.0].iter().map(|e| (e - top).exp()).sum();
                 let lead = pw - pl;
@@ -140,8 +171,21 @@ mod tests {
     fn derivatives_agree_with_differences() {
         for model in [ResultModel::Elo, ResultModel::Davidson, ResultModel::RaoKupper] {
             for at in [(0.0, 0.4), (1.3, 0.9), (-2.0, 0.2)] {
-                Quadratic::check(|x, draw| model.expand_counts(COUNTS, x, draw), at);
+                Quadratic::check(|x, draw| model.expand_own(COUNTS, x, draw), at);
+                // The counts expected there leave out nothing.
+                let expected = model.chances(at.0, at.1);
+                if model.has_draws() {
+                    Quadratic::check(|x, draw| model.expand_counts(expected, x, draw), at);
+                }
             }
+        }
+    }
+
+    #[test]
+    fn the_expected_score_between_equals_has_the_slope_of_elo() {
+        for (model, draw) in [(ResultModel::Davidson, 2.2), (ResultModel::RaoKupper, 2.3)] {
+            let slope = (model.score(1e-4, draw) - model.score(-1e-4, draw)) / 2e-4;
+            assert!((slope - 0.25).abs() < 1e-6, "{model:?}: {slope}");
         }
     }
 

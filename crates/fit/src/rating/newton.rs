@@ -11,7 +11,7 @@ pub(super) struct Edge {
     pub counts: [f64; 3],
 }
 
-/// Parameters in natural logistic units.
+/// Parameters in natural units of Elo's scale.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct State {
     pub players: Vec<f64>,
@@ -212,7 +212,7 @@ pub(super) fn davidson_draw(problem: &Problem, at: &State) -> f64 {
         let unseen = ResultModel::Davidson.expand_counts(problem.unseen(), 0.0, draw);
         let (mut slope, mut information) = (unseen.gradient[1], unseen.hessian[2]);
         for edge in &problem.edges {
-            let e = ResultModel::Davidson.expand_counts(edge.counts, problem.difference(edge, at), draw);
+            let e = ResultModel::Davidson.expand_own(edge.counts, problem.difference(edge, at), draw);
             slope += e.gradient[1];
             information += e.hessian[2];
         }
