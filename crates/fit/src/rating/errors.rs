@@ -8,7 +8,7 @@ use super::fit::{Ratings, Settings, fit};
 use super::games::Results;
 use super::likelihood::ResultModel;
 use super::newton::{Edge, Problem};
-use super::pool::{PoolStatus, pools};
+use super::pool::{PoolStatus, pools, unanchored_pools};
 use crate::optim::Cholesky;
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
@@ -106,9 +106,24 @@ pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<RatingErrors
         _ if (anchored(i) || index[i].is_some()) && (anchored(j) || index[j].is_some()) => 0.0,
         _ => f64::NAN,
     };
-    Some(RatingErrors::Covariance(
-        (0..players).map(|i| (0..players).map(|j| entry(i, j)).collect()).collect(),
-    ))
+    let mut matrix = (0..players).map(|i| (0..players).map(|j| entry(i, j)).collect()).collect();
+    for members in unanchored_pools(&ratings.status, &settings.anchors) {
+        centre(&mut matrix, &members);
+    }
+    Some(RatingErrors::Covariance(matrix))
+}
+
+/// Makes the covariance of a pool's members relative to their average, as their ratings are.
+fn centre(matrix: &mut Vec<Vec<f64>>, members: &[usize]) {
+    let count = members.len() as f64;
+    let means: Vec<f64> =
+        members.iter().map(|&i| members.iter().map(|&j| matrix[i][j]).sum::<f64>() / count).collect();
+    let mean = means.iter().sum::<f64>() / count;
+    for (&i, row) in members.iter().zip(&means) {
+        for (&j, column) in members.iter().zip(&means) {
+            matrix[i][j] += mean - row - column;
+        }
+    }
 }
 
 fn add(
@@ -275,6 +290,20 @@ mod tests {
             let gap = ratings.elo[0].unwrap() - ratings.elo[2].unwrap();
             let (a, b) = (by_formula.superiority(0, 2, gap).unwrap(), seen.superiority(0, 2, gap).unwrap());
             assert!((a - b).abs() < 0.05, "{model:?}: {a} {b}");
+        }
+    }
+
+    #[test]
+    fn errors_with_a_prior_are_relative_to_the_average() {
+        for model in [ResultModel::Elo, ResultModel::Davidson] {
+            let settings = Settings { model, prior: 2.0, ..Settings::default() };
+            let ratings = fit(&games(), &settings).unwrap();
+            let by_formula = covariance(&ratings, &settings).unwrap();
+            let seen = bootstrap(&games(), &ratings, &settings, 600, 1, || {}).unwrap();
+            for player in 0..3 {
+                let (a, b) = (by_formula.error(player).unwrap(), seen.error(player).unwrap());
+                assert!((a / b - 1.0).abs() < 0.15, "{model:?} {player}: {a} {b}");
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 use super::games::Results;
 use super::likelihood::ResultModel;
 use super::newton::{Edge, Problem, State, davidson_draw, newton};
-use super::pool::{PoolStatus, pool_status, pools};
+use super::pool::{PoolStatus, pool_status, unanchored_pools};
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -139,7 +139,7 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
     let problem = Problem { model: settings.model, edges, free, held, white_free };
     let start = State { players: start, white, draw: settings.model.start() };
     let (mut state, steps) = newton(&problem, start)?;
-    settle(&mut state, &status, settings, n);
+    settle(&mut state, &status, settings);
     if settings.model == ResultModel::Elo {
         state.draw = davidson_draw(&problem, &state);
     }
@@ -164,16 +164,12 @@ fn one_a_pool(results: &Results, status: &[PoolStatus], free: &[bool]) -> Vec<us
 }
 
 /// Shifts every pool without an anchor to the average.
-fn settle(state: &mut State, status: &[PoolStatus], settings: &Settings, n: usize) {
-    for pool in 0..pools(status) {
-        let of_pool: Vec<usize> = (0..n).filter(|&i| status[i] == PoolStatus::Pool(pool)).collect();
-        if settings.anchors.iter().any(|(player, _)| status[*player] == PoolStatus::Pool(pool)) {
-            continue;
-        }
+fn settle(state: &mut State, status: &[PoolStatus], settings: &Settings) {
+    for of_pool in unanchored_pools(status, &settings.anchors) {
         let mean = of_pool.iter().map(|&i| state.players[i]).sum::<f64>() / of_pool.len() as f64;
         of_pool.iter().for_each(|&i| state.players[i] -= mean);
         // The virtual player, if any, moves direction.
-        state.players[n..].iter_mut().for_each(|x| *x -= mean);
+        state.players[status.len()..].iter_mut().for_each(|x| *x -= mean);
     }
 }
 

@@ -23,6 +23,15 @@ pub(super) fn pools(status: &[PoolStatus]) -> usize {
     status.iter().map(number).max().unwrap_or(0)
 }
 
+/// Members of each pool without an anchor.
+pub(super) fn unanchored_pools(status: &[PoolStatus], anchors: &[(usize, f64)]) -> Vec<Vec<usize>> {
+    let members = |pool| {
+        (0..status.len()).filter(|&player| status[player] == PoolStatus::Pool(pool)).collect::<Vec<_>>()
+    };
+    let free = |of_pool: &Vec<usize>| !anchors.iter().any(|(player, _)| of_pool.contains(player));
+    (0..pools(status)).map(members).filter(free).collect()
+}
+
 /// Pool status of every player; a connected group's pool is its largest strongly connected component.
 pub fn pool_status(results: &Results) -> Vec<PoolStatus> {
     let n = results.players.len();
