@@ -218,6 +218,7 @@ pub fn bootstrap(
     const FINITE: f64 = 0.05;
     let settings = Settings { prior: settings.prior.max(FINITE), ..settings.clone() };
     let rated = results.only(|player| ratings.elo[player].is_some());
+    let apart = unanchored_pools(&ratings.status, &settings.anchors);
     let one = |number: u32| -> Result<Vec<f64>> {
         if patzer_io::interrupt::requested() {
             return Err(Error::Interrupted("nothing was written"));
@@ -238,7 +239,13 @@ pub fn bootstrap(
         let fitted = fit(&sample, &settings)?;
         progress();
         let rating = |i: usize| ratings.elo[i].and(fitted.elo[i]).unwrap_or(f64::NAN);
-        Ok((0..results.players.len()).map(rating).collect())
+        let mut sampled: Vec<f64> = (0..results.players.len()).map(rating).collect();
+        // The prior joins all players in one pool.
+        for members in &apart {
+            let mean = members.iter().map(|&i| sampled[i]).sum::<f64>() / members.len() as f64;
+            members.iter().for_each(|&i| sampled[i] += settings.average - mean);
+        }
+        Ok(sampled)
     };
     (0..samples).into_par_iter().map(one).collect::<Result<Vec<_>>>().map(RatingErrors::Samples)
 }
@@ -304,6 +311,30 @@ mod tests {
                 let (a, b) = (by_formula.error(player).unwrap(), seen.error(player).unwrap());
                 assert!((a / b - 1.0).abs() < 0.15, "{model:?} {player}: {a} {b}");
             }
+        }
+    }
+
+    #[test]
+    fn the_bootstrap_keeps_pools_and_players_without_a_rating_apart() {
+        let games = Results::of(&[
+            ("a", "b", [60, 90, 50]),
+            ("b", "a", [70, 80, 50]),
+            ("king", "a", [5, 0, 0]),
+            ("x", "y", [3, 2, 1]),
+            ("y", "x", [2, 3, 1]),
+        ]);
+        let settings = Settings::default();
+        let ratings = fit(&games, &settings).unwrap();
+        let by_formula = covariance(&ratings, &settings).unwrap();
+        let seen = bootstrap(&games, &ratings, &settings, 400, 1, || {}).unwrap();
+        for player in [0, 1] {
+            let (a, b) = (by_formula.error(player).unwrap(), seen.error(player).unwrap());
+            assert!((a / b - 1.0).abs() < 0.15, "{player}: {a} {b}");
+        }
+        let RatingErrors::Samples(samples) = seen else { unreachable!() };
+        for sample in samples {
+            assert!((sample[0] + sample[1] - 4600.0).abs() < 1e-6 && sample[2].is_nan(), "{sample:?}");
+            assert!((sample[3] + sample[4] - 4600.0).abs() < 1e-6, "{sample:?}");
         }
     }
 
