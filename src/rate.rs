@@ -6,8 +6,8 @@ use clap::Args;
 use crate::prepare::{check_new_output, total_bytes};
 use crate::{Result, Status, Ui};
 use patzer_fit::rating::{
-    GameCounts, PoolStatus, RatingErrors, RatingReport, Ratings, ReportOptions, ResultModel, Results,
-    Settings, White, bootstrap, covariance, fit, read, read_aliases, read_anchors, read_names,
+    GameCounts, MOST_PLAYERS, PoolStatus, RatingErrors, RatingReport, Ratings, ReportOptions, ResultModel,
+    Results, Settings, White, bootstrap, covariance, fit, read, read_aliases, read_anchors, read_names,
 };
 use patzer_io::number::grouped;
 
@@ -198,10 +198,12 @@ fn errors(
     }
     let errors = covariance(ratings, settings);
     if errors.is_none() {
-        ui.note(format_args!(
-            "{} players are too many for a covariance; --bootstrap 200 gives errors",
-            grouped(results.players.len() as u64)
-        ));
+        let players = results.players.len();
+        let reason = match players > MOST_PLAYERS {
+            true => format!("{} players are too many for a covariance", grouped(players as u64)),
+            false => "the games do not determine a covariance".to_string(),
+        };
+        ui.note(format_args!("{reason}; --bootstrap 200 gives errors"));
     }
     Ok(errors)
 }

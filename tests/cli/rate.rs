@@ -206,6 +206,7 @@ fn senseless_input_is_refused_in_one_line() {
     let folder = folder.path();
     write(&folder.join("games.pgn"), &GAMES);
     write(&folder.join("won.pgn"), &[("a", "b", 3, 0, 0)]);
+    write(&folder.join("sides.pgn"), &[("a", "b", 3, 1, 2), ("a", "c", 2, 2, 2)]);
     std::fs::write(folder.join("none.pgn"), "[White \"a\"]\n[Black \"b\"]\n\n1. e4 *\n").unwrap();
     for (args, reason) in [
         (&["none.pgn"][..], "none.pgn: none of the 1 games"),
@@ -213,6 +214,7 @@ fn senseless_input_is_refused_in_one_line() {
         (&["won.pgn"], "no two players have both scored against each other"),
         (&["games.pgn", "--anchor", "gam=1"], "no rated game of \"gam\"; there is \"Gamma\""),
         (&["games.pgn", "--anchor", "Gamma"], "invalid value 'Gamma' for '--anchor <NAME=ELO>'"),
+        (&["sides.pgn", "--white", "auto"], "--white auto: these pairings and colours do not separate"),
         (&["games.pgn", "--scale", "0"], "--scale 0: must be above 0"),
         (&["games.pgn", "--white", "yes"], "invalid value 'yes' for '--white <ELO|auto>'"),
     ] {

@@ -137,6 +137,12 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
     };
     let held = if settings.prior > 0.0 { Vec::new() } else { one_a_pool(&counted, &status, &free) };
     let problem = Problem { model: settings.model, edges, free, held, white_free };
+    if white_free && problem.hides_white() {
+        return Err(Error::usage(
+            "--white auto: these pairings and colours do not separate White's advantage from the ratings; --white 0 \
+             does without it",
+        ));
+    }
     let start = State { players: start, white, draw: settings.model.start() };
     let (mut state, steps) = newton(&problem, start)?;
     settle(&mut state, &status, settings);
@@ -297,7 +303,7 @@ mod tests {
     #[test]
     fn a_prior_makes_every_rating_finite() {
         let games = Results::of(&[("king", "a", [5, 0, 0]), ("a", "b", [1, 0, 1]), ("x", "y", [1, 0, 0])]);
-        let plain = fit(&games, &Settings::default()).unwrap();
+        let plain = fit(&games, &Settings { white: White::Fixed(0.0), ..Settings::default() }).unwrap();
         let king = games.players.iter().position(|p| p == "king").unwrap();
         assert_eq!((plain.elo[king], plain.status[king]), (None, PoolStatus::Above));
         let fitted = fit(&games, &Settings { prior: 2.0, ..Settings::default() }).unwrap();
@@ -326,6 +332,28 @@ mod tests {
                 let expected = elo + free_elo.unwrap() - free.elo[anchor].unwrap();
                 assert!((fitted.elo[at].unwrap() - expected).abs() < 1e-3, "{elo}: {:?}", fitted.elo);
             }
+        }
+    }
+
+    #[test]
+    fn whites_advantage_is_refused_where_colours_do_not_show_it() {
+        let fitted = |games: &[_], anchors: &[(usize, f64)], prior: f64| {
+            fit(&Results::of(games), &Settings { anchors: anchors.to_vec(), prior, ..Settings::default() })
+        };
+        // Each player has one colour, or one against the player before and the other against the next.
+        let one_colour = [("a", "c", [5, 3, 2]), ("b", "c", [2, 3, 5]), ("a", "d", [3, 3, 3])];
+        let ladder = [("a", "b", [5, 3, 2]), ("b", "c", [2, 3, 5])];
+        for games in [&one_colour[..], &ladder] {
+            for anchors in [&[][..], &[(0, 2500.0)]] {
+                let error = fitted(games, anchors, 0.0).unwrap_err().to_string();
+                assert!(error.contains("--white 0"), "{error}");
+            }
+            assert!(fitted(games, &[], 2.0).is_ok(), "draws against the average have both colours");
+            assert!(fitted(games, &[(0, 2500.0), (2, 2400.0)], 0.0).is_ok());
+            assert!(fitted(&[games, &[("b", "a", [1, 1, 1])]].concat(), &[], 0.0).is_ok());
+            assert!(
+                fitted(&[games, &[("x", "y", [1, 1, 1]), ("y", "x", [1, 1, 1])]].concat(), &[], 0.0).is_ok()
+            );
         }
     }
 

@@ -10,7 +10,7 @@ mod newton;
 mod pool;
 mod report;
 
-pub use errors::{RatingErrors, bootstrap, covariance};
+pub use errors::{MOST_PLAYERS, RatingErrors, bootstrap, covariance};
 pub use fit::{Ratings, Settings, White, fit};
 pub use games::{Encounter, GameCounts, Results, read};
 pub use likelihood::ResultModel;

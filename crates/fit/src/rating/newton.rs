@@ -67,6 +67,34 @@ impl Problem {
         here
     }
 
+    /// Whether some change of the free players' ratings is the same as a change of White's advantage in every encounter.
+    pub(super) fn hides_white(&self) -> bool {
+        let mut met = vec![Vec::new(); self.free.len()];
+        for edge in &self.edges {
+            met[edge.white].push((edge.black, -1));
+            met[edge.black].push((edge.white, 1));
+        }
+        let mut shift: Vec<Option<i64>> = self.free.iter().map(|free| (!free).then_some(0)).collect();
+        let mut stack: Vec<usize> = (0..met.len()).filter(|&player| !self.free[player]).collect();
+        for start in 0..met.len() {
+            stack.extend(shift[start].is_none().then_some(start));
+            while let Some(player) = stack.pop() {
+                let own = *shift[player].get_or_insert(0);
+                for &(other, step) in &met[player] {
+                    match shift[other] {
+                        Some(known) if known != own + step => return false,
+                        Some(_) => {}
+                        None => {
+                            shift[other] = Some(own + step);
+                            stack.push(other);
+                        }
+                    }
+                }
+            }
+        }
+        true
+    }
+
     fn mask(&self, v: &mut State) {
         v.players.iter_mut().zip(&self.free).filter(|(_, free)| !**free).for_each(|(v, _)| *v = 0.0);
         self.held.iter().for_each(|&player| v.players[player] = 0.0);
