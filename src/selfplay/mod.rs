@@ -287,6 +287,9 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
     check(args, &lineup, &files)?;
     if let (Some(book), Some(path)) = (&book, &args.openings) {
         lineup.check_openings(book, usize::MAX, &path.display().to_string())?;
+        if book.need_chess960(usize::MAX) {
+            files.check_chess960()?;
+        }
     }
     for participant in &lineup.participants {
         warn_missing(&participant.name, participant.missing(), ui);

@@ -14,6 +14,8 @@ pub struct Outputs {
     pub done: Vec<Batch>,
     /// What became of earlier files.
     pub notes: Vec<String>,
+    /// Some file may lack the last batch, or a part of it.
+    failed: bool,
 }
 
 impl Outputs {
@@ -58,7 +60,7 @@ impl Outputs {
             }
             file.keep(done.len());
         }
-        Ok(Outputs { files, done, notes })
+        Ok(Outputs { files, done, notes, failed: false })
     }
 
     /// Returns the index of the first game that is missing, and the indices of later games that are there.
@@ -79,14 +81,21 @@ impl Outputs {
         (next, ahead)
     }
 
-    /// Appends games, of which those from `ahead` on do not follow the others.
+    /// Appends games, of which those from `ahead` on do not follow the others; nothing after an error, as a file that has
+    /// the batch would get its games twice.
     pub(super) fn append(&mut self, games: &[FinishedGame], ahead: usize, header: &Header) -> Result<()> {
+        if std::mem::replace(&mut self.failed, true) {
+            return Ok(());
+        }
         let ahead = games[ahead..].iter().map(|finished| finished.index).collect();
         let mut batch = Batch { batch: self.done.len() + 1, ahead, counts: GameTotals::default() };
         games.iter().for_each(|finished| batch.counts.add(finished));
-        for (format, file) in &mut self.files {
-            file.append(&batch, &format.encode(games, header)?)?;
+        let encoded = self.files.iter().map(|(format, _)| format.encode(games, header));
+        let encoded = encoded.collect::<Result<Vec<_>>>()?;
+        for ((_, file), bytes) in self.files.iter_mut().zip(encoded) {
+            file.append(&batch, &bytes)?;
         }
+        self.failed = false;
         self.done.push(batch);
         Ok(())
     }
@@ -95,8 +104,10 @@ impl Outputs {
         self.files.iter_mut().try_for_each(|(_, file)| file.sync())
     }
 
-    /// Writes the rest to the disk, and whether the run has come to its end.
+    /// Writes the rest of each file to the disk, and whether the run has come to its end.
     pub fn finish(mut self, complete: bool) -> Result<()> {
-        self.files.iter_mut().try_for_each(|(_, file)| file.finish(complete))
+        let finished: Vec<Result<()>> =
+            self.files.iter_mut().map(|(_, file)| file.finish(complete)).collect();
+        finished.into_iter().collect()
     }
 }

@@ -42,22 +42,10 @@ fn run_on(
 ) -> SelfplaySummary {
     let paths: Vec<PathBuf> = names.iter().map(|name| folder.join(name)).collect();
     let participants = participants();
-    let names: Vec<String> = participants.iter().map(|participant| participant.name.clone()).collect();
-    let adjudication = Adjudication { max_moves: Some(12), ..Adjudication::NONE };
-    let config = SelfplayConfig {
-        games,
-        concurrency,
-        participants: &participants,
-        engines: 1,
-        pool_share: 0.4,
-        rules: Rules { adjudication, recover: false, syzygy: None },
-        starts: Starts { source: Source::StartPosition, plies: 6, balance: Some(40) },
-        temperature: Some(Temperature { plies: 4, centipawns: 30.0, lines: 3 }),
-        seed: 11,
-    };
+    let config = config(&participants, games, concurrency);
     assert!(config.replays());
     let mut outputs = open(&paths, earlier, games, replays).unwrap();
-    let header = Header::new("selfplay", &names, &[TIME; 2]);
+    let header = header(&participants);
     let stop = AtomicBool::new(false);
     let mut progress = |event: Event| match event {
         Event::Played(counts, _) if counts.positions >= stop_at => {
@@ -69,6 +57,26 @@ fn run_on(
     let ended = run(&config, &header, &mut outputs, &stop, &mut progress).unwrap();
     outputs.finish(ended.complete).unwrap();
     ended
+}
+
+fn config(participants: &[Participant], games: usize, concurrency: usize) -> SelfplayConfig<'_> {
+    let adjudication = Adjudication { max_moves: Some(12), ..Adjudication::NONE };
+    SelfplayConfig {
+        games,
+        concurrency,
+        participants,
+        engines: 1,
+        pool_share: 0.4,
+        rules: Rules { adjudication, recover: false, syzygy: None },
+        starts: Starts { source: Source::StartPosition, plies: 6, balance: Some(40) },
+        temperature: Some(Temperature { plies: 4, centipawns: 30.0, lines: 3 }),
+        seed: 11,
+    }
+}
+
+fn header(participants: &[Participant]) -> Header {
+    let names: Vec<String> = participants.iter().map(|participant| participant.name.clone()).collect();
+    Header::new("selfplay", &names, &[TIME; 2])
 }
 
 fn files(folder: &Path) -> [Vec<u8>; 4] {
@@ -195,4 +203,27 @@ fn binpack_holds_the_same_positions() {
             (b.board, b.turn, b.result, b.score, b.played)
         );
     }
+}
+
+#[test]
+fn an_error_in_one_file_writes_no_game_twice_into_another() {
+    let participants = participants();
+    let fails = |folder: &Path, name: &str, starts: Starts, break_it: &dyn Fn(&Path)| {
+        let paths = ["a.pgn", name].map(|name| folder.join(name));
+        let mut outputs = open(&paths, Earlier::Protect, 20, true).unwrap();
+        break_it(&paths[1]);
+        let config = SelfplayConfig { starts, ..config(&participants, 20, 1) };
+        let never = AtomicBool::new(false);
+        let ended = run(&config, &header(&participants), &mut outputs, &never, &mut |_| {});
+        let error = ended.unwrap_err().to_string();
+        let _ = outputs.finish(false);
+        assert!(error.contains(if name == "a.binpack" { "Chess960" } else { name }), "{error}");
+        rounds(&fs::read_to_string(&paths[0]).unwrap()).len()
+    };
+    let [removed, binpack] = [0; 2].map(|_| tempfile::tempdir().unwrap());
+    let plain = Starts { source: Source::StartPosition, plies: 6, balance: Some(40) };
+    assert_eq!(fails(removed.path(), "a.vf", plain, &|path| fs::remove_file(path).unwrap()), 16);
+    let chess960 = Starts { source: Source::Chess960, ..plain };
+    assert_eq!(fails(binpack.path(), "a.binpack", chess960, &|_| {}), 0);
+    run_on(&["a.pgn", "a.binpack"], binpack.path(), 20, 1, Earlier::Resume, u64::MAX, true);
 }
