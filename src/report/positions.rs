@@ -37,6 +37,7 @@ pub(super) struct Source {
     filter_set: Vec<String>,
     resolved: bool,
     split: Split,
+    of_run: bool,
 }
 
 /// Resolves a path in run.json: relative to the folder that holds `runs/`, else to the current folder.
@@ -79,6 +80,7 @@ impl Source {
             filter_set: words("filter_set"),
             resolved,
             split,
+            of_run: true,
         })
     }
 }
@@ -94,7 +96,10 @@ pub(super) fn read(args: &ReportArgs, source: OrMissing<Source>, ui: &Ui) -> Res
 fn load(source: &Source, limit: u64, ui: &Ui) -> Result<Positions> {
     let mut resolved = source.resolved;
     for path in &source.data {
-        resolved &= AnyReader::open(path, source.format.input_format)?.metadata().resolved.is_some();
+        let reader = AnyReader::open(path, source.format.input_format)?;
+        // Lines of text are resolved as they are read, as the run did.
+        let resolves = reader.format().dialect.is_some() && source.of_run;
+        resolved &= resolves || reader.metadata().resolved.is_some();
     }
     let data = DataArgs {
         data: source.data.clone(),

@@ -249,6 +249,22 @@ fn a_tuning_is_shown_with_its_weights_and_what_they_get_wrong() {
 }
 
 #[test]
+fn a_tuning_on_lines_is_judged_by_the_positions_that_it_held_out() {
+    let folder = extracted(4_000);
+    let folder = folder.path();
+    done(folder, "data convert positions.parquet -o lines.epd");
+    let result = json(folder, "tune lines.epd --hce --terms material -o lines.hce.toml --json");
+    let page = page(folder, "runs/lines.hce");
+    assert!(page.text.contains("at their quiet leaves"), "{}", page.text);
+    assert_eq!(counted(&page, "residuals", 1), result["validation_positions"].as_u64().unwrap());
+    let phases = numbers(&page, "residuals");
+    let squares: f64 = phases.iter().map(|row| number(&row[1]) * number(&row[3])).sum();
+    let mean = squares / result["validation_positions"].as_f64().unwrap();
+    let loss = result["validation_loss"].as_f64().unwrap();
+    assert!((mean - loss).abs() < 2e-4, "{mean} is not {loss}");
+}
+
+#[test]
 fn a_training_is_shown_with_its_network_and_what_it_gets_wrong() {
     let folder = extracted(4_000);
     let folder = folder.path();

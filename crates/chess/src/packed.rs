@@ -80,12 +80,24 @@ impl PackedBoard {
         u128::from_le_bytes(codes)
     }
 
+    /// Bit 0 of every code that is role 6: bits 2 and 1, but not 0.
+    fn unmoved(codes: u128) -> u128 {
+        (codes >> 2) & (codes >> 1) & !codes & (u128::MAX / 15)
+    }
+
+    /// The board without castling rights.
+    pub fn without_castling(mut self) -> PackedBoard {
+        let codes = self.codes();
+        let unmoved = PackedBoard::unmoved(codes);
+        self.0[8..].copy_from_slice(&(codes ^ unmoved ^ unmoved << 2).to_le_bytes());
+        self
+    }
+
     /// The horizontal mirror image; `None` with castling rights, whose mirror image has other moves.
     pub fn mirrored(&self) -> Option<PackedBoard> {
         let occupied = self.occupied().0;
         let codes = self.codes();
-        // Bit 0 of every code that is role 6: bits 2 and 1, but not 0.
-        let unmoved = (codes >> 2) & (codes >> 1) & !codes & (u128::MAX / 15);
+        let unmoved = PackedBoard::unmoved(codes);
         if unmoved != 0 || occupied.count_ones() > 32 {
             return None;
         }

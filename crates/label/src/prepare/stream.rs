@@ -11,7 +11,7 @@ use super::batch::{Batch, BatchRules, OpenFile, count};
 use super::{DataSelection, Event, Report, Split, default_dataset, summary};
 use crate::labelled_cache::{self, qsearch};
 use crate::leaf::label;
-use patzer_chess::PackedBoard;
+use patzer_chess::{PackedBoard, packed::NO_EP};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::projection::Projection;
@@ -178,6 +178,11 @@ struct Stream<'a, 't, T> {
 
 const LINES: usize = 1 << 16;
 
+/// The group of an EPD line, by what both readers of lines know: pieces and side to move.
+fn line_group(record: &Record) -> u64 {
+    Record { board: record.board.without_castling(), ep: NO_EP, ..*record }.key() as u64
+}
+
 impl<T: Copy + Send> Stream<'_, '_, T> {
     fn open(&mut self, path: &Path, file: usize) -> Result<OpenFile> {
         let data = DataFile { path, format: self.data.format };
@@ -235,7 +240,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
                 line.score.map(|white| line.turn.fold_wb(white, -white).clamp(-32_000.0, 32_000.0) as i16);
             let result = (line.result * 2.0 - 1.0).round() as i8;
             let record = Record { board: line.board, turn: line.turn, result, score, ..UNKNOWN };
-            let group = record.key() as u64;
+            let group = line_group(&record);
             let reason = match (self.make)(&record, line.board, line.turn) {
                 Err(reason) => Some(reason),
                 Ok(item) => {
@@ -279,7 +284,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         }
         let (filters, mut seen) = self.pipeline.halves();
         let rules = BatchRules { filters, split: self.split, resolved, make: self.make, ended: &|_| {} };
-        rules.apply(batch, |_| None);
+        rules.apply(batch, |record| Some(line_group(record)));
         batch.offer(&mut seen, &mut self.account, self.take)?;
         batch.records.clear();
         Ok(())
@@ -344,5 +349,26 @@ mod tests {
             assert_eq!(matches!(outcome, Err(Error::Interrupted(_))), stopped);
             assert_eq!((taken, dropped), (if stopped { 0 } else { 3 }, BTreeMap::new()));
         }
+    }
+
+    #[test]
+    fn both_readers_of_lines_hold_out_the_same_positions() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lines.epd");
+        let line = |rank| format!("r3k2r/8/8/3pP3/8/{rank}/8/R3K2R w KQkq d6 c9 \"1-0\";\n");
+        let lines: String = ["P7", "1P6", "5P2", "P4P1P"].map(line).concat();
+        std::fs::write(&path, lines).unwrap();
+        let groups = |resolve: bool| {
+            let data = DataSelection { files: vec![path.clone()], resolve, ..DataSelection::default() };
+            let mut groups = Vec::new();
+            let mut take = |offer: &Offer<'_, ()>| {
+                groups.push(offer.group);
+                Ok(None)
+            };
+            stream(&data, Split::default(), &|_| {}, &|_, _, _| Ok(()), &mut take).unwrap();
+            groups
+        };
+        assert_eq!(groups(true), groups(false));
+        assert_eq!(groups(true).len(), 4);
     }
 }
