@@ -169,6 +169,8 @@ pub(super) fn fit(
                 log.row(epoch.number, epoch.train_loss, epoch.validation_loss, epoch.learning_rate as f32);
             }
         }
+        RunEvent::Restart { seed } if seed == settings.seed => log = Log::new(run.path()),
+        RunEvent::Restart { .. } => {}
         RunEvent::Stage(name) => {
             if let Some(bar) = &bar {
                 bar.set_message(name);

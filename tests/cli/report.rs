@@ -206,6 +206,12 @@ fn a_tuning_is_shown_with_its_weights_and_what_they_get_wrong() {
     let result = json(folder, tune);
     let page = page(folder, "runs/my.hce");
     losses_are_those_of_the_log(&page, &folder.join("runs/my.hce"));
+    // The epochs of the fit that found the prior are not among them.
+    let epochs: Vec<String> =
+        csv(&folder.join("runs/my.hce/log.csv")).iter().map(|row| row["epoch"].clone()).collect();
+    let expected: Vec<String> =
+        (1..=result["epochs"].as_u64().unwrap()).map(|number| number.to_string()).collect();
+    assert_eq!(epochs, expected);
     let weights = csv(&folder.join("runs/my.hce/weights.csv"));
     let of = |name: &str| weights.iter().find(|row| row["name"] == name).unwrap();
     for half in ["midgame", "endgame"] {

@@ -31,6 +31,8 @@ pub struct Epoch {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FitEvent<'a> {
     Epoch(&'a Epoch),
+    /// The epochs before are those of another L2 prior; their numbers begin again.
+    Restart,
     /// What it is at, for passes that take seconds.
     Stage(&'static str),
 }
@@ -97,8 +99,6 @@ pub struct Tracker<'a> {
     best_losses: Losses,
     best_epoch: usize,
     epochs: usize,
-    /// Epochs before the L2 prior was last changed.
-    earlier: usize,
     pub passes: usize,
 }
 
@@ -120,7 +120,7 @@ impl Tracker<'_> {
         let (number, limit) = (self.epochs, self.limit);
         let epoch = Epoch { number, limit, train_loss, validation_loss, learning_rate, best };
         (self.progress)(FitEvent::Epoch(&epoch));
-        let vain = self.epochs - self.best_epoch.max(self.earlier);
+        let vain = self.epochs - self.best_epoch;
         self.epochs < self.limit && vain < self.patience
     }
 
@@ -128,11 +128,13 @@ impl Tracker<'_> {
         (self.progress)(FitEvent::Stage(name));
     }
 
-    /// Forgets the best values, since another L2 prior judges those to come.
-    fn restart(&mut self, start: &[f64], losses: Losses) {
+    /// Forgets the epochs and their best values, since another L2 prior judges those to come, of which there are
+    /// `limit` at most.
+    fn restart(&mut self, start: &[f64], losses: Losses, limit: usize) {
         (self.best, self.best_losses, self.best_epoch) = (start.to_vec(), losses, 0);
         self.best_loss = losses.validation.unwrap_or(losses.train);
-        self.earlier = self.epochs;
+        (self.epochs, self.limit) = (0, limit);
+        (self.progress)(FitEvent::Restart);
     }
 
     fn is_done(&self) -> bool {
@@ -188,7 +190,6 @@ pub fn fit(
         best_losses: before,
         best_epoch: 0,
         epochs: 0,
-        earlier: 0,
         passes: 0,
     };
     let begun = Instant::now();
@@ -280,13 +281,12 @@ fn descend_by_evidence(
         _ if small => Optimizer::GaussNewton,
         other => other,
     };
-    let limit = tracker.limit;
-    if method != optimizer {
-        tracker.limit = method.epochs();
-    }
+    let mut limit = tracker.limit;
     if !method.first_order() {
         let with_prior = Objective { prior: &evidence.prior, ..*objective };
-        tracker.restart(start, start_losses);
+        if method != optimizer {
+            tracker.limit = method.epochs();
+        }
         here = descend(&with_prior, here, (method, true), settings, tracker)?;
         if tracker.is_done() {
             return Ok(evidence);
@@ -298,13 +298,15 @@ fn descend_by_evidence(
         }
         evidence = found;
     }
-    if method != optimizer {
-        (tracker.limit, tracker.epochs, here) = (limit, 0, start.to_vec());
+    if method == optimizer {
+        limit -= tracker.epochs;
+    } else {
+        here = start.to_vec();
     }
     let with_prior = Objective { prior: &evidence.prior, ..*objective };
-    tracker.restart(start, start_losses);
+    tracker.restart(start, start_losses, limit);
     here = descend(&with_prior, here, (optimizer, false), settings, tracker)?;
-    if tracker.epochs == tracker.earlier {
+    if tracker.epochs == 0 {
         // The last fit was at the optimum of this prior already.
         tracker.epoch(&here, with_prior.gradient(&here).0, 0.0);
     }

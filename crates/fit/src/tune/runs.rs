@@ -30,6 +30,10 @@ pub enum RunEvent<'a> {
         seed: u64,
         epoch: &'a Epoch,
     },
+    /// The epochs of a fit begin again, with another L2 prior.
+    Restart {
+        seed: u64,
+    },
     /// What a fit is at.
     Stage(&'static str),
     Fitted {
@@ -64,6 +68,7 @@ pub fn fit_seeds(
         let outcome = fit(model, space, train, validation, &fitting, &mut |event| {
             progress(match event {
                 FitEvent::Epoch(epoch) => RunEvent::Epoch { seed, epoch },
+                FitEvent::Restart => RunEvent::Restart { seed },
                 FitEvent::Stage(name) => RunEvent::Stage(name),
             });
         })?;
