@@ -108,7 +108,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
 }
 
 fn unlabelled(offer: &Offer<'_>) -> Unlabelled {
-    Unlabelled { result: offer.result, score: white_score(offer), game: offer.group }
+    Unlabelled { result: offer.result, score: white_score(offer), game: Some(offer.group) }
 }
 
 fn gather(

@@ -19,7 +19,8 @@ pub struct Unlabelled {
     pub result: f32,
     /// Centipawns from White's side.
     pub score: Option<f32>,
-    pub game: u64,
+    /// `None` makes the position a game of its own.
+    pub game: Option<u64>,
 }
 
 #[derive(Debug)]
@@ -45,7 +46,7 @@ impl Labels {
         let (mut scored, mut games) = (Vec::new(), HashMap::new());
         visit(&mut |Unlabelled { result, score, game }| {
             scored.extend(score.filter(|s| fit_scores && !is_mate(*s as i32)).map(|s| (s, result)));
-            *games.entry(game).or_insert(0) += 1;
+            game.iter().for_each(|game| *games.entry(*game).or_insert(0) += 1);
         })?;
         if fit_scores {
             let fault = |e: Error| Error::input(format!("the scores' K: {e}; give it with --score-k"));
@@ -71,7 +72,9 @@ impl Labels {
                 self.result_share * result + (1.0 - self.result_share) * expected
             }
         };
-        let weight = self.games.as_ref().and_then(|games| games.get(&game)).map_or(1.0, |n| 1.0 / *n as f32);
+        let games = self.games.as_ref();
+        let positions = games.and_then(|games| games.get(&game?)).copied().unwrap_or(1);
+        let weight = 1.0 / positions as f32;
         Ok((target, weight))
     }
 }

@@ -30,11 +30,13 @@ impl TraceFiles<'_> {
     ) -> Result<Vec<(&Path, LineCounts)>> {
         let formula = self.terms.phase_formula();
         let mut counts = Vec::new();
-        for path in self.paths {
-            let mut take = |position: TracePosition| {
+        for (path, file) in self.paths.iter().zip(0u64..) {
+            let mut take = |mut position: TracePosition| {
                 if interrupt::requested() {
                     return Err(Error::Interrupted("nothing was written"));
                 }
+                // Files number their games by themselves.
+                position.game = position.game.map(|game| if file == 0 { game } else { rng::mix(game, file) });
                 take(path, position)
             };
             let of_file = if columns::recognise(path)? {
@@ -91,6 +93,41 @@ fn first_bad(counts: &[(&Path, LineCounts)]) -> String {
 
 impl TracePosition {
     pub fn unlabelled(&self) -> Unlabelled {
-        Unlabelled { result: self.info.target, score: self.score, game: self.group() }
+        Unlabelled { result: self.info.target, score: self.score, game: self.game }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tune::LabelSettings;
+
+    #[test]
+    fn games_of_files_are_apart_and_positions_without_one_are_games_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let paths = [
+            write("a.txt", "1-0 1 game=1 0:1\n0-1 1 game=1 0:1\n1-0 1 0:1\n"),
+            write("b.txt", "1-0 1 game=1 0:1\n0-1 1 0:1\n"),
+        ];
+        let terms = "format = 1\nfull_phase = 1\n[[term]]\nname = \"a\"\n";
+        let terms = Terms::parse(terms, Path::new("x.toml")).unwrap();
+        let model = terms.model(&[]).unwrap();
+        let files = TraceFiles { paths: &paths, terms: &terms, model: &model, strict: true };
+        let mut found = Vec::new();
+        let mut take = |position: TracePosition| found.push(position.unlabelled());
+        files.each(&mut |_, position| Ok(take(position))).unwrap();
+        let games: Vec<Option<u64>> = found.iter().map(|position| position.game).collect();
+        assert_eq!(games, [Some(1), Some(1), None, games[3], None]);
+        assert!(games[3].is_some_and(|game| game != 1), "{games:?}");
+        let settings = LabelSettings { result_share: 1.0, score_k: None, weigh_games: true };
+        let labels = Labels::new(&settings, |visit| Ok(found.iter().for_each(|position| visit(*position))));
+        let labels = labels.unwrap();
+        let weights: Vec<f32> = found.iter().map(|position| labels.of(*position).unwrap().1).collect();
+        assert_eq!(weights, [0.5, 0.5, 1.0, 1.0, 1.0]);
     }
 }
