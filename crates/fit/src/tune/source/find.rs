@@ -95,7 +95,8 @@ impl<'a> Source<'a> {
             Language::Python => !dims,
             Language::Rust => matches!(self.word(previous), "const" | "static" | "let" | "mut"),
             Language::C | Language::Java => {
-                let of_type = !self.word(previous).is_empty() && self.word(previous) != "return";
+                let word = self.word(previous);
+                let of_type = !word.is_empty() && !BEFORE_CALLS.contains(&word);
                 let designates = self.is_sign(previous, b".") && self.is_sign(i.wrapping_sub(2), b"{,");
                 let enumerates = self.is_sign(previous, b"{,") && !dims && !self.ends_a_statement(next + 1);
                 let follows = self.is_sign(previous, b",");
@@ -222,10 +223,11 @@ impl<'a> Source<'a> {
         (!self.word(last).is_empty()).then_some(last)
     }
 
-    /// A `#define`: tokens of other directives are skipped, and this one ends before the next line.
+    /// Whether a `#define` defines the name at token `i`, its first: tokens of other directives are skipped.
     fn defines(&self, i: usize) -> bool {
         let line = self.text[..self.tokens[i].at.start].rfind('\n').map_or(0, |at| at + 1);
-        self.language == Language::C && self.text[line..].trim_start().starts_with('#')
+        let first = i == 0 || self.tokens[i - 1].at.start < line;
+        first && self.language == Language::C && self.text[line..].trim_start().starts_with('#')
     }
 
     /// Token behind the bracket that closes the one at `open`.

@@ -219,6 +219,17 @@ fn what_does_not_fit_is_refused_with_file_and_line() {
     }
 }
 
+#[test]
+fn uses_of_a_name_are_no_declarations() {
+    let knight = term("KNIGHT", "kind = \"single\"\ninitial = 310");
+    for (source, found) in [
+        ("#define KNIGHT 300\n#define KNIGHT_TRADE (KNIGHT - 50)\n#define KNIGHT_VALUE KNIGHT 5\n", "300"),
+        ("int KNIGHT = 300;\n#define TRADE KNIGHT 50\nif (x) y = 2; else KNIGHT = 50;\n", "300"),
+    ] {
+        assert_eq!(after(&knight, "x.c", source), source.replacen(found, "310", 1));
+    }
+}
+
 /// Initialisers of C++ without `=`, their terms, and numbers that change.
 const BRACKETS: [(&str, &str, [&str; 2]); 11] = [
     ("constexpr Score pawn{100, 100}, knight{300, 300};", "pawn knight", ["{300, 300}", "{300, 7}"]),
