@@ -122,7 +122,10 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let settings = settings(given, &participant, &first, rows, size);
     let described = describe(given, &spec, &participant, &first, size);
     let mut tables = args.tables(ui)?;
-    let mut metadata = args.data().open()?.metadata().clone();
+    let (format, mut metadata) = {
+        let reader = args.data().open()?;
+        (reader.format(), reader.metadata().clone())
+    };
     (metadata.teacher, metadata.piece) = (Some(described.clone()), given.shard);
     metadata.steps.extend(tables.iter().map(|tables| tables.describe()));
     let earlier = match (given.resume, given.overwrite) {
@@ -162,7 +165,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     }
     let seconds = start.elapsed().as_secs_f64();
     let searched = journal.answered() - before;
-    let mut sample = Sample::default();
+    let mut sample = Sample::of(format);
     let mut see = |records: &[patzer_data::Record]| records.iter().for_each(|record| sample.add(record));
     let target = args.target();
     let to = (output.as_path(), &target, &metadata);

@@ -6,6 +6,7 @@ use serde::Serialize;
 use super::{Inputs, WdlArgs, each_batch, read_games};
 use crate::evaluation::load;
 use crate::{Error, Result, Status, Ui};
+use patzer_data::format::capabilities::Capabilities;
 use patzer_data::{AnyReader, DataFile, Record};
 use patzer_eval::Evaluation;
 use patzer_fit::wdl::source::Scored;
@@ -34,6 +35,7 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
         k: fit.k,
         k_error: fit.k_error,
         loss: fit.loss,
+        independent_positions: input.independent,
         positions: pairs.len(),
         left_out: input.positions.saturating_sub(pairs.len() as u64),
         resolved: input.resolved,
@@ -47,6 +49,8 @@ struct Input {
     scored: Vec<Scored>,
     positions: u64,
     resolved: Option<String>,
+    /// The format of some file does not say which positions are of one game.
+    independent: bool,
     source: String,
     nothing: &'static str,
 }
@@ -61,6 +65,13 @@ impl Input {
     ) -> Result<()> {
         let reader = AnyReader::open(path, format)?;
         self.resolved.clone_from(&reader.metadata().resolved);
+        if !reader.format().carries.contains(Capabilities::GAME) {
+            self.independent = true;
+            ui.warn(format_args!(
+                "{}: does not say which positions are of one game, so that K's error is too small",
+                path.display()
+            ));
+        }
         let first_game = self.scored.iter().map(|s| s.game.wrapping_add(1)).max().unwrap_or(0);
         let positions = each_batch(reader, ui, |records| {
             let found = score(records, self.resolved.is_some()).into_iter();
@@ -113,6 +124,8 @@ struct Report {
     k: f64,
     k_error: f64,
     loss: f64,
+    /// The error takes positions as independent, of some file at least.
+    independent_positions: bool,
     positions: usize,
     /// Positions without a score that is no mate, and records that hold no position.
     left_out: u64,
@@ -123,7 +136,11 @@ struct Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "K     {:.4} ± {:.4} (standard error, one observation a game)", self.k, self.k_error)?;
+        let observation = match self.independent_positions {
+            true => "positions taken as independent",
+            false => "one observation a game",
+        };
+        writeln!(f, "K     {:.4} ± {:.4} (standard error, {observation})", self.k, self.k_error)?;
         let [positions, left_out] = [self.positions as u64, self.left_out].map(grouped);
         write!(f, "loss  {:.7}, mean squared, ", self.loss)?;
         writeln!(f, "over {positions} positions ({left_out} left out)")?;

@@ -118,6 +118,13 @@ fn every_format_of_positions_is_read() {
         let k = |file: &str| run(file, &["--eval", "untuned-hce"])["k"].as_f64().unwrap();
         // Bullet's boards are the side to move's, so that sums of White's scores round otherwise.
         assert!((k(file) - k("positions.parquet")).abs() < 1e-6, "{file}");
+        // Only CSV has a column of games.
+        let output = patzer(folder, &["wdl", file]);
+        let (text, apart) = (String::from_utf8_lossy(&output.stdout), file != "x.csv");
+        assert_eq!(text.contains("positions taken as independent"), apart, "{file}: {text}");
+        assert_eq!(text.contains("one observation a game"), !apart, "{file}: {text}");
+        assert_eq!(stderr(&output).contains("too small"), apart, "{file}: {}", stderr(&output));
+        assert_eq!(run(file, &[])["independent_positions"], apart, "{file}");
     }
     assert_eq!(run("x.csv", &["--score"]), run("positions.parquet", &["--score"]));
     let model = ["--model", "--min-count", "1", "--material", "0..78"];
