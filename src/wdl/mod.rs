@@ -70,7 +70,7 @@ struct ModelArgs {
     #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u16).range(1..))]
     target: Option<u16>,
 
-    /// Largest score of either sign, in centipawns
+    /// Largest score of either sign, in centipawns; those of 1000 and more are counted as one and never take part
     #[arg(long, value_name = "CP", default_value_t = 400, requires = "model",
         value_parser = clap::value_parser!(u16).range(1..=1000))]
     max_score: u16,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::histogram::{Histogram, MATE_CODE, Observation};
+use super::histogram::{Histogram, MATE_CODE, Observation, SCORE_CAP};
 use super::model::WdlModel;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,6 +65,10 @@ impl Bounds {
         let limit = self.undo.as_ref().map_or(f64::from(self.score), |model| {
             (f64::from(self.score) * model.normalize_to_pawn_value().round() / 100.0).round()
         });
+        // Capped: at least so large.
+        if score.abs() >= SCORE_CAP {
+            return Err("score");
+        }
         let score = (f64::from(score) * self.unit(o)).round();
         if score.abs() <= limit { Ok(score as i32) } else { Err("score") }
     }
@@ -192,6 +196,20 @@ mod tests {
         assert_eq!(table.rows, rows.map(|(at, cells)| Row { at, cells }));
         let dropped = [("mate", 23), ("material", 36), ("move", 24), ("score", 7)];
         assert_eq!(table.dropped, dropped.into());
+    }
+
+    #[test]
+    fn capped_scores_are_left_out() {
+        let counts = histogram(&[
+            (1, 5, 40, 999, false, 1),
+            (1, 5, 40, 1_000, false, 2),
+            (1, 5, 40, -5_000, false, 4),
+        ]);
+        for a in [None, Some([0.0, 0.0, 0.0, 30.0])] {
+            let undo = a.map(|a| WdlModel { a, b: [0.0; 4], target: 58.0 });
+            let table = WdlTable::new(&counts, Bounds { score: 1_000, undo, ..Bounds::default() });
+            assert_eq!((table.positions(), &table.dropped), (1, &[("score", 6)].into()));
+        }
     }
 
     #[test]
