@@ -3,6 +3,7 @@ mod hce;
 mod net;
 mod trace_check;
 mod traces;
+mod unused;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -206,6 +207,7 @@ fn change(before: Option<f64>, after: f64) -> String {
 
 pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
+    unused::check(args)?;
     if args.traces.indices {
         return trace_check::indices(args, ui);
     }

@@ -162,10 +162,27 @@ pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
         _ => args.data.clone(),
     };
     let inputs = Inputs::sort(files, args.input_format)?;
+    args.check_of_games(&inputs)?;
     if let Some(folder) = &args.svg {
         std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
     }
     if args.model { model::run(args, &inputs, ui) } else { k::run(args, &inputs, ui) }
+}
+
+impl WdlArgs {
+    /// Refuses options that only games know, where not all inputs are games.
+    fn check_of_games(&self, inputs: &Inputs) -> Result<()> {
+        let options = [("--exclude", !self.exclude.is_empty()), ("--player", self.player.is_some())];
+        match options.iter().find(|(_, given)| *given) {
+            Some((option, _)) if inputs.games.is_empty() || !inputs.datasets.is_empty() => {
+                let name = inputs.name().display();
+                Err(Error::usage(format!(
+                    "{option}: only games have players and endings, and {name} holds none"
+                )))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 struct Inputs {

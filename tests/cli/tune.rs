@@ -242,3 +242,53 @@ fn a_terminated_tuning_keeps_its_weights_and_says_so_by_its_exit_code() {
     assert_eq!(child.wait().unwrap().code(), Some(143));
     assert!(folder.path().join("new.hce.toml").exists());
 }
+
+#[test]
+fn options_without_effect_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let (data, network) = (
+        ["--filter unique", "--filter-set a=1", "--no-resolve", "--input-format epd"],
+        [
+            "--hidden 16",
+            "--recipe small",
+            "--set wdl=1",
+            "--floats f",
+            "--features all",
+            "--device cpu",
+            "--resume",
+        ],
+    );
+    let hce = ["--start default-hce", "--mirror psqt.king", "--plain-taper"];
+    let fit = [
+        "--optimizer adam --patience 3",
+        "--patience 3",
+        "--schedule cosine",
+        "--l2 0",
+        "--keep-scale",
+        "--no-keep-scale",
+        "--seeds 2",
+        "--weigh-games",
+        "--fix tempo",
+        "--no-errors",
+        "--score-k 1",
+        "--export c",
+        "--start default-hce --hidden 16",
+        "--plain-taper --hidden 16",
+    ];
+    let of_terms = [&data[..], &network, &hce].concat();
+    for (line, options) in [
+        ("tune --traces x.txt --terms x.toml", &of_terms[..]),
+        ("tune --patch x.c --terms x.toml", &of_terms[..]),
+        ("tune --indices --terms x.toml", &of_terms[..]),
+        ("tune", &fit),
+    ] {
+        for option in options {
+            let line = format!("{line} {option}");
+            let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
+            let text = String::from_utf8(output.stderr).unwrap();
+            let name = option.split(' ').next().unwrap();
+            assert!(text.starts_with(&format!("error: {name}: ")), "{line}: {text}");
+            assert!(text.ends_with(" does not use it\n"), "{line}: {text}");
+        }
+    }
+}

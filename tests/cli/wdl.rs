@@ -366,6 +366,17 @@ fn what_the_model_cannot_use_is_refused_in_one_line() {
         let text = stderr(&output);
         assert!(text.contains(&format!("error: {reason}")) && text.lines().count() == 1, "{args:?}: {text}");
     }
+    write(&folder.join("positions.parquet"), &samples(10), None);
+    for option in ["--player", "--exclude"] {
+        for files in [&["positions.parquet"][..], &["games.pgn", "positions.parquet"]] {
+            let output = patzer(folder, &[&["wdl", "--score", option, "none"], files].concat());
+            let text = stderr(&output);
+            assert!(
+                text.contains(&format!("error: {option}: only games")) && text.contains(".parquet"),
+                "{text}"
+            );
+        }
+    }
     let output = patzer(folder, &["wdl", "games.pgn", "--eval", "default-hce"]);
     assert!(stderr(&output).contains("games.pgn: holds games"), "{}", stderr(&output));
 }
