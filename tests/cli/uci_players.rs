@@ -134,8 +134,12 @@ fn engines_receive_both_clocks_and_all_limits() {
 #[test]
 fn an_answer_that_comes_after_the_game_is_not_taken_for_the_next_move() {
     let folder = folder();
-    let output =
-        play(folder.path(), "", &["name=one option.Mode=owes tc=1", "name=two tc=9"], "--games 4 --max-moves 6 --json");
+    let output = play(
+        folder.path(),
+        "",
+        &["name=one option.Mode=owes tc=1", "name=two tc=9"],
+        "--games 4 --max-moves 6 --json",
+    );
     assert_eq!(reasons(&output), serde_json::json!({ "move_limit": 3, "time_forfeit": 1 }), "{output:?}");
 }
 

@@ -3,7 +3,7 @@
 
 use super::games::Results;
 use super::likelihood::ResultModel;
-use super::newton::{Edge, Problem, State, davidson_draw, newton};
+use super::newton::{Edge, Problem, State, davidson_draw, newton, unseen};
 use super::pool::{PoolStatus, pool_status, unanchored_pools};
 use patzer_io::error::{Error, Result};
 
@@ -123,6 +123,8 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
         free[player] = false;
         start[player] = (elo - settings.average) * unit;
     }
+    // Before the prior, whose draws against the average alone do not bound the draw parameter.
+    let unseen = unseen(&edges);
     if settings.prior > 0.0 {
         // The virtual player meets everyone; with anchors its rating is free.
         let half = [0.0, settings.prior / 2.0, 0.0];
@@ -136,7 +138,7 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
         White::Fixed(elo) => (elo * unit, false),
     };
     let held = if settings.prior > 0.0 { Vec::new() } else { one_a_pool(&counted, &status, &free) };
-    let problem = Problem { model: settings.model, edges, free, held, white_free };
+    let problem = Problem { model: settings.model, edges, free, held, white_free, unseen };
     if white_free && problem.hides_white() {
         return Err(Error::usage(
             "--white auto: these pairings and colours do not separate White's advantage from the ratings; --white 0 \
@@ -310,6 +312,19 @@ mod tests {
         let elo: Vec<f64> = fitted.elo.iter().map(|elo| elo.unwrap()).collect();
         assert!((elo.iter().sum::<f64>() / elo.len() as f64 - 2300.0).abs() < 1e-6);
         assert!((0..elo.len()).all(|i| i == king || elo[i] < elo[king]), "{elo:?}");
+    }
+
+    #[test]
+    fn a_prior_bounds_the_models_of_draws_too() {
+        for model in [ResultModel::Davidson, ResultModel::RaoKupper] {
+            for prior in [0.05, 2.0] {
+                let white = White::Fixed(0.0);
+                let settings = Settings { model, prior, white, ..Settings::default() };
+                let fitted = fit(&Results::of(&[("a", "b", [40, 0, 0])]), &settings).unwrap();
+                let gap = fitted.elo[0].unwrap() - fitted.elo[1].unwrap();
+                assert!((50.0..2_000.0).contains(&gap), "{model:?} {prior}: {gap} {}", fitted.draw_rate());
+            }
+        }
     }
 
     #[test]

@@ -27,6 +27,8 @@ pub(super) struct Problem {
     /// One player per pool without anchors, held fixed because only differences count.
     pub held: Vec<usize>,
     pub white_free: bool,
+    /// Games between equals, by result, that only the draw parameter knows.
+    pub unseen: [f64; 3],
 }
 
 struct Here {
@@ -38,12 +40,6 @@ struct Here {
 impl Problem {
     pub(super) fn difference(&self, edge: &Edge, at: &State) -> f64 {
         at.players[edge.white] - at.players[edge.black] + at.white
-    }
-
-    /// Half a game per result if draws or decided games are missing, so that the draw parameter stays finite.
-    fn unseen(&self) -> [f64; 3] {
-        let sum = |i: usize| self.edges.iter().map(|e| e.counts[i]).sum::<f64>();
-        if sum(1) > 0.0 && sum(0) + sum(2) > 0.0 { [0.0; 3] } else { [0.5; 3] }
     }
 
     fn expand(&self, at: &State) -> Here {
@@ -59,7 +55,7 @@ impl Problem {
             here.hessians.push(e.hessian);
         }
         if self.model.has_draws() {
-            let e = self.model.expand_counts(self.unseen(), 0.0, at.draw);
+            let e = self.model.expand_counts(self.unseen, 0.0, at.draw);
             here.value += e.value;
             here.gradient.draw += e.gradient[1];
         }
@@ -118,7 +114,7 @@ impl Problem {
             out.draw += xd * u + dd * v.draw;
         }
         if self.model.has_draws() {
-            out.draw += self.model.expand_counts(self.unseen(), 0.0, at.draw).hessian[2] * v.draw;
+            out.draw += self.model.expand_counts(self.unseen, 0.0, at.draw).hessian[2] * v.draw;
         }
         self.mask(&mut out);
         out
@@ -233,11 +229,17 @@ fn conjugate_gradients(problem: &Problem, here: &Here, at: &State) -> State {
     x
 }
 
+/// Half a game per result if draws or decided games are missing, so that the draw parameter stays finite.
+pub(super) fn unseen(edges: &[Edge]) -> [f64; 3] {
+    let sum = |i: usize| edges.iter().map(|e| e.counts[i]).sum::<f64>();
+    if sum(1) > 0.0 && sum(0) + sum(2) > 0.0 { [0.0; 3] } else { [0.5; 3] }
+}
+
 /// Davidson's draw parameter at given ratings, for errors under the Elo model.
 pub(super) fn davidson_draw(problem: &Problem, at: &State) -> f64 {
     let mut draw = 0.0;
     for _ in 0..100 {
-        let unseen = ResultModel::Davidson.expand_counts(problem.unseen(), 0.0, draw);
+        let unseen = ResultModel::Davidson.expand_counts(problem.unseen, 0.0, draw);
         let (mut slope, mut information) = (unseen.gradient[1], unseen.hessian[2]);
         for edge in &problem.edges {
             let e = ResultModel::Davidson.expand_own(edge.counts, problem.difference(edge, at), draw);
