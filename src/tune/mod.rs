@@ -1,6 +1,7 @@
 mod fitting;
 mod hce;
 mod net;
+mod net_run;
 mod trace_check;
 mod traces;
 mod unused;

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use shakmaty::Color;
 
+use super::position_weight::Measure;
 use super::pqr::{self, PqrGroup};
 use super::streaming::Preview;
 use super::td_lambda::{GamePosition, apply_td_lambda};
@@ -33,6 +34,21 @@ pub struct TrainingData {
 enum Items {
     Memory(Prepared<TrainItem>),
     Stream(Preview),
+}
+
+impl Items {
+    /// Refuses a weight by ply where no position says its ply: formats without clocks say 0.
+    fn check_plies(&self, settings: &Settings) -> Result<()> {
+        let by_ply = settings.position_weight.as_ref().is_some_and(|rule| rule.by == Measure::Ply);
+        let positions = match self {
+            Items::Memory(data) => &data.train,
+            Items::Stream(preview) => &preview.sample,
+        };
+        if by_ply && positions.iter().all(|position| position.ply == 0) {
+            return Err(Error::input("position_weight by ply: the data do not say how far a game had gone"));
+        }
+        Ok(())
+    }
 }
 
 /// K of the sigmoid, fitted to scores and results.
@@ -76,6 +92,7 @@ impl TrainingData {
             }
         }
         settings.k = k.k;
+        items.check_plies(settings)?;
         let (data, fitted_k) = (data.clone(), k.fitted);
         let read = TrainingData { data, split, items, fitted_k, validation_sources };
         if settings.positions > 0 {
