@@ -17,7 +17,7 @@ use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::projection::Projection;
 use patzer_data::format::registry::Format;
 use patzer_data::format::{UNKNOWN, epd};
-use patzer_data::{AnyReader, DataFile, Metadata, Record, fast_epd, lines};
+use patzer_data::{AnyReader, DataFile, MeanResult, Metadata, Record, fast_epd, lines};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -238,8 +238,10 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
             self.account.read += 1;
             let score =
                 line.score.map(|white| line.turn.fold_wb(white, -white).clamp(-32_000.0, 32_000.0) as i16);
-            let result = (line.result * 2.0 - 1.0).round() as i8;
-            let record = Record { board: line.board, turn: line.turn, result, score, ..UNKNOWN };
+            let outcome = line.result * 2.0 - 1.0;
+            let (result, mean) = (outcome.round() as i8, fractional(outcome));
+            let (board, turn) = (line.board, line.turn);
+            let record = Record { board, turn, result, score, mean, ..UNKNOWN };
             let group = line_group(&record);
             let reason = match (self.make)(&record, line.board, line.turn) {
                 Err(reason) => Some(reason),
@@ -317,9 +319,35 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
     }
 }
 
+/// A result between win, draw and loss as the mean of many, so that the record's outcome has it to 2⁻²⁵.
+fn fractional(outcome: f32) -> Option<MeanResult> {
+    const COUNT: u32 = 1 << 24;
+    let sum = (outcome * COUNT as f32).round() as i32;
+    (outcome.fract() != 0.0).then_some(MeanResult { count: COUNT, sum })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn fractional_results_of_lines_stay_what_they_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lines.epd");
+        let line = |result| format!("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1 [{result}]\n");
+        let results = [0.0, 0.3, 0.5, 0.73, 1.0f32];
+        std::fs::write(&path, results.map(line).concat()).unwrap();
+        let data = DataSelection { files: vec![path], ..DataSelection::default() };
+        let mut found = Vec::new();
+        let make = |record: &Record, _: PackedBoard, _: Color| Ok((record.outcome() + 1.0) / 2.0);
+        let take = &mut |offer: &Offer<'_, f32>| {
+            found.push((offer.item, offer.record.mean.is_some()));
+            Ok(None)
+        };
+        stream(&data, Split::default(), &|_| {}, &make, take).unwrap();
+        let expected = results.map(|result| (result, (2.0 * result).fract() != 0.0));
+        assert_eq!(found, expected);
+    }
 
     #[test]
     fn an_interruption_makes_no_stalemates_of_lines_that_were_not_resolved() {
