@@ -172,6 +172,7 @@ pub fn epd(bytes: &[u8]) {
             let fast = fast_epd::parse(&line).expect("our own line");
             assert_eq!(fast.board.board(), record.board.board());
             assert_eq!((fast.turn, fast.result), (record.turn, (record.outcome() + 1.0) / 2.0));
+            assert_eq!((fast.halfmove, fast.ply), (again.halfmove, again.ply));
         }
     }
     for line in bytes.split(|byte| *byte == b'\n') {

@@ -56,6 +56,7 @@ mod studies;
 mod teacher;
 mod tournaments;
 mod tune;
+mod tune_data;
 mod tune_net;
 mod tune_traces;
 mod uci_players;

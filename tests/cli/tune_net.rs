@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::{done, kill, patzer, program};
 
 /// Positions of real games with scores.
-fn folder() -> TempDir {
+pub fn folder() -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let games = format!("{}/fixtures/engine.pgn.zst", env!("CARGO_MANIFEST_DIR"));
     done(folder.path(), &format!("extract {games} --sample 3000"));
@@ -18,11 +18,11 @@ fn folder() -> TempDir {
     folder
 }
 
-fn tuned(folder: &TempDir, args: &str) -> Value {
+pub fn tuned(folder: &TempDir, args: &str) -> Value {
     serde_json::from_str(&done(folder.path(), &format!("tune --json --hidden 16 {args}"))).unwrap()
 }
 
-fn fault(folder: &TempDir, args: &str) -> String {
+pub fn fault(folder: &TempDir, args: &str) -> String {
     let line = format!("tune {args}");
     let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
     assert_eq!(output.status.code(), Some(1));
@@ -182,7 +182,7 @@ fn the_device_is_named_and_one_that_is_not_there_is_an_error() {
 }
 
 /// What a command that succeeds says on stderr.
-fn said(folder: &TempDir, args: &str) -> String {
+pub fn said(folder: &TempDir, args: &str) -> String {
     let line = format!("tune --hidden 16 --epochs 1 {args}");
     let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
     assert_eq!(output.status.code(), Some(0), "{output:?}");

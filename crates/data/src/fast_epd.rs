@@ -1,5 +1,5 @@
-//! Fast reader of EPD with results: a FEN, then `c9 "1-0";`, `"1-0"`, `[0.5]` or `| score | 1.0`. Reads only
-//! pieces, side to move, result and score; legality is not checked, which would take longer than everything else.
+//! Fast reader of EPD with results: a FEN, then `c9 "1-0";`, `"1-0"`, `[0.5]` or `| score | 1.0`. Reads only pieces, side
+//! to move, counters, result and score; legality is not checked, which would take longer than everything else.
 
 use shakmaty::Color;
 
@@ -10,6 +10,10 @@ use patzer_chess::PackedBoard;
 pub struct EpdPosition {
     pub board: PackedBoard,
     pub turn: Color,
+    /// Plies since the last capture or pawn move, at most 255.
+    pub halfmove: u8,
+    /// Plies of the game before the position, by its move number.
+    pub ply: u16,
     /// From White's side, 0 to 1.
     pub result: f32,
     /// Centipawns from White's side.
@@ -26,18 +30,39 @@ pub fn parse(line: &[u8]) -> Result<EpdPosition, &'static str> {
         _ => return Err("the side to move is neither w nor b"),
     };
     let (result, score) = outcome(rest).ok_or("no result after the position")?;
-    let score = match score {
-        None if rest.contains(&b';') => {
-            operations(rest)?.score.map(|score| turn.fold_wb(score, -score).into())
-        }
-        score => score,
+    let operations = if rest.contains(&b';') { operations(rest)? } else { Operations::default() };
+    let score = score.or(operations.score.map(|score| turn.fold_wb(score, -score).into()));
+    let [halfmove, fullmove] = counters(rest);
+    let halfmove = halfmove.or(operations.halfmove).unwrap_or(0).min(255) as u8;
+    let fullmove = fullmove.or(operations.fullmove).unwrap_or(1).clamp(1, u16::MAX.into());
+    let ply = (2 * (fullmove - 1) + u32::from(turn.is_black())).min(u16::MAX.into()) as u16;
+    Ok(EpdPosition { board, turn, halfmove, ply, result, score })
+}
+
+/// The text after the castling and en passant fields.
+fn after_fields(rest: &[u8]) -> &[u8] {
+    rest.splitn(3, |byte| *byte == b' ').nth(2).unwrap_or_default()
+}
+
+/// The halfmove clock and the move number of a FEN, where it has them.
+fn counters(rest: &[u8]) -> [Option<u32>; 2] {
+    let mut after = after_fields(rest);
+    let mut next = || {
+        let text = after.trim_ascii_start();
+        let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+        let ends = text.get(end).is_none_or(|byte| b" \t;,|[".contains(byte));
+        let add = |sum: u32, digit: &u8| sum.saturating_mul(10).saturating_add((digit - b'0').into());
+        let number = text[..end].iter().fold(0, add);
+        after = &text[end..];
+        (end > 0 && ends).then_some(number)
     };
-    Ok(EpdPosition { board, turn, result, score })
+    let halfmove = next();
+    [halfmove, halfmove.and_then(|_| next())]
 }
 
 /// The operations after the castling and en passant fields, and perhaps counters.
 fn operations(rest: &[u8]) -> Result<Operations, &'static str> {
-    let after = rest.splitn(3, |byte| *byte == b' ').nth(2).unwrap_or_default();
+    let after = after_fields(rest);
     let start = after.iter().position(|byte| !matches!(byte, b' ' | b'0'..=b'9')).unwrap_or(after.len());
     Operations::parse(&after[start..])
         .map_err(|_| "one of hmvc, fmvn, ce, dm and acd is not a number in range")
@@ -174,12 +199,17 @@ mod tests {
             (" c0 \"a | b\"; \"0-1\"", 0.0, None),
             (" hmvc 2; ce 34; c9 \"0-1\";", 0.0, Some(-34.0)),
             (" 0 1 ce 34; c9 \"0-1\";", 0.0, Some(-34.0)),
+            (" 40 0 1/2-1/2", 0.5, None),
+            (" 17 [1.0]", 1.0, None),
+            (" | 25 | 1.0", 1.0, Some(25.0)),
+            (" 9 c9 \"1-0\"; hmvc 4; fmvn 30;", 1.0, None),
             (" c9 \"0-1\"; ce -34; acd 9", 0.0, Some(34.0)),
         ] {
             let text = format!("{FEN}{dialect}");
             let line = parse(text.as_bytes()).unwrap();
             let truth = epd::decode(&text).unwrap();
             assert_eq!(line.board.board(), truth.board.board(), "{text}");
+            assert_eq!((line.halfmove, line.ply), (truth.halfmove, truth.ply), "{text}");
             assert_eq!((line.turn, line.result, line.score), (truth.turn, result, score), "{text}");
             assert_eq!(line.score, truth.score.map(|score| f32::from(truth.turn.fold_wb(score, -score))));
             assert_eq!(f32::from(truth.result + 1) / 2.0, result);

@@ -77,7 +77,7 @@ impl<'a> MemoryLoader<'a> {
         let order = vec![0; count as usize / group];
         let batch = (settings.batch / group).max(1);
         let (files, expanded, seed) = (Vec::new(), Vec::new(), settings.seed);
-        let sees_clock = settings.features.blocks().iter().any(|block| block.name == "clock");
+        let sees_clock = settings.sees_clock();
         let sees_ply = settings.position_weight.is_some();
         Ok(MemoryLoader { items, files, order, group, expanded, batch, seed, sees_clock, sees_ply })
     }

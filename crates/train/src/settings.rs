@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::learning_rate::Phase;
 use super::loss::LossKind;
 use super::optimiser::OptimiserKind;
-use super::position_weight::PositionWeight;
+use super::position_weight::{Measure, PositionWeight};
 use patzer_eval::nnue::features::Features;
 use patzer_eval::nnue::{Activation, Architecture, KingBuckets, LayerActivation, OutputBy};
 use patzer_fit::optim::Decay;
@@ -337,6 +337,14 @@ impl Settings {
 
     pub fn factorised(&self) -> bool {
         self.factoriser && self.architecture().king_bucket_count() > 1
+    }
+
+    pub(super) fn sees_clock(&self) -> bool {
+        self.features.blocks().iter().any(|block| block.name == "clock")
+    }
+
+    pub(super) fn sees_ply(&self) -> bool {
+        self.position_weight.as_ref().is_some_and(|rule| rule.by == Measure::Ply)
     }
 
     pub fn validate(&self) -> Result<()> {

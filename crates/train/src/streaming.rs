@@ -7,6 +7,7 @@ use super::{
 };
 use patzer_chess::rng;
 use patzer_data::Thinned;
+use patzer_data::format::projection::Projection;
 use patzer_io::error::{Error, Result};
 use patzer_label::prepare::{Account, DataSelection, Report, Split, interleaved};
 
@@ -32,7 +33,7 @@ impl Preview {
     ) -> Result<Preview> {
         let (mut positions, draws) = (0, Draws::new(settings, 0));
         let (mut validation, mut sample) = (Thinned::new(VALIDATION), Thinned::new(SAMPLE));
-        let mut account = interleaved(data, split, report, &train_item, &mut |offer| {
+        let mut account = interleaved(data, split, columns(settings), report, &train_item, &mut |offer| {
             if offer.held_out {
                 validation.push(offer.item);
             } else {
@@ -84,13 +85,21 @@ impl Preview {
     }
 }
 
+/// The columns of a dataset that the settings look at.
+fn columns(settings: &Settings) -> Projection {
+    let clock = settings.sees_clock().then_some(Projection::of(&["halfmove"]));
+    let ply = settings.sees_ply().then_some(Projection::of(&["ply"]));
+    [clock, ply].into_iter().flatten().fold(Projection::TRAINING, Projection::and)
+}
+
 /// Reads the data again and again until the receiver is gone.
 fn send(data: &DataSelection, split: Split, settings: &Settings, mut sender: StreamSender) -> Result<()> {
+    let columns = columns(settings);
     for pass in 0.. {
         let draws = Draws::new(settings, pass);
         let (mut wanted, mut count, mut offered) = (true, 0u64, 0u64);
         // The first pass has reported everything.
-        let pass = interleaved(data, split, &|_| (), &train_item, &mut |offer| {
+        let pass = interleaved(data, split, columns, &|_| (), &train_item, &mut |offer| {
             if offer.held_out {
                 return Ok(None);
             }

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use shakmaty::Color;
 
-use super::position_weight::Measure;
 use super::pqr::{self, PqrGroup};
 use super::streaming::Preview;
 use super::td_lambda::{GamePosition, apply_td_lambda};
@@ -37,14 +36,13 @@ enum Items {
 }
 
 impl Items {
-    /// Refuses a weight by ply where no position says its ply: formats without clocks say 0.
+    /// Refuses a weight by ply where no position says its ply: formats without move numbers say 0, or 1 for Black.
     fn check_plies(&self, settings: &Settings) -> Result<()> {
-        let by_ply = settings.position_weight.as_ref().is_some_and(|rule| rule.by == Measure::Ply);
         let positions = match self {
             Items::Memory(data) => &data.train,
             Items::Stream(preview) => &preview.sample,
         };
-        if by_ply && positions.iter().all(|position| position.ply == 0) {
+        if settings.sees_ply() && positions.iter().all(|position| position.ply <= 1) {
             return Err(Error::input("position_weight by ply: the data do not say how far a game had gone"));
         }
         Ok(())

@@ -13,8 +13,8 @@ const STANDARD_LONGEST_MATE: i32 = 32_000;
 /// Values of the operations; scores are from the side to move.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Operations {
-    halfmove: Option<u32>,
-    fullmove: Option<u32>,
+    pub halfmove: Option<u32>,
+    pub fullmove: Option<u32>,
     pub score: Option<i16>,
     pub depth: Option<u8>,
 }

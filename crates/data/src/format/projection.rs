@@ -10,7 +10,8 @@ impl Projection {
     pub const ALL: Projection = Projection(u32::MAX);
     pub const GAME: Projection = Projection::of(&["game"]);
     pub const KEY: Projection = Projection::of(&["board", "stm", "ep"]);
-    /// The columns of training without filters; splitting off a validation set also needs [`Projection::GAME`].
+    /// The columns of training without filters; splitting off a validation set also needs [`Projection::GAME`], the
+    /// halfmove clock and plies their own columns.
     pub const TRAINING: Projection = Projection::of(&[
         "board",
         "stm",

@@ -67,18 +67,20 @@ pub fn stream<T: Copy + Send>(
     make: &MakeItem<'_, T>,
     take: &mut Take<'_, T>,
 ) -> Result<Account> {
-    read_files(data, split, report, make, take, false)
+    read_files(data, split, report, make, take, None)
 }
 
-/// Like [`stream`], but all files end together: for readers that cannot shuffle everything.
+/// Like [`stream`], but all files end together: for readers that cannot shuffle everything. Without filters only
+/// `columns` of a dataset are read.
 pub fn interleaved<T: Copy + Send>(
     data: &DataSelection,
     split: Split,
+    columns: Projection,
     report: &Report<'_>,
     make: &MakeItem<'_, T>,
     take: &mut Take<'_, T>,
 ) -> Result<Account> {
-    read_files(data, split, report, make, take, true)
+    read_files(data, split, report, make, take, Some(columns))
 }
 
 fn read_files<T: Copy + Send>(
@@ -87,7 +89,7 @@ fn read_files<T: Copy + Send>(
     report: &Report<'_>,
     make: &MakeItem<'_, T>,
     take: &mut Take<'_, T>,
-    interleave: bool,
+    interleave: Option<Projection>,
 ) -> Result<Account> {
     split.check()?;
     let mut stream = Stream {
@@ -108,11 +110,13 @@ fn read_files<T: Copy + Send>(
             true => stream.lines(path, file)?,
             false => {
                 open.push(stream.open(path, file)?);
-                if !interleave {
-                    stream.batches(&mut open)?;
-                } else if data.filters.is_empty() {
-                    let columns = Projection::TRAINING.and(Projection::GAME);
-                    open.iter_mut().for_each(|open| open.reader.project(columns));
+                match interleave {
+                    None => stream.batches(&mut open)?,
+                    Some(columns) if data.filters.is_empty() => {
+                        let columns = columns.and(Projection::GAME);
+                        open.iter_mut().for_each(|open| open.reader.project(columns));
+                    }
+                    Some(_) => {}
                 }
             }
         }
@@ -240,8 +244,8 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
                 line.score.map(|white| line.turn.fold_wb(white, -white).clamp(-32_000.0, 32_000.0) as i16);
             let outcome = line.result * 2.0 - 1.0;
             let (result, mean) = (outcome.round() as i8, fractional(outcome));
-            let (board, turn) = (line.board, line.turn);
-            let record = Record { board, turn, result, score, mean, ..UNKNOWN };
+            let fast_epd::EpdPosition { board, turn, halfmove, ply, .. } = line;
+            let record = Record { board, turn, halfmove, ply, result, score, mean, ..UNKNOWN };
             let group = line_group(&record);
             let reason = match (self.make)(&record, line.board, line.turn) {
                 Err(reason) => Some(reason),

@@ -1,0 +1,31 @@
+//! `patzer tune` with networks: what it takes from each format and path of reading.
+
+use std::fs;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::tune_net::{fault, folder, said, tuned};
+use crate::{done, patzer};
+
+fn loss(folder: &TempDir, args: &str) -> f64 {
+    let result = tuned(folder, &format!("--k 1 --epochs 2 --validation 0 --batch 100 {args}"));
+    result["train_loss"].as_f64().unwrap()
+}
+
+#[test]
+fn clocks_and_plies_are_read_from_streams_and_lines_as_with_filters() {
+    let folder = folder();
+    done(folder.path(), "data convert positions.parquet -o x.epd");
+    let by_ply = "--set position_weight={by=\"ply\",at=[[0,0.2],[40,1]]}";
+    for (key, plain) in [(by_ply, ""), ("--features all+clock", "--features all")] {
+        for file in ["positions.parquet --set superbatch=1000", "x.epd"] {
+            let line = format!("{file} --no-resolve");
+            let found = loss(&folder, &format!("{line} {key}"));
+            // A filter that drops nothing reads everything.
+            let expected = loss(&folder, &format!("{line} {key} --filter piece_count"));
+            assert!((found - expected).abs() < 1e-6 * expected, "{line} {key}: {found} is not {expected}");
+            assert_ne!(found, loss(&folder, &format!("{line} {plain}")), "{line} {key}");
+        }
+    }
+}
