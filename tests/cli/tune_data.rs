@@ -29,3 +29,34 @@ fn clocks_and_plies_are_read_from_streams_and_lines_as_with_filters() {
         }
     }
 }
+
+#[test]
+fn labels_that_a_user_made_are_never_replaced() {
+    let folder = folder();
+    let line = "tune --hidden 16 --epochs 1 --k 1 --validation 0 positions.parquet -q";
+    let touch = || {
+        let path = folder.path().join("positions.parquet");
+        fs::File::options()
+            .append(true)
+            .open(path)
+            .unwrap()
+            .set_modified(std::time::SystemTime::now())
+            .unwrap();
+    };
+    done(folder.path(), "label --nodes 20 --rescore");
+    let own = fs::read(folder.path().join("labelled.parquet")).unwrap();
+    done(folder.path(), line);
+    touch();
+    let said = fault(&folder, &line["tune ".len()..]);
+    assert!(
+        said.contains("labelled.parquet: is not the labelled copy") && said.contains("rescored"),
+        "{said}"
+    );
+    assert!(said.lines().count() == 1 && fs::read(folder.path().join("labelled.parquet")).unwrap() == own);
+    done(folder.path(), &format!("{line} --no-resolve"));
+    // What quiescence search gives is made again.
+    fs::rename(folder.path().join("labelled.parquet"), folder.path().join("own.parquet")).unwrap();
+    done(folder.path(), line);
+    touch();
+    done(folder.path(), line);
+}

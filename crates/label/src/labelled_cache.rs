@@ -70,16 +70,39 @@ pub fn open(file: DataFile<'_>, resolve: bool, report: &Report<'_>) -> Result<An
         report(Event::CacheFound { data: path, cache: &cache, method });
         return Ok(labelled);
     }
+    check_replaceable(path, &cache)?;
     report(Event::CacheMissing { data: path, cache: &cache });
     label_file(data, &cache, &Target::default(), &qsearch(), report)?;
     AnyReader::open(&cache, None)
 }
 
-fn cache_path(path: &Path) -> PathBuf {
-    match path.file_stem().and_then(|stem| stem.to_str()) {
-        Some("positions") | None => path.with_file_name("labelled.parquet"),
-        Some(stem) => path.with_file_name(format!("{stem}.labelled.parquet")),
+/// Refuses to replace a file that is not a labelled cache by quiescence search: a user's own labels cost more to make.
+fn check_replaceable(data: &Path, cache: &Path) -> Result<()> {
+    if !cache.exists() {
+        return Ok(());
     }
+    let method = AnyReader::open(cache, None).ok().and_then(|reader| reader.metadata().resolved.clone());
+    if method.as_ref() == Some(&qsearch().describe()) {
+        return Ok(());
+    }
+    let (data, method) = (data.display(), method.map_or(String::new(), |method| format!(" ({method})")));
+    let reason = format!(
+        "is not the labelled copy that resolving {data} would write there{method}; name it as the data, move it away, or \
+         take positions as they are with --no-resolve"
+    );
+    Err(Error::data(cache, reason))
+}
+
+/// `x.labelled.parquet` beside `x.parquet`, `x.bullet.labelled.parquet` beside `x.bullet`.
+fn cache_path(path: &Path) -> PathBuf {
+    let is_parquet = path.extension().is_none_or(|ending| ending == "parquet");
+    let name = if is_parquet { path.file_stem() } else { path.file_name() }.unwrap_or_default();
+    if name == "positions" {
+        return path.with_file_name("labelled.parquet");
+    }
+    let mut name = name.to_os_string();
+    name.push(".labelled.parquet");
+    path.with_file_name(name)
 }
 
 /// The cache, if it was made from this dataset: not older, and with the same metadata and number of rows.
@@ -94,4 +117,21 @@ fn current(data: &AnyReader, cache: &Path) -> Option<AnyReader> {
         && (data.rows().is_none() || data.rows() == labelled.rows())
         && theirs.resolved.is_some())
     .then_some(labelled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_one_stem_have_caches_of_their_own() {
+        for (data, cache) in [
+            ("a/positions.parquet", "a/labelled.parquet"),
+            ("a/x.parquet", "a/x.labelled.parquet"),
+            ("a/x.bullet", "a/x.bullet.labelled.parquet"),
+            ("positions.bullet", "positions.bullet.labelled.parquet"),
+        ] {
+            assert_eq!(cache_path(Path::new(data)), Path::new(cache));
+        }
+    }
 }
