@@ -60,3 +60,16 @@ fn labels_that_a_user_made_are_never_replaced() {
     touch();
     done(folder.path(), line);
 }
+
+#[test]
+fn resolved_positions_of_formats_without_games_or_moves_are_warned_of_too() {
+    let folder = folder();
+    done(folder.path(), "data convert positions.parquet -o all.bullet");
+    let leak = "all.bullet does not say which positions are of one game";
+    // The second run reads the labelled copy of the first.
+    for _ in 0..2 {
+        assert!(said(&folder, "all.bullet --filter capture").contains(leak));
+        assert!(said(&folder, "all.bullet --filter capture").contains("bullet carries no moves"));
+    }
+    assert!(!said(&folder, "positions.parquet").contains(leak));
+}

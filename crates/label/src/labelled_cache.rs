@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::leaf::{Method, Settings, label};
 use crate::prepare::{Event, Report, modified};
 use patzer_data::format::extra::ExtraRows;
+use patzer_data::format::registry::Format;
 use patzer_data::{AnyReader, AnyWriter, DataFile, Metadata, Target, Written};
 use patzer_eval::Evaluation;
 use patzer_io::error::{Error, Result};
@@ -58,22 +59,24 @@ pub(crate) fn qsearch() -> Settings {
     Settings { method: Method::Quiescence, rescore: false, evaluation, name }
 }
 
-/// Opens a dataset if it is resolved or `resolve` is off, else its labelled cache, made if missing or outdated.
-pub fn open(file: DataFile<'_>, resolve: bool, report: &Report<'_>) -> Result<AnyReader> {
+/// Opens a dataset if it is resolved or `resolve` is off, else its labelled cache, made if missing or outdated. The format
+/// is that of the dataset itself.
+pub fn open(file: DataFile<'_>, resolve: bool, report: &Report<'_>) -> Result<(AnyReader, &'static Format)> {
     let (data, path) = (file.open()?, file.path);
+    let format = data.format();
     if !resolve || data.metadata().resolved.is_some() {
-        return Ok(data);
+        return Ok((data, format));
     }
     let cache = cache_path(path);
     if let Some(labelled) = current(&data, &cache) {
         let method = labelled.metadata().resolved.as_deref().unwrap_or_default();
         report(Event::CacheFound { data: path, cache: &cache, method });
-        return Ok(labelled);
+        return Ok((labelled, format));
     }
     check_replaceable(path, &cache)?;
     report(Event::CacheMissing { data: path, cache: &cache });
     label_file(data, &cache, &Target::default(), &qsearch(), report)?;
-    AnyReader::open(&cache, None)
+    Ok((AnyReader::open(&cache, None)?, format))
 }
 
 /// Refuses to replace a file that is not a labelled cache by quiescence search: a user's own labels cost more to make.

@@ -6,7 +6,6 @@ use super::Split;
 use super::stream::{Account, MakeItem, Offer, Take};
 use crate::leaf::fit_target;
 use patzer_data::filter::{DUPLICATES, FilterSet};
-use patzer_data::format::capabilities::Capabilities;
 use patzer_data::key_set::KeySet;
 use patzer_data::{AnyReader, Record};
 use patzer_io::error::Result;
@@ -16,6 +15,8 @@ pub struct OpenFile {
     pub file: u64,
     /// The format names the game of a position.
     pub games: bool,
+    /// The data's own format keeps games by the order of positions.
+    pub by_order: bool,
     pub read: u64,
     /// Games begun, by the number of the last position's.
     pub begun: u64,
@@ -24,9 +25,7 @@ pub struct OpenFile {
 impl OpenFile {
     /// Whether a format that keeps games by the order of positions holds hardly any two of one game.
     pub fn has_broken_games(&self) -> bool {
-        let carries = self.reader.format().carries;
-        let by_order = carries.contains(Capabilities::GAME) && !carries.contains(Capabilities::LEAF);
-        by_order && self.read >= 100 && 2 * self.read < 3 * self.begun
+        self.by_order && self.read >= 100 && 2 * self.read < 3 * self.begun
     }
 
     /// Share read; an estimate that lets files take turns where the length is unknown.

@@ -190,16 +190,19 @@ fn line_group(record: &Record) -> u64 {
 impl<T: Copy + Send> Stream<'_, '_, T> {
     fn open(&mut self, path: &Path, file: usize) -> Result<OpenFile> {
         let data = DataFile { path, format: self.data.format };
-        let reader = labelled_cache::open(data, self.data.resolve, self.report)?;
+        let (reader, format) = labelled_cache::open(data, self.data.resolve, self.report)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
-        let games = reader.format().carries.contains(Capabilities::GAME);
+        // A labelled cache knows no more of games and moves than its data do.
+        let games = format.carries.contains(Capabilities::GAME);
         if !games {
             self.no_games(path);
         }
-        if !reader.format().carries.contains(Capabilities::DISTANCES) {
-            self.no_moves(path, reader.format().name);
+        if !format.carries.contains(Capabilities::DISTANCES) {
+            self.no_moves(path, format.name);
         }
-        Ok(OpenFile { reader, file: file as u64, games, read: 0, begun: 0 })
+        let by_order = games && !format.carries.contains(Capabilities::LEAF);
+        let games = reader.format().carries.contains(Capabilities::GAME);
+        Ok(OpenFile { reader, file: file as u64, games, by_order, read: 0, begun: 0 })
     }
 
     /// Reads open files to their ends, always a batch of the file with the smallest share read. The next batch is read
