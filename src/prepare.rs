@@ -144,6 +144,13 @@ pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
                      validation loss is too low; hold out other games with --validation-data, or --validation 0"
                 ));
             }
+            Event::TextInBlock(path) => {
+                let path = path.display();
+                ui.warn(format!(
+                    "{path}: positions of text come in one block, not mixed with those of the other files; `patzer data \
+                     convert` to another format lets a stream mix them"
+                ));
+            }
             Event::NoMoves { path, format } => warn_of_moves(path, format, &ui),
             Event::BrokenGames { path, positions, games } => {
                 let (path, positions, games) = (path.display(), grouped(positions), grouped(games));

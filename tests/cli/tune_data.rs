@@ -73,3 +73,14 @@ fn resolved_positions_of_formats_without_games_or_moves_are_warned_of_too() {
     }
     assert!(!said(&folder, "positions.parquet").contains(leak));
 }
+
+#[test]
+fn a_stream_of_several_files_warns_of_text_once() {
+    let folder = folder();
+    done(folder.path(), "data convert positions.parquet -o x.epd");
+    let block = "x.epd: positions of text come in one block";
+    let line = "--no-resolve --set superbatch=1000";
+    assert_eq!(said(&folder, &format!("x.epd positions.parquet {line}")).matches(block).count(), 1);
+    assert!(!said(&folder, &format!("x.epd {line}")).contains(block));
+    assert!(!said(&folder, "x.epd positions.parquet --no-resolve").contains(block));
+}

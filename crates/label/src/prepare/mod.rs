@@ -96,6 +96,8 @@ pub enum Event<'a> {
         bad: u64,
         first: &'a [BadLine],
     },
+    /// A text file is read whole before the files after it, where others are interleaved.
+    TextInBlock(&'a Path),
     /// Positions are held out one by one, because the file does not say which belong to the same game.
     NoGames(&'a Path),
     /// Filters ask for moves, which the file's format does not carry.

@@ -70,8 +70,8 @@ pub fn stream<T: Copy + Send>(
     read_files(data, split, report, make, take, None)
 }
 
-/// Like [`stream`], but all files end together: for readers that cannot shuffle everything. Without filters only
-/// `columns` of a dataset are read.
+/// Like [`stream`], but all files except text end together: for readers that cannot shuffle everything. Without filters
+/// only `columns` of a dataset are read.
 pub fn interleaved<T: Copy + Send>(
     data: &DataSelection,
     split: Split,
@@ -105,7 +105,11 @@ fn read_files<T: Copy + Send>(
     let paths = paths(data)?;
     let mut open = Vec::new();
     for (file, path) in paths.iter().enumerate() {
-        match text_lines(path, data.format)? {
+        let is_text = text_lines(path, data.format)?;
+        if is_text && interleave.is_some() && paths.len() > 1 {
+            report(Event::TextInBlock(path));
+        }
+        match is_text {
             true if !data.resolve && data.filters.is_empty() => stream.fast_lines(path, file)?,
             true => stream.lines(path, file)?,
             false => {
