@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use super::net_run::{Run, saved_networks};
 use super::{TuneArgs, TuneResult};
-use crate::prepare::{Split, reporter};
+use crate::prepare::{Split, check_output, reporter};
 use crate::{Error, Result, Ui, interrupt};
 use patzer_eval::nnue::features::{FEATURE_BLOCKS, Features};
 use patzer_io::number::grouped;
@@ -70,6 +70,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     if !args.data.data.is_empty() && recipe.stage.iter().any(|stage| stage.contains_key("data")) {
         return Err(Error::usage("the stages of the recipe name their data; leave out DATA"));
     }
+    check_recipe_files(args, &recipe)?;
     let (output, mut folder) = args.places("new.nnue")?;
     if let Some(floats) = &args.net_args.floats {
         args.check_output(floats)?;
@@ -91,8 +92,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     if earlier.stages > 0 {
         recipe.k = recipe.k.or(Some(earlier.k));
     }
-    let stages =
-        recipe.stages().map_err(|(stage, reason)| Error::usage(format!("stage {stage}: {reason}")))?;
+    let stages = stages(&recipe)?;
     earlier.epochs.iter().for_each(|epoch| run.row(epoch));
     let mut trained = None;
     for (number, mut stage) in (1..).zip(stages.iter().cloned()).skip(earlier.stages as usize) {
@@ -151,6 +151,23 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         ],
         ..TuneResult::default()
     })
+}
+
+/// Refuses outputs that are files which the recipe or one of its stages reads.
+fn check_recipe_files(args: &TuneArgs, recipe: &Settings) -> Result<()> {
+    let stages = stages(recipe)?;
+    let read = |stage: &Settings| {
+        let files = stage.data.iter().chain(&stage.validation_data).chain(&stage.start);
+        files.cloned().collect::<Vec<PathBuf>>()
+    };
+    let inputs: Vec<PathBuf> = stages.iter().flat_map(read).collect();
+    let output = args.output.clone().unwrap_or_else(|| PathBuf::from("new.nnue"));
+    let mut outputs = [&output].into_iter().chain(&args.net_args.floats);
+    outputs.try_for_each(|output| check_output(output, &inputs, "recipe's inputs"))
+}
+
+fn stages(recipe: &Settings) -> Result<Vec<Settings>> {
+    recipe.stages().map_err(|(stage, reason)| Error::usage(format!("stage {stage}: {reason}")))
 }
 
 /// Reads a stage's data and trains on them. The recipe takes the K that the first stage fits, and the other recipe

@@ -84,3 +84,26 @@ fn a_stream_of_several_files_warns_of_text_once() {
     assert!(!said(&folder, &format!("x.epd {line}")).contains(block));
     assert!(!said(&folder, "x.epd positions.parquet --no-resolve").contains(block));
 }
+
+#[test]
+fn an_output_that_the_recipe_reads_is_refused() {
+    let folder = folder();
+    for name in ["a.parquet", "b.parquet"] {
+        fs::copy(folder.path().join("positions.parquet"), folder.path().join(name)).unwrap();
+    }
+    done(folder.path(), "tune --hidden 16 --epochs 1 -o start.nnue");
+    let recipe = "hidden = 16\nepochs = 1\nstart = \"start.nnue\"\ndata = [\"positions.parquet\"]\n\
+                  [[stage]]\n[[stage]]\ndata = [\"a.parquet\"]\nvalidation_data = [\"b.parquet\"]\n";
+    fs::write(folder.path().join("r.toml"), recipe).unwrap();
+    for name in ["positions.parquet", "a.parquet", "./b.parquet", "start.nnue"] {
+        for option in ["-o", "--floats"] {
+            let before = fs::read(folder.path().join(name)).unwrap();
+            let said = fault(&folder, &format!("--recipe r.toml {option} {name}"));
+            assert!(
+                said.contains(&format!("{name}: is one of the recipe's inputs; name another file")),
+                "{said}"
+            );
+            assert!(fs::read(folder.path().join(name)).unwrap() == before);
+        }
+    }
+}
