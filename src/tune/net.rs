@@ -89,9 +89,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let damaged = || Error::data(&run.checkpoint, "the checkpoint is damaged; delete it to start over");
     let earlier = run.resume.as_deref().map(|bytes| resume_point(bytes).ok_or_else(damaged));
     let mut earlier = earlier.transpose()?.unwrap_or_default();
-    if earlier.stages > 0 {
-        recipe.k = recipe.k.or(Some(earlier.k));
-    }
+    recipe.k = recipe.k.or(earlier.k);
     let stages = stages(&recipe)?;
     earlier.epochs.iter().for_each(|epoch| run.row(epoch));
     let mut trained = None;
@@ -101,7 +99,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
             stage.k = stage.k.or(recipe.k);
         }
         let (data, outcome) = train(args, &mut stage, &mut recipe, &earlier, &mut run, &mut folder, ui)?;
-        earlier = outcome.handover(earlier, stage.k.unwrap_or(1.0));
+        earlier = outcome.handover(earlier, recipe.k);
         trained = Some((stage, data, outcome));
         if interrupt::requested() {
             break;
@@ -170,8 +168,8 @@ fn stages(recipe: &Settings) -> Result<Vec<Settings>> {
     recipe.stages().map_err(|(stage, reason)| Error::usage(format!("stage {stage}: {reason}")))
 }
 
-/// Reads a stage's data and trains on them. The recipe takes the K that the first stage fits, and the other recipe
-/// where filters leave few positions.
+/// Reads a stage's data and trains on them. The recipe takes the K that the first stage without one fits, and the other
+/// recipe where filters leave few positions.
 fn train(
     args: &TuneArgs,
     stage: &mut Settings,
@@ -201,8 +199,8 @@ fn train(
     }
     if recipe.stage.is_empty() {
         recipe.clone_from(stage);
-    } else {
-        recipe.k = recipe.k.or(stage.k);
+    } else if data.fitted_k().is_some() {
+        recipe.k = stage.k;
     }
     folder.begin()?.iter().for_each(|note| ui.note(note));
     if earlier.stages == 0 && run.resume.is_none() {

@@ -107,3 +107,28 @@ fn an_output_that_the_recipe_reads_is_refused() {
         }
     }
 }
+
+#[test]
+fn a_stage_keeps_its_k_to_itself_and_a_fitted_k_holds_for_the_rest() {
+    let folder = folder();
+    let recipe = |stages: &str| {
+        let text = format!("hidden = 16\nbatch = 300\nepochs = 1\ndata = [\"positions.parquet\"]\n{stages}");
+        fs::write(folder.path().join("r.toml"), text).unwrap();
+    };
+    let tuned = |rest: &str| -> Value {
+        serde_json::from_str(&done(folder.path(), &format!("tune --json --recipe r.toml {rest}"))).unwrap()
+    };
+    recipe("");
+    let fitted = tuned("-o plain.nnue")["k"].as_f64().unwrap();
+    for first in ["k = 5.0", "k = 5.0\n[[stage]]\nk = 4.0"] {
+        recipe(&format!("[[stage]]\n{first}\n[[stage]]\n"));
+        assert_eq!(tuned("--overwrite -o own.nnue")["k"].as_f64().unwrap(), fitted, "{first}");
+    }
+    // The checkpoint of the last stage goes on, whatever K the stage before it had.
+    recipe("[[stage]]\n[[stage]]\nk = 3.0\n[[stage]]\n");
+    assert_eq!(tuned("-o a.nnue")["k"].as_f64().unwrap(), fitted);
+    let whole = fs::read(folder.path().join("a.nnue")).unwrap();
+    fs::remove_file(folder.path().join("runs/a/result.json")).unwrap();
+    assert_eq!(tuned("-o a.nnue --resume")["k"].as_f64().unwrap(), fitted);
+    assert!(fs::read(folder.path().join("a.nnue")).unwrap() == whole);
+}

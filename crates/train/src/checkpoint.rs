@@ -70,7 +70,8 @@ impl Checkpoint {
         bytes.extend(self.device.as_bytes());
         let Earlier { stages, k, weights, epochs } = &self.earlier;
         bytes.extend(stages.to_le_bytes());
-        bytes.extend(f64::from(*k).to_le_bytes());
+        // 0 is no K.
+        bytes.extend(f64::from(k.unwrap_or(0.0)).to_le_bytes());
         write_floats(weights, &mut bytes);
         write_epochs(epochs, &mut bytes);
         let digest = Sha256::digest(&bytes);
@@ -180,7 +181,7 @@ fn read(rest: &mut &[u8]) -> Option<Checkpoint> {
     let earlier = match number(rest) {
         Some(stages) => Earlier {
             stages,
-            k: float(rest)? as f32,
+            k: Some(float(rest)? as f32).filter(|k| *k > 0.0),
             weights: read_floats(rest)?,
             epochs: read_epochs(rest)?,
         },
@@ -231,7 +232,7 @@ mod tests {
             best_loss: 0.2,
             vectors: vec![vec![1.0, -2.5], vec![], vec![f32::MIN_POSITIVE]],
             device: "GPU 0".to_string(),
-            earlier: Earlier { stages: 2, k: 1.5, weights: vec![0.25], epochs: vec![epoch] },
+            earlier: Earlier { stages: 2, k: Some(1.5), weights: vec![0.25], epochs: vec![epoch] },
         };
         let bytes = checkpoint.to_bytes();
         assert_eq!(Checkpoint::parse(&bytes).unwrap(), checkpoint);

@@ -105,8 +105,8 @@ pub struct Epoch {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Earlier {
     pub stages: u64,
-    /// K of the first stage.
-    pub k: f32,
+    /// K of all stages that name none, if one has fitted it.
+    pub k: Option<f32>,
     pub weights: Vec<f32>,
     pub epochs: Vec<Epoch>,
 }
@@ -131,7 +131,7 @@ impl Outcome {
     }
 
     /// What this stage and those before leave to the next.
-    pub fn handover(&self, earlier: Earlier, k: f32) -> Earlier {
+    pub fn handover(&self, earlier: Earlier, k: Option<f32>) -> Earlier {
         let mut epochs = earlier.epochs;
         epochs.extend(&self.epochs);
         Earlier { stages: earlier.stages + 1, k, weights: self.model.parameters.clone(), epochs }
