@@ -132,3 +132,13 @@ fn a_stage_keeps_its_k_to_itself_and_a_fitted_k_holds_for_the_rest() {
     assert_eq!(tuned("-o a.nnue --resume")["k"].as_f64().unwrap(), fitted);
     assert!(fs::read(folder.path().join("a.nnue")).unwrap() == whole);
 }
+
+#[test]
+fn a_stream_trains_on_the_positions_that_were_asked_for() {
+    let folder = folder();
+    // Epochs of 1,999 positions are 19 batches of 100.
+    let line = "positions.parquet --no-resolve --k 1 --validation 0 --batch 100 --set superbatch=1999";
+    for (positions, epochs) in [(1_900, 1), (5_700, 3), (5_701, 4)] {
+        assert_eq!(tuned(&folder, &format!("{line} --set positions={positions}"))["epochs"], epochs);
+    }
+}

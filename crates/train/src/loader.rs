@@ -199,8 +199,18 @@ impl Superbatch {
         Superbatch { batch, batches: (superbatch / buffers / batch).max(1), buffers }
     }
 
+    /// Superbatches of a stream with these settings.
+    pub fn of(settings: &Settings) -> Superbatch {
+        Superbatch::new(settings.superbatch, settings.buffer, settings.batch)
+    }
+
     pub fn buffer_size(self) -> usize {
         self.batch * self.batches
+    }
+
+    /// Positions of an epoch.
+    pub fn positions(self) -> usize {
+        self.buffer_size() * self.buffers
     }
 }
 
@@ -268,7 +278,7 @@ impl StreamLoader {
 
 impl DataLoader for StreamLoader {
     fn positions(&self) -> usize {
-        self.superbatch.buffer_size() * self.superbatch.buffers
+        self.superbatch.positions()
     }
 
     fn batches(&self) -> usize {
@@ -377,7 +387,8 @@ mod tests {
             ([10, 5, 1000], [10, 1, 1]),
         ] {
             let expected = Superbatch { batch, batches, buffers };
-            assert_eq!(Superbatch::new(superbatch, buffer, most), expected);
+            let found = Superbatch::new(superbatch, buffer, most);
+            assert_eq!((found, found.positions()), (expected, batch * batches * buffers));
         }
     }
 }

@@ -66,7 +66,7 @@ impl Preview {
         compute: Compute,
         callbacks: &mut dyn TrainingCallbacks,
     ) -> Result<Outcome> {
-        let superbatch = Superbatch::new(settings.superbatch, settings.buffer, settings.batch);
+        let superbatch = Superbatch::of(settings);
         // Metadata names the games behind a dataset; the count tells filters apart.
         let sources = serde_json::to_string(&self.account.sources);
         let sources = sources.map_err(|e| Error::internal(e.to_string()))?;

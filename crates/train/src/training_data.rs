@@ -8,8 +8,8 @@ use super::pqr::{self, PqrGroup};
 use super::streaming::Preview;
 use super::td_lambda::{GamePosition, apply_td_lambda};
 use super::{
-    Compute, DataLoader, Earlier, LossKind, MemoryLoader, Outcome, Settings, TrainItem, TrainingCallbacks,
-    WIN, fit_stage,
+    Compute, DataLoader, Earlier, LossKind, MemoryLoader, Outcome, Settings, Superbatch, TrainItem,
+    TrainingCallbacks, WIN, fit_stage,
 };
 use patzer_chess::PackedBoard;
 use patzer_chess::rng;
@@ -138,7 +138,7 @@ impl TrainingData {
             Items::Memory(data) => {
                 Ok(MemoryLoader::weighted(&data.train, &data.by_file, settings)?.positions())
             }
-            Items::Stream(_) => Ok(settings.superbatch),
+            Items::Stream(_) => Ok(Superbatch::of(settings).positions()),
         }
     }
 
