@@ -16,9 +16,11 @@ use patzer_eval::nnue::Network;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// A batch of at least `MIN_BATCH` positions whose loss exceeds the first by this factor has diverged.
+/// A batch of at least `MIN_BATCH` positions whose loss exceeds the first by this factor has diverged, if it also exceeds
+/// the loss of the same value for every position, and `MIN_LOSS`.
 const DIVERGED: f64 = 16.0;
 const MIN_BATCH: usize = 64;
+const MIN_LOSS: f64 = 1e-4;
 
 /// Tells the random numbers of λ from others of the same seed.
 const JITTER: u64 = 0x6a69_7474_6572;
@@ -33,6 +35,8 @@ pub struct Run {
     /// Largest deviation of λ at a step, and the seed of the deviations.
     jitter: (f32, u64),
     weight: Option<PositionWeight>,
+    /// Loss up to which no batch has diverged.
+    floor: f64,
     pub step: u64,
     pub steps: u64,
     /// Steps from here on are quantisation-aware.
@@ -75,21 +79,25 @@ impl Run {
             start: None,
             keep: settings.keep,
         };
-        let (backend, gpu_rejected) = compute.backend(model, settings, loader.largest(), &loader.sample())?;
+        let sample = loader.sample();
+        let (backend, gpu_rejected) = compute.backend(model, settings, loader.largest(), &sample)?;
         if let Some(reason) = gpu_rejected {
             callbacks.gpu_rejected(&reason);
         }
         let steps = (batches * settings.epochs) as u64;
         let rounded = (steps as f64 * f64::from(settings.quantisation_aware)).round() as u64;
+        let (loss, weight) = (settings.loss(), settings.position_weight.clone());
+        let constant = loss.of_constant(settings.target(settings.wdl), &sample, weight.as_ref());
         Ok(Run {
             layout,
             backend,
             rate: LearningRate::new(settings, batches),
-            loss: settings.loss(),
+            loss,
             targets: [settings.wdl, settings.final_wdl.unwrap_or(settings.wdl)]
                 .map(|wdl| settings.target(wdl)),
             jitter: (settings.wdl_jitter.unwrap_or(0.0), rng::mix(settings.seed, JITTER)),
-            weight: settings.position_weight.clone(),
+            weight,
+            floor: constant.max(MIN_LOSS),
             step: 0,
             steps,
             rounds_from: steps - rounded.min(steps),
@@ -188,7 +196,7 @@ impl Run {
     /// Runs one epoch; returns the mean loss, or `None` on interruption.
     pub fn epoch(&mut self, loader: &mut dyn DataLoader, epoch: usize) -> Result<Option<f64>> {
         let usual = self.epochs.first().map(|epoch| epoch.train_loss);
-        let mut losses = EpochLosses { epoch, usual, ..EpochLosses::default() };
+        let mut losses = EpochLosses { epoch, usual, floor: self.floor, ..EpochLosses::default() };
         loader.epoch(epoch, &mut |items, batch| {
             if interrupt::requested() {
                 return Ok(false);
@@ -219,6 +227,7 @@ struct EpochLosses {
     epoch: usize,
     /// Reference: the mean loss of the first epoch, or in it of the first batch.
     usual: Option<f64>,
+    floor: f64,
     /// Positions of each batch on its way, and the divisor of its loss.
     expected: VecDeque<(usize, f64)>,
     batches: usize,
@@ -234,7 +243,7 @@ impl EpochLosses {
         self.batches += 1;
         let mean = loss / weight;
         let usual = *self.usual.get_or_insert(mean);
-        let explodes = positions >= MIN_BATCH && mean > DIVERGED * usual;
+        let explodes = positions >= MIN_BATCH && mean > (DIVERGED * usual).max(self.floor);
         if !mean.is_finite() || explodes {
             let first = if explodes { format!(", after {usual:.6} at first") } else { String::new() };
             let which = format!("batch {} of epoch {}", self.batches, self.epoch);
@@ -244,5 +253,25 @@ impl EpochLosses {
         self.total += loss;
         self.weight += weight;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_loss_above_the_floor_has_diverged() {
+        let taken = |losses: [f64; 2], positions: usize| {
+            let mut epoch = EpochLosses { floor: 0.05, ..EpochLosses::default() };
+            epoch.expected.extend([(positions, 100.0); 2]);
+            losses.into_iter().try_for_each(|mean| epoch.take(100.0 * mean)).map_err(|e| e.to_string())
+        };
+        assert_eq!(taken([1e-9, 0.05], 100), Ok(()));
+        assert!(taken([1e-9, 0.051], 100).unwrap_err().contains("batch 2 of epoch 0"));
+        assert_eq!(taken([0.01, 0.15], 100), Ok(()));
+        assert!(taken([0.01, 0.17], 100).is_err());
+        assert_eq!(taken([0.01, 0.17], MIN_BATCH - 1), Ok(()));
+        assert!(taken([0.01, f64::NAN], 1).is_err());
     }
 }
