@@ -193,15 +193,18 @@ impl Target {
     #[inline]
     pub fn of(self, item: &TrainItem) -> f32 {
         let result = result(item);
-        item.score.map_or(result, |score| {
-            let expected = if self.offset == 0.0 {
-                expected_score_f32(f32::from(score), self.k)
-            } else {
-                let x = self.k * f32::from(score) / 400.0;
-                (1.0 + logistic_f32(x - self.offset) - logistic_f32(-x - self.offset)) / 2.0
-            };
-            self.wdl * result + (1.0 - self.wdl) * expected
-        })
+        item.score
+            .map_or(result, |score| self.wdl * result + (1.0 - self.wdl) * self.of_score(f32::from(score)))
+    }
+
+    /// The expected result of a score in centipawns, for the same side.
+    #[inline]
+    pub fn of_score(self, score: f32) -> f32 {
+        if self.offset == 0.0 {
+            return expected_score_f32(score, self.k);
+        }
+        let x = self.k * score / 400.0;
+        (1.0 + logistic_f32(x - self.offset) - logistic_f32(-x - self.offset)) / 2.0
     }
 }
 

@@ -254,8 +254,9 @@ fn in_memory(
     let only_items = |games: &[GamePosition]| games.iter().map(|position| position.item).collect();
     let items: Vec<TrainItem> = only_items(&games.train);
     let k = k.of(&items)?;
+    let target = Settings { k: Some(k), ..settings.clone() }.target(settings.wdl);
     for part in [&mut games.train, &mut games.validation] {
-        apply_td_lambda(part, lambda, k);
+        apply_td_lambda(part, lambda, target);
     }
     Ok(games.map(|games| only_items(&games)))
 }
