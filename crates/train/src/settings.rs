@@ -411,6 +411,10 @@ mod tests {
             ("activation = \"tanh\"\n", "line 1: unknown variant `tanh`"),
             ("position_weight = { by = \"ply\", at = [] }\n", "line 1: position_weight: needs a point"),
             ("position_weight = { by = \"age\", at = [[0, 1]] }\n", "line 1: unknown variant `age`"),
+            (
+                "schedule = \"step\"\nfinal_learning_rate = 0\n",
+                "line 2: final_learning_rate = 0: `exponential` and `step` fall by factors",
+            ),
             ("wdl_jitter = 2\n", "line 1: wdl_jitter = 2: has to be from 0 to 1"),
             ("hidden = 7\nactivation = \"pairwise\"\n", "line 1: hidden = 7: has to be even"),
             ("layer_activations = [\"dual\"]\n", "line 1: layer_activations: 1 of them for 0 further layers"),

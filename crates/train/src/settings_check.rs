@@ -1,6 +1,7 @@
 //! The values that the keys of a recipe may have.
 
 use patzer_eval::nnue::layout::{LAYOUTS, NamedLayout};
+use patzer_fit::optim::Decay;
 
 use super::loss::LossKind;
 use super::{Keep, Settings};
@@ -21,6 +22,12 @@ impl Settings {
         whole("batch", self.batch, 1 << 24)?;
         range("learning_rate", self.learning_rate.into(), 1e-9, 10.0)?;
         range("final_learning_rate", self.final_learning_rate.into(), 0.0, self.learning_rate.into())?;
+        let by_factor = matches!(self.schedule, Decay::Exponential | Decay::Step);
+        if by_factor && self.epoch_decay.is_none() && self.final_learning_rate == 0.0 {
+            let reason =
+                "final_learning_rate = 0: `exponential` and `step` fall by factors, which never reach 0";
+            return Err(("final_learning_rate", reason.to_string()));
+        }
         range("epoch_decay", self.epoch_decay.unwrap_or(1.0).into(), 0.01, 1.0)?;
         for phase in &self.phases {
             whole("epochs", phase.epochs, 1_000_000)?;
