@@ -57,6 +57,11 @@ impl Preview {
         Ok(Preview { account, positions, validation, sample })
     }
 
+    /// Validates with positions of other files, at most as many as are held out of a stream.
+    pub fn validate_with(&mut self, items: Vec<TrainItem>) {
+        self.validation = thinned(items, VALIDATION);
+    }
+
     pub fn fit(
         &self,
         data: &DataSelection,
@@ -83,6 +88,12 @@ impl Preview {
             }
         })
     }
+}
+
+fn thinned(items: Vec<TrainItem>, most: usize) -> Vec<TrainItem> {
+    let mut thinned = Thinned::new(most);
+    items.into_iter().for_each(|item| thinned.push(item));
+    thinned.finish().0
 }
 
 /// The columns of a dataset that the settings look at.
@@ -145,6 +156,14 @@ impl Draws {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn positions_of_other_files_are_thinned_too() {
+        let items = crate::tests::items(40, 3);
+        assert_eq!(thinned(items.clone(), 64), items);
+        let every_fourth: Vec<TrainItem> = items.iter().step_by(4).copied().collect();
+        assert_eq!(thinned(items, 16), every_fourth);
+    }
 
     #[test]
     fn passes_draw_files_by_their_weights() {

@@ -86,7 +86,7 @@ impl TrainingData {
             validation_sources = sources;
             match &mut items {
                 Items::Memory(data) => data.validation = train,
-                Items::Stream(preview) => preview.validation = train,
+                Items::Stream(preview) => preview.validate_with(train),
             }
         }
         settings.k = k.k;
