@@ -30,7 +30,7 @@ pub struct Run {
     pub backend: Box<dyn Backend>,
     pub rate: LearningRate,
     pub loss: Loss,
-    /// Target at the first and the last step.
+    /// Target at the first step and after the last.
     targets: [Target; 2],
     /// Largest deviation of λ at a step, and the seed of the deviations.
     jitter: (f32, u64),

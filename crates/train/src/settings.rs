@@ -122,7 +122,7 @@ pub struct Settings {
     pub td_lambda: Option<f32>,
     /// Weight of the game result in the target, 0 to 1; the score, if there is one, has the rest.
     pub wdl: f32,
-    /// `wdl` at the last step; linear in between.
+    /// `wdl` after the last step, and in validation; linear in between.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_wdl: Option<f32>,
     /// Largest deviation of λ from its schedule, drawn for each step.
