@@ -54,7 +54,7 @@ def evaluate(net, fen):
         flip = 7 if net["mirror"] and king % 8 > 3 else 0
         rows = [768 * net["map"][king ^ flip] + 64 * order.index(c) + (s ^ turned ^ flip) for c, s in pieces]
         sums.append((net["features"][rows].sum(0) + net["bias"]).astype(np.int16).astype(np.int64))  # wraps
-        skip += net["values"][rows].sum(0)[bucket] * (1 if side == own else -1)
+        skip += int(net["values"][rows].sum(0)[bucket].astype(np.int16)) * (1 if side == own else -1)  # wraps too
     clip, half, one = (lambda x: x.clip(0, QA)), net["hidden"] // 2, QA * QB
     active = {"relu": lambda s: s.clip(0) * QA, "crelu": lambda s: clip(s) * QA, "screlu": lambda s: clip(s) ** 2,
               "pairwise": lambda s: clip(s[:half]) * clip(s[half:])}[net["activation"]]

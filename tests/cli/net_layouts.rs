@@ -154,7 +154,8 @@ fn the_numpy_program_of_the_page_agrees_to_the_centipawn() {
         .collect();
     let white =
         Architecture { views: 1, white_view: true, mirror: true, psqt: true, ..Architecture::plain(8) };
-    let shapes = families().into_iter().chain([("white", white, 90)]);
+    // Sums and piece-square values wrap to 16 bits where weights are large.
+    let shapes = families().into_iter().chain([("white", white.clone(), 90), ("wraps", white, 9000)]);
     for (seed, (name, shape, bound)) in shapes.enumerate() {
         if !shape.features.is_all() {
             continue;
