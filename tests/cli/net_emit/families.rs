@@ -108,7 +108,7 @@ pub fn families() -> Vec<(&'static str, Architecture, usize)> {
         ),
         (
             "lines",
-            Architecture { features: blocks("all+h+v+d1+d2"), mirror: true, psqt: true, ..plain() },
+            Architecture { features: blocks("all+h+v+d1+d2+pv"), mirror: true, psqt: true, ..plain() },
             30,
         ),
         (
