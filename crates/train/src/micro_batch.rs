@@ -84,6 +84,8 @@ pub struct MicroBatch {
     products: Vec<[f32; LANES]>,
     outputs: Vec<f32>,
     slopes: Vec<f32>,
+    /// Gradient of the penalty on activations by each of them, in a position of weight 1.
+    penalty: f32,
     layers: OutputLayers,
 }
 
@@ -116,6 +118,7 @@ impl MicroBatch {
             products: vec![[0.0; LANES]; MICRO_BATCH],
             outputs: Vec::with_capacity(MICRO_BATCH),
             slopes: Vec::with_capacity(MICRO_BATCH),
+            penalty: 0.0,
             layers: OutputLayers::new(layout),
         }
     }
@@ -234,7 +237,7 @@ impl MicroBatch {
             Task::Gradient(loss, gradient) => {
                 let total = self.loss(&loss);
                 self.slopes.iter_mut().zip(&self.signs).for_each(|(slope, sign)| *slope *= sign);
-                self.layers.penalty = loss.penalty(&model.layout.architecture);
+                self.penalty = loss.penalty(&model.layout.architecture);
                 if !model.layout.is_single_layer() {
                     self.backward_layers::<A, T>(model, gradient);
                 }
@@ -332,6 +335,7 @@ impl MicroBatch {
         for (i, (slopes, &bucket)) in self.slopes.chunks_exact(outputs).zip(&self.buckets).enumerate() {
             // `layers` holds the last position only, so compute each again.
             let bucket = usize::from(bucket);
+            self.layers.penalty = penalty_of(&self.weights, self.penalty, i);
             self.layers.output::<A, T>(model, &self.hidden, views, i, bucket);
             self.layers.backward::<A, T>(model, &mut self.hidden, views, i, bucket, slopes, gradient);
         }
@@ -380,8 +384,8 @@ impl MicroBatch {
                 let place = view * layout.hidden_tiles + tile;
                 let weights = output_layers::lanes::<T>(weights, place);
                 let gradient = output_layers::lanes_mut::<T>(&mut outputs_gradient[at..], place);
-                let penalty = self.layers.penalty;
-                if penalty > 0.0 {
+                if self.penalty > 0.0 {
+                    let penalty = penalty_of(&self.weights, self.penalty, i);
                     output_layers::backward_penalised::<A, T>(sums, slope, penalty, weights, gradient);
                 } else {
                     output_layers::backward_weights::<A, T>(sums, slope, weights, gradient);
@@ -410,6 +414,12 @@ impl MicroBatch {
         }
         *bias = sum;
     }
+}
+
+/// Gradient of the penalty on activations in a position.
+#[inline(always)]
+fn penalty_of(weights: &[f32], penalty: f32, position: usize) -> f32 {
+    weights.get(position).map_or(penalty, |weight| weight * penalty)
 }
 
 #[inline(always)]

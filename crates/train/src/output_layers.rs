@@ -21,7 +21,7 @@ pub struct OutputLayers {
     /// Hidden activations, `[perspective][tile][lane]`, and their gradient.
     active: Vec<f32>,
     upstream: Vec<f32>,
-    /// Gradient of the penalty on activations by each of them.
+    /// Gradient of the penalty on activations by each of them, in the position of the backward pass.
     pub penalty: f32,
     /// Activations are rounded to multiples of 1/unit.
     pub unit: Option<f32>,

@@ -34,7 +34,9 @@ impl Launcher {
             let count = positions as u32;
             let (weights, hidden, buckets) = (weights.at, memory.hidden, memory.buckets);
             let parts = memory.output_partials;
-            let flat = params![&net, penalty, weights, hidden, buckets, memory.slopes, count, parts];
+            let of_positions = self.penalty_weights(penalty);
+            let flat =
+                params![&net, penalty, of_positions, weights, hidden, buckets, memory.slopes, count, parts,];
             self.launch(Kernel::OutputBackward, grid, flat)?;
             chunks
         };
@@ -75,10 +77,21 @@ impl Launcher {
             let split = params![&net, &layer, below, slopes, &order, splits as u32, memory.output_partials];
             self.launch(of_weights, grid, split)?;
             let grid = [self.tiles_of(positions), (layer.passed as usize).div_ceil(SHORT), 1];
-            let inputs = params![&net, &layer, weights.at, slopes, &order, below, below_slopes];
+            if layer.is_dual {
+                let inputs = params![&net, &layer, weights.at, slopes, &order, below, below_slopes];
+                self.launch(of_inputs, grid, inputs)?;
+                continue;
+            }
+            let of_positions = self.penalty_weights(penalty);
+            let inputs = params![&net, &layer, weights.at, slopes, &order, of_positions, below, below_slopes];
             self.launch(of_inputs, grid, inputs)?;
         }
         Ok(())
+    }
+
+    /// Weights of the positions for a penalty on activations; null where all are 1 or nothing is penalised.
+    fn penalty_weights(&self, penalty: f32) -> Address {
+        if penalty > 0.0 { self.memory.position_weights } else { Address::NONE }
     }
 
     fn scatter(&mut self, views: usize) -> Result<()> {

@@ -83,6 +83,11 @@ fn gradients_and_losses_of_every_shape_are_those_of_the_cpu() {
         settings(Forward::F32),
         Settings { asymmetry: -0.4, position_weight: Some(weight(Measure::Ply)), ..settings(Forward::I16) },
         Settings { l1_activations: 0.2, ..settings(Forward::F32) },
+        Settings {
+            l1_activations: 0.2,
+            position_weight: Some(weight(Measure::Ply)),
+            ..settings(Forward::F32)
+        },
     ];
     let wdl = [wdl_head(Forward::F32), Settings { position_weight: None, ..wdl_head(Forward::I16) }];
     for open in devices() {

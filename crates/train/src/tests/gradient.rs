@@ -242,24 +242,33 @@ fn sums_in_sixteen_bits_give_almost_the_same_gradient() {
 
 #[test]
 fn a_weighted_gradient_is_the_weighted_mean_of_gradients() {
+    for layers in [Vec::new(), vec![5]] {
+        for l1_activations in [0.0, 0.7] {
+            let model =
+                Model::random(&Architecture { layers: layers.clone(), ..Architecture::plain(16) }, false, 5);
+            check_weights(&model, &Settings { l1_activations, ..settings() });
+        }
+    }
+}
+
+fn check_weights(model: &Model, settings: &Settings) {
     let items = items(40, 8);
-    let (loss, target) = (settings().loss(), Target { wdl: 0.3, k: 1.0, offset: 0.0 });
-    let model = Model::random(&Architecture::plain(16), false, 5);
+    let (loss, target) = (settings.loss(), Target { wdl: 0.3, k: 1.0, offset: 0.0 });
     let rule = PositionWeight { by: Measure::Ply, at: vec![[1.0, 0.2], [40.0, 3.0]] };
-    let mut plain = CpuGradient::new(&model, items.len(), false);
+    let mut plain = CpuGradient::new(model, items.len(), false);
     let (mut sum, mut weights, mut expected) = (0.0, 0.0, vec![0.0f64; model.parameters.len()]);
     for (at, item) in items.iter().enumerate() {
         let (weight, (value, gradient)) =
-            (f64::from(rule.of(item)), plain.gradient(&model, loss, target, &items, &[at as u32]));
+            (f64::from(rule.of(item)), plain.gradient(model, loss, target, &items, &[at as u32]));
         expected.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += weight * f64::from(*g));
         (sum, weights) = (sum + weight * value, weights + weight);
     }
-    let mut cpu = CpuGradient::new(&model, items.len(), false);
-    cpu.follow(&Settings { position_weight: Some(rule), ..settings() });
-    let mean = cpu.mean_loss(&model, loss, target, &items);
+    let mut cpu = CpuGradient::new(model, items.len(), false);
+    cpu.follow(&Settings { position_weight: Some(rule), ..settings.clone() });
+    let mean = cpu.mean_loss(model, loss, target, &items);
     assert!((mean - sum / weights).abs() < 1e-9, "{mean} is not {}", sum / weights);
     let batch: Vec<u32> = (0..items.len() as u32).collect();
-    let (value, gradient) = cpu.gradient(&model, loss, target, &items, &batch);
+    let (value, gradient) = cpu.gradient(model, loss, target, &items, &batch);
     assert!((value - sum).abs() < 1e-6);
     for (found, expected) in gradient.iter().zip(expected) {
         let expected = expected / weights;

@@ -134,6 +134,11 @@ __device__ inline void turn(const Net& net, Sums sums, float* own, u32 lane, flo
     }
 }
 
+/// Gradient of the penalty on activations in a position; `weights` has one for each position, or is null.
+__device__ inline float penalty_of(const float* weights, float penalty, u32 position) {
+    return weights ? weights[position] * penalty : penalty;
+}
+
 __device__ inline float sigmoid(float x) { return 1.0f / (1.0f + expf(-x)); }
 
 /// Expected score, with draws within `offset` of 0.

@@ -149,9 +149,10 @@ __device__ inline void add_gradient(const Layer& layer, const float* weights, co
     }
 }
 
-/// Gradient of the inputs' sums, in place for the hidden layer. Grid: tiles of positions, tiles of inputs.
-KERNEL dense_inputs(Net net, Layer layer, const float* parameters, const float* slopes, Order order, float* below,
-                    float* below_slopes) {
+/// Gradient of the inputs' sums, in place for the hidden layer, where `penalty_of` sees `position_weights`. Grid: tiles of
+/// positions, tiles of inputs.
+KERNEL dense_inputs(Net net, Layer layer, const float* parameters, const float* slopes, Order order,
+                    const float* position_weights, float* below, float* below_slopes) {
     const Tile tile = tile_of(net, order, blockIdx.x);
     if (tile.count == 0) {
         return;
@@ -164,10 +165,12 @@ KERNEL dense_inputs(Net net, Layer layer, const float* parameters, const float* 
         if (y + SHORT * i >= tile.count) {
             continue;
         }
-        const size_t at = input_at<ACTIVE>(net, layer, order.count, order.positions[tile.start + y + SHORT * i], input);
+        const u32 position = order.positions[tile.start + y + SHORT * i];
+        const size_t at = input_at<ACTIVE>(net, layer, order.count, position, input);
         if (layer.first) {
             const u32 lane = input & (net.tile - 1);
-            turn(net, sums_of(net, below + at, lane), below + at, lane, own[i] + layer.penalty);
+            const float penalty = penalty_of(position_weights, layer.penalty, position);
+            turn(net, sums_of(net, below + at, lane), below + at, lane, own[i] + penalty);
         } else {
             below_slopes[at] = own[i] * slope_at(layer.activation, below[at]);
         }

@@ -30,10 +30,10 @@ KERNEL output_forward(Net net, const float* parameters, const float* hidden, con
 }
 
 /// Turns accumulators into their gradient and sums the gradient of the output weights, one row of partial
-/// sums per chunk of positions and bucket. `penalty`: gradient of the penalty on activations. Grid: chunks;
-/// perspectives times tiles, plus one for the output biases.
-KERNEL output_backward(Net net, float penalty, const float* parameters, float* hidden, const u8* buckets,
-                       const float* slopes, u32 positions, float* parts) {
+/// sums per chunk of positions and bucket. `penalty`: gradient of the penalty on activations, for `weights` see
+/// `penalty_of`. Grid: chunks; perspectives times tiles, plus one for the output biases.
+KERNEL output_backward(Net net, float penalty, const float* weights, const float* parameters, float* hidden,
+                       const u8* buckets, const float* slopes, u32 positions, float* parts) {
     __shared__ float sums[MOST_BUCKETS * OUTPUT_THREADS];
     const u32 lane = threadIdx.x % net.tile, slots = blockDim.x / net.tile, slot = threadIdx.x / net.tile;
     const u32 first = blockIdx.x * CHUNK, last = min(first + CHUNK, positions);
@@ -47,13 +47,14 @@ KERNEL output_backward(Net net, float penalty, const float* parameters, float* h
     // Loads of several positions overlap; the last position is repeated at the end.
     for (u32 from = first + slot; from < last; from += AT_ONCE * slots) {
         u32 bucket[AT_ONCE];
-        float slope[AT_ONCE], weight[AT_ONCE];
+        float slope[AT_ONCE], weight[AT_ONCE], penalised[AT_ONCE];
         float* neuron[AT_ONCE];
         Sums both[AT_ONCE];
 #pragma unroll
         for (u32 i = 0; i < AT_ONCE; i++) {
             const u32 position = min(from + i * slots, last - 1);
             bucket[i] = buckets[position], slope[i] = slopes[position];
+            penalised[i] = penalty_of(weights, penalty, position);
             neuron[i] = hidden + hidden_at(net, tile, net.views * positions, net.views * position + view) + lane;
             both[i] = sums_of(net, neuron[i], lane);
         }
@@ -65,7 +66,7 @@ KERNEL output_backward(Net net, float penalty, const float* parameters, float* h
         for (u32 i = 0; i < AT_ONCE && from + i * slots < last; i++) {
             sums[bucket[i] * blockDim.x + threadIdx.x] += is_bias ? slope[i] : slope[i] * active(net, both[i], lane);
             if (!is_bias) {
-                turn(net, both[i], neuron[i], lane, slope[i] * weight[i] + penalty);
+                turn(net, both[i], neuron[i], lane, slope[i] * weight[i] + penalised[i]);
             }
         }
     }
