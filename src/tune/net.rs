@@ -199,6 +199,8 @@ fn train(
     }
     if recipe.stage.is_empty() {
         recipe.clone_from(stage);
+        // The epochs follow from them.
+        recipe.positions = 0;
     } else if data.fitted_k().is_some() {
         recipe.k = stage.k;
     }
@@ -309,8 +311,41 @@ fn features_help() -> String {
     format!("Feature blocks with + between them, of {} [default: the recipe's]", names.join(", "))
 }
 
+/// Refuses a flag beside `--set` of the same key, and both where a stage of the recipe names the key itself.
+fn check_flags(args: &TuneArgs, recipe: &Settings) -> Result<()> {
+    let set = || args.net_args.set.iter().filter_map(|change| Some(change.split_once('=')?.0.trim()));
+    let flags = [
+        ("--epochs", "epochs", args.epochs.is_some()),
+        ("--batch", "batch", args.batch.is_some()),
+        ("--learning-rate", "learning_rate", args.learning_rate.is_some()),
+        ("--wdl", "wdl", args.net_args.wdl.is_some()),
+        ("--k", "k", args.k.is_some()),
+        ("--validation", "validation", args.validation.is_some()),
+        ("--seed", "seed", args.seed.is_some()),
+    ];
+    let flags = flags.into_iter().filter(|(.., given)| *given).map(|(flag, key, _)| (flag, key));
+    for (flag, key) in flags.chain(set().map(|key| ("--set", key))) {
+        let others: &[&str] = match key {
+            "epochs" => &["positions"],
+            "positions" => &["epochs"],
+            _ => &[],
+        };
+        let names = |name: &str| name == key || others.contains(&name);
+        if let Some(name) = set().find(|name| flag != "--set" && names(name)) {
+            return Err(Error::usage(format!("{flag}: not with --set {name}")));
+        }
+        if let Some(name) = recipe.stage.iter().flat_map(|stage| stage.keys()).find(|name| names(name)) {
+            let reason = format!("{flag}: a stage of the recipe names `{name}`; change it there");
+            return Err(Error::usage(reason));
+        }
+    }
+    Ok(())
+}
+
 fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {
-    let mut recipe = Settings::load(recipe)?.with(&args.net_args.set)?;
+    let recipe = Settings::load(recipe)?;
+    check_flags(args, &recipe)?;
+    let mut recipe = recipe.with(&args.net_args.set)?;
     match &args.net_args.hidden[..] {
         [] => {}
         [hidden] => recipe.hidden = *hidden,
@@ -328,6 +363,7 @@ fn settings(args: &TuneArgs, recipe: &str) -> Result<Settings> {
     let learning_rate = args.learning_rate.unwrap_or(recipe.learning_rate);
     let settings = Settings {
         epochs: args.epochs.unwrap_or(recipe.epochs),
+        positions: if args.epochs.is_some() { 0 } else { recipe.positions },
         batch: args.batch.unwrap_or(recipe.batch),
         learning_rate,
         final_learning_rate: recipe.final_learning_rate.min(learning_rate),

@@ -142,3 +142,29 @@ fn a_stream_trains_on_the_positions_that_were_asked_for() {
         assert_eq!(tuned(&folder, &format!("{line} --set positions={positions}"))["epochs"], epochs);
     }
 }
+
+#[test]
+fn a_flag_that_a_stage_would_overrule_is_refused() {
+    let folder = folder();
+    let recipe = "hidden = 16\nbatch = 300\npositions = 9000\n[[stage]]\nwdl = 0.5\nepochs = 2\n[[stage]]\n";
+    fs::write(folder.path().join("r.toml"), recipe).unwrap();
+    let named =
+        |flag: &str, key: &str| format!("{flag}: a stage of the recipe names `{key}`; change it there");
+    for (line, reason) in [
+        ("--wdl 0.3", named("--wdl", "wdl")),
+        ("--set wdl=0.3", named("--set", "wdl")),
+        ("--epochs 3", named("--epochs", "epochs")),
+        ("--set positions=99", named("--set", "epochs")),
+        ("--batch 100 --set batch=200", "--batch: not with --set batch".to_string()),
+    ] {
+        let said = fault(&folder, &format!("--recipe r.toml {line}"));
+        assert!(said.contains(&reason), "{line}: {said}");
+    }
+    assert!(fault(&folder, "--epochs 3 --set positions=99").contains("--epochs: not with --set positions"));
+    // Without stages a flag goes before the recipe, and what was written trains as long again.
+    fs::write(folder.path().join("r.toml"), "hidden = 16\npositions = 9000\n").unwrap();
+    assert_eq!(tuned(&folder, "--recipe r.toml --epochs 3")["epochs"], 3);
+    let whole = tuned(&folder, "--recipe r.toml -o a.nnue")["epochs"].clone();
+    assert!(whole.as_u64().unwrap() > 3);
+    assert_eq!(tuned(&folder, "--recipe runs/a/recipe.toml -o b.nnue")["epochs"], whole);
+}

@@ -56,23 +56,6 @@ impl Settings {
         }
     }
 
-    /// Overrides keys of `table`; new phases also replace what it says of learning rate and length.
-    pub(super) fn overridden(
-        table: &toml::Table,
-        changes: &toml::Table,
-    ) -> Result<Settings, toml::de::Error> {
-        let mut table = table.clone();
-        if changes.contains_key("phases") {
-            for (key, _) in Settings::default().replaced_by_phases() {
-                table.remove(key);
-            }
-            table.remove("epochs");
-        }
-        table.extend(changes.clone());
-        let settings: Settings = table.try_into()?;
-        Ok(if changes.contains_key("phases") { settings.lasting(changes) } else { settings })
-    }
-
     /// Lasts as long as the phases unless `named` has `epochs`.
     pub(super) fn lasting(mut self, named: &toml::Table) -> Settings {
         if !self.phases.is_empty() && !named.contains_key("epochs") {

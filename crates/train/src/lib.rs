@@ -21,6 +21,7 @@ mod micro_batch;
 mod model;
 mod optimiser;
 mod output_layers;
+mod overrides;
 mod param_layout;
 mod permutation;
 mod position_weight;

@@ -280,8 +280,9 @@ impl Settings {
             let line = text[..e.span().map_or(0, |span| span.start)].matches('\n').count() + 1;
             Error::at(path, format!("line {line}"), suggested(e.message()))
         })?;
-        let settings = settings.lasting(&toml::from_str(text).unwrap_or_default());
-        settings.check().map_err(|(key, reason)| {
+        let named = toml::from_str(text).unwrap_or_default();
+        let settings = settings.lasting(&named);
+        settings.check_named(&named).and_then(|()| settings.check()).map_err(|(key, reason)| {
             let line = text.lines().position(|line| {
                 line.trim_start().strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with('='))
             });

@@ -35,6 +35,7 @@ impl Settings {
             range("to", phase.to.unwrap_or(phase.from).into(), 1e-12, 10.0)?;
         }
         self.check_phases()?;
+        self.check_effects()?;
         range("momentum", self.momentum.into(), 0.0, 0.999_999)?;
         range("l2", self.l2.into(), 0.0, 1.0)?;
         range("clip_gradient", self.clip_gradient.into(), 0.0, 1e6)?;
