@@ -41,7 +41,7 @@ pub(super) struct NetArgs {
 
     /// Also write the network of every N-th epoch to the run's folder, as epoch-0010.nnue
     #[arg(long, value_name = "N", conflicts_with_all = ["hce", "traces"], value_parser = clap::value_parser!(u32).range(1..))]
-    save_every: Option<u32>,
+    pub(super) save_every: Option<u32>,
 
     /// Resume from the checkpoint in the run's folder, if there is one; the result is that of an uninterrupted run
     #[arg(long, conflicts_with = "hce")]
@@ -199,7 +199,7 @@ fn train(
     }
     if recipe.stage.is_empty() {
         recipe.clone_from(stage);
-        // The epochs follow from them.
+        // `epochs` has been counted from them.
         recipe.positions = 0;
     } else if data.fitted_k().is_some() {
         recipe.k = stage.k;

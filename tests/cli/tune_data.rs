@@ -5,8 +5,8 @@ use std::fs;
 use serde_json::Value;
 use tempfile::TempDir;
 
+use crate::done;
 use crate::tune_net::{fault, folder, said, tuned};
-use crate::{done, patzer};
 
 fn loss(folder: &TempDir, args: &str) -> f64 {
     let result = tuned(folder, &format!("--k 1 --epochs 2 --validation 0 --batch 100 {args}"));
