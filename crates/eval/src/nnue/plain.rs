@@ -161,11 +161,13 @@ impl<'a> PlainNnue<'a> {
             let numbers = shape.row_numbers();
             let rows: Vec<usize> =
                 features::ones(&words).map(|feature| numbers.row(bucket, feature)).collect();
-            let mut sums: Vec<i64> = weights.bias.iter().map(|bias| i64::from(*bias)).collect();
+            // Accumulators have 16 bits and wrap.
+            let mut sums = weights.bias.to_vec();
             for row in &rows {
                 let row = &weights.features[row * shape.hidden..][..shape.hidden];
-                sums.iter_mut().zip(row).for_each(|(sum, weight)| *sum += i64::from(*weight));
+                sums.iter_mut().zip(row).for_each(|(sum, weight)| *sum = sum.wrapping_add(*weight));
             }
+            let sums: Vec<i64> = sums.into_iter().map(i64::from).collect();
             let clip = |n: usize| sums[n].clamp(0, qa);
             active.extend((0..shape.outputs_per_perspective()).map(|n| match shape.activation {
                 Activation::Relu => qa * sums[n].max(0),
@@ -179,7 +181,8 @@ impl<'a> PlainNnue<'a> {
         let mut output = self.output(&weights.dense[bucket], bucket, &active);
         if shape.psqt {
             let value = |rows: &Vec<usize>| -> i64 {
-                rows.iter().map(|row| i64::from(weights.psqt[row * shape.output_buckets + bucket])).sum()
+                let values = rows.iter().map(|row| weights.psqt[row * shape.output_buckets + bucket]);
+                values.fold(0i16, i16::wrapping_add).into()
             };
             let theirs = seen.get(1).map_or(0, value);
             output += (value(&seen[0]) - theirs) * qb / shape.views as i64;
