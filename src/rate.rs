@@ -66,7 +66,7 @@ pub struct RateArgs {
     #[arg(long, value_name = "ELO", default_value_t = 202.0)]
     scale: f64,
 
-    /// Add N draws against an average player to everyone, so that all ratings are finite
+    /// Add N games against an average player to everyone, half won and half lost, so that all ratings are finite
     #[arg(long, value_name = "GAMES", default_value_t = 0.0)]
     prior: f64,
 

@@ -136,7 +136,8 @@ def rate(
     games: a PGN file or several, plain or compressed.
     anchors: ratings to keep, by name; average: the mean rating of a pool without anchors.
     white: White's advantage in Elo, or "auto" to fit it. scale: the difference at which 76 % of the points are expected.
-    prior: draws against an average player added to everyone. min_games: players with fewer are left out.
+    prior: games against an average player, half won and half lost, added to everyone.
+    min_games: players with fewer are left out.
     bootstrap: samples for the errors, 0 for the covariance; seed: of the samples.
     """
 

@@ -3,7 +3,7 @@
 
 use super::games::Results;
 use super::likelihood::ResultModel;
-use super::newton::{Edge, Problem, State, davidson_draw, newton, unseen};
+use super::newton::{Edge, Problem, State, davidson_draw, newton};
 use super::pool::{PoolStatus, pool_status, unanchored_pools};
 use patzer_io::error::{Error, Result};
 
@@ -23,7 +23,7 @@ pub struct Settings {
     pub average: f64,
     pub anchors: Vec<(usize, f64)>,
     pub white: White,
-    /// Draws given to every player against a virtual player, so that all ratings are finite; 0 for none.
+    /// Games of every player against a virtual one, half won and half lost, so that all ratings are finite; 0 for none.
     pub prior: f64,
 }
 
@@ -123,11 +123,14 @@ pub fn fit(results: &Results, settings: &Settings) -> Result<Ratings> {
         free[player] = false;
         start[player] = (elo - settings.average) * unit;
     }
-    // Before the prior, whose draws against the average alone do not bound the draw parameter.
-    let unseen = unseen(&edges);
+    // The draw parameter stays finite where draws or decided games are missing, and as ratings do with a prior.
+    let seen = |i: usize| edges.iter().any(|e| e.counts[i] > 0.0);
+    let bounded = settings.prior == 0.0 && seen(1) && (seen(0) || seen(2));
+    let unseen = if bounded { [0.0; 3] } else { [0.5; 3] };
     if settings.prior > 0.0 {
         // The virtual player meets everyone; with anchors its rating is free.
-        let half = [0.0, settings.prior / 2.0, 0.0];
+        // Draws would say that players draw with the average, and leave the draw parameter without a bound.
+        let half = [settings.prior / 4.0, 0.0, settings.prior / 4.0];
         edges.extend((0..n).map(|player| Edge { white: player, black: n, counts: half }));
         edges.extend((0..n).map(|player| Edge { white: n, black: player, counts: half }));
         free.push(!settings.anchors.is_empty());
@@ -320,9 +323,11 @@ mod tests {
             for prior in [0.05, 2.0] {
                 let white = White::Fixed(0.0);
                 let settings = Settings { model, prior, white, ..Settings::default() };
-                let fitted = fit(&Results::of(&[("a", "b", [40, 0, 0])]), &settings).unwrap();
-                let gap = fitted.elo[0].unwrap() - fitted.elo[1].unwrap();
-                assert!((50.0..2_000.0).contains(&gap), "{model:?} {prior}: {gap} {}", fitted.draw_rate());
+                for counts in [[40, 0, 0], [39, 1, 0], [35, 5, 0], [39, 0, 1]] {
+                    let fitted = fit(&Results::of(&[("a", "b", counts)]), &settings).unwrap();
+                    let gap = fitted.elo[0].unwrap() - fitted.elo[1].unwrap();
+                    assert!((350.0..1_700.0).contains(&gap), "{model:?} {prior} {counts:?}: {gap}");
+                }
             }
         }
     }
@@ -363,7 +368,7 @@ mod tests {
                 let error = fitted(games, anchors, 0.0).unwrap_err().to_string();
                 assert!(error.contains("--white 0"), "{error}");
             }
-            assert!(fitted(games, &[], 2.0).is_ok(), "draws against the average have both colours");
+            assert!(fitted(games, &[], 2.0).is_ok(), "games against the average have both colours");
             assert!(fitted(games, &[(0, 2500.0), (2, 2400.0)], 0.0).is_ok());
             assert!(fitted(&[games, &[("b", "a", [1, 1, 1])]].concat(), &[], 0.0).is_ok());
             assert!(

@@ -229,12 +229,6 @@ fn conjugate_gradients(problem: &Problem, here: &Here, at: &State) -> State {
     x
 }
 
-/// Half a game per result if draws or decided games are missing, so that the draw parameter stays finite.
-pub(super) fn unseen(edges: &[Edge]) -> [f64; 3] {
-    let sum = |i: usize| edges.iter().map(|e| e.counts[i]).sum::<f64>();
-    if sum(1) > 0.0 && sum(0) + sum(2) > 0.0 { [0.0; 3] } else { [0.5; 3] }
-}
-
 /// Davidson's draw parameter at given ratings, for errors under the Elo model.
 pub(super) fn davidson_draw(problem: &Problem, at: &State) -> f64 {
     let mut draw = 0.0;
