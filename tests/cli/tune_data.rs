@@ -16,7 +16,7 @@ fn loss(folder: &TempDir, args: &str) -> f64 {
 #[test]
 fn clocks_and_plies_are_read_from_streams_and_lines_as_with_filters() {
     let folder = folder();
-    done(folder.path(), "data convert positions.parquet -o x.epd");
+    done(folder.path(), "data convert positions.parquet -o x.epd --dialect bracket");
     let by_ply = "--set position_weight={by=\"ply\",at=[[0,0.2],[40,1]]}";
     for (key, plain) in [(by_ply, ""), ("--features all+clock", "--features all")] {
         for file in ["positions.parquet --set superbatch=1000", "x.epd"] {
