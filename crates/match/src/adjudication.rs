@@ -62,7 +62,7 @@ impl Adjudication {
 
     /// The rules of a game from a position to which these plies of the book led: fastchess counts the moves that the
     /// position's FEN says, cutechess-cli those of the book.
-    pub(crate) fn from_opening(self, start: &Chess, plies: usize) -> Adjudication {
+    pub(crate) fn after_opening(self, start: &Chess, plies: usize) -> Adjudication {
         let before = match self.rule_set {
             RuleSet::Patzer => 0,
             RuleSet::Fastchess => {
@@ -227,7 +227,7 @@ mod tests {
         let start = "4k3/8/8/8/8/8/4P3/4K3 b - - 7 4";
         let start = patzer_chess::fen::position(start, false).unwrap();
         for (rule_set, plies) in [(RuleSet::Fastchess, 4), (RuleSet::Cutechess, 8), (RuleSet::Patzer, 10)] {
-            let rules = Adjudication { rule_set, ..RULES }.from_opening(&start, 2);
+            let rules = Adjudication { rule_set, ..RULES }.after_opening(&start, 2);
             let mut adjudicator = Adjudicator::new(rules);
             let drawn = |ply: &usize| {
                 adjudicator.after_move(Color::from_white(ply.is_multiple_of(2)), Some(0), 9)

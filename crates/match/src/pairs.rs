@@ -161,7 +161,7 @@ fn play_one(
     }
     let begin = SystemTime::now();
     let book = config.openings.moves_to(pairing.openings[game]).map_or(0, |opening| opening.moves.len());
-    let adjudication = config.rules.adjudication.from_opening(&start, book);
+    let adjudication = config.rules.adjudication.after_opening(&start, book);
     let rules = Rules { adjudication, ..config.rules.clone() };
     let mut played = play(&start, players, settings, &rules, halt).map_err(|error| match error {
         GameError::Stopped => None,
