@@ -106,7 +106,8 @@ pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<RatingErrors
         _ if (anchored(i) || index[i].is_some()) && (anchored(j) || index[j].is_some()) => 0.0,
         _ => f64::NAN,
     };
-    let mut matrix = (0..players).map(|i| (0..players).map(|j| entry(i, j)).collect()).collect();
+    let mut matrix: Vec<Vec<f64>> =
+        (0..players).map(|i| (0..players).map(|j| entry(i, j)).collect()).collect();
     for members in unanchored_pools(&ratings.status, &settings.anchors) {
         centre(&mut matrix, &members);
     }
@@ -114,7 +115,7 @@ pub fn covariance(ratings: &Ratings, settings: &Settings) -> Option<RatingErrors
 }
 
 /// Makes the covariance of a pool's members relative to their average, as their ratings are.
-fn centre(matrix: &mut Vec<Vec<f64>>, members: &[usize]) {
+fn centre(matrix: &mut [Vec<f64>], members: &[usize]) {
     let count = members.len() as f64;
     let means: Vec<f64> =
         members.iter().map(|&i| members.iter().map(|&j| matrix[i][j]).sum::<f64>() / count).collect();

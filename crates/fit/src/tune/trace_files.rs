@@ -119,13 +119,19 @@ mod tests {
         let model = terms.model(&[]).unwrap();
         let files = TraceFiles { paths: &paths, terms: &terms, model: &model, strict: true };
         let mut found = Vec::new();
-        let mut take = |position: TracePosition| found.push(position.unlabelled());
-        files.each(&mut |_, position| Ok(take(position))).unwrap();
+        let mut take = |_: &Path, position: TracePosition| {
+            found.push(position.unlabelled());
+            Ok(())
+        };
+        files.each(&mut take).unwrap();
         let games: Vec<Option<u64>> = found.iter().map(|position| position.game).collect();
         assert_eq!(games, [Some(1), Some(1), None, games[3], None]);
         assert!(games[3].is_some_and(|game| game != 1), "{games:?}");
         let settings = LabelSettings { result_share: 1.0, score_k: None, weigh_games: true };
-        let labels = Labels::new(&settings, |visit| Ok(found.iter().for_each(|position| visit(*position))));
+        let labels = Labels::new(&settings, |visit| {
+            found.iter().for_each(|position| visit(*position));
+            Ok(())
+        });
         let labels = labels.unwrap();
         let weights: Vec<f32> = found.iter().map(|position| labels.of(*position).unwrap().1).collect();
         assert_eq!(weights, [0.5, 0.5, 1.0, 1.0, 1.0]);
