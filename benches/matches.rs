@@ -58,7 +58,7 @@ fn arena(c: &mut Criterion) {
         resign: Some("4,600".parse().expect("a rule")),
         loser_resigns: false,
         max_moves: Some(moves.len() as u32 / 2),
-        as_fastchess: false,
+        ..Adjudication::NONE
     };
     let rules = Rules { adjudication, recover: false, syzygy: None };
     let stop = AtomicBool::new(false);
