@@ -76,6 +76,8 @@ pub struct UciPlayer {
     pondering: Option<Pondering>,
     /// The answer to a search that the last game did not wait for is still owed.
     searching: bool,
+    /// That search has been sent `stop`.
+    stopped: bool,
     /// The move of the last `bestmove`, as the program wrote it.
     last_answer: Vec<u8>,
     /// Options beyond the program's own.
@@ -102,6 +104,7 @@ impl UciPlayer {
             ponders: false,
             pondering: None,
             searching: false,
+            stopped: false,
             last_answer: Vec::new(),
             tuned: Vec::new(),
             pending: Vec::new(),
@@ -161,7 +164,7 @@ impl UciPlayer {
             process.widen_output();
         }
         self.process = Some(process);
-        (self.chess960, self.searching, self.played) = (false, false, false);
+        (self.chess960, self.searching, self.stopped, self.played) = (false, false, false, false);
         self.pondering = None;
         Ok(())
     }

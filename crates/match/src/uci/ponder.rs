@@ -76,14 +76,16 @@ impl UciPlayer {
         Ok(false)
     }
 
-    /// Sends `stop` and waits for `readyok` and the move of the stopped search; returns false if that does not come.
+    /// Sends `stop`, once, and waits for `readyok` and the move of the stopped search; returns false if that does not come.
     /// Drops a second move before `readyok`.
     pub(super) fn end_search(&mut self, stop: &AtomicBool) -> Result<bool, PlayerError> {
         let timeout = self.program.timeouts.ready;
         let until = |timeout| Wait { deadline: Some(Instant::now() + timeout), stop };
         let (mut moves, wait) = (0u64, until(timeout));
         let process = self.process.as_mut().ok_or_else(not_running)?;
-        let mut answered = process.send(b"stop\nisready\n", &wait).and_then(|()| {
+        // Some engines answer a second `stop` by a second move.
+        let commands = if self.stopped { &b"isready\n"[..] } else { b"stop\nisready\n" };
+        let mut answered = process.send(commands, &wait).and_then(|()| {
             process.read(&wait, |line| match words(line).next() {
                 Some(b"bestmove") => {
                     moves += 1;
@@ -104,7 +106,7 @@ impl UciPlayer {
         }
         self.program.strays.fetch_add(moves.saturating_sub(1), Ordering::Relaxed);
         answered.map_err(|error| self.player_error(error, "`stop`", timeout))?;
-        self.searching = false;
+        (self.searching, self.stopped) = (false, false);
         Ok(true)
     }
 
@@ -117,7 +119,7 @@ impl UciPlayer {
         let wait = Wait { deadline: Some(Instant::now() + self.program.timeouts.ready), stop: &never };
         if let Some(process) = &mut self.process {
             let _ = process.send(b"stop\n", &wait);
-            self.searching = true;
+            (self.searching, self.stopped) = (true, true);
         }
     }
 }
