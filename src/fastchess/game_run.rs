@@ -253,7 +253,7 @@ fn rules(settings: &Settings) -> Result<Rules> {
             Program::Fastchess => RuleSet::Fastchess,
             Program::Cutechess => RuleSet::Cutechess,
         },
-        before: 0,
+        ..Adjudication::NONE
     };
     // Cutechess-cli separates folders by semicolons everywhere.
     let separators: &[char] = if cfg!(windows) { &[';'] } else { &[';', ':'] };

@@ -7,7 +7,7 @@ use super::{Inputs, WdlArgs, each_batch, read_games};
 use crate::evaluation::load;
 use crate::{Error, Result, Status, Ui};
 use patzer_data::format::capabilities::Capabilities;
-use patzer_data::{AnyReader, DataFile, Record};
+use patzer_data::{DataFile, Record};
 use patzer_eval::Evaluation;
 use patzer_fit::wdl::source::Scored;
 use patzer_fit::wdl::{self, Bucket};
@@ -59,17 +59,17 @@ impl Input {
     /// Adds the positions of a dataset that `score` finds; its second argument is whether they have leaves.
     fn add(
         &mut self,
-        DataFile { path, format }: DataFile<'_>,
+        data: DataFile<'_>,
         ui: &Ui,
         score: impl Fn(&[Record], bool) -> Vec<Scored>,
     ) -> Result<()> {
-        let reader = AnyReader::open(path, format)?;
+        let reader = data.open()?;
         self.resolved.clone_from(&reader.metadata().resolved);
         if !reader.format().carries.contains(Capabilities::GAME) {
             self.independent = true;
             ui.warn(format_args!(
                 "{}: does not say which positions are of one game, so that K's error is too small",
-                path.display()
+                data.path.display()
             ));
         }
         let first_game = self.scored.iter().map(|s| s.game.wrapping_add(1)).max().unwrap_or(0);
@@ -78,7 +78,7 @@ impl Input {
             self.scored.extend(found.map(|s| Scored { game: s.game.wrapping_add(first_game), ..s }));
         })?;
         self.positions += positions;
-        if positions == 0 { Err(Error::data(path, "holds no positions")) } else { Ok(()) }
+        if positions == 0 { Err(Error::data(data.path, "holds no positions")) } else { Ok(()) }
     }
 }
 
@@ -89,8 +89,7 @@ fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     let see = |seen: &mut Vec<Scored>, record: &Record| seen.extend(Scored::stored(record));
     let counts = read_games(args, &inputs.games, ui, see, |seen| input.scored.extend(seen))?;
     input.positions = counts.positions_read;
-    for path in &inputs.datasets {
-        let data = DataFile { path, format: inputs.format };
+    for data in inputs.data() {
         input.add(data, ui, |records, _| records.iter().filter_map(Scored::stored).collect())?;
     }
     Ok(input)
@@ -106,13 +105,12 @@ fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
         None => ("the built-in hand-crafted evaluation".to_string(), Evaluation::default_hce()),
     };
     let mut input = Input { source, nothing: "no position can be evaluated", ..Input::default() };
-    for path in &inputs.datasets {
-        let data = DataFile { path, format: inputs.format };
+    for data in inputs.data() {
         input.add(data, ui, |records, resolved| wdl::evaluated(records, &evaluation, resolved))?;
         if input.resolved.is_none() {
             ui.note(format!(
                 "{}: not resolved, so the positions themselves are evaluated; `patzer label` finds quiet ones",
-                path.display()
+                data.path.display()
             ));
         }
     }

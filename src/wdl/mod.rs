@@ -11,7 +11,7 @@ use crate::prepare::{default_dataset, total_bytes};
 use crate::{Error, Result, Status, Ui};
 use patzer_data::format::any::format_of;
 use patzer_data::format::registry::{self, Format};
-use patzer_data::{AnyReader, Record};
+use patzer_data::{AnyReader, DataFile, Record};
 use patzer_fit::wdl::By;
 use patzer_fit::wdl::source::{self, GameSelection, NOT_BY_PLAY, ReadCounts, ReadProgress};
 
@@ -70,7 +70,7 @@ struct ModelArgs {
     #[arg(long, value_name = "N", requires = "model", value_parser = clap::value_parser!(u16).range(1..))]
     target: Option<u16>,
 
-    /// Largest score of either sign, in centipawns; those of 1000 and more are counted as one and never take part
+    /// Largest score of either sign, in centipawns; scores of 1000 and more are counted as one and never take part
     #[arg(long, value_name = "CP", default_value_t = 400, requires = "model",
         value_parser = clap::value_parser!(u16).range(1..=1000))]
     max_score: u16,
@@ -193,6 +193,10 @@ struct Inputs {
 }
 
 impl Inputs {
+    fn data(&self) -> impl Iterator<Item = DataFile<'_>> {
+        self.datasets.iter().map(|path| DataFile { path, format: self.format })
+    }
+
     fn sort(files: Vec<PathBuf>, format: Option<&'static Format>) -> Result<Inputs> {
         let mut inputs = Inputs { datasets: Vec::new(), format, games: Vec::new() };
         for path in files {

@@ -7,7 +7,7 @@ use super::check::{Check, Sample};
 use super::{Inputs, WdlArgs, each_batch, read_games};
 use crate::prepare::check_new_output;
 use crate::{Error, Result, Status, Ui};
-use patzer_data::{AnyReader, Record};
+use patzer_data::Record;
 use patzer_fit::wdl::source::{ReadCounts, count_records, observe};
 use patzer_fit::wdl::{Bin, Bounds, By, FittedModel, Histogram, Observation, WdlModel, WdlTable, fit};
 use patzer_io::number::grouped;
@@ -79,8 +79,8 @@ fn count(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<(Histogram, ReadCou
         sample.merge(part);
     };
     let mut counts = read_games(args, &inputs.games, ui, see, absorb)?;
-    for path in &inputs.datasets {
-        each_batch(AnyReader::open(path, inputs.format)?, ui, |records| {
+    for data in inputs.data() {
+        each_batch(data.open()?, ui, |records| {
             count_records(records, bin, &mut histogram, &mut counts, |record, observation| {
                 if checked {
                     sample.see(record, observation);

@@ -8,7 +8,7 @@ use super::fit::{Ratings, Settings, fit};
 use super::games::Results;
 use super::likelihood::ResultModel;
 use super::newton::{Edge, Problem};
-use super::pool::{PoolStatus, pools, unanchored_pools};
+use super::pool::{PoolStatus, pools, shift_to, unanchored_pools};
 use crate::optim::Cholesky;
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
@@ -243,8 +243,7 @@ pub fn bootstrap(
         let mut sampled: Vec<f64> = (0..results.players.len()).map(rating).collect();
         // The prior joins all players in one pool.
         for members in &apart {
-            let mean = members.iter().map(|&i| sampled[i]).sum::<f64>() / members.len() as f64;
-            members.iter().for_each(|&i| sampled[i] += settings.average - mean);
+            shift_to(&mut sampled, members, settings.average);
         }
         Ok(sampled)
     };
@@ -284,17 +283,28 @@ mod tests {
         assert!((los - 0.9960).abs() < 1e-3, "{los}");
     }
 
+    /// Ratings with both kinds of errors, which agree for the first `players`.
+    fn agreeing(
+        games: &Results,
+        settings: &Settings,
+        samples: u32,
+        players: usize,
+    ) -> (Ratings, RatingErrors, RatingErrors) {
+        let ratings = fit(games, settings).unwrap();
+        let by_formula = covariance(&ratings, settings).unwrap();
+        let seen = bootstrap(games, &ratings, settings, samples, 1, || {}).unwrap();
+        for player in 0..players {
+            let (a, b) = (by_formula.error(player).unwrap(), seen.error(player).unwrap());
+            assert!((a / b - 1.0).abs() < 0.15, "{:?} {player}: {a} {b}", settings.model);
+        }
+        (ratings, by_formula, seen)
+    }
+
     #[test]
     fn covariance_and_bootstrap_agree() {
         for model in [ResultModel::Elo, ResultModel::Davidson, ResultModel::RaoKupper] {
             let settings = Settings { model, ..Settings::default() };
-            let ratings = fit(&games(), &settings).unwrap();
-            let by_formula = covariance(&ratings, &settings).unwrap();
-            let seen = bootstrap(&games(), &ratings, &settings, 600, 1, || {}).unwrap();
-            for player in 0..3 {
-                let (a, b) = (by_formula.error(player).unwrap(), seen.error(player).unwrap());
-                assert!((a / b - 1.0).abs() < 0.15, "{model:?} {player}: {a} {b}");
-            }
+            let (ratings, by_formula, seen) = agreeing(&games(), &settings, 600, 3);
             let gap = ratings.elo[0].unwrap() - ratings.elo[2].unwrap();
             let (a, b) = (by_formula.superiority(0, 2, gap).unwrap(), seen.superiority(0, 2, gap).unwrap());
             assert!((a - b).abs() < 0.05, "{model:?}: {a} {b}");
@@ -305,13 +315,7 @@ mod tests {
     fn errors_with_a_prior_are_relative_to_the_average() {
         for model in [ResultModel::Elo, ResultModel::Davidson] {
             let settings = Settings { model, prior: 2.0, ..Settings::default() };
-            let ratings = fit(&games(), &settings).unwrap();
-            let by_formula = covariance(&ratings, &settings).unwrap();
-            let seen = bootstrap(&games(), &ratings, &settings, 600, 1, || {}).unwrap();
-            for player in 0..3 {
-                let (a, b) = (by_formula.error(player).unwrap(), seen.error(player).unwrap());
-                assert!((a / b - 1.0).abs() < 0.15, "{model:?} {player}: {a} {b}");
-            }
+            agreeing(&games(), &settings, 600, 3);
         }
     }
 
@@ -324,14 +328,7 @@ mod tests {
             ("x", "y", [3, 2, 1]),
             ("y", "x", [2, 3, 1]),
         ]);
-        let settings = Settings::default();
-        let ratings = fit(&games, &settings).unwrap();
-        let by_formula = covariance(&ratings, &settings).unwrap();
-        let seen = bootstrap(&games, &ratings, &settings, 400, 1, || {}).unwrap();
-        for player in [0, 1] {
-            let (a, b) = (by_formula.error(player).unwrap(), seen.error(player).unwrap());
-            assert!((a / b - 1.0).abs() < 0.15, "{player}: {a} {b}");
-        }
+        let (.., seen) = agreeing(&games, &Settings::default(), 400, 2);
         let RatingErrors::Samples(samples) = seen else { unreachable!() };
         for sample in samples {
             assert!((sample[0] + sample[1] - 4600.0).abs() < 1e-6 && sample[2].is_nan(), "{sample:?}");

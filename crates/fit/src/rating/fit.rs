@@ -4,7 +4,7 @@
 use super::games::Results;
 use super::likelihood::ResultModel;
 use super::newton::{Edge, Problem, State, davidson_draw, newton};
-use super::pool::{PoolStatus, pool_status, unanchored_pools};
+use super::pool::{PoolStatus, pool_status, shift_to, unanchored_pools};
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -177,10 +177,9 @@ fn one_a_pool(results: &Results, status: &[PoolStatus], free: &[bool]) -> Vec<us
 /// Shifts every pool without an anchor to the average.
 fn settle(state: &mut State, status: &[PoolStatus], settings: &Settings) {
     for of_pool in unanchored_pools(status, &settings.anchors) {
-        let mean = of_pool.iter().map(|&i| state.players[i]).sum::<f64>() / of_pool.len() as f64;
-        of_pool.iter().for_each(|&i| state.players[i] -= mean);
-        // The virtual player, if any, moves direction.
-        state.players[status.len()..].iter_mut().for_each(|x| *x -= mean);
+        let shift = shift_to(&mut state.players, &of_pool, 0.0);
+        // The virtual player, if any, moves along.
+        state.players[status.len()..].iter_mut().for_each(|x| *x += shift);
     }
 }
 

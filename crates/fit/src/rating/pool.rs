@@ -32,6 +32,13 @@ pub(super) fn unanchored_pools(status: &[PoolStatus], anchors: &[(usize, f64)]) 
     (0..pools(status)).map(members).filter(free).collect()
 }
 
+/// Shifts the ratings of some players to this average; returns by how much.
+pub(super) fn shift_to(ratings: &mut [f64], members: &[usize], average: f64) -> f64 {
+    let shift = average - members.iter().map(|&i| ratings[i]).sum::<f64>() / members.len() as f64;
+    members.iter().for_each(|&i| ratings[i] += shift);
+    shift
+}
+
 /// Pool status of every player; a connected group's pool is its largest strongly connected component.
 pub fn pool_status(results: &Results) -> Vec<PoolStatus> {
     let n = results.players.len();
