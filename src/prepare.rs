@@ -147,7 +147,7 @@ pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
             Event::TextInBlock(path) => {
                 let path = path.display();
                 ui.warn(format!(
-                    "{path}: positions of text come in one block, not mixed with those of the other files; `patzer data \
+                    "{path}: positions of text come in one block, not mixed with the other files'; `patzer data \
                      convert` to another format lets a stream mix them"
                 ));
             }

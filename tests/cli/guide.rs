@@ -55,7 +55,7 @@ fn run(tutorial: &str) -> tempfile::TempDir {
     played(tutorial).0
 }
 
-/// Runs a tutorial whose outputs no machine changes, and checks that they are those of the page, times apart.
+/// Runs a tutorial whose outputs no machine changes, and checks that they are the page's, times apart.
 #[cfg(unix)]
 fn run_as_shown(tutorial: &str) -> tempfile::TempDir {
     let (folder, outputs) = played(tutorial);

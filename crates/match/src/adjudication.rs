@@ -61,7 +61,7 @@ impl Adjudication {
     };
 
     /// The rules of a game from a position to which these plies of the book led: fastchess counts the moves that the
-    /// position's FEN says, cutechess-cli those of the book.
+    /// position's FEN says, cutechess-cli the book's.
     pub(crate) fn after_opening(self, start: &Chess, plies: usize) -> Adjudication {
         let before = match self.rule_set {
             RuleSet::Patzer => 0,

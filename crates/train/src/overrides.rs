@@ -6,7 +6,7 @@ use toml::{Table, Value};
 use super::settings_check::Checked;
 use super::{LossKind, OptimiserKind, Settings};
 
-/// Keys, and those of the recipe that they replace.
+/// Keys, and the recipe's keys that each replaces.
 const REPLACED: [(&str, &[&str]); 6] = [
     (
         "phases",

@@ -1,8 +1,8 @@
 //! Checkpoints of a run beside its output, from which a killed run resumes.
 //!
-//! The folder `NAME.partial`, which a run locks, holds the positions that passed the filters (`positions`) and the journal: a line of JSON
-//! that identifies the run, and a line for each checkpoint, all with checksums. A checkpoint is written after
-//! everything it refers to is on disk, and an incomplete last line is ignored, so the run may be killed at any moment.
+//! The folder `NAME.partial`, which a run locks, holds the positions that passed the filters (`positions`) and the journal:
+//! a line of JSON that identifies the run, and a line for each checkpoint, all with checksums. A checkpoint is written
+//! after everything it refers to is on disk, and an incomplete last line is ignored, so the run may be killed at any moment.
 
 use std::fs::File;
 use std::io::Write;

@@ -104,6 +104,7 @@ fn end(text: &str) -> Option<End> {
         (End::Board, &["normal", "mate", "repetition", "fifty", "50", "insufficient", "agree", "resign"]),
     ];
     let text = text.to_ascii_lowercase();
+    // The last word stays, as in `on time`.
     let reason = REASONS.iter().filter_map(|words| text.rfind(words).map(|at| at + words.len() - 3)).max();
     let text = &text[reason.unwrap_or(0)..];
     WORDS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word))).map(|(end, _)| *end)

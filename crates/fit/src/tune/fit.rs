@@ -31,7 +31,7 @@ pub struct Epoch {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum FitEvent<'a> {
     Epoch(&'a Epoch),
-    /// The epochs before are those of another L2 prior; their numbers begin again.
+    /// Epochs begin again at 1, with another L2 prior.
     Restart,
     /// What it is at, for passes that take seconds.
     Stage(&'static str),
