@@ -102,8 +102,8 @@ type SuiteLine = (Chess, Vec<(u32, u64)>);
 
 /// The positions of a suite with the numbers of their lines, from 1.
 fn suite_lines(file: &Path, text: &str, chess960: bool) -> impl Iterator<Item = Result<(usize, SuiteLine)>> {
-    let lines =
-        text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty() && !line.starts_with('#'));
+    let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
+    let lines = lines.filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
     lines.map(move |(index, line)| {
         let at = |e: Error| Error::at(file, format!("line {}", index + 1), e.to_string());
         Ok((index + 1, parse(line, chess960).map_err(at)?))
