@@ -27,9 +27,9 @@ TUNE ?=
 # With a name given, the engine of that name is the first goal; without one that is the demo.
 ifdef EXE
 # The engine alone is optimised as one piece: it takes longer to build, and plays the faster for it.
-ENGINE = $(if $(EVALFILE),EVALFILE="$(abspath $(EVALFILE))") PATZER_TUNE=$(TUNE) CARGO_PROFILE_RELEASE_LTO=fat \
+ENGINE = $(if $(EVALFILE),EVALFILE="$(EVALFILE)") PATZER_TUNE=$(TUNE) CARGO_PROFILE_RELEASE_LTO=fat \
 	CARGO_PROFILE_RELEASE_CODEGEN_UNITS=1 $(CARGO) build --release --locked --package patzer-engine
-BUILT = $${CARGO_TARGET_DIR:-target}/release/patzer-uci$(SUFFIX)
+BUILT = $${CARGO_TARGET_DIR:-target}/$(if $(CARGO_BUILD_TARGET),$(CARGO_BUILD_TARGET)/)release/patzer-uci$(SUFFIX)
 
 # Executables have a suffix on Windows.
 SUFFIX = $(if $(filter Windows_NT,$(OS)),.exe)

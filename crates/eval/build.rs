@@ -12,7 +12,11 @@ fn main() {
     // A relative path starts at the workspace, where OpenBench runs cargo.
     let file = chosen.map_or_else(|| here.join("src/default.nnue"), |name| here.join("../..").join(name));
     println!("cargo::rerun-if-changed={}", file.display());
-    if let Err(error) = std::fs::copy(&file, folder("OUT_DIR").join("embedded.nnue")) {
+    let embedded = std::fs::read(&file).and_then(|bytes| match bytes.starts_with(b"PATZNNUE") {
+        true => std::fs::write(folder("OUT_DIR").join("embedded.nnue"), bytes),
+        false => Err(std::io::Error::other("not a network of patzer; `patzer net convert` makes one")),
+    });
+    if let Err(error) = embedded {
         println!("cargo::error=EVALFILE: {}: {error}", file.display());
     }
 }
