@@ -32,7 +32,7 @@ fn search(c: &mut Criterion) {
     let mut group = c.benchmark_group("search");
     group.sample_size(10);
     for (name, evaluation) in [("hce", Evaluation::default_hce()), ("network", Evaluation::default())] {
-        let mut engine = engine(&evaluation, 16);
+        let mut engine = engine(&evaluation, 16).unwrap();
         let line = Line::new(Chess::default());
         let limits = Limits { nodes: Some(100_000), ..Limits::default() };
         group.throughput(Throughput::Elements(100_000));

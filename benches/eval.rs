@@ -68,7 +68,7 @@ fn labels(criterion: &mut Criterion) {
             positions.iter().filter_map(|position| resolver.quiescence_leaf(black_box(position))).count()
         });
     });
-    let mut engine = engine::engine(&Evaluation::default_hce(), 1);
+    let mut engine = engine::engine(&Evaluation::default_hce(), 1).unwrap();
     group.bench_function("leaves by the search that plays", |bench| {
         bench.iter(|| {
             positions.iter().filter_map(|position| engine.quiescence_leaf(black_box(position))).count()

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use crate::{Result, Status, Ui};
+use crate::{Error, Result, Status, Ui};
 use patzer_engine::{bench, engine};
 
 /// Search fixed positions and print the node count and speed; or compare the speeds of engines.
@@ -56,7 +56,8 @@ pub fn run(args: &BenchArgs, ui: &Ui) -> Result<Status> {
         return engines::run(&args.engine, args.runs as usize, timeout, ui);
     }
     let evaluation = crate::evaluation::load(args.evaluation.as_deref().or(args.eval.as_deref()), ui)?;
-    let mut engine = engine(&evaluation, args.hash as usize);
+    let mut engine =
+        engine(&evaluation, args.hash as usize).map_err(|error| Error::Input(error.to_string()))?;
     ui.result(&ui.with_progress("searching", bench::positions().count() as u64, |bar| {
         let mut progress = |done| bar.set_position(done as u64);
         bench::run(&mut *engine, args.depth, &AtomicBool::new(false), &mut progress)

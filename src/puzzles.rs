@@ -206,9 +206,9 @@ fn by_bundled(args: &PuzzlesArgs, puzzles: &[Puzzle], ui: &Ui) -> Result<Option<
         ..Limits::default()
     };
     let hash = args.hash.unwrap_or(if args.movetime.is_some() { 64 } else { 4 });
-    Ok(ui.with_progress("solving", puzzles.len() as u64, |bar| {
+    ui.with_progress("solving", puzzles.len() as u64, |bar| {
         solve_suite(puzzles, &evaluation, hash as usize, &limits, interrupt::flag(), &|| bar.inc(1))
-    }))
+    })
 }
 
 /// The limit of the program, and what it solved.

@@ -2,7 +2,7 @@ use std::path::PathBuf;
 
 use crate::evaluation::load;
 use crate::{Error, Result, Status, Ui};
-use patzer_engine::uci::serve;
+use patzer_engine::uci::{serve, serve_with};
 
 /// Speak UCI on standard input.
 #[derive(Debug, clap::Args)]
@@ -17,7 +17,10 @@ pub struct UciArgs {
 }
 
 pub fn run(args: &UciArgs, ui: &Ui) -> Result<Status> {
-    let evaluation = load(args.evaluation.as_deref(), ui)?;
-    serve(evaluation).map_err(|e| Error::io("standard input", e))?;
+    let served = match &args.evaluation {
+        Some(file) => serve_with(file.display().to_string(), load(Some(file), ui)?),
+        None => serve(),
+    };
+    served.map_err(|e| Error::io("standard input", e))?;
     Ok(Status::Done)
 }

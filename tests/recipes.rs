@@ -197,7 +197,7 @@ fn a_uci_option_is_one_row() {
             player.set("contempt", "9").unwrap();
             assert_eq!(player.hash_mb, 9);
             let commands = ["uci", "setoption name Contempt value 50", "setoption name Contempt value 51"];
-            let carried_out = uci::carry_out(&commands.map(String::from), patzer_eval::Evaluation::default());
+            let carried_out = uci::carry_out(&commands.map(String::from));
             assert!(!carried_out);
         }
     "#;

@@ -15,6 +15,7 @@ use patzer_fit::moves::predict::{Ranks, by_evaluation, by_search, by_strengths};
 use patzer_fit::moves::table;
 use patzer_io::number::grouped;
 use patzer_io::printable;
+use patzer_match::puzzles::ready;
 use patzer_match::{Control, Ranking};
 
 /// Measure how often the played move is an engine's first, second, third choice
@@ -165,15 +166,17 @@ fn by_bundled(
     ui.with_progress("predicting", (choices.len() * (1 + args.nodes.len())) as u64, |bar| {
         let alone = choices.par_iter().map_init(new, |engine, choice| {
             bar.inc(1);
-            Some(by_evaluation(&mut **engine, choice))
+            Ok(Some(by_evaluation(ready(engine)?, choice)))
         });
-        let mut rows = vec![Row::new("evaluation".into(), Ranks::of(alone.collect(), most))];
+        let alone = alone.collect::<Result<Vec<_>>>()?;
+        let mut rows = vec![Row::new("evaluation".into(), Ranks::of(alone, most))];
         for &nodes in &args.nodes {
             let searched = choices.par_iter().map_init(new, |engine, choice| {
                 bar.inc(1);
-                by_search(&mut **engine, choice, nodes, most, interrupt::flag())
+                Ok(by_search(ready(engine)?, choice, nodes, most, interrupt::flag()))
             });
-            rows.push(Row::new(format!("{nodes} nodes"), Ranks::of(searched.collect(), most)));
+            let searched = searched.collect::<Result<Vec<_>>>()?;
+            rows.push(Row::new(format!("{nodes} nodes"), Ranks::of(searched, most)));
             interrupt::check()?;
         }
         Ok(rows)

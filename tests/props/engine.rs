@@ -95,7 +95,7 @@ proptest! {
     fn a_search_moves_legally_and_a_leaf_is_quiet((number, choices) in games()) {
         let lines = game(number, &choices);
         let line = &lines[lines.len() - 1];
-        let mut engine = engine(&Evaluation::default_hce(), 1);
+        let mut engine = engine(&Evaluation::default_hce(), 1).unwrap();
         let limits = Limits { nodes: Some(400), ..Limits::default() };
         let report = engine.search(line, &limits, &AtomicBool::new(false), &mut |_| {});
         prop_assert!(report.nodes <= 400);

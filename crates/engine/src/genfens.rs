@@ -53,7 +53,10 @@ impl Request {
             match word {
                 "seed" => request.seed = number("seed")?,
                 "plies" => request.plies = Some(number("plies")?.min(100) as usize),
-                "book" => request.book = words.next().filter(|name| *name != "None").map(PathBuf::from),
+                "book" => {
+                    let name = words.next().ok_or_else(usage)?;
+                    request.book = (name != "None").then(|| PathBuf::from(name));
+                }
                 "frc" => request.chess960 = true,
                 _ => {}
             }
@@ -96,10 +99,14 @@ fn starts(request: &Request) -> Result<Vec<Chess>, GenfensError> {
     let refused = |reason: String| GenfensError(format!("{}: {reason}", path.display()));
     let bytes = std::fs::read(path).map_err(|error| refused(error.to_string()))?;
     let text = String::from_utf8_lossy(&bytes);
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
-    // Without the operations of EPD and the counters of FEN.
-    let fields = lines.map(|line| line.split_whitespace().take(4).collect::<Vec<_>>().join(" "));
-    let starts: Vec<Chess> = fields.filter_map(|text| fen::position(&text, false).ok()).collect();
+    let lines = (1..).zip(text.trim_start_matches('\u{feff}').lines().map(str::trim));
+    let start = |(number, line): (usize, &str)| {
+        // Without the operations of EPD and the counters of FEN.
+        let fields = line.split_whitespace().take(4).collect::<Vec<_>>().join(" ");
+        fen::position(&fields, request.chess960).map_err(|error| refused(format!("line {number}: {error}")))
+    };
+    let starts = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')).map(start);
+    let starts = starts.collect::<Result<Vec<Chess>, GenfensError>>()?;
     if starts.is_empty() { Err(refused("holds no position".to_owned())) } else { Ok(starts) }
 }
 
@@ -145,7 +152,7 @@ mod tests {
         assert_eq!((request.count, request.seed), (100, 42));
         assert_eq!(request.book, Some(PathBuf::from("Books/8moves.epd")));
         assert_eq!(Request::parse("3 seed 1 book None").unwrap().book, None);
-        for bad in ["", "x", "3 seed", "3 seed x book None"] {
+        for bad in ["", "x", "3 seed", "3 seed x book None", "3 seed 1 book"] {
             assert!(Request::parse(bad).is_err(), "{bad}");
         }
     }
@@ -223,10 +230,14 @@ mod tests {
         let openings = openings(&fens(&format!("6 seed 1 book {} plies 0", book.display())), &mut engine());
         assert_eq!(openings.len(), 6);
         check_reached(&openings, &start, 0);
-        std::fs::write(&book, "junk\n").unwrap();
-        for (file, reason) in
-            [(book.to_str().unwrap(), "holds no position"), ("no-such.epd", "no-such.epd: ")]
-        {
+        let damaged = folder.path().join("damaged.epd");
+        std::fs::write(&damaged, "\u{feff}4k3/8/8/8/8/8/4P3/4K3 w - -\n\njunk\n").unwrap();
+        std::fs::write(&book, "# a comment\n").unwrap();
+        for (file, reason) in [
+            (book.to_str().unwrap(), "holds no position"),
+            (damaged.to_str().unwrap(), "damaged.epd: line 3: "),
+            ("no-such.epd", "no-such.epd: "),
+        ] {
             let request = Request::parse(&format!("2 seed 1 book {file}")).unwrap();
             let error = generate(&request, &mut engine(), &AtomicBool::new(false), &mut |_| ()).unwrap_err();
             assert!(error.to_string().contains(reason), "{error}");

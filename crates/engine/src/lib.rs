@@ -50,7 +50,7 @@ use patzer_eval::nnue::Nnue;
 pub use quiescence_leaf::{LeafSearch, leaf_search};
 pub use strength::Noise;
 pub use tables::Tables;
-pub use transposition_table::OutOfMemory;
+pub use transposition_table::{Bound, OutOfMemory};
 pub use uci::{OptionError, PlayerSettings};
 
 /// Stack size of a search thread, several times what the deepest line needs.
@@ -72,7 +72,7 @@ pub struct Clock {
 pub struct Limits {
     /// In plies.
     pub depth: Option<i32>,
-    /// Never exceeded; no iteration begins beyond the soft limit.
+    /// Never exceeded by one thread; several may each search a little farther. No iteration begins beyond the soft limit.
     pub nodes: Option<u64>,
     /// No iteration begins after this many nodes.
     pub soft_nodes: Option<u64>,
@@ -127,7 +127,10 @@ pub struct Report {
     pub best: Option<Move>,
     /// Centipawns from the side to move, or a mate score.
     pub score: Score,
-    /// The last completed iteration, in plies; 1 if none was completed.
+    /// What the score says of the true one: a lower bound where the search ended before it had the score of a better
+    /// move, which then has that of the best move before.
+    pub bound: Bound,
+    /// The last completed iteration of this line, in plies; 1 if none was completed.
     pub depth: i32,
     /// The longest line searched, in plies.
     pub seldepth: i32,
@@ -137,6 +140,8 @@ pub struct Report {
     pub hashfull: u32,
     /// Nodes of all threads.
     pub nodes: u64,
+    /// At the end: threads that the system refused to start.
+    pub missing_threads: usize,
     /// Positions found in endgame tables by all threads.
     pub tbhits: u64,
     /// Nodes of the main thread that a move cut off, and those that the first move tried did; quiescence not counted.
@@ -185,23 +190,26 @@ pub trait Engine: Send {
     fn set_threads(&mut self, threads: usize);
 }
 
-/// Creates an engine with a transposition table in MiB, or of minimum size if memory does not suffice.
-pub fn engine(evaluation: &Evaluation, hash_mb: usize) -> Box<dyn Engine> {
-    let table = TranspositionTable::new(hash_mb).unwrap_or_else(|_| TranspositionTable::smallest());
-    with_table(evaluation, table)
+/// Creates an engine with a transposition table in MiB.
+pub fn engine(evaluation: &Evaluation, hash_mb: usize) -> Result<Box<dyn Engine>, OutOfMemory> {
+    Ok(with_table(evaluation, TranspositionTable::new(hash_mb)?))
 }
 
 /// Creates an engine with this search.
-pub fn engine_with(search: SearchKind, evaluation: &Evaluation, hash_mb: usize) -> Box<dyn Engine> {
-    match (search, evaluation) {
-        (SearchKind::AlphaBeta, _) => engine(evaluation, hash_mb),
+pub fn engine_with(
+    search: SearchKind,
+    evaluation: &Evaluation,
+    hash_mb: usize,
+) -> Result<Box<dyn Engine>, OutOfMemory> {
+    Ok(match (search, evaluation) {
+        (SearchKind::AlphaBeta, _) => engine(evaluation, hash_mb)?,
         (_, Evaluation::Hce(weights)) => {
             Box::new(PlayoutSearcher::new(Hce::new(weights.clone()), search, hash_mb))
         }
         (_, Evaluation::Nnue(network)) => {
             Box::new(PlayoutSearcher::new(Nnue::new(network.clone()), search, hash_mb))
         }
-    }
+    })
 }
 
 /// Creates an engine for searches of at most this many nodes, whose table is cheap to clear.

@@ -42,9 +42,8 @@ impl<E: Evaluator> Search<'_, E> {
         }
         if let Some(at) = self.moves.iter().position(|root_move| root_move.m == m) {
             self.moves[..=at].rotate_right(1);
-            let first = &mut self.moves[0];
-            (first.score, first.line) = (mate_in(2 * moves as i32 - 1), line);
-            first.seldepth = 2 * moves as usize - 1;
+            let plies = 2 * moves as usize - 1;
+            self.moves[0].set(mate_in(plies as i32), line, plies);
         }
         !self.time.stopped()
     }

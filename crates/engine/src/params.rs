@@ -135,11 +135,10 @@ impl Params {
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let row = ROWS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
         let row = row.ok_or_else(|| OptionError::Unknown(name.to_owned()))?;
-        let Row { name, min, max, off, .. } = row;
-        let valid = |number: &i32| (*min..=*max).contains(number) || *off == Some(*number);
-        let Some(number) = value.parse().ok().filter(valid) else {
-            let off = off.map_or(String::new(), |off| format!(", or {off}"));
-            let takes = format!("a number from {min} to {max}{off}");
+        let Row { name, .. } = row;
+        let (min, max) = row.declared();
+        let Some(number) = value.parse().ok().filter(|number| (min..=max).contains(number)) else {
+            let takes = format!("a number from {min} to {max}");
             return Err(OptionError::Value((*name).to_owned(), takes, value.to_owned()));
         };
         *(row.field)(self) = number;
@@ -162,9 +161,14 @@ impl Params {
 }
 
 impl Row {
+    /// The least and greatest value: the range to tune in, and what switches the technique off.
+    fn declared(&self) -> (i32, i32) {
+        let off = self.off.unwrap_or(self.min);
+        (self.min.min(off), self.max.max(off))
+    }
+
     pub fn declaration(&self) -> String {
-        let Row { name, default, off, .. } = self;
-        let (min, max) = (self.min.min(off.unwrap_or(self.min)), self.max.max(off.unwrap_or(self.max)));
+        let (Row { name, default, .. }, (min, max)) = (self, self.declared());
         format!("option name {name} type spin default {default} min {min} max {max}")
     }
 
@@ -192,9 +196,11 @@ mod tests {
                 assert_eq!(*(row.field)(&mut params), value, "{}", row.name);
                 assert_ne!(params, Params::default(), "{}", row.name);
             }
+            let (least, greatest) = row.declared();
+            // Every value of a declared range is taken.
+            params.set(row.name, &((least + greatest) / 2).to_string()).unwrap();
             let before = params.clone();
-            let beyond = (row.max + 1..).find(|&value| row.off != Some(value)).unwrap();
-            for wrong in [beyond.to_string(), "x".to_owned()] {
+            for wrong in [(least - 1).to_string(), (greatest + 1).to_string(), "x".to_owned()] {
                 assert!(matches!(params.set(row.name, &wrong), Err(OptionError::Value(..))));
             }
             assert_eq!(params, before, "{}", row.name);

@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn the_leaf_is_that_of_the_quiescence_search_that_plays() {
         for (evaluation, games) in [(Evaluation::default_hce(), 12), (Evaluation::default(), 6)] {
-            let mut plain = engine(&evaluation, 1);
+            let mut plain = engine(&evaluation, 1).unwrap();
             let mut fast = leaf_search(&evaluation);
             along_random_games(6, games, 150, |position| {
                 assert_eq!(fast.quiescence_leaf(position), plain.quiescence_leaf(position), "{position:?}");

@@ -8,6 +8,7 @@ use super::search::Search;
 use super::stack::Node;
 use super::tables::{self, RootTables, Tables};
 use super::time_manager::BestMoveStability;
+use super::transposition_table::Bound;
 use super::{Limits, Report};
 use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, is_mate, mate_in, mated_in};
 use patzer_chess::see::{see_ge, value};
@@ -17,17 +18,34 @@ use patzer_eval::Evaluator;
 #[derive(Debug, Clone)]
 pub struct RootMove {
     pub m: Move,
-    /// The score in this iteration if the move was first or best so far, else `-INFINITE`.
-    pub score: Score,
-    previous: Score,
-    pub line: Vec<Move>,
-    pub seldepth: usize,
-    pub nodes: u64,
+    found: Found,
+    /// The result of the last iteration, for a search that is stopped.
+    previous: Found,
+    nodes: u64,
+}
+
+/// What an iteration found of a root move.
+#[derive(Debug, Clone)]
+struct Found {
+    /// `-INFINITE` unless the move was first or best so far.
+    score: Score,
+    line: Vec<Move>,
+    seldepth: usize,
 }
 
 impl RootMove {
     fn new(m: Move) -> RootMove {
-        RootMove { m, score: -INFINITE, previous: -INFINITE, line: vec![m], seldepth: 0, nodes: 0 }
+        let found = Found { score: -INFINITE, line: vec![m], seldepth: 0 };
+        RootMove { m, found: found.clone(), previous: found, nodes: 0 }
+    }
+
+    /// Sets a score that the search of the root did not find.
+    pub(super) fn set(&mut self, score: Score, line: Vec<Move>, seldepth: usize) {
+        self.found = Found { score, line, seldepth };
+    }
+
+    fn restore(&mut self) {
+        self.found.clone_from(&self.previous);
     }
 }
 
@@ -50,6 +68,7 @@ impl<E: Evaluator> Search<'_, E> {
         let lines = limits.lines.clamp(1, self.moves.len().max(1));
         let mut report = self.first_report(&root);
         if self.moves.is_empty() {
+            info(&report);
             return report;
         }
         let deepest = limits.depth.unwrap_or(i32::MAX).clamp(1, MAX_PLY as i32 - 1);
@@ -69,7 +88,9 @@ impl<E: Evaluator> Search<'_, E> {
             if !stopped {
                 report.depth = depth;
             } else if report.depth == 0 {
-                self.choose_unsearched(&root);
+                if self.rank == 0 {
+                    self.choose_unsearched(&root);
+                }
                 report.depth = 1;
             }
             let best = self.moves[0].m;
@@ -95,7 +116,7 @@ impl<E: Evaluator> Search<'_, E> {
 
     /// The score to show: without the error of a weakened player, and that of the tables unless a mate is found.
     fn shown(&self, root: &Node, root_move: &RootMove) -> Score {
-        let score = root_move.score;
+        let score = root_move.found.score;
         let score = if self.tables.is_some() { tables::shown(score) } else { score };
         if is_mate(score) {
             return score;
@@ -110,28 +131,37 @@ impl<E: Evaluator> Search<'_, E> {
     fn iterate(&mut self, root: &Node, depth: i32, lines: usize) {
         self.root_depth = depth;
         for root_move in &mut self.moves {
-            root_move.previous = root_move.score;
-            root_move.score = -INFINITE;
+            root_move.previous.clone_from(&root_move.found);
+            root_move.found.score = -INFINITE;
         }
         for rank in 0..lines {
             self.rank = rank;
             self.seldepth = 0;
-            let previous = self.moves[rank].previous;
+            let previous = self.moves[rank].previous.score;
             self.aspiration(root, depth, previous);
             if self.time.stopped() {
-                // Lines not yet searched keep the scores of the last iteration.
-                for root_move in self.moves.iter_mut().filter(|root_move| root_move.score == -INFINITE) {
-                    root_move.score = root_move.previous;
-                }
-                self.moves[1..lines].sort_by_key(|root_move| -root_move.score);
-                return;
+                return self.restore_unfinished(lines);
             }
-            self.moves[..=rank].sort_by_key(|root_move| -root_move.score);
+            self.moves[..=rank].sort_by_key(|root_move| -root_move.found.score);
+        }
+    }
+
+    /// Restores what the last iteration found of moves without a new score. One line keeps the improvements of the
+    /// interrupted search, which are played; of several lines none mixes two iterations.
+    fn restore_unfinished(&mut self, lines: usize) {
+        let unfinished = &mut self.moves[self.rank..];
+        if lines == 1 {
+            let lost = unfinished.iter_mut().filter(|root_move| root_move.found.score == -INFINITE);
+            lost.for_each(RootMove::restore);
+        } else {
+            unfinished.iter_mut().for_each(RootMove::restore);
+            unfinished.sort_by_key(|root_move| -root_move.found.score);
         }
     }
 
     /// Aspiration windows: scores rarely change much between iterations, and a narrow window cuts off more.
     fn aspiration(&mut self, root: &Node, depth: i32, previous: Score) {
+        let rank = self.rank;
         let mut delta = self.params.aspiration_delta;
         let (mut alpha, mut beta) = (-INFINITE, INFINITE);
         if depth >= 4 && self.selective && previous > -INFINITE {
@@ -141,11 +171,10 @@ impl<E: Evaluator> Search<'_, E> {
         let mut reduced = 0;
         loop {
             // Scores from a failed window do not hold in another.
-            self.moves[self.rank..].iter_mut().for_each(|root_move| root_move.score = -INFINITE);
+            self.moves[rank..].iter_mut().for_each(|root_move| root_move.found.score = -INFINITE);
             let score = self.node::<true>(root, alpha, beta, (depth - reduced).max(1), false);
             // Stable: moves without a score keep the order of the last iteration.
-            let rank = self.rank;
-            self.moves[rank..].sort_by_key(|root_move| -root_move.score);
+            self.moves[rank..].sort_by_key(|root_move| -root_move.found.score);
             if self.time.stopped() {
                 return;
             }
@@ -173,7 +202,7 @@ impl<E: Evaluator> Search<'_, E> {
         let Some(last) = scores.last_chunk::<4>().filter(|_| depth >= 6) else { return neutral };
         let best = &self.moves[0];
         let node_share = best.nodes as f64 / self.nodes.max(1) as f64;
-        let score_drop = f64::from(last.iter().sum::<Score>()) / 4.0 - f64::from(best.score);
+        let score_drop = f64::from(last.iter().sum::<Score>()) / 4.0 - f64::from(best.found.score);
         BestMoveStability {
             node_share: if self.params.time_nodes > 0 { node_share } else { neutral.node_share },
             score_drop: if self.params.time_scores > 0 { score_drop } else { neutral.score_drop },
@@ -201,26 +230,34 @@ impl<E: Evaluator> Search<'_, E> {
         report.cutoffs = self.cutoffs;
         report.tbhits = self.tables.map_or(0, Tables::hits);
         for rank in 0..lines {
-            let line = std::mem::take(&mut self.moves[rank].line);
-            self.moves[rank].line = self.until_draw(root, &line).to_vec();
+            let line = std::mem::take(&mut self.moves[rank].found.line);
+            self.moves[rank].found.line = self.until_draw(root, &line).to_vec();
         }
-        let best = &self.moves[0];
-        report.best = Some(best.m);
-        report.pv.clone_from(&best.line);
-        report.seldepth = report.depth.max(best.seldepth as i32);
-        if best.score > -INFINITE {
-            report.score = self.shown(root, best);
-        }
-        let known = |(rank, root_move): &(usize, &RootMove)| *rank == 0 || root_move.score > -INFINITE;
-        for (rank, root_move) in self.moves.iter().take(lines).enumerate().filter(known) {
-            info(&Report {
+        let completed = report.depth;
+        for (rank, root_move) in self.moves.iter().take(lines).enumerate() {
+            let Found { score, ref line, seldepth } = root_move.found;
+            let known = score > -INFINITE;
+            if rank > 0 && !known {
+                continue;
+            }
+            // Lines before the interrupted one are of the new iteration.
+            let newer = self.time.stopped() && rank < self.rank;
+            let depth = if newer { self.root_depth } else { completed };
+            let line = Report {
                 best: Some(root_move.m),
-                score: if rank == 0 { report.score } else { self.shown(root, root_move) },
-                seldepth: report.depth.max(root_move.seldepth as i32),
+                // A move that failed high at last is better than the best before it, whose score this is.
+                score: if known { self.shown(root, root_move) } else { report.score },
+                bound: if known { Bound::Exact } else { Bound::Lower },
+                depth,
+                seldepth: depth.max(seldepth as i32),
                 rank: rank + 1,
-                pv: root_move.line.clone(),
+                pv: line.clone(),
                 ..report.clone()
-            });
+            };
+            info(&line);
+            if rank == 0 {
+                *report = line;
+            }
         }
     }
 
@@ -246,7 +283,7 @@ impl<E: Evaluator> Search<'_, E> {
     /// Puts a move first that was not searched to the end of an iteration: the table's, or else the best by
     /// its evaluation and the captures that answer it.
     fn choose_unsearched(&mut self, root: &Node) {
-        if self.moves[0].score >= MATE_IN_MAX {
+        if self.moves[0].found.score >= MATE_IN_MAX {
             return;
         }
         let entry = self.tt.probe(root.key, 0).filter(|entry| entry.depth > 0 && self.noise.is_none());
@@ -261,8 +298,8 @@ impl<E: Evaluator> Search<'_, E> {
             (at, scores[at])
         });
         self.moves[..=at].rotate_right(1);
-        (self.moves[0].score, self.moves[0].seldepth) = (score, 1);
-        self.moves[0].line.truncate(1);
+        let best = &mut self.moves[0];
+        best.set(score, vec![best.m], 1);
     }
 
     fn guess(&mut self, root: &Node, m: Move) -> Score {
@@ -293,13 +330,13 @@ impl<E: Evaluator> Search<'_, E> {
         let Some(at) = self.moves.iter().position(|root_move| root_move.m == m) else { return };
         self.moves[at].nodes += nodes;
         // After the first move only improvements have exact scores.
-        let first = self.moves[rank..].iter().all(|root_move| root_move.score == -INFINITE);
+        let first = self.moves[rank..].iter().all(|root_move| root_move.found.score == -INFINITE);
         if first || score > alpha {
-            let root_move = &mut self.moves[at];
-            (root_move.score, root_move.seldepth) = (score, self.seldepth);
+            let found = &mut self.moves[at].found;
+            (found.score, found.seldepth) = (score, self.seldepth);
             if score > alpha {
-                root_move.line.truncate(1);
-                root_move.line.extend_from_slice(self.stack.line(1));
+                found.line.truncate(1);
+                found.line.extend_from_slice(self.stack.line(1));
             }
         }
     }

@@ -145,17 +145,19 @@ impl<E: Evaluator> Engine for Searcher<E> {
         let Limits { depth, nodes, .. } = *limits;
         let shared_limits = Limits { depth, nodes, only: limits.only.clone(), ..Limits::default() };
         std::thread::scope(|scope| {
+            let mut missing_threads = 0;
             for (index, helper) in self.helpers.iter_mut().enumerate() {
                 let mut search =
                     helper.new_search(shared, TimeManager::new(&shared_limits, number, &done, &shared_nodes));
                 search.follow(root.as_ref());
                 let (shared_limits, mut ignore) = (&shared_limits, |_: &Report| {});
                 let work = move || search.run(line, shared_limits, index + 1, &mut ignore);
-                let _ = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+                let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+                missing_threads += usize::from(started.is_err());
             }
             let report = search.run(line, limits, 0, info);
             done.store(true, Relaxed);
-            report
+            Report { missing_threads, ..report }
         })
     }
 

@@ -7,8 +7,8 @@ use shakmaty::{CastlingMode, Chess, Position};
 
 use super::searcher::Searcher;
 use super::testing::{Simple, engine, search};
-use super::transposition_table::TranspositionTable;
-use super::{Clock, Engine, Limits, Noise, Report};
+use super::transposition_table::{Bound, TranspositionTable};
+use super::{Clock, Engine, Limits, Noise, Report, bench};
 use patzer_chess::rng::Rng;
 use patzer_chess::score::{INFINITE, MAX_PLY, Score, is_mate, mate_in, mated_in};
 use patzer_chess::see::see_ge;
@@ -368,4 +368,55 @@ fn several_lines_come_best_first_and_the_first_is_that_of_a_plain_search() {
     assert_eq!(scores.iter().map(|&(rank, ..)| rank).collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert!(scores.is_sorted_by(|a, b| a.1 >= b.1), "{scores:?}");
     assert_eq!((scores[0].1, scores[0].2), (plain.score, plain.best));
+}
+
+/// The reports of searches of the bench's positions that are stopped in the middle of an iteration.
+fn stopped_searches(lines: usize) -> Vec<Vec<Report>> {
+    let mut searches = Vec::new();
+    let mut engine = engine();
+    for position in bench::positions().take(24) {
+        for nodes in [2_000, 3_000, 5_000, 7_000] {
+            engine.new_game();
+            let mut reports = Vec::new();
+            let limits = Limits { nodes: Some(nodes), lines, ..Limits::default() };
+            let line = Line::new(position.clone());
+            engine
+                .search(&line, &limits, &AtomicBool::new(false), &mut |report| reports.push(report.clone()));
+            searches.push(reports);
+        }
+    }
+    searches
+}
+
+#[test]
+fn a_stopped_search_keeps_the_line_and_the_score_of_the_move_it_plays() {
+    let mut changed = 0;
+    for reports in stopped_searches(1) {
+        let [.., before, last] = &reports[..] else { continue };
+        if last.best == before.best {
+            assert!(last.pv.len() > 1 || before.pv.len() == 1, "{before:?}\n{last:?}");
+            assert_eq!(last.bound, Bound::Exact);
+        } else {
+            changed += 1;
+            let unknown = last.score == before.score;
+            assert_eq!(last.bound, if unknown { Bound::Lower } else { Bound::Exact }, "{before:?}\n{last:?}");
+        }
+    }
+    assert!(changed > 0);
+}
+
+#[test]
+fn a_stopped_search_orders_the_lines_of_each_depth() {
+    let mut mixed = 0;
+    for reports in stopped_searches(4) {
+        let first = reports.iter().rposition(|report| report.rank == 1).unwrap();
+        let last = &reports[first..];
+        for pair in last.windows(2) {
+            assert_eq!(pair[0].rank + 1, pair[1].rank);
+            assert!(pair[0].depth >= pair[1].depth, "{last:?}");
+            assert!(pair[0].depth > pair[1].depth || pair[0].score >= pair[1].score, "{last:?}");
+            mixed += usize::from(pair[0].depth > pair[1].depth);
+        }
+    }
+    assert!(mixed > 0);
 }

@@ -8,9 +8,12 @@ use patzer_chess::huge_pages::{advise_huge_pages, try_with_capacity};
 use patzer_chess::prefetch::prefetch;
 use patzer_chess::score::{MATE_IN_MAX, Score, mated_in};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a score says of the true one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum Bound {
+    /// It is the true score.
+    #[default]
     Exact = 1,
     /// Fail-high: the true score is at least this.
     Lower = 2,

@@ -224,7 +224,7 @@ impl Participant {
         let program = match &self.kind {
             Kind::Program(program) => program,
             Kind::InProcess(evaluation, settings, params) => {
-                return Ok(Box::new(InProcess::new(evaluation, *settings, params)));
+                return Ok(Box::new(InProcess::new(evaluation, *settings, params)?));
             }
         };
         let spare = self.spares.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -280,7 +280,8 @@ impl Participant {
         }
     }
 
-    pub fn in_process(&self) -> Option<InProcess> {
+    /// A player of an evaluation in this process; `None` for a program.
+    pub fn in_process(&self) -> Option<std::result::Result<InProcess, PlayerError>> {
         match &self.kind {
             Kind::InProcess(evaluation, settings, params) => {
                 Some(InProcess::new(evaluation, *settings, params))

@@ -149,10 +149,14 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    pub fn new(evaluation: &Evaluation, settings: PlayerSettings, params: &Params) -> InProcess {
-        let mut engine = patzer_engine::engine_with(settings.search, evaluation, settings.hash_mb);
+    pub fn new(
+        evaluation: &Evaluation,
+        settings: PlayerSettings,
+        params: &Params,
+    ) -> Result<InProcess, PlayerError> {
+        let mut engine = new_engine(evaluation, &settings)?;
         engine.set_params(params);
-        InProcess { engine, settings, evaluation: evaluation.clone(), params: params.clone() }
+        Ok(InProcess { engine, settings, evaluation: evaluation.clone(), params: params.clone() })
     }
 
     /// The static evaluation in centipawns from the side to move.
@@ -188,6 +192,11 @@ impl InProcess {
     }
 }
 
+fn new_engine(evaluation: &Evaluation, settings: &PlayerSettings) -> Result<Box<dyn Engine>, PlayerError> {
+    patzer_engine::engine_with(settings.search, evaluation, settings.hash_mb)
+        .map_err(|error| PlayerError::Unable(error.to_string()))
+}
+
 impl Player for InProcess {
     fn new_game(&mut self, _: &Chess, _: &AtomicBool) -> Result<(), PlayerError> {
         self.engine.new_game();
@@ -205,7 +214,9 @@ impl Player for InProcess {
         if !weights.is_empty() {
             let changed = spsa::weights::with(&self.evaluation, &weights);
             let changed = changed.map_err(|error| PlayerError::Unable(error.to_string()))?;
-            self.engine = patzer_engine::engine_with(self.settings.search, &changed, self.settings.hash_mb);
+            // Free the old table first, so that both never coexist.
+            let _ = self.engine.resize(1);
+            self.engine = new_engine(&changed, &self.settings)?;
         }
         self.engine.set_params(&next);
         Ok(())

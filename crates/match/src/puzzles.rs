@@ -18,7 +18,7 @@ use shakmaty::{Chess, Move, Position};
 use crate::epd;
 use crate::message_error::message_error;
 use patzer_chess::{Line, fen, played};
-use patzer_engine::{Engine, Limits, engine};
+use patzer_engine::{Engine, Limits, OutOfMemory, engine};
 use patzer_eval::Evaluation;
 use patzer_io as io;
 use patzer_io::ShortLines;
@@ -270,7 +270,16 @@ impl SuiteScore {
     }
 }
 
-/// Solves puzzles on all threads with tables of `hash` MiB, calling `done` after each; `None` if `stop` was set.
+/// The engine of a thread, if there was memory for it.
+pub fn ready(engine: &mut std::result::Result<Box<dyn Engine>, OutOfMemory>) -> Result<&mut dyn Engine> {
+    match engine {
+        Ok(engine) => Ok(&mut **engine),
+        Err(error) => Err(Error::Input(error.to_string())),
+    }
+}
+
+/// Solves puzzles on all threads with tables of `hash` MiB, calling `done` after each; `None` if `stop` was set. Fails
+/// without memory for the tables.
 pub fn solve_suite(
     puzzles: &[Puzzle],
     evaluation: &Evaluation,
@@ -278,21 +287,22 @@ pub fn solve_suite(
     limits: &Limits,
     stop: &AtomicBool,
     done: &(dyn Fn() + Sync),
-) -> Option<SuiteScore> {
-    let one = |engine: &mut Box<dyn Engine>, puzzle| {
-        let score = solve(&mut **engine, puzzle, limits, stop);
+) -> Result<Option<SuiteScore>> {
+    let one = |engine: &mut _, puzzle| {
+        let score = solve(ready(engine)?, puzzle, limits, stop);
         done();
-        score
+        Ok(score)
     };
-    let scores: Vec<PuzzleScore> = puzzles.par_iter().map_init(|| engine(evaluation, hash), one).collect();
+    let scores = puzzles.par_iter().map_init(|| engine(evaluation, hash), one);
+    let scores = scores.collect::<Result<Vec<PuzzleScore>>>()?;
     if stop.load(Ordering::Relaxed) {
-        return None;
+        return Ok(None);
     }
     let mut suite = SuiteScore::default();
     for (puzzle, score) in puzzles.iter().zip(scores) {
         suite.add(puzzle, score);
     }
-    Some(suite)
+    Ok(Some(suite))
 }
 
 #[cfg(test)]

@@ -8,7 +8,19 @@ use std::io;
 use std::process::ExitCode;
 
 use patzer_engine::uci;
-use patzer_eval::Evaluation;
+
+const USAGE: &str = "\
+Speaks UCI on standard input, or runs the UCI commands that are its arguments.
+
+Usage: patzer-uci [COMMAND]...
+
+  patzer-uci                                     for a GUI or a match runner
+  patzer-uci tunable                             the same, with the search parameters among the options
+  patzer-uci bench [DEPTH]                       node count and speed over fixed positions [default depth: 12]
+  patzer-uci \"genfens N seed S book None\" quit   N openings, in lines `info string genfens FEN`
+  patzer-uci spsa                                the search parameters, as a tuner's input
+  patzer-uci \"setoption name EvalFile value NET\" \"go depth 10\"
+";
 
 fn main() -> ExitCode {
     let report = std::panic::take_hook();
@@ -34,15 +46,25 @@ fn run() -> io::Result<bool> {
     if arguments.first().is_some_and(|first| first == "bench") {
         arguments = vec![arguments.join(" ")];
     }
-    if let Some(flag) = arguments.first().filter(|first| first.starts_with('-')) {
-        let reason =
-            format!("unknown argument `{flag}`: arguments are UCI commands; `patzer uci --help` has more");
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+    match arguments.first().map(String::as_str) {
+        Some("-h" | "--help") => {
+            print!("{USAGE}");
+            return Ok(true);
+        }
+        Some("-V" | "--version") => {
+            println!("patzer-uci {}", env!("CARGO_PKG_VERSION"));
+            return Ok(true);
+        }
+        Some(flag) if flag.starts_with('-') => {
+            let reason = format!("unknown argument `{flag}`: arguments are UCI commands; see --help");
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, reason));
+        }
+        _ => {}
     }
     let served = match arguments.as_slice() {
-        [] => uci::serve(Evaluation::default()).map(|()| true),
-        [only] if only == "tunable" => uci::serve_tunable(Evaluation::default()).map(|()| true),
-        commands => Ok(uci::carry_out(commands, Evaluation::default())),
+        [] => uci::serve().map(|()| true),
+        [only] if only == "tunable" => uci::serve_tunable().map(|()| true),
+        commands => Ok(uci::carry_out(commands)),
     };
     served.map_err(|error| io::Error::new(error.kind(), format!("standard input: {error}")))
 }

@@ -120,18 +120,22 @@ impl<E: Evaluator> Engine for PlayoutSearcher<E> {
         let mut threads = searches.into_iter().enumerate().map(growth);
         let Some(mut main) = threads.next() else { return Report::default() };
         if line.position().legal_moves().is_empty() {
-            return report::empty(line.position());
+            let report = report::empty(line.position());
+            info(&report);
+            return report;
         }
         main.plant();
+        let mut missing_threads = 0;
         std::thread::scope(|scope| {
             for mut helper in threads {
                 let work = move || helper.help(limits);
-                let _ = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+                let started = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work);
+                missing_threads += usize::from(started.is_err());
             }
             main.run(limits, info);
             done.store(true, Ordering::Relaxed);
         });
-        main.finish(limits, info)
+        Report { missing_threads, ..main.finish(limits, info) }
     }
 
     fn evaluate(&mut self, position: &Chess) -> Score {

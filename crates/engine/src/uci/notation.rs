@@ -4,7 +4,7 @@ use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
 use super::wdl::Chances;
-use crate::Report;
+use crate::{Bound, Report};
 use patzer_chess::score::mate_moves;
 use patzer_chess::{Line, fen};
 
@@ -45,19 +45,25 @@ pub fn text(m: Move, mode: CastlingMode) -> String {
 
 /// With the chances of winning, drawing and losing for `UCI_ShowWDL`.
 pub fn info(report: &Report, mode: CastlingMode, chances: Option<&Chances>) -> String {
-    let Report { depth, seldepth, rank, score, nodes, tbhits, hashfull, time, .. } = report;
+    let Report { depth, seldepth, rank, score, bound, nodes, tbhits, hashfull, time, .. } = report;
     let wdl = chances.map_or_else(String::new, |chances| {
         let [win, draw, loss] = chances.permille(*score);
         format!(" wdl {win} {draw} {loss}")
     });
+    let bound = match bound {
+        Bound::Exact => "",
+        Bound::Lower => " lowerbound",
+        Bound::Upper => " upperbound",
+    };
     let score = mate_moves(*score).map_or_else(|| format!("cp {score}"), |moves| format!("mate {moves}"));
     let speed = (*nodes as f64 / time.as_secs_f64().max(1e-6)) as u64;
-    let pv = report.pv.iter().map(|&m| text(m, mode)).collect::<Vec<_>>().join(" ");
+    let pv: String = report.pv.iter().map(|&m| format!(" {}", text(m, mode))).collect();
+    let pv = if pv.is_empty() { pv } else { format!(" pv{pv}") };
     let time = time.as_millis();
     let hits = if *tbhits > 0 { format!(" tbhits {tbhits}") } else { String::new() };
     format!(
-        "info depth {depth} seldepth {seldepth} multipv {rank} score {score}{wdl} nodes {nodes} nps {speed} \
-         hashfull {hashfull}{hits} time {time} pv {pv}"
+        "info depth {depth} seldepth {seldepth} multipv {rank} score {score}{bound}{wdl} nodes {nodes} nps {speed} \
+         hashfull {hashfull}{hits} time {time}{pv}"
     )
 }
 

@@ -38,7 +38,7 @@ enum Kind {
         set: fn(&mut Session, SearchKind),
     },
     Text {
-        default: &'static str,
+        default: fn(&Session) -> &str,
         set: fn(&mut Session, &str) -> Result<(), OptionError>,
     },
     Button {
@@ -46,7 +46,8 @@ enum Kind {
     },
 }
 
-const EMBEDDED: &str = "<embedded>";
+/// The name of the embedded evaluation.
+pub const EMBEDDED: &str = "<embedded>";
 /// No file or folder, as other engines write it.
 const EMPTY: &str = "<empty>";
 
@@ -75,8 +76,8 @@ pub const OPTIONS: &[UciOption] = &[
         session.lines = lines as usize;
         Ok(())
     }),
-    UciOption::new("EvalFile", Kind::Text { default: EMBEDDED, set: load }),
-    UciOption::new("SyzygyPath", Kind::Text { default: EMPTY, set: open_tables }),
+    UciOption::new("EvalFile", Kind::Text { default: |session| &session.initial.name, set: load }),
+    UciOption::new("SyzygyPath", Kind::Text { default: |_| EMPTY, set: open_tables }),
     UciOption::spin("SyzygyProbeDepth", 1, 1, 100, |session, depth| {
         session.probing.depth = depth as i32;
         session.probe();
@@ -113,7 +114,9 @@ pub const OPTIONS: &[UciOption] = &[
 ];
 
 fn load(session: &mut Session, file: &str) -> Result<(), OptionError> {
-    let evaluation = if file.is_empty() || file == EMBEDDED {
+    let evaluation = if file.is_empty() || file == session.initial.name {
+        session.initial.evaluation.clone()
+    } else if file == EMBEDDED {
         Evaluation::default()
     } else {
         Evaluation::load(Path::new(file)).map_err(|error| OptionError::EvalFile(file.to_owned(), error))?
@@ -160,7 +163,7 @@ impl UciOption {
         UciOption { in_process: Some(in_process), ..self }
     }
 
-    pub fn declaration(&self) -> String {
+    pub fn declaration(&self, session: &Session) -> String {
         let kind = match self.kind {
             Kind::Spin { default, min, max, .. } => format!("spin default {default} min {min} max {max}"),
             Kind::Check { default, .. } => format!("check default {default}"),
@@ -168,7 +171,7 @@ impl UciOption {
                 let default = SearchKind::default().name();
                 format!("combo default {default} var {}", searches(" var "))
             }
-            Kind::Text { default, .. } => format!("string default {default}"),
+            Kind::Text { default, .. } => format!("string default {}", default(session)),
             Kind::Button { .. } => "button".to_owned(),
         };
         format!("option name {} type {kind}", self.name)
@@ -238,8 +241,13 @@ pub enum OptionError {
     Unknown(String),
     /// A value of the wrong type or out of range: the name, what the option takes, and the value.
     Value(String, String, String),
-    /// No memory for the table.
-    OutOfMemory(OutOfMemory),
+    /// No memory for the table; the size in use, in MiB.
+    OutOfMemory {
+        /// What was refused.
+        refused: OutOfMemory,
+        /// The size in use, in MiB.
+        kept: usize,
+    },
     /// The file is no evaluation.
     EvalFile(String, EvalError),
     /// Folders without endgame tables: the path and the reason.
@@ -254,7 +262,7 @@ impl fmt::Display for OptionError {
             OptionError::Syntax => f.write_str("setoption needs: name NAME value VALUE"),
             OptionError::Unknown(name) => write!(f, "no option `{name}`"),
             OptionError::Value(name, takes, value) => write!(f, "{name} takes {takes}, not `{value}`"),
-            OptionError::OutOfMemory(error) => error.fmt(f),
+            OptionError::OutOfMemory { refused, kept } => write!(f, "{refused}: it has {kept} MiB"),
             OptionError::EvalFile(file, error) => write!(f, "{file}: {error}"),
             OptionError::Tables(reason) => f.write_str(reason),
             OptionError::NotInProcess(name) => {

@@ -1,6 +1,8 @@
 //! The state of a UCI session. At most one job runs at a time, on a thread that borrows the engine, and commands
 //! that need the engine wait for it; `stop`, `isready`, `ponderhit` and `quit` are handled at once.
 
+mod jobs;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,21 +13,19 @@ use std::time::{Duration, Instant};
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode};
 
-use super::go::{self, Go};
-use super::options::{HASH_MB, OPTIONS, OVERHEAD_MS};
-use super::wdl::Chances;
+use super::options::{EMBEDDED, HASH_MB, OPTIONS, OVERHEAD_MS};
 use super::{Event, Out, notation, options};
-use crate::genfens::{self, Request};
 use crate::params::{Params, ROWS, Row};
-use crate::strength::{self, STRONGEST};
+use crate::strength::STRONGEST;
 use crate::tables::Probing;
-use crate::{Engine, Limits, OptionError, Ponder, Report, STACK_BYTES, SearchKind, bench, engine_with};
-use patzer_chess::{Line, perft};
+use crate::{Engine, OptionError, Ponder, STACK_BYTES, SearchKind, engine_with};
+use patzer_chess::Line;
 use patzer_eval::Evaluation;
 
 pub struct Session {
     pub(super) out: Out,
     events: Sender<Event>,
+    pub(super) initial: Initial,
     pub(super) evaluation: Evaluation,
     /// `None` while a job runs; created again if needed.
     pub(super) engine: Option<Box<dyn Engine>>,
@@ -52,6 +52,19 @@ pub struct Session {
     pub show_wdl: bool,
 }
 
+/// The evaluation of the start, and its name among the values of `EvalFile`.
+pub struct Initial {
+    pub name: String,
+    pub evaluation: Evaluation,
+}
+
+impl Initial {
+    /// An evaluation in place of the embedded one.
+    pub fn embedded(evaluation: Evaluation) -> Initial {
+        Initial { name: EMBEDDED.to_owned(), evaluation }
+    }
+}
+
 struct Running {
     number: u64,
     work: JoinHandle<Box<dyn Engine>>,
@@ -74,11 +87,12 @@ impl Hold {
 }
 
 impl Session {
-    pub fn new(out: Out, events: Sender<Event>, evaluation: Evaluation) -> Session {
+    pub fn new(out: Out, events: Sender<Event>, initial: Initial) -> Session {
         Session {
             out,
             events,
-            evaluation,
+            evaluation: initial.evaluation.clone(),
+            initial,
             engine: None,
             running: None,
             begun: 0,
@@ -113,6 +127,7 @@ impl Session {
             "quit" => return false,
             "uci" => self.introduce(),
             "tunable" => self.tunable = true,
+            "spsa" => ROWS.iter().filter_map(Row::spsa).for_each(|line| self.out.say(line)),
             "isready" => {
                 // Allocate a large table now, not in the first move's time.
                 if self.running.is_none() {
@@ -120,12 +135,7 @@ impl Session {
                 }
                 self.out.say("readyok");
             }
-            "ponderhit" => {
-                if let Some(Running { work, hold: Hold::Ponder(ponder), .. }) = &self.running {
-                    ponder.hit();
-                    work.thread().unpark();
-                }
-            }
+            "ponderhit" => self.ponder_hit(),
             "stop" => {
                 self.halt();
                 // Applies to everything queued so far.
@@ -133,18 +143,33 @@ impl Session {
                     self.waiting.push_back(text.to_owned());
                 }
             }
-            _ => {
-                // Endless work yields to new work, not to what prepares it; anything else is waited for.
-                let held = self.running.as_ref().is_some_and(|running| running.hold.holds());
-                if held && !matches!(command, "position" | "setoption" | "d" | "eval") {
+            // Endless work yields to new work, not to what prepares it; anything else is waited for.
+            "go" | "ucinewgame" | "bench" | "genfens" => {
+                if self.running.as_ref().is_some_and(|running| running.hold.holds()) {
                     self.halt();
                 }
                 self.waiting.push_back(text.to_owned());
             }
+            "position" | "setoption" | "d" | "eval" => self.waiting.push_back(text.to_owned()),
+            _ => self.out.refuse(format_args!("unknown command `{command}`")),
         }
         self.proceed();
         self.idle_since = Instant::now();
         true
+    }
+
+    /// `ponderhit`, of the last `go ponder`: it may still wait for the search before.
+    fn ponder_hit(&mut self) {
+        let pondering = |text: &&mut String| {
+            let (command, arguments) = split(text);
+            command == "go" && arguments.split_whitespace().any(|word| word == "ponder")
+        };
+        if let Some(text) = self.waiting.iter_mut().rfind(pondering) {
+            *text = text.split_whitespace().filter(|&word| word != "ponder").collect::<Vec<_>>().join(" ");
+        } else if let Some(Running { work, hold: Hold::Ponder(ponder), .. }) = &self.running {
+            ponder.hit();
+            work.thread().unpark();
+        }
     }
 
     pub fn finished(&mut self, number: u64) {
@@ -204,16 +229,9 @@ impl Session {
                 let score = self.engine().evaluate(&position);
                 self.out.explain(format_args!("evaluation {score} cp from the side to move"));
             }
-            "bench" => {
-                let depth = arguments.parse::<i32>().unwrap_or(bench::DEPTH).max(1);
-                let out = self.out.clone();
-                self.start(Hold::No, move |engine, stop| {
-                    out.say(bench::run(engine, depth, stop, &mut |_| {}))
-                });
-            }
+            "bench" => self.bench(arguments),
             "genfens" => self.genfens(arguments),
-            "spsa" => ROWS.iter().filter_map(Row::spsa).for_each(|line| self.out.say(line)),
-            _ => self.out.refuse(format_args!("unknown command `{command}`")),
+            _ => unreachable!("`{command}` is not queued"),
         }
     }
 
@@ -221,7 +239,7 @@ impl Session {
         self.out.say(format_args!("id name patzer {}", env!("CARGO_PKG_VERSION")));
         self.out.say("id author the patzer authors");
         for option in OPTIONS {
-            self.out.say(option.declaration());
+            self.out.say(option.declaration(self));
         }
         if self.tunable {
             ROWS.iter().for_each(|row| self.out.say(row.declaration()));
@@ -229,76 +247,12 @@ impl Session {
         self.out.say("uciok");
     }
 
-    fn go(&mut self, arguments: &str) {
-        let (go, warnings) = go::parse(arguments, self.line.position(), self.overhead);
-        warnings.into_iter().for_each(|error| self.out.explain(error));
-        match go {
-            Go::Search(limits) => self.search(limits, Hold::No),
-            Go::Endless(limits) => self.search(limits, Hold::Endless),
-            Go::Ponder(limits) => {
-                let ponder = Ponder::default();
-                self.search(Limits { ponder: Some(ponder.clone()), ..limits }, Hold::Ponder(ponder));
-            }
-            Go::Perft(depth) => self.perft(depth),
-        }
-    }
-
-    fn search(&mut self, limits: Limits, hold: Hold) {
-        let mut limits = Limits { lines: self.lines, begin: Some(self.begin), ..limits };
-        if self.limited && !self.analyse && self.search_kind == SearchKind::AlphaBeta {
-            strength::weaken(&mut limits, self.elo, self.seed);
-        }
-        let (out, line, held) = (self.out.clone(), self.line.clone(), hold.clone());
-        let mode = notation::mode(line.start(), self.chess960);
-        let chances = self.show_wdl.then(|| Chances::of(line.position()));
-        self.start(hold, move |engine, stop| {
-            let mut info = |report: &Report| {
-                out.say(notation::info(report, mode, chances.as_ref()));
-                if out.closed() {
-                    // The reader is gone, perhaps without `quit`.
-                    stop.store(true, Ordering::Relaxed);
-                }
-            };
-            let report = engine.search(&line, &limits, stop, &mut info);
-            // UCI forbids answering an infinite search before `stop`.
-            while held.holds() && !stop.load(Ordering::Relaxed) {
-                std::thread::park();
-            }
-            out.say(notation::best_move(&report, mode));
-        });
-    }
-
-    fn perft(&mut self, depth: u32) {
-        let (out, position) = (self.out.clone(), self.line.position().clone());
-        let mode = notation::mode(&position, self.chess960);
-        let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        self.start(Hold::No, move |_, stop| {
-            if depth == 0 {
-                return out.say("Nodes searched: 1");
-            }
-            let Some(counts) = perft::divide(&position, depth, threads, stop) else { return };
-            for &(m, leaves) in &counts {
-                out.say(format_args!("{}: {leaves}", notation::text(m, mode)));
-            }
-            let total: u64 = counts.iter().map(|(_, leaves)| leaves).sum();
-            out.say(format_args!("Nodes searched: {total}"));
-        });
-    }
-
-    fn genfens(&mut self, arguments: &str) {
-        let out = self.out.clone();
-        let request = match Request::parse(arguments) {
-            Ok(request) => request,
-            Err(reason) => return self.out.refuse(reason),
-        };
-        self.start(Hold::No, move |engine, stop| {
-            let mut found = |fen: &str| out.explain(format_args!("genfens {fen}"));
-            let made = genfens::generate(&request, engine, stop, &mut found);
-            made.unwrap_or_else(|reason| out.refuse(reason));
-        });
-    }
-
-    fn start(&mut self, hold: Hold, work: impl FnOnce(&mut dyn Engine, &AtomicBool) + Send + 'static) {
+    /// False, with the reason said, if the system has no thread for the job.
+    fn start(
+        &mut self,
+        hold: Hold,
+        work: impl FnOnce(&mut dyn Engine, &AtomicBool) + Send + 'static,
+    ) -> bool {
         let stop = Arc::new(AtomicBool::new(false));
         let mut engine = self.take_engine();
         let (stopped, events) = (stop.clone(), self.events.clone());
@@ -310,8 +264,14 @@ impl Session {
             engine
         };
         match std::thread::Builder::new().stack_size(STACK_BYTES).spawn(job) {
-            Ok(work) => self.running = Some(Running { number, work, stop, hold }),
-            Err(error) => self.out.explain(format_args!("no thread for the search: {error}")),
+            Ok(work) => {
+                self.running = Some(Running { number, work, stop, hold });
+                true
+            }
+            Err(error) => {
+                self.out.explain(format_args!("no thread for the search: {error}"));
+                false
+            }
         }
     }
 
@@ -334,11 +294,21 @@ impl Session {
 
     fn take_engine(&mut self) -> Box<dyn Engine> {
         self.engine.take().unwrap_or_else(|| {
-            let mut engine = engine_with(self.search_kind, &self.evaluation, self.hash_mb);
+            let mut engine = self.new_engine();
             engine.set_threads(self.threads);
             engine.set_params(&self.params);
             engine.set_tables(self.probing.tables());
             engine
+        })
+    }
+
+    /// An engine with the table that is set, or with the smallest if there is no memory for it.
+    fn new_engine(&mut self) -> Box<dyn Engine> {
+        let with = |mb| engine_with(self.search_kind, &self.evaluation, mb);
+        with(self.hash_mb).unwrap_or_else(|error| {
+            self.out.explain(format_args!("{error}: it has 1 MiB"));
+            self.hash_mb = 1;
+            with(1).expect("memory for the smallest table")
         })
     }
 
@@ -352,7 +322,12 @@ impl Session {
         let before = std::mem::replace(&mut self.hash_mb, 1);
         let resized = self.engine().resize(mb);
         self.hash_mb = if resized.is_ok() { mb } else { before };
-        resized.map_err(OptionError::OutOfMemory)
+        resized.map_err(|error| {
+            if self.engine().resize(before).is_err() {
+                self.hash_mb = 1;
+            }
+            OptionError::OutOfMemory { refused: error, kept: self.hash_mb }
+        })
     }
 
     pub fn set_threads(&mut self, threads: usize) {

@@ -105,7 +105,7 @@ mod tests {
 
     #[test]
     fn a_mate_is_first_and_what_loses_the_queen_is_late() {
-        let mut engine = engine(&Evaluation::default_hce(), 1);
+        let mut engine = engine(&Evaluation::default_hce(), 1).unwrap();
         let never = AtomicBool::new(false);
         let mate = choice("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1", "Ra8#");
         assert_eq!(by_evaluation(&mut *engine, &mate), 1);

@@ -107,7 +107,7 @@ impl<'a> Board<'a> {
         }
         let participant = &self.config.participants[name.0];
         let engine = match participant.in_process() {
-            Some(engine) => Engine::InProcess(Box::new(engine)),
+            Some(engine) => Engine::InProcess(Box::new(engine.map_err(|error| Failure::of(error, name.0))?)),
             None => {
                 let program = participant.player(halt).map_err(|error| Failure::of(error, name.0))?;
                 Engine::Program(program)

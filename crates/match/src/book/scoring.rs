@@ -28,7 +28,7 @@ pub struct Scored<T> {
 }
 
 enum Seat<'a> {
-    InProcess(Box<InProcess>),
+    InProcess(std::result::Result<Box<InProcess>, PlayerError>),
     Program(OnDemand<'a>),
 }
 
@@ -42,7 +42,7 @@ pub fn score_all<T: Send>(
 ) -> Result<()> {
     let failed_in_row = FailedInRow::default();
     let begin = |_| match scorer.participant.in_process() {
-        Some(player) => Seat::InProcess(Box::new(player)),
+        Some(player) => Seat::InProcess(player.map(Box::new)),
         None => Seat::Program(OnDemand::new(scorer.participant)),
     };
     let work = |seat: &mut Seat, number: usize, halt: &AtomicBool| {
@@ -69,8 +69,9 @@ impl Scorer<'_> {
         halt: &AtomicBool,
     ) -> std::result::Result<Score, PlayerError> {
         let score = match (seat, self.control) {
-            (Seat::InProcess(player), None) => player.evaluate(position),
-            (Seat::InProcess(player), Some(control)) => {
+            (Seat::InProcess(Err(error)), _) => return Err(error.clone()),
+            (Seat::InProcess(Ok(player)), None) => player.evaluate(position),
+            (Seat::InProcess(Ok(player)), Some(control)) => {
                 let settings = TimeSettings { control, margin: Duration::ZERO };
                 scored(score_position(&mut **player, position, &settings, halt)?)?
             }
