@@ -75,12 +75,15 @@ impl Rewrite {
             Some(tags) => NEEDED.contains(&name) || tags.iter().any(|tag| tag == name),
             None => true,
         };
-        let mut has_result = false;
+        let (mut has_result, mut has_event) = (false, false);
         for (name, value) in tags.iter() {
             let (name, value) = (decoded(name), unescaped(value));
             if name == "Result" {
                 has_result = true;
                 write_tag(out, &name, result);
+            } else if name == "Event" && kept("Event") && std::mem::replace(&mut has_event, true) {
+                // A second one on the line of the first, whose end was lost, would begin a game.
+                write_tag(out, "Event_", &decoded(&value));
             } else if kept(&name) {
                 write_tag(out, &tag_name(&name), &decoded(&value));
             }

@@ -59,6 +59,8 @@ fn parts_and_tags_go_and_notations_change() {
 fn marks_after_a_space_stay_and_names_of_tags_are_made_sound() {
     let (text, _) = rewritten("[Event \"x\"][1\u{e9}t \"y\"]\n\n1. e4 !? e5 $ *\n", &Rewrite::default());
     assert_eq!(text, "[Event \"x\"]\n[X1_t \"y\"]\n[Result \"*\"]\n\n1. e4!? e5 $ *\n\n");
+    let (text, _) = rewritten("[Event \"x\" y[Event \"z]\n\n1. e4 *\n", &Rewrite::default());
+    assert_eq!(text, "[Event \"x\"]\n[Event_ \"z]\"]\n[Result \"*\"]\n\n1. e4 *\n\n");
 }
 
 #[test]
