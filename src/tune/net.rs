@@ -186,6 +186,9 @@ fn train(
         validation.clone_from(&stage.validation_data);
     }
     let data = TrainingData::read(&selection(args, stage), &validation, split, stage, &reporter(ui))?;
+    if let Some(note) = data.score_note() {
+        ui.note(note);
+    }
     if let Some(FittedK { k, positions }) = data.fitted_k() {
         ui.note(format!("K = {k:.4}, fitted to {} scores and results", grouped(positions as u64)));
     }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use patzer_io::number::grouped;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -140,6 +141,46 @@ fn a_stream_trains_on_the_positions_that_were_asked_for() {
     let line = "positions.parquet --no-resolve --k 1 --validation 0 --batch 100 --set superbatch=1999";
     for (positions, epochs) in [(1_900, 1), (5_700, 3), (5_701, 4)] {
         assert_eq!(tuned(&folder, &format!("{line} --set positions={positions}"))["epochs"], epochs);
+    }
+}
+
+/// The records of a file in Stockfish's plain text, without the scores of those that `stripped` picks by number.
+fn without_scores(folder: &TempDir, name: &str, stripped: impl Fn(usize) -> bool) {
+    let text = fs::read_to_string(folder.path().join("all.plain")).unwrap();
+    let mut record = 0;
+    let line = |line: &str| {
+        let strips = line.starts_with("score ") && stripped(record);
+        record += usize::from(line == "e");
+        format!("{}\n", if strips { "score 32002" } else { line })
+    };
+    fs::write(folder.path().join(name), text.lines().map(line).collect::<String>()).unwrap();
+}
+
+#[test]
+fn scores_of_leaves_are_never_mixed_with_scores_of_the_data() {
+    let folder = folder();
+    done(folder.path(), "data convert positions.parquet -o all.plain");
+    without_scores(&folder, "none.plain", |_| true);
+    without_scores(&folder, "some.plain", |record| record % 4 != 3);
+    for (file, resolve, expected) in [
+        ("none.plain", "", "take the score of their quiescence leaf (qsearch by default-hce)"),
+        ("none.plain", "--no-resolve", "no position has a score: the result alone is the target"),
+        ("some.plain", "", "positions have no score: the result alone is their target"),
+    ] {
+        for stream in ["", "--set superbatch=1000"] {
+            let said = said(&folder, &format!("{file} --recipe default --validation 0 {resolve} {stream}"));
+            assert!(said.contains(expected), "{file} {resolve} {stream}: {said}");
+            let number = |before: &str| -> Option<u32> {
+                let text = said.split(before).nth(1)?.split(' ').next()?;
+                text.replace(',', "").parse().ok()
+            };
+            if file == "some.plain" {
+                let all: u32 = number(" of ").unwrap();
+                let fitted = number("fitted to ").unwrap();
+                assert!(all / 8 < fitted && fitted < all / 2, "{said}");
+                assert!(said.contains(&format!("{} of ", grouped((all - fitted).into()))), "{said}");
+            }
+        }
     }
 }
 

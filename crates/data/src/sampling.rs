@@ -109,6 +109,10 @@ impl<T> Thinned<T> {
         &self.items
     }
 
+    pub fn items_mut(&mut self) -> &mut [T] {
+        &mut self.items
+    }
+
     /// The items, and how many were left out.
     pub fn finish(self) -> (Vec<T>, u64) {
         let left_out = self.seen - self.items.len() as u64;

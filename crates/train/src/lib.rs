@@ -29,6 +29,7 @@ mod pqr;
 mod rounding;
 mod run;
 mod safetensors;
+mod score_sources;
 mod settings;
 mod settings_check;
 mod sparse_order;

@@ -1,5 +1,6 @@
 //! Training on data larger than memory: a pass to count, hold out and sample, then passes on another thread.
 
+use super::score_sources::ScoreSources;
 use super::training_data::train_item;
 use super::{
     Compute, Earlier, Outcome, Settings, StreamLoader, StreamSender, Superbatch, TrainItem,
@@ -21,6 +22,7 @@ pub struct Preview {
     pub positions: usize,
     pub validation: Vec<TrainItem>,
     pub sample: Vec<TrainItem>,
+    pub scores: ScoreSources,
 }
 
 impl Preview {
@@ -32,14 +34,21 @@ impl Preview {
         report: &Report<'_>,
     ) -> Result<Preview> {
         let (mut positions, draws) = (0, Draws::new(settings, 0));
+        let mut scores = ScoreSources::default();
         let (mut validation, mut sample) = (Thinned::new(VALIDATION), Thinned::new(SAMPLE));
         let mut account = interleaved(data, split, columns(settings), report, &train_item, &mut |offer| {
+            let had_own = scores.has_own();
+            let item = scores.keep(offer);
+            if !had_own && scores.has_own() {
+                let kept = validation.items_mut().iter_mut().chain(sample.items_mut());
+                kept.for_each(|item: &mut TrainItem| item.score = None);
+            }
             if offer.held_out {
-                validation.push(offer.item);
+                validation.push(item);
             } else {
                 positions += 1;
                 if draws.take(offer.file, positions as u64) {
-                    sample.push(offer.item);
+                    sample.push(item);
                 }
             }
             Ok(None)
@@ -54,7 +63,7 @@ impl Preview {
             let summary = account.summary(0, validation.len());
             return Err(Error::input(format!("no positions are left to learn from: {summary}")));
         }
-        Ok(Preview { account, positions, validation, sample })
+        Ok(Preview { account, positions, validation, sample, scores })
     }
 
     /// Validates with positions of other files, at most as many as are held out of a stream.
@@ -78,7 +87,7 @@ impl Preview {
         let (identity, sample) = (format!("{sources} {}", self.positions), self.sample.clone());
         let (sender, mut loader) = StreamLoader::new(superbatch, settings.seed, identity, sample);
         std::thread::scope(|scope| {
-            let reader = scope.spawn(|| send(data, split, settings, sender));
+            let reader = scope.spawn(|| send(data, split, settings, self.scores, sender));
             let outcome = fit_stage(&mut loader, &self.validation, settings, earlier, compute, callbacks);
             // The reader stops once the receiver is gone.
             drop(loader);
@@ -104,7 +113,13 @@ fn columns(settings: &Settings) -> Projection {
 }
 
 /// Reads the data again and again until the receiver is gone.
-fn send(data: &DataSelection, split: Split, settings: &Settings, mut sender: StreamSender) -> Result<()> {
+fn send(
+    data: &DataSelection,
+    split: Split,
+    settings: &Settings,
+    mut scores: ScoreSources,
+    mut sender: StreamSender,
+) -> Result<()> {
     let columns = columns(settings);
     for pass in 0.. {
         let draws = Draws::new(settings, pass);
@@ -119,7 +134,7 @@ fn send(data: &DataSelection, split: Split, settings: &Settings, mut sender: Str
                 return Ok(None);
             }
             count += 1;
-            wanted = sender.push(offer.item);
+            wanted = sender.push(scores.keep(offer));
             if wanted { Ok(None) } else { Err(Error::internal("the receiver is gone")) }
         });
         if !wanted {

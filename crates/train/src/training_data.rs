@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use shakmaty::Color;
 
 use super::pqr::{self, PqrGroup};
+use super::score_sources::ScoreSources;
 use super::streaming::Preview;
 use super::td_lambda::{GamePosition, apply_td_lambda};
 use super::{
@@ -27,6 +28,7 @@ pub struct TrainingData {
     split: Split,
     items: Items,
     fitted_k: Option<FittedK>,
+    scores: ScoreSources,
     validation_sources: Vec<(PathBuf, Metadata)>,
 }
 
@@ -72,17 +74,20 @@ impl TrainingData {
         if settings.loss == LossKind::Pqr {
             k.k = k.k.or(Some(1.0));
         }
+        let mut scores = ScoreSources::default();
         let mut items = if settings.superbatch == 0 {
-            Items::Memory(in_memory(data, split, settings, report, &mut k)?)
+            Items::Memory(in_memory(data, split, settings, report, &mut k, &mut scores)?)
         } else {
             let preview = Preview::new(data, split, settings, report)?;
             k.of(&preview.sample)?;
+            scores = preview.scores;
             Items::Stream(preview)
         };
         let mut validation_sources = Vec::new();
         if !validation.is_empty() {
             let data = DataSelection { files: validation.to_vec(), ..data.clone() };
-            let Prepared { train, sources, .. } = in_memory(&data, split, settings, report, &mut k)?;
+            let further = &mut scores.further();
+            let Prepared { train, sources, .. } = in_memory(&data, split, settings, report, &mut k, further)?;
             validation_sources = sources;
             match &mut items {
                 Items::Memory(data) => data.validation = train,
@@ -92,7 +97,7 @@ impl TrainingData {
         settings.k = k.k;
         items.check_plies(settings)?;
         let (data, fitted_k) = (data.clone(), k.fitted);
-        let read = TrainingData { data, split, items, fitted_k, validation_sources };
+        let read = TrainingData { data, split, items, fitted_k, scores, validation_sources };
         if settings.positions > 0 {
             settings.epochs = settings.positions.div_ceil(read.epoch(settings)? as u64) as usize;
             settings.validate()?;
@@ -102,6 +107,12 @@ impl TrainingData {
 
     pub fn fitted_k(&self) -> Option<FittedK> {
         self.fitted_k
+    }
+
+    /// What the targets of positions without a score are, if there are any.
+    pub fn score_note(&self) -> Option<String> {
+        let method = self.sources().first().and_then(|(_, metadata)| metadata.resolved.as_deref());
+        self.scores.note(method)
     }
 
     pub fn summary(&self) -> String {
@@ -230,27 +241,30 @@ fn check_apart(data: &DataSelection, validation: &[PathBuf]) -> Result<()> {
     }
 }
 
-/// Reads all positions, and fits K to those to train on unless it is known.
+/// Reads all positions, and fits K to those to train on unless it is known; `scores` goes on from positions before.
 fn in_memory(
     data: &DataSelection,
     split: Split,
     settings: &Settings,
     report: &Report<'_>,
     k: &mut FitK,
+    scores: &mut ScoreSources,
 ) -> Result<Prepared<TrainItem>> {
     if settings.loss == LossKind::Pqr {
         return pqr_groups(data, split, settings, report);
     }
     let Some(lambda) = settings.td_lambda else {
-        let items = prepare(data, split, report, &train_item)?;
+        let mut items = prepare_with(data, split, report, &train_item, |offer| scores.keep(offer))?;
+        scores.finish(&mut items.train, &mut items.validation, |item| &mut item.score);
         k.of(&items.train)?;
         return Ok(items);
     };
     check_games(data)?;
     let mut games = prepare_with(data, split, report, &train_item, |offer| {
         let (ply, to_end) = (offer.record.ply, offer.record.to_end);
-        GamePosition { item: offer.item, group: offer.group, ply, to_end }
+        GamePosition { item: scores.keep(offer), group: offer.group, ply, to_end }
     })?;
+    scores.finish(&mut games.train, &mut games.validation, |position| &mut position.item.score);
     let only_items = |games: &[GamePosition]| games.iter().map(|position| position.item).collect();
     let items: Vec<TrainItem> = only_items(&games.train);
     let k = k.of(&items)?;

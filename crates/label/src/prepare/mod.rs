@@ -207,7 +207,7 @@ pub fn prepare_with<T: Copy + Send, U>(
     split: Split,
     report: &Report<'_>,
     make: &MakeItem<'_, T>,
-    keep: impl Fn(&Offer<'_, T>) -> U,
+    mut keep: impl FnMut(&Offer<'_, T>) -> U,
 ) -> Result<Prepared<U>> {
     let (mut train, mut validation) = (Vec::new(), Vec::new());
     let mut by_file = vec![0; paths(data)?.len()];
