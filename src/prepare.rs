@@ -125,9 +125,10 @@ pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
     move |event| {
         let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
-            Event::CacheFound { data, cache, method } => {
+            Event::CacheFound { data, cache, method, by_time } => {
                 let (data, cache) = (data.display(), cache.display());
-                ui.note(format!("{data} is not resolved; taking {cache}, made from it ({method})"));
+                let how = if by_time { "; it names no digest of the data, but is newer" } else { "" };
+                ui.note(format!("{data} is not resolved; taking {cache}, made from it ({method}{how})"));
             }
             Event::CacheMissing { data, cache } => {
                 let (data, cache) = (data.display(), cache.display());

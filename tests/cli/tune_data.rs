@@ -63,6 +63,32 @@ fn labels_that_a_user_made_are_never_replaced() {
 }
 
 #[test]
+fn a_labelled_copy_of_a_replaced_file_is_made_again() {
+    let folder = folder();
+    done(folder.path(), "data convert positions.parquet -o a.bullet");
+    let path = folder.path().join("a.bullet");
+    let first = fs::read(&path).unwrap();
+    // Another file of the same size and an old time, as `cp -p` leaves one.
+    let replace = |bytes: &[u8]| {
+        fs::write(&path, bytes).unwrap();
+        let old = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+        fs::File::options().append(true).open(&path).unwrap().set_modified(old).unwrap();
+    };
+    replace(&first);
+    let line = "a.bullet --validation 0";
+    assert!(said(&folder, line).contains("labelling it by qsearch"));
+    assert!(
+        said(&folder, line)
+            .contains("taking a.bullet.labelled.parquet, made from it (qsearch by default-hce)")
+    );
+    replace(&first.chunks(32).rev().flatten().copied().collect::<Vec<u8>>());
+    assert!(said(&folder, line).contains("labelling it by qsearch"));
+    // The same content, copied: the copy is current.
+    replace(&fs::read(&path).unwrap());
+    assert!(said(&folder, line).contains("taking a.bullet.labelled.parquet"));
+}
+
+#[test]
 fn resolved_positions_of_formats_without_games_or_moves_are_warned_of_too() {
     let folder = folder();
     done(folder.path(), "data convert positions.parquet -o all.bullet");

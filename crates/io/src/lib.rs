@@ -12,6 +12,7 @@ mod nearest;
 pub mod number;
 mod printable;
 pub mod run_folder;
+mod sampled;
 
 pub use companion::{
     companion, companion_path, sha256, verify_companion, write_companion, write_with_companion,
@@ -25,3 +26,4 @@ pub use files::{
 pub use lock::{Lock, locked_by, try_lock};
 pub use nearest::{did_you_mean, nearest};
 pub use printable::{Printable, printable, printable_json, printable_lines};
+pub use sampled::sampled_digest;

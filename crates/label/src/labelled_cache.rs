@@ -30,6 +30,7 @@ pub fn label_file(
 ) -> Result<LabelCounts> {
     let mut metadata = Metadata::clone(data.metadata());
     metadata.resolved = Some(settings.describe());
+    metadata.labelled_from = patzer_io::sampled_digest(data.path()).ok().flatten();
     let mut writer = AnyWriter::create(output, target, &metadata)?;
     let mut extra = ExtraRows::of(data.path(), data.metadata(), &writer.extra())?;
     report(Event::Started("labelling", data.rows().unwrap_or(0)));
@@ -70,7 +71,8 @@ pub fn open(file: DataFile<'_>, resolve: bool, report: &Report<'_>) -> Result<(A
     let cache = cache_path(path);
     if let Some(labelled) = current(&data, &cache) {
         let method = labelled.metadata().resolved.as_deref().unwrap_or_default();
-        report(Event::CacheFound { data: path, cache: &cache, method });
+        let by_time = labelled.metadata().labelled_from.is_none();
+        report(Event::CacheFound { data: path, cache: &cache, method, by_time });
         return Ok((labelled, format));
     }
     check_replaceable(path, &cache)?;
@@ -108,7 +110,8 @@ fn cache_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// The cache, if it was made from this dataset: not older, and with the same metadata and number of rows.
+/// The cache, if it was made from this dataset: not older, of the same content as far as the cache names it, and with the
+/// same metadata and number of rows.
 fn current(data: &AnyReader, cache: &Path) -> Option<AnyReader> {
     if modified(cache)? < modified(data.path())? {
         return None;
@@ -116,6 +119,9 @@ fn current(data: &AnyReader, cache: &Path) -> Option<AnyReader> {
     let labelled = AnyReader::open(cache, None).ok()?;
     let (mut ours, theirs) = (data.metadata().clone(), labelled.metadata());
     ours.resolved.clone_from(&theirs.resolved);
+    if theirs.labelled_from.is_some() {
+        ours.labelled_from = patzer_io::sampled_digest(data.path()).ok()?;
+    }
     (&ours == theirs
         && (data.rows().is_none() || data.rows() == labelled.rows())
         && theirs.resolved.is_some())

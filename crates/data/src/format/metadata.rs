@@ -22,6 +22,9 @@ pub struct Metadata {
     pub seed: u64,
     /// How the leaves were found (`qsearch`, `depth 4`, …); `None` for an unlabelled dataset.
     pub resolved: Option<String>,
+    /// [`patzer_io::sampled_digest`] of the file that was labelled, which tells whether a copy beside it is of its content.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub labelled_from: Option<String>,
     /// The engine that gave the scores, with its limit, if `label --engine` did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub teacher: Option<String>,

@@ -82,6 +82,8 @@ pub enum Event<'a> {
         data: &'a Path,
         cache: &'a Path,
         method: &'a str,
+        /// The cache names no digest of the data: time, size and provenance alone say that it is current.
+        by_time: bool,
     },
     CacheMissing {
         data: &'a Path,
