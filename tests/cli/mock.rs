@@ -320,7 +320,7 @@ impl Engine {
         let best = self.best();
         let key = self.line.as_ref().unwrap().key();
         let hard = self.at == 0 && is_hard(key);
-        let always = matches!(self.mode.as_str(), "mute" | "doubled");
+        let always = matches!(self.mode.as_str(), "mute" | "doubled" | "nothing");
         let mode = if always || hard || self.gone == self.at { self.mode.as_str() } else { "" };
         // The report depends on the position alone, so that it is the same in every run.
         let ply = self.line.as_ref().unwrap().moves().len();
@@ -351,6 +351,7 @@ impl Engine {
             }
             "late" => std::thread::sleep(std::time::Duration::from_millis(30)),
             "silent" | "mute" => return say(&format!("bestmove {best}")),
+            "nothing" => return say(["bestmove 0000", "bestmove (none)"][ply % 2]),
             "garbage" => {
                 raw(&[0, 255, 10, 10, 13, 10, b'b', b'e', b's', b't', 10]);
                 raw(&[b"info string ", &[b'x'; 100_000][..], b" score cp 900\n"].concat());

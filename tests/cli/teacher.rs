@@ -164,6 +164,16 @@ fn a_crash_or_a_hang_that_does_not_happen_again_loses_nothing() {
 }
 
 #[test]
+fn answers_without_a_move_are_no_repeats_of_one_another() {
+    let folder = folder(20);
+    let limits = "--nodes 9 --stall-timeout 2 --concurrency 1";
+    let said = labelled(folder.path(), "option.Mode=nothing", limits);
+    for (count, value) in [("restarts", 0), ("failed", 0), ("no_score", 20)] {
+        assert_eq!(said[count], value, "{count}: {said}");
+    }
+}
+
+#[test]
 fn an_engine_that_always_fails_ends_the_run_and_leaves_nothing() {
     let folder = folder(40);
     let output = label(folder.path(), "option.Mode=crash@1", "--nodes 9 --concurrency 1");

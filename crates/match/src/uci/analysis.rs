@@ -32,6 +32,11 @@ pub struct Analyst {
     informs: bool,
 }
 
+/// Whether the word of a `bestmove` is a move: two positions in a row may have none.
+fn names_move(word: &[u8]) -> bool {
+    !matches!(word, b"" | b"0000" | b"(none)" | b"none" | b"NULL")
+}
+
 /// Lines kept of an answer to [`Analyst::said`].
 const MOST_LINES: usize = 1000;
 
@@ -104,7 +109,7 @@ impl Analyst {
                 silent &= !line.trim_ascii_start().starts_with(b"info ");
                 let said = answer(line, &legal, castling, &mut held, &mut info)?;
                 let word = move_text(line);
-                if silent && (informs || said.is_err()) && !word.is_empty() && word == last {
+                if silent && (informs || said.is_err()) && names_move(word) && word == last {
                     // The last answer once more: it may come after the next question, where its move may be legal too.
                     strays += 1;
                     last.clear();
