@@ -2,6 +2,8 @@ mod check;
 mod convert;
 mod emit;
 mod features;
+mod raw;
+mod units;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,11 +12,10 @@ use clap::{Args, Subcommand};
 use serde::Serialize;
 
 use crate::{Error, Result, Status, Ui};
-use patzer_eval::Evaluation;
 use patzer_eval::nnue::features::FeatureBlock;
 use patzer_eval::nnue::layout::{Dtype, Layout};
 use patzer_eval::nnue::network::{MAX_HIDDEN, QA, QB, SCALE};
-use patzer_eval::nnue::{About, Architecture, Network, file, material};
+use patzer_eval::nnue::{Architecture, Network, material};
 use patzer_io::Printable;
 use patzer_io::number::grouped;
 use patzer_train as train;
@@ -36,7 +37,8 @@ enum NetCommand {
     /// Describe a network
     #[command(after_help = "Examples:\n  \
         patzer net info base.nnue\n  \
-        patzer net info base.nnue --json")]
+        patzer net info base.nnue --json\n  \
+        patzer net info quantised.bin --from bullet --recipe bucketed")]
     Info(InfoArgs),
     /// Convert between .nnue and the raw layouts without a header that other programs read
     #[command(after_help = convert::HELP)]
@@ -81,6 +83,9 @@ struct InfoArgs {
     /// A .nnue file, raw weights without a header, or built in: default
     #[arg(value_name = "EVAL")]
     file: PathBuf,
+
+    #[command(flatten)]
+    raw: raw::RawArgs,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,15 +143,24 @@ struct Read {
     format: Format,
     bytes: usize,
     checksum: Checksum,
+    /// Name and layout of raw weights.
+    layout: Option<(&'static str, Layout)>,
+}
+
+impl Read {
+    /// A network of a .nnue file.
+    fn whole(network: Network, bytes: usize) -> Read {
+        Read { network, format: Format::Nnue, bytes, checksum: Checksum::Header, layout: None }
+    }
 }
 
 impl Info {
     fn new(path: &Path, read: &Read) -> Info {
-        let Read { network, format, bytes, checksum } = read;
-        Info {
+        let Read { network, format, bytes, checksum, layout } = read;
+        let mut info = Info {
             file: path.display().to_string(),
             format: if *format == Format::Nnue { "nnue" } else { "raw" },
-            layout: None,
+            layout: layout.as_ref().map(|(name, _)| *name).filter(|name| *name != "patzer"),
             rounded: None,
             architecture: network.architecture().to_string(),
             features: network.architecture().features.to_string(),
@@ -160,7 +174,11 @@ impl Info {
             description: network.about().description.clone(),
             training: network.about().training.clone(),
             checksum: *checksum,
+        };
+        if let Some((_, layout)) = layout {
+            info.units(layout);
         }
+        info
     }
 
     /// Says the units of a layout instead of a network's.
@@ -210,7 +228,7 @@ impl fmt::Display for Info {
 pub fn run(args: &NetArgs, ui: &Ui) -> Result<Status> {
     match &args.command {
         NetCommand::Init(args) => init(args, ui),
-        NetCommand::Info(InfoArgs { file }) => ui.result(&Info::new(file, &read(file, None, None)?)),
+        NetCommand::Info(InfoArgs { file, raw }) => ui.result(&Info::new(file, &raw.read(file, None, ui)?)),
         NetCommand::Convert(args) => convert::run(args, ui),
         NetCommand::Check(args) => check::run(args, ui),
         NetCommand::Emit(args) => emit::run(args, ui),
@@ -239,59 +257,13 @@ fn init(args: &InitArgs, ui: &Ui) -> Result<Status> {
     write(&args.output, network, ui)
 }
 
-fn read(path: &Path, hidden: Option<usize>, shape: Option<Architecture>) -> Result<Read> {
-    match path.to_str().and_then(Evaluation::embedded) {
-        Some(Evaluation::Nnue(network)) => {
-            let bytes = network.to_bytes().len();
-            let network = (*network).clone();
-            return Ok(Read { network, format: Format::Nnue, bytes, checksum: Checksum::Header });
-        }
-        Some(_) => return Err(Error::data(path, "is no network")),
-        None => (),
-    }
-    let companion = patzer_io::verify_companion(path)?;
-    let bytes = patzer_io::read(path, patzer_io::Limit::NETWORK)?;
-    let (network, format) = if file::has_magic(&bytes) {
-        (Network::parse(&bytes).map_err(|error| error.to_string()), Format::Nnue)
-    } else if bytes.is_empty() {
-        (Err("is empty".to_string()), Format::Raw)
-    } else {
-        let about = converted_from(path);
-        let network = match shape {
-            Some(shape) => Network::of_body(shape, &bytes, about).map_err(|error| error.to_string()),
-            None => Network::from_body(&bytes, about)
-                .map_err(|error| format!("{error}{}", convert::others(bytes.len()))),
-        };
-        (network, Format::Raw)
-    };
-    let network = network.map_err(|reason| Error::data(path, reason))?;
-    match hidden {
-        Some(hidden) if hidden != network.hidden() => {
-            Err(Error::data(path, format!("has {} neurons, not the {hidden} of --hidden", network.hidden())))
-        }
-        _ => {
-            let checksum = match format {
-                Format::Nnue => Checksum::Header,
-                Format::Raw => Checksum::raw(companion),
-            };
-            Ok(Read { network, format, bytes: bytes.len(), checksum })
-        }
-    }
-}
-
-/// Says as what raw weights are taken; `how` ends with the option that names another layout.
-pub(crate) fn taken_as(path: &Path, shape: &Architecture, how: &str) -> String {
-    format!("{}: taken as {shape} {how} names another layout", path.display())
-}
-
-fn converted_from(path: &Path) -> About {
-    let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy());
-    About { description: format!("converted from {name}"), training: String::new() }
+/// Says as what raw weights are taken and by what, and which options name something `other`.
+pub(crate) fn taken_as(path: &Path, shape: &Architecture, how: &str, other: &str) -> String {
+    format!("{}: taken as {shape} {how}; {other}", path.display())
 }
 
 fn write(path: &Path, network: Network, ui: &Ui) -> Result<Status> {
     let bytes = network.to_bytes();
     patzer_io::write(path, &bytes)?;
-    let read = Read { network, format: Format::Nnue, bytes: bytes.len(), checksum: Checksum::Header };
-    ui.result_beside(path, &Info::new(path, &read))
+    ui.result_beside(path, &Info::new(path, &Read::whole(network, bytes.len())))
 }

@@ -11,14 +11,14 @@ use serde::Serialize;
 use shakmaty::{Chess, Position};
 
 use self::readings::{Explanation, explain};
-use super::convert::{layouts, of_size};
-use super::{converted_from, read};
+use super::raw::{Opened, Raw, RawArgs, converted_from};
+use super::units;
 use crate::{Error, Result, Status, Ui, interrupt, players};
 use patzer_chess::fen;
 use patzer_chess::rng::Rng;
 use patzer_chess::score::Score;
 use patzer_eval::nnue::Network;
-use patzer_eval::nnue::layout::{Dtype, Layout, NamedLayout};
+use patzer_eval::nnue::layout::{Dtype, Layout};
 use patzer_eval::nnue::network::{QA, QB, SCALE};
 use patzer_eval::nnue::plain::{PlainNnue, Reading, Units};
 use patzer_io::Printable;
@@ -34,16 +34,19 @@ pub(super) const HELP: &str = "Examples:\n  \
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// The network that the engine has: a .nnue file, or raw weights without a header
+    /// The network that the engine has: a .nnue file, or raw weights without a header, which are evaluated in the units of
+    /// the file, such as QA 181, instead of being rounded to a network's
+    #[arg(value_name = "EVAL")]
     network: PathBuf,
 
     /// A UCI engine: a program, or "cmd=./engine option.Hash=16" with the keys of `match --engine`
     engine: String,
 
-    /// Layout of raw weights in NETWORK, which are then evaluated in the units of the file, such as QA 181, instead of
-    /// being rounded to a network's
-    #[arg(long, value_name = "LAYOUT", value_parser = layouts(&[]), hide_possible_values = true)]
-    from: Option<String>,
+    #[command(flatten)]
+    raw: RawArgs,
+
+    #[command(flatten)]
+    units: units::Units,
 
     /// What lets the engine say its static evaluation
     #[arg(long, value_name = "COMMAND", default_value = "eval")]
@@ -116,7 +119,8 @@ impl fmt::Display for Checked {
             Some(found) => writeln!(f, "  explanation       {found}"),
             None => writeln!(
                 f,
-                "  explanation       none: neither perspective, buckets, mirroring, scale nor rounding alone explain it"
+                "  explanation       none: neither perspective, buckets, mirroring, scale, halfmove clock nor rounding alone \
+                 explain it"
             ),
         }
     }
@@ -126,9 +130,13 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> Result<Status> {
     if args.pattern.as_ref().is_some_and(|pattern| !pattern.has_group()) {
         return Err(Error::usage("--pattern: has no group for the value, such as ([-+0-9.]+)"));
     }
-    let (network, units) = match &args.from {
-        Some(layout) => in_its_units(&args.network, layout)?,
-        None => (read(&args.network, None, None)?.network, Units::default()),
+    let units = (!args.units.is_empty()).then_some(&args.units);
+    let (network, units) = match args.raw.open(&args.network, units, ui)? {
+        Opened::Whole(_) if units.is_some() => {
+            return Err(Error::usage("options from --qa to --pad are for raw weights"));
+        }
+        Opened::Whole(read) => (read.network, Units::default()),
+        Opened::Raw(raw) => in_its_units(&args.network, raw)?,
     };
     let spec = players::spec("ENGINE", &args.engine)?;
     let participant = participant(&spec)?;
@@ -175,19 +183,14 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> Result<Status> {
 }
 
 /// Reads raw weights without a change of units.
-fn in_its_units(path: &Path, name: &str) -> Result<(Network, Units)> {
-    let named =
-        NamedLayout::find(name).ok_or_else(|| Error::usage(format!("--from {name}: no such layout")))?;
-    let of_file = (named.layout)();
-    if of_file.dtype == Dtype::F32 {
-        return Err(Error::usage(format!(
-            "--from {name}: floats have no units; `net convert` rounds them to a network's"
-        )));
+fn in_its_units(path: &Path, raw: Raw) -> Result<(Network, Units)> {
+    let Raw { name, layout, shape, bytes, .. } = raw;
+    if layout.dtype == Dtype::F32 {
+        let reason = format!("floats, as of {name}, have no units; `net convert` rounds them to a network's");
+        return Err(Error::usage(reason));
     }
-    let units = Units { qa: of_file.qa.into(), qb: of_file.qb.into(), scale: of_file.scale.into() };
-    let layout = Layout { qa: QA, qb: QB, scale: SCALE, ..of_file };
-    let bytes = patzer_io::read(path, patzer_io::Limit::NETWORK)?;
-    let shape = of_size(path, &bytes, &layout, named, None)?;
+    let units = Units { qa: layout.qa.into(), qb: layout.qb.into(), scale: layout.scale.into() };
+    let layout = Layout { qa: QA, qb: QB, scale: SCALE, ..layout };
     let read = layout.read(&shape, &bytes, converted_from(path));
     Ok((read.map_err(|error| Error::data(path, error.to_string()))?.content, units))
 }

@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use self::weights::lines;
-use super::read;
+use super::raw::RawArgs;
 use crate::prepare::check_output;
 use crate::{Error, Result, Status, Ui};
 use patzer_chess::score::MATE_IN_MAX;
@@ -23,7 +23,11 @@ use patzer_io::number::grouped;
 #[derive(Debug, Args)]
 pub(super) struct EmitArgs {
     /// A .nnue file, or raw weights without a header
+    #[arg(value_name = "EVAL")]
     file: PathBuf,
+
+    #[command(flatten)]
+    raw: RawArgs,
 
     /// Language to write [default: by the ending of OUTPUT: .h c, .hpp cpp, .rs rust]
     #[arg(long, value_name = "LANGUAGE")]
@@ -127,7 +131,7 @@ pub(super) fn run(args: &EmitArgs, ui: &Ui) -> Result<Status> {
         })?,
         (None, None) => return Err(Error::usage("--language is needed: c, cpp or rust")),
     };
-    let network = read(&args.file, None, None)?.network;
+    let network = args.raw.read(&args.file, None, ui)?.network;
     let output = args.output.clone().unwrap_or_else(|| language.file().into());
     check_output(&output, [&args.file], "inputs")?;
     let shape = network.architecture();

@@ -21,7 +21,8 @@ use patzer_train::Quantisation;
 
 /// Fit a network, or the weights of the hand-crafted evaluation
 ///
-/// A dataset that is not resolved is labelled by quiescence search first; the labelled file is kept beside it.
+/// A dataset that is not resolved is labelled by quiescence search first; the labelled file is kept beside it,
+/// and made again for another dataset of the same name.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer tune --filter unique                      newest dataset → new.nnue\n  \

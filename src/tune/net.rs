@@ -232,8 +232,8 @@ fn train(
 fn said_start(stage: &Settings, ui: &Ui) -> Result<()> {
     let raw = stage.start()?.and_then(|start| start.raw);
     if let (Some(path), None, Some((shape, layout))) = (&stage.start, &stage.start_layout, raw) {
-        let how = format!("by its size in the layout {layout}; start_layout");
-        ui.note(crate::net::taken_as(path, &shape, &how));
+        let how = format!("by its size in the layout {layout}");
+        ui.note(crate::net::taken_as(path, &shape, &how, "start_layout names another layout"));
     }
     Ok(())
 }

@@ -86,7 +86,7 @@ fn weights_rounded_to_other_units_are_explained_and_agree_in_the_units_of_their_
         command.env(mock::VARIABLE, "eval").current_dir(dir);
         command.args(["net", "check", network, engine, "--positions", "300"]).args(more.split_whitespace());
         let output = command.output().unwrap();
-        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+        assert!(more.contains("--recipe") || output.stderr.is_empty(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
     // Half the weights, rounded.
@@ -102,6 +102,31 @@ fn weights_rounded_to_other_units_are_explained_and_agree_in_the_units_of_their_
         text.contains("rounding: values are 1.00") || text.contains("rounding: values are 0.99"),
         "{text}"
     );
+}
+
+#[test]
+fn raw_weights_are_read_by_recipe_layout_and_units() {
+    let folder = folder_with_network();
+    done(folder.path(), "net convert net.nnue net.bin --to bullet");
+    let shape = "--set mirror=true --set king_buckets=five --set output_buckets=4 --hidden 16";
+    let (recipe, engine) =
+        (format!("--recipe default {shape}"), mock::command("option.EvalFile=net.nnue option.Reading=right"));
+    let run = |more: &str| {
+        let mut command = program();
+        command.env(mock::VARIABLE, "eval").current_dir(folder.path());
+        command
+            .args(["net", "check", "net.bin", &engine, "--positions", "100"])
+            .args(more.split_whitespace());
+        let output = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (text(output.stdout), text(output.stderr))
+    };
+    let (text, _) = run(&recipe);
+    assert!(text.contains("100 of 100 positions are equal"), "{text}");
+    // In units of the file: larger ones make an activation smaller.
+    let (text, errors) = run(&format!("{recipe} --from bullet --qa 510"));
+    assert!(!text.contains("100 of 100 positions are equal") && errors.is_empty(), "{text}{errors}");
+    assert!(run(&format!("{recipe} --dtype f32")).1.contains("floats, as of"));
 }
 
 #[test]

@@ -82,6 +82,18 @@ fn layouts_that_do_not_fit_get_one_clear_line() {
     let dir = folder.path();
     std::fs::write(dir.join("a.nnue"), random(&Architecture::plain(8), 1, 90).to_bytes()).unwrap();
     std::fs::write(dir.join("junk.bin"), [7; 1000]).unwrap();
+    let layers = Architecture { layers: vec![4], ..Architecture::plain(8) };
+    std::fs::write(dir.join("layers.nnue"), random(&layers, 1, 60).to_bytes()).unwrap();
+    // A plain network of 16 neurons takes 24,674 bytes, and 30 to pad them.
+    let as_raw = |head: &[u8], fill: u8, size: usize| {
+        let mut bytes = head.to_vec();
+        bytes.resize(size, fill);
+        bytes
+    };
+    std::fs::write(dir.join("fish.bin"), as_raw(&0x7AF3_2F20u32.to_le_bytes(), 0, 24_704)).unwrap();
+    std::fs::write(dir.join("pack.bin"), as_raw(b"BINP", 0, 24_704)).unwrap();
+    std::fs::write(dir.join("odd.bin"), as_raw(&[], 1, 24_704)).unwrap();
+    std::fs::write(dir.join("mixed.bin"), as_raw(&[], 0, 12_600)).unwrap();
     // Nine king buckets of 768 features, 1,536 neurons.
     std::fs::write(dir.join("viridithas.bin"), vec![0; 21_242_944]).unwrap();
     for (line, expected) in [
@@ -101,11 +113,76 @@ fn layouts_that_do_not_fit_get_one_clear_line() {
         ("a.nnue x.bin --bucket-order 1,0", "the order of 1 output buckets has to name each of them once"),
         ("a.nnue x.bin --bucket-order last", "--bucket-order last: numbers such as"),
         ("a.nnue x.bin --dtype i8 --qa 1000", "beyond 8 bits; take smaller units"),
+        ("a.nnue x.bin --dtype f32 --qa 181", "--qa: floats are not quantised"),
+        ("a.nnue x.bin --to bullet-raw --qb 32", "--qb: floats are not quantised"),
+        ("layers.nnue x.bin --dtype f32 --scale 200", "further layers in another scale"),
+        ("fish.bin x.nnue", "fish.bin: is a network of Stockfish, which patzer does not read"),
+        ("pack.bin x.nnue --from bullet", "pack.bin: is a binpack of positions, not a network"),
+        ("odd.bin x.nnue", "odd.bin: its last 30 bytes are neither zeros nor `bullet`"),
+        (
+            "mixed.bin x.nnue --from bullet --recipe default --set layers=[4] --hidden 8",
+            "as in bullet's multi-layer example, are read from its raw.bin, --from bullet-raw",
+        ),
     ] {
         let errors = refused(dir, line);
         assert!(errors.contains(expected), "{line}: {errors}");
         assert!(!dir.join("x.nnue").exists() && !dir.join("x.bin").exists());
     }
+}
+
+/// Standard output and error of a command of `net` that succeeds.
+fn said(dir: &Path, line: &str) -> (String, String) {
+    let args: Vec<&str> = ["net"].into_iter().chain(line.split(' ')).collect();
+    let output = patzer(dir, &args);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    let (stdout, stderr) = (text(output.stdout), text(output.stderr));
+    assert!(output.status.success(), "{line}: {stderr}");
+    (stdout, stderr)
+}
+
+#[test]
+fn every_command_says_as_what_it_takes_raw_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = folder.path();
+    let layers = Architecture { hidden: 24, layers: vec![4], output_buckets: 2, ..Architecture::plain(1) };
+    std::fs::write(dir.join("plain.nnue"), random(&Architecture::plain(8), 1, 90).to_bytes()).unwrap();
+    std::fs::write(dir.join("layers.nnue"), random(&layers, 2, 60).to_bytes()).unwrap();
+    convert(dir, "plain.nnue plain.bin");
+    for layout in ["patzer", "bullet"] {
+        convert(dir, &format!("layers.nnue {layout}.bin --to {layout}"));
+    }
+    let taken = "plain.bin: taken as (768->8)x2->1 screlu by its size; --from names another layout, --recipe another \
+                 architecture";
+    for line in ["info plain.bin", "emit plain.bin -o x.h", "convert plain.bin x.nnue"] {
+        assert!(said(dir, line).1.contains(taken), "{line}");
+    }
+    // The recipe has 64 neurons: the size of the file says 24.
+    let recipe = "--recipe default --set layers=[4] --set output_buckets=2";
+    for (file, layout) in [
+        ("bullet.bin", "bullet by its padding; bullet-columns differs"),
+        ("patzer.bin", "patzer; bullet and bullet-columns differ"),
+    ] {
+        for line in [format!("info {file}"), format!("emit {file} -o x.h"), format!("convert {file} x.nnue")]
+        {
+            let errors = said(dir, &format!("{line} {recipe}")).1;
+            assert!(
+                errors.contains(&format!("{file}: taken in the layout {layout}, which --from")),
+                "{line}: {errors}"
+            );
+            assert!(
+                errors.contains("taken as (768->24)x2->4->1x2 screlu by its size; --hidden"),
+                "{line}: {errors}"
+            );
+        }
+        let read = Network::parse(&std::fs::read(dir.join("x.nnue")).unwrap()).unwrap();
+        let whole = Network::parse(&std::fs::read(dir.join("layers.nnue")).unwrap()).unwrap();
+        assert_eq!(read.weights(), whole.weights(), "{file}");
+    }
+    // What is named is not said.
+    let (_, errors) = said(dir, &format!("info bullet.bin --from bullet --hidden 24 {recipe}"));
+    assert_eq!(errors, "");
+    let (text, _) = said(dir, &format!("info bullet.bin --from bullet {recipe}"));
+    assert!(text.contains("layout        bullet"), "{text}");
 }
 
 #[test]

@@ -86,15 +86,23 @@ impl Layout {
         if self.padding == Padding::None { size } else { size.next_multiple_of(64) }
     }
 
-    fn is_size(&self, shape: &Architecture, bytes: usize) -> bool {
+    /// Whether a file has the size of an architecture, and after its numbers nothing but padding.
+    fn fits(&self, shape: &Architecture, bytes: &[u8]) -> bool {
         let size = self.size(shape);
-        bytes == size || bytes == size.next_multiple_of(64)
+        let is_size = bytes.len() == size || bytes.len() == size.next_multiple_of(64);
+        is_size && is_padding(&bytes[size..])
     }
 
-    /// The hidden size of a file of an architecture that is otherwise known, by the number of its bytes.
-    pub fn hidden(&self, shape: &Architecture, bytes: usize) -> Option<usize> {
+    /// Whether a file ends in bullet's padding after the numbers of an architecture.
+    pub fn ends_as_of_bullet(&self, shape: &Architecture, bytes: &[u8]) -> bool {
+        let padding = bytes.get(self.size(shape)..).unwrap_or_default();
+        !padding.is_empty() && padding.len() < 64 && padding.iter().eq(bullets(padding.len()))
+    }
+
+    /// The hidden size of a file of an architecture that is otherwise known, by the number of its bytes and its padding.
+    pub fn hidden(&self, shape: &Architecture, bytes: &[u8]) -> Option<usize> {
         let of = |hidden| Architecture { hidden, ..shape.clone() };
-        (1..=MAX_HIDDEN).find(|hidden| self.is_size(&of(*hidden), bytes))
+        (1..=MAX_HIDDEN).find(|hidden| self.fits(&of(*hidden), bytes))
     }
 
     fn check(&self, shape: &Architecture) -> Result<(), BodyError> {
@@ -111,7 +119,7 @@ impl Layout {
             let reason = "a WDL head (`wdl_head`) has the layout `patzer` in its own units alone";
             return Err(BodyError(reason.into()));
         }
-        let rescaled = self.scale != SCALE && self.dtype != Dtype::F32;
+        let rescaled = self.scale != SCALE;
         if !self.by_layer && shape.dense().len() > 1 && (rescaled || self.columns_of_outputs) {
             let reason =
                 "further layers in another scale or by columns need a layout by layers, such as `bullet`";
@@ -128,9 +136,12 @@ impl Layout {
         about: About,
     ) -> Result<Converted<Network>, BodyError> {
         self.check(shape)?;
-        if !self.is_size(shape, bytes.len()) {
+        if !self.fits(shape, bytes) {
             let (size, found) = (self.size(shape), bytes.len());
-            let reason = format!("{shape} takes {size} bytes in this layout, the file has {found}");
+            let reason = match found == size.next_multiple_of(64) {
+                true => not_padding(found - size),
+                false => format!("{shape} takes {size} bytes in this layout, the file has {found}"),
+            };
             return Err(BodyError(reason));
         }
         let (mut body, mut rounded, mut rest) = (vec![0i16; shape.parameters()], 0, bytes);
@@ -198,6 +209,18 @@ impl Layout {
 /// bullet's padding of a length.
 fn bullets(length: usize) -> impl Iterator<Item = &'static u8> {
     b"bullet".iter().cycle().take(length)
+}
+
+/// Whether bytes are what fills a file up to a multiple of 64: zeros, or bullet's word.
+pub(super) fn is_padding(bytes: &[u8]) -> bool {
+    bytes.iter().all(|byte| *byte == 0) || bytes.iter().eq(bullets(bytes.len()))
+}
+
+/// Says that the last bytes of a file are no padding.
+pub(super) fn not_padding(count: usize) -> String {
+    format!(
+        "its last {count} bytes are neither zeros nor `bullet`, which pad a network of this size: it is another"
+    )
 }
 
 /// A little-endian number of one, two or four bytes; the last is a float.

@@ -23,6 +23,7 @@ use patzer_chess::prefetch::prefetch;
 use super::architecture::{Activation, Architecture};
 use super::byte_layer::ByteLayer;
 use super::features::all::COUNT;
+use super::layout::{is_padding, not_padding};
 use super::wdl_head;
 
 /// Bytes at the start of a file that say whether it is text.
@@ -180,7 +181,12 @@ impl Network {
                 body.len()
             ))
         })?;
-        Network::of_body(Architecture::plain(hidden), body, about)
+        let shape = Architecture::plain(hidden);
+        let padding = &body[2 * shape.parameters()..];
+        if !is_padding(padding) {
+            return Err(BodyError(not_padding(padding.len())));
+        }
+        Network::of_body(shape, body, about)
     }
 
     /// Reads a raw body of a known architecture, with or without its padding.

@@ -3,7 +3,7 @@
 use super::super::architecture::Architecture;
 use super::super::king_buckets::KingBuckets;
 use super::super::network::{About, BodyError, Network};
-use super::{Dtype, Layout, NamedLayout, bullets};
+use super::{Dtype, Layout, NamedLayout};
 
 impl Layout {
     /// Reads weights of `shape`, or of one king bucket or output bucket for all of its.
@@ -11,8 +11,8 @@ impl Layout {
         let one_king = Architecture { king_buckets: KingBuckets::none(), ..shape.clone() };
         let one_output = |shape: &Architecture| Architecture { output_buckets: 1, ..shape.clone() };
         let fewer = [one_output(shape), one_king.clone(), one_output(&one_king)];
-        let of_size = fewer.iter().find(|fewer| self.is_size(fewer, bytes.len()));
-        let of_size = if self.is_size(shape, bytes.len()) { None } else { of_size };
+        let of_size = fewer.iter().find(|fewer| self.fits(fewer, bytes));
+        let of_size = if self.fits(shape, bytes) { None } else { of_size };
         Ok(self.read(of_size.unwrap_or(shape), bytes, About::default())?.content)
     }
 }
@@ -24,8 +24,7 @@ pub fn guess(shape: &Architecture, bytes: &[u8]) -> Option<(Network, &'static Na
         let layout = (named.layout)();
         let network = layout.read_start(shape, bytes).ok()?;
         // A body has further layers in another order than a file of bullet, which its padding alone tells.
-        let padding = &bytes[layout.size(network.architecture())..];
-        let of_bullet = !padding.is_empty() && padding.iter().eq(bullets(padding.len()));
+        let of_bullet = layout.ends_as_of_bullet(network.architecture(), bytes);
         let sure = shape.layers.is_empty() || layout.dtype == Dtype::F32 || of_bullet;
         sure.then_some((network, named))
     })

@@ -147,8 +147,42 @@ fn the_hidden_size_follows_from_the_bytes() {
         let (layout, shape) = ((named.layout)(), (named.architecture)());
         for hidden in [2, 24, 640] {
             let bytes = layout.padded(layout.size(&Architecture { hidden, ..shape.clone() }));
-            assert_eq!(layout.hidden(&shape, bytes), Some(hidden), "{}", named.name);
+            assert_eq!(layout.hidden(&shape, &vec![0; bytes]), Some(hidden), "{}", named.name);
         }
-        assert_eq!(layout.hidden(&shape, 1000), None);
+        assert_eq!(layout.hidden(&shape, &[0; 1000]), None);
     }
+}
+
+#[test]
+fn a_file_of_another_shape_is_no_network_of_the_same_size() {
+    // 384 neurons with eight output buckets take as many bytes as 391 with one, padded.
+    let network = random_of(&Architecture { output_buckets: 8, ..Architecture::plain(384) }, 1);
+    let bytes = bullet().write(&network).unwrap().content;
+    let single = Architecture::plain(391);
+    assert_eq!(bytes.len(), bullet().padded(bullet().size(&single)));
+    assert_eq!(bullet().hidden(&single, &bytes), None);
+    assert_eq!(bullet().hidden(network.architecture(), &bytes), Some(384));
+    assert!(bullet().ends_as_of_bullet(network.architecture(), &bytes));
+    assert!(!bullet().ends_as_of_bullet(&single, &bytes));
+    for error in [
+        bullet().read(&single, &bytes, About::default()).unwrap_err(),
+        Network::from_body(&bytes, About::default()).unwrap_err(),
+    ] {
+        assert!(error.to_string().contains("are neither zeros nor `bullet`"), "{error}");
+    }
+}
+
+#[test]
+fn a_scale_that_further_layers_cannot_have_is_refused_for_floats_too() {
+    let network = random_of(&Architecture { layers: vec![3], ..Architecture::plain(2) }, 1);
+    for dtype in [Dtype::I16, Dtype::F32] {
+        let layout = Layout { dtype, scale: 200, ..Layout::default() };
+        let error = layout.write(&network).unwrap_err().to_string();
+        assert!(error.contains("in another scale or by columns need a layout by layers"), "{error}");
+    }
+    let by_layer = Layout { dtype: Dtype::F32, scale: 200, ..bullet() };
+    let read = by_layer.write(&network).unwrap().content;
+    let same = by_layer.read(network.architecture(), &read, About::default()).unwrap().content;
+    assert_eq!(same.weights(), network.weights());
+    assert_ne!(read, Layout { scale: SCALE, ..by_layer }.write(&network).unwrap().content);
 }

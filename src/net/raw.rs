@@ -1,0 +1,281 @@
+//! Networks from files: `.nnue`, or raw weights as their size, their padding and the arguments of a command say.
+
+use std::path::Path;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser};
+
+use super::units::Units;
+use super::{Checksum, Format, Read};
+use crate::{Error, Result, Ui};
+use patzer_eval::Evaluation;
+use patzer_eval::nnue::layout::{Dtype, LAYOUTS, Layout, NamedLayout};
+use patzer_eval::nnue::{About, Architecture, Network, file};
+use patzer_train as train;
+
+/// What raw weights are, where their size does not say it.
+#[derive(Debug, Args)]
+pub(super) struct RawArgs {
+    /// Layout of raw weights in EVAL [default: bullet if they end in its padding, else patzer]
+    #[arg(long, value_name = "LAYOUT", value_parser = layouts(&[]), hide_possible_values = true)]
+    pub(super) from: Option<String>,
+
+    /// Neurons of the hidden layer of raw weights [default: what their size says, else the recipe's]
+    #[arg(long, value_name = "N")]
+    hidden: Option<usize>,
+
+    /// Raw weights are of this recipe's architecture [default: the layout's, mostly (768 → N) × 2 → 1]
+    #[arg(long, value_name = "NAME|FILE")]
+    recipe: Option<String>,
+
+    /// Another value for a key of that recipe, such as output_buckets=4; may be given several times
+    #[arg(long, value_name = "KEY=VALUE", requires = "recipe")]
+    set: Vec<String>,
+}
+
+/// A file as it was opened.
+pub(super) enum Opened {
+    Whole(Read),
+    Raw(Raw),
+}
+
+/// Raw weights, and what they are taken as.
+pub(super) struct Raw {
+    pub(super) name: &'static str,
+    pub(super) layout: Layout,
+    pub(super) shape: Architecture,
+    pub(super) bytes: Vec<u8>,
+    companion: bool,
+}
+
+/// Name of a layout, the layout with its changes, and an architecture.
+type Taken = (&'static str, Layout, Architecture);
+
+pub(super) fn layouts(more: &[&'static str]) -> PossibleValuesParser {
+    let known = LAYOUTS.iter().map(|layout| PossibleValue::new(layout.name).help(layout.about));
+    PossibleValuesParser::new(more.iter().copied().map(PossibleValue::new).chain(known))
+}
+
+impl RawArgs {
+    /// Reads a network, and says as what raw weights are taken; `units` change their layout.
+    pub(super) fn read(&self, path: &Path, units: Option<&Units>, ui: &Ui) -> Result<Read> {
+        match self.open(path, units, ui)? {
+            Opened::Whole(read) => Ok(read),
+            Opened::Raw(raw) => raw.read(path, ui),
+        }
+    }
+
+    pub(super) fn open(&self, path: &Path, units: Option<&Units>, ui: &Ui) -> Result<Opened> {
+        let fault = |reason: String| Error::data(path, reason);
+        if let Some(read) = embedded(path)? {
+            return self.whole(path, read);
+        }
+        let companion = patzer_io::verify_companion(path)?;
+        let bytes = patzer_io::read(path, patzer_io::Limit::NETWORK)?;
+        if file::has_magic(&bytes) {
+            let network = Network::parse(&bytes).map_err(|error| fault(error.to_string()))?;
+            return self.whole(path, Read::whole(network, bytes.len()));
+        }
+        if bytes.is_empty() {
+            return Err(fault("is empty".into()));
+        }
+        if let Some(other) = other_format(&bytes) {
+            return Err(fault(format!("is {other}")));
+        }
+        let (name, layout, shape) = match &self.recipe {
+            None => self.by_layout(path, &bytes, units, ui)?,
+            Some(recipe) => self.by_recipe(recipe, path, &bytes, units, ui)?,
+        };
+        Ok(Opened::Raw(Raw { name, layout, shape, bytes, companion }))
+    }
+
+    /// A network that says what it is.
+    fn whole(&self, path: &Path, read: Read) -> Result<Opened> {
+        if self.from.is_some() {
+            return Err(Error::data(path, "has a header, which says all that --from would"));
+        }
+        match self.hidden {
+            Some(hidden) if hidden != read.network.hidden() => Err(other_hidden(path, &read.network, hidden)),
+            _ => Ok(Opened::Whole(read)),
+        }
+    }
+
+    /// Finds the layout's architecture by the size of raw weights, and says both.
+    fn by_layout(&self, path: &Path, bytes: &[u8], units: Option<&Units>, ui: &Ui) -> Result<Taken> {
+        let named = self.named()?;
+        let layout = changed(named, units, &(named.architecture)())?;
+        let (shape, how) = match (&self.from, units) {
+            (None, None) => (plain(path, bytes, self.hidden)?, "by its size".to_string()),
+            _ => {
+                let shape = of_size(path, bytes, &layout, named, self.hidden)?;
+                (shape, format!("by its size and the layout {}", named.name))
+            }
+        };
+        let other = "--from names another layout, --recipe another architecture";
+        ui.note(super::taken_as(path, &shape, &how, other));
+        Ok((named.name, layout, shape))
+    }
+
+    /// Takes a recipe's architecture, and says the hidden size and the layout that were not given.
+    fn by_recipe(
+        &self,
+        recipe: &str,
+        path: &Path,
+        bytes: &[u8],
+        units: Option<&Units>,
+        ui: &Ui,
+    ) -> Result<Taken> {
+        let named = self.named()?;
+        let recipe = train::Settings::load(recipe)?.with(&self.set)?.architecture();
+        let layout = changed(named, units, &recipe)?;
+        let shape = self.sized(&recipe, &layout, bytes);
+        if shape.hidden != recipe.hidden && self.hidden.is_none() {
+            let other = "--hidden names another number of neurons";
+            ui.note(super::taken_as(path, &shape, "by its size", other));
+        }
+        if self.from.is_some() || !differ(&shape) {
+            return Ok((named.name, layout, shape));
+        }
+        // A file of bullet has the same size, but another padding.
+        let bullet = NamedLayout::find("bullet").unwrap_or(named);
+        let of_bullet = changed(bullet, units, &recipe)?;
+        let path = path.display();
+        if of_bullet.ends_as_of_bullet(&shape, bytes) {
+            ui.note(format!(
+                "{path}: taken in the layout bullet by its padding; bullet-columns differs, which --from names"
+            ));
+            return Ok((bullet.name, of_bullet, shape));
+        }
+        ui.note(format!(
+            "{path}: taken in the layout patzer; bullet and bullet-columns differ, which --from names"
+        ));
+        Ok((named.name, layout, shape))
+    }
+
+    fn named(&self) -> Result<&'static NamedLayout> {
+        let name = self.from.as_deref().unwrap_or("patzer");
+        NamedLayout::find(name).ok_or_else(|| Error::usage(format!("--from {name}: no such layout")))
+    }
+
+    /// The recipe's architecture with the hidden size of --hidden or --set, or that of a file of these bytes.
+    fn sized(&self, recipe: &Architecture, layout: &Layout, bytes: &[u8]) -> Architecture {
+        let set = |change: &String| change.split_once('=').is_some_and(|(key, _)| key.trim() == "hidden");
+        let is_set = self.set.iter().any(set);
+        let by_size = || layout.hidden(recipe, bytes).filter(|_| !is_set);
+        let hidden = self.hidden.or_else(by_size).unwrap_or(recipe.hidden);
+        Architecture { hidden, ..recipe.clone() }
+    }
+}
+
+impl Raw {
+    fn read(self, path: &Path, ui: &Ui) -> Result<Read> {
+        let read = self.layout.read(&self.shape, &self.bytes, converted_from(path));
+        let read = read.map_err(|error| {
+            let sized = self.layout.hidden(&self.shape, &self.bytes).is_some();
+            let mixed = !sized && !self.shape.layers.is_empty() && self.layout.dtype != Dtype::F32;
+            Error::data(path, format!("{error}{}", if mixed { MIXED } else { "" }))
+        })?;
+        if read.rounded > 0 {
+            ui.note(format!("{}: {} numbers rounded to a network's units", path.display(), read.rounded));
+        }
+        Ok(Read {
+            network: read.content,
+            format: Format::Raw,
+            bytes: self.bytes.len(),
+            checksum: Checksum::raw(self.companion),
+            layout: Some((self.name, self.layout)),
+        })
+    }
+}
+
+/// Whether layouts `patzer`, `bullet` and `bullet-columns` have the numbers of an architecture in another order.
+fn differ(shape: &Architecture) -> bool {
+    !shape.wdl_head && (!shape.layers.is_empty() || shape.output_buckets > 1)
+}
+
+fn changed(named: &NamedLayout, units: Option<&Units>, shape: &Architecture) -> Result<Layout> {
+    let layout = (named.layout)();
+    units.map_or(Ok(layout.clone()), |units| units.change(layout, shape.output_buckets))
+}
+
+/// The built-in network, if a path names it.
+fn embedded(path: &Path) -> Result<Option<Read>> {
+    match path.to_str().and_then(Evaluation::embedded) {
+        Some(Evaluation::Nnue(network)) => {
+            let bytes = network.to_bytes().len();
+            Ok(Some(Read::whole((*network).clone(), bytes)))
+        }
+        Some(_) => Err(Error::data(path, "is no network")),
+        None => Ok(None),
+    }
+}
+
+fn other_hidden(path: &Path, network: &Network, hidden: usize) -> Error {
+    Error::data(path, format!("has {} neurons, not the {hidden} of --hidden", network.hidden()))
+}
+
+/// Formats of other programs that a size alone would take for weights.
+fn other_format(bytes: &[u8]) -> Option<&'static str> {
+    const STOCKFISH: u32 = 0x7AF3_2F20;
+    match bytes.first_chunk()? {
+        b"BINP" => Some("a binpack of positions, not a network"),
+        magic if *magic == STOCKFISH.to_le_bytes() => {
+            Some("a network of Stockfish, which patzer does not read")
+        }
+        _ => None,
+    }
+}
+
+/// The plain architecture that a file's size says.
+fn plain(path: &Path, bytes: &[u8], hidden: Option<usize>) -> Result<Architecture> {
+    let network = Network::from_body(bytes, About::default())
+        .map_err(|error| Error::data(path, format!("{error}{}", others(bytes))))?;
+    match hidden {
+        Some(hidden) if hidden != network.hidden() => Err(other_hidden(path, &network, hidden)),
+        _ => Ok(network.architecture().clone()),
+    }
+}
+
+/// A layout's own architecture, with the hidden size that a file's size says unless it is given.
+fn of_size(
+    path: &Path,
+    bytes: &[u8],
+    layout: &Layout,
+    named: &NamedLayout,
+    hidden: Option<usize>,
+) -> Result<Architecture> {
+    let shape = (named.architecture)();
+    if let Some(hidden) = hidden.or_else(|| layout.hidden(&shape, bytes)) {
+        return Ok(Architecture { hidden, ..shape });
+    }
+    let shape = shape.to_string().replacen("->1)", "->N)", 1);
+    let NamedLayout { name, about, .. } = named;
+    Err(Error::data(
+        path,
+        format!(
+            "its {} bytes are not the size of any {shape} network in the layout {name} ({about}){}{}",
+            bytes.len(),
+            others(bytes),
+            if name.starts_with("bullet") { MIXED } else { "" }
+        ),
+    ))
+}
+
+/// Files of bullet with a number type for each layer.
+const MIXED: &str = "; later layers in floats or other bits than the first, as in bullet's multi-layer example, are read \
+                     from its raw.bin, --from bullet-raw";
+
+/// What else raw weights may be by their size.
+fn others(bytes: &[u8]) -> String {
+    let fits = |named: &&NamedLayout| (named.layout)().hidden(&(named.architecture)(), bytes).is_some();
+    let names: Vec<&str> = LAYOUTS.iter().filter(fits).map(|named| named.name).collect();
+    match names.is_empty() {
+        true => "; `net convert` reads no such size, unless --recipe names another architecture".to_string(),
+        false => format!("; `net convert` reads this size --from {}", names.join(", ")),
+    }
+}
+
+pub(super) fn converted_from(path: &Path) -> About {
+    let name = path.file_name().map_or_else(|| "-".into(), |name| name.to_string_lossy());
+    About { description: format!("converted from {name}"), training: String::new() }
+}

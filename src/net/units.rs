@@ -1,0 +1,115 @@
+//! Changes of a named layout: units, number type, order and padding.
+
+use clap::{Args, ValueEnum};
+
+use crate::{Error, Result};
+use patzer_eval::nnue::layout::{Dtype, Layout, Padding};
+
+/// What a layout has otherwise than its name says.
+#[derive(Debug, Args)]
+pub(super) struct Units {
+    /// Units of feature weights: an activation of 1 [default: the layout's, 255]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=32_767))]
+    qa: Option<i32>,
+
+    /// Units of later weights [default: the layout's, 64]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=32_767))]
+    qb: Option<i32>,
+
+    /// Centipawns of an output of 1 [default: the layout's, 400]
+    #[arg(long, value_name = "CP", value_parser = clap::value_parser!(i32).range(1..=100_000))]
+    scale: Option<i32>,
+
+    /// Number type of raw weights; biases of i8 have 16 bits [default: the layout's]
+    #[arg(long, value_name = "TYPE")]
+    dtype: Option<Number>,
+
+    /// Matrices that the file has by columns, beside the layout's
+    #[arg(long, value_name = "WHICH", value_delimiter = ',')]
+    transpose: Vec<Matrix>,
+
+    /// The output bucket at each place of the file, such as 3,2,1,0, or reversed
+    #[arg(long, value_name = "ORDER")]
+    bucket_order: Option<String>,
+
+    /// What fills the file up to a multiple of 64 bytes [default: the layout's]
+    #[arg(long, value_name = "WITH")]
+    pad: Option<Fill>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Number {
+    I8,
+    I16,
+    /// Later weights of 8 bits, all else of 16
+    I16I8,
+    F32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+// The brackets are an order of weights, not links.
+#[allow(rustdoc::broken_intra_doc_links)]
+enum Matrix {
+    /// Feature weights as [hidden][feature]
+    Features,
+    /// Later weights as [input][output]
+    Outputs,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Fill {
+    None,
+    Zeros,
+    /// The word, as the trainer does
+    Bullet,
+}
+
+impl Units {
+    pub(super) fn is_empty(&self) -> bool {
+        let Units { qa, qb, scale, dtype, transpose, bucket_order, pad } = self;
+        let units = [qa, qb, scale].into_iter().all(Option::is_none);
+        units && dtype.is_none() && transpose.is_empty() && bucket_order.is_none() && pad.is_none()
+    }
+
+    fn quantisation(&self) -> Option<&'static str> {
+        self.qa.map(|_| "--qa").or(self.qb.map(|_| "--qb"))
+    }
+
+    pub(super) fn change(&self, mut layout: Layout, buckets: usize) -> Result<Layout> {
+        layout.qa = self.qa.unwrap_or(layout.qa);
+        layout.qb = self.qb.unwrap_or(layout.qb);
+        layout.scale = self.scale.unwrap_or(layout.scale);
+        layout.dtype = match self.dtype {
+            None => layout.dtype,
+            Some(Number::I8) => Dtype::I8,
+            Some(Number::I16) => Dtype::I16,
+            Some(Number::I16I8) => Dtype::I16I8,
+            Some(Number::F32) => Dtype::F32,
+        };
+        if let Some(flag) = self.quantisation().filter(|_| layout.dtype == Dtype::F32) {
+            return Err(Error::usage(format!(
+                "{flag}: floats are not quantised; --scale is their only unit"
+            )));
+        }
+        layout.columns_of_features |= self.transpose.contains(&Matrix::Features);
+        layout.columns_of_outputs |= self.transpose.contains(&Matrix::Outputs);
+        layout.padding = match self.pad {
+            None => layout.padding,
+            Some(Fill::None) => Padding::None,
+            Some(Fill::Zeros) => Padding::Zeros,
+            Some(Fill::Bullet) => Padding::Bullet,
+        };
+        match self.bucket_order.as_deref() {
+            None => {}
+            Some("reversed") => layout.buckets = (0..buckets).rev().collect(),
+            Some(text) => {
+                let places: std::result::Result<Vec<usize>, _> =
+                    text.split(',').map(|place| place.trim().parse()).collect();
+                layout.buckets = places.map_err(|_| {
+                    Error::usage(format!("--bucket-order {text}: numbers such as 3,2,1,0, or reversed"))
+                })?;
+            }
+        }
+        Ok(layout)
+    }
+}
