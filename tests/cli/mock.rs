@@ -256,6 +256,10 @@ impl Engine {
             "white" => say(&format!("evaluation: {white}")),
             "pawns" => say(&format!("NNUE evaluation   {:+.2} (white side)", f64::from(white) / 100.0)),
             "other scale" => say(&format!("eval {}", value * 3 / 2)),
+            "clock" => say(&format!("eval {}", value * (200 - position.halfmoves() as i32) / 200)),
+            "material" => {
+                say(&format!("eval {}", value * (28 + position.board().occupied().count() as i32) / 60))
+            }
             "noise" => say(&format!("eval {}", value + (self.line.as_ref().unwrap().key() % 1000) as i32)),
             "words" => say("I think that White is better"),
             "nothing" => {}

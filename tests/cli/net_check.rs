@@ -54,6 +54,8 @@ fn a_difference_is_named_with_what_explains_it() {
         ("one king bucket", "bucket: the king bucket is always 0 (300 of 300"),
         ("reversed", "bucket: output buckets count in the reverse order (300 of 300"),
         ("other scale", "scale: values are 1.5"),
+        ("clock", "clock: values fall with the halfmove clock: the network's times about (19"),
+        ("material", "none: neither perspective"),
         ("noise", "none: neither perspective"),
     ] {
         let (code, text, errors) = check(folder.path(), reading, &[]);

@@ -15,7 +15,7 @@ use patzer_io::number::grouped;
 /// What gives the engine's values.
 #[derive(Debug, Clone, Serialize)]
 pub struct Explanation {
-    /// `perspective`, `bucket`, `mirroring`, `scale` or `rounding`.
+    /// `perspective`, `bucket`, `mirroring`, `scale`, `clock` or `rounding`.
     cause: &'static str,
     what: String,
     /// Positions that it explains.
@@ -120,12 +120,21 @@ pub fn explain(
         let what = format!("values are {factor:.3} times the network's: scale {scale:.0}, not {SCALE}");
         add("scale", what, agree);
     }
+    if let Some(damping) = Damping::of(compared) {
+        let slack = f64::from(tolerance) + 1.0 + damping.factor.abs();
+        let agree = compared.iter().filter(|one| damping.beyond(one).abs() <= slack).count();
+        add("clock", damping.to_string(), agree);
+    }
     // Of equal ones the first, which is the simplest.
     let best = found.into_iter().rev().max_by_key(|explanation| explanation.agree)?;
     if best.agree as f64 >= ENOUGH * of as f64 { Some(best) } else { rounded(compared) }
 }
 
 impl Compared {
+    fn clock(&self) -> f64 {
+        self.position.halfmoves().into()
+    }
+
     /// The engine's value beyond the network's times a factor.
     fn beyond(&self, factor: f64) -> f64 {
         f64::from(self.engine) - factor * f64::from(self.network)
@@ -140,6 +149,45 @@ fn factor(compared: &[Compared]) -> Option<f64> {
     (factor.is_finite() && factor.abs() > 0.01).then_some(factor)
 }
 
+/// A factor of the values that falls with the halfmove clock: factor + slope · clock.
+struct Damping {
+    factor: f64,
+    slope: f64,
+}
+
+impl Damping {
+    /// The factor and the slope by least squares, where the clock matters.
+    fn of(compared: &[Compared]) -> Option<Damping> {
+        let sum = |of: &dyn Fn(f64, f64, f64) -> f64| {
+            let terms = compared.iter().map(|one| of(one.network.into(), one.engine.into(), one.clock()));
+            terms.sum::<f64>()
+        };
+        let [n0, n1, n2] =
+            [0, 1, 2].map(|power| sum(&|network, _, clock| network * network * clock.powi(power)));
+        let [e0, e1] =
+            [0, 1].map(|power| sum(&|network, engine, clock| network * engine * clock.powi(power)));
+        let determinant = n0 * n2 - n1 * n1;
+        let (factor, slope) = ((e0 * n2 - e1 * n1) / determinant, (e1 * n0 - e0 * n1) / determinant);
+        let matters = slope.is_finite() && slope < 0.0 && factor > 0.01 && -factor / slope < 2000.0;
+        matters.then_some(Damping { factor, slope })
+    }
+
+    fn beyond(&self, one: &Compared) -> f64 {
+        one.beyond(self.factor + self.slope * one.clock())
+    }
+}
+
+impl fmt::Display for Damping {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = -self.factor / self.slope;
+        write!(
+            f,
+            "values fall with the halfmove clock: the network's times about ({end:.0} - clock) / {end:.0}"
+        )?;
+        if (self.factor - 1.0).abs() > 0.005 { write!(f, ", times {:.3}", self.factor) } else { Ok(()) }
+    }
+}
+
 /// Explains values that have one factor but for small differences everywhere, as the rounding of weights makes them: where
 /// weights were converted to other units, such as another scale's.
 fn rounded(compared: &[Compared]) -> Option<Explanation> {
@@ -151,6 +199,11 @@ fn rounded(compared: &[Compared]) -> Option<Explanation> {
     let typical = off / (compared.len() as f64).sqrt();
     // Halving the weights of a network leaves 3 %; a fault in few positions leaves outliers.
     if off > 0.05 * all || largest > OUTLIER * typical {
+        return None;
+    }
+    // Rounding of weights moves nearly all values: where many are exact, something else moves the rest.
+    let exact = compared.iter().filter(|one| one.engine == one.network).count() as f64;
+    if exact > compared.len() as f64 * (0.1 + 2.0 * (0.4 / typical).min(1.0)) {
         return None;
     }
     let agree = compared.iter().filter(|one| one.beyond(factor).abs() <= 3.0 * typical).count();
