@@ -212,7 +212,9 @@ fn presets_leave_what_their_source_says() {
     assert_eq!(left(SCORED, &["texel"], &[]), [0, 1, 4, 5]);
     assert_eq!(left(CHECK, &["smart-fen-skipping"], &[]), [0, 1, 2, 3, 4, 5, 8, 9]);
     // Move 30 is ply 58; move 9 is ply 16.
-    assert_eq!(left(LATE, &["bullet"], &[]), [0, 1]);
+    let scored = LATE.replace("h6", "h6 {+0.30/10 1s}").replace("a3", "a3 {-0.20/12 1s}");
+    assert_eq!(left(&scored, &["bullet"], &[]), [0, 1]);
+    assert_eq!(left(LATE, &["bullet"], &[]), [0u16; 0], "no score is 32002 to bullet");
     assert_eq!(left(SCORED, &["viriformat"], &[]), [0u16; 0]);
     assert_eq!(left(LATE, &["stockfish"], &[]), [0u16; 0], "without scores nothing stays");
 }
