@@ -286,3 +286,15 @@ fn the_pages_have_the_tables_of_the_code() {
         assert!(std::fs::read_to_string(&path).unwrap() == new, "{page} differs: run with UPDATE=1");
     }
 }
+
+#[test]
+fn a_list_of_fens_is_read_under_its_first_line_whatever_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let fens =
+        "fen\nrnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1\n4k3/8/8/8/8/8/8/4K2R w K - 3 40\n";
+    for name in ["list.epd", "list.fen", "list.txt", "list.csv"] {
+        std::fs::write(folder.path().join(name), fens).unwrap();
+        done(folder.path(), &format!("data convert {name} -o x.parquet"));
+        assert_eq!(positions(&folder.path().join("x.parquet")).len(), 2, "{name}");
+    }
+}

@@ -21,7 +21,7 @@ use patzer_io::error::{Error, Result};
 pub fn recognise(head: &[u8]) -> bool {
     let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-    line.contains(&b',') && line.split(|b| *b == b',').any(|name| name.trim_ascii() == b"fen")
+    line.split(|b| *b == b',').any(|name| name.trim_ascii() == b"fen")
 }
 
 pub struct Reader {
