@@ -298,3 +298,18 @@ fn a_list_of_fens_is_read_under_its_first_line_whatever_its_name() {
         assert_eq!(positions(&folder.path().join("x.parquet")).len(), 2, "{name}");
     }
 }
+
+#[test]
+fn a_table_of_ones_and_zeros_says_what_zero_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    let write = |name: &str, text: String| std::fs::write(folder.path().join(name), text).unwrap();
+    write("x.csv", format!("fen,score,result\n{fen},120,1\n{fen},-120,0\n"));
+    let row = |result: i32| format!("{{\"fen\":\"{fen}\",\"score\":0,\"result\":{result}}}\n");
+    write("x.jsonl", row(1) + &row(0));
+    for name in ["x.csv", "x.jsonl"] {
+        let output = patzer(folder.path(), &["data", "convert", name, "-o", "x.epd"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && said.contains("0 is read as a draw"), "{name}: {said}");
+    }
+}

@@ -55,6 +55,7 @@ fn read_error(path: &std::path::Path, error: &csv::Error) -> Error {
 impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         if !self.lines.read_byte_record(&mut self.line).map_err(|e| read_error(&self.path, &e))? {
+            self.table.end(&self.path);
             return Ok(false);
         }
         let (place, line) = (&self.place, &self.line);

@@ -120,6 +120,7 @@ fn deepest(evaluations: &Value) -> std::result::Result<Map<String, Value>, LineE
 impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         if !std::mem::take(&mut self.waits) && !self.input.line(&mut self.line)? {
+            self.table.end(self.input.path());
             return Ok(false);
         }
         if !self.line.is_empty() {

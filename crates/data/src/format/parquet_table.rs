@@ -132,6 +132,7 @@ impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         while self.left == 0 {
             if !self.next_group()? {
+                self.table.end(self.file.path());
                 return Ok(false);
             }
         }

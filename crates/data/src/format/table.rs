@@ -130,6 +130,9 @@ enum Scale {
 #[derive(Debug, Default)]
 pub struct Table {
     scale: Option<Scale>,
+    /// Whether results of a win and of a loss were seen as whole numbers, 1 and -1.
+    won: bool,
+    lost: bool,
     rows: u32,
 }
 
@@ -211,6 +214,14 @@ impl Table {
         Ok(record)
     }
 
+    /// Says after the last row that zeros among its results count as draws, where ones and zeros alone leave it open.
+    pub fn end(&self, path: &Path) {
+        if self.scale == Some(Scale::Signed) && self.won && !self.lost {
+            let text = "results are 1 and 0, none is -1: 0 is read as a draw; write losses as -1, or results as 1.0, 0.5, 0.0";
+            notices::add(path, text.into());
+        }
+    }
+
     fn result(&mut self, text: &str) -> std::result::Result<i8, LineError> {
         let (result, scale) = match text {
             "1-0" => (1, None),
@@ -235,6 +246,8 @@ impl Table {
             )),
             _ => {
                 self.scale = self.scale.or(scale);
+                self.won |= text == "1";
+                self.lost |= text == "-1";
                 Ok(result)
             }
         }
@@ -333,6 +346,28 @@ mod tests {
         assert_eq!(read(&["1-0", "1/2-1/2", "0-1"]).unwrap(), [1, 0, -1]);
         assert!(read(&["1", "0.5", "0"]).is_err());
         assert!(read(&["2"]).is_err());
+    }
+
+    #[test]
+    fn zeros_that_may_be_losses_are_said_to_be_draws() {
+        let said = |name: &str, texts: &[&str]| {
+            let mut table = Table::default();
+            texts.iter().for_each(|text| assert!(table.result(text).is_ok(), "{text}"));
+            table.end(Path::new(name));
+            notices::take()
+                .into_iter()
+                .any(|(path, text)| path == Path::new(name) && text.contains("read as a draw"))
+        };
+        assert!(said("ones and zeros", &["1", "0", "1"]));
+        for (name, texts) in [
+            ("signed", &["1", "0", "-1"][..]),
+            ("unit", &["1", "0.5", "0.0"]),
+            ("decimal", &["1.0", "0.0"]),
+            ("wins", &["1", "1"]),
+            ("draws", &["0", "0"]),
+        ] {
+            assert!(!said(name, texts), "{name}");
+        }
     }
 
     #[test]
