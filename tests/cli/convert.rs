@@ -313,3 +313,21 @@ fn a_table_of_ones_and_zeros_says_what_zero_is() {
         assert!(output.status.success() && said.contains("0 is read as a draw"), "{name}: {said}");
     }
 }
+
+#[test]
+fn results_between_win_draw_and_loss_stay_in_a_dataset() {
+    let folder = tempfile::tempdir().unwrap();
+    let fen = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
+    let lines = format!("{fen} [0.900]\n{fen} | 655.0 | 0.25\n{fen};1.0\n");
+    std::fs::write(folder.path().join("x.epd"), lines).unwrap();
+    done(folder.path(), "data convert x.epd -o x.parquet");
+    let read = positions(&folder.path().join("x.parquet"));
+    let results: Vec<f32> = read.iter().map(|record| (record.outcome() + 1.0) / 2.0).collect();
+    assert_eq!(results, [0.9, 0.25, 1.0]);
+    assert_eq!(read[1].score, Some(655));
+    // With and without filters a fit takes the same lines.
+    for filter in ["", "--filter piece_count"] {
+        let line = format!("tune x.epd --no-resolve --strict --epochs 1 --validation 0 --k 1 {filter}");
+        done(folder.path(), &line);
+    }
+}

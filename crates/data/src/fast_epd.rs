@@ -1,9 +1,12 @@
 //! Fast reader of EPD with results: a FEN, then `c9 "1-0";`, `"1-0"`, `[0.5]` or `| score | 1.0`. Reads only pieces, side
-//! to move, counters, result and score; legality is not checked, which would take longer than everything else.
+//! to move, counters, result and score. [`legality`] checks what a position without castling rights and en passant says.
 
 use shakmaty::Color;
 
+use crate::Record;
+use crate::format::epd::{self, NO_SCORE};
 use crate::format::operations::{self, Operations};
+use crate::format::{UNKNOWN, legality};
 use patzer_chess::PackedBoard;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,6 +23,23 @@ pub struct EpdPosition {
     pub score: Option<f32>,
 }
 
+impl EpdPosition {
+    /// What tuning needs of the position.
+    pub fn record(&self) -> Record {
+        let EpdPosition { board, turn, halfmove, ply, .. } = *self;
+        let score = self.score.map(|white| turn.fold_wb(white, -white).clamp(-32_000.0, 32_000.0) as i16);
+        let (result, mean) = epd::of_outcome(self.result * 2.0 - 1.0);
+        Record { board, turn, halfmove, ply, result, score, mean, ..UNKNOWN }
+    }
+}
+
+/// Reads a line as a record, and its result from 0 to 1.
+pub fn record(line: &[u8]) -> Result<(Record, f32), &'static str> {
+    let line = parse(line)?;
+    let record = line.record();
+    legality::fault(&record).map_or(Ok((record, line.result)), Err)
+}
+
 pub fn parse(line: &[u8]) -> Result<EpdPosition, &'static str> {
     let line = line.trim_ascii();
     let (board, rest) = board(line)?;
@@ -29,7 +49,7 @@ pub fn parse(line: &[u8]) -> Result<EpdPosition, &'static str> {
         b'b' => Color::Black,
         _ => return Err("the side to move is neither w nor b"),
     };
-    let (result, score) = outcome(rest).ok_or("no result after the position")?;
+    let (result, score) = outcome(rest)?;
     let operations = if rest.contains(&b';') { operations(rest)? } else { Operations::default() };
     let score = score.or(operations.score.map(|score| turn.fold_wb(score, -score).into()));
     let [halfmove, fullmove] = counters(rest);
@@ -134,45 +154,41 @@ fn packed(occupied: u64, squares: &[u8; 64]) -> PackedBoard {
     PackedBoard(bytes)
 }
 
-fn outcome(rest: &[u8]) -> Option<(f32, Option<f32>)> {
+const NO_RESULT: &str = "no result after the position";
+
+fn outcome(rest: &[u8]) -> Result<(f32, Option<f32>), &'static str> {
     // Castling and en passant fields contain none of these marks.
     let mark = rest.iter().position(|byte| matches!(byte, b'"' | b'[' | b'|'));
     let Some(mark) = mark else {
-        let last = rest.rsplit(|byte| byte.is_ascii_whitespace()).next()?;
-        // The clocks of a FEN are whole numbers, so a bare result needs `-` or `.`.
-        return (last.contains(&b'-') || last.contains(&b'.'))
-            .then(|| result(last))
-            .flatten()
-            .map(|result| (result, None));
+        return bare(rest).map(|result| (result, None)).ok_or(NO_RESULT);
     };
     let inside = &rest[mark + 1..];
-    match rest[mark] {
-        b'"' | b'[' => operations::result(rest, result).map(|result| (result, None)),
-        _ => {
-            let mut fields = inside.split(|byte| *byte == b'|');
-            let first = fields.next()?;
-            match fields.next() {
-                Some(second) => Some((result(second)?, Some(number(first)?))),
-                None => result(first).map(|result| (result, None)),
-            }
-        }
+    if rest[mark] != b'|' {
+        return operations::result(rest, epd::result).map(|result| (result, None)).ok_or(NO_RESULT);
     }
+    let text = std::str::from_utf8(inside).map_err(|_| NO_RESULT)?;
+    let (score, result) = text.split_once('|').map_or((None, text), |(score, result)| (Some(score), result));
+    let score = score.map(|score| epd::whole(score.as_bytes()).ok_or(NO_SCORE)).transpose()?;
+    Ok((epd::result_of(result).ok_or(NO_RESULT)?, score.map(f32::from)))
 }
 
-/// A result in chess notation or as a number from 0 to 1.
-fn result(text: &[u8]) -> Option<f32> {
-    match text.trim_ascii() {
-        b"1-0" | b"1" | b"1.0" => Some(1.0),
-        b"0-1" | b"0" | b"0.0" => Some(0.0),
-        b"1/2-1/2" | b"1/2" | b"0.5" => Some(0.5),
-        other => {
-            number(other.strip_suffix(b";").unwrap_or(other)).filter(|value| (0.0..=1.0).contains(value))
-        }
-    }
-}
-
-fn number(text: &[u8]) -> Option<f32> {
-    std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok().filter(|value: &f32| value.is_finite())
+/// A result without marks, which is all that follows the fields of the FEN, perhaps after a comma or a semicolon.
+fn bare(rest: &[u8]) -> Option<f32> {
+    let text = rest.trim_ascii_end();
+    let text = text.strip_suffix(b";").unwrap_or(text).trim_ascii_end();
+    let separates = |byte: &u8| byte.is_ascii_whitespace() || matches!(byte, b';' | b',');
+    let start = text.iter().rposition(separates)? + 1;
+    let (before, last) = text.split_at(start);
+    let fields = before.trim_ascii_end();
+    let (fields, marked) = match fields.strip_suffix(b";").or(fields.strip_suffix(b",")) {
+        Some(fields) => (fields, true),
+        None => (fields, false),
+    };
+    let mut counters = fields.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty()).skip(2);
+    let counted = counters.by_ref().take(2).filter(|field| field.iter().all(u8::is_ascii_digit)).count();
+    // A whole number may be a clock of the FEN instead.
+    let number = marked || counted == 2 || last.iter().any(|byte| matches!(byte, b'-' | b'.' | b'/'));
+    (number && counters.next().is_none()).then(|| epd::result(last)).flatten()
 }
 
 #[cfg(test)]
@@ -204,6 +220,19 @@ mod tests {
             (" | 25 | 1.0", 1.0, Some(25.0)),
             (" 9 c9 \"1-0\"; hmvc 4; fmvn 30;", 1.0, None),
             (" c9 \"0-1\"; ce -34; acd 9", 0.0, Some(34.0)),
+            // Results between, and scores with a decimal point, as other tuners write them.
+            (" [0.73]", 0.73, None),
+            (" [0.900]", 0.9, None),
+            (" | 655 | 0.90", 0.9, Some(655.0)),
+            (" | 655.0 | [1.0]", 1.0, Some(655.0)),
+            (" 0 1 0.25", 0.25, None),
+            (" 0 1 1/2-1/2", 0.5, None),
+            (" 0 1 1/2", 0.5, None),
+            (" 0 1 1", 1.0, None),
+            (";1.0", 1.0, None),
+            (" 0 1;1", 1.0, None),
+            (" 0 1, 1/2-1/2;", 0.5, None),
+            (" | 1.0", 1.0, None),
         ] {
             let text = format!("{FEN}{dialect}");
             let line = parse(text.as_bytes()).unwrap();
@@ -212,11 +241,10 @@ mod tests {
             assert_eq!((line.halfmove, line.ply), (truth.halfmove, truth.ply), "{text}");
             assert_eq!((line.turn, line.result, line.score), (truth.turn, result, score), "{text}");
             assert_eq!(line.score, truth.score.map(|score| f32::from(truth.turn.fold_wb(score, -score))));
-            assert_eq!(f32::from(truth.result + 1) / 2.0, result);
+            assert_eq!((truth.outcome() + 1.0) / 2.0, result, "{text}");
+            let (record, of_line) = record(text.as_bytes()).unwrap();
+            assert_eq!((record.mean, of_line), (truth.mean, result), "{text}");
         }
-        // Results between, as other tuners write them.
-        assert_eq!(parse(format!("{FEN} [0.73]").as_bytes()).unwrap().result, 0.73);
-        assert_eq!(parse(format!("{FEN} 0 1 1/2-1/2").as_bytes()).unwrap().result, 0.5);
     }
 
     #[test]
@@ -235,8 +263,15 @@ mod tests {
             ("4k3/8/8/8/8/8/8/4K3 w - - c0 \"1\"; c9 \"*\";", "no result"),
             ("4k3/8/8/8/8/8/8/4K3 w - - [1.0", "no result"),
             ("4k3/8/8/8/8/8/8/4K3 w - - ce 1.5; c9 \"1-0\";", "not a number in range"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - | 35.7 | 1.0", "not a whole number of centipawns"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - | 40000 | 1.0", "not a whole number of centipawns"),
+            ("4k3/8/8/8/8/8/8/4K3 w - - 0 1 ce 0.5;", "no result"),
+            ("P3k3/8/8/8/8/8/8/4K3 w - - [1.0]", "a pawn on the first or last rank"),
+            ("4k3/8/8/8/8/8/8/p3K3 w - - [1.0]", "a pawn on the first or last rank"),
+            ("4k3/8/8/8/8/8/8/4R1K1 w - - [1.0]", "the side that has moved is in check"),
         ] {
-            assert!(parse(text.as_bytes()).unwrap_err().contains(reason), "{text}");
+            assert!(record(text.as_bytes()).unwrap_err().contains(reason), "{text}");
+            assert!(epd::decode(text).is_err(), "{text}");
         }
     }
 }

@@ -9,7 +9,7 @@ use super::fen::LineError;
 use super::operations::{self, Operations};
 use super::stream::Input;
 use super::{fen, replay};
-use crate::{Record, notices};
+use crate::{MeanResult, Record, notices};
 use patzer_io::error::Result;
 
 /// Notation of the result.
@@ -31,11 +31,17 @@ pub struct Reader {
     game: u32,
     /// Whether it was said that numbers after results are not read.
     said: bool,
+    /// Whether the first lines have results between win, draw and loss.
+    means: bool,
 }
 
 impl Reader {
     pub fn new(input: Input) -> Reader {
-        Reader { input, line: Vec::new(), game: 0, said: false }
+        let between = |line: &[u8]| {
+            std::str::from_utf8(line).is_ok_and(|line| decode(line).is_ok_and(|record| record.mean.is_some()))
+        };
+        let means = input.head().split(|byte| *byte == b'\n').any(between);
+        Reader { input, line: Vec::new(), game: 0, said: false, means }
     }
 }
 
@@ -55,10 +61,18 @@ impl PositionReader for Reader {
                 let text = format!("the numbers after results, such as {number}, are not read; {way}");
                 notices::add(self.input.path(), text);
             }
+            if record.mean.is_some() && !self.means {
+                let text = "the first lines have no results between win, draw and loss, so a dataset keeps the nearest";
+                notices::add(self.input.path(), text.into());
+            }
             records.push(Record { game: self.game, ..record });
             self.game = self.game.wrapping_add(1);
         }
         Ok(true)
+    }
+
+    fn means(&self) -> bool {
+        self.means
     }
 }
 
@@ -89,13 +103,23 @@ pub fn decode(text: &str) -> std::result::Result<Record, LineError> {
     let fields = text[..text.len() - rest.len()].split_ascii_whitespace().count();
     operations.set_counters(&mut record, fields);
     replay::annotate(&mut record, &position, None, score.or(operations.score));
-    Ok(Record { result, depth: operations.depth, ..record })
+    let (result, mean) = of_outcome(result * 2.0 - 1.0);
+    Ok(Record { result, mean, depth: operations.depth, ..record })
+}
+
+/// The nearest result of a game, and one between win, draw and loss as the mean of a million.
+pub fn of_outcome(outcome: f32) -> (i8, Option<MeanResult>) {
+    const COUNT: u32 = 1_000_000;
+    let sum = (outcome * COUNT as f32).round() as i32;
+    let mean = (outcome.fract() != 0.0).then_some(MeanResult { count: COUNT, sum });
+    (outcome.round() as i8, mean)
 }
 
 const NO_RESULT: &str = "no result; c9 \"1-0\"; or \"1-0\" or [1.0] or | score | 1.0 follows the FEN (without results, \
                          read the FENs as CSV, with `fen` as the first line)";
 
-const NO_SCORE: &str = "the score between the bars is not a whole number of centipawns from -32768 to 32767";
+pub(crate) const NO_SCORE: &str =
+    "the score between the bars is not a whole number of centipawns from -32768 to 32767";
 
 fn split(text: &str) -> (&str, &str) {
     let mut end = 0;
@@ -114,12 +138,14 @@ fn split(text: &str) -> (&str, &str) {
     (&text[..end], &text[end..])
 }
 
-/// White's score and result from the text after a FEN.
-fn outcome(rest: &str) -> std::result::Result<(Option<i16>, i8), &'static str> {
+/// White's score and result, from 0 to 1, from the text after a FEN.
+fn outcome(rest: &str) -> std::result::Result<(Option<i16>, f32), &'static str> {
     let rest = rest.trim().trim_start_matches([';', ',']).trim();
     if let Some(rest) = rest.strip_prefix('|') {
-        let (score, result) = rest.split_once('|').ok_or(NO_RESULT)?;
-        return Ok((Some(score.trim().parse().map_err(|_| NO_SCORE)?), result_of(result).ok_or(NO_RESULT)?));
+        let (score, result) =
+            rest.split_once('|').map_or((None, rest), |(score, result)| (Some(score), result));
+        let score = score.map(|score| whole(score.as_bytes()).ok_or(NO_SCORE)).transpose()?;
+        return Ok((score, result_of(result).ok_or(NO_RESULT)?));
     }
     let result = match rest.contains(['"', '[']) {
         true => operations::result(rest.as_bytes(), |text| result_of(std::str::from_utf8(text).ok()?)),
@@ -135,13 +161,29 @@ fn number_after(text: &str) -> Option<&str> {
     word.parse::<f64>().is_ok().then_some(word)
 }
 
-fn result_of(text: &str) -> Option<i8> {
-    match text.trim().trim_matches(['[', ']', '"']).trim() {
-        "1-0" | "1.0" | "1" => Some(1),
-        "0-1" | "0.0" | "0" => Some(-1),
-        "1/2-1/2" | "1/2" | "0.5" => Some(0),
-        _ => None,
+/// A result that may have brackets or quotes around it.
+pub fn result_of(text: &str) -> Option<f32> {
+    result(text.trim().trim_matches(['[', ']', '"']).as_bytes())
+}
+
+/// A result in chess notation or as a number from 0 to 1.
+pub fn result(text: &[u8]) -> Option<f32> {
+    match text.trim_ascii() {
+        b"1-0" | b"1" | b"1.0" => Some(1.0),
+        b"0-1" | b"0" | b"0.0" => Some(0.0),
+        b"1/2-1/2" | b"1/2" | b"0.5" => Some(0.5),
+        other => number(other).filter(|value| (0.0..=1.0).contains(value)),
     }
+}
+
+/// A score in whole centipawns, also with a decimal point.
+pub fn whole(text: &[u8]) -> Option<i16> {
+    let score = number(text).filter(|score| score.fract() == 0.0)?;
+    (f32::from(i16::MIN)..=f32::from(i16::MAX)).contains(&score).then_some(score as i16)
+}
+
+fn number(text: &[u8]) -> Option<f32> {
+    std::str::from_utf8(text.trim_ascii()).ok()?.parse().ok().filter(|value: &f32| value.is_finite())
 }
 
 pub fn recognise(head: &[u8]) -> bool {
@@ -202,7 +244,12 @@ mod tests {
             let record = decode(&line).unwrap_or_else(|reason| panic!("{line}: {reason}"));
             assert_eq!((record.result, record.turn), (0, Color::Black), "{line}");
         }
-        assert_eq!(decode(&format!("{fen} | 31 | 0.0")).unwrap().score, Some(-31));
+        for score in ["31", "31.0", "+31"] {
+            assert_eq!(decode(&format!("{fen} | {score} | 0.0")).unwrap().score, Some(-31));
+        }
+        let between = decode(&format!("{fen} [0.900]")).unwrap();
+        assert_eq!((between.result, (between.outcome() + 1.0) / 2.0), (1, 0.9));
+        assert!(decode(&format!("{fen} [1.1]")).is_err() && decode(&format!("{fen} [-0.1]")).is_err());
         assert_eq!(number_after(&format!("{fen} [0.5] -31")), Some("-31"));
         assert_eq!(number_after(&format!("{fen} | 0 | [0.5]")), None);
         assert_eq!(decode(&format!("{fen} [0.0]")).unwrap().result, -1);

@@ -26,7 +26,7 @@ mod footer;
 mod foreign;
 mod joined;
 pub mod jsonl;
-mod legality;
+pub mod legality;
 pub mod marlin;
 pub mod metadata;
 mod missing;

@@ -14,10 +14,10 @@ use crate::leaf::label;
 use patzer_chess::{PackedBoard, packed::NO_EP};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::capabilities::Capabilities;
+use patzer_data::format::epd;
 use patzer_data::format::projection::Projection;
 use patzer_data::format::registry::Format;
-use patzer_data::format::{UNKNOWN, epd};
-use patzer_data::{AnyReader, DataFile, MeanResult, Metadata, Record, fast_epd, lines};
+use patzer_data::{AnyReader, DataFile, Metadata, Record, fast_epd, lines};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -244,20 +244,13 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
 
     fn fast_lines(&mut self, path: &Path, file: usize) -> Result<()> {
         self.source(path);
-        let parse = |line: &[u8]| fast_epd::parse(line).map_err(String::from);
-        let account = lines::each(path, self.data.strict, parse, |line| {
+        let account = lines::each(path, self.data.strict, fast_epd::record, |(record, result)| {
             self.account.read += 1;
-            let score =
-                line.score.map(|white| line.turn.fold_wb(white, -white).clamp(-32_000.0, 32_000.0) as i16);
-            let outcome = line.result * 2.0 - 1.0;
-            let (result, mean) = (outcome.round() as i8, fractional(outcome));
-            let fast_epd::EpdPosition { board, turn, halfmove, ply, .. } = line;
-            let record = Record { board, turn, halfmove, ply, result, score, mean, ..UNKNOWN };
             let group = line_group(&record);
-            let reason = match (self.make)(&record, line.board, line.turn) {
+            let reason = match (self.make)(&record, record.board, record.turn) {
                 Err(reason) => Some(reason),
                 Ok(item) => {
-                    let (result, held_out) = (line.result, self.split.holds_out(group));
+                    let held_out = self.split.holds_out(group);
                     (self.take)(&Offer { file, record: &record, item, result, group, held_out })?
                 }
             };
@@ -328,13 +321,6 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
             *self.account.dropped.entry("bad line").or_default() += bad;
         }
     }
-}
-
-/// A result between win, draw and loss as the mean of many, so that the record's outcome has it to 2⁻²⁵.
-fn fractional(outcome: f32) -> Option<MeanResult> {
-    const COUNT: u32 = 1 << 24;
-    let sum = (outcome * COUNT as f32).round() as i32;
-    (outcome.fract() != 0.0).then_some(MeanResult { count: COUNT, sum })
 }
 
 #[cfg(test)]
