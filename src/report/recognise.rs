@@ -32,6 +32,10 @@ pub(super) fn recognise(path: &Path) -> Result<Found> {
     if path == Path::new("-") {
         return Err(Error::usage("a report is of files and folders; standard input is none"));
     }
+    // Recognition reads the beginning, which a pipe gives only once.
+    if io::is_stream(path) {
+        return Err(Error::data(path, "is a stream; a report is of files and folders"));
+    }
     if path.is_dir() {
         return folder(path);
     }

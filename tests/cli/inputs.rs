@@ -57,6 +57,13 @@ fn piped(folder: &TempDir, line: &str) -> Output {
 
 #[test]
 #[cfg(unix)]
+fn a_report_of_a_pipe_is_refused() {
+    let output = piped(&positions(), "cat games.pgn | patzer report /dev/stdin");
+    assert!(error(&output).contains("/dev/stdin: is a stream"), "{output:?}");
+}
+
+#[test]
+#[cfg(unix)]
 fn a_dataset_goes_through_pipes() {
     let folder = positions();
     done(folder.path(), "data convert positions.parquet -o x.binpack");
