@@ -8,6 +8,9 @@ use super::BUFFER;
 use crate::companion::companion_path;
 use crate::error::{Error, Result};
 
+/// Links that a system follows from one name, at most.
+const MOST_LINKS: usize = 40;
+
 /// A file that appears under its name only with [`Output::commit`]; before, it is a temporary file in the same folder.
 ///
 /// Standard output, devices and pipes are written directly: a file must not replace `/dev/null`.
@@ -25,6 +28,35 @@ enum Target {
 /// Tests for a device or a pipe, which a file must not replace.
 pub fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
+}
+
+/// The file that an output to `path` makes or replaces: links are followed, the last one also where it leads to no file yet.
+pub fn destination(path: &Path) -> PathBuf {
+    let mut path = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        if let Ok(real) = std::fs::canonicalize(&path) {
+            return real;
+        }
+        let Ok(link) = std::fs::read_link(&path) else { break };
+        path = path.parent().map_or_else(|| link.clone(), |folder| folder.join(&link));
+    }
+    match (path.file_name(), std::fs::canonicalize(folder_of(&path))) {
+        (Some(name), Ok(folder)) => folder.join(name),
+        _ => path,
+    }
+}
+
+/// Tests for two spellings of one output file; `-` is no file.
+pub fn same_file(one: &Path, other: &Path) -> bool {
+    let is_file = |path: &Path| path != Path::new("-");
+    one == other || (is_file(one) && is_file(other) && destination(one) == destination(other))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
 }
 
 /// Creates a locked temporary file, named after the file that it becomes; removes those that killed runs have left.
@@ -75,12 +107,8 @@ impl Output {
                 return Err(Error::data(path, "is a folder; name a file to write"));
             }
             // Replace the file that a link points to, not the link.
-            let file_path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-            let folder = match file_path.parent() {
-                Some(parent) if !parent.as_os_str().is_empty() => parent,
-                _ => Path::new("."),
-            };
-            let file = temporary(folder, &file_path).map_err(|e| Error::create(path, e))?;
+            let file_path = destination(path);
+            let file = temporary(folder_of(&file_path), &file_path).map_err(|e| Error::create(path, e))?;
             Target::File(BufWriter::with_capacity(BUFFER, file), file_path)
         };
         Ok(Output { path: path.to_path_buf(), target })
@@ -96,6 +124,7 @@ impl Output {
                 let file = out.into_inner().map_err(|e| Error::io(&path, e.into_error()))?;
                 file.as_file().sync_data().map_err(|e| Error::io(&path, e))?;
                 remove_if_exists(&companion_path(&path))?;
+                remove_if_exists(&companion_path(&path_to))?;
                 file.persist(&path_to).map_err(|e| Error::io(&path, e.error))?;
                 sync_folder(&path_to);
                 Ok(())
@@ -106,11 +135,7 @@ impl Output {
 
 /// Makes the name of a new or renamed file survive a power cut, where the system can sync folders.
 pub fn sync_folder(file: &Path) {
-    let folder = match file.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    let _ = File::open(folder_of(file)).and_then(|folder| folder.sync_all());
 }
 
 impl Write for Output {
@@ -206,5 +231,39 @@ mod tests {
         write(&link, b"new").unwrap();
         assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
         assert_eq!(std::fs::read(&file).unwrap(), b"new");
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_link_to_no_file_stays_one_and_the_companion_of_its_file_goes() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let [link, deeper, file] = ["link", "a/deeper", "a/file"].map(|name| folder.path().join(name));
+        std::fs::create_dir(folder.path().join("a")).unwrap();
+        symlink("a/deeper", &link).unwrap();
+        symlink("file", &deeper).unwrap();
+        write(&link, b"new").unwrap();
+        assert!([&link, &deeper].iter().all(|path| std::fs::symlink_metadata(path).unwrap().is_symlink()));
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
+        crate::write_with_companion(&file, b"own").unwrap();
+        write(&link, b"newer").unwrap();
+        assert_eq!(crate::companion(&file).unwrap(), None);
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn two_spellings_are_one_file_before_it_exists() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        symlink("out", at("link")).unwrap();
+        symlink(folder.path(), at("here")).unwrap();
+        for other in ["out", "./out", "here/out", "link", "here/../here/link"] {
+            assert!(same_file(&at("out"), &at(other)), "{other}");
+        }
+        assert!(!same_file(&at("out"), &at("other")));
+        assert!(same_file(Path::new("-"), Path::new("-")) && !same_file(Path::new("-"), Path::new("./-")));
+        symlink("loop", at("loop")).unwrap();
+        assert_eq!(destination(&at("loop")).file_name(), at("loop").file_name());
     }
 }
