@@ -8,8 +8,10 @@ use indicatif::ProgressBar;
 use crate::prepare::{check_output, total_bytes};
 use crate::{Error, Result, Ui};
 use patzer_data::extract::{Notice, ScoreSummary};
-use patzer_io::Printable;
 use patzer_io::number::counted;
+use patzer_io::{Printable, destination, same_file};
+use patzer_match::journal::is_journal;
+use patzer_match::record::journal_of;
 use patzer_pgn::Expanded;
 
 /// Broken games, or sources of scores, that are named; the others are counted.
@@ -30,10 +32,28 @@ pub fn check_outputs(output: Option<&Path>, rejects: Option<&Path>, games: &[Pat
     for path in output.into_iter().chain(rejects) {
         check_output(path, games, "files of games")?;
     }
-    match rejects {
-        Some(_) if rejects == output => Err(Error::usage("--rejects and --output name the same file")),
+    match (output, rejects) {
+        (Some(output), Some(rejects)) if same_file(output, rejects) => {
+            Err(Error::usage("--rejects and --output name the same file"))
+        }
         _ => Ok(()),
     }
+}
+
+/// Refuses to count games twice: a file named again, or a PGN beside its journal.
+pub fn check_named_once(files: &[PathBuf]) -> Result<()> {
+    let (mut named, mut of_run) = (BTreeMap::new(), BTreeMap::new());
+    for path in files {
+        let again = named.insert(destination(path), path);
+        let (beside, beside_journal) =
+            *of_run.entry(destination(&journal_of(path))).or_insert((path, is_journal(path)));
+        let beside = Some(beside).filter(|beside| *beside != path && (beside_journal || is_journal(path)));
+        if let Some(other) = again.or(beside) {
+            let reason = format!("has the games of {}, which would count twice", other.display());
+            return Err(Error::data(path, reason));
+        }
+    }
+    Ok(())
 }
 
 /// Notices of a run that are printed at the end if it succeeds: an error comes alone.

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::game_files::check_named_once;
 use crate::prepare::{check_new_output, total_bytes};
 use crate::{Result, Status, Ui};
 use patzer_fit::rating::{
@@ -118,8 +119,10 @@ fn white(text: &str) -> std::result::Result<White, &'static str> {
 
 pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
     if let Some(path) = &args.csv {
-        check_new_output(path, &args.games, "files of games")?;
+        let lists = [&args.anchors, &args.aliases, &args.include, &args.exclude];
+        check_new_output(path, args.games.iter().chain(lists.into_iter().flatten()), "inputs")?;
     }
+    check_named_once(&args.games)?;
     let unanchored = Settings {
         model: args.model,
         scale: args.scale,

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::EloArgs;
+use crate::game_files::check_named_once;
 use crate::{Error, Result, Ui};
 use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
 use patzer_match::journal::{self, is_journal};
-use patzer_match::record::{self, PairEntry, check_players, journal_of};
+use patzer_match::record::{self, PairEntry, check_players};
 use patzer_match::stats::{Model, Pentanomial, Sprt, Statistics, Trinomial};
 use patzer_report::contest::{games, of_games_alone};
 
@@ -30,7 +31,7 @@ pub struct OfFiles {
 }
 
 pub fn statistics(args: &EloArgs, test: &Sprt, ui: &Ui) -> Result<OfFiles> {
-    check_files(&args.files)?;
+    check_named_once(&args.files)?;
     let read = |path: &PathBuf| if is_journal(path) { of_journal(path) } else { of_pgn(path) };
     let parts = args.files.iter().map(read).collect::<Result<Vec<_>>>()?;
     let players = players(&parts, args)?;
@@ -57,19 +58,6 @@ pub fn statistics(args: &EloArgs, test: &Sprt, ui: &Ui) -> Result<OfFiles> {
         games_of_others: all.of_others,
         statistics,
     })
-}
-
-/// Refuses to count games twice: a file named again, or a PGN beside its journal.
-fn check_files(files: &[PathBuf]) -> Result<()> {
-    let real = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-    for (at, path) in files.iter().enumerate() {
-        let same = |other: &&PathBuf| real(other) == real(path) || journal_of(other) == journal_of(path);
-        if let Some(other) = files[..at].iter().find(same) {
-            let reason = format!("has the games of {}, which would count twice", other.display());
-            return Err(Error::data(path, reason));
-        }
-    }
-    Ok(())
 }
 
 /// The results of a file, by the numbers of its players.

@@ -74,7 +74,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let (output, mut folder) = args.places("new.nnue")?;
     if let Some(floats) = &args.net_args.floats {
         args.check_output(floats)?;
-        if *floats == output {
+        if patzer_io::same_file(floats, &output) {
             return Err(Error::usage("--floats and --output name the same file"));
         }
     }

@@ -258,7 +258,7 @@ mod tests {
         let at = |name: &str| folder.path().join(name);
         symlink("out", at("link")).unwrap();
         symlink(folder.path(), at("here")).unwrap();
-        for other in ["out", "./out", "here/out", "link", "here/../here/link"] {
+        for other in ["out", "./out", "here/out", "link", "here/./link"] {
             assert!(same_file(&at("out"), &at(other)), "{other}");
         }
         assert!(!same_file(&at("out"), &at("other")));
