@@ -1,10 +1,11 @@
 //! Arguments of the games' PGN and of the log of the engines, common to `sprt` and `match`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::Result;
+use crate::{Error, Result};
 use patzer_match::pgn::{Header, MoveField, Notation, PgnStyle};
+use patzer_match::record::MatchRecord;
 use patzer_match::{EngineLog, Listen, PvCheck};
 
 /// What the PGN holds, and what else is written.
@@ -41,7 +42,13 @@ pub struct RecordArgs {
 }
 
 impl RecordArgs {
-    pub fn listen(&self, append: bool) -> Result<Listen> {
+    /// What to keep of the engines' output; opens the log, which is none of the files of the run with these games.
+    pub fn listen(&self, games: &Path, append: bool) -> Result<Listen> {
+        let own =
+            |log: &PathBuf| MatchRecord::files(games).iter().any(|file| patzer_io::same_file(file, log));
+        if let Some(log) = self.log.as_ref().filter(|log| own(log)) {
+            return Err(Error::data(log, "is a file of the games; name another file for --log"));
+        }
         let log = self.log.as_deref().map(|path| EngineLog::create(path, append)).transpose()?;
         Ok(Listen {
             pv: self.pgn_fields.contains(&MoveField::Pv),

@@ -57,7 +57,7 @@ pub fn play_match<S: Standings>(
     run.earlier.check_trust::<PairEntry>(pgn, run.specs, ui)?;
     // A refused start leaves the log of the unfinished run as it was.
     MatchRecord::check_free(pgn, choice)?;
-    let listen = play.records.listen(choice.resumes())?;
+    let listen = play.records.listen(pgn, choice.resumes())?;
     let log = listen.log.clone();
     let lineup = Lineup::load(run.specs, &play.defaults(listen), stop)?;
     lineup.check_openings(&openings, run.pairs, &play.book_name())?;

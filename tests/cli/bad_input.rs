@@ -152,6 +152,13 @@ fn outputs_that_are_inputs() {
         ("rate good.pgn --csv empty --anchors ./empty", &["empty", "is one of the inputs"]),
         ("rate good.pgn --csv empty --aliases ./empty", &["empty", "is one of the inputs"]),
         ("rate good.pgn --csv empty --exclude ./empty", &["empty", "is one of the inputs"]),
+        ("match good.nnue default-hce --log good.nnue", &["good.nnue", "is not empty and no log of engines"]),
+        ("match good.nnue default-hce --log folder/../match.pgn", &["match.pgn", "is a file of the games"]),
+        ("match good.nnue default-hce --log ./match.journal", &["match.journal", "is a file of the games"]),
+        (
+            "sprt good.nnue default-hce --log sprt.journal.ahead",
+            &["sprt.journal.ahead", "is a file of the games"],
+        ),
         ("report good.parquet -o good.parquet", &["good.parquet", "is one of the inputs"]),
         ("wdl --model good.pgn --histogram good.pgn", &["good.pgn", "is one of the inputs"]),
         ("moves fit labelled.parquet -o labelled.parquet", &["labelled.parquet", "is one of the inputs"]),

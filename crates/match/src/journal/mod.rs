@@ -157,6 +157,11 @@ impl<E: JournalEntry> JournaledFile<E> {
         }
     }
 
+    /// The files of a run that writes games to `path`: games, journal, and entries ahead.
+    pub fn files(path: &Path) -> [PathBuf; 3] {
+        [path.to_path_buf(), E::journal(path), ahead::path_of::<E>(path)]
+    }
+
     /// Checks, before anything is changed, that a new run may take the name.
     pub fn check_free(path: &Path, earlier: Earlier) -> Result<()> {
         check_path::<E>(path)?;

@@ -1,14 +1,15 @@
 //! What is kept of an engine's output beside its moves: variation, matching lines, warnings, a log.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use regex::bytes::Regex;
 
 use super::super::player::{Remarks, Turn};
+use super::patterns::pattern;
 use super::pv_check;
 use crate::message_error::message_error;
 use patzer_io::error::{Error, Result};
@@ -120,7 +121,17 @@ impl std::fmt::Debug for EngineLog {
 }
 
 impl EngineLog {
+    /// Creates a log, or appends to one.
+    ///
+    /// # Errors
+    /// The file holds anything else than a log, or cannot be written.
     pub fn create(path: &Path, append: bool) -> Result<EngineLog> {
+        if !patzer_io::is_stream(path) && !is_log(path) {
+            return Err(Error::data(
+                path,
+                "is not empty and no log of engines; name another file for the log",
+            ));
+        }
         let mut options = File::options();
         options.create(true).write(true).append(append).truncate(!append);
         let file = options.open(path).map_err(|e| Error::create(path, e))?;
@@ -170,9 +181,48 @@ impl EngineLog {
     }
 }
 
+/// True for a log such as fastchess and patzer write, and for no file or an empty one.
+fn is_log(path: &Path) -> bool {
+    let mut head = Vec::new();
+    match File::open(path).map(|file| file.take(32).read_to_end(&mut head)) {
+        Ok(_) => head.is_empty() || LOG_LINE.is_match(&head),
+        // Creating the file names the fault.
+        Err(_) => true,
+    }
+}
+
+/// Beginning of a line: `[Engine] [12:30:00.123456] <main>`.
+static LOG_LINE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\[[A-Za-z]+ *\] \[\d\d:\d\d:\d\d\."));
+
 /// Text of an engine in a warning: whole, so that it can be looked into, and without an ellipsis, since OpenBench's
 /// worker reads ASCII alone.
 pub(super) fn said(line: &[u8]) -> String {
     let text = String::from_utf8_lossy(line);
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_takes_the_place_of_a_log_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let create = |append| EngineLog::create(&path, append);
+        create(false).unwrap().note("INFO", "starts");
+        for append in [true, false] {
+            create(append).unwrap().sent("a", b"isready\n");
+            let lines = std::fs::read_to_string(&path).unwrap().lines().count();
+            assert_eq!(lines, if append { 2 } else { 1 });
+        }
+        std::fs::write(&path, "[INFO  ] [17:03:51.123456] <  8> fastchess --- Starting tournament...\n")
+            .unwrap();
+        assert!(create(true).is_ok());
+        for other in ["[Event \"x\"]\n[Site \"?\"]\n", "{\"patzer_journal\":2}\n", "\0\0"] {
+            std::fs::write(&path, other).unwrap();
+            assert!(create(false).is_err() && create(true).is_err(), "{other}");
+            assert_eq!(std::fs::read_to_string(&path).unwrap(), other);
+        }
+    }
 }
