@@ -169,7 +169,10 @@ pub fn fit(
     objective.k = match settings.k {
         Some(k) => k,
         None => {
-            let fitted = wdl::fit_k(&objective.scored(&start));
+            let scored = objective.scored(&start);
+            // After an interrupt the scores are 0, of which no K is to be fitted.
+            interrupt::check()?;
+            let fitted = wdl::fit_k(&scored);
             fitted.map_err(|e| Error::input(format!("{e}; give K with --k")))?.k
         }
     };

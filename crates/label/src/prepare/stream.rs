@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use shakmaty::Color;
 
@@ -101,6 +101,7 @@ fn read_files<T: Copy + Send>(
         make,
         take,
         stop: interrupt::flag(),
+        halt: interleave.is_none().then(interrupt::flag),
     };
     let paths = paths(data)?;
     let mut open = Vec::new();
@@ -182,6 +183,14 @@ struct Stream<'a, 't, T> {
     make: &'a MakeItem<'t, T>,
     take: &'a mut Take<'t, T>,
     stop: &'a AtomicBool,
+    /// Ends the reading; `None` where the receiver ends it, which has a state to save.
+    halt: Option<&'a AtomicBool>,
+}
+
+const STOPPED: Error = Error::Interrupted("nothing was written");
+
+fn check_halt(halt: Option<&AtomicBool>) -> Result<()> {
+    if halt.is_some_and(|halt| halt.load(Ordering::Relaxed)) { Err(STOPPED) } else { Ok(()) }
 }
 
 const LINES: usize = 1 << 16;
@@ -230,6 +239,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         let (mut batch, mut ahead) = (Batch::new(0), Batch::new(0));
         let mut more = ahead.read(files, &rules)?;
         while more {
+            check_halt(self.halt)?;
             std::mem::swap(&mut batch, &mut ahead);
             (self.report)(Event::Advanced(batch.records.len() as u64));
             more = std::thread::scope(|scope| {
@@ -245,6 +255,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
     fn fast_lines(&mut self, path: &Path, file: usize) -> Result<()> {
         self.source(path);
         let account = lines::each(path, self.data.strict, fast_epd::record, |(record, result)| {
+            check_halt(self.halt)?;
             self.account.read += 1;
             let group = line_group(&record);
             let reason = match (self.make)(&record, record.board, record.turn) {
@@ -286,7 +297,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         let resolved = self.data.resolve;
         // Records that an interruption left without a leaf would count as stalemates.
         if resolved && !label(&mut batch.records, &qsearch(), self.stop, &|_| {})? {
-            return Err(Error::Interrupted("nothing was written"));
+            return Err(STOPPED);
         }
         let (filters, mut seen) = self.pipeline.halves();
         let rules = BatchRules { filters, split: self.split, resolved, make: self.make, ended: &|_| {} };
@@ -368,11 +379,40 @@ mod tests {
                 make: &|_, _, _| Ok(()),
                 take: &mut take,
                 stop: &AtomicBool::new(stopped),
+                halt: None,
             };
             let outcome = stream.lines(&path, 0);
             let dropped = stream.account.dropped.clone();
             assert_eq!(matches!(outcome, Err(Error::Interrupted(_))), stopped);
             assert_eq!((taken, dropped), (if stopped { 0 } else { 3 }, BTreeMap::new()));
+        }
+    }
+
+    #[test]
+    fn reading_ends_at_an_interruption() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("lines.epd");
+        std::fs::write(&path, "8/8/4k3/8/8/3QK3/8/8 w - - c9 \"1-0\";\n".repeat(3)).unwrap();
+        let data = DataSelection::default();
+        for (halt, fast) in [(false, false), (false, true), (true, false), (true, true)] {
+            let flag = AtomicBool::new(halt);
+            let mut stream = Stream {
+                data: &data,
+                split: Split::default(),
+                report: &|_| {},
+                pipeline: Pipeline::new(&[], &[]).unwrap(),
+                account: Account::default(),
+                make: &|_, _, _| Ok(()),
+                take: &mut |_| Ok(None),
+                stop: &flag,
+                halt: Some(&flag),
+            };
+            let outcome = match fast {
+                true => stream.fast_lines(&path, 0),
+                false => stream.open(&path, 0).and_then(|file| stream.batches(&mut vec![file])),
+            };
+            assert_eq!(matches!(outcome, Err(Error::Interrupted(_))), halt, "{outcome:?}");
+            assert_eq!(stream.account.taken, if halt { 0 } else { 3 });
         }
     }
 
