@@ -64,6 +64,13 @@ fn a_report_of_a_pipe_is_refused() {
 
 #[test]
 #[cfg(unix)]
+fn positions_on_a_pipe_need_their_format_for_wdl() {
+    let output = piped(&positions(), "cat positions.parquet | patzer wdl /dev/stdin");
+    assert!(error(&output).contains("--input-format names their format"), "{output:?}");
+}
+
+#[test]
+#[cfg(unix)]
 fn a_dataset_goes_through_pipes() {
     let folder = positions();
     done(folder.path(), "data convert positions.parquet -o x.binpack");

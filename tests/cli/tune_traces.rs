@@ -108,6 +108,26 @@ fn the_examples_read_every_dialect_and_write_the_same_traces_in_every_language()
 }
 
 #[test]
+#[cfg(unix)]
+fn traces_come_from_a_pipe_whole() {
+    let folder = traced();
+    let loss = |line: &str| {
+        let line = format!("{line} --epochs 2 --k 1 --overwrite --json");
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &line.replace("patzer", env!("CARGO_BIN_EXE_patzer"))])
+            .current_dir(folder.path());
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !said.contains("line 1"), "{said}");
+        let result: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        result["train_loss"].as_f64().unwrap()
+    };
+    let piped = TRACES.replace("traces.txt", "/dev/stdin");
+    assert_eq!(loss(&format!("cat traces.txt | patzer {piped}")), loss(&format!("patzer {TRACES}")));
+}
+
+#[test]
 fn traces_of_another_engine_become_its_source_code() {
     let folder = traced();
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();

@@ -20,8 +20,9 @@ use patzer_io::error::{Error, Result};
 
 const NAMED: usize = 5;
 
+/// Recognises Parquet. A stream is text: its beginning cannot be read twice, and Parquet is read from its end.
 pub fn recognise(path: &Path) -> Result<bool> {
-    if path == Path::new("-") {
+    if path == Path::new("-") || io::is_stream(path) {
         return Ok(false);
     }
     let mut head = Vec::new();

@@ -162,6 +162,15 @@ pub fn read<S: Default + Send>(
     Ok(counts)
 }
 
+/// Positions on a stream are read with their format alone, since recognition would consume their beginning.
+fn nothing_to_read(path: &Path) -> Error {
+    if path == Path::new("-") || patzer_io::is_stream(path) {
+        let reason = "holds no games in PGN; for a stream of positions, --input-format names their format";
+        return Error::data(path, reason);
+    }
+    no_games(path)
+}
+
 enum Parsed<S> {
     Chunk(Box<ChunkResult<S>>),
     Other(Event),
@@ -281,7 +290,7 @@ impl ChunkCollector<'_> {
                 Ok(())
             }
             Parsed::Other(Event::End { .. }) if std::mem::take(&mut self.plausible) => Ok(()),
-            Parsed::Other(Event::End { file, .. }) => Err(no_games(self.path(file))),
+            Parsed::Other(Event::End { file, .. }) => Err(nothing_to_read(self.path(file))),
             Parsed::Other(Event::Broken { error, .. } | Event::Failed(error)) => Err(error),
             Parsed::Other(Event::Chunk(_)) => Err(Error::internal("a chunk was not parsed")),
         }
