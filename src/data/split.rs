@@ -2,6 +2,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::moved::{FormatArgs, Moved};
+use crate::prepare::check_output;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::format::registry;
 use patzer_data::split::{LEFT_OUT, SplitPart, split};
@@ -51,6 +52,7 @@ pub fn run(args: &SplitArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let started = Instant::now();
     let parts = parts(args)?;
+    parts.iter().try_for_each(|part| check_output(&part.output, [&args.data], "inputs"))?;
     let data = args.formats.open(&args.data)?;
     let target = args.formats.target();
     let done = ui.with_progress("splitting", data.rows().unwrap_or(0), |bar| {

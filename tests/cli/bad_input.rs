@@ -26,6 +26,7 @@ fn folder() -> TempDir {
     ] {
         assert!(patzer(folder.path(), args).status.success(), "{args:?}");
     }
+    fs::copy(at("good.parquet"), at("part.train.parquet")).unwrap();
     fs::write(at("good.hce.toml"), Weights::untuned().to_toml()).unwrap();
 
     fs::create_dir(at("folder")).unwrap();
@@ -158,6 +159,10 @@ fn outputs_that_are_inputs() {
         (
             "sprt good.nnue default-hce --log sprt.journal.ahead",
             &["sprt.journal.ahead", "is a file of the games"],
+        ),
+        (
+            "data split part.train.parquet -o part --train 0.5",
+            &["part.train.parquet", "is one of the inputs"],
         ),
         ("report good.parquet -o good.parquet", &["good.parquet", "is one of the inputs"]),
         ("wdl --model good.pgn --histogram good.pgn", &["good.pgn", "is one of the inputs"]),
