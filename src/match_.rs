@@ -20,7 +20,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer match ./new ./base --until-error 5                         until the error is 5 Elo\n  \
     patzer match ./new ./base --games 100 --output-format fastchess   lines that scripts of others read\n  \
     patzer match --resume                                             go on after an interruption\n\n\
-    Exit codes: 0 played or interrupted, 1 wrong input.";
+    Exit codes: 0 played, 130 or 143 interrupted, 1 wrong input.";
 
 /// Play a match of two, a gauntlet, a round robin, a knockout or a Swiss tournament
 #[derive(Debug, Clone, clap::Args)]

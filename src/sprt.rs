@@ -22,7 +22,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer sprt --engine \"cmd=./new tc=8+0.08\" --engine \"cmd=./base name=odds tc=16+0.16\"\n  \
     patzer sprt --resume                                       go on after an interruption\n  \
     patzer sprt --watch sprt.journal                           look at it from another terminal\n\n\
-    Exit codes: 0 H1 accepted, 10 H0 accepted, 11 undecided, 1 wrong input.";
+    Exit codes: 0 H1 accepted, 10 H0 accepted, 11 undecided, 130 or 143 interrupted, 1 wrong input.";
 
 /// Test sequentially whether A is stronger than B
 #[derive(Debug, Clone, clap::Args)]

@@ -28,7 +28,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer race a.nnue b.nnue c.nnue --confidence 0.9 --within 3   or a candidate within 3 Elo of the best\n  \
     patzer race --resume                                           go on after an interruption\n  \
     patzer race --simulate 2000 --strengths 30,27,20,10,0 --confidence 0.9   what would it cost?\n\n\
-    docs/race.md explains policies and intervals. Exit codes: 0 played or interrupted, 1 wrong input.";
+    docs/race.md explains policies and intervals. Exit codes: 0 played, 130 or 143 interrupted, 1 wrong input.";
 
 /// Find the strongest of many candidates with few games
 ///
