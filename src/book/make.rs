@@ -134,13 +134,17 @@ pub fn run(args: &MakeArgs, ui: &Ui) -> Result<Status> {
     });
     bar.finish_and_clear();
     let made = made?;
-    interrupt::check()?;
+    if made.openings.is_empty() {
+        interrupt::check()?;
+    }
     warn_of_failures(&made.failures, ui);
     warn_of_restarts(&participant, ui);
     if made.openings.is_empty() {
         return Err(Error::input(format!("none of {} candidates is in the window", made.counts.candidates)));
     }
-    if made.counts.kept < count && count != usize::MAX {
+    if interrupt::requested() {
+        ui.warn("interrupted before the end; the book has the openings found until then");
+    } else if made.counts.kept < count && count != usize::MAX {
         ui.warn(format!("only {} openings fit, not {count}", made.counts.kept));
     }
     let mut text = String::new();
