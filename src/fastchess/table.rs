@@ -14,6 +14,12 @@ fn meaning(means: Means) -> String {
     }
 }
 
+/// An option and its meaning, which begins a line of its own where the option is too long for its column.
+fn row(left: &str, means: Means) -> String {
+    let gap = if left.chars().count() > 26 { format!("\n{:30}", "") } else { String::new() };
+    format!("  {left:<28}{gap}{}\n", meaning(means))
+}
+
 pub fn help(program: Program) -> String {
     let name = program.name();
     let mut text = format!(
@@ -22,12 +28,12 @@ pub fn help(program: Program) -> String {
     );
     for flag in flags(program) {
         let left = format!("-{} {}", flag.name, flag.values);
-        let _ = writeln!(text, "  {:<28}{}", left.trim_end(), meaning(flag.means));
+        text += &row(left.trim_end(), flag.means);
     }
     text += "\nKeys of -engine and -each:\n";
     for (name, programs, means) in engine_keys() {
         if programs.contains(&program) {
-            let _ = writeln!(text, "  {name:<28}{}", meaning(*means));
+            text += &row(name, *means);
         }
     }
     text + "\ndocs/fastchess.md has the keys of the other options."
@@ -66,4 +72,23 @@ pub fn markdown() -> String {
         row(&format!("`-engine`, `-each`: `{name}=`"), programs, *means);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_and_meanings_are_apart() {
+        for program in [Program::Fastchess, Program::Cutechess] {
+            let help = help(program);
+            for flag in flags(program) {
+                let left = format!("\n  -{} {}", flag.name, flag.values);
+                let rest = help.split_once(left.trim_end()).unwrap().1;
+                let meaning = meaning(flag.means);
+                let (gap, _) = rest.split_once(&meaning).unwrap();
+                assert!(gap.trim().is_empty() && gap.len() >= 2, "{left}: {gap:?}");
+            }
+        }
+    }
 }
