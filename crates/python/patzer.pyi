@@ -66,7 +66,7 @@ class Reader(Iterator[Batch]):
         """Number of positions before filters, if the file states it."""
     @property
     def columns(self) -> list[str]:
-        """_Names of the columns of each batch."""
+        """Names of the columns of each batch."""
     @property
     def read(self) -> int:
         """Number of positions read so far, dropped ones included."""
