@@ -239,6 +239,17 @@ fn lines(args: &SpsaArgs, file: Option<&Path>) -> Result<Vec<spsa::Param>> {
     }
 }
 
+/// Lines of parameters, as a file of them has.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct ParamList(Vec<spsa::Param>);
+
+impl fmt::Display for ParamList {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|param| writeln!(f, "{param}"))
+    }
+}
+
 /// Adds the weights that match; a line of the file has the better range and steps.
 fn add_weights(params: &mut Vec<spsa::Param>, evaluation: &Evaluation, patterns: &str) -> Result<()> {
     let chosen = weights::params(evaluation, patterns);
@@ -263,8 +274,7 @@ pub fn run(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
         return Err(Error::usage("there is nothing to tune: name a file of parameters, or --weights"));
     }
     if list {
-        let lines: Vec<String> = params.iter().map(ToString::to_string).collect();
-        return ui.line(&lines.join("\n")).map(|()| Status::Done);
+        return ui.result(&ParamList(params));
     }
     let output = evaluation.as_ref().map(|evaluation| {
         args.output.clone().unwrap_or_else(|| format!("tuned.{}", weights::file(evaluation).1).into())

@@ -181,6 +181,12 @@ fn the_bundled_engine_is_tuned_in_this_process() {
     let folder = folder();
     let lines = done(folder.path(), "spsa default --list");
     assert!(lines.contains("rfp_margin, int, 74, 30, 150, 6, 0.002\n"), "{lines}");
+    let listed: Value = serde_json::from_str(&done(folder.path(), "spsa default --list --json")).unwrap();
+    assert_eq!(listed.as_array().unwrap().len(), lines.lines().count());
+    assert_eq!(
+        (&listed[0]["name"], listed[0]["float"].is_boolean()),
+        (&lines.split(',').next().unwrap().into(), true)
+    );
     let chosen: Vec<&str> =
         lines.lines().filter(|line| line.starts_with("rfp") || line.starts_with("lmr_b")).collect();
     fs::write(folder.path().join("params.txt"), chosen.join("\n")).unwrap();
