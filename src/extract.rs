@@ -180,7 +180,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     if outcome.summary.positions_written == 0 {
         ui.warn("no position is left");
     }
-    ui.result_beside(output.unwrap_or(Path::new("")), &outcome)
+    ui.result_beside_all(output.into_iter().chain(args.rejects.as_deref()), &outcome)
 }
 
 fn pattern(text: &str) -> std::result::Result<Pattern, Infallible> {

@@ -1,5 +1,5 @@
 use std::fmt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::Serialize;
 
@@ -155,7 +155,7 @@ pub fn run(args: &GamesArgs, ui: &Ui) -> Result<Status> {
     if summary.games_written == 0 {
         ui.warn("no game is left");
     }
-    ui.result_beside(output.unwrap_or(Path::new("")), &Outcome(summary))
+    ui.result_beside_all(output.into_iter().chain(args.rejects.as_deref()), &Outcome(summary))
 }
 
 #[derive(Serialize)]

@@ -159,7 +159,7 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
     if let Some(path) = &args.csv {
         patzer_io::write(path, report.csv()?.as_bytes())?;
     }
-    ui.result(&report)
+    ui.result_beside_all(args.csv.as_deref(), &report)
 }
 
 impl RateArgs {

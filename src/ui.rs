@@ -28,24 +28,39 @@ pub struct Ui {
     pub quiet: bool,
 }
 
+fn json<T: Serialize>(result: &T) -> Result<String> {
+    serde_json::to_string_pretty(result).map_err(|e| Error::internal(e.to_string()))
+}
+
 impl Ui {
     pub fn result<T: Serialize + Display>(&self, result: &T) -> Result<Status> {
         if self.json {
-            let json = serde_json::to_string_pretty(result).map_err(|e| Error::internal(e.to_string()))?;
-            return self.json_line(&json).map(|()| Status::Done);
+            return self.json_line(&json(result)?).map(|()| Status::Done);
         }
         self.line(result.to_string().trim_end()).map(|()| Status::Done)
     }
 
     /// Prints the result of a command that wrote a file: to stderr if the file went to stdout.
     pub fn result_beside<T: Serialize + Display>(&self, output: &Path, result: &T) -> Result<Status> {
-        if output == Path::new("-") {
-            if !self.quiet {
-                let _ = writeln!(std::io::stderr().lock(), "{}", printable_lines(&result.to_string()));
-            }
-            return Ok(Status::Done);
+        self.result_beside_all([output], result)
+    }
+
+    /// As [`Ui::result_beside`], of a command with several outputs.
+    pub fn result_beside_all<'a, T: Serialize + Display>(
+        &self,
+        outputs: impl IntoIterator<Item = &'a Path>,
+        result: &T,
+    ) -> Result<Status> {
+        if !outputs.into_iter().any(|output| output == Path::new("-")) {
+            return self.result(result);
         }
-        self.result(result)
+        let text = match self.json {
+            true => printable_json(&json(result)?).into_owned(),
+            false if self.quiet => return Ok(Status::Done),
+            false => printable_lines(&result.to_string()).into_owned(),
+        };
+        let _ = writeln!(std::io::stderr().lock(), "{}", text.trim_end());
+        Ok(Status::Done)
     }
 
     /// Prints a line, or several.

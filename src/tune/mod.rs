@@ -235,7 +235,8 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     if let Some(run) = &result.run {
         run_folder::write_result(run.path(), &result)?;
     }
-    ui.result_beside(&result.output, &result)
+    let floats = args.net_args.floats.as_deref();
+    ui.result_beside_all(floats.into_iter().chain([result.output.as_path()]), &result)
 }
 
 impl TuneArgs {

@@ -37,7 +37,7 @@ pub(super) struct NetArgs {
 
     /// Also write the weights in floats, as safetensors
     #[arg(long, value_name = "FILE", conflicts_with = "hce")]
-    floats: Option<PathBuf>,
+    pub(super) floats: Option<PathBuf>,
 
     /// Also write the network of every N-th epoch to the run's folder, as epoch-0010.nnue
     #[arg(long, value_name = "N", conflicts_with_all = ["hce", "traces"], value_parser = clap::value_parser!(u32).range(1..))]

@@ -38,7 +38,8 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
     }
     let check = args.bounds.check.as_ref();
     let check = check.map(|engine| Check::new(engine, &sample, &fitted.model, &table, ui)).transpose()?;
-    ui.result(&Report { check, ..Report::new(&fitted, &table, counts) })
+    let report = Report { check, ..Report::new(&fitted, &table, counts) };
+    ui.result_beside_all(args.bounds.histogram.as_deref(), &report)
 }
 
 fn bounds(args: &WdlArgs) -> Result<Bounds> {

@@ -201,6 +201,16 @@ fn tables_and_matrices_show_what_was_asked_for() {
 }
 
 #[test]
+fn a_table_on_stdout_is_alone_there() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder.path().join("games.pgn"), &GAMES);
+    let output = patzer(folder.path(), &["rate", "games.pgn", "--csv", "-"]);
+    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
+    assert_eq!(stdout.lines().count(), 6, "{stdout}");
+    assert!(stdout.lines().all(|line| line.contains(',')) && stderr.contains("Alpha 2"), "{stdout}{stderr}");
+}
+
+#[test]
 fn senseless_input_is_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
