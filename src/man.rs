@@ -39,7 +39,7 @@ pub fn run(args: &ManArgs, ui: &Ui) -> Result<Status> {
         std::io::Write::write_all(&mut std::io::stdout(), &page(&command)?).map_err(|e| Error::io("-", e))?;
         return Ok(Status::Done);
     };
-    std::fs::create_dir_all(folder).map_err(|e| Error::create(folder, e))?;
+    patzer_io::create_folder(folder)?;
     let pages = write(&command, folder)?;
     ui.result(&ManResult { pages, folder: folder.clone() })
 }

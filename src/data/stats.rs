@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::prepare::{check_output, files_or_default};
-use crate::{Error, Result, Status, Ui, interrupt};
+use crate::{Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::memory;
 use patzer_data::stats::{GameCounts, Outcomes, Stats, VisitCounts, stats};
@@ -54,7 +54,7 @@ pub fn run(args: &StatsArgs, ui: &Ui) -> Result<Status> {
         check_output(path, &files, "inputs")?;
     }
     if let Some(folder) = &args.svg {
-        std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        patzer_io::create_folder(folder)?;
     }
     let memory = args.memory.unwrap_or_else(memory::default);
     let stats =
@@ -66,7 +66,7 @@ pub fn run(args: &StatsArgs, ui: &Ui) -> Result<Status> {
     if let Some(path) = &args.piece_target {
         io::write(path, preset(path, &stats).as_bytes())?;
     }
-    ui.result(&Outcome { stats, figures })
+    ui.result_beside_all(args.piece_target.as_deref(), &Outcome { stats, figures })
 }
 
 fn preset(path: &Path, stats: &Stats) -> String {

@@ -132,7 +132,7 @@ fn sections(args: &ReportArgs, ui: &Ui) -> Result<Vec<Section>> {
 }
 
 fn draw(folder: &Path, format: Format, sections: &[Section]) -> Result<Vec<PathBuf>> {
-    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+    patzer_io::create_folder(folder)?;
     let mut files = Vec::new();
     for (number, section) in sections.iter().enumerate() {
         for figure in section.figures() {

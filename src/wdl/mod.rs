@@ -164,7 +164,7 @@ pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
     let inputs = Inputs::sort(files, args.input_format)?;
     args.check_of_games(&inputs)?;
     if let Some(folder) = &args.svg {
-        std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, e))?;
+        patzer_io::create_folder(folder)?;
     }
     if args.model { model::run(args, &inputs, ui) } else { k::run(args, &inputs, ui) }
 }

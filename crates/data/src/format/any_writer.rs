@@ -15,6 +15,7 @@ use crate::Record;
 use crate::notices;
 use patzer_io::did_you_mean;
 use patzer_io::error::{Error, Result};
+use patzer_io::number::{counted, grouped};
 
 pub trait PositionWriter: Send {
     /// Writes records; returns the number of records dropped because of an illegal move.
@@ -260,7 +261,8 @@ impl Written {
     pub fn warning(&self, path: &Path, format: &Format) -> Option<String> {
         let mut parts = Vec::new();
         let list = |counts: &BTreeMap<&'static str, u64>| {
-            let texts = counts.iter().map(|(name, count)| format!("{name} ({count} positions)"));
+            let texts =
+                counts.iter().map(|(name, count)| format!("{name} ({})", counted(*count, "position")));
             texts.collect::<Vec<_>>().join(", ")
         };
         if !self.dropped.is_empty() {
@@ -270,8 +272,25 @@ impl Written {
             parts.push(format!("{} does not carry: {}", format.name, list(&self.lost)));
         }
         if self.gaps > 0 {
-            parts.push(format!("{} gaps split games, since {} stores games", self.gaps, format.name));
+            parts.push(format!(
+                "{} gaps split games, since {} stores games",
+                grouped(self.gaps),
+                format.name
+            ));
         }
         (!parts.is_empty()).then(|| format!("{}: {}", path.display(), parts.join("; ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_in_the_warning_are_grouped() {
+        let written =
+            Written { dropped: BTreeMap::from([("no_score", 1628)]), gaps: 2000, ..Written::default() };
+        let warning = written.warning(Path::new("x.vf"), registry::native()).unwrap();
+        assert!(warning.starts_with("x.vf: left out: no_score (1,628 positions); 2,000 gaps"), "{warning}");
     }
 }

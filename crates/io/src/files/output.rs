@@ -21,8 +21,8 @@ pub struct Output {
 
 enum Target {
     Stream(BufWriter<Box<dyn Write + Send>>),
-    /// The temporary file and its final path.
-    File(BufWriter<tempfile::NamedTempFile>, PathBuf),
+    /// The temporary file, by itself since tempfile's own writer names its path in errors, and the final path.
+    File(BufWriter<File>, tempfile::TempPath, PathBuf),
 }
 
 /// Tests for a device or a pipe, which a file must not replace.
@@ -109,7 +109,8 @@ impl Output {
             // Replace the file that a link points to, not the link.
             let file_path = destination(path);
             let file = temporary(folder_of(&file_path), &file_path).map_err(|e| Error::create(path, e))?;
-            Target::File(BufWriter::with_capacity(BUFFER, file), file_path)
+            let (file, temporary) = file.into_parts();
+            Target::File(BufWriter::with_capacity(BUFFER, file), temporary, file_path)
         };
         Ok(Output { path: path.to_path_buf(), target })
     }
@@ -120,12 +121,13 @@ impl Output {
         let path = self.path;
         match self.target {
             Target::Stream(mut out) => out.flush().map_err(|e| Error::io(&path, e)),
-            Target::File(out, path_to) => {
+            Target::File(out, temporary, path_to) => {
+                // Open until the end: others sweep temporary files that nobody locks.
                 let file = out.into_inner().map_err(|e| Error::io(&path, e.into_error()))?;
-                file.as_file().sync_data().map_err(|e| Error::io(&path, e))?;
+                file.sync_data().map_err(|e| Error::io(&path, e))?;
                 remove_if_exists(&companion_path(&path))?;
                 remove_if_exists(&companion_path(&path_to))?;
-                file.persist(&path_to).map_err(|e| Error::io(&path, e.error))?;
+                temporary.persist(&path_to).map_err(|e| Error::io(&path, e.error))?;
                 sync_folder(&path_to);
                 Ok(())
             }
@@ -142,14 +144,14 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.target {
             Target::Stream(out) => out.write(bytes),
-            Target::File(out, _) => out.write(bytes),
+            Target::File(out, ..) => out.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.target {
             Target::Stream(out) => out.flush(),
-            Target::File(out, _) => out.flush(),
+            Target::File(out, ..) => out.flush(),
         }
     }
 }
@@ -158,6 +160,19 @@ impl Write for Output {
 pub fn check_writable(path: &Path) -> Result<()> {
     // Opening and closing a pipe would signal its reader the end of the data.
     if is_stream(path) { Ok(()) } else { Output::create(path).map(drop) }
+}
+
+/// Creates a folder to write to, and those above it.
+///
+/// # Errors
+/// A file has the name of one of them, or there is no permission.
+pub fn create_folder(path: &Path) -> Result<()> {
+    let there = path.ancestors().find(|path| path.exists());
+    match there.filter(|there| !there.is_dir()) {
+        Some(file) if file == path => Err(Error::data(path, "is not a folder")),
+        Some(file) => Err(Error::data(path, format!("{} is not a folder", file.display()))),
+        None => std::fs::create_dir_all(path).map_err(|e| Error::create(path, e)),
+    }
 }
 
 /// Removes a file; one that does not exist is no error.
