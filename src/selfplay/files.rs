@@ -2,10 +2,12 @@
 
 use std::path::PathBuf;
 
+use crate::typed::quoted;
 use crate::{Error, Result};
 use patzer_data::extract::{Notice, Settings, extract};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::registry;
+use patzer_io::same_file;
 use patzer_label::selfplay::batch::Format;
 use patzer_match::journal::Earlier;
 
@@ -21,7 +23,10 @@ impl Files {
     /// Sorts the outputs; a dataset without a PGN among them gets one of its name.
     pub fn of(outputs: &[PathBuf]) -> Result<Files> {
         let (mut games, mut datasets) = (Vec::new(), Vec::new());
-        for path in outputs {
+        for (at, path) in outputs.iter().enumerate() {
+            if let Some(other) = outputs[..at].iter().find(|other| same_file(other, path)) {
+                return Err(Error::data(path, format!("is the file of -o {} already", other.display())));
+            }
             match Format::of(path) {
                 Ok(_) => games.push(path.clone()),
                 Err(_) if registry::of_path(path).is_some_and(|format| format.write.is_some()) => {
@@ -86,14 +91,28 @@ impl Files {
 
     /// Says how to have the datasets of a run that was interrupted.
     pub fn unmade(&self, visits: bool) -> Option<String> {
-        let (source, dataset) = (self.source.as_ref()?.display(), self.datasets.first()?.display());
+        let (source, dataset) = (self.source.as_ref()?, self.datasets.first()?);
+        let [from, to] = [source, dataset].map(|path| quoted(&path.to_string_lossy()));
         let visits = if visits { " --visits" } else { "" };
         Some(format!(
-            "{dataset} is made at the end of the run; until then: patzer extract{visits} {source} -o {dataset}"
+            "{} is made at the end of the run; until then: patzer extract{visits} {from} -o {to}",
+            dataset.display()
         ))
     }
 
     pub fn all(&self) -> Vec<PathBuf> {
         self.games.iter().chain(&self.datasets).cloned().collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_that_makes_a_dataset_is_quoted_for_a_shell() {
+        let files = Files::of(&["my data.parquet".into()]).unwrap();
+        let hint = files.unmade(false).unwrap();
+        assert!(hint.ends_with("patzer extract 'my data.pgn.zst' -o 'my data.parquet'"), "{hint}");
     }
 }
