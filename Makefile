@@ -17,7 +17,7 @@
 CARGO ?= cargo
 # The binary built here runs here, so it may use all that this processor has. `cargo build` stays portable.
 NATIVE = RUSTFLAGS="$(RUSTFLAGS) -C target-cpu=native $(GUIDED)"
-PATZER = ../target/release/patzer
+PATZER = "$(TARGET)/release/patzer"
 
 .PHONY: demo build test bench bench-train fuzz python deb static clean
 

@@ -5,7 +5,7 @@
 # started again, and patzer itself goes on within a match, a run of self-play or a training.
 #
 # Variables, from the environment:
-#   PATZER   the program              [target/release/patzer]
+#   PATZER   the program              [release/patzer in CARGO_TARGET_DIR, or else in target]
 #   OUT      the study's folder       [runs/study-NAME, or runs/study-NAME-quick]
 #   DATA     games in PGN             [those under fixtures/; each study says which]
 #   QUICK    anything: the quick form, which shows that a study runs and measures nothing
@@ -13,7 +13,7 @@
 
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
-: "${PATZER:=$root/target/release/patzer}" "${QUICK:=}"
+: "${PATZER:=${CARGO_TARGET_DIR:-$root/target}/release/patzer}" "${QUICK:=}"
 
 # study NAME: goes to the study's folder.
 study() {
