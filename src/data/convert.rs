@@ -55,7 +55,7 @@ pub struct ConvertArgs {
 
     /// Level of zstd, 1 (fastest) to 22 (smallest), of a dataset or a `.zst` file [default: 1, and 3 of a `.zst` file]
     #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(i32).range(1..=22))]
-    compress: Option<i32>,
+    pub(super) compress: Option<i32>,
 
     /// Columns for other programs in a dataset: fen, uci (the move), separated by commas
     #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true, value_parser = readable)]
@@ -74,9 +74,9 @@ pub struct ConvertArgs {
     #[arg(long, value_name = "TEXT")]
     licence: Option<String>,
 
-    /// Write traces of the bundled evaluation as text, and the terms file beside them, for
-    /// `patzer tune --traces`
-    #[arg(long, conflicts_with_all = ["format", "dialect", "no_score"])]
+    /// Write traces of the bundled evaluation as text, plain or packed by the output's ending, and the terms file
+    /// beside them, for `patzer tune --traces`
+    #[arg(long, conflicts_with_all = ["format", "dialect", "no_score", "with", "licence", "columns"])]
     traces: bool,
 }
 

@@ -7,15 +7,19 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::convert::ConvertArgs;
-use crate::prepare::{DataArgs, Split, stream, white_score};
-use crate::{Error, Result, Status, Ui};
+use crate::prepare::{DataArgs, Split, check_new_output, stream, white_score};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::AnyReader;
+use patzer_data::format::registry;
+use patzer_data::format::stream::CompressedOutput;
 use patzer_eval::hce::{FULL_PHASE, Trace, Weights};
 use patzer_fit::tune::TuneItem;
 use patzer_fit::tune::{hce, text};
-use patzer_io as io;
+use patzer_io::Printable;
 use patzer_io::number::grouped;
-use patzer_io::{Output, Printable};
+
+/// Bytes of text that go to the output together.
+const BUFFER: usize = 1 << 16;
 
 #[derive(Debug, Serialize)]
 struct Exported {
@@ -36,10 +40,11 @@ impl fmt::Display for Exported {
 
 pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     let ConvertArgs { inputs, input, filter, filter_set, output, .. } = args;
-    if output.as_path() == Path::new("-") {
-        return Err(Error::usage(
-            "--traces writes the terms beside the output, so it needs the name of a file",
-        ));
+    let level = args.compress;
+    let (terms_path, terms) = (terms_path(output)?, hce::terms(&Weights::untuned()).to_toml()?);
+    check_terms(&terms_path, &terms, inputs)?;
+    if level.is_some() && registry::packing(output) != Some("zst") {
+        return Err(Error::usage("--compress: traces are not compressed; a name that ends in .zst is"));
     }
     let resolved =
         |path: &PathBuf| Ok(AnyReader::open(path, input.input_format)?.metadata().resolved.is_some());
@@ -52,9 +57,11 @@ pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         no_resolve: !resolved.iter().all(|resolved| *resolved),
         strict: false,
     };
-    let mut out = Output::create(output)?;
-    let (mut scratch, mut written) = (Trace::default(), 0);
+    let mut out = CompressedOutput::create(output, level, false)?;
+    let (mut scratch, mut lines, mut written) = (Trace::default(), Vec::new(), 0);
     let account = stream(&args, Split::default(), ui, &mut |offer| {
+        // A batch of positions may take a second.
+        interrupt::check()?;
         let (board, turn) = offer.item;
         let item = TuneItem { board, turn, target: offer.result, weight: 1.0, game: 0 };
         let score = white_score(offer);
@@ -62,17 +69,49 @@ pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         let game = offer.group & ((1 << 53) - 1);
         let position = hce::position(&item, &mut scratch, game, score)?;
         let phase = (position.info.phase * FULL_PHASE as f32).round();
-        text::write(&mut out, &position, phase).map_err(|e| Error::io(output, e))?;
+        text::write(&mut lines, &position, phase).map_err(|e| Error::io(output, e))?;
+        if lines.len() >= BUFFER {
+            out.put(&std::mem::take(&mut lines))?;
+        }
         written += 1;
         Ok(None)
     })?;
+    interrupt::check()?;
+    out.put(&lines)?;
     out.commit()?;
-    let terms = output.with_extension("toml");
-    io::write(&terms, hce::terms(&Weights::untuned()).to_toml()?.as_bytes())?;
+    patzer_io::write(&terms_path, terms.as_bytes())?;
     ui.result(&Exported {
         positions_read: account.read,
         positions_written: written,
         output: output.clone(),
-        terms,
+        terms: terms_path,
     })
+}
+
+/// `some/traces.toml` for `some/traces.txt.zst`.
+fn terms_path(output: &Path) -> Result<PathBuf> {
+    if output == Path::new("-") || patzer_io::is_stream(output) {
+        let reason = "--traces writes the terms beside the output, so it needs the name of a file";
+        return Err(Error::usage(reason));
+    }
+    let unpacked =
+        if registry::packing(output).is_some() { output.with_extension("") } else { output.into() };
+    if unpacked.extension().is_some_and(|ending| ending == "toml") {
+        return Err(Error::data(
+            output,
+            "is a name of terms (.toml), which --traces writes beside the traces",
+        ));
+    }
+    Ok(unpacked.with_extension("toml"))
+}
+
+/// Refuses to replace a file that nobody named, unless it holds these terms.
+fn check_terms(path: &Path, terms: &str, inputs: &[PathBuf]) -> Result<()> {
+    check_new_output(path, inputs, "inputs")?;
+    match std::fs::read(path) {
+        Ok(text) if text != terms.as_bytes() => {
+            Err(Error::data(path, "exists, and the terms of the traces go there; name another output"))
+        }
+        _ => Ok(()),
+    }
 }

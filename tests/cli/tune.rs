@@ -201,6 +201,30 @@ fn exported_traces_tune_to_the_same_weights_as_the_bundled_evaluation() {
 }
 
 #[test]
+fn exported_traces_are_packed_by_their_name_and_replace_no_file_that_nobody_named() {
+    let folder = folder();
+    let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
+    done(folder.path(), "data convert labelled.parquet --traces -o traces.txt");
+    done(folder.path(), "data convert labelled.parquet --traces -o traces.txt.zst --compress 5");
+    assert!(zstd::decode_all(&read("traces.txt.zst")[..]).unwrap() == read("traces.txt"));
+    fs::write(folder.path().join("mine.toml"), "own").unwrap();
+    for (rest, says) in [
+        ("-o mine.txt", "mine.toml: exists"),
+        ("-o small.terms.toml", "is a name of terms"),
+        ("-o x.txt --with fen", "cannot be used with"),
+        ("-o x.txt --licence CC0", "cannot be used with"),
+        ("-o x.txt --columns fen=board", "cannot be used with"),
+        ("-o x.txt --compress 5", "traces are not compressed"),
+    ] {
+        let line = format!("data convert labelled.parquet --traces {rest}");
+        let said = crate::error(&patzer(folder.path(), &line.split(' ').collect::<Vec<_>>()));
+        assert!(said.contains(says), "{line}: {said}");
+    }
+    assert_eq!(read("mine.toml"), b"own");
+    assert!(!folder.path().join("mine.txt").exists());
+}
+
+#[test]
 fn labels_blend_scores_and_seeds_tell_how_far_weights_spread() {
     let folder = folder();
     let hce = "tune --hce labelled.parquet --terms material,tempo --l2 0.001 --k 1";
