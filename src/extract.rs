@@ -191,6 +191,7 @@ fn pattern(text: &str) -> std::result::Result<Pattern, Infallible> {
 struct Outcome {
     #[serde(flatten)]
     summary: Summary,
+    #[serde(serialize_with = "patzer_io::path_text")]
     output: Option<PathBuf>,
 }
 

@@ -23,6 +23,7 @@ pub struct ManArgs {
 #[derive(Serialize)]
 struct ManResult {
     pages: usize,
+    #[serde(serialize_with = "patzer_io::path_text")]
     folder: PathBuf,
 }
 

@@ -114,6 +114,7 @@ struct SpsaReport {
     pentanomial: Pentanomial,
     params: Vec<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(serialize_with = "patzer_io::path_text")]
     output: Option<PathBuf>,
     /// Command that tests the values against those of the start.
     test: String,

@@ -93,6 +93,7 @@ struct Made {
     bad: usize,
     seconds: f64,
     complete: bool,
+    #[serde(serialize_with = "patzer_io::path_text")]
     output: PathBuf,
 }
 

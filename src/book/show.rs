@@ -59,6 +59,7 @@ struct BadEntry {
 
 #[derive(Serialize)]
 struct Shown {
+    #[serde(serialize_with = "patzer_io::path_text")]
     file: PathBuf,
     entries: usize,
     positions: usize,

@@ -225,6 +225,7 @@ struct Outcome {
     format: &'static str,
     seconds: f64,
     positions_per_second: f64,
+    #[serde(serialize_with = "patzer_io::path_text")]
     output: PathBuf,
 }
 

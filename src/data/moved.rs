@@ -66,6 +66,7 @@ impl FormatArgs {
 
 #[derive(Debug, Serialize)]
 pub struct Written {
+    #[serde(serialize_with = "patzer_io::path_text")]
     pub output: PathBuf,
     pub positions: u64,
 }

@@ -84,6 +84,7 @@ fn preset(path: &Path, stats: &Stats) -> String {
 struct Outcome {
     #[serde(flatten)]
     stats: Stats,
+    #[serde(serialize_with = "patzer_io::path_text")]
     figures: Vec<PathBuf>,
 }
 

@@ -25,7 +25,9 @@ const BUFFER: usize = 1 << 16;
 struct Exported {
     positions_read: u64,
     positions_written: u64,
+    #[serde(serialize_with = "patzer_io::path_text")]
     output: PathBuf,
+    #[serde(serialize_with = "patzer_io::path_text")]
     terms: PathBuf,
 }
 

@@ -60,6 +60,7 @@ struct Outcome {
 
 #[derive(Serialize)]
 struct FileReport {
+    #[serde(serialize_with = "patzer_io::path_text")]
     file: PathBuf,
     #[serde(flatten)]
     report: Report,

@@ -97,6 +97,7 @@ pub struct LabelResult {
     resolved_elsewhere: u64,
     seconds: f64,
     positions_per_second: f64,
+    #[serde(serialize_with = "patzer_io::path_text")]
     output: PathBuf,
 }
 

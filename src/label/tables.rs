@@ -54,6 +54,7 @@ struct TableResult {
     positions: u64,
     tables: TableCounts,
     seconds: f64,
+    #[serde(serialize_with = "patzer_io::path_text")]
     output: PathBuf,
 }
 

@@ -74,6 +74,7 @@ struct TeacherResult {
     searched: u64,
     seconds: f64,
     positions_per_hour: f64,
+    #[serde(serialize_with = "patzer_io::path_text")]
     output: PathBuf,
 }
 

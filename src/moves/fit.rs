@@ -74,6 +74,7 @@ struct FitResult {
     strengths: BTreeMap<String, BTreeMap<String, [f64; 2]>>,
     #[serde(skip)]
     terms: Vec<Term>,
+    #[serde(serialize_with = "patzer_io::path_text")]
     output: PathBuf,
 }
 

@@ -164,9 +164,11 @@ fn link(to: &Path, report: &Path) -> String {
 
 #[derive(Debug, Serialize)]
 struct Outcome {
+    #[serde(serialize_with = "patzer_io::path_text")]
     output: PathBuf,
     runs: Vec<Run>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(serialize_with = "patzer_io::path_text")]
     figures: Vec<PathBuf>,
 }
 

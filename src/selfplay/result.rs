@@ -29,6 +29,7 @@ pub struct SelfplayResult {
     seconds: f64,
     positions_per_hour: f64,
     complete: bool,
+    #[serde(serialize_with = "patzer_io::path_text")]
     output: Vec<PathBuf>,
 }
 

@@ -114,6 +114,7 @@ struct TuneResult {
     quantisation: Option<Quantisation>,
     #[serde(skip_serializing_if = "Option::is_none")]
     device: Option<String>,
+    #[serde(serialize_with = "patzer_io::path_text")]
     output: PathBuf,
     /// A signal came before the end.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

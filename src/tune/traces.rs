@@ -189,6 +189,7 @@ pub(super) fn terms_file(args: &TuneArgs) -> Result<&Path> {
 pub(super) struct Patch {
     /// Numbers that changed.
     changed: usize,
+    #[serde(serialize_with = "patzer_io::path_text")]
     files: Vec<PathBuf>,
     written: bool,
     diff: String,

@@ -128,6 +128,11 @@ fn files_of_games_that_are_none() {
         ("extract good.pgn -o folder", &["folder", "is a folder"]),
         ("extract good.pgn -o none/x.parquet", &["none/x.parquet", "no such folder"]),
         ("extract good.pgn -o empty/x.parquet", &["empty/x.parquet"]),
+        ("man empty", &["empty: is not a folder"]),
+        ("man empty/below", &["empty/below: empty is not a folder"]),
+        ("data stats good.parquet --svg empty", &["empty: is not a folder"]),
+        ("wdl good.parquet --svg empty", &["empty: is not a folder"]),
+        ("report good.parquet --svg empty", &["empty: is not a folder"]),
         ("extract good.pgn -o good.pgn", &["good.pgn", "is one of the files"]),
     ]);
 }
@@ -164,6 +169,7 @@ fn outputs_that_are_inputs() {
             "data split part.train.parquet -o part --train 0.5",
             &["part.train.parquet", "is one of the inputs"],
         ),
+        ("selfplay default-hce -o s.pgn -o ./s.pgn", &["./s.pgn", "is the file of -o s.pgn already"]),
         ("report good.parquet -o good.parquet", &["good.parquet", "is one of the inputs"]),
         ("wdl --model good.pgn --histogram good.pgn", &["good.pgn", "is one of the inputs"]),
         ("moves fit labelled.parquet -o labelled.parquet", &["labelled.parquet", "is one of the inputs"]),

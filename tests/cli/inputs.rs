@@ -56,6 +56,54 @@ fn piped(folder: &TempDir, line: &str) -> Output {
 }
 
 #[test]
+fn a_result_beside_a_file_on_stdout_is_on_stderr() {
+    let folder = positions();
+    let run = |line: &str| {
+        let output = patzer(folder.path(), &line.split(' ').collect::<Vec<_>>());
+        assert!(output.status.success(), "{line}: {output:?}");
+        let [stdout, stderr] =
+            [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let result: serde_json::Value = serde_json::from_str(&stderr[stderr.find('{').unwrap()..]).unwrap();
+        (stdout, result)
+    };
+    let (positions, result) = run("extract games.pgn -o - --format csv --json -q");
+    assert_eq!((positions.lines().count(), &result["positions_written"]), (6, &5.into()), "{positions}");
+    let (rejects, result) = run(
+        "extract games.pgn -o x.csv --filter players --filter-set players.name=ann --rejects - --json -q",
+    );
+    assert!(rejects.contains("[Rejected ") && !rejects.contains('{'), "{rejects}");
+    assert_eq!(result["positions_written"], 0);
+    let (preset, result) = run("data stats positions.parquet --piece-target - --json -q");
+    assert!(!preset.contains('{') && result["positions"] == 5, "{preset}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn names_that_are_not_utf_8_work() {
+    let folder = positions();
+    for line in [
+        "patzer extract games.pgn -o $(printf 'a\\377.epd') --json",
+        "patzer data convert $(printf 'a\\377.epd') -o $(printf 'b\\377.parquet') --json",
+        "patzer data stats $(printf 'b\\377.parquet') --json",
+        "patzer data validate $(printf 'b\\377.parquet') --json",
+        "patzer games games.pgn -o $(printf 'b\\377.pgn') --json",
+        "patzer label $(printf 'b\\377.parquet') -o $(printf 'c\\377.parquet') --json",
+    ] {
+        let output = piped(&folder, line);
+        let json = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && json.contains('\u{fffd}'), "{line}: {json} {:?}", output.stderr);
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn an_output_that_cannot_grow_is_named_without_its_temporary_file() {
+    let output = piped(&positions(), "ulimit -f 8; exec patzer -q net init -o x.nnue");
+    let said = error(&output);
+    assert!(said.starts_with("error: x.nnue: ") && !said.contains(".patzer-"), "{said}");
+}
+
+#[test]
 #[cfg(unix)]
 fn a_report_of_a_pipe_is_refused() {
     let output = piped(&positions(), "cat games.pgn | patzer report /dev/stdin");

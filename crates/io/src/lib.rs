@@ -10,6 +10,7 @@ pub mod interrupt;
 mod lock;
 mod nearest;
 pub mod number;
+mod path_text;
 mod printable;
 pub mod run_folder;
 mod sampled;
@@ -25,5 +26,6 @@ pub use files::{
 };
 pub use lock::{Lock, locked_by, try_lock};
 pub use nearest::{did_you_mean, nearest};
+pub use path_text::{PathText, path_text};
 pub use printable::{Printable, printable, printable_json, printable_lines};
 pub use sampled::sampled_digest;

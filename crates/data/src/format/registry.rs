@@ -355,7 +355,8 @@ pub fn packing(path: &Path) -> Option<&'static str> {
 /// Finds a format by file name; `.zst`, `.gz` and `.bz2` after the ending are ignored.
 pub fn of_path(path: &Path) -> Option<&'static Format> {
     let name = if packing(path).is_some() { path.file_stem()? } else { path.file_name()? };
-    let name = name.to_str()?.to_ascii_lowercase();
+    // The ending counts alone: what comes before it need not be UTF-8.
+    let name = name.to_string_lossy().to_ascii_lowercase();
     let ending = name.rsplit_once('.')?.1;
     FORMATS.iter().find(|format| format.endings.contains(&ending))
 }

@@ -98,6 +98,7 @@ pub struct Summary {
     /// How many of the games written have each value of the tags to count; empty if they lack the tag.
     pub counts: BTreeMap<String, BTreeMap<String, u64>>,
     /// Files written.
+    #[serde(serialize_with = "patzer_io::path_text")]
     pub files: Vec<PathBuf>,
     /// How scores in comments were read, if filters of positions may have used them.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -26,6 +26,7 @@ pub struct Restored {
     /// Games written that go on after a gap in their original, from a position of its own.
     pub gaps: u64,
     /// Files written.
+    #[serde(serialize_with = "patzer_io::path_text")]
     pub files: Vec<PathBuf>,
 }
 

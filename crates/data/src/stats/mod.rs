@@ -40,6 +40,7 @@ pub struct Stats {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct FileStats {
+    #[serde(serialize_with = "patzer_io::path_text")]
     pub file: PathBuf,
     #[serde(flatten)]
     pub counts: GameCounts,

@@ -71,6 +71,7 @@ pub struct RunInputs<'a> {
 
 #[derive(Debug, Serialize)]
 struct InputFile<'a> {
+    #[serde(serialize_with = "patzer_io::path_text")]
     path: &'a Path,
     made_from: &'a Metadata,
 }
