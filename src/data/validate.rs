@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::prepare::files_or_default;
-use crate::{Result, Status, Ui, interrupt};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::validate::{Checksums, FAULTS, Report, validate};
 use patzer_io::Printable;
@@ -43,6 +43,9 @@ pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<Status> {
     for file in files_or_default(&args.data)? {
         let report =
             ui.with_progress("validate", 0, |bar| validate(&file, args.format, &|rows| bar.inc(rows)))?;
+        if interrupt::requested() {
+            return Err(Error::Interrupted("not everything was checked"));
+        }
         outcome.sound &= report.is_sound();
         outcome.positions += report.positions;
         outcome.files.push(FileReport { file, report });

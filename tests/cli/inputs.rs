@@ -1,7 +1,13 @@
 //! Formats that names hide, and inputs from pipes.
 
 use std::fs;
+#[cfg(unix)]
+use std::io::Write;
+#[cfg(unix)]
+use std::process::Stdio;
 use std::process::{Command, Output};
+#[cfg(unix)]
+use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
@@ -71,10 +77,57 @@ fn a_result_beside_a_file_on_stdout_is_on_stderr() {
     let (rejects, result) = run(
         "extract games.pgn -o x.csv --filter players --filter-set players.name=ann --rejects - --json -q",
     );
-    assert!(rejects.contains("[Rejected ") && !rejects.contains('{'), "{rejects}");
+    assert!(rejects.contains("[Rejected ") && !rejects.contains("positions_written"), "{rejects}");
     assert_eq!(result["positions_written"], 0);
     let (preset, result) = run("data stats positions.parquet --piece-target - --json -q");
     assert!(!preset.contains('{') && result["positions"] == 5, "{preset}");
+}
+
+/// Sends SIGINT once the program reads a pipe that stays open; gives its exit code and what it says.
+#[cfg(unix)]
+fn interrupted_at_a_pipe(folder: &TempDir, line: &str, text: &str) -> (Option<i32>, String) {
+    let mut command = crate::program();
+    command.args(line.split(' ')).current_dir(folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+    let (mut stdin, id) = (child.stdin.take().unwrap(), child.id().to_string());
+    let output = std::thread::spawn(|| child.wait_with_output().unwrap());
+    // More than a pipe and a batch hold, so that the program is at reading when this returns.
+    stdin.write_all(text.repeat(8_000_000 / text.len()).as_bytes()).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    assert!(crate::signal("INT", &id));
+    let begun = Instant::now();
+    while !output.is_finished() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "{line} waits for the pipe");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    drop(stdin);
+    let output = output.join().unwrap();
+    let said = [output.stdout, output.stderr].concat();
+    (output.status.code(), String::from_utf8_lossy(&said).into_owned())
+}
+
+#[test]
+#[cfg(unix)]
+fn an_interrupt_ends_the_wait_for_a_pipe() {
+    let folder = tempfile::tempdir().unwrap();
+    let epd = "8/8/4k3/8/8/3QK3/8/8 w - - c9 \"1-0\";\n";
+    for (line, text, says) in [
+        ("data stats -", epd, "error: interrupted; nothing was written"),
+        ("data validate -", epd, "error: interrupted; "),
+        ("data convert - -o x.csv", epd, "error: interrupted; nothing was written"),
+        ("data convert - -o - --format csv", epd, "error: interrupted; what was written is not whole"),
+        ("data convert /dev/stdin -o x.csv", epd, "error: interrupted; nothing was written"),
+        ("label - -o x.parquet", epd, "error: interrupted; nothing was written"),
+        ("book show -", epd, "error: interrupted; nothing was written"),
+        ("puzzles -", epd, "error: interrupted; "),
+        ("extract - -o x.csv", GAME, "error: interrupted; nothing was written"),
+        ("rate -", GAME, "error: interrupted; nothing was written"),
+    ] {
+        let (code, said) = interrupted_at_a_pipe(&folder, line, text);
+        assert_eq!(code, Some(130), "{line}: {said}");
+        assert!(said.contains(says) && !said.contains("sound"), "{line}: {said}");
+    }
+    assert!(!folder.path().join("x.csv").exists());
 }
 
 #[test]

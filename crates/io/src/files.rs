@@ -6,6 +6,7 @@ mod expansion;
 mod gunzip;
 mod output;
 mod regular;
+mod waiting;
 mod whole;
 
 use std::fs::File;
@@ -13,6 +14,9 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use crate::error::{Error, Result};
+pub(crate) use output::has_streamed;
+pub(crate) use waiting::Interruption;
+
 pub use archive::{archive, has_archive_ending};
 pub use output::{
     Output, check_writable, create_folder, destination, is_stream, remove_if_exists, same_file, sync_folder,
@@ -59,7 +63,7 @@ pub fn open(path: &Path) -> Result<Box<dyn BufRead + Send>> {
 /// Opens a file, or standard input for `-`, without decompression.
 pub fn raw(path: &Path) -> Result<Box<dyn Read + Send>> {
     if path == Path::new("-") {
-        return Ok(Box::new(io::stdin()));
+        return waiting::stdin().map_err(|e| Error::io(path, e));
     }
     let file = File::open(path).map_err(|e| Error::io(path, e))?;
     let about = file.metadata().map_err(|e| Error::io(path, e))?;
@@ -67,7 +71,10 @@ pub fn raw(path: &Path) -> Result<Box<dyn Read + Send>> {
         return Err(Error::data(path, "is a folder, not a file"));
     }
     // The size of devices and pipes says nothing, nor that of files of the kernel, which is 0.
-    Ok(if about.is_file() { Box::new(regular::Regular::new(file, about.len())) } else { Box::new(file) })
+    Ok(match about.is_file() {
+        true => Box::new(regular::Regular::new(file, about.len())),
+        false => Box::new(waiting::Waiting(file)),
+    })
 }
 
 /// Decompresses a stream: gzip and bzip2 also of several members, Zstandard with windows up to 2 GiB (`--long=31`).

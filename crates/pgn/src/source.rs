@@ -11,8 +11,8 @@ use std::thread::JoinHandle;
 
 use super::game::GameError;
 use super::split::{GameSpan, GameSplitter};
-use patzer_io::Digest;
 use patzer_io::error::{Error, Result};
+use patzer_io::{Digest, interrupt};
 
 /// Chunk size in bytes: small enough that a chunk's records fit the second-level cache and that allocators reuse the
 /// memory.
@@ -149,6 +149,8 @@ fn read_file(
     let size = about.map_or(0, |about| about.len());
     let text = match open(path, &digest) {
         Ok(text) => text,
+        // Nobody waits for the fault of a read that a signal ended.
+        Err(_) if interrupt::requested() => return Err(Disconnected),
         Err(error) => return send(Event::Failed(error)),
     };
     let outcome = split_file(file, path, games, text, sender)?;
@@ -173,6 +175,7 @@ fn split_file(
         let arrived = match text.fill_buf() {
             Ok(arrived) => arrived,
             Err(e) if e.kind() == std::io::ErrorKind::Interrupted => continue,
+            Err(_) if interrupt::requested() => return Err(Disconnected),
             Err(e) => {
                 outcome = Err(ends_early(path, &e, read, games + splitter.waiting() as u64, &splitter));
                 &[]

@@ -3,6 +3,7 @@
 use std::fs::{File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::BUFFER;
 use crate::companion::companion_path;
@@ -23,6 +24,13 @@ enum Target {
     Stream(BufWriter<Box<dyn Write + Send>>),
     /// The temporary file, by itself since tempfile's own writer names its path in errors, and the final path.
     File(BufWriter<File>, tempfile::TempPath, PathBuf),
+}
+
+static STREAMED: AtomicBool = AtomicBool::new(false);
+
+/// Bytes have gone to a stream, which takes nothing back.
+pub(crate) fn has_streamed() -> bool {
+    STREAMED.load(Ordering::Relaxed)
 }
 
 /// Tests for a device or a pipe, which a file must not replace.
@@ -143,7 +151,10 @@ pub fn sync_folder(file: &Path) {
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.target {
-            Target::Stream(out) => out.write(bytes),
+            Target::Stream(out) => {
+                STREAMED.store(true, Ordering::Relaxed);
+                out.write(bytes)
+            }
             Target::File(out, ..) => out.write(bytes),
         }
     }
