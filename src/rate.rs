@@ -5,7 +5,7 @@ use clap::Args;
 
 use crate::game_files::check_named_once;
 use crate::prepare::{check_new_output, total_bytes};
-use crate::{Result, Status, Ui};
+use crate::{Result, Status, Ui, interrupt};
 use patzer_fit::rating::{
     GameCounts, MOST_PLAYERS, PoolStatus, RatingErrors, RatingReport, Ratings, ReportOptions, ResultModel,
     Results, Settings, White, bootstrap, covariance, fit, read, read_aliases, read_anchors, read_names,
@@ -132,9 +132,9 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
         prior: args.prior,
     };
     unanchored.check()?;
-    patzer_io::interrupt::listen();
+    interrupt::listen();
     let (read, mut counts) = ui.with_progress("read", total_bytes(&args.games), |bar| {
-        read(&args.games, |bytes| bar.set_position(bytes))
+        read(&args.games, interrupt::flag(), |bytes| bar.set_position(bytes))
     })?;
     let all = args.chosen(read, &mut counts, ui)?;
     let results = all.with_min_games(args.min_games);
@@ -196,7 +196,8 @@ fn errors(
 ) -> Result<Option<RatingErrors>> {
     if args.bootstrap > 0 {
         return ui.with_progress("bootstrap", args.bootstrap.into(), |bar| {
-            bootstrap(results, ratings, settings, args.bootstrap, args.seed, || bar.inc(1)).map(Some)
+            let stop = interrupt::flag();
+            bootstrap(results, ratings, settings, args.bootstrap, args.seed, stop, || bar.inc(1)).map(Some)
         });
     }
     let errors = covariance(ratings, settings);

@@ -138,7 +138,7 @@ def rate(
     white: White's advantage in Elo, or "auto" to fit it. scale: the difference at which 76 % of the points are expected.
     prior: games against an average player, half won and half lost, added to everyone.
     min_games: players with fewer are left out.
-    bootstrap: samples for the errors, 0 for the covariance; seed: of the samples.
+    bootstrap: samples for the errors, 1,000,000 at most, 0 for the covariance; seed: of the samples.
     """
 
 def elo(

@@ -17,6 +17,7 @@ use shakmaty::{Chess, Position};
 use crate::columns;
 use crate::error::python;
 use crate::evaluate::{Positions, load, positions};
+use crate::interruptible::interruptible;
 
 /// FENs of the leaves, None at a stalemate, and their scores, a masked array.
 type Leaves<'py> = (Vec<Option<String>>, Bound<'py, PyAny>);
@@ -47,13 +48,13 @@ pub fn label<'py>(
         Positions::Batch(batch) => batch.get().records.to_vec(),
         Positions::Fens(texts) => records(&texts).map_err(python)?,
     };
-    py.detach(|| resolve(&mut records, method, evaluation)).map_err(python)?;
+    interruptible(py, |stop| resolve(&mut records, method, evaluation, stop))?;
     Ok((records.iter().map(leaf_fen).collect(), columns::array(py, "leaf_score", &records)?))
 }
 
-fn resolve(records: &mut [Record], method: Method, evaluation: Evaluation) -> Result<()> {
+fn resolve(records: &mut [Record], method: Method, evaluation: Evaluation, stop: &AtomicBool) -> Result<()> {
     let settings = Settings { method, rescore: false, evaluation, name: String::new() };
-    leaf::label(records, &settings, &AtomicBool::new(false), &|_| ()).map(drop)
+    leaf::label(records, &settings, stop, &|_| ()).map(drop)
 }
 
 fn records(texts: &[String]) -> Result<Vec<Record>> {

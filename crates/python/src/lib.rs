@@ -9,6 +9,7 @@ mod dataset;
 mod error;
 mod evaluate;
 mod features;
+mod interruptible;
 mod label;
 mod rate;
 mod slice;

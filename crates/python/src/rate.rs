@@ -2,17 +2,22 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
 
 use clap::ValueEnum;
 use patzer_fit::rating::{
     RatingReport, ReportOptions, ResultModel, Settings, White, bootstrap, covariance, fit, read,
 };
 use patzer_io::error::{Error, Result};
+use patzer_io::number::grouped;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use crate::error::python;
+use crate::interruptible::interruptible;
 use crate::stats::parsed;
+
+/// Most samples of a bootstrap, as of the command.
+const MOST_SAMPLES: u32 = 1_000_000;
 
 /// One file, or several.
 #[derive(FromPyObject)]
@@ -35,7 +40,7 @@ pub enum WhiteElo {
 /// white: White's advantage in Elo, or "auto" to fit it. scale: the difference at which 76 % of the points are expected.
 /// prior: games against an average player, half won and half lost, added to everyone.
 /// min_games: players with fewer are left out.
-/// bootstrap: samples for the errors, 0 for the covariance; seed: of the samples.
+/// bootstrap: samples for the errors, 1,000,000 at most, 0 for the covariance; seed: of the samples.
 #[pyfunction]
 #[pyo3(signature = (games, *, model="elo", anchors=None, average=2300.0, white=WhiteElo::Elo(0.0), scale=202.0, prior=0.0,
     min_games=1, bootstrap=0, seed=0),
@@ -68,8 +73,23 @@ pub fn rate<'py>(
         .map_err(|_| PyValueError::new_err(format!("model {model:?}: elo, davidson or rao-kupper")))?;
     let settings = Settings { model, scale, average, anchors: Vec::new(), white, prior };
     let anchors: Vec<(String, f64)> = anchors.unwrap_or_default().into_iter().collect();
-    let report = py.detach(|| ratings(&files, settings, &anchors, min_games, bootstrap, seed));
-    parsed(py, &report.map_err(python)?)
+    if bootstrap > MOST_SAMPLES {
+        return Err(PyValueError::new_err(format!(
+            "bootstrap: at most {} samples",
+            grouped(MOST_SAMPLES.into())
+        )));
+    }
+    let report = interruptible(py, |stop| {
+        ratings(&files, settings, &anchors, min_games, Sampling { samples: bootstrap, seed, stop })
+    })?;
+    parsed(py, &report)
+}
+
+/// The samples of a bootstrap, and the flag that ends it.
+struct Sampling<'a> {
+    samples: u32,
+    seed: u64,
+    stop: &'a AtomicBool,
 }
 
 fn ratings(
@@ -77,20 +97,19 @@ fn ratings(
     settings: Settings,
     anchors: &[(String, f64)],
     min_games: u64,
-    samples: u32,
-    seed: u64,
+    Sampling { samples, seed, stop }: Sampling<'_>,
 ) -> Result<RatingReport> {
     settings.check()?;
     if let Some((name, elo)) = anchors.iter().find(|(_, elo)| !elo.is_finite()) {
         return Err(Error::usage(format!("anchor \"{name}\": {elo} is no rating")));
     }
-    let (all, counts) = read(files, |_| ())?;
+    let (all, counts) = read(files, stop, |_| ())?;
     let results = all.with_min_games(min_games);
     let settings = Settings { anchors: results.anchors(anchors)?, ..settings };
     let ratings = fit(&results, &settings)?;
     let errors = match samples {
         0 => covariance(&ratings, &settings),
-        _ => Some(bootstrap(&results, &ratings, &settings, samples, seed, || ())?),
+        _ => Some(bootstrap(&results, &ratings, &settings, samples, seed, stop, || ())?),
     };
     let options = ReportOptions { all_players: all.players.len(), ..ReportOptions::default() };
     Ok(RatingReport::new(&results, &ratings, errors.as_ref(), counts, options))

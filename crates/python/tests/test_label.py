@@ -1,5 +1,8 @@
 """Leaves, compared with `patzer label`."""
 
+import signal
+import threading
+
 import chess
 import numpy as np
 import pytest
@@ -45,3 +48,9 @@ def test_wrong_arguments_are_exceptions():
         patzer.label(["4k3/8/8/8/8/8/8/4K3 w - - 0 1", "9/8"])
     with pytest.raises(TypeError, match="list of FENs"):
         patzer.label("4k3/8/8/8/8/8/8/4K3 w - - 0 1")
+
+
+def test_ctrl_c_ends_a_search():
+    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        patzer.label(["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"] * 100_000, depth=12)

@@ -1,6 +1,8 @@
 """Ratings, compared with `patzer rate --json`."""
 
 import json
+import signal
+import threading
 
 import pytest
 
@@ -47,8 +49,16 @@ def test_wrong_arguments_are_exceptions(files, tmp_path):
         ({"scale": 0}, "must be above 0"),
         ({"anchors": {"a": 2000}}, 'no rated game of "a"; there is "A"'),
         ({"anchors": {"A": float("nan")}}, "is no rating"),
+        ({"bootstrap": 1_000_001}, "at most 1,000,000 samples"),
     ]:
         with pytest.raises(ValueError, match=reason):
             patzer.rate(files, **wrong)
     with pytest.raises(FileNotFoundError, match="nowhere.pgn"):
         patzer.rate(tmp_path / "nowhere.pgn")
+
+
+def test_ctrl_c_ends_a_bootstrap(files):
+    # The sample count would take minutes.
+    threading.Timer(0.3, signal.raise_signal, [signal.SIGINT]).start()
+    with pytest.raises(KeyboardInterrupt):
+        patzer.rate(files, bootstrap=1_000_000)

@@ -2,6 +2,8 @@
 //! [`ResultModel::Elo`] counts a draw as half a win, so its likelihood ignores that draws reduce the variance; its
 //! covariance is a sandwich estimate with the variance under Davidson's model.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use rayon::prelude::*;
 
 use super::fit::{Ratings, Settings, fit};
@@ -206,13 +208,14 @@ fn multiply(a: &[Vec<f64>], b: &[Vec<f64>]) -> Vec<Vec<f64>> {
     a.par_iter().map(row).collect()
 }
 
-/// Ratings of `samples` resamples, drawn from the fitted model on the same schedule.
+/// Ratings of `samples` resamples, drawn from the fitted model on the same schedule; `stop` ends it.
 pub fn bootstrap(
     results: &Results,
     ratings: &Ratings,
     settings: &Settings,
     samples: u32,
     seed: u64,
+    stop: &AtomicBool,
     progress: impl Fn() + Sync,
 ) -> Result<RatingErrors> {
     // Small enough to matter only where a player wins every resampled game.
@@ -221,7 +224,7 @@ pub fn bootstrap(
     let rated = results.only(|player| ratings.elo[player].is_some());
     let apart = unanchored_pools(&ratings.status, &settings.anchors);
     let one = |number: u32| -> Result<Vec<f64>> {
-        if patzer_io::interrupt::requested() {
+        if stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted("nothing was written"));
         }
         let mut rng = Rng::new(mix(seed, u64::from(number)));
@@ -292,7 +295,7 @@ mod tests {
     ) -> (Ratings, RatingErrors, RatingErrors) {
         let ratings = fit(games, settings).unwrap();
         let by_formula = covariance(&ratings, settings).unwrap();
-        let seen = bootstrap(games, &ratings, settings, samples, 1, || {}).unwrap();
+        let seen = bootstrap(games, &ratings, settings, samples, 1, &AtomicBool::new(false), || {}).unwrap();
         for player in 0..players {
             let (a, b) = (by_formula.error(player).unwrap(), seen.error(player).unwrap());
             assert!((a / b - 1.0).abs() < 0.15, "{:?} {player}: {a} {b}", settings.model);
@@ -340,7 +343,8 @@ mod tests {
     fn the_bootstrap_does_not_depend_on_threads() {
         let settings = Settings::default();
         let ratings = fit(&games(), &settings).unwrap();
-        let sampled = || bootstrap(&games(), &ratings, &settings, 20, 9, || {}).unwrap();
+        let sampled =
+            || bootstrap(&games(), &ratings, &settings, 20, 9, &AtomicBool::new(false), || {}).unwrap();
         assert_eq!(crate::on_threads(1, sampled), crate::on_threads(2, sampled));
     }
 

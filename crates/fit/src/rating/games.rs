@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 use serde::Serialize;
 
 use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
 use patzer_pgn::{Chunk, Event, Reader, tags};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,14 +121,14 @@ pub struct GameCounts {
     pub games_skipped: BTreeMap<&'static str, u64>,
 }
 
-/// Reads files of games; `progress` receives the bytes read so far.
-pub fn read(files: &[PathBuf], progress: impl Fn(u64)) -> Result<(Results, GameCounts)> {
+/// Reads files of games until `stop` is set; `progress` receives the bytes read so far.
+pub fn read(files: &[PathBuf], stop: &AtomicBool, progress: impl Fn(u64)) -> Result<(Results, GameCounts)> {
     let mut reader = Reader::start(files.to_vec(), false)?;
     let (mut pairs, mut counts) = (BTreeMap::new(), GameCounts::default());
     loop {
         let batch: Vec<Event> =
             std::iter::from_fn(|| reader.next_event()).take(8 * rayon::current_num_threads()).collect();
-        if interrupt::requested() {
+        if stop.load(Ordering::Relaxed) {
             return Err(Error::Interrupted("nothing was written"));
         }
         progress(reader.bytes());
@@ -248,7 +248,7 @@ mod tests {
             [White \"B\"]\n[Black \"?\"]\n[Result \"0-1\"]\n\n1. e4 e5 0-1\n\n\
             [White \"B\"]\n[Black \"B\"]\n[Result \"0-1\"]\n\n1. e4 e5 0-1\n";
         std::fs::write(&path, text).unwrap();
-        let (results, counts) = read(&[path], |_| {}).unwrap();
+        let (results, counts) = read(&[path], &AtomicBool::new(false), |_| {}).unwrap();
         assert_eq!(results.players, ["A", "B"]);
         let encounter = |white, black, wins, draws, losses| Encounter { white, black, wins, draws, losses };
         assert_eq!(results.encounters, [encounter(0, 1, 1, 1, 0), encounter(1, 0, 0, 0, 1)]);
@@ -262,6 +262,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.pgn");
         std::fs::write(&path, "[White \"A\"]\n[Black \"B\"]\n\n1. e4 *\n").unwrap();
-        assert!(read(&[path], |_| {}).unwrap_err().to_string().contains("none of the 1 games"));
+        assert!(
+            read(&[path], &AtomicBool::new(false), |_| {})
+                .unwrap_err()
+                .to_string()
+                .contains("none of the 1 games")
+        );
     }
 }
