@@ -1,4 +1,4 @@
-//! Scores of one scale: the data's own, or those of quiescence leaves where no position has its own.
+//! Scores of one scale: the data's own, or the quiescence leaves' scores where no position has its own.
 
 use super::TrainItem;
 use patzer_io::number::grouped;

@@ -21,23 +21,22 @@ pub(crate) use wdl::Chances;
 
 /// Serves UCI on standard input and output until `quit` or the end of the input, with the embedded evaluation.
 pub fn serve() -> std::io::Result<()> {
-    serve_on(
-        BufReader::new(std::io::stdin()),
-        Out::new(std::io::stdout()),
-        Initial::embedded(Evaluation::default()),
-    )
+    serve_input(std::io::stdin(), Initial::embedded(Evaluation::default()))
 }
 
 /// As [`serve`], with another evaluation, whose name is the default of the option `EvalFile`.
 pub fn serve_with(name: String, evaluation: Evaluation) -> std::io::Result<()> {
-    let initial = Initial { name, evaluation };
-    serve_on(BufReader::new(std::io::stdin()), Out::new(std::io::stdout()), initial)
+    serve_input(std::io::stdin(), Initial { name, evaluation })
 }
 
 /// As [`serve`], with the search parameters among the options, for a tuner.
 pub fn serve_tunable() -> std::io::Result<()> {
     let input = std::io::Cursor::new("tunable\n").chain(std::io::stdin());
-    serve_on(BufReader::new(input), Out::new(std::io::stdout()), Initial::embedded(Evaluation::default()))
+    serve_input(input, Initial::embedded(Evaluation::default()))
+}
+
+fn serve_input(input: impl Read + Send + 'static, initial: Initial) -> std::io::Result<()> {
+    serve_on(BufReader::new(input), Out::new(std::io::stdout()), initial)
 }
 
 /// Runs these commands up to `quit`, each to its end, without reading standard input; false if one was refused.

@@ -357,6 +357,24 @@ mod tests {
         assert_eq!(found, expected);
     }
 
+    fn unfiltered<'a, 't>(
+        data: &'a DataSelection,
+        take: &'a mut Take<'t, ()>,
+        stop: &'a AtomicBool,
+    ) -> Stream<'a, 't, ()> {
+        Stream {
+            data,
+            split: Split::default(),
+            report: &|_| {},
+            pipeline: Pipeline::new(&[], &[]).unwrap(),
+            account: Account::default(),
+            make: &|_, _, _| Ok(()),
+            take,
+            stop,
+            halt: None,
+        }
+    }
+
     #[test]
     fn an_interruption_makes_no_stalemates_of_lines_that_were_not_resolved() {
         let folder = tempfile::tempdir().unwrap();
@@ -370,17 +388,8 @@ mod tests {
                 taken += 1;
                 Ok(None)
             };
-            let mut stream = Stream {
-                data: &data,
-                split: Split::default(),
-                report: &|_| {},
-                pipeline: Pipeline::new(&[], &[]).unwrap(),
-                account: Account::default(),
-                make: &|_, _, _| Ok(()),
-                take: &mut take,
-                stop: &AtomicBool::new(stopped),
-                halt: None,
-            };
+            let flag = AtomicBool::new(stopped);
+            let mut stream = unfiltered(&data, &mut take, &flag);
             let outcome = stream.lines(&path, 0);
             let dropped = stream.account.dropped.clone();
             assert_eq!(matches!(outcome, Err(Error::Interrupted(_))), stopped);
@@ -396,17 +405,8 @@ mod tests {
         let data = DataSelection::default();
         for (halt, fast) in [(false, false), (false, true), (true, false), (true, true)] {
             let flag = AtomicBool::new(halt);
-            let mut stream = Stream {
-                data: &data,
-                split: Split::default(),
-                report: &|_| {},
-                pipeline: Pipeline::new(&[], &[]).unwrap(),
-                account: Account::default(),
-                make: &|_, _, _| Ok(()),
-                take: &mut |_| Ok(None),
-                stop: &flag,
-                halt: Some(&flag),
-            };
+            let mut take = |_: &Offer<'_, ()>| Ok(None);
+            let mut stream = Stream { halt: Some(&flag), ..unfiltered(&data, &mut take, &flag) };
             let outcome = match fast {
                 true => stream.fast_lines(&path, 0),
                 false => stream.open(&path, 0).and_then(|file| stream.batches(&mut vec![file])),
