@@ -254,9 +254,10 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
 
     fn fast_lines(&mut self, path: &Path, file: usize) -> Result<()> {
         self.source(path);
-        let account = lines::each(path, self.data.strict, fast_epd::record, |(record, result)| {
+        let account = lines::each(path, self.data.strict, fast_epd::parse, |line| {
             check_halt(self.halt)?;
             self.account.read += 1;
+            let (record, result) = (line.record(), line.result);
             let group = line_group(&record);
             let reason = match (self.make)(&record, record.board, record.turn) {
                 Err(reason) => Some(reason),
