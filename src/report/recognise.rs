@@ -61,7 +61,7 @@ pub(super) fn recognise(path: &Path) -> Result<Found> {
     {
         return Ok(found);
     }
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head).trim_ascii_start();
+    let text = io::without_byte_order_mark(&head).trim_ascii_start();
     if text.starts_with(b"{") {
         return result(path);
     }

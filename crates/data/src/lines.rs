@@ -55,7 +55,14 @@ pub fn each_numbered<T: Send, E: Display + Send>(
         if blocks.is_empty() {
             return Ok(counts);
         }
-        let parsed: Vec<Parsed<T, E>> = blocks.par_iter().map(|block| parse_block(block, &parse)).collect();
+        let parsed: Vec<Parsed<T, E>> = blocks
+            .par_iter()
+            .enumerate()
+            .map(|(index, block)| match (lines, index) {
+                (0, 0) => parse_block(io::without_byte_order_mark(block), &parse),
+                _ => parse_block(block, &parse),
+            })
+            .collect();
         for block in parsed {
             for (number, item) in block.items {
                 counts.read += 1;
@@ -150,7 +157,8 @@ mod tests {
 
     #[test]
     fn bad_lines_are_counted_and_named_and_the_others_stay() {
-        for (text, line) in [("1\n\n# a comment\nx\n2\r\n3", 4), ("\n\n\n1\n2\n\n\nx\n\n3\n\n\n", 8)] {
+        for (text, line) in [("\u{feff}1\n\n# a comment\nx\n2\r\n3", 4), ("\n\n\n1\n2\n\n\nx\n\n3\n\n\n", 8)]
+        {
             let (counts, found) = numbers(text, false);
             let counts = counts.unwrap();
             assert_eq!((found, counts.read, counts.bad), (vec![1, 2, 3], 4, 1));

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::format::stream::CompressedOutput;
+use patzer_io as io;
 use patzer_io::error::Result;
 
 /// Opens the file, compressed as its name says.
@@ -20,7 +21,7 @@ pub(crate) fn push(games: &mut Vec<u8>, game: &[u8], reason: &str, tagged: bool)
 
 /// Appends a game as it was read, with an empty line after it.
 pub(crate) fn push_game(games: &mut Vec<u8>, game: &[u8]) {
-    let text = game.strip_prefix(b"\xef\xbb\xbf").unwrap_or(game);
+    let text = io::without_byte_order_mark(game);
     games.extend_from_slice(text.trim_ascii());
     games.extend_from_slice(b"\n\n");
 }

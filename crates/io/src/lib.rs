@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+mod byte_order_mark;
 pub mod checked_line;
 mod companion;
 mod digest;
@@ -15,6 +16,7 @@ mod printable;
 pub mod run_folder;
 mod sampled;
 
+pub use byte_order_mark::without_byte_order_mark;
 pub use companion::{
     companion, companion_path, sha256, verify_companion, write_companion, write_with_companion,
 };

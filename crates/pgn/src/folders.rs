@@ -85,7 +85,7 @@ fn begins_like_games(path: &Path) -> Result<bool> {
         let letters = name.iter().take_while(|b| b.is_ascii_alphanumeric() || **b == b'_').count();
         letters > 0 && name[letters..].starts_with(b" \"")
     };
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head);
+    let text = patzer_io::without_byte_order_mark(&head);
     Ok(text.split(|b| matches!(b, b'\n' | b'\r')).any(is_tag))
 }
 

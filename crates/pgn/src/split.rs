@@ -11,6 +11,7 @@
 use memchr::{memchr, memchr_iter, memchr2, memchr3};
 
 use super::movetext::result;
+use patzer_io::without_byte_order_mark;
 
 /// Look-ahead in bytes for the end of a comment that seems to contain the start of a game.
 const LOOK_AHEAD: usize = 1 << 16;
@@ -194,7 +195,7 @@ impl GameSplitter {
                 }
             }
         }
-        if without_bom(&self.text[self.scanned..end]).first() == Some(&b'%') {
+        if without_byte_order_mark(&self.text[self.scanned..end]).first() == Some(&b'%') {
             return true;
         }
         let (blank, event) = (content.is_empty(), content.starts_with(b"[Event "));
@@ -351,11 +352,7 @@ fn inner_event(content: &[u8]) -> Option<usize> {
 }
 
 fn trimmed(line: &[u8]) -> &[u8] {
-    without_bom(line).trim_ascii()
-}
-
-fn without_bom(line: &[u8]) -> &[u8] {
-    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
+    without_byte_order_mark(line).trim_ascii()
 }
 
 /// Text that is probably meant as a tag, such as `[White Smith]`.

@@ -239,7 +239,7 @@ fn known(path: &Path, head: &[u8]) -> Option<&'static Format> {
 
 /// Whether a file begins with a tag of PGN.
 fn is_pgn(head: &[u8]) -> bool {
-    let text = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let text = patzer_io::without_byte_order_mark(head).trim_ascii_start();
     let Some(tag) = text.strip_prefix(b"[") else { return false };
     let name = tag.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
     name > 0 && tag[name..].trim_ascii_start().starts_with(b"\"")

@@ -16,11 +16,12 @@ use super::table::{self, LEAF, MATE_IN, MEAN, ROLES, Table};
 use crate::Record;
 use patzer_chess::PackedMove;
 use patzer_chess::packed::NO_EP;
+use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
 pub fn recognise(head: &[u8]) -> bool {
     let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
-    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+    let line = io::without_byte_order_mark(line);
     line.split(|b| *b == b',').any(|name| name.trim_ascii() == b"fen")
 }
 

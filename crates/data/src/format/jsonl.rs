@@ -13,10 +13,11 @@ use super::fen::LineError;
 use super::stream::Input;
 use super::table::{self, Columns, FEN, LEAF, MATE_IN, MEAN, RESULT, ROLES, SCORE, Table};
 use crate::Record;
+use patzer_io as io;
 use patzer_io::error::Result;
 
 pub fn recognise(head: &[u8]) -> bool {
-    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head).trim_ascii_start();
+    let head = io::without_byte_order_mark(head).trim_ascii_start();
     head.starts_with(b"{") && memchr::memmem::find(head, b"\"fen\"").is_some()
 }
 

@@ -297,7 +297,7 @@ pub static FORMATS: &[Format] = &[
         note: "Its ply comes from the move number. No score is 32002.",
         dialect: None,
         companion: false,
-        recognise: Some(|head| head.starts_with(b"fen ") || head.starts_with(b"\xef\xbb\xbffen ")),
+        recognise: Some(|head| patzer_io::without_byte_order_mark(head).starts_with(b"fen ")),
         read: Read::Stream(|input| Ok(Box::new(sfplain::Reader::new(input)))),
         write: Some(Write::Stream(|out, _, _| Ok(Box::new(sfplain::Writer::new(out))))),
     },

@@ -150,8 +150,8 @@ impl Input {
         while line.last().is_some_and(u8::is_ascii_whitespace) {
             line.pop();
         }
-        if self.lines == 1 && line.starts_with(b"\xef\xbb\xbf") {
-            line.drain(..3);
+        if self.lines == 1 {
+            line.drain(..line.len() - patzer_io::without_byte_order_mark(line).len());
         }
         Ok(read > 0)
     }

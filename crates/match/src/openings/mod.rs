@@ -293,11 +293,9 @@ struct ReadBook {
     shares: Option<Vec<f64>>,
 }
 
-const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-
 /// Tells a book of games from one of lines.
 fn begins_as_games(bytes: &[u8]) -> bool {
-    let text = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
+    let text = io::without_byte_order_mark(bytes);
     let is_text = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"%");
     let first = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).find(is_text);
     first.is_some_and(|line| line.starts_with(b"[") || line.starts_with(b"1."))
@@ -314,7 +312,7 @@ fn read_book(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Re
     if polyglot::is_name(path) {
         return read_polyglot(&bytes, path, options);
     }
-    let start = if bytes.starts_with(BYTE_ORDER_MARK) { BYTE_ORDER_MARK.len() } else { 0 };
+    let start = bytes.len() - io::without_byte_order_mark(&bytes).len();
     if !begins_as_games(&bytes) {
         let text = Arc::new(text_of(bytes, path)?);
         let index = || Lines::index(text.clone(), start, path, options.chess960, options.as_is);
