@@ -19,10 +19,14 @@ const NAMED: u64 = 20;
 
 /// The files that paths of files and folders mean.
 pub fn expanded(paths: &[PathBuf], ui: &Ui) -> Result<Vec<PathBuf>> {
-    let Expanded { files, archives } = patzer_pgn::expand_folders(paths)?;
-    if let [first, more @ ..] = &archives[..] {
-        let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        ui.warn(format!("{}{more}: archives are left out; unpack them first", first.display()));
+    let Expanded { files, archives, empty } = patzer_pgn::expand_folders(paths)?;
+    let left_out =
+        [(archives, "archives are left out; unpack them first"), (empty, "left out, since nothing is in it")];
+    for (paths, why) in &left_out {
+        if let [first, more @ ..] = &paths[..] {
+            let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+            ui.warn(format!("{}{more}: {why}", first.display()));
+        }
     }
     Ok(files)
 }

@@ -120,6 +120,20 @@ fn a_source_of_another_scale_is_told_and_can_be_matched() {
 }
 
 #[test]
+fn mates_that_engines_send_as_centipawns_are_mates_and_what_is_clamped_is_said() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    let text = "[Event \"x\"]\n[Result \"1-0\"]\n\n\
+        1. e4 {+319.90/20 1.0s} e5 {-319.85/20 1.0s} 2. Nf3 {+655.36/20 1.0s} Nc6 {-1.00/20 1.0s} 1-0\n";
+    std::fs::write(at.join("x.pgn"), text).unwrap();
+    let (records, summary, stderr) = extract(at, &["x.pgn"]);
+    assert_eq!(scores(&records), [Some(31_990), Some(-31_985), Some(30_999), Some(-100)]);
+    assert_eq!(summary["scores"]["clamped"], 1);
+    assert!(stderr.contains("1 score beyond ±309.99 pawns"), "{stderr}");
+    assert_eq!(scores(&extract(at, &["x.pgn", "--filter", "mate_score"]).0), [Some(30_999), Some(-100)]);
+}
+
+#[test]
 fn units_players_and_comments_that_are_not_understood() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();

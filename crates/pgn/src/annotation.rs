@@ -30,6 +30,12 @@ pub struct Score {
 }
 
 impl Score {
+    /// Whether the written score is further from 0 than a score is stored that is no mate.
+    #[inline]
+    pub(crate) fn is_clamped(self) -> bool {
+        !self.mate && i32::from(self.value).abs() == MATE_IN_MAX - 1
+    }
+
     /// Multiplies a score that is no mate.
     #[inline]
     pub(crate) fn scaled(self, factor: f64) -> Score {
@@ -148,11 +154,12 @@ impl Value {
     }
 }
 
-/// Mates that GUIs write as numbers, here in centipawns: 32,767 − plies (ChessBase, old UCI GUIs), and 100,005 for a mate in 5
-/// moves (the convention of XBoard's protocol).
+/// Mates that are written as numbers, here in centipawns: 32,767 − plies (ChessBase, old UCI GUIs), 32,000 − plies (engines
+/// that send mates as centipawns), and 100,005 for a mate in 5 moves (the convention of XBoard's protocol).
 fn numeric_mate(cp: i32, to_move: bool) -> Option<Value> {
     let gives = cp > 0;
     match cp.unsigned_abs() {
+        cp @ 31_000..=32_000 => Some(Value::MatePlies((32_000 - cp).max(1), gives)),
         cp @ 32_700..=32_767 => Some(Value::MatePlies((32_767 - cp).max(1), gives)),
         cp @ 100_001..=100_500 => Some(Value::MateMoves(cp - 100_000, gives).on_move(to_move, 1.0)),
         _ => None,

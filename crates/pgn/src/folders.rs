@@ -24,14 +24,23 @@ pub struct Expanded {
     pub files: Vec<PathBuf>,
     /// Archives in the folders, by their endings.
     pub archives: Vec<PathBuf>,
+    /// Files of games in the folders in which nothing is written yet.
+    pub empty: Vec<PathBuf>,
 }
 
 /// Replaces each folder by the PGN files in it and its subfolders, sorted by path, without following links to folders. A
 /// text (`.txt`) or compressed file counts if a line near its beginning is a tag. Hidden files and folders, whose names
-/// begin with a dot, are left out. Other paths stay as they are. A folder without PGN files is an error.
+/// begin with a dot, are left out. Other paths stay as they are. A folder without PGN files is an error, and so is a path that
+/// does not exist or is an empty file: a reader would come to it only after the files before it.
 pub fn expand_folders(paths: &[PathBuf]) -> Result<Expanded> {
     let mut all = Expanded::default();
     for path in paths {
+        if path != Path::new("-") {
+            let about = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
+            if about.is_file() && about.len() == 0 {
+                return Err(Error::data(path, "is empty"));
+            }
+        }
         if !path.is_dir() {
             all.files.push(path.clone());
             continue;
@@ -41,13 +50,16 @@ pub fn expand_folders(paths: &[PathBuf]) -> Result<Expanded> {
         if found.files.is_empty() {
             let endings = [&ENDINGS[..], &TEXT_ENDINGS, &COMPRESSED_ENDINGS].concat().join(", ");
             let archives = if found.archives.is_empty() { "" } else { "; unpack its archives first" };
-            let reason = format!("is a folder without files of games ({endings}){archives}");
+            let empty = if found.empty.is_empty() { "" } else { " that are not empty" };
+            let reason = format!("is a folder without files of games ({endings}){empty}{archives}");
             return Err(Error::data(path, reason));
         }
         found.files.sort_unstable();
         found.archives.sort_unstable();
+        found.empty.sort_unstable();
         all.files.append(&mut found.files);
         all.archives.append(&mut found.archives);
+        all.empty.append(&mut found.empty);
     }
     Ok(all)
 }
@@ -65,7 +77,8 @@ fn collect(folder: &Path, found: &mut Expanded) -> Result<()> {
         if kind.is_dir() {
             collect(&path, found)?;
         } else if !path.is_dir() && (ends(&ENDINGS) || (ends(&TEXT_ENDINGS) && begins_like_games(&path)?)) {
-            found.files.push(path);
+            let is_empty = entry.metadata().map_err(|e| Error::io(&path, e))?.len() == 0;
+            if is_empty { found.empty.push(path) } else { found.files.push(path) }
         } else if patzer_io::has_archive_ending(&name) {
             found.archives.push(path);
         } else if ends(&COMPRESSED_ENDINGS) && begins_like_games(&path).unwrap_or(false) {
@@ -110,8 +123,9 @@ mod tests {
         for name in
             ["z.PGN", "a.pgn.zst", "b/deep/c.pgn.bz2", "b/d.pgn.gz", "notes.txt", "b/x.pgn.xz", "a.ZIP"]
         {
-            std::fs::write(at(name), "").unwrap();
+            std::fs::write(at(name), "x").unwrap();
         }
+        std::fs::write(at("b/new.pgn"), "").unwrap();
         let game = "\n[Event \"x\"]\n\n1. e4 1-0\n";
         std::fs::create_dir(at(".hid")).unwrap();
         for name in ["b/e.txt", ".hid/s.pgn", "b/.h.pgn"] {
@@ -127,6 +141,10 @@ mod tests {
         let expanded = expand_folders(&paths).unwrap();
         assert_eq!(expanded.files, [&found[..], &[PathBuf::from("-")]].concat());
         assert_eq!(expanded.archives, ["a.ZIP", "b/x.pgn.xz"].map(at));
+        assert_eq!(expanded.empty, [at("b/new.pgn")]);
+        let refused = |path: &str| expand_folders(&[at("a.pgn.zst"), at(path)]).unwrap_err().to_string();
+        assert!(refused("b/new.pgn").ends_with("is empty"));
+        assert!(refused("missing.pgn").contains("no such file"));
         assert_eq!(expand_folders(&[at(".hid")]).unwrap().files, [at(".hid/s.pgn")]);
         assert!(expand_folders(&[at("none")]).unwrap_err().to_string().contains("is a folder without"));
     }

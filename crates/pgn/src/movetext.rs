@@ -65,7 +65,7 @@ const CLASSES: [Class; 256] = {
     let mut byte = 0;
     while byte < 256 {
         table[byte] = match byte as u8 {
-            b' ' | b'\t' | b'\r' | b'.' | b'!' | b'?' | 0x0b | 0x0c => Class::Space,
+            0 | b' ' | b'\t' | b'\r' | b'.' | b'!' | b'?' | 0x0b | 0x0c => Class::Space,
             b'\n' => Class::Line,
             b'a'..=b'h' | b'P' | b'N' | b'B' | b'R' | b'Q' | b'K' | b'O' => Class::Move,
             b'0'..=b'9' => Class::Digit,

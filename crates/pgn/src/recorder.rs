@@ -170,6 +170,7 @@ impl Visitor for Recorder<'_> {
         let mut score = None;
         if let Some((next, dialect)) = self.next_score.take() {
             self.tally.positions[dialect] += 1;
+            self.tally.clamped += u64::from(next.is_clamped());
             bits |= if next.mate { flags::MATE_SCORE } else { 0 };
             score = Some(next);
         }
@@ -265,6 +266,7 @@ impl Recorder<'_> {
             if record.score.is_none() {
                 self.tally.positions[dialect] += 1;
             }
+            self.tally.clamped += u64::from(score.is_clamped());
             record.score = Some(score.value);
             record.depth = score.depth;
             record.flags &= !flags::MATE_SCORE;

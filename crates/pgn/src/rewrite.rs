@@ -4,7 +4,6 @@
 //! What is written is UTF-8: text that is not counts as Latin-1, as the PGN standard has it. A variation that cannot be read
 //! (prose in parentheses) becomes a comment. Lines that begin with `%` are no part of a game and go.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 
 use shakmaty::{Chess, Position};
@@ -13,7 +12,7 @@ use super::board::Board;
 use super::movetext::{self, MoveError, TokenSpan, Visitor};
 use super::resolve::ParsedMove;
 use super::split::GameSpan;
-use super::tags::{Tags, unescaped};
+use super::tags::{Tags, decoded, unescaped};
 use super::write::{Movetext, Notation, write_move, write_tag};
 use patzer_chess::null_move::null_move;
 use patzer_chess::{PackedMove, fen};
@@ -124,14 +123,6 @@ fn tag_name(name: &str) -> String {
     let letters = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' });
     let lead = if name.starts_with(|c: char| c.is_ascii_alphabetic()) { "" } else { "X" };
     lead.chars().chain(letters).collect()
-}
-
-/// Text as UTF-8, or else as Latin-1.
-fn decoded(text: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(text) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(text.iter().map(|&byte| char::from(byte)).collect()),
-    }
 }
 
 /// Where the moves of a mainline or variation have come to: the position as it is parsed, and as it is written.

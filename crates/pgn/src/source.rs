@@ -233,7 +233,7 @@ fn open(path: &Path, digest: &Digest) -> Result<Box<dyn BufRead + Send>> {
         patzer_io::decompressed(digest.of(patzer_io::raw(path)?)).map_err(|e| Error::io(path, e))?;
     match text.fill_buf() {
         Ok([]) => Err(Error::data(path, "is empty")),
-        Ok(head) => match patzer_io::archive(path, head) {
+        Ok(head) => match patzer_io::archive(path, head).or(no_pgn(head).map(|why| Error::data(path, why))) {
             Some(error) => Err(error),
             None => Ok(text),
         },
@@ -242,9 +242,46 @@ fn open(path: &Path, digest: &Digest) -> Result<Box<dyn BufRead + Send>> {
     }
 }
 
+/// Why a file with this beginning holds no games that can be read, where that is plain.
+fn no_pgn(head: &[u8]) -> Option<&'static str> {
+    let lone = |at: usize| head.get(at + 1).is_some_and(|next| *next != b'\n');
+    match head {
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
+            Some("is text in UTF-16; make it UTF-8, as with `iconv -f UTF-16 -t UTF-8`")
+        }
+        [b'P', b'A', b'R', b'1', ..] => {
+            Some("holds positions (parquet), not games in PGN; commands that take datasets read it as it is")
+        }
+        _ if !head.contains(&b'\n') && memchr::memchr_iter(b'\r', head).any(lone) => {
+            Some("has lines that end in a carriage return alone; change them, as with `tr '\\r' '\\n'`")
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_plainly_no_pgn_is_named_by_its_beginning() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("games.pgn");
+        for (head, part) in [
+            (&b"\xff\xfe[\0E\0"[..], "UTF-16"),
+            (b"\xfe\xff\0[\0E", "UTF-16"),
+            (b"PAR1\x15\x04", "holds positions (parquet)"),
+            (b"[Event \"x\"]\r[Site \"y\"]\r\r1. e4 *\r", "a carriage return alone"),
+        ] {
+            std::fs::write(&path, head).unwrap();
+            let mut reader = Reader::start(vec![path.clone()], false).unwrap();
+            let Some(Event::Failed(error)) = reader.next_event() else { panic!("{part}") };
+            assert!(error.to_string().contains(part), "{error}");
+        }
+        for head in [&b"[Event \"x\"]\r\n1. e4\r*"[..], b"[Event \"x\"]\r", b"1. e4 *"] {
+            assert_eq!(no_pgn(head), None);
+        }
+    }
 
     /// The last event of a file of 8 MB whose length changes while the reader waits for room in the channel.
     fn last_event(length: u64) -> Event {

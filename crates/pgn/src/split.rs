@@ -334,7 +334,7 @@ pub fn is_over(movetext: &[u8]) -> bool {
 
 /// Tests whether text without tags may begin a game after another: comments and variations belong to the one before.
 pub fn may_begin(text: &[u8]) -> bool {
-    !matches!(text.first(), None | Some(b'{' | b';' | b'('))
+    !matches!(text.first(), None | Some(0 | b'{' | b';' | b'('))
 }
 
 /// Position of an `[Event` tag inside another tag whose end was lost.
@@ -351,8 +351,10 @@ fn inner_event(content: &[u8]) -> Option<usize> {
     None
 }
 
+/// A line without the blanks around it. One of zeros alone, as a crash leaves at the end of a file, is empty.
 fn trimmed(line: &[u8]) -> &[u8] {
-    without_byte_order_mark(line).trim_ascii()
+    let content = without_byte_order_mark(line).trim_ascii();
+    if content.first() == Some(&0) && content.iter().all(|byte| *byte == 0) { &[] } else { content }
 }
 
 /// Text that is probably meant as a tag, such as `[White Smith]`.

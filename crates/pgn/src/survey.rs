@@ -256,20 +256,18 @@ fn decide(
     (conventions, survey)
 }
 
-/// The unit of a dialect's numbers: centipawns if none has a decimal point.
+/// The unit of a dialect's numbers: centipawns if none has a decimal point, even where the dialect's programs write pawns.
 fn unit_of(dialect: &Dialect, count: &Count) -> (Unit, Basis) {
-    if !dialect.unit.is_open() {
-        return (dialect.unit.value(), Basis::Dialect);
-    }
-    match count.whole + count.decimal {
-        0 => (dialect.unit.value(), Basis::Default),
-        numbers if 100 * count.whole >= 99 * numbers => {
-            // 30 pawns are more than a board holds.
-            let clear = count.whole >= ENOUGH_SCORES || count.largest > 3000;
-            if clear { (Unit::Cp, Basis::Data) } else { (dialect.unit.value(), Basis::Default) }
-        }
-        numbers if numbers >= ENOUGH_SCORES => (Unit::Pawn, Basis::Data),
-        _ => (Unit::Pawn, Basis::Default),
+    let numbers = count.whole + count.decimal;
+    let whole = numbers > 0 && 100 * count.whole >= 99 * numbers;
+    // 30 pawns are more than a board holds.
+    let clear = count.whole >= ENOUGH_SCORES || count.largest > 3000;
+    match dialect.unit {
+        Declared::Fixed(Unit::Cp) => (Unit::Cp, Basis::Dialect),
+        _ if whole && clear => (Unit::Cp, Basis::Data),
+        Declared::Fixed(unit) => (unit, Basis::Dialect),
+        Declared::Open(_) if numbers >= ENOUGH_SCORES && !whole => (Unit::Pawn, Basis::Data),
+        Declared::Open(unit) => (unit, Basis::Default),
     }
 }
 

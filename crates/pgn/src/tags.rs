@@ -17,9 +17,9 @@ impl<'a> Tags<'a> {
         self.iter().filter(|(n, _)| *n == name.as_bytes()).last().map(|(_, value)| unescaped(value))
     }
 
-    /// The value of a tag as text, where invalid UTF-8 is replaced; empty if it is missing.
+    /// The value of a tag as text: UTF-8, or else Latin-1; empty if it is missing.
     pub fn text(&self, name: &str) -> String {
-        String::from_utf8_lossy(&self.get(name).unwrap_or_default()).into_owned()
+        decoded(&self.get(name).unwrap_or_default()).into_owned()
     }
 
     pub fn iter(&self) -> Iter<'a> {
@@ -76,11 +76,19 @@ fn value_length(text: &[u8]) -> usize {
     text.len()
 }
 
-/// Unescapes a raw tag value; invalid UTF-8 is replaced.
+/// Unescapes a raw tag value and reads it as UTF-8, or else as Latin-1.
 pub fn plain(value: &[u8]) -> Cow<'_, str> {
     match unescaped(value) {
-        Cow::Borrowed(value) => String::from_utf8_lossy(value),
-        Cow::Owned(value) => Cow::Owned(String::from_utf8_lossy(&value).into_owned()),
+        Cow::Borrowed(value) => decoded(value),
+        Cow::Owned(value) => Cow::Owned(decoded(&value).into_owned()),
+    }
+}
+
+/// Text as UTF-8, or else as Latin-1.
+pub(crate) fn decoded(text: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(text) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => Cow::Owned(text.iter().map(|&byte| char::from(byte)).collect()),
     }
 }
 
@@ -120,6 +128,15 @@ mod tests {
         assert_eq!(tags.get("Round").as_deref(), Some(&b"1"[..]));
         assert_eq!(tags.get("Result").as_deref(), Some(&b"1-0"[..]));
         assert_eq!(tags.get("Black"), None);
+    }
+
+    #[test]
+    fn values_that_are_not_utf_8_are_latin_1() {
+        for name in [&b"J\xfcrgen"[..], "J\u{fc}rgen".as_bytes()] {
+            let text = [b"[White \"", name, b"\"]"].concat();
+            assert_eq!(Tags::new(&text).text("White"), "Jürgen");
+            assert_eq!(plain(name), "Jürgen");
+        }
     }
 
     #[test]

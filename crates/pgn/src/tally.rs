@@ -90,6 +90,9 @@ pub struct ScoreTally {
     /// Comments that look like a score and are not understood.
     pub unread: u64,
     pub sample: Option<UnreadComment>,
+    /// Scores beyond ±30,999 centipawns that are no mate, which are clamped.
+    #[serde(default)]
+    pub clamped: u64,
     /// Games with a result and a score.
     pub games: u64,
     /// Score and result with Black and with White to move, by `Color as usize`.
@@ -103,6 +106,7 @@ impl ScoreTally {
         self.positions.iter_mut().zip(&other.positions).for_each(|(ours, theirs)| *ours += theirs);
         self.unread += other.unread;
         self.sample = self.sample.take().or_else(|| other.sample.clone());
+        self.clamped += other.clamped;
         self.games += other.games;
         self.by_turn.iter_mut().zip(&other.by_turn).for_each(|(ours, theirs)| ours.merge(theirs));
         self.small.merge(&other.small);
@@ -116,7 +120,7 @@ impl ScoreTally {
     pub fn is_of(&self, games: u64, positions: u64) -> bool {
         let scored = self.positions.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
         let sums = self.by_turn.iter().chain([&self.small]).all(|sums| sums.is_of(positions));
-        self.games <= games && scored <= positions && self.unread < 1 << 60 && sums
+        self.games <= games && scored <= positions && self.unread.max(self.clamped) < 1 << 60 && sums
     }
 
     /// Adds the records of one game with a result from White's side.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use patzer_io::number::grouped;
+use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
 use patzer_pgn::dialect::{DIALECTS, Dialect};
 use patzer_pgn::{Decision, ScoreTally, Survey};
@@ -82,7 +82,9 @@ impl ScoreCounts {
         summary.positions = all.scored();
         summary.by_dialect = by_dialect(&all);
         summary.not_understood = all.unread;
+        summary.clamped = all.clamped;
         summary.warnings.extend(unread(&summary));
+        summary.warnings.extend(clamped(&summary));
         summary.warnings.extend(other_scales(&summary.sources));
         summary
     }
@@ -96,6 +98,8 @@ pub struct ScoreSummary {
     /// Comments that look like a score and are not understood.
     pub not_understood: u64,
     pub not_understood_sample: Option<UnreadSample>,
+    /// Scores beyond ±30,999 centipawns that are no mate.
+    pub clamped: u64,
     /// Sources with scores.
     pub sources: Vec<SourceSummary>,
     pub warnings: Vec<String>,
@@ -189,6 +193,15 @@ fn unread(summary: &ScoreSummary) -> Option<String> {
             "{count} comments look like a score and are not understood, the first at {}:{}: {{{text}}}",
             sample.file, sample.line
         ),
+    })
+}
+
+fn clamped(summary: &ScoreSummary) -> Option<String> {
+    (summary.clamped > 0).then(|| {
+        format!(
+            "{} beyond ±309.99 pawns are no mates that are known, and are stored as ±30,999 centipawns",
+            counted(summary.clamped, "score")
+        )
     })
 }
 

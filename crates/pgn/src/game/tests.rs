@@ -71,6 +71,13 @@ fn a_long_comment_is_read_whole() {
 }
 
 #[test]
+fn zeros_that_a_crash_left_are_blanks() {
+    let all = games("[Event \"x\"]\n\n1. e4 1-0\n\n\0\0\0[Event \"y\"]\n\n1. d4 0-1\n\n\0\0\0\0");
+    let found: Vec<_> = all.iter().map(|(records, result, error)| (records.len(), *result, error)).collect();
+    assert_eq!(found, [(1, Some(1), &None), (1, Some(-1), &None)]);
+}
+
+#[test]
 fn a_blank_line_before_the_first_move_is_valid() {
     let (records, _, error) = game("[Event \"x\"]\n\n{a comment on its own}\n\n1. e4 e5 1-0");
     assert_eq!((records.len(), error), (2, None));

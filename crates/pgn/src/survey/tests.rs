@@ -113,6 +113,23 @@ fn whole_numbers_are_centipawns_where_none_has_decimals() {
 }
 
 #[test]
+fn whole_numbers_are_centipawns_where_the_dialect_has_pawns_too() {
+    let whole = rewritten(20, |score, _, depth| format!("{:+.0}/{depth} 0.1s", 100.0 * score));
+    let games = read(&whole, ScoreOptions::default());
+    let decision = &games.decisions[0];
+    assert_eq!((&decision.dialect[..], decision.side_by), ("cutechess", Basis::Dialect));
+    assert_eq!((decision.unit, decision.unit_by), (Unit::Cp, Basis::Data));
+    let pawns = rewritten(20, |score, _, depth| format!("{score:+.2}/{depth} 0.1s"));
+    let truth = read(&pawns, ScoreOptions::default());
+    assert!(truth.decisions[0].is_by_dialect());
+    let scores = |games: &Games| games.records.iter().map(|record| record.score).collect::<Vec<_>>();
+    assert_eq!(scores(&games), scores(&truth));
+    // A few small ones may be pawns of a program that rounds.
+    let few = "[Event \"x\"]\n\n1. e4 {+1/12 0.1s} e5 {-1/12 0.1s} *\n";
+    assert_eq!(read(few, ScoreOptions::default()).records[0].score, Some(100));
+}
+
+#[test]
 fn evaluations_keep_their_unit_when_files_are_merged() {
     let pawns = rewritten(30, |s, white, _| format!("[%eval {:.2}]", signed(true, s, white)));
     let centipawns = pawns.replace(".", "");
