@@ -196,12 +196,12 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
 fn together(readers: &[AnyReader], pipeline: &Pipeline, licence: &Option<String>, ui: &Ui) -> Metadata {
     let all = || readers.iter().map(AnyReader::metadata);
     let mut metadata = Metadata::joined(all());
+    metadata.forget_shared(all());
     for filter in pipeline.describe() {
         if !metadata.filters.contains(&filter) {
             metadata.filters.push(filter);
         }
     }
-    metadata.forget_shared(all());
     let mut resolved: Vec<&str> = all().filter_map(|metadata| metadata.resolved.as_deref()).collect();
     let complete = resolved.len() == readers.len();
     if !complete && !resolved.is_empty() {

@@ -92,6 +92,35 @@ fn provenance_passes_through_every_command_that_moves_positions() {
     assert_eq!(counted["account"]["dropped"]["duplicates"].as_u64().unwrap_or(0), dropped);
 }
 
+/// What a part of the inputs has passed is no filter of the whole, and positions that are left out count as dropped.
+#[test]
+fn a_card_says_what_holds_of_all_positions() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    extracted(here);
+    done(here, "data convert x.parquet --filter unique -o u.parquet");
+    for (line, output) in [
+        ("data merge x.parquet u.parquet -o m.parquet", "m.parquet"),
+        ("data merge u.parquet u.parquet -o uu.parquet", "uu.parquet"),
+        ("data interleave x.parquet=1 u.parquet=2 -o i.parquet", "i.parquet"),
+        ("data convert x.parquet u.parquet -o c.parquet", "c.parquet"),
+    ] {
+        done(here, line);
+        let card = card(here, output);
+        let texts = |key: &str| card[key].as_array().unwrap().iter().map(|text| text.as_str().unwrap());
+        assert!(texts("filters").all(|filter| !filter.contains("duplicates")), "{line}: {card}");
+        assert!(texts("steps").any(|step| step.contains("input: unique: ")), "{line}: {card}");
+    }
+    done(here, "data split x.parquet --train 0.5 --validation 0.3 -o s");
+    for output in ["i.parquet", "s.train.parquet", "s.validation.parquet"] {
+        let card = card(here, output);
+        let account = &card["account"];
+        let dropped = account["dropped"].as_object().unwrap().values().map(|n| n.as_u64().unwrap());
+        let left = account["positions_read"].as_u64().unwrap() - dropped.sum::<u64>();
+        assert_eq!(card["positions"], left, "{output}");
+    }
+}
+
 /// A format without metadata: its card says so, and what is made of it names its digest.
 #[test]
 fn a_file_without_provenance_is_counted_and_named_by_its_digest() {

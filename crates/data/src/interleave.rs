@@ -97,6 +97,7 @@ pub fn interleave(
     }
     drop(sources);
     parts.iter().for_each(|part| writer.add_digests(part.data.metadata()));
+    writer.metadata().into_iter().for_each(|own| own.leave_out(NOT_DRAWN, counts.not_drawn));
     counts.written = writer.finish()?;
     if counts.written.positions + counts.written.all_dropped() + counts.not_drawn != counts.read {
         return Err(Error::internal(format!("the positions are not all counted: {counts:?}")));
@@ -135,6 +136,7 @@ fn metadata(parts: &[Weighted], seed: u64) -> Result<Metadata> {
     let mut mixed = Metadata::joined(all());
     mixed.seed = seed;
     mixed.resolved.clone_from(&first.data.metadata().resolved);
+    mixed.forget_shared(all());
     // Games of several files alternate, so their numbers no longer say the file.
     mixed.sources.iter_mut().for_each(|source| source.games = None);
     let name = |part: &Weighted| {

@@ -9,6 +9,7 @@ use super::columns::Layout;
 use super::columns::ReadableColumns;
 use super::extra::ExtraColumn;
 use crate::dedupe::{Dedupe, Keep};
+use crate::filter::DUPLICATES;
 use patzer_io::error::{Error, Result};
 use patzer_pgn::Survey;
 
@@ -129,8 +130,9 @@ impl Metadata {
         Layout { resolved: self.resolved.is_some(), means, taught: self.teacher.is_some() }
     }
 
-    /// The provenance that datasets have together: sources, filters, steps and teachers of all, each once; the first
-    /// seed and mean results; the sum of the counts, if all have them. How leaves were found is left to the caller.
+    /// The provenance that datasets have together: sources, steps and teachers of all, each once; the filters that each
+    /// has passed; the first seed and mean results; the sum of the counts, if all have them. How leaves were found is left
+    /// to the caller.
     pub fn joined<'a>(all: impl Iterator<Item = &'a Metadata>) -> Metadata {
         let all: Vec<&Metadata> = all.collect();
         let seed = all.first().map_or(0, |first| first.seed);
@@ -145,7 +147,6 @@ impl Metadata {
                     joined.sources.push(source.clone());
                 }
             }
-            add_new(&mut joined.filters, &metadata.filters);
             add_new(&mut joined.steps, &metadata.steps);
             let fresh = |extra: &&ExtraColumn| joined.extra.iter().all(|known| known.name() != extra.name());
             let fresh: Vec<ExtraColumn> = metadata.extra.iter().filter(fresh).cloned().collect();
@@ -153,6 +154,7 @@ impl Metadata {
             joined.readable = joined.readable.or(metadata.readable);
             teachers.extend(metadata.teacher.as_deref().filter(|teacher| !teachers.contains(teacher)));
         }
+        joined.join_filters(&all);
         joined.teacher = (!teachers.is_empty()).then(|| teachers.join("; "));
         joined.dedupe = all.iter().find(|metadata| metadata.layout().means).and_then(|means| means.dedupe);
         let accounts: Option<Vec<&Account>> = all.iter().map(|metadata| metadata.account.as_ref()).collect();
@@ -164,10 +166,40 @@ impl Metadata {
         joined
     }
 
-    /// Forgets the numbers of games of the sources that `parts` share: game numbers no longer identify the file.
+    /// Takes the filters that all datasets have passed; a step names each other one.
+    fn join_filters(&mut self, all: &[&Metadata]) {
+        for filter in all.iter().flat_map(|metadata| &metadata.filters) {
+            if all.iter().all(|metadata| metadata.filters.contains(filter)) {
+                add_new(&mut self.filters, std::slice::from_ref(filter));
+            } else {
+                add_new(&mut self.steps, &[format!("filter of an input: {filter}")]);
+            }
+        }
+    }
+
+    /// Counts positions that were left out of this file.
+    pub fn leave_out(&mut self, reason: &'static str, count: u64) {
+        if let Some(account) = self.account.as_mut().filter(|_| count > 0) {
+            account.add_dropped(&BTreeMap::from([(reason, count)]));
+        }
+    }
+
+    /// Forgets what holds of each of several `parts` and not of all together: that there are no duplicates, and the
+    /// numbers of games of sources that parts share, since game numbers no longer identify the file.
     pub fn forget_shared<'a>(&mut self, parts: impl Iterator<Item = &'a Metadata>) {
-        if self.sources.len() < parts.map(|part| part.sources.len()).sum() {
+        let sources: Vec<usize> = parts.map(|part| part.sources.len()).collect();
+        if self.sources.len() < sources.iter().sum() {
             self.sources.iter_mut().for_each(|source| source.games = None);
+        }
+        if sources.len() < 2 {
+            return;
+        }
+        for filter in std::mem::take(&mut self.filters) {
+            let left = without_duplicates(&filter);
+            if left.as_ref() != Some(&filter) {
+                add_new(&mut self.steps, &[format!("filter of each input: {filter}")]);
+            }
+            self.filters.extend(left);
         }
     }
 
@@ -212,6 +244,17 @@ fn add_new(known: &mut Vec<String>, more: &[String]) {
     known.extend(fresh);
 }
 
+/// A filter of a preset without the removal of duplicates; `None` if it does nothing else.
+fn without_duplicates(filter: &str) -> Option<String> {
+    let (preset, rows) = filter.split_once(": ").unwrap_or(("", filter));
+    let rows: Vec<&str> = rows.split(", ").filter(|row| *row != DUPLICATES).collect();
+    match rows.join(", ") {
+        left if left.is_empty() => None,
+        left if preset.is_empty() => Some(left),
+        left => Some(format!("{preset}: {left}")),
+    }
+}
+
 impl Source {
     /// A source of which only the name is known.
     pub fn of(path: &Path) -> Source {
@@ -241,5 +284,33 @@ impl Account {
         ] {
             theirs.iter().for_each(|(reason, count)| *ours.entry(reason.clone()).or_default() += count);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn several_datasets_have_together_the_filters_of_each() {
+        let of = |filters: &[&str]| Metadata {
+            filters: filters.iter().map(|filter| filter.to_string()).collect(),
+            ..Metadata::default()
+        };
+        let together = |all: &[Metadata]| {
+            let mut joined = Metadata::joined(all.iter());
+            joined.forget_shared(all.iter());
+            (joined.filters, joined.steps)
+        };
+        let unique = of(&["quiet: in_check, duplicates", "duplicates", "sample: 5"]);
+        assert_eq!(together(std::slice::from_ref(&unique)), (unique.filters.clone(), Vec::new()));
+        let (filters, steps) = together(&[unique.clone(), of(&["sample: 6"]), unique.clone()]);
+        assert!(filters.is_empty(), "{filters:?}");
+        assert!(steps.contains(&"filter of an input: sample: 6".into()) && steps.len() == 4, "{steps:?}");
+        let (filters, steps) = together(&[unique.clone(), unique]);
+        assert_eq!(filters, ["quiet: in_check", "sample: 5"]);
+        let each =
+            ["quiet: in_check, duplicates", "duplicates"].map(|of| format!("filter of each input: {of}"));
+        assert_eq!(steps, each);
     }
 }
