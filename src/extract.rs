@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::data::convert::readable;
-use crate::game_files::{Notices, check_outputs, expanded, report_scores};
+use crate::game_files::{Notices, check_named_once, check_outputs, expanded, report_scores};
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::dedupe::Keep;
 use patzer_data::extract::{Settings, Summary, extract};
@@ -164,6 +164,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     };
     let output = (!args.dry_run).then_some(args.output.as_path());
     check_outputs(output, args.rejects.as_deref(), &games)?;
+    check_named_once(&games)?;
     interrupt::listen();
     let mut notices = Notices::new("extract", &games, ui);
     let outcome = extract(&games, output, pipeline, &settings, &mut |notice| notices.take(notice));

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::game_files::{Notices, check_outputs, expanded, report_scores, written_to};
+use crate::game_files::{Notices, check_named_once, check_outputs, expanded, report_scores, written_to};
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::metadata::Shard;
@@ -139,6 +139,7 @@ pub fn run(args: &GamesArgs, ui: &Ui) -> Result<Status> {
     };
     let output = (!args.dry_run).then_some(args.output.as_path());
     check_outputs(output, args.rejects.as_deref(), &games)?;
+    check_named_once(&games)?;
     interrupt::listen();
     let mut notices = Notices::new("games", &games, ui);
     let summary = select(&games, output, pipeline, &settings, &mut |notice| notices.take(notice));

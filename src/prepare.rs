@@ -1,5 +1,6 @@
 //! Data arguments that several commands share, and messages while data is read.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -77,6 +78,17 @@ pub fn check_new_output<P: AsRef<Path>>(
 ) -> Result<()> {
     check_output(output, inputs, what)?;
     patzer_io::check_writable(output)
+}
+
+/// Warns of files whose positions count again, since a path before names the same file.
+pub fn warn_of_repeated(paths: &[PathBuf], ui: &Ui) {
+    let mut named = BTreeMap::new();
+    for path in paths {
+        if let Some(first) = named.insert(patzer_io::destination(path), path) {
+            let (path, first) = (path.display(), first.display());
+            ui.warn(format!("{path} is the file {first} again, so its positions count once more"));
+        }
+    }
 }
 
 /// The size of all files on disk; 0 if it is not known.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::prepare::{InputFormat, check_output, warn_of_moves};
+use crate::prepare::{InputFormat, check_output, warn_of_moves, warn_of_repeated};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::capabilities::Capabilities;
@@ -101,6 +101,7 @@ fn columns(text: &str) -> Result<Columns> {
 pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     check_output(&args.output, &args.inputs, "inputs")?;
+    warn_of_repeated(&args.inputs, ui);
     if args.traces {
         return super::traces::export(args, ui);
     }

@@ -5,7 +5,7 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::game_files::{Notices, written_to};
-use crate::prepare::check_output;
+use crate::prepare::{check_output, warn_of_repeated};
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::games::{Restored, restore};
@@ -44,6 +44,7 @@ const EXAMPLES: &str = "Examples:\n  \
 pub fn run(args: &GamesArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     check_output(&args.output, &args.data, "inputs")?;
+    warn_of_repeated(&args.data, ui);
     let started = Instant::now();
     let bar = ui.progress("games", 0);
     let mut notices = Notices::new("games", &[], ui);

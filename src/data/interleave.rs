@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::moved::{FormatArgs, Moved};
-use crate::prepare::check_output;
+use crate::prepare::{check_output, warn_of_repeated};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::interleave::{NOT_DRAWN, Weighted, interleave};
 
@@ -53,6 +53,7 @@ pub fn run(args: &InterleaveArgs, ui: &Ui) -> Result<Status> {
     let named = args.data.iter().map(|text| weighted(text)).collect::<Result<Vec<_>>>()?;
     let paths: Vec<PathBuf> = named.iter().map(|(path, _)| path.clone()).collect();
     check_output(&args.output, &paths, "inputs")?;
+    warn_of_repeated(&paths, ui);
     let open = |(path, weight): &(PathBuf, f64)| {
         args.formats.open(path).map(|data| Weighted { data, weight: *weight })
     };

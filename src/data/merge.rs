@@ -2,6 +2,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::moved::{FormatArgs, Moved, Written};
+use crate::prepare::{check_output, warn_of_repeated};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::dedupe::{Dedupe, Keep};
 use patzer_data::merge::merge;
@@ -57,6 +58,8 @@ pub struct MergeArgs {
 pub fn run(args: &MergeArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let started = Instant::now();
+    check_output(&args.output, &args.data, "inputs")?;
+    warn_of_repeated(&args.data, ui);
     let parts = args.data.iter().map(|path| args.formats.open(path)).collect::<Result<Vec<_>>>()?;
     let seed = parts.first().map(|part| part.metadata().seed);
     let choices = OutputSettings {

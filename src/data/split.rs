@@ -64,6 +64,9 @@ pub fn run(args: &SplitArgs, ui: &Ui) -> Result<Status> {
     let outputs =
         written.map(|(part, written)| args.formats.written(&part.output, written, &mut dropped, ui));
     let outputs = outputs.collect::<Result<Vec<_>>>()?;
+    for part in outputs.iter().filter(|part| part.positions == 0) {
+        ui.warn(format!("{}: no position is in this part", part.output.display()));
+    }
     ui.result(&Moved::since(started, done.read, dropped, outputs))
 }
 

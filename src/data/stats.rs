@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::prepare::{check_output, files_or_default};
+use crate::prepare::{check_output, files_or_default, warn_of_repeated};
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::format::registry::{self, Format};
 use patzer_data::memory;
@@ -50,6 +50,7 @@ const EXAMPLES: &str = "Examples:\n  \
 pub fn run(args: &StatsArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let files = files_or_default(&args.data)?;
+    warn_of_repeated(&files, ui);
     if let Some(path) = &args.piece_target {
         check_output(path, &files, "inputs")?;
     }

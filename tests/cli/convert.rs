@@ -208,6 +208,23 @@ fn what_is_lost_is_told_in_one_warning() {
 }
 
 #[test]
+fn files_that_count_again_and_parts_without_positions_are_named() {
+    let folder = folder();
+    let warned = |line: &str, text: &str| {
+        let output = patzer(folder.path(), &line.split(' ').collect::<Vec<_>>());
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success() && stderr.contains(text), "{line}: {stderr}");
+    };
+    let again = "./positions.parquet is the file positions.parquet again, so its positions count once more";
+    warned("data merge positions.parquet ./positions.parquet -o a.parquet", again);
+    warned("data convert positions.parquet ./positions.parquet -o a.parquet", again);
+    warned("data interleave positions.parquet=2 ./positions.parquet -o a.parquet", again);
+    warned("data stats positions.parquet ./positions.parquet", again);
+    let line = "data split positions.parquet --validation 0.00000001 -o tiny";
+    warned(line, "tiny.validation.parquet: no position is in this part");
+}
+
+#[test]
 fn dialects_compression_and_filters_are_chosen_by_flags() {
     let folder = folder();
     done(folder.path(), "data convert positions.parquet -o x.epd.zst --dialect bracket --filter quiet");
