@@ -285,6 +285,37 @@ impl Written {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::replay::game_records;
+    use shakmaty::Chess;
+    use shakmaty::uci::UciMove;
+
+    fn opening() -> Vec<Record> {
+        let mut position = Chess::default();
+        let played = ["e2e4", "e7e5", "g1f3", "b8c6"].map(|text| {
+            let m = text.parse::<UciMove>().unwrap().to_move(&position).unwrap();
+            position = patzer_chess::played(&position, m);
+            (m, Some(10))
+        });
+        game_records(&Chess::default(), 0, 1, played.into_iter())
+    }
+
+    fn written(name: &str, records: &[Record], metadata: &Metadata) -> Written {
+        let folder = tempfile::tempdir().unwrap();
+        let target = Target { format: registry::named(name).ok(), ..Target::default() };
+        let mut writer = AnyWriter::create(&folder.path().join("x"), &target, metadata).unwrap();
+        writer.write(records).unwrap();
+        writer.finish().unwrap()
+    }
+
+    #[test]
+    fn a_missing_position_is_a_gap_in_every_format_of_games() {
+        let whole = opening();
+        let gap = [&whole[..1], &whole[2..]].concat();
+        for name in ["viri", "monty", "montyvalue", "binpack", "bin", "plain"] {
+            let gaps = [&whole, &gap].map(|records| written(name, records, &Metadata::default()).gaps);
+            assert_eq!(gaps, [0, 1], "{name}");
+        }
+    }
 
     #[test]
     fn counts_in_the_warning_are_grouped() {

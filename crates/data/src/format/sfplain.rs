@@ -149,6 +149,10 @@ impl PositionWriter for Writer {
         Ok(illegal)
     }
 
+    fn gaps(&self) -> u64 {
+        self.chain.gaps
+    }
+
     fn finish(self: Box<Self>) -> Result<()> {
         self.out.commit()
     }
