@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use super::capabilities::Capabilities;
 use super::metadata::Metadata;
 use super::parquet::Dataset;
 use super::parquet_file::ParquetFile;
@@ -157,7 +158,9 @@ impl AnyReader {
     ) -> AnyReader {
         let dedupe = batches.means().then(|| Dedupe { keep: Keep::Mean, ..Dedupe::default() });
         let extra = batches.has_visits().then(visits::column).into_iter().collect();
-        let metadata = Metadata { resolved: batches.resolved(), dedupe, extra, ..Metadata::of_file(path) };
+        let mut metadata =
+            Metadata { resolved: batches.resolved(), dedupe, extra, ..Metadata::of_file(path) };
+        metadata.without_games = !format.carries.contains(Capabilities::GAME);
         let source = RecordSource::Stream(batches);
         AnyReader { path: path.to_path_buf(), format, by_name: false, metadata, rows, source, digest }
     }

@@ -121,6 +121,8 @@ pub struct AnyWriter {
     path: PathBuf,
     format: &'static Format,
     no_score: Option<i16>,
+    /// What the format carries, or the inputs lack.
+    keeps: Capabilities,
     writer: Box<dyn PositionWriter>,
     extra: Vec<ExtraColumn>,
     written: Written,
@@ -150,12 +152,14 @@ impl AnyWriter {
             let left = left.join(",");
             notices::add(path, format!("without the columns {left} of the input: convert it --with {left}"));
         }
+        let lacking = if metadata.without_games { Capabilities::GAME } else { Capabilities::NONE };
         let writer = format.create(path, target, metadata)?;
         let writer = writer.ok_or_else(|| Error::internal(format!("{} is not written", format.name)))?;
         Ok(AnyWriter {
             path: path.to_path_buf(),
             format,
             no_score: target.no_score,
+            keeps: format.carries.and(lacking),
             writer,
             extra: carried.extra,
             written: Written::default(),
@@ -203,7 +207,7 @@ impl AnyWriter {
                 *self.written.dropped.entry(reason).or_default() += 1;
                 continue;
             }
-            let missing = holds.without(self.format.carries);
+            let missing = holds.without(self.keeps);
             missing.bits().for_each(|bit| lost[bit] += 1);
             self.kept.push(record);
             rows.extend(extra.as_ref().map(|extra| extra[nth].clone()));
@@ -315,6 +319,15 @@ mod tests {
             let gaps = [&whole, &gap].map(|records| written(name, records, &Metadata::default()).gaps);
             assert_eq!(gaps, [0, 1], "{name}");
         }
+    }
+
+    #[test]
+    fn games_that_no_input_had_are_not_lost() {
+        let lost = |without_games| {
+            let metadata = Metadata { without_games, ..Metadata::default() };
+            written("bullet", &opening(), &metadata).lost.get("game").copied()
+        };
+        assert_eq!((lost(false), lost(true)), (Some(4), None));
     }
 
     #[test]

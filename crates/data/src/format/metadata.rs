@@ -41,6 +41,9 @@ pub struct Metadata {
     pub account: Option<Account>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<String>,
+    /// Whether no input says which positions are of the same game.
+    #[serde(skip)]
+    pub without_games: bool,
     /// Columns that patzer does not know, and carries along; none unless all writers of the file get their values.
     #[serde(skip)]
     pub extra: Vec<ExtraColumn>,
@@ -155,6 +158,7 @@ impl Metadata {
             teachers.extend(metadata.teacher.as_deref().filter(|teacher| !teachers.contains(teacher)));
         }
         joined.join_filters(&all);
+        joined.without_games = all.iter().all(|metadata| metadata.without_games);
         joined.teacher = (!teachers.is_empty()).then(|| teachers.join("; "));
         joined.dedupe = all.iter().find(|metadata| metadata.layout().means).and_then(|means| means.dedupe);
         let accounts: Option<Vec<&Account>> = all.iter().map(|metadata| metadata.account.as_ref()).collect();
