@@ -27,8 +27,24 @@ pub trait PositionReader: Send {
     /// Appends about [`BATCH`] records; false, with nothing appended, at the end of the file.
     fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         let before = records.len();
-        while records.len() - before < BATCH && self.read(records)? {}
+        while records.len() - before < BATCH {
+            let start = records.len();
+            match self.read(records) {
+                Ok(true) => {}
+                Ok(false) => break,
+                Err(error) if self.reads_games() => {
+                    records.truncate(start);
+                    return Err(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
         Ok(records.len() > before)
+    }
+
+    /// Whether each read is of whole games: what an error leaves of one has no distances.
+    fn reads_games(&self) -> bool {
+        false
     }
 
     /// Whether the file has mean results of equal positions.

@@ -146,6 +146,10 @@ impl PositionReader for Reader {
         Ok(true)
     }
 
+    fn reads_games(&self) -> bool {
+        true
+    }
+
     fn has_visits(&self) -> bool {
         self.has_visits
     }

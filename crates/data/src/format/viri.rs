@@ -63,6 +63,10 @@ impl PositionReader for Reader {
         self.game = self.game.wrapping_add(1);
         Ok(true)
     }
+
+    fn reads_games(&self) -> bool {
+        true
+    }
 }
 
 /// Converts a mate of Viridithas, whose value lies beyond patzer's: a mate in `n` plies is 32467 − n, in older
@@ -249,6 +253,18 @@ mod tests {
         for same in [0, 31_999, -32_000, 32_000, 31_467, i16::MAX] {
             assert_eq!(mate(same), same);
         }
+    }
+
+    #[test]
+    fn a_game_that_is_cut_gives_no_positions() {
+        let start = Chess::default();
+        let m = start.legal_moves()[0];
+        let game = encode_game(&start, 1, [(m, 5)].into_iter());
+        let bytes = [&game[..], &game[..game.len() - 2]].concat();
+        let input = Input::of(std::path::Path::new("x"), Box::new(std::io::Cursor::new(bytes))).unwrap();
+        let mut records = Vec::new();
+        assert!(Reader::new(input).next_batch(&mut records).is_err());
+        assert_eq!(records.iter().map(|record| record.to_end).collect::<Vec<_>>(), [0]);
     }
 
     #[test]

@@ -68,6 +68,10 @@ impl PositionReader for Reader {
         self.chains = self.chains.wrapping_add(1);
         Ok(true)
     }
+
+    fn reads_games(&self) -> bool {
+        true
+    }
 }
 
 /// Decodes the chain at the start of `bytes`, which end with the padding; returns its length in bytes.
