@@ -13,9 +13,11 @@ use super::spooled;
 use super::stream::{FileDigest, Input};
 use super::table::Columns;
 use super::visits;
-use crate::Record;
 use crate::dedupe::{Dedupe, Keep};
+use crate::{Record, notices};
+use patzer_chess::score::{MATE, mate_in, mated_in};
 use patzer_io::error::{Error, Result};
+use patzer_io::number::counted;
 
 /// Records of a batch; whole games may exceed it.
 pub const BATCH: usize = 1 << 14;
@@ -93,6 +95,8 @@ pub struct AnyReader {
     rows: Option<u64>,
     source: RecordSource,
     digest: FileDigest,
+    /// Scores so far that were beyond those of mates.
+    beyond: u64,
 }
 
 impl AnyReader {
@@ -162,6 +166,7 @@ impl AnyReader {
             rows: Some(dataset.rows()),
             source: RecordSource::Groups(Box::new(dataset), 0, Projection::ALL),
             digest: FileDigest::default(),
+            beyond: 0,
         })
     }
 
@@ -178,7 +183,8 @@ impl AnyReader {
             Metadata { resolved: batches.resolved(), dedupe, extra, ..Metadata::of_file(path) };
         metadata.without_games = !format.carries.contains(Capabilities::GAME);
         let source = RecordSource::Stream(batches);
-        AnyReader { path: path.to_path_buf(), format, by_name: false, metadata, rows, source, digest }
+        let (path, by_name, beyond) = (path.to_path_buf(), false, 0);
+        AnyReader { path, format, by_name, metadata, rows, source, digest, beyond }
     }
 
     pub fn path(&self) -> &Path {
@@ -217,6 +223,11 @@ impl AnyReader {
                 let more = batches.next_batch(records);
                 let (by_name, format) = (self.by_name, self.format);
                 let more = more.map_err(|error| if by_name { misread(error, format) } else { error })?;
+                self.beyond += limit_scores(records);
+                if !more && self.beyond > 0 {
+                    let beyond = counted(std::mem::take(&mut self.beyond), "score");
+                    notices::add(&self.path, format!("{beyond} beyond ±32,000 read as mate in one move"));
+                }
                 if let (false, Some((sha256, bytes))) = (more, self.digest.whole()) {
                     let own = self.metadata.sources.iter_mut();
                     own.for_each(|own| (own.sha256, own.bytes) = (sha256.clone(), Some(bytes)));
@@ -239,6 +250,18 @@ impl AnyReader {
         }
         Ok(records)
     }
+}
+
+/// Makes scores beyond those of mates the nearest mates; returns their number.
+fn limit_scores(records: &mut [Record]) -> u64 {
+    let mut beyond = 0;
+    for record in records {
+        if let Some(score) = record.score.filter(|score| i32::from(*score).abs() > MATE) {
+            record.score = Some(if score > 0 { mate_in(1) } else { mated_in(2) } as i16);
+            beyond += 1;
+        }
+    }
+    beyond
 }
 
 /// Returns the format of a file of positions, by its content or else by its name; `None` for games in PGN and for what
@@ -323,6 +346,19 @@ enum RecordSource {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scores_beyond_those_of_mates_are_mates() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("beyond.txt");
+        let fen = "4k3/8/8/8/8/8/P7/4K3 w - - 0 1";
+        let lines = [32_500, -32_768, 32_000].map(|score| format!("{fen} | {score} | 1.0\n"));
+        std::fs::write(&path, lines.concat()).unwrap();
+        let records = AnyReader::open(&path, None).and_then(AnyReader::read_all).unwrap();
+        let scores: Vec<_> = records.iter().map(|record| record.score).collect();
+        assert_eq!(scores, [Some(31_999), Some(-31_998), Some(32_000)]);
+        assert!(notices::take().iter().any(|(of, text)| *of == path && text.starts_with("2 scores beyond")));
+    }
 
     #[test]
     fn an_error_says_that_the_name_gave_the_format() {
