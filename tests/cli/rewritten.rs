@@ -280,6 +280,20 @@ fn write_table(path: &Path, names: &[&str], rows: &[Vec<&str>]) {
 }
 
 #[test]
+fn a_column_of_fens_is_found_in_large_letters_or_named_by_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    let rows = [vec!["8/8/8/4k3/8/8/4P3/4K3 w - - 0 1", "1-0"]];
+    write_table(&here.join("large.parquet"), &["FEN", "Result"], &rows);
+    done(here, "data convert large.parquet -o x.parquet");
+    assert_eq!(positions(&here.join("x.parquet"))[0].result, 1);
+    write_table(&here.join("other.parquet"), &["place", "Result"], &rows);
+    let output = patzer(here, &["data", "convert", "other.parquet", "-o", "y.parquet"]);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.contains("it has place, Result (`patzer data convert --columns fen=NAME`"), "{stderr}");
+}
+
+#[test]
 fn tables_carry_leaves_and_mean_results() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();

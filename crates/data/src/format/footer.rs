@@ -14,7 +14,9 @@ use patzer_io::Output;
 
 const MAGIC: &[u8; 12] = b"patzer crc32";
 const SEAL: usize = MAGIC.len() + 4;
-/// The footer's length (u32, little-endian) and `PAR1`.
+/// The first and the last bytes of a Parquet file.
+const PARQUET: &[u8; 4] = b"PAR1";
+/// The footer's length (u32, little-endian) and [`PARQUET`].
 const TAIL: usize = 8;
 
 /// Output of a dataset that holds the end of the file back to seal it.
@@ -63,12 +65,16 @@ impl Write for Sealed {
 
 /// Checks a footer's checksum and the size of its schema before the footer is parsed; false if it has no checksum.
 pub fn check(file: &Positioned) -> std::result::Result<bool, &'static str> {
-    const NO_FOOTER: &str = "is not a Parquet file; make a dataset with `patzer extract`";
     let length = file.len();
-    let read = |from: u64, bytes: usize| file.get_bytes(from, bytes).map_err(|_| NO_FOOTER);
-    let tail = read(length.checked_sub(TAIL as u64).ok_or(NO_FOOTER)?, TAIL)?;
-    let bytes = footer_length(&tail).ok_or(NO_FOOTER)? + TAIL;
-    let start = length.checked_sub(bytes as u64).ok_or(NO_FOOTER)?;
+    let begins = file.get_bytes(0, PARQUET.len()).is_ok_and(|head| *head == *PARQUET);
+    let no_footer = match begins {
+        true => "is a Parquet file that breaks off, or is damaged at its end: it has no footer there",
+        false => "is not a Parquet file; make a dataset with `patzer extract`",
+    };
+    let read = |from: u64, bytes: usize| file.get_bytes(from, bytes).map_err(|_| no_footer);
+    let tail = read(length.checked_sub(TAIL as u64).ok_or(no_footer)?, TAIL)?;
+    let bytes = footer_length(&tail).ok_or(no_footer)? + TAIL;
+    let start = length.checked_sub(bytes as u64).ok_or(no_footer)?;
     let footer = read(start, bytes)?;
     if !thrift::is_footer(&footer) {
         return Err(
@@ -86,5 +92,5 @@ pub fn check(file: &Positioned) -> std::result::Result<bool, &'static str> {
 /// Length of the footer by the last [`TAIL`] bytes of a file; `None` if these are not the end of a Parquet file.
 fn footer_length(bytes: &[u8]) -> Option<usize> {
     let (length, magic) = bytes.last_chunk::<TAIL>()?.split_first_chunk::<4>()?;
-    (magic == b"PAR1").then(|| u32::from_le_bytes(*length) as usize)
+    (magic == PARQUET).then(|| u32::from_le_bytes(*length) as usize)
 }

@@ -205,6 +205,22 @@ mod tests {
     }
 
     #[test]
+    fn a_file_without_its_end_is_said_to_break_off() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.parquet");
+        repeated(&path, 1000);
+        let whole = std::fs::read(&path).unwrap();
+        for left in [4, 20, whole.len() - 1] {
+            std::fs::write(&path, &whole[..left]).unwrap();
+            let error = ParquetFile::open(&path).err().unwrap().to_string();
+            assert!(error.contains("breaks off"), "{left}: {error}");
+        }
+        std::fs::write(&path, &whole[1..20]).unwrap();
+        let error = ParquetFile::open(&path).err().unwrap().to_string();
+        assert!(!error.contains("breaks off"), "{error}");
+    }
+
+    #[test]
     fn a_file_with_more_rows_than_its_size_can_hold_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.parquet");

@@ -149,7 +149,7 @@ pub fn find<S: AsRef<str>>(
     let all = || names.iter().map(S::as_ref).collect::<Vec<_>>().join(", ");
     let mut places = [None; ROLES.len()];
     for (role, place) in places.iter_mut().enumerate() {
-        let known = |name: &str| names.iter().position(|column| column.as_ref() == name);
+        let known = |name: &str| place_of(names, name);
         *place = columns.names(role).find_map(known);
         let asked = columns.names.iter().find(|(given, _)| *given == role);
         if let (None, Some((_, name))) = (*place, asked) {
@@ -164,6 +164,16 @@ pub fn find<S: AsRef<str>>(
     let unread = names.iter().enumerate().filter(|(place, _)| !places.contains(&Some(*place)));
     announce(path, white, places[RESULT].is_some(), unread.map(|(_, name)| name.as_ref()));
     Ok((places, white))
+}
+
+/// The place of a column, whose name may be in other letters, large or small, if that is the only one.
+fn place_of<S: AsRef<str>>(names: &[S], name: &str) -> Option<usize> {
+    let exact = names.iter().position(|column| column.as_ref() == name);
+    let alike = |column: &(usize, &S)| column.1.as_ref().eq_ignore_ascii_case(name);
+    exact.or_else(|| {
+        let mut places = names.iter().enumerate().filter(alike).map(|(place, _)| place);
+        places.next().filter(|_| places.next().is_none())
+    })
 }
 
 /// Says what a table leaves open, and what of it is not read.
@@ -286,7 +296,8 @@ fn score<'a>(
         }
         return Ok(Some((if moves > 0 { MATE - plies } else { plies - MATE }) as i16));
     }
-    let score = whole::<i16>(row, SCORE)?;
+    let no_score = |_| LineError::Column("score", "is not a whole number of centipawns in range");
+    let score = whole::<i16>(row, SCORE).map_err(no_score)?;
     Ok(score.map(|score| if turned { score.saturating_neg() } else { score }))
 }
 
@@ -329,9 +340,13 @@ mod tests {
             let error = Table::default().record(row(&[(FEN, BLACK), cell]), true).unwrap_err();
             assert_eq!(error.to_string(), "mate is not a number in range");
         }
-        for bad in ["30.5", "#", "#x", "#99999", "40000"] {
+        for bad in ["#", "#x", "#99999"] {
             let error = Table::default().record(row(&[(FEN, BLACK), (SCORE, bad)]), false).unwrap_err();
             assert_eq!(error.to_string(), "score is not a number in range", "{bad}");
+        }
+        for bad in ["30.5", "0.35", "40000"] {
+            let error = Table::default().record(row(&[(FEN, BLACK), (SCORE, bad)]), false).unwrap_err();
+            assert_eq!(error.to_string(), "score is not a whole number of centipawns in range", "{bad}");
         }
     }
 
@@ -376,6 +391,11 @@ mod tests {
         let usual = Columns::default();
         assert!(find(path, &["fen", "cp", "mate"], &usual).unwrap().1);
         assert!(!find(path, &["fen", "score"], &usual).unwrap().1);
+        let (places, white) = find(path, &["FEN", "Eval", "Result"], &usual).unwrap();
+        assert_eq!((places[FEN], places[RESULT], white), (Some(0), Some(2), false));
+        assert_eq!(find(path, &["FEN", "fen"], &usual).unwrap().0[FEN], Some(1));
+        assert!(find(path, &["FEN", "Fen"], &usual).is_err());
+        assert!(find(path, &["FEN", "Score"], &usual).unwrap_err().contains("side=white"));
         let named: Columns = "fen=board,score=eval".parse().unwrap();
         assert!(find(path, &["board", "eval"], &named).unwrap_err().contains("side=white"));
         let named: Columns = "fen=board,score=eval,side=white".parse().unwrap();
