@@ -285,6 +285,31 @@ fn games_of_a_dataset_come_back() {
 }
 
 #[test]
+fn scores_of_book_moves_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    fs::write(here.join("in.pgn"), "1. e4 {book} {d=5, wv=0.33} e5 {book} 2. Nf3 {d=6, wv=0.20} 1-0\n")
+        .unwrap();
+    done(here, "extract in.pgn -o in.parquet -q");
+    done(here, "data games in.parquet -o out.pgn -q");
+    let text = fs::read_to_string(here.join("out.pgn")).unwrap();
+    assert!(text.contains("1. e4 {book} {d=5, wv=+0.33} e5 {book} 2. Nf3 {d=6, wv=+0.20} 1-0"), "{text}");
+    done(here, "extract out.pgn -o out.parquet -q");
+    let [before, after] = ["in.parquet", "out.parquet"]
+        .map(|name| Dataset::open(&here.join(name)).unwrap().read_all().unwrap());
+    assert!(before == after && before[0].score == Some(33) && before[0].has(patzer_data::flags::BOOK));
+}
+
+#[test]
+fn games_without_enough_positions_go_without_a_filter_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    fs::write(here.join("in.pgn"), "[Event \"a\"]\n\n1. e4 1-0\n\n[Event \"b\"]\n\n1. e4 e5 1-0\n").unwrap();
+    let summary = json(here, "games in.pgn --positions 2 --dry-run");
+    assert_eq!((&summary["games_written"], &summary["dropped"]["positions"]), (&1.into(), &1.into()));
+}
+
+#[test]
 fn what_cannot_be_done_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let games = fixture("games_lichess.pgn");

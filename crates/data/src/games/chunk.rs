@@ -141,7 +141,7 @@ impl Selector<'_> {
             tags.clocks = clocks.unwrap_or_default().to_vec();
         }
         self.filters.keep_game(&tags)?;
-        if !self.filters.judges_positions() {
+        if !self.filters.judges_positions() && self.settings.positions == 1 {
             return Ok(());
         }
         let in_game = self.filters.in_game(&tags);

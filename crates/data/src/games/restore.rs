@@ -93,7 +93,11 @@ impl Game {
                 movetext.token.push(if mate { '#' } else { '+' });
             }
             movetext.push();
-            write_comment(&mut movetext.token, record);
+            if record.has(flags::BOOK) {
+                movetext.token.push_str("{book}");
+                movetext.push();
+            }
+            write_score(&mut movetext.token, record);
             if !movetext.token.is_empty() {
                 movetext.push();
             }
@@ -116,11 +120,9 @@ fn write_tags(out: &mut String, first: &Record, start: &Chess) {
     out.push('\n');
 }
 
-/// `{book}`, or depth and score as TCEC writes them, whose side, unit and mates no reader has to find out.
-fn write_comment(out: &mut String, record: &Record) {
-    if record.has(flags::BOOK) {
-        out.push_str("{book}");
-    } else if let Some(score) = record.score {
+/// Depth and score as TCEC writes them, whose side, unit and mates no reader has to find out.
+fn write_score(out: &mut String, record: &Record) {
+    if let Some(score) = record.score {
         out.push('{');
         if let Some(depth) = record.depth {
             let _ = write!(out, "d={depth}, ");
