@@ -21,8 +21,8 @@ pub enum End {
 pub struct GameTags {
     pub white_elo: Option<u16>,
     pub black_elo: Option<u16>,
-    /// Seconds for 40 moves in the first period: base time and increments.
-    pub seconds: Option<f64>,
+    /// Seconds of White and Black for 40 moves in the first period: base time and increments.
+    pub seconds: [Option<f64>; 2],
     pub end: Option<End>,
     pub names: GameNames,
     /// The tag section as it is read.
@@ -47,13 +47,15 @@ impl GameTags {
     /// Reads the tags in `text` and, if they do not say how the game ended, the last comment of the movetext.
     pub fn of(text: &[u8], movetext: &[u8]) -> GameTags {
         let mut found = GameTags { text: text.to_vec(), ..GameTags::default() };
-        let (mut tag, mut details) = (None, None);
+        let (mut tag, mut details, mut of_both) = (None, None, None);
         for (name, value) in tags::Tags::new(text).iter() {
             let value = tags::plain(value);
             match name {
                 b"WhiteElo" => found.white_elo = value.trim().parse().ok(),
                 b"BlackElo" => found.black_elo = value.trim().parse().ok(),
-                b"TimeControl" => found.seconds = seconds(value.trim()),
+                b"TimeControl" => of_both = seconds(value.trim()),
+                b"WhiteTimeControl" => found.seconds[0] = seconds(value.trim()),
+                b"BlackTimeControl" => found.seconds[1] = seconds(value.trim()),
                 b"Termination" => tag = end(&value),
                 b"TerminationDetails" => details = end(&value),
                 b"White" => found.names.white = value.into_owned(),
@@ -66,6 +68,8 @@ impl GameTags {
                 _ => {}
             }
         }
+        // Match runners write the time of each player where the two differ.
+        found.seconds = found.seconds.map(|own| own.or(of_both));
         // `normal` is also a fallback of PGN writers, so a more exact word wins.
         let exact = tag.filter(|end| *end != End::Board);
         found.end = exact.or(details).or(tag).or_else(|| last_comment(movetext));

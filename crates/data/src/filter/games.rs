@@ -29,7 +29,7 @@ pub(super) const ROWS: &[Row] = &[
             real("max", "the most seconds for 40 moves", (0.0, 1e9), &[1e9]),
             choice("unknown", "what becomes of games without a time control", &["drop", "keep"]),
         ],
-        |v| filter(v, |p: &KnownRange<f64>, tags: &GameTags| p.contains(tags.seconds)),
+        |v| filter(v, |p: &KnownRange<f64>, tags: &GameTags| tags.seconds.iter().all(|own| p.contains(*own))),
     ),
     // The result of a game lost on time or by a crash says nothing about its positions.
     game(

@@ -1,14 +1,16 @@
 //! Filters of games by their names: players, event, site, date, round, ECO code; and of positions by who is to move and by
 //! the clock. All work at `extract` alone: a dataset stores no names.
 
+use std::cmp::Ordering;
+
 use serde::Deserialize;
 
 use super::games::game;
 use super::registry::{
-    Build, Filter, InGameFilter, Param, ParamValues, Row, Unknown, choice, filter, params, real, text,
+    Build, Filter, FilterError, InGameFilter, Param, ParamValues, Row, Unknown, choice, params, real, text,
 };
 use super::{GameTags, Record};
-use patzer_io::error::Result;
+use patzer_io::error::{Error, Result};
 use patzer_pgn::Pattern;
 
 pub(super) const ROWS: &[Row] = &[
@@ -38,7 +40,7 @@ pub(super) const ROWS: &[Row] = &[
             text("max", "the last code kept", "E99"),
             choice("unknown", "what becomes of games without a code", &["drop", "keep"]),
         ],
-        |v| filter(v, Eco::keeps),
+        eco,
     ),
     game(
         "date",
@@ -48,7 +50,7 @@ pub(super) const ROWS: &[Row] = &[
             text("max", "the last day kept; 2020 is the whole year", "9999"),
             choice("unknown", "what becomes of games without a year", &["drop", "keep"]),
         ],
-        |v| filter(v, Date::keeps),
+        date,
     ),
     Row {
         name: "to_move",
@@ -111,49 +113,78 @@ fn players(values: ParamValues) -> Result<Filter<GameTags>> {
     }))
 }
 
+/// The first and the last kept, as the user writes them; a short one stands for all that begin so.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Eco {
+struct Limits {
     min: String,
     max: String,
     unknown: Unknown,
 }
 
-impl Eco {
-    /// Codes such as `B90`; longer ones (`B90/03`) count by their beginning.
-    fn keeps(&self, tags: &GameTags) -> bool {
-        let code = tags.names.eco.trim();
-        if !code.starts_with(|c: char| ('A'..='E').contains(&c)) {
-            return self.unknown == Unknown::Keep;
-        }
-        let beginning = |limit: &str| code.get(..limit.len()).unwrap_or(code).to_string();
-        beginning(&self.min) >= self.min && beginning(&self.max) <= self.max
+/// Keeps games by a tag that is read as a list, such as year, month and day; lists are compared as far as both go. `asked`
+/// reads a limit, and `example` says how one is written.
+fn within<T: Ord + Send + Sync + 'static>(
+    values: ParamValues,
+    (name, example): (&str, &str),
+    asked: fn(&str) -> Option<Vec<T>>,
+    of_game: impl Fn(&GameTags) -> Option<Vec<T>> + Send + Sync + 'static,
+) -> Result<Filter<GameTags>> {
+    let Limits { min, max, unknown } = params(values)?;
+    let limit = |param: &str, text: &str| {
+        let unreadable = || Error::usage(format!("`{name}.{param}` is {text}; write {example}"));
+        asked(text).ok_or_else(unreadable)
+    };
+    let (least, most) = (limit("min", &min)?, limit("max", &max)?);
+    if as_far(&least, &most).is_gt() {
+        let [low, high] = ["min", "max"].map(|param| format!("{name}.{param}"));
+        return Err(Error::usage(FilterError::NothingLeft(low, min, high, max).to_string()));
     }
+    Ok(Box::new(move |tags| match of_game(tags) {
+        Some(value) => as_far(&value, &least).is_ge() && as_far(&value, &most).is_le(),
+        None => unknown == Unknown::Keep,
+    }))
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Date {
-    min: String,
-    max: String,
-    unknown: Unknown,
+/// Compares two lists up to the end of the shorter one.
+fn as_far<T: Ord>(a: &[T], b: &[T]) -> Ordering {
+    let both = a.len().min(b.len());
+    a[..both].cmp(&b[..both])
 }
 
-impl Date {
-    /// A game whose month or day is unknown (`2020.??.??`) stays if it may lie within.
-    fn keeps(&self, tags: &GameTags) -> bool {
-        let date = tags.names.date.trim();
-        let known = date.split(['.', '-', '/']).take_while(|part| part.parse::<u16>().is_ok()).count();
-        if known == 0 {
-            return self.unknown == Unknown::Keep;
-        }
-        let numbers = |text: &str| -> Vec<u16> {
-            text.split(['.', '-', '/']).map_while(|part| part.parse().ok()).take(3).collect()
-        };
-        let (day, min, max) = (numbers(date), numbers(&self.min), numbers(&self.max));
-        let parts = |limit: &[u16]| day.len().min(limit.len());
-        day[..parts(&min)] >= min[..parts(&min)] && day[..parts(&max)] <= max[..parts(&max)]
-    }
+fn eco(values: ParamValues) -> Result<Filter<GameTags>> {
+    within(values, ("eco", "a code such as B, B2 or B20"), eco_code, |tags| eco_code(&tags.names.eco))
+}
+
+/// The letters of a code such as `B90`, or of its beginning. What follows, as in `B90/03`, is left out.
+fn eco_code(text: &str) -> Option<Vec<u8>> {
+    let code = text.trim().to_ascii_uppercase().into_bytes();
+    let length = 1 + code.iter().skip(1).take(2).take_while(|byte| byte.is_ascii_digit()).count();
+    let known = matches!(code.first(), Some(b'A'..=b'E'));
+    let whole = length == 3 || length == code.len();
+    (known && whole).then(|| code[..length].to_vec())
+}
+
+fn date(values: ParamValues) -> Result<Filter<GameTags>> {
+    let example = "a day such as 2020, 2020.06 or 2020.06.30";
+    within(values, ("date", example), day, |tags| {
+        Some(numbers(&tags.names.date)).filter(|day| !day.is_empty())
+    })
+}
+
+/// A day that is written as one, or a whole month or year.
+fn day(text: &str) -> Option<Vec<u16>> {
+    let day = numbers(text);
+    let known = text.trim().split(DAY_PARTS).take_while(|part| !part.starts_with('?')).count();
+    let fits = day.iter().zip([9999, 12, 31]).all(|(number, most)| *number <= most);
+    (fits && known == day.len() && known > 0).then_some(day)
+}
+
+const DAY_PARTS: [char; 3] = ['.', '-', '/'];
+
+/// Year, month and day as far as they are known; of `2020.??.??` the year.
+fn numbers(text: &str) -> Vec<u16> {
+    text.trim().split(DAY_PARTS).map_while(|part| part.parse().ok()).take(3).collect()
 }
 
 fn to_move(values: ParamValues) -> Result<InGameFilter> {

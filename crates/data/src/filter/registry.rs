@@ -171,7 +171,7 @@ pub enum FilterError {
     /// A parameter such as `elo.min`, its value in a preset, and its kind, which does not take it.
     BadValue(String, String, Kind),
     /// A `min` and its value above a `max` and its value.
-    NothingLeft(String, f64, String, f64),
+    NothingLeft(String, String, String, String),
     NotAnOverride,
     /// An override of a filter that no preset uses, and the filters in use.
     NotInUse(String, Vec<&'static str>),
@@ -262,6 +262,7 @@ impl Row {
             let (min, max) = (value(low), value(high));
             if min > max {
                 let full = |p: &Param| format!("{}.{}", self.name, p.name);
+                let (min, max) = (min.to_string(), max.to_string());
                 return Err(FilterError::NothingLeft(full(low), min, full(high), max));
             }
         }

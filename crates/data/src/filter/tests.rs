@@ -60,6 +60,8 @@ const ENDING: &str = "[FEN \"4k3/p7/8/8/8/8/PP5R/RN2K3 w - - 0 1\"]\n\n1. a3 a6 
 const RATED: &str = "[WhiteElo \"2400\"]\n[BlackElo \"2150\"]\n[TimeControl \"60+1\"]\n[Termination \"Time forfeit\"]\n\n\
     1. e4 e5 1-0";
 
+const ODDS: &str = "[WhiteTimeControl \"60+1\"]\n[BlackTimeControl \"160+1\"]\n\n1. e4 e5 1-0";
+
 const NAMED: &str = "[Event \"TCEC 28\"]\n[Site \"lichess.org\"]\n[Date \"2020.06.??\"]\n[Round \"2.1\"]\n[White \"Stockfish 17\"]\n\
     [Black \"Lc0\"]\n[ECO \"B90\"]\n\n1. e4 {[%clk 0:01:30]} e5 {[%clk 0:00:09.5]} 2. d4 1-0";
 
@@ -76,6 +78,9 @@ const CASES: &[Case] = &[
     ("elo", &["elo.unknown=keep"], SHUFFLE, &[0, 1, 2, 3]),
     ("time_control", &["time_control.min=100", "time_control.max=100"], RATED, &[0, 1]),
     ("time_control", &["time_control.min=101"], RATED, &[]),
+    ("time_control", &["time_control.min=100", "time_control.max=200"], ODDS, &[0, 1]),
+    ("time_control", &["time_control.max=199"], ODDS, &[]),
+    ("time_control", &["time_control.min=101"], ODDS, &[]),
     ("termination", &[], RATED, &[]),
     ("termination", &["termination.time_forfeit=false"], RATED, &[0, 1]),
     ("termination", &[], SHUFFLE, &[0, 1, 2, 3]),
@@ -91,6 +96,7 @@ const CASES: &[Case] = &[
     ("round", &["round.name=2.*"], NAMED, &[0, 1, 2]),
     ("round", &["round.name=1.*"], NAMED, &[]),
     ("eco", &["eco.min=B20", "eco.max=B9"], NAMED, &[0, 1, 2]),
+    ("eco", &["eco.min=b20", "eco.max=b90/03"], NAMED, &[0, 1, 2]),
     ("eco", &["eco.min=B91"], NAMED, &[]),
     ("eco", &["eco.max=B8"], NAMED, &[]),
     ("eco", &[], SHUFFLE, &[]),
@@ -192,6 +198,29 @@ fn every_filter_has_a_game_that_shows_what_it_drops() {
     for row in rows() {
         let drops = |case: &&Case| case.0 == row.name && case.3.len() < left(case.2, &[], &[]).len();
         assert!(CASES.iter().any(|case| drops(&case)), "no game shows what `{}` drops", row.name);
+    }
+}
+
+#[test]
+fn limits_that_are_no_date_or_code_are_refused() {
+    let error = |name: &str, overrides: &[&str]| {
+        let overrides: Vec<String> = overrides.iter().map(|text| text.to_string()).collect();
+        Pipeline::for_games(&[name.to_string()], &overrides).err().map(|error| error.to_string())
+    };
+    for limit in ["20200630", "June2020", "2020,06,30", "2020.13", "2020.06.32", "2020.June", "", "????"] {
+        let error = error("date", &[&format!("date.min={limit}")]).unwrap_or_else(|| panic!("{limit}"));
+        assert!(error.contains("write a day such as"), "{limit}: {error}");
+    }
+    for limit in ["F00", "B2x", "20", ""] {
+        let error = error("eco", &[&format!("eco.max={limit}")]).unwrap_or_else(|| panic!("{limit}"));
+        assert!(error.contains("write a code such as"), "{limit}: {error}");
+    }
+    for limits in [["date.min=2021", "date.max=2020.12"], ["eco.min=E00", "eco.max=a00"]] {
+        let error = error(&limits[0][..limits[0].find('.').unwrap()], &limits).unwrap();
+        assert!(error.contains("nothing is left"), "{error}");
+    }
+    for limits in [["date.min=2020-06-30", "date.max=2020"], ["date.min=2020.??.??", "date.max=2021/1/2"]] {
+        assert_eq!(error("date", &limits), None);
     }
 }
 
