@@ -61,6 +61,9 @@ pub use self::perft::Leaves;
 /// Option by which a game is of Chess960.
 pub const CHESS960: &str = "UCI_Chess960";
 
+/// Time to wait for an answer that is late, so that the loss on time says by how much.
+const OVERTIME: Duration = Duration::from_millis(100);
+
 pub struct UciPlayer {
     program: Arc<Program>,
     process: Option<Process>,
@@ -272,7 +275,7 @@ impl Player for UciPlayer {
         write_limits(text, turn.own, turn.other, turn.line.position().turn());
         text.push(b'\n');
         let allowed = turn.own.allowed();
-        let timeout = allowed.or(self.program.timeouts.stall);
+        let timeout = allowed.map(|allowed| allowed + OVERTIME).or(self.program.timeouts.stall);
         let process = self.process.as_mut().ok_or_else(not_running)?;
         let Program { listen, white_pov, name, .. } = &*self.program;
         let (idle, mut heard) = (listen.is_idle(), Heard::default());

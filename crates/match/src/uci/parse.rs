@@ -95,8 +95,6 @@ pub fn info(line: &[u8]) -> (InfoKind, SearchInfo) {
             b"wdl" => info.wdl = wdl([words.next(), words.next(), words.next()]),
             b"lowerbound" | b"upperbound" => worth = InfoKind::Bound,
             b"multipv" if words.next() != Some(b"1") => return (InfoKind::NoScore, info),
-            // A few engines write fields after the variation.
-            b"pv" if info.score.is_some() => break,
             b"string" => break,
             _ => {}
         }
@@ -208,7 +206,10 @@ mod tests {
             book: false,
         };
         assert_eq!(info(line), (InfoKind::Exact, read));
-        assert_eq!(info(b"pv e2e4 e7e5 nodes 5 score cp 7").1.score, Some(7));
+        for line in ["pv e2e4 e7e5 nodes 5 score cp 7", "score cp 7 pv e2e4 e7e5 nodes 5 string nodes 9"] {
+            let read = info(line.as_bytes()).1;
+            assert_eq!((read.score, read.nodes), (Some(7), 5), "{line}");
+        }
         let wdl = |text: &str| info(format!("depth 9 score cp 5 wdl {text} nodes 5").as_bytes()).1.wdl;
         assert_eq!(wdl("30 950 20"), Some([30, 950, 20]));
         for wrong in ["30 950 21", "-1 1000 1", "a b c", "500 500", "70000 -69000 0"] {

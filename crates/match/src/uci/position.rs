@@ -66,16 +66,20 @@ impl PositionCommand {
     fn begin(&mut self, start: &Chess) {
         self.text.clear();
         self.some = false;
-        if *start == Chess::default() {
-            self.text.extend_from_slice(b"position startpos");
-        } else {
-            let fen = Fen::from_position(start, EnPassantMode::Legal);
-            let _ = write!(self.text, "position fen {fen}");
-        }
+        let _ = write!(self.text, "position {}", start_text(start));
         if let Some(position) = &mut self.position {
             position.clone_from(start);
         }
     }
+}
+
+/// `startpos`, or `fen` with the position; counters of another game make it another position.
+pub fn start_text(start: &Chess) -> String {
+    let counters = (start.halfmoves(), start.fullmoves().get());
+    if *start == Chess::default() && counters == (0, 1) {
+        return "startpos".into();
+    }
+    format!("fen {}", Fen::from_position(start, EnPassantMode::Legal))
 }
 
 #[cfg(test)]
@@ -111,6 +115,18 @@ mod tests {
             "position fen rnbqkbnr/pppp1ppp/8/4p3/4P3/8/PPPP1PPP/RNBQKBNR w KQkq - 0 2 moves g1f3 b8c6"
         );
         assert_eq!(short[4], "position fen r1bqkbnr/1pp2ppp/p1p5/4p3/4P3/5N2/PPPP1PPP/RNBQK2R w KQkq - 0 5");
+    }
+
+    #[test]
+    fn a_start_position_with_other_counters_is_sent_as_fen() {
+        for fen in
+            ["rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 97 60", "4k3/8/8/8/8/8/8/4K3 w - - 0 1"]
+        {
+            let mut position_command = PositionCommand::new(false);
+            let line = Line::new(patzer_chess::fen::position(fen, false).unwrap());
+            let text = String::from_utf8(position_command.update(&line).clone()).unwrap();
+            assert_eq!(text, format!("position fen {fen}"));
+        }
     }
 
     #[test]

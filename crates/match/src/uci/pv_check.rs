@@ -5,6 +5,7 @@ use shakmaty::{CastlingMode, Move, Position};
 use super::super::player::Turn;
 use super::listen::{PvCheck, said};
 use super::parse::{find_move, info, words};
+use super::position::start_text;
 use crate::Reason;
 use crate::game::ending;
 use patzer_chess::Line;
@@ -123,11 +124,7 @@ fn mate_plies(line: &[u8]) -> Option<usize> {
 
 fn context(turn: &Turn) -> String {
     let start = turn.line.start();
-    let mode = start.castles().mode();
-    let position = match *start == shakmaty::Chess::default() {
-        true => "startpos".to_string(),
-        false => format!("fen {}", shakmaty::fen::Fen::from_position(start, shakmaty::EnPassantMode::Legal)),
-    };
+    let (mode, position) = (start.castles().mode(), start_text(start));
     let moves: Vec<String> = turn.line.moves().iter().map(|m| uci(*m, mode)).collect();
     format!("Position; {position}\nMoves; {}", moves.join(" "))
 }
