@@ -134,7 +134,7 @@ pub const VERSION: &str = concat!(env!("CARGO_PKG_VERSION"), " (", env!("PATZER_
     patzer tune --filter unique         train a network on them → new.nnue\n  \
     patzer sprt new.nnue base.nnue      is it stronger? exit 0 yes, 10 no, 11 undecided\n\n\
     Exit codes: 0 done, or sprt: stronger; 1 an error in what was given, or what was checked is unsound; 2 a bug; 10, 11 \
-    see sprt; 130, 143 interrupted, with the state kept.")]
+    see sprt; 129, 130, 143 interrupted, with the state kept.")]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,

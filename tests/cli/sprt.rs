@@ -170,6 +170,19 @@ fn bad_input_ends_before_any_game() {
 #[cfg(unix)]
 #[test]
 fn an_interrupt_keeps_whole_pairs_and_can_be_resumed() {
+    ends_after("INT", 130);
+}
+
+/// Sent by a terminal that is closed; read from `/proc` whether it is ignored.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_terminal_keeps_whole_pairs_too() {
+    ends_after("HUP", 129);
+}
+
+#[cfg(unix)]
+#[track_caller]
+fn ends_after(signal: &str, code: i32) {
     let folder = folder();
     let args = "untuned-hce blind.hce.toml --nodes 300 --elo0 -1 --elo1 0.5 --concurrency 2 --hash 1";
     let mut command = crate::program();
@@ -180,9 +193,9 @@ fn an_interrupt_keeps_whole_pairs_and_can_be_resumed() {
     while pairs() < 2 {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    assert!(crate::signal("INT", &child.id().to_string()));
+    assert!(crate::signal(signal, &child.id().to_string()));
     let output = child.wait_with_output().unwrap();
-    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert_eq!(output.status.code(), Some(code), "{output:?}");
     assert!(String::from_utf8(output.stdout).unwrap().contains("interrupted"));
     let pgn = fs::read_to_string(folder.path().join("sprt.pgn")).unwrap();
     assert_eq!(pgn.matches("[Event ").count(), 2 * pairs());

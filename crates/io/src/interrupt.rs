@@ -1,4 +1,4 @@
-//! SIGINT and SIGTERM as a flag that long loops poll.
+//! SIGINT, SIGTERM and SIGHUP as a flag that long loops poll.
 //!
 //! After the first signal a loop saves its state and returns. A second signal ends the process at once, unless it comes
 //! within `ECHO`: a terminal signals every process of the group, and `make` and `timeout` forward the signal too.
@@ -52,7 +52,7 @@ pub fn report_file_limits() {
     }
 }
 
-/// Starts to listen for SIGINT and SIGTERM; later calls do nothing.
+/// Starts to listen for SIGINT, SIGTERM and, unless it is ignored as by `nohup`, SIGHUP; later calls do nothing.
 pub fn listen() {
     static LISTENING: OnceLock<()> = OnceLock::new();
     LISTENING.get_or_init(on_signal);
@@ -60,14 +60,26 @@ pub fn listen() {
 
 #[cfg(unix)]
 fn on_signal() {
-    use signal_hook::consts::{SIGINT, SIGTERM};
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
     // Without a handler the signal keeps its default action.
     let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGINT, SIGTERM]) else { return };
+    let about = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    if ignores(&about, SIGHUP) == Some(false) {
+        let _ = signals.add_signal(SIGHUP);
+    }
     std::thread::spawn(move || {
         for signal in signals.forever() {
             request(128 + signal as u8);
         }
     });
+}
+
+/// Whether a process ignores a signal, by the text of its `/proc/PID/status`.
+#[cfg(unix)]
+fn ignores(about: &str, signal: i32) -> Option<bool> {
+    let mask = about.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;
+    let mask = u64::from_str_radix(mask.trim(), 16).ok()?;
+    Some(mask >> (signal - 1) & 1 == 1)
 }
 
 #[cfg(not(unix))]
@@ -91,7 +103,7 @@ pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }
 
-/// Returns the exit code after a signal: 130 for SIGINT, 143 for SIGTERM.
+/// Returns the exit code after a signal: 130 for SIGINT, 143 for SIGTERM, 129 for SIGHUP.
 pub fn exit_code() -> Option<u8> {
     requested().then(|| CODE.load(Ordering::SeqCst))
 }
@@ -104,4 +116,17 @@ pub fn flag() -> &'static AtomicBool {
 /// Fails with [`Error::Interrupted`] after a signal, for work that then writes nothing.
 pub fn check() -> Result<()> {
     if requested() { Err(Error::Interrupted("nothing was written")) } else { Ok(()) }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signal_is_ignored_where_its_bit_is_set() {
+        let about = "Name:\tpatzer\nSigBlk:\t0000000000000000\nSigIgn:\t0000000000001001\nSigCgt:\t0\n";
+        let found = [1, 2, 13].map(|signal| ignores(about, signal));
+        assert_eq!(found, [Some(true), Some(false), Some(true)]);
+        assert_eq!(ignores("Name:\tpatzer\n", 1), None);
+    }
 }
