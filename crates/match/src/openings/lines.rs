@@ -84,6 +84,10 @@ impl Lines {
         (book, kept)
     }
 
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+
     fn positions(&self, lines: &[usize]) -> Vec<Option<Chess>> {
         lines.par_iter().with_min_len(1024).map(|&at| self.position(at).ok()).collect()
     }

@@ -51,6 +51,8 @@ pub struct Openings {
     digest: String,
     seed: u64,
     as_is: bool,
+    /// Repeated openings are kept, for the order of fastchess.
+    repeats: bool,
 }
 
 #[derive(Debug)]
@@ -85,7 +87,7 @@ pub struct BadOpenings {
 pub enum Order {
     /// Shuffled by the seed.
     Random,
-    /// Shuffled by the seed as fastchess shuffles it.
+    /// Shuffled by the seed as fastchess shuffles it, repeated openings too.
     Fastchess,
     /// As in the file.
     Sequential,
@@ -128,7 +130,7 @@ impl Openings {
 
     fn parse(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Openings> {
         let BookOptions { seed, start, as_is, .. } = options;
-        let ReadBook { book, order, bad, digest, shares } = if archive::is_zip(&bytes) {
+        let ReadBook { book, order, bad, digest, shares, repeats } = if archive::is_zip(&bytes) {
             let digest = Sha256::digest(&bytes);
             ReadBook { digest, ..read_book(archive::only_file(&bytes, path)?, path, options)? }
         } else {
@@ -151,7 +153,7 @@ impl Openings {
         }
         order.truncate(options.most.unwrap_or(order.len()).max(1));
         let drawn = Mutex::new(Drawn { bad, ..Drawn::default() });
-        let openings = Openings { book, order, drawn, digest: format!("{digest:x}"), seed, as_is };
+        let openings = Openings { book, order, drawn, digest: format!("{digest:x}"), seed, as_is, repeats };
         let mut drawn = openings.drawn();
         openings.draw(&mut drawn, if openings.order.len() <= SMALL { usize::MAX } else { 1 });
         match (&drawn.positions[..], &drawn.bad) {
@@ -168,7 +170,8 @@ impl Openings {
     pub fn start_position() -> Openings {
         let (positions, digest) = (vec![Opening::of(Chess::default())], "start position".to_string());
         let drawn = Mutex::default();
-        Openings { book: Book::Positions(positions), order: vec![0], drawn, digest, seed: 0, as_is: true }
+        let (book, order, seed) = (Book::Positions(positions), vec![0], 0);
+        Openings { book, order, drawn, digest, seed, as_is: true, repeats: false }
     }
 
     fn drawn(&self) -> MutexGuard<'_, Drawn> {
@@ -223,6 +226,11 @@ impl Openings {
 
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    /// Whether the book repeats openings that its order keeps, as fastchess does.
+    pub fn repeats(&self) -> bool {
+        self.repeats
     }
 
     /// Whether one of the first `count` openings, as far as they are parsed, is of Chess960.
@@ -285,8 +293,9 @@ fn read(path: &Path) -> Result<Vec<u8>> {
 
 struct ReadBook {
     book: Book,
-    /// Openings that repeat none before them, in the order of the file.
+    /// Openings that repeat none before them, in the order of the file; with `repeats` all.
     order: Vec<u32>,
+    repeats: bool,
     bad: Option<BadOpenings>,
     digest: sha2::digest::Output<Sha256>,
     /// Chance of each opening, for a book with weights.
@@ -317,7 +326,8 @@ fn read_book(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Re
         let text = Arc::new(text_of(bytes, path)?);
         let index = || Lines::index(text.clone(), start, path, options.chess960, options.as_is);
         let (digest, (lines, order)) = rayon::join(|| Sha256::digest(text.as_bytes()), index);
-        return Ok(ReadBook { book: Book::Lines(lines), order, bad: None, digest, shares: None });
+        let (order, repeats) = with_repeats(order, lines.len(), options);
+        return Ok(ReadBook { book: Book::Lines(lines), order, repeats, bad: None, digest, shares: None });
     }
     let digest = Sha256::digest(&bytes);
     let (mut positions, mut drawn) = (Vec::new(), Drawn::default());
@@ -338,8 +348,15 @@ fn read_book(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Re
     }
     let mut seen = HashSet::with_capacity(positions.len());
     let kept = (0..positions.len()).filter(|&at| options.as_is || seen.insert(&positions[at].position));
-    let order = kept.map(|at| at as u32).collect();
-    Ok(ReadBook { book: Book::Positions(positions), order, bad: drawn.bad, digest, shares: None })
+    let (order, repeats) = with_repeats(kept.map(|at| at as u32).collect(), positions.len(), options);
+    let book = Book::Positions(positions);
+    Ok(ReadBook { book, order, repeats, bad: drawn.bad, digest, shares: None })
+}
+
+/// All openings for the order of fastchess, which shuffles repeated ones too; whether there are any.
+fn with_repeats(order: Vec<u32>, all: usize, options: BookOptions<'_>) -> (Vec<u32>, bool) {
+    let repeats = options.order == Order::Fastchess && order.len() < all;
+    (if repeats { (0..all as u32).collect() } else { order }, repeats)
 }
 
 fn read_polyglot(bytes: &[u8], path: &Path, options: BookOptions<'_>) -> Result<ReadBook> {
@@ -357,7 +374,8 @@ fn read_polyglot(bytes: &[u8], path: &Path, options: BookOptions<'_>) -> Result<
         }
     }
     let (order, digest) = ((0..positions.len() as u32).collect(), Sha256::digest(bytes));
-    Ok(ReadBook { book: Book::Positions(positions), order, bad: drawn.bad, digest, shares: Some(shares) })
+    let book = Book::Positions(positions);
+    Ok(ReadBook { book, order, repeats: false, bad: drawn.bad, digest, shares: Some(shares) })
 }
 
 message_error!(OpeningError);

@@ -136,6 +136,23 @@ fn repeated_positions_are_dropped_however_they_are_written() {
 }
 
 #[test]
+fn repeated_openings_are_shuffled_as_by_fastchess() {
+    let text: String =
+        [1, 2, 1, 3, 2, 4].map(|file| format!("4k3/8/8/8/8/8/{file}P{}/4K3 w - - 0 1\n", 7 - file)).concat();
+    let load = |text: &str, order, as_is| {
+        let options = BookOptions { order, seed: 7, as_is, ..BookOptions::default() };
+        Openings::parse(text.as_bytes().to_vec(), Path::new("book"), options).unwrap()
+    };
+    let order = |book: &Openings| (0..6).map(|pair| fen_of(&book.get(pair, false))).collect::<Vec<_>>();
+    let book = load(&text, Order::Fastchess, false);
+    assert!(book.repeats());
+    assert_eq!(order(&book), order(&load(&text, Order::Fastchess, true)));
+    assert_eq!((load(&text, Order::Random, false).len(), book.len()), (4, 6));
+    let once = text.lines().nth(3).unwrap();
+    assert!(!load(once, Order::Fastchess, false).repeats());
+}
+
+#[test]
 fn the_seed_alone_decides_the_order() {
     let order = |seed| {
         let book = Openings::load(BookOptions { seed, ..BookOptions::default() }).unwrap();
