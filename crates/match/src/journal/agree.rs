@@ -70,6 +70,12 @@ pub(super) fn entries<E: JournalEntry>(journal: &[u8], first: usize, header: &He
     survey
 }
 
+/// Bytes in the file after the games of the entries.
+pub(super) fn rest<E>(survey: &Survey<E>, file: Option<&File>) -> u64 {
+    let length = file.and_then(|file| file.metadata().ok()).map_or(0, |about| about.len());
+    length.saturating_sub(survey.ends.last().map_or(0, |ends| ends[0]))
+}
+
 /// Compares the games with the entries: a difference before that of the journal replaces it.
 pub(super) fn compare<E: JournalEntry>(survey: &mut Survey<E>, file: Option<&mut File>) -> io::Result<()> {
     let Some(file) = file else {

@@ -10,6 +10,11 @@ pub(super) fn check_path<E: JournalEntry>(path: &Path) -> Result<()> {
     if path == Path::new("-") || is_journal(path) {
         return Err(Error::usage(format!("{option} {}: name a file for the games", path.display())));
     }
+    let ending = path.extension().map(|ending| ending.to_string_lossy().to_ascii_lowercase());
+    if E::TEXT && ending.is_some_and(|ending| matches!(&*ending, "gz" | "bz2" | "zst" | "xz" | "zip")) {
+        let reason = "games are written plain, so that a run can go on; compress the file afterwards";
+        return Err(Error::usage(format!("{option} {}: {reason}", path.display())));
+    }
     if std::fs::metadata(path).is_ok_and(|about| !about.is_file()) {
         // Not even /dev/null: a resumed run reads the file back.
         return Err(Error::data(path, format!("is not a regular file; name another with {option}")));

@@ -37,6 +37,7 @@ use earlier::{check_options, check_path, clear, is_finished};
 use line::{EntryLine, Header};
 use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
+use patzer_io::number::counted;
 
 pub use ahead::Ahead;
 pub use earlier::difference;
@@ -286,6 +287,12 @@ impl<E: JournalEntry> JournaledFile<E> {
             opened.notes.insert(0, note);
             return Ok(opened);
         }
+        let rest = if E::TEXT { agree::rest(&survey, file.as_ref()) } else { 0 };
+        if rest > 0 && survey.complete {
+            let reason =
+                format!("has text after the last game of a finished {}; move it to another file", E::OF);
+            return Err(Error::data(path, reason));
+        }
         let file = match file {
             Some(file) => file,
             None => {
@@ -296,7 +303,11 @@ impl<E: JournalEntry> JournaledFile<E> {
         let mut record = JournaledFile::of(path, file, journal, &text[..=first])?;
         record.ends = survey.ends;
         record.keep(survey.entries.len());
-        let notes = record.load_ahead(repair)?.into_iter().collect();
+        let mut notes: Vec<String> = record.load_ahead(repair)?.into_iter().collect();
+        if rest > 0 {
+            let (games, bytes) = (path.display(), counted(rest, "byte"));
+            notes.push(format!("{games}: cuts off {bytes} after the last pair that the journal counts"));
+        }
         let entries = survey.entries.into_iter().map(|line| line.entry).collect();
         Ok(Opened { record, entries, notes })
     }

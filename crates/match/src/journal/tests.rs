@@ -70,6 +70,22 @@ fn a_record_goes_on_where_it_ended_to_the_bytes_of_an_uninterrupted_one() {
     }
 }
 
+#[test]
+fn games_added_to_a_finished_record_are_never_cut_off_and_those_after_an_unfinished_one_are_noted() {
+    for (complete, says) in [(true, "text after the last game"), (false, "t.pgn: cuts off 18 bytes after")] {
+        let (_folder, path) = written(3, complete);
+        assert_eq!(open(&path, Earlier::Resume).unwrap().notes, [""; 0]);
+        let mine = [&fs::read(&path).unwrap()[..], b"a game of my own\n\n"].concat();
+        fs::write(&path, &mine).unwrap();
+        let said = match complete {
+            true => refused(&path, Earlier::Resume),
+            false => open(&path, Earlier::Resume).unwrap().notes.concat(),
+        };
+        assert!(said.contains(says), "{said}");
+        assert_eq!(fs::read(&path).unwrap(), mine);
+    }
+}
+
 /// What a kill or a power cut can leave: all that the journal counts has been synced before it was counted.
 #[test]
 fn files_cut_anywhere_after_what_was_synced_give_whole_pairs_that_agree() {
