@@ -116,6 +116,13 @@ impl<'a> Display<'a> {
         })
     }
 
+    /// Whether a report is due after the last of these games, of a finished pair.
+    fn rating_due(&self, done: u64) -> bool {
+        // Pairs with pentanomial statistics, games without.
+        let (unit, every) = (if self.by_pairs { 2 } else { 1 }, self.settings.rating_interval);
+        every > 0 && done / (unit * every) != (done - 2) / (unit * every)
+    }
+
     /// Lines of a game with its warnings, and counts what ended it badly.
     fn game(&mut self, pair: &Pair, game: usize, now: Option<Trinomial>) -> Result<()> {
         let (played, [white, black]) = pair.seated()[game];
@@ -164,7 +171,12 @@ impl<'a> Display<'a> {
 
     pub fn end(mut self, standings: &dyn Standings) -> Result<()> {
         let fastchess = self.settings.output == OutputFormat::Fastchess;
-        if standings.decided() || self.settings.program == Program::Cutechess && standings.games() > 0 {
+        let due = match self.settings.program {
+            Program::Fastchess => standings.decided(),
+            // Unless the last report was of these games.
+            Program::Cutechess => standings.games() > 0 && !self.rating_due(standings.games()),
+        };
+        if due {
             self.status([0, 1], standings)?;
         }
         let players = || self.names.iter().zip(self.timeouts.iter().zip(&self.crashes));
@@ -205,12 +217,9 @@ impl Observer for Display<'_> {
         for game in [0, 1] {
             self.game(pair, game, now)?;
         }
-        // Pairs with pentanomial statistics, games without.
-        let (unit, every) = (if self.by_pairs { 2 } else { 1 }, self.settings.rating_interval);
         let done = standings.games();
-        let due = every > 0 && done / (unit * every) != (done - 2) / (unit * every);
         let last = done == self.games as u64 && self.settings.program == Program::Fastchess;
-        if due || last { self.status(entry.players, standings) } else { Ok(()) }
+        if self.rating_due(done) || last { self.status(entry.players, standings) } else { Ok(()) }
     }
 
     fn incident(&mut self, text: &str) {

@@ -8,6 +8,7 @@ use super::parse::pair;
 use super::settings::{Settings, Tournament};
 use crate::{Error, Result};
 use patzer_match::DrawRule;
+use patzer_match::output_format::OutputFormat;
 
 /// An option of one or both programs.
 pub struct Flag {
@@ -94,7 +95,7 @@ fn quick(settings: &mut Settings, words: &[String]) -> Result<()> {
         match pair(word)? {
             (key, cmd) if key == "cmd" => {
                 let clock = ("tc".to_string(), "10+0.1".to_string());
-                settings.engines.push(vec![clock, ("cmd".into(), cmd)]);
+                settings.engines.push(vec![clock, ("name".into(), cmd.clone()), ("cmd".into(), cmd)]);
             }
             (key, book) if key == "book" => {
                 (settings.book.file, settings.book.random) = (Some(book.into()), true);
@@ -102,13 +103,17 @@ fn quick(settings: &mut Settings, words: &[String]) -> Result<()> {
             (key, _) => return Err(Error::usage(format!("there is no key `{key}`"))),
         }
     }
-    if settings.book.file.is_none() || settings.engines.len() != 2 {
+    let (Some(_), [a, b]) = (&settings.book.file, &mut settings.engines[..]) else {
         return Err(Error::usage("write cmd=A cmd=B book=FILE"));
+    };
+    if a == b {
+        a[1].1 += "1";
+        b[1].1 += "2";
     }
     (settings.games, settings.rounds, settings.concurrency) = (2, 25_000, -2);
     (settings.recover, settings.quick) = (true, true);
     settings.draw = Some(DrawRule { after: 30, moves: 8, score: 8 });
-    settings.output = patzer_match::output_format::OutputFormat::Cutechess;
+    settings.output = OutputFormat::FastchessAsCutechess;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Registry, continued: openings, games, logs, and what is printed.
 
-use super::Program::Fastchess;
+use super::Program::{Cutechess, Fastchess};
 use super::config;
 use super::flags::{CUTE, FAST, Flag, Key, Means, Takes, fast, field, flag, key, number, set, truth};
 use super::settings::{LogLevel, OutputFile, Settings};
@@ -24,7 +24,11 @@ const OPENINGS: &[Key] = &[
         };
         Ok(())
     }),
-    key("plies", "plies of a PGN game", |s, v| set!(s.book.plies = Some(number(v)?).filter(|n| *n > 0))),
+    key("plies", "plies of a PGN game; 0, of fastchess alone: none", |s, v| {
+        s.book.plies = Some(number(v)?);
+        let none = s.book.plies == Some(0) && s.program == Cutechess;
+        if none { Err(Error::usage("write 1 or more")) } else { Ok(()) }
+    }),
     key("start", "first opening, in that order", |s, v| {
         s.book.start = number(v)?;
         if s.book.start == 0 { Err(Error::usage("openings are counted from 1")) } else { Ok(()) }
@@ -179,7 +183,7 @@ const CONFIG: &[Key] = &[
 const OUTPUT: &[Key] = &[key("format", "fastchess or cutechess", |s, v| {
     s.output = match v {
         "fastchess" => OutputFormat::Fastchess,
-        "cutechess" => OutputFormat::Cutechess,
+        "cutechess" => OutputFormat::FastchessAsCutechess,
         _ => return Err(Error::usage("write fastchess or cutechess")),
     };
     Ok(())
@@ -247,12 +251,8 @@ pub const FILE_FLAGS: &[Flag] = &[
     ),
     Flag {
         programs: CUTE,
-        ..flag(
-            "outcomeinterval",
-            "N",
-            "games between two lines `Score of`",
-            Takes::One(field!(score_interval = number)),
-        )
+        means: Means::Nothing("patzer prints no table of outcomes; `Score of` comes after every game"),
+        ..flag("outcomeinterval", "N", "", Takes::One(|_, v| number::<u64>(v).map(drop)))
     },
     fast("report", "penta=true|false", "statistics of pairs or of games", Takes::Keys(|_| {}, REPORT)),
     fast("output", "format=fastchess|cutechess", "lines of stdout", Takes::Keys(|_| {}, OUTPUT)),

@@ -1,6 +1,6 @@
 //! Registry, continued: what ends games and tests.
 
-use super::Program::Fastchess;
+use super::Program::{Cutechess, Fastchess};
 use super::flags::{FAST, Flag, Key, Takes, fast, field, flag, key, number, set, truth};
 use super::settings::{Settings, SprtSettings};
 use crate::{Error, Result};
@@ -41,7 +41,11 @@ const SPRT: &[Key] = &[
 
 const DRAW: &[Key] = &[
     key("movenumber", "full moves before the rule applies, the book's counted", |s, v| {
-        set!(draw(s).after = number(v)?)
+        draw(s).after = number(v)?;
+        if s.program == Cutechess && draw(s).after == 0 {
+            s.note("-draw movenumber=0: no game is drawn by its scores, as with cutechess-cli".into());
+        }
+        Ok(())
     }),
     key("movecount", "moves of each side in a row", |s, v| set!(draw(s).moves = number(v)?)),
     key("score", "centipawns", |s, v| set!(draw(s).score = centipawns(v)?)),

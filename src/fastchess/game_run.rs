@@ -22,8 +22,8 @@ use patzer_match::participant::Defaults;
 use patzer_match::rounds::{RoundSettings, Rounds, RoundsState, System};
 use patzer_match::stats::Sprt;
 use patzer_match::{
-    Adjudication, Control, CrossTable, EngineLog, Lineup, Listen, MatchConfig, OpeningChange, Pairings,
-    PvCheck, RuleSet, Rules, Schedule, Spec, SprtState, Standings, Syzygy, run_match,
+    Adjudication, Control, CrossTable, DrawRule, EngineLog, Lineup, Listen, MatchConfig, OpeningChange,
+    Pairings, PvCheck, RuleSet, Rules, Schedule, Spec, SprtState, Standings, Syzygy, run_match,
 };
 
 /// Transposition table of players in this process, MiB.
@@ -168,7 +168,7 @@ impl Games {
             _ => OpeningChange::Pair,
         };
         // Fastchess counts games where it writes in cutechess-cli's words.
-        let by_games = settings.output == OutputFormat::Cutechess || bayesian;
+        let by_games = settings.output != OutputFormat::Fastchess || bayesian;
         let by_pairs = settings.penta && repeat == 2 && !by_games;
         let pairs = all.div_ceil(2) as usize;
         let openings = if change == OpeningChange::Game { 2 * pairs } else { pairs };
@@ -180,6 +180,9 @@ fn sprt(settings: &Settings, players: usize) -> Result<Option<Sprt>> {
     let Some(test) = settings.sprt else { return Ok(None) };
     if players != 2 {
         return Err(Error::usage(format!("-sprt compares two engines, not {players}")));
+    }
+    if test.alpha == 0.0 || test.beta == 0.0 {
+        return Err(Error::usage("-sprt: write alpha= and beta=, such as alpha=0.05 beta=0.05"));
     }
     Sprt::new(test.model, test.elo0, test.elo1, test.alpha, test.beta).map(Some)
 }
@@ -244,8 +247,9 @@ fn openings(settings: &Settings, games: &Games, seed: u64, ui: &Ui) -> Result<Op
 }
 
 fn rules(settings: &Settings) -> Result<Rules> {
+    let never = |rule: &DrawRule| settings.program == Program::Cutechess && rule.after == 0;
     let adjudication = Adjudication {
-        draw: settings.draw,
+        draw: settings.draw.filter(|rule| !never(rule)),
         resign: settings.resign,
         loser_resigns: !settings.two_sided,
         max_moves: settings.max_moves,

@@ -62,6 +62,7 @@ fn apply(settings: &mut Settings, flag: &Flag, values: &[String]) -> Result<()> 
         Takes::Words(set) => set(settings, values),
         Takes::Keys(begin, keys) => {
             begin(settings);
+            let mut given = Vec::new();
             for value in values {
                 let (name, value) = pair(value)?;
                 let key =
@@ -74,9 +75,25 @@ fn apply(settings: &mut Settings, flag: &Flag, values: &[String]) -> Result<()> 
                 }
                 (key.set)(settings, &value)
                     .map_err(|error| Error::usage(format!("{name}={value}: {error}")))?;
+                given.push(key.name);
             }
-            Ok(())
+            complete(settings.program, flag.name, &given)
         }
+    }
+}
+
+/// Keys without which cutechess-cli refuses an option.
+const NEEDED: &[(&str, &[&str])] = &[
+    ("sprt", &["elo0", "elo1", "alpha", "beta"]),
+    ("draw", &["movenumber", "movecount", "score"]),
+    ("resign", &["movecount", "score"]),
+];
+
+fn complete(program: Program, flag: &str, given: &[&str]) -> Result<()> {
+    let needed = NEEDED.iter().find(|(name, _)| *name == flag && program == Program::Cutechess);
+    match needed.and_then(|(_, keys)| keys.iter().find(|key| !given.contains(*key))) {
+        Some(key) => Err(Error::usage(format!("{key}= is missing"))),
+        None => Ok(()),
     }
 }
 
@@ -98,6 +115,46 @@ mod tests {
     fn options_end_where_the_next_begins_and_numbers_may_be_negative() {
         assert!(is_option("-each") && is_option("--help") && is_option("-"));
         assert!(!is_option("-5") && !is_option("tc=1") && !is_option("-0.5"));
+    }
+
+    #[test]
+    fn cutechess_needs_all_keys_of_a_rule() {
+        let parsed = |program, line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_string).collect();
+            parse(program, &words).map(drop).map_err(|error| error.to_string())
+        };
+        for (line, says) in [
+            ("-draw score=20", "movenumber= is missing"),
+            ("-draw movenumber=40 score=20", "movecount= is missing"),
+            ("-resign score=10", "movecount= is missing"),
+            ("-sprt elo0=0 elo1=5", "alpha= is missing"),
+        ] {
+            assert!(parsed(Program::Cutechess, line).unwrap_err().contains(says), "{line}");
+            assert!(parsed(Program::Fastchess, line).is_ok(), "{line}");
+        }
+        assert!(parsed(Program::Cutechess, "-resign movecount=3 score=500").is_ok());
+    }
+
+    #[test]
+    fn plies_of_an_opening_may_be_none_with_fastchess_alone() {
+        let plies = |program| {
+            let words = ["-openings", "file=a.pgn", "plies=0"].map(String::from);
+            parse(program, &words).map(|settings| settings.book.plies)
+        };
+        assert_eq!(plies(Program::Fastchess).unwrap(), Some(0));
+        assert!(plies(Program::Cutechess).is_err());
+    }
+
+    #[test]
+    fn quick_names_engines_by_their_commands_and_numbers_equal_ones() {
+        let names = |a: &str, b: &str| {
+            let words = ["-quick".into(), format!("cmd={a}"), format!("cmd={b}"), "book=b.epd".into()];
+            let settings = parse(Program::Fastchess, &words).unwrap();
+            let specs = super::super::engines::specs(&settings).unwrap();
+            specs.into_iter().map(|spec| spec.name.unwrap()).collect::<Vec<_>>()
+        };
+        assert_eq!(names("./eng.py", "./eng.py"), ["./eng.py1", "./eng.py2"]);
+        assert_eq!(names("./new.exe", "base"), ["./new.exe", "base"]);
     }
 
     #[test]

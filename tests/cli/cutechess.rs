@@ -18,7 +18,8 @@ fn cutechess_has_its_own_words_and_lines() {
     ));
     let text = played(&run_as(folder.path(), PATZER, &["cutechess"], &words));
     assert_eq!(text.matches("\nScore of A vs B: ").count(), 4, "{text}");
-    assert!(text.contains("\nElo difference: ") && text.ends_with("\nFinished match\n"), "{text}");
+    assert_eq!(text.matches("\nElo difference: ").count(), 2, "none twice: {text}");
+    assert!(text.contains("A playing Black: ") && text.ends_with("\nFinished match\n"), "{text}");
     assert!(text.contains("> A <--- go depth 1\n"), "{text}");
     let pgn = fs::read_to_string(folder.path().join("g.pgn")).unwrap();
     assert!(pgn.contains("[Event \"there\"]\n[Site \"here\"]\n") && !pgn.contains(['{', '}']), "{pgn}");
@@ -30,16 +31,21 @@ fn options_without_effect_are_noted_once_and_standard_error_goes_to_its_file() {
     let folder = folder();
     let mut words = mocks(&ARGS, &["name=A option.Mode=crash@1 stderr=a.txt tscale=2", "name=B tscale=2"]);
     words.extend(line(
-        "-each tc=inf depth=1 debug -games 2 -recover -maxmoves 2 -debug all -resultformat wide2 -pgnout g.pgn",
+        "-each tc=inf depth=1 debug -games 2 -recover -maxmoves 2 -debug all -resultformat wide2 -outcomeinterval 9 \
+         -draw movenumber=0 movecount=1 score=20000 -pgnout g.pgn",
     ));
     let output = run_as(folder.path(), PATZER, &["cutechess"], &words);
-    assert!(played(&output).contains("A <--- go depth 1\n"), "{output:?}");
+    let text = played(&output);
+    assert!(text.contains("A <--- go depth 1\n") && !text.contains("Draw by adjudication}"), "{text}");
+    assert_eq!(text.matches("\nScore of A vs B: ").count(), 2, "{text}");
     let said = String::from_utf8(output.stderr).unwrap();
     for note in [
         "tscale: timeouts are fixed",
         "debug: patzer sends no",
         "-debug all: patzer",
         "-resultformat: the table",
+        "-outcomeinterval: patzer prints no table",
+        "-draw movenumber=0: no game",
     ] {
         assert_eq!(said.matches(note).count(), 1, "{note}: {said}");
     }

@@ -250,7 +250,9 @@ fn faults_of_engines_are_reported_in_fastchesss_words() {
     let text = first("late@1", "-each st=0.01 -rounds 1 -maxmoves 2");
     assert!(text.contains("Finished game 1 (bad vs good): 0-1 {White loses on time ("), "{text}");
     assert!(
-        text.contains("ms overrun)}") && text.contains("Player: bad\n  Timeouts: 1\n  Crashed: 0\n"),
+        text.contains("ms overrun)}")
+            && !text.contains("(1ms overrun)")
+            && text.contains("Player: bad\n  Timeouts: 1\n  Crashed: 0\n"),
         "{text}"
     );
     let text = first("crash@1", "-each nodes=1 -rounds 1 -maxmoves 2 -recover");
@@ -343,6 +345,17 @@ fn a_run_goes_on_from_the_config_that_fastchess_or_patzer_wrote() {
 }
 
 #[test]
+fn results_from_a_file_have_no_colours_in_the_words_of_cutechess() {
+    let folder = folder();
+    let options = "-openings file=book.epd -noswap -each nodes=5 -output format=cutechess";
+    played(&fastchess(folder.path(), &format!("{options} -rounds 2")));
+    let words = line("-config file=config.json -rounds 3");
+    let text = played(&run_as(folder.path(), PATZER, &["fastchess"], &words));
+    assert!(text.contains("\nElo difference: ") && !text.contains(" playing "), "{text}");
+    assert!(text.contains("\nTournament finished\n"), "{text}");
+}
+
+#[test]
 fn what_is_not_understood_is_refused_by_name() {
     for (program, text, says) in [
         ("fastchess", "-round 5", "`-round` is not an option of fastchess; did you mean `rounds`?"),
@@ -360,6 +373,12 @@ fn what_is_not_understood_is_refused_by_name() {
         ("cutechess", "-quick cmd=a", "`-quick` is not an option of cutechess-cli"),
         ("cutechess", "-repeat 3 -engine cmd=a depth=1 -engine cmd=b depth=1", "once or twice"),
         ("fastchess", "-engine cmd=a nodes=1 -engine cmd=b nodes=1 -concurrency 4000", "-force-concurrency"),
+        (
+            "fastchess",
+            "-sprt elo0=0 elo1=5 -each nodes=1 -engine cmd=a -engine cmd=b",
+            "-sprt: write alpha= and",
+        ),
+        ("fastchess", "-each tc=8+0.08 st=1 -engine cmd=a -engine cmd=b", "tc= and st= exclude each other"),
     ] {
         let error = refused(program, text);
         assert!(error.contains(says), "{text}: {error}");

@@ -124,6 +124,8 @@ impl Spec {
             "stderr" => self.stderr = Some(value.into()),
             "proto" if value == "uci" => {}
             "proto" => return Err(SpecError("engines have to speak uci".into())),
+            "tc" if matches!(self.control.time, Some(Time::Move(_))) => return Err(two_times()),
+            "st" if matches!(self.control.time, Some(Time::Clock(_))) => return Err(two_times()),
             "tc" if matches!(value, "inf" | "infinite") => self.control.time = None,
             "tc" => {
                 let clock = value
@@ -180,6 +182,10 @@ impl Spec {
         }
         Ok(())
     }
+}
+
+fn two_times() -> SpecError {
+    SpecError("tc= and st= exclude each other".into())
 }
 
 /// Splits words like a shell; a backslash escapes only a space, a quote or a backslash.
@@ -251,6 +257,8 @@ mod tests {
             ("name='a", "not closed"),
             ("proto=xboard", "uci"),
             ("timeodds=-1", "factor"),
+            ("tc=8+0.08 st=1", "exclude each other"),
+            ("st=1 tc=8+0.08", "exclude each other"),
         ] {
             let error = text.parse::<Spec>().unwrap_err().to_string();
             assert!(error.contains(says), "{text}: {error}");

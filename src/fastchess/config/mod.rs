@@ -161,7 +161,7 @@ fn words(config: &Config) -> Vec<String> {
     if !opening.file.is_empty() {
         let words = out.option("openings").key("file", &opening.file);
         words.key("order", name_of(opening.order, &["random", "sequential"]));
-        words.key_if(opening.plies > 0, "plies", opening.plies).key("start", opening.start.max(1));
+        words.key_if(opening.plies >= 0, "plies", opening.plies).key("start", opening.start.max(1));
     }
     if sprt.enabled {
         let words = out.option("sprt").key("elo0", sprt.elo0).key("elo1", sprt.elo1);

@@ -109,7 +109,7 @@ fn config(settings: &Settings, specs: &[Spec], seed: u64, tally: &Tally) -> Conf
             enabled: true,
         }),
         config_name: settings.config_name.clone(),
-        output: number(settings.output == OutputFormat::Cutechess),
+        output: number(settings.output == OutputFormat::FastchessAsCutechess),
         seed,
         variant: number(settings.chess960),
         r#type: number(settings.tournament == Tournament::Gauntlet),

@@ -82,7 +82,7 @@ pub struct Tables {
     pub enabled: bool,
 }
 
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Opening {
     pub file: String,
@@ -90,9 +90,15 @@ pub struct Opening {
     pub format: u8,
     /// 0 random, 1 sequential.
     pub order: u8,
-    /// Below 1: all.
+    /// Below 0: all.
     pub plies: i64,
     pub start: u64,
+}
+
+impl Default for Opening {
+    fn default() -> Opening {
+        Opening { file: String::new(), format: 0, order: 0, plies: -1, start: 0 }
+    }
 }
 
 #[derive(Debug, Default, Serialize, Deserialize)]

@@ -1,4 +1,4 @@
-//! Output of cutechess-cli 1.3, which counts games, not pairs.
+//! Output of cutechess-cli 1.3, which counts games, not pairs, and of fastchess in its words.
 
 use std::fmt::Write;
 
@@ -41,6 +41,15 @@ pub(super) fn standing(&MatchStatus { names: [a, _], tally, test, .. }: &MatchSt
     text + &test.map(|(sprt, llr)| verdict(&sprt, llr)).unwrap_or_default()
 }
 
+/// `Cutechess::printInterval` of fastchess: two decimals, and no results by colour.
+pub(super) fn standing_of_fastchess(&MatchStatus { tally, test, .. }: &MatchStatus) -> String {
+    let e = Estimate::new(tally.games);
+    let (elo, elo_error) = (number(e.elo, 2), error(e.elo_error, 2));
+    let (los, draws) = (100.0 * e.los, drawn(tally));
+    let text = format!("Elo difference: {elo} +/- {elo_error}, LOS: {los:.2} %, DrawRatio: {draws:.2} %\n");
+    text + &test.map(|(sprt, llr)| verdict(&sprt, llr)).unwrap_or_default()
+}
+
 fn verdict(sprt: &Sprt, llr: f64) -> String {
     let (percent, lower, upper) = (percent(sprt, llr), sprt.lower(), sprt.upper());
     let accepted = accepted(sprt, llr).map(|accepted| format!(" - {accepted} was accepted"));
@@ -63,6 +72,31 @@ pub(super) fn ranking(players: &[(&str, Tally)]) -> String {
             rank + 1,
             number(e.elo, 0),
             error(e.elo_error, 0),
+            tally.games.games(),
+            100.0 * tally.share(),
+            drawn(tally)
+        );
+    }
+    text
+}
+
+/// `Cutechess::printElo` of fastchess for more than two engines.
+pub(super) fn ranking_of_fastchess(players: &[(&str, Tally)]) -> String {
+    let w = players.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(25);
+    let mut text = format!(
+        "{:<4} {:<w$} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n",
+        "Rank", "Name", "Elo", "+/-", "nElo", "+/-", "Games", "Score", "Draw"
+    );
+    for (rank, (name, tally)) in players.iter().enumerate() {
+        let e = Estimate::new(tally.games);
+        let _ = writeln!(
+            text,
+            "{:>4} {name:<w$} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9.1}% {:>9.1}%",
+            rank + 1,
+            number(e.elo, 2),
+            error(e.elo_error, 2),
+            number(e.nelo, 2),
+            error(e.nelo_error, 2),
             tally.games.games(),
             100.0 * tally.share(),
             drawn(tally)
@@ -98,6 +132,25 @@ mod tests {
         assert!(text.ends_with("\nSPRT: llr -1.47 (-50.0%), lbound -2.94, ubound 2.94\n"), "{text}");
         let text = standing(&MatchStatus { test: Some((sprt(), 3.0)), ..players });
         assert!(text.ends_with(", ubound 2.94 - H1 was accepted\n"), "{text}");
+    }
+
+    #[test]
+    fn fastchess_has_two_decimals_no_colours_and_normalised_elo_in_its_table() {
+        let tally = tally();
+        let players = MatchStatus {
+            names: ["new", "base"],
+            conditions: "",
+            tally: &tally,
+            test: None,
+            by_pairs: false,
+        };
+        let line = "Elo difference: 26.11 +/- 54.28, LOS: 83.00 %, DrawRatio: 50.00 %\n";
+        assert_eq!(standing_of_fastchess(&players), line);
+        let text = ranking_of_fastchess(&[("new", tally)]);
+        let lines: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
+        assert_eq!(lines[0], ["Rank", "Name", "Elo", "+/-", "nElo", "+/-", "Games", "Score", "Draw"]);
+        assert_eq!(lines[1][..4], ["1", "new", "26.11", "54.28"]);
+        assert_eq!(lines[1][6..], ["80", "53.8%", "50.0%"]);
     }
 
     #[test]

@@ -17,6 +17,9 @@ pub enum OutputFormat {
     Fastchess,
     /// Lines of cutechess-cli.
     Cutechess,
+    /// Lines of fastchess in the words of cutechess-cli, its `-output format=cutechess`.
+    #[value(skip)]
+    FastchessAsCutechess,
 }
 
 pub struct MatchStatus<'a> {
@@ -48,7 +51,7 @@ impl OutputFormat {
             _ => &how,
         };
         let mut text = format!("Finished game {number} ({white} vs {black}): {result} {{{how}}}\n");
-        if let (OutputFormat::Cutechess, Some(now)) = (self, now) {
+        if let (OutputFormat::Cutechess | OutputFormat::FastchessAsCutechess, Some(now)) = (self, now) {
             let [_, second] = pair.half_points();
             let both = pair.pairing.players.map(|player| names[player].as_str());
             text += &cutechess::score(both, if game == 0 { without(now, second) } else { now });
@@ -61,6 +64,7 @@ impl OutputFormat {
             OutputFormat::Patzer => String::new(),
             OutputFormat::Fastchess => fastchess::standing(standing),
             OutputFormat::Cutechess => cutechess::standing(standing),
+            OutputFormat::FastchessAsCutechess => cutechess::standing_of_fastchess(standing),
         }
     }
 
@@ -69,12 +73,14 @@ impl OutputFormat {
             OutputFormat::Patzer => String::new(),
             OutputFormat::Fastchess => fastchess::ranking(players),
             OutputFormat::Cutechess => cutechess::ranking(players),
+            OutputFormat::FastchessAsCutechess => cutechess::ranking_of_fastchess(players),
         }
     }
 
     pub fn end(self, test: Option<(Sprt, f64)>) -> String {
         let verdict = match (self, test) {
             (OutputFormat::Patzer, _) => return String::new(),
+            (OutputFormat::FastchessAsCutechess, _) => return "Tournament finished\n".into(),
             (OutputFormat::Fastchess, Some((sprt, llr))) => fastchess::verdict(&sprt, llr),
             _ => String::new(),
         };
@@ -156,6 +162,7 @@ mod tests {
     fn only_others_say_that_the_match_is_over() {
         assert_eq!(OutputFormat::Patzer.end(None), "");
         assert_eq!(OutputFormat::Cutechess.end(Some((sprt(), 3.0))), "Finished match\n");
+        assert_eq!(OutputFormat::FastchessAsCutechess.end(Some((sprt(), 3.0))), "Tournament finished\n");
         assert_eq!(
             OutputFormat::Fastchess.end(Some((sprt(), -3.0))),
             "SPRT ([0.00, 5.00]) completed - H0 was accepted\nFinished match\n"
