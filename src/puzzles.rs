@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::program::{NamedProgram, ProgramArgs, warn_of_restarts};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::Limits;
-use patzer_io::number::grouped;
+use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
 use patzer_match::puzzles::{Puzzle, PuzzleScore, SuiteScore, read, solve_by_program, solve_suite};
 use patzer_match::stats::interval::exact_proportion;
@@ -117,10 +117,10 @@ impl fmt::Display for PuzzlesResult {
             writeln!(f, "points    {points} of {most} ({share:.2} %)")?;
         }
         if self.puzzles_bad > 0 {
-            writeln!(f, "bad       {} puzzles", grouped(self.puzzles_bad as u64))?;
+            writeln!(f, "bad       {}", counted(self.puzzles_bad as u64, "puzzle"))?;
         }
         if let Some(failures @ 1..) = self.failures {
-            writeln!(f, "failed    {} positions, not solved", grouped(failures as u64))?;
+            writeln!(f, "failed    {}, not solved", counted(failures as u64, "position"))?;
         }
         if !self.by_rating.is_empty() {
             writeln!(f, "\n   rating  puzzles   solved  95 % interval  moves right")?;
@@ -170,7 +170,8 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
         ui.warn(format!("puzzle {puzzle}: {reason}"));
     }
     if failures.len() > NAMED {
-        ui.warn(format!("the engine failed on {} more positions", grouped((failures.len() - NAMED) as u64)));
+        let more = counted((failures.len() - NAMED) as u64, "more position");
+        ui.warn(format!("the engine failed on {more}"));
     }
     named.iter().for_each(|named| warn_of_restarts(&named.program, ui));
     let interval = |score: &PuzzleScore| exact_proportion(score.solved, score.puzzles, 0.95);

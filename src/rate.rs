@@ -64,11 +64,11 @@ pub struct RateArgs {
 
     /// Difference of ratings at which 76 % of the points are expected: 202 as in Ordo; Elo's formula has 200.24. The models
     /// of draws expect the points that `elo` does of players nearly equal
-    #[arg(long, value_name = "ELO", default_value_t = 202.0)]
+    #[arg(long, value_name = "ELO", default_value_t = 202.0, allow_negative_numbers = true)]
     scale: f64,
 
     /// Add N games against an average player to everyone, half won and half lost, so that all ratings are finite
-    #[arg(long, value_name = "GAMES", default_value_t = 0.0)]
+    #[arg(long, value_name = "GAMES", default_value_t = 0.0, allow_negative_numbers = true)]
     prior: f64,
 
     /// Leave out players with fewer games, and their games

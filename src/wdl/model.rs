@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use super::check::{Check, Sample};
 use super::{Inputs, WdlArgs, each_batch, read_games};
+use crate::game_files::check_named_once;
 use crate::prepare::check_new_output;
 use crate::{Error, Result, Status, Ui};
 use patzer_data::Record;
@@ -44,6 +45,7 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
 
 fn bounds(args: &WdlArgs) -> Result<Bounds> {
     let args = &args.bounds;
+    check_named_once(&args.merge)?;
     let undo = match args.normalized_by[..] {
         [] => None,
         [constant] => Some([0.0, 0.0, 0.0, constant]),

@@ -226,6 +226,7 @@ fn senseless_input_is_refused_in_one_line() {
         (&["games.pgn", "--anchor", "Gamma"], "invalid value 'Gamma' for '--anchor <NAME=ELO>'"),
         (&["sides.pgn", "--white", "auto"], "--white auto: these pairings and colours do not separate"),
         (&["games.pgn", "--scale", "0"], "--scale 0: must be above 0"),
+        (&["games.pgn", "--scale", "-5"], "--scale -5: must be above 0"),
         (&["games.pgn", "--white", "yes"], "invalid value 'yes' for '--white <ELO|auto>'"),
     ] {
         let output = patzer(folder, &[&["rate"], args].concat());

@@ -360,6 +360,10 @@ fn what_the_model_cannot_use_is_refused_in_one_line() {
         (&["games.pgn", "--moves", "9..1"], "invalid value '9..1' for '--moves <A..B>'"),
         (&["games.pgn", "--normalized-by", "1,2"], "--normalized-by takes one number or four"),
         (&["--merge", "bad.json"], "bad.json: is no histogram of scores"),
+        (
+            &["--merge", "bad.json", "--merge", "./bad.json"],
+            "./bad.json: has the games of bad.json, which would",
+        ),
     ] {
         let output = patzer(folder, &[&["wdl", "--model"], args].concat());
         assert_eq!(output.status.code(), Some(1), "{args:?}");
