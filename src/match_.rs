@@ -9,7 +9,7 @@ use crate::{Error, Result, Status, Ui};
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::rounds::{RoundSettings, Rounds, RoundsState, System};
 use patzer_match::stats::Precision;
-use patzer_match::{CrossTable, Lineup, Pairings, SWAPPED, Spec};
+use patzer_match::{CrossTable, Lineup, OpeningChange, Pairings, SWAPPED, Spec};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer match default untuned-hce --games 100                      a match of two, 5,000 nodes a move\n  \
@@ -42,7 +42,7 @@ pub struct MatchArgs {
     #[arg(long, value_name = "N", help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: Option<u32>,
 
-    /// Let the player that comes first in a pairing have White in every game
+    /// Let the player that comes first in a pairing have White in every game, each from its own opening
     #[arg(long, help_heading = "Games")]
     no_swap: bool,
 
@@ -55,7 +55,7 @@ pub struct MatchArgs {
     games: Option<u64>,
 
     /// End when the 95 % error of each pairing's Elo, from its pairs of games, is at most this
-    #[arg(long, value_name = "ELO", help_heading = "Games")]
+    #[arg(long, value_name = "ELO", help_heading = "Games", allow_negative_numbers = true)]
     until_error: Option<f64>,
 
     /// File of the games; the journal for --resume lies beside it
@@ -154,6 +154,7 @@ fn play_rounds(
         show: &args.show,
         specs,
         pairs: settings.most_pairs() as usize,
+        openings: None,
         kind: ("tournament", settings.to_string()),
         pgn: &args.pgn,
         earlier: args.earlier,
@@ -190,19 +191,28 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         Kind::Gauntlet => ("gauntlet", 1),
         _ => ("round robin", specs.len()),
     };
+    if args.no_swap && args.show.shows_openings() {
+        return Err(Error::usage("--by-opening: not with --no-swap, whose pairs have two openings"));
+    }
     let mut pairings = Pairings::new(specs.len(), seeds);
     let first = usize::from(args.reverse);
     pairings.colours = [first, if args.no_swap { first } else { 1 - first }];
+    if args.no_swap {
+        // Both games of a pair from one opening would be the same game twice.
+        pairings.change = OpeningChange::Game;
+    }
     let round = pairings.round();
     let precision = args.until_error.map(Precision::new).transpose()?;
     let games = args.games.unwrap_or_else(|| games(precision.is_some()));
     note_of_odd(games, ui);
+    let pairs = games.div_ceil(2) as usize * round;
     let run = MatchRun {
         command: "match",
         play: &args.play,
         show: &args.show,
         specs: &specs,
-        pairs: games.div_ceil(2) as usize * round,
+        pairs,
+        openings: precision.is_none().then(|| pairings.pairing(pairs - 1).openings[1] + 1),
         kind: ("tournament", tournament.to_string()),
         pgn: &args.pgn,
         earlier: args.earlier,

@@ -33,6 +33,10 @@ pub struct DisplayArgs {
 }
 
 impl DisplayArgs {
+    pub fn shows_openings(&self) -> bool {
+        self.by_opening
+    }
+
     pub fn by_opening<'a>(&self, book: &'a Openings) -> Option<&'a Openings> {
         self.by_opening.then_some(book)
     }
@@ -48,6 +52,8 @@ pub struct MatchInfo {
     pub done: u64,
     /// Time limits the moves, so that the result is not reproducible anyway.
     pub timed: bool,
+    /// Openings of the book, and the warning where more are needed, unless it has been given.
+    pub book_end: Option<(usize, String)>,
 }
 
 pub struct MatchDisplay {
@@ -196,6 +202,16 @@ fn games_left(standings: &dyn Standings, all: u64) -> f64 {
     standings.expected_games().map_or(left, |games_in_all| (games_in_all - games as f64).clamp(0.0, left))
 }
 
+/// Lines of a warning that may hold text of an engine, each cut to 2,000 characters.
+fn short_lines(text: &str) -> String {
+    const LONGEST: usize = 2000;
+    let short = |line: &str| match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}… (cut)", patzer_io::printable(&line[..end])),
+        None => patzer_io::printable(line).into_owned(),
+    };
+    text.lines().map(short).collect::<Vec<_>>().join("\n")
+}
+
 fn meter(sprt: &Sprt, llr: f64) -> String {
     const WIDTH: usize = 40;
     let place = |llr: f64| (llr - sprt.lower()) / (sprt.upper() - sprt.lower()) * WIDTH as f64;
@@ -209,10 +225,14 @@ fn meter(sprt: &Sprt, llr: f64) -> String {
 
 impl Observer for MatchDisplay {
     fn pair(&mut self, pair: &Pair, entry: &PairEntry, standings: &dyn Standings) -> Result<()> {
+        let beyond = |(count, _): &mut (usize, String)| pair.pairing.openings.iter().any(|at| at >= count);
+        if let Some((_, text)) = self.info.book_end.take_if(beyond) {
+            self.bar.suspend(|| self.ui.warn(text));
+        }
         for (game, seats) in pair.seated() {
             TimeUse::add(&mut self.times, game, seats);
             for warning in game.warnings() {
-                self.bar.suspend(|| self.ui.warn(patzer_io::printable(warning)));
+                self.bar.suspend(|| self.ui.warn(short_lines(warning)));
             }
         }
         let MatchInfo { names, games, .. } = &self.info;
@@ -251,6 +271,13 @@ impl Observer for MatchDisplay {
 mod tests {
     use super::*;
     use patzer_match::stats::Model;
+
+    #[test]
+    fn warnings_keep_their_lines_and_long_ones_are_cut() {
+        assert_eq!(short_lines("Warning; a\u{7}\nMoves; e2e4\n"), "Warning; a\\u{7}\nMoves; e2e4");
+        let cut = short_lines(&format!("Info; {}\nMoves; e2e4", "ä".repeat(250_000)));
+        assert!(cut.chars().count() < 2100 && cut.ends_with("ä… (cut)\nMoves; e2e4"), "{cut}");
+    }
 
     #[test]
     fn the_meter_is_filled_from_zero_to_the_bound_that_is_met() {

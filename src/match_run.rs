@@ -25,6 +25,8 @@ pub struct MatchRun<'a> {
     pub pairings: &'a dyn Schedule,
     pub colours: Colours,
     pub pairs: usize,
+    /// Openings that the whole run needs, if that is known.
+    pub openings: Option<usize>,
     /// Name and value of the option that tells matches apart on `--resume`.
     pub kind: (&'static str, String),
     pub pgn: &'a Path,
@@ -71,11 +73,20 @@ pub fn play_match<S: Standings>(
     options.insert(run.kind.0.to_string(), run.kind.1.clone());
     if run.colours != SWAPPED {
         options.insert("colours".to_string(), format!("{:?}", run.colours));
+        let [first, second] = run.colours;
+        if first == second {
+            options.insert("openings of a pair".to_string(), "2".to_string());
+        }
     }
     let programs = lineup.participants.iter().any(Participant::is_program);
     let Opened { mut record, entries: done, .. } =
         earlier::open(pgn, choice, run.typed, &options, programs, ui)?;
     play.announce(run.specs, &lineup, &openings, ui);
+    let mut book_end = Some(play.book_end(&openings, lineup.deterministic()));
+    let needs = |(count, _): &mut (usize, String)| run.openings.is_some_and(|needed| needed > *count);
+    if let Some((_, text)) = book_end.take_if(needs) {
+        ui.warn(text);
+    }
     if run.tuner.is_none() && lineup.identical() {
         ui.note("A and B are the same: this tests the test");
     }
@@ -102,6 +113,7 @@ pub fn play_match<S: Standings>(
         games: 2 * run.pairs,
         done: 2 * (done.len() + record.count_ahead()) as u64,
         timed: !lineup.deterministic(),
+        book_end,
     };
     let mut show = MatchDisplay::new(run.show, run.command, info, ui)?;
     let mut standings = standings(&lineup);
@@ -174,7 +186,7 @@ pub fn remark(tally: &Tally, two: bool, pgn: &Path, ui: &Ui) {
                 }
                 _ => String::new(),
             };
-            ui.warn(format!("{} games ended {word}{by}", count(reason)));
+            ui.warn(format!("{} ended {word}{by}", counted(count(reason), "game")));
         }
     }
     if [Reason::IllegalMove, Reason::Disconnect, Reason::Stall].into_iter().any(|reason| count(reason) > 0) {

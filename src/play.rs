@@ -8,6 +8,7 @@ use super::match_files::RecordArgs;
 use super::players::{DAY_MS, LimitArgs, PlayerArgs};
 use crate::evaluation::warn_missing;
 use crate::{Error, Result, Ui};
+use patzer_io::number::counted;
 use patzer_match::affinity;
 use patzer_match::journal::Options;
 use patzer_match::openings::{self, Openings, Order};
@@ -147,8 +148,10 @@ impl PlayArgs {
             openings.len(),
             self.book_name()
         ));
-        if self.limits.control().is_unlimited() && specs.iter().any(|spec| spec.control.is_unlimited()) {
-            ui.note("no limit was given, so each move gets 5,000 nodes, which is quick and reproducible; --tc 8+0.08 plays by the clock");
+        if self.limits.control().is_unlimited()
+            && let Some(whose) = unlimited(specs, &lineup.names)
+        {
+            ui.note(format!("no limit was given{whose}, so each move gets 5,000 nodes, which is quick and reproducible; --tc 8+0.08 plays by the clock"));
         }
         for participant in &lineup.participants {
             warn_missing(&participant.name, participant.missing(), ui);
@@ -163,6 +166,13 @@ impl PlayArgs {
         }
     }
 
+    /// Number of openings, and the warning where more are needed; `varied` for players that would repeat their games.
+    pub fn book_end(&self, openings: &Openings, varied: bool) -> (usize, String) {
+        let (count, how) = (openings.len(), if varied { ", with two random moves added" } else { "" });
+        let (book, all) = (self.book_name(), counted(count as u64, "opening"));
+        (count, format!("{book}: after its {all} the first comes again{how}"))
+    }
+
     pub fn book_name(&self) -> String {
         openings::book_name(self.openings.as_ref())
     }
@@ -173,13 +183,25 @@ impl PlayArgs {
         let mut set = |name: &str, value: String| drop(options.insert(name.to_string(), value));
         set("patzer", env!("CARGO_PKG_VERSION").to_string());
         set("openings", openings.digest().to_string());
-        set("order", format!("{:?}", self.order).to_lowercase());
+        let repeats = if openings.repeats() { ", with repeats" } else { "" };
+        set("order", format!("{:?}{repeats}", self.order).to_lowercase());
         set("start", self.start.to_string());
         set("plies", self.plies.map_or_else(|| "all".to_string(), |plies| plies.to_string()));
         set("chess960", self.chess960.to_string());
         set("seed", self.seed.to_string());
         set("adjudication", self.adjudication.rules().to_string());
         options
+    }
+}
+
+/// Names the players without a limit of their own, if others have one; `None` if all do.
+fn unlimited(specs: &[Spec], names: &[String]) -> Option<String> {
+    let without = specs.iter().zip(names).filter(|(spec, _)| spec.control.is_unlimited());
+    let without: Vec<&str> = without.map(|(_, name)| name.as_str()).collect();
+    match without.len() {
+        0 => None,
+        count if count == specs.len() => Some(String::new()),
+        _ => Some(format!(" for {}", without.join(", "))),
     }
 }
 
@@ -215,5 +237,19 @@ pub fn set_option(spec: &mut Spec, flag: &str, text: &str) -> Result<()> {
             Ok(())
         }
         _ => Err(Error::usage(format!("{flag} {text}: write NAME=VALUE, such as Hash=64"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn players_without_a_limit_are_named_where_others_have_one() {
+        let names = ["a", "b"].map(String::from);
+        let specs = |limits: [&str; 2]| limits.map(|text| text.parse::<Spec>().unwrap());
+        assert_eq!(unlimited(&specs(["cmd=a", "cmd=b"]), &names), Some(String::new()));
+        assert_eq!(unlimited(&specs(["cmd=a tc=1+1", "cmd=b"]), &names), Some(" for b".to_string()));
+        assert_eq!(unlimited(&specs(["cmd=a nodes=5", "cmd=b tc=1"]), &names), None);
     }
 }

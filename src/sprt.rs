@@ -143,6 +143,7 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         pairings: &Pairings::new(2, 1),
         colours: SWAPPED,
         pairs: args.games.div_ceil(2) as usize,
+        openings: None,
         kind: ("test", sprt.to_string()),
         pgn: &args.pgn,
         earlier: args.earlier,

@@ -302,6 +302,7 @@ pub fn run(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
         pairings: &Pairings::new(2, 1),
         colours: SWAPPED,
         pairs: schedule.iterations * schedule.pairs,
+        openings: Some(schedule.iterations * schedule.pairs),
         kind: ("spsa", description),
         pgn: &args.pgn,
         earlier: args.earlier,

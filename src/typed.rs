@@ -65,9 +65,12 @@ pub fn parse<A: clap::Args>(command: &'static str, typed: &Arguments) -> Result<
     for (name, values) in typed {
         let Some(argument) = parser.get_arguments().find(|argument| argument.get_id() == name.as_str())
         else {
-            return Err(Error::usage(format!(
-                "there is no argument `{name}` any more; start the match again without --resume"
-            )));
+            return Err(Error::usage(match command_of(typed) {
+                Some(other) => format!("the journal is of `patzer {other}`, which resumes it"),
+                None => format!(
+                    "the journal's argument `{name}` is none of `patzer {command}`; start again without --resume"
+                ),
+            }));
         };
         match argument.get_long() {
             None => {}
@@ -83,4 +86,32 @@ pub fn parse<A: clap::Args>(command: &'static str, typed: &Arguments) -> Result<
     let wrong = |error: clap::Error| Error::usage(one_line(&error.render().to_string()));
     let matches = parser.try_get_matches_from(line).map_err(wrong)?;
     A::from_arg_matches(&matches).map_err(wrong)
+}
+
+/// The command of matches that has all these arguments.
+fn command_of(typed: &Arguments) -> Option<&'static str> {
+    let cli = Cli::command();
+    let has = |command: &&str| {
+        let command = cli.find_subcommand(command)?;
+        let is = |name: &String| command.get_arguments().any(|argument| argument.get_id() == name.as_str());
+        typed.keys().all(is).then_some(())
+    };
+    ["sprt", "match", "race", "spsa"].into_iter().find(|command| has(command).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::match_::MatchArgs;
+
+    #[test]
+    fn a_journal_of_another_command_is_named() {
+        let error = |names: &[&str]| {
+            let typed = names.iter().map(|name| (name.to_string(), vec!["1".to_string()])).collect();
+            parse::<MatchArgs>("match", &typed).unwrap_err().to_string()
+        };
+        assert!(error(&["a", "b", "games"]).contains("is of `patzer sprt`"), "{}", error(&["a", "b"]));
+        let gone = error(&["a", "gone"]);
+        assert!(gone.contains("`a` is none of `patzer match`"), "{gone}");
+    }
 }

@@ -203,6 +203,7 @@ pub fn run(args: &RaceArgs, ui: &Ui) -> Result<Status> {
         pairings: &*plan,
         colours: SWAPPED,
         pairs: settings.budget as usize,
+        openings: None,
         kind: ("race", settings.to_string()),
         pgn: &args.pgn,
         earlier: args.earlier,

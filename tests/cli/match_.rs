@@ -101,11 +101,47 @@ fn players_that_play_alike_are_reported() {
 }
 
 #[test]
-fn a_match_needs_players() {
+fn a_match_names_what_it_cannot_play() {
     let folder = tempfile::tempdir().unwrap();
-    let output = patzer(folder.path(), &["match", "default-hce"]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("two players or more, not 1"), "{output:?}");
+    for (args, says) in [
+        ("default-hce", "two players or more, not 1"),
+        ("default-hce untuned-hce --no-swap --by-opening", "--by-opening: not with --no-swap"),
+        ("default-hce untuned-hce --pgn m.pgn.gz", "--pgn m.pgn.gz: games are written plain"),
+        ("default-hce untuned-hce --until-error -5", "-5"),
+    ] {
+        let output = patzer(folder.path(), &[&["match"], &*args.split(' ').collect::<Vec<_>>()].concat());
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), error.lines().count()), (Some(1), 1), "{args}: {error}");
+        assert!(error.contains(says) && !error.contains("'-- -5'"), "{args}: {error}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn games_without_swapped_colours_have_an_opening_each() {
+    let folder = tempfile::tempdir().unwrap();
+    json(folder.path(), "untuned-hce default-hce --games 4 --no-swap");
+    let pgn = fs::read_to_string(folder.path().join("match.pgn")).unwrap();
+    let starts: std::collections::BTreeSet<&str> =
+        pgn.lines().filter(|line| line.starts_with("[FEN ")).collect();
+    assert_eq!((starts.len(), pgn.matches("[White \"untuned-hce\"]").count()), (4, 4), "{pgn}");
+}
+
+#[test]
+fn a_book_that_is_too_small_is_warned_of_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "rnbqkbnr/pppppppp/8/8/4P3/8/PPPP1PPP/RNBQKBNR b KQkq -\n";
+    fs::write(folder.path().join("book.epd"), line).unwrap();
+    let text = "warning: book.epd: after its 1 opening the first comes again, with two random moves added";
+    // Before the first game where their number is fixed, or when it happens.
+    for (args, count) in
+        [("match --games 4", 1), ("match --games 2", 0), ("sprt --games 2", 0), ("sprt --games 6", 1)]
+    {
+        let line = format!("{args} untuned-hce default-hce --openings book.epd {QUICK} --overwrite");
+        let output = patzer(folder.path(), &line.split(' ').collect::<Vec<_>>());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(said.matches(text).count(), count, "{args}: {said}");
+    }
 }
 
 #[test]
