@@ -155,7 +155,7 @@ fn a_move_that_is_none_loses_and_is_quoted() {
         assert_eq!(reasons(&output), serde_json::json!({ "illegal_move": 1, "move_limit": 1 }));
         assert!(text.replace('\n', " ").contains(quoted), "{text}");
         assert!(text.contains("[Termination \"illegal move\"]"), "{text}");
-        assert!(stderr(&output).contains("1 games ended by illegal moves"), "{output:?}");
+        assert!(stderr(&output).contains("1 game ended by illegal moves"), "{output:?}");
     }
 }
 
