@@ -7,7 +7,7 @@ use super::net::device;
 use crate::{Error, Result, Ui};
 use patzer_eval::nnue::Network;
 use patzer_io::Limit;
-use patzer_io::run_folder::{CHECKPOINT, Log, RunFolder};
+use patzer_io::run_folder::{CHECKPOINT, Log, RunFolder, is_saved_network};
 use patzer_train::{Compute, Epoch, TrainingCallbacks, is_checkpoint};
 
 pub(super) struct Run {
@@ -102,11 +102,7 @@ impl TrainingCallbacks for Run {
 /// The networks that --save-every wrote to a run's folder.
 pub(super) fn saved_networks(folder: &Path) -> Vec<PathBuf> {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    files.filter(|path| is_saved_network(path)).collect()
-}
-
-fn is_saved_network(path: &Path) -> bool {
-    let name = path.file_name().and_then(|name| name.to_str());
-    let number = name.and_then(|name| name.strip_prefix("epoch-")?.strip_suffix(".nnue"));
-    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+    let named =
+        |path: &PathBuf| path.file_name().and_then(|name| name.to_str()).is_some_and(is_saved_network);
+    files.filter(named).collect()
 }

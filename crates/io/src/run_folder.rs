@@ -11,6 +11,9 @@ use crate::error::{Error, Result};
 /// The state between two epochs of a network's training, from which a run is resumed.
 pub const CHECKPOINT: &str = "checkpoint.bin";
 const RESULT: &str = "result.json";
+const INPUTS: &str = "run.json";
+/// Further files of a run, of which a user may have others of the same name.
+const OTHERS: [&str; 4] = ["recipe.toml", "log.csv", "weights.csv", "weights.diff"];
 
 /// What to do with an earlier run in the folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +51,16 @@ impl RunFolder {
                           over, --run names another folder";
             return Err(Error::data(path, reason));
         }
+        let there = |name: &&str| path.join(name).exists();
+        let is_run = [CHECKPOINT, RESULT, INPUTS].iter().any(there);
+        if let (Earlier::Protect, false, Some(name)) =
+            (earlier, is_run, OTHERS.iter().find(|name| there(name)))
+        {
+            let reason = format!(
+                "holds {name} and is no run's folder; --run names another folder, --overwrite replaces {name}"
+            );
+            return Err(Error::data(path, reason));
+        }
         Ok(RunFolder { path: path.to_path_buf(), earlier, lock, begun: false })
     }
 
@@ -65,7 +78,7 @@ impl RunFolder {
         let mut note = None;
         if self.earlier == Earlier::Protect && path.join(RESULT).exists() {
             let aside = free_name(path)?;
-            std::fs::rename(path, &aside).map_err(|e| Error::io(path, e))?;
+            move_aside(path, &aside)?;
             note = Some(format!("moved aside: {} → {}", path.display(), aside.display()));
             self.lock = None;
         }
@@ -85,6 +98,37 @@ fn is_finished(folder: &Path) -> bool {
     let text = std::fs::read(folder.join(RESULT)).unwrap_or_default();
     let result = serde_json::from_slice::<serde_json::Value>(&text);
     result.is_ok_and(|result| result["interrupted"] != true)
+}
+
+/// Renames the folder; where it has other files too, moves those of the run alone.
+fn move_aside(folder: &Path, aside: &Path) -> Result<()> {
+    let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
+    let names: Vec<_> =
+        entries.map_err(|e| Error::io(folder, e))?.iter().map(std::fs::DirEntry::file_name).collect();
+    let (own, others): (Vec<_>, Vec<_>) = names.iter().partition(|name| name.to_str().is_some_and(is_of_run));
+    let moved = if others.is_empty() {
+        std::fs::rename(folder, aside)
+    } else {
+        let mut own = own.into_iter();
+        std::fs::create_dir(aside)
+            .and_then(|()| own.try_for_each(|name| std::fs::rename(folder.join(name), aside.join(name))))
+    };
+    moved.map_err(|e| Error::io(folder, e))
+}
+
+fn is_of_run(name: &str) -> bool {
+    let known = [CHECKPOINT, RESULT, INPUTS].into_iter().chain(OTHERS).any(|own| own == name);
+    known || is_numbered(name, "run.", ".json") || is_saved_network(name)
+}
+
+/// Whether a file of a run's folder is the network of an epoch, such as `epoch-0010.nnue`.
+pub fn is_saved_network(name: &str) -> bool {
+    is_numbered(name, "epoch-", ".nnue")
+}
+
+fn is_numbered(name: &str, start: &str, end: &str) -> bool {
+    let number = name.strip_prefix(start).and_then(|name| name.strip_suffix(end));
+    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 /// The first of NAME.1, NAME.2 and so on that does not exist.
@@ -202,5 +246,29 @@ mod tests {
         write(CHECKPOINT, "state");
         assert!(RunFolder::claim(&path, Earlier::Overwrite).unwrap().begin().unwrap().is_none());
         assert_eq!(std::fs::read_dir(&path).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn files_that_are_no_runs_stay_where_and_what_they_are() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("mine");
+        std::fs::create_dir(&path).unwrap();
+        let write = |name: &str| std::fs::write(path.join(name), name).unwrap();
+        write("games.parquet");
+        assert!(RunFolder::claim(&path, Earlier::Protect).is_ok());
+        for name in OTHERS {
+            write(name);
+            let error = RunFolder::claim(&path, Earlier::Protect).unwrap_err().to_string();
+            assert!(error.contains(&format!("holds {name} and is no run's folder")), "{error}");
+            std::fs::remove_file(path.join(name)).unwrap();
+        }
+        for name in [INPUTS, "run.2.json", RESULT, "recipe.toml", "epoch-0002.nnue"] {
+            write(name);
+        }
+        let note = RunFolder::claim(&path, Earlier::Protect).unwrap().begin().unwrap().unwrap();
+        assert!(note.contains("mine.1"), "{note}");
+        let count = |folder: &Path| std::fs::read_dir(folder).unwrap().count();
+        assert_eq!(count(&place.path().join("mine.1")), 5);
+        assert!(count(&path) == 1 && path.join("games.parquet").exists());
     }
 }
