@@ -95,8 +95,9 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let terms = terms(&weights);
     let values = terms.model(&[])?;
     let support = fitted.values.by_feature(&model);
-    let (start, k) = (values.start(), fitted.outcome.k);
-    let tuned = Tuned { terms: &terms, model: &values, values: &start, k, support: &support };
+    let exact = values.with_pairs(&model.pairs(&fitted.outcome.values));
+    let tuned =
+        Tuned { terms: &terms, model: &values, values: &exact, k: fitted.outcome.k, support: &support };
     tuned.save_beside(&output, &hce.export)?;
     run_folder::write_settings(
         run.path(),

@@ -70,6 +70,15 @@ impl Model {
         self.slots.iter().map(|slot| slot.start).collect()
     }
 
+    /// Values by slot from those of every feature.
+    pub fn with_pairs(&self, pairs: &[[f64; 2]]) -> Vec<f64> {
+        let mut values = self.start();
+        for (feature, pair) in self.features.iter().zip(pairs) {
+            feature.slots.into_iter().zip(*pair).for_each(|(slot, value)| values[slot] = value);
+        }
+        values
+    }
+
     pub fn pairs(&self, values: &[f64]) -> Vec<[f64; 2]> {
         self.features.iter().map(|feature| feature.slots.map(|slot| values[slot])).collect()
     }

@@ -58,6 +58,16 @@ fn traces_times_weights_are_the_evaluation() {
 }
 
 #[test]
+fn exported_terms_have_the_exact_values() {
+    let model = hce::model(&Weights::untuned(), &Selection::default()).unwrap();
+    let exact: Vec<f64> = model.start().iter().map(|value| value + 0.25).collect();
+    let terms = hce::terms(&hce::weights(&model, &exact, 1.0).unwrap());
+    let of_terms = terms.model(&[]).unwrap();
+    let values = of_terms.with_pairs(&model.pairs(&exact));
+    assert_eq!(of_terms.pairs(&values), model.pairs(&exact));
+}
+
+#[test]
 fn mirrored_boards_stay_mirrored() {
     let selection = Selection {
         terms: vec!["psqt".into(), "material".into()],
