@@ -165,7 +165,7 @@ pub(super) fn report_phases(phases: &PhaseCheck<'_>, ui: &Ui) -> Result<()> {
 /// Puts the start values of a terms file into the source, without a fit.
 pub(super) fn patch(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     let terms = Terms::load(terms_file(args)?)?;
-    let model = terms.model(&args.fit.fix)?;
+    let model = terms.model(&[])?;
     let values = model.start();
     let tuned = Tuned { terms: &terms, model: &model, values: &values, k: 1.0, support: &[] };
     ui.result(&args.traces.patch(&tuned)?.unwrap_or_default())

@@ -25,7 +25,10 @@ impl Kind {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(
+    untagged,
+    expecting = "`shape` is a length, [rows, columns], [planes, rows, columns], \"board\" or \"board-a8\""
+)]
 pub enum Shape {
     /// One entry is a scalar.
     List(usize),
@@ -240,6 +243,47 @@ impl Term {
         Ok(both)
     }
 
+    /// Checks the earlier term whose values this one shares, and that its own keys say nothing else.
+    pub(super) fn check_twin(&self, twin: Option<&Term>) -> Result<()> {
+        let (name, of) = (&self.name, &self.same_as);
+        let fault = |reason: String| Err(Error::input(format!("`{name}`: {reason}")));
+        let fits = |other: &&Term| (other.shape.len(), other.kind) == (self.shape.len(), self.kind);
+        let Some(twin) = twin.filter(fits) else {
+            return fault(format!("no earlier term `{of}` of the same shape and kind"));
+        };
+        let differs = [
+            ("initial", self.initial != zero() && self.values()? != twin.values()?),
+            ("bounds", self.bounds.is_some() && self.bounds != twin.bounds),
+            ("fixed", self.fixed && !twin.fixed),
+        ];
+        match differs.iter().find(|(_, differs)| *differs) {
+            Some((key, _)) => fault(format!("`{key}`: not with `same_as`; `{of}` says it for both")),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses start values outside `bounds`, up to rounding, and halves that differ beside `mirror`.
+    fn check_start(&self, values: &[[f64; 2]]) -> Result<()> {
+        let [low, high] = self.bounds.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+        let halves = match self.kind {
+            Kind::Midgame => 0..1,
+            Kind::Endgame => 1..2,
+            Kind::Pair | Kind::Single => 0..2,
+        };
+        let mut numbers = values.iter().flat_map(|pair| &pair[halves.clone()]);
+        if let Some(wrong) = numbers.find(|value| !(low.floor()..=high.ceil()).contains(value)) {
+            return self.fault(format!("has {wrong}, outside its bounds from {low} to {high}"));
+        }
+        let [_, columns] = self.shape.grid();
+        let twin = |entry: usize| entry / columns * columns + (columns - 1 - entry % columns);
+        let differs = |entry: &usize| self.mirror && values[*entry] != values[twin(*entry)];
+        if let Some(entry) = (0..values.len()).find(differs) {
+            let [one, other] = [entry, twin(entry)].map(|entry| self.shape.suffix(entry));
+            return self.fault(format!("differs between {one} and {other}, which `mirror` makes equal"));
+        }
+        Ok(())
+    }
+
     /// Adds a feature per entry; `start` is the term's first feature number.
     pub(super) fn add_to(
         &self,
@@ -251,7 +295,9 @@ impl Term {
         let [_, columns] = self.shape.grid();
         let prefix = if self.group.is_empty() { String::new() } else { format!("{}.", self.group) };
         let bounds = self.within(number)?;
-        for (entry, [mg, eg]) in self.values()?.into_iter().enumerate() {
+        let values = self.values()?;
+        self.check_start(&values)?;
+        for (entry, [mg, eg]) in values.into_iter().enumerate() {
             let (column, row) = (entry % columns, entry / columns * columns);
             let twin = columns - 1 - column;
             if self.mirror && twin < column {

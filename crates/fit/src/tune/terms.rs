@@ -113,12 +113,7 @@ impl Terms {
                 return fault(format!("`{name}`: the lower bound is above the upper one"));
             }
             if !term.same_as.is_empty() {
-                let fits = |other: &Term| (other.shape.len(), other.kind) == (term.shape.len(), term.kind);
-                let other = self.terms[..i].iter().find(|other| other.name == term.same_as);
-                if !other.is_some_and(fits) {
-                    let twin = &term.same_as;
-                    return fault(format!("`{name}`: no earlier term `{twin}` of the same shape and kind"));
-                }
+                term.check_twin(self.terms[..i].iter().find(|other| other.name == term.same_as))?;
             }
         }
         match count {
@@ -150,13 +145,21 @@ impl Terms {
         let mut model = Model::default();
         for (term, range) in self.tables() {
             let (part, _) = self.part_of(&term.part)?;
-            if let Some((_, twin)) = self.tables().find(|(other, _)| other.name == term.same_as) {
+            let is_fixed = |term: &Term| {
+                term.fixed || fixed.iter().any(|name| *name == term.name || *name == term.group)
+            };
+            if let Some((shared, twin)) = self.tables().find(|(other, _)| other.name == term.same_as) {
+                if is_fixed(term) && !is_fixed(shared) {
+                    let (name, of) = (&term.name, &shared.name);
+                    return Err(Error::usage(format!(
+                        "`{name}` has the values of `{of}`; --fix {of} keeps both"
+                    )));
+                }
                 let slots: Vec<[usize; 2]> = twin.map(|i| model.features[i].slots).collect();
                 model.features.extend(slots.into_iter().map(|slots| Feature { part, slots }));
                 continue;
             }
-            let fixed = term.fixed || fixed.iter().any(|name| *name == term.name || *name == term.group);
-            term.add_to(&mut model, range.start, (part, fixed), self.number)?;
+            term.add_to(&mut model, range.start, (part, is_fixed(term)), self.number)?;
         }
         self.add_form(&mut model)?;
         let outside = self.terms.iter().flat_map(|term| std::iter::repeat_n(!term.scaled, term.shape.len()));
@@ -164,14 +167,15 @@ impl Terms {
         Ok(model)
     }
 
-    /// A copy with other values, rounded to whole centipawns.
+    /// A copy with other values, rounded to whole centipawns but for fixed ones.
     pub fn with_values(&self, model: &Model, values: &[f64], k: f64) -> Terms {
         let mut terms = self.clone();
         terms.k = Some(k);
         let ranges: Vec<Range<usize>> = self.tables().map(|(_, range)| range).collect();
         for (term, range) in terms.terms.iter_mut().zip(ranges) {
-            let pairs: Vec<[f64; 2]> =
-                range.map(|i| model.features[i].slots.map(|slot| values[slot].round())).collect();
+            let value =
+                |slot: usize| if model.slots[slot].fixed { values[slot] } else { values[slot].round() };
+            let pairs: Vec<[f64; 2]> = range.map(|i| model.features[i].slots.map(value)).collect();
             term.initial = term.initial_of(&pairs);
         }
         terms
@@ -236,13 +240,14 @@ fixed = true
         assert!(terms.model(&["magic".into()]).unwrap_err().to_string().contains("material, knight"));
     }
 
-    use super::super::model::Space;
+    use super::super::model::{Slot, Space};
 
     #[test]
     fn tuned_values_can_be_read_again() {
         let terms = Terms::parse(FILE, Path::new("x.toml")).unwrap();
         let model = terms.model(&[]).unwrap();
-        let values: Vec<f64> = (0..model.slots.len()).map(|i| i as f64 + 0.4).collect();
+        let value = |(i, slot): (usize, &Slot)| if slot.fixed { slot.start } else { (i % 40) as f64 + 0.4 };
+        let values: Vec<f64> = model.slots.iter().enumerate().map(value).collect();
         let text = terms.with_values(&model, &values, 1.5).to_toml().unwrap();
         let again = Terms::parse(&text, Path::new("y.toml")).unwrap();
         assert_eq!(again.k, Some(1.5));
@@ -271,6 +276,7 @@ fixed = true
             ("bounds = [0, 50]", "bounds = [1, 0]", "lower bound"),
             ("name = \"storm\"", "name = \"a b\"", "letters"),
             ("fixed = true", "same_as = \"tempo\"", "no earlier term `tempo` of the same shape"),
+            ("shape = 5", "shape = \"bord\"", "line 7: `shape` is a length, [rows, columns], "),
             ("full_phase = 24", "full_phase = 0", "above 0"),
             ("shape = 5", "shape = 0", "1 to 65536"),
             ("initial = 20", "initial = \"x\"", "not a number"),
@@ -282,5 +288,53 @@ fixed = true
             let text = FILE.replacen(from, to, 1);
             assert!(fault(&text).contains(reason), "{to}: {}", fault(&text));
         }
+    }
+
+    #[test]
+    fn start_values_that_other_keys_contradict_are_refused() {
+        let start = |keys: &str| {
+            let text = format!("format = 1\n[[term]]\nname = \"a\"\n{keys}");
+            Terms::parse(&text, Path::new("x.toml"))?.model(&[]).map(drop)
+        };
+        let twin =
+            |keys: &str| start(&format!("initial = 7\n[[term]]\nname = \"b\"\nsame_as = \"a\"\n{keys}"));
+        for (found, reason) in [
+            (
+                start("kind = \"single\"\nshape = 4\ninitial = [10, 20, 30, 40]\nmirror = true"),
+                "`a`: `initial` differs between [0] and [3], which `mirror` makes equal",
+            ),
+            (start("initial = 100\nbounds = [200, 300]"), "has 100, outside its bounds from 200 to 300"),
+            (twin("initial = 8"), "`b`: `initial`: not with `same_as`; `a` says it for both"),
+            (twin("bounds = [0, 9]"), "`b`: `bounds`: not with `same_as`"),
+            (twin("fixed = true"), "`b`: `fixed`: not with `same_as`"),
+        ] {
+            let found = found.unwrap_err().to_string();
+            assert!(found.contains(reason), "{found}");
+        }
+        for accepted in [
+            start("kind = \"endgame\"\ninitial = 250\nbounds = [200, 300]"),
+            start("shape = 3\ninitial = [[1, 2], [3, 4], [1, 2]]\nmirror = true"),
+            start("initial = 11\nbounds = [0, 10.7]"),
+            twin("initial = 7"),
+        ] {
+            accepted.unwrap();
+        }
+        let text = "format = 1\n[[term]]\nname = \"a\"\n[[term]]\nname = \"b\"\nsame_as = \"a\"\n";
+        let terms = Terms::parse(text, Path::new("x.toml")).unwrap();
+        let fixed =
+            |names: &[&str]| terms.model(&names.iter().map(|name| name.to_string()).collect::<Vec<_>>());
+        assert_eq!(fixed(&["b"]).unwrap_err().to_string(), "`b` has the values of `a`; --fix a keeps both");
+        assert!(fixed(&["a"]).is_ok() && fixed(&["b", "a"]).is_ok());
+    }
+
+    #[test]
+    fn fixed_values_keep_their_fractions() {
+        let text = "format = 1\n[[term]]\nname = \"a\"\nfixed = true\ninitial = [0.5, 33.4]\n[[term]]\nname = \"b\"\n";
+        let terms = Terms::parse(text, Path::new("x.toml")).unwrap();
+        let model = terms.model(&[]).unwrap();
+        let after = terms.with_values(&model, &[0.5, 33.4, 1.2, 2.6], 1.0);
+        let pairs = |term: &Term| term.values().unwrap();
+        assert_eq!(pairs(&after.terms[0]), [[0.5, 33.4]]);
+        assert_eq!(pairs(&after.terms[1]), [[1.0, 3.0]]);
     }
 }
