@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::ChoiceArgs;
 use crate::prepare::{Split, check_new_output};
 use crate::{Error, Result, Status, Ui};
+use patzer_fit::beside;
 use patzer_fit::moves::choices::Target;
 use patzer_fit::moves::model::{Fit, Level, Settings, fit};
 use patzer_fit::moves::quality::{Quality, gain, quality};
@@ -144,11 +145,11 @@ impl fmt::Display for FitResult {
 
 pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
     Split { validation: args.validation, seed: args.choices.seed }.check()?;
-    if !args.export.is_empty() && args.output.as_os_str() == "-" {
-        return Err(Error::usage("--export writes beside the output, and there is no place beside -o -"));
-    }
     check_pairs(&args.interact)?;
-    check_new_output(&args.output, &args.choices.data, "inputs")?;
+    let exports = beside(&args.output, args.export.iter().map(|language| language.ending()))?;
+    for output in exports.iter().chain([&args.output]) {
+        check_new_output(output, &args.choices.data, "inputs")?;
+    }
     let target = if args.visits { Target::Visits } else { Target::Played };
     let drawn = args.choices.read(args.positions as usize, target, ui)?;
     let (train, rest) = drawn.split(args.choices.seed, args.validation);

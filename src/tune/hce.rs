@@ -59,9 +59,6 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let selection =
         Selection { terms: hce.terms.clone(), fixed: args.fit.fix.clone(), mirrored: hce.mirror.clone() };
     let model = model(&start, &selection)?;
-    if !hce.export.is_empty() && args.output.as_deref() == Some(Path::new("-")) {
-        return Err(Error::usage("--export writes beside the output, and there is no place beside -o -"));
-    }
     if let Some(ending) = args.output.as_deref().and_then(Path::extension).filter(|ending| *ending != "toml")
     {
         return Err(Error::usage(format!(

@@ -11,12 +11,15 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use self::traces::TraceArgs;
 use crate::prepare::{DataArgs, check_new_output};
 use crate::{Error, Result, Status, Ui, interrupt};
+use patzer_fit::beside;
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::{FittedRuns, Scale, Settings, TunedWeight};
 use patzer_io::number::{counted, grouped, rate};
 use patzer_io::run_folder::{self, Earlier, RunFolder};
+use patzer_label::prepare::default_dataset;
 use patzer_train::Quantisation;
 
 /// Fit a network, or the weights of the hand-crafted evaluation
@@ -46,7 +49,7 @@ pub struct TuneArgs {
     hce_args: hce::HceArgs,
 
     #[command(flatten)]
-    traces: traces::TraceArgs,
+    traces: TraceArgs,
 
     #[command(flatten)]
     fit: fitting::FitArgs,
@@ -243,9 +246,11 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
 impl TuneArgs {
     /// Whether a file can be written, and is none that the run reads.
     fn check_output(&self, output: &Path) -> Result<()> {
-        let inputs = [&self.data.data, &self.net_args.validation_data, &self.traces.traces];
-        let recipe = self.net_args.recipe.iter().map(PathBuf::from);
-        check_new_output(output, inputs.into_iter().flatten().cloned().chain(recipe), "inputs")
+        let TraceArgs { traces, source, patch, .. } = &self.traces;
+        let inputs = [&self.data.data, &self.net_args.validation_data, traces, source, patch];
+        let named = self.net_args.recipe.iter().chain(&self.hce_args.terms).map(PathBuf::from);
+        let named = named.chain(default_dataset().ok());
+        check_new_output(output, inputs.into_iter().flatten().cloned().chain(named), "inputs")
     }
 
     /// `runs/new.hce` for `some/new.hce.toml`, without --run.
@@ -259,7 +264,8 @@ impl TuneArgs {
     /// The output and the run's folder; whether they can be written is known before hours are spent on them.
     fn places(&self, default: &str) -> Result<(PathBuf, RunFolder)> {
         let output = self.output.clone().unwrap_or_else(|| PathBuf::from(default));
-        self.check_output(&output)?;
+        let exports = beside(&output, self.hce_args.export.iter().map(|format| format.ending()))?;
+        exports.iter().chain([&output]).try_for_each(|output| self.check_output(output))?;
         let earlier = match (self.net_args.resume, self.overwrite) {
             (true, _) => Earlier::Resume,
             (_, true) => Earlier::Overwrite,

@@ -35,7 +35,7 @@ pub(super) struct TraceArgs {
     /// Start from the values that the terms have in these source files in C, C++, Rust, Java or Python, instead of those in
     /// the file of terms
     #[arg(long, value_name = "FILES", num_args = 1.., requires = "traces")]
-    source: Vec<PathBuf>,
+    pub(super) source: Vec<PathBuf>,
 
     /// Show the tuned values as a change of these source files in C, C++, Rust, Java or Python, which declare the terms by
     /// name; without --traces, the start values of --terms. The diff is also in the run's folder

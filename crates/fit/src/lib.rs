@@ -1,10 +1,13 @@
 #![doc = include_str!("../README.md")]
 
+mod beside;
 pub mod moves;
 pub mod optim;
 pub mod rating;
 pub mod tune;
 pub mod wdl;
+
+pub use beside::beside;
 
 #[cfg(test)]
 fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {

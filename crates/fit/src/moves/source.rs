@@ -17,14 +17,21 @@ pub enum Language {
     Rust,
 }
 
-/// Writes the model beside `table` in each language.
-pub fn save(strengths: &Strengths, languages: &[Language], table: &Path, about: &[String]) -> Result<()> {
-    languages.iter().try_for_each(|language| {
-        let ending = match language {
+impl Language {
+    /// Of a file name.
+    pub fn ending(self) -> &'static str {
+        match self {
             Language::C => "h",
             Language::Rust => "rs",
-        };
-        patzer_io::write(&table.with_extension(ending), source(strengths, *language, about).as_bytes())
+        }
+    }
+}
+
+/// Writes the model beside `table` in each language.
+pub fn save(strengths: &Strengths, languages: &[Language], table: &Path, about: &[String]) -> Result<()> {
+    let files = crate::beside(table, languages.iter().map(|language| language.ending()))?;
+    files.iter().zip(languages).try_for_each(|(file, language)| {
+        patzer_io::write(file, source(strengths, *language, about).as_bytes())
     })
 }
 

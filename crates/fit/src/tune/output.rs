@@ -133,9 +133,11 @@ impl Tuned<'_> {
     }
 
     pub fn save_beside(&self, output: &Path, formats: &[Format]) -> Result<()> {
-        formats.iter().try_for_each(|&format| {
-            patzer_io::write(&output.with_extension(format.ending()), self.write(format)?.as_bytes())
-        })
+        let files = crate::beside(output, formats.iter().map(|format| format.ending()))?;
+        files
+            .iter()
+            .zip(formats)
+            .try_for_each(|(file, format)| patzer_io::write(file, self.write(*format)?.as_bytes()))
     }
 
     pub(super) fn tables(&self) -> impl Iterator<Item = (&Term, Vec<[i64; 2]>)> {
