@@ -68,7 +68,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         Tuned { terms: &terms, model: &model, values: &start, k: 1.0, support: &[] }
             .patch(&args.traces.patch)?;
     }
-    args.output.as_deref().map_or(Ok(()), |output| terms.form(output).map(drop))?;
+    terms.check_written(args.output.as_deref().unwrap_or(Path::new("new.toml")), &args.hce_args.export)?;
     let (output, mut run) = args.places("new.toml")?;
     let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
     split.check()?;

@@ -53,7 +53,7 @@ pub enum Side {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "`symbol` is a name, or the names of the midgame and the endgame half")]
 pub enum Symbol {
     Whole(String),
     Halves([String; 2]),
@@ -88,8 +88,12 @@ impl Layout {
         if self.template.as_ref().is_some_and(|template| !template.contains("{values}")) {
             return Some("`template` has no {values}".into());
         }
-        let pair = self.pair.as_deref().unwrap_or_default();
-        let widths = ["mg", "eg"].into_iter().filter_map(|key| placeholder(pair, key));
+        let pair = self.pair.as_deref().unwrap_or("{mg}{eg}");
+        let halves = ["mg", "eg"];
+        if let Some(half) = halves.into_iter().find(|half| placeholder(pair, half).is_none()) {
+            return Some(format!("`pair` has no {{{half}}}"));
+        }
+        let widths = halves.into_iter().filter_map(|key| placeholder(pair, key));
         if widths.into_iter().any(|(_, width)| width > MOST_WIDTH) {
             return Some(format!("`pair` pads to at most {MOST_WIDTH} characters"));
         }
@@ -153,12 +157,7 @@ impl Term {
     pub fn declarations(&self, layout: &Layout, template: &str, pairs: &[[i64; 2]]) -> String {
         let dims = self.shape.dims();
         let one = |(symbol, half): (String, Option<usize>)| {
-            let cell = |&entry: &usize| match (half, self.kind) {
-                (Some(half), _) => pairs[entry][half].to_string(),
-                (None, Kind::Pair) => layout.pair(&pairs[entry]),
-                (None, kind) => kind.single(&pairs[entry]).to_string(),
-            };
-            let cells: Vec<String> = layout.order(self.shape).iter().map(cell).collect();
+            let cells = self.cells(layout, half, pairs, |pair| layout.pair(pair));
             let values = nested(&dims, &cells, layout.brackets(), self.per_line(layout), 4);
             let [rows, columns] = self.shape.grid();
             let mut text = template.to_string();
@@ -176,6 +175,22 @@ impl Term {
             text + "\n"
         };
         self.symbols(layout).into_iter().map(one).collect()
+    }
+
+    /// The literals of its entries, in the order of the layout.
+    pub(super) fn cells(
+        &self,
+        layout: &Layout,
+        half: Option<usize>,
+        pairs: &[[i64; 2]],
+        pair: impl Fn(&[i64; 2]) -> String,
+    ) -> Vec<String> {
+        let cell = |entry: usize| match (half, self.kind) {
+            (Some(half), _) => pairs[entry][half].to_string(),
+            (None, Kind::Pair) => pair(&pairs[entry]),
+            (None, kind) => kind.single(&pairs[entry]).to_string(),
+        };
+        layout.order(self.shape).into_iter().map(cell).collect()
     }
 
     /// Entries a line; a board has its ranks.
@@ -250,6 +265,8 @@ mod tests {
     fn a_layout_without_sense_has_a_reason() {
         let pair = |pair: &str| Layout { pair: Some(pair.into()), ..Layout::default() }.fault();
         assert_eq!(pair("S({mg:100}, {eg:4})"), None);
+        assert_eq!(pair("S({mg})").unwrap(), "`pair` has no {eg}");
+        assert_eq!(pair("S(0, {eg:3})").unwrap(), "`pair` has no {mg}");
         assert_eq!(pair("S({mg}, {eg:70000})").unwrap(), "`pair` pads to at most 100 characters");
         let brackets = Layout { brackets: Some("{".into()), ..Layout::default() };
         assert!(brackets.fault().unwrap().contains("an opening and a closing one"));

@@ -5,6 +5,7 @@
 
 mod chunk;
 mod columns;
+mod declarations;
 pub mod eval_check;
 mod evidence;
 mod first_order;

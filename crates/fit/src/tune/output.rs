@@ -1,12 +1,10 @@
-//! Tuned values as C, C++, Rust, TOML, JSON and CSV: whole centipawns, one array per term in its layout,
-//! terms of one group together.
+//! Tuned values as TOML, JSON and CSV, by templates, and as files; [declarations](super::declarations) has C, C++ and Rust.
 
 use std::fmt::Write;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::layout::{Layout, nested};
 use super::model::Model;
 use super::support::Support;
 use super::term::{Kind, Shape, Term};
@@ -71,7 +69,7 @@ impl Terms {
         let format = if ending.is_empty() { Some(Format::Toml) } else { Format::of_ending(ending) };
         match format {
             Some(format @ (Format::Toml | Format::Json | Format::Csv)) => Ok(Form::Format(format)),
-            _ if self.output.template.is_some() => Ok(Form::Template),
+            _ if self.has_templates(output)? => Ok(Form::Template),
             Some(format) => Ok(Form::Format(format)),
             None => {
                 let known = Format::ENDINGS;
@@ -79,6 +77,42 @@ impl Terms {
                     format!("its ending names no format; known are {known}, or give the terms a `template`");
                 Err(Error::data(output, reason))
             }
+        }
+    }
+
+    /// Whether templates write all terms; none or all of them have one.
+    fn has_templates(&self, output: &Path) -> Result<bool> {
+        let layout = |term: &Term| term.output.over(&self.output);
+        let written = |term: &&Term| !term.symbols(&layout(term)).is_empty();
+        let (with, without): (Vec<&Term>, Vec<&Term>) =
+            self.terms.iter().filter(written).partition(|term| layout(term).template.is_some());
+        match (&with[..], &without[..]) {
+            ([], _) => Ok(self.output.template.is_some()),
+            (_, []) => Ok(true),
+            ([one, ..], [other, ..]) => {
+                let reason = format!("`{}` has a `template`, and `{}` has none", one.name, other.name);
+                Err(Error::data(output, format!("{reason}; [output] gives one to all")))
+            }
+        }
+    }
+
+    /// Checks before a fit that `output` and the formats `beside` it can be written.
+    pub fn check_written(&self, output: &Path, beside: &[Format]) -> Result<()> {
+        let form = self.form(output)?;
+        let own = if let Form::Format(format) = form { Some(format) } else { None };
+        own.iter().chain(beside).try_for_each(|format| match format {
+            Format::C | Format::Cpp | Format::Rust => self.check_declared(*format),
+            Format::Json => self.check_groups(),
+            Format::Toml | Format::Csv => Ok(()),
+        })
+    }
+
+    /// Refuses a group called as a term outside all groups: one object of JSON would be both.
+    fn check_groups(&self) -> Result<()> {
+        let bare = |name: &str| self.terms.iter().any(|term| term.group.is_empty() && term.name == name);
+        match self.terms.iter().find(|term| bare(&term.group)) {
+            Some(term) => Err(Error::input(format!("`{}` is both a term and a group", term.group))),
+            None => Ok(()),
         }
     }
 }
@@ -147,7 +181,7 @@ impl Tuned<'_> {
         })
     }
 
-    fn heading(&self, comment: &str) -> String {
+    pub(super) fn heading(&self, comment: &str) -> String {
         format!(
             "{comment} Tuned by patzer {}: whole centipawns, midgame before endgame, K = {:?}.\n",
             env!("CARGO_PKG_VERSION"),
@@ -155,67 +189,8 @@ impl Tuned<'_> {
         )
     }
 
-    fn c(&self) -> String {
-        let mut text = self.heading("//");
-        text += "#ifndef PATZER_WEIGHTS_H\n#define PATZER_WEIGHTS_H\n";
-        for (term, pairs) in self.tables() {
-            let group = if term.group.is_empty() { String::new() } else { format!("{}_", term.group) };
-            text += &self.c_array(term, &pairs, &upper(&format!("{group}{}", term.name)), "static const");
-        }
-        text + "\n#endif\n"
-    }
-
-    fn cpp(&self) -> String {
-        let items = self.grouped(
-            |group| format!("\nnamespace {} {{\n", lower(group)),
-            |group| format!("\n}}  // namespace {}\n", lower(group)),
-            |term, pairs| self.c_array(term, pairs, &upper(&term.name), "inline constexpr"),
-        );
-        let heading = self.heading("//");
-        format!("{heading}#pragma once\n\nnamespace weights {{\n{items}\n}}  // namespace weights\n")
-    }
-
-    /// All terms; `open` and `close` enclose each named group.
-    fn grouped(
-        &self,
-        open: impl Fn(&str) -> String,
-        close: impl Fn(&str) -> String,
-        item: impl Fn(&Term, &[[i64; 2]]) -> String,
-    ) -> String {
-        let bracket = |group: &str, text: &dyn Fn(&str) -> String| match group {
-            "" => String::new(),
-            group => text(group),
-        };
-        let (mut text, mut group) = (String::new(), "");
-        for (term, pairs) in self.tables() {
-            if term.group != group {
-                text += &bracket(group, &close);
-                text += &bracket(&term.group, &open);
-                group = &term.group;
-            }
-            text += &item(term, &pairs);
-        }
-        text + &bracket(group, &close)
-    }
-
-    fn c_array(&self, term: &Term, pairs: &[[i64; 2]], name: &str, storage: &str) -> String {
-        let layout = term.output.over(&self.terms.output);
-        let entry = |pair: &[i64; 2]| match term.kind {
-            Kind::Pair => layout.pair(pair),
-            kind => kind.single(pair).to_string(),
-        };
-        let (kind, pair_dimension) = match (term.kind, layout.kind.as_deref().unwrap_or_default()) {
-            (Kind::Pair, "") => ("int", "[2]"),
-            (Kind::Pair, kind) => (kind, ""),
-            _ => ("int", ""),
-        };
-        let dimensions: String = term.shape.dims().iter().map(|length| format!("[{length}]")).collect();
-        let body = body(term, pairs, ["{", "}"], entry);
-        format!("{}\n{storage} {kind} {name}{dimensions}{pair_dimension} = {body};\n", self.about("//", term))
-    }
-
     /// What a term is, and the least and largest support of its entries.
-    fn about(&self, comment: &str, term: &Term) -> String {
+    pub(super) fn about(&self, comment: &str, term: &Term) -> String {
         let about = about(comment, term);
         let range = self.terms.tables().find(|(other, _)| std::ptr::eq(*other, term)).map(|(_, range)| range);
         let Some(support) = range.and_then(|range| self.support.get(range)) else { return about };
@@ -228,23 +203,8 @@ impl Tuned<'_> {
         format!("{about}\n{comment} Seen in {positions} positions of {games} games.")
     }
 
-    fn rust(&self) -> String {
-        let item = |term: &Term, pairs: &[[i64; 2]]| {
-            let element = if term.kind == Kind::Pair { "[i32; 2]" } else { "i32" };
-            let entry = |pair: &[i64; 2]| match term.kind {
-                Kind::Pair => format!("[{}, {}]", pair[0], pair[1]),
-                kind => kind.single(pair).to_string(),
-            };
-            let dims = term.shape.dims();
-            let kind = dims.iter().rfold(element.to_string(), |kind, length| format!("[{kind}; {length}]"));
-            let body = body(term, pairs, ["[", "]"], entry);
-            format!("{}\npub const {}: {kind} = {body};\n", self.about("///", term), upper(&term.name))
-        };
-        let open = |group: &str| format!("\n/// Terms of {group}.\npub mod {} {{\n", lower(group));
-        self.heading("//!") + &self.grouped(open, |_| "}\n".into(), item)
-    }
-
     fn json(&self) -> Result<String> {
+        self.terms.check_groups()?;
         let pairs = self.model.pairs(self.values);
         let terms = self.tree(|term, entry| {
             let pair = pairs[entry].map(|value| value.round() as i64);
@@ -275,7 +235,7 @@ impl Tuned<'_> {
             } else {
                 match root.entry(term.group.clone()).or_insert_with(|| Value::Object(Map::new())) {
                     Value::Object(map) => map,
-                    _ => return Err(Error::input(format!("`{}` is both a term and a group", term.group))),
+                    _ => return Err(Error::internal("a group of JSON is a term")),
                 }
             };
             place.insert(term.name.clone(), value);
@@ -314,19 +274,6 @@ fn about(comment: &str, term: &Term) -> String {
     }
 }
 
-fn upper(name: &str) -> String {
-    lower(name).to_uppercase()
-}
-
-fn lower(name: &str) -> String {
-    name.replace('.', "_").to_lowercase()
-}
-
-fn body(term: &Term, pairs: &[[i64; 2]], brackets: [&str; 2], entry: impl Fn(&[i64; 2]) -> String) -> String {
-    let cells: Vec<String> = pairs.iter().map(entry).collect();
-    nested(&term.shape.dims(), &cells, brackets, term.per_line(&Layout::default()), 4)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -349,8 +296,22 @@ mod tests {
             assert_eq!(form(template, name), Ok(Form::Template), "{name}");
         }
         assert_eq!(form(template, "w.csv"), Ok(Form::Format(Format::Csv)));
+        let own = "[[term]]\nname = \"rook\"\noutput = { template = \"{name} {values}\" }\n";
+        assert!(form(own, "w.h").unwrap_err().contains("`rook` has a `template`, and `pawn` has none"));
+        assert_eq!(form(own, "w.toml"), Ok(Form::Format(Format::Toml)));
         for ending in Format::ENDINGS.split(' ') {
             assert!(Format::of_ending(&ending[1..]).is_some(), "{ending}");
+        }
+    }
+    #[test]
+    fn json_never_has_a_term_in_the_place_of_a_group() {
+        let [bare, grouped] = ["name = \"king\"\n", "name = \"e1\"\ngroup = \"king\"\n"];
+        for [one, other] in [[bare, grouped], [grouped, bare]] {
+            let text = format!("format = 1\n[[term]]\n{one}[[term]]\n{other}");
+            let terms = Terms::parse(&text, Path::new("t.toml")).unwrap();
+            let check = |beside| terms.check_written(Path::new("w.toml"), beside).map_err(|e| e.to_string());
+            assert_eq!(check(&[Format::Json]), Err("`king` is both a term and a group".into()));
+            assert_eq!(check(&[Format::Csv, Format::C]), Ok(()));
         }
     }
 }
