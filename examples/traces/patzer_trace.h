@@ -22,6 +22,7 @@
 #ifndef PATZER_WEIGHTS
 #define PATZER_WEIGHTS 4096 /* most entries of the terms file */
 #endif
+#define PATZER_NO_EVAL (-1e30f)
 
 typedef struct {
     char fen[128], result[16], score[16]; /* score: centipawns from White's side, or "" */
@@ -33,7 +34,7 @@ typedef struct {
     char sides[PATZER_WEIGHTS]; /* write white/black; patzer_sides sets it */
     float scale, weight, constant;
     long game; /* number of the game; -1 if it is not known */
-    float eval; /* the engine's evaluation from White's side; NAN if it is not to be checked */
+    float eval; /* the engine's evaluation from White's side; PATZER_NO_EVAL if it is not to be checked */
 } PatzerTrace;
 
 /* Entries from `first` up to `end` are of parts with two sides: they are written as white/black. Once is enough. */
@@ -47,7 +48,7 @@ static inline void patzer_clear(PatzerTrace *trace) {
     trace->scale = trace->weight = 1;
     trace->constant = 0;
     trace->game = -1;
-    trace->eval = strtof("nan", NULL);
+    trace->eval = PATZER_NO_EVAL;
 }
 
 /* Weight `index` counts `n` times for White (side 1) or Black (side 0 or -1). */
@@ -105,7 +106,7 @@ static inline void patzer_write(FILE *out, const PatzerPosition *position, const
     if (trace->constant != 0) fprintf(out, " constant=%g", trace->constant);
     if (trace->game >= 0) fprintf(out, " game=%ld", trace->game);
     if (position->score[0]) fprintf(out, " score=%s", position->score);
-    if (trace->eval == trace->eval) fprintf(out, " eval=%g", trace->eval);
+    if (trace->eval > PATZER_NO_EVAL / 2) fprintf(out, " eval=%g", trace->eval);
     for (i = 0; i < (int)PATZER_WEIGHTS; i++) {
         float white = trace->white[i], black = trace->black[i];
         if (trace->sides[i] && (white != 0 || black != 0)) fprintf(out, " %d:%g/%g", i, white, black);
