@@ -19,8 +19,8 @@ pub(crate) use waiting::Interruption;
 
 pub use archive::{archive, has_archive_ending};
 pub use output::{
-    Output, check_writable, create_folder, destination, is_stream, remove_if_exists, same_file, sync_folder,
-    write,
+    Output, check_writable, create_folder, destination, is_stream, named_twice, remove_if_exists, same_file,
+    sync_folder, write,
 };
 pub use whole::{LONGEST_LINE, Limit, ShortLines, expand, parse, read, read_as, read_text};
 

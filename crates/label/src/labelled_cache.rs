@@ -99,7 +99,7 @@ fn check_replaceable(data: &Path, cache: &Path) -> Result<()> {
 }
 
 /// `x.labelled.parquet` beside `x.parquet`, `x.bullet.labelled.parquet` beside `x.bullet`.
-fn cache_path(path: &Path) -> PathBuf {
+pub fn cache_path(path: &Path) -> PathBuf {
     let is_parquet = path.extension().is_none_or(|ending| ending == "parquet");
     let name = if is_parquet { path.file_stem() } else { path.file_name() }.unwrap_or_default();
     if name == "positions" {

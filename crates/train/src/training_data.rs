@@ -19,6 +19,7 @@ use patzer_data::format::capabilities::Capabilities;
 use patzer_data::{AnyReader, Metadata, Record};
 use patzer_fit::wdl;
 use patzer_io::error::{Error, Result};
+use patzer_label::labelled_cache::cache_path;
 use patzer_label::prepare::{
     self, DataSelection, Prepared, Report, RunInputs, Split, halfmoves_at, prepare, prepare_with,
 };
@@ -232,10 +233,14 @@ fn check_apart(data: &DataSelection, validation: &[PathBuf]) -> Result<()> {
     if validation.is_empty() {
         return Ok(());
     }
-    let real = |path: &PathBuf| std::fs::canonicalize(path).ok();
+    let read = |path: &PathBuf| {
+        let cache = data.resolve.then(|| cache_path(path));
+        let files = [Some(path.clone()), cache].into_iter().flatten();
+        files.filter_map(|path| std::fs::canonicalize(path).ok()).collect::<Vec<PathBuf>>()
+    };
     prepare::paths(&DataSelection { files: validation.to_vec(), ..data.clone() })?;
-    let trained: Vec<PathBuf> = prepare::paths(data)?.iter().filter_map(real).collect();
-    match validation.iter().find(|path| real(path).is_some_and(|path| trained.contains(&path))) {
+    let trained: Vec<PathBuf> = prepare::paths(data)?.iter().flat_map(read).collect();
+    match validation.iter().find(|path| read(path).iter().any(|path| trained.contains(path))) {
         Some(path) => Err(Error::data(path, "is among the training data and cannot validate them")),
         None => Ok(()),
     }

@@ -1,5 +1,6 @@
 //! Traces of another engine from files, text or Parquet.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::labels::{Labels, Unlabelled};
@@ -12,6 +13,7 @@ use super::{columns, text};
 use patzer_chess::rng;
 use patzer_data::lines;
 use patzer_data::lines::LineCounts;
+use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_io::number::grouped;
@@ -28,6 +30,9 @@ impl TraceFiles<'_> {
         &self,
         take: &mut dyn FnMut(&Path, TracePosition) -> Result<()>,
     ) -> Result<Vec<(&Path, LineCounts)>> {
+        if let Some(path) = io::named_twice(self.paths) {
+            return Err(Error::data(path, "is named twice"));
+        }
         let formula = self.terms.phase_formula();
         let mut counts = Vec::new();
         for (path, file) in self.paths.iter().zip(0u64..) {

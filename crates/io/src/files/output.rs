@@ -1,5 +1,6 @@
 //! Atomic output.
 
+use std::collections::BTreeSet;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -58,6 +59,13 @@ pub fn destination(path: &Path) -> PathBuf {
 pub fn same_file(one: &Path, other: &Path) -> bool {
     let is_file = |path: &Path| path != Path::new("-");
     one == other || (is_file(one) && is_file(other) && destination(one) == destination(other))
+}
+
+/// The first path that leads to the file of an earlier one, under whatever spelling.
+pub fn named_twice(paths: &[PathBuf]) -> Option<&PathBuf> {
+    let real = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+    let mut seen = BTreeSet::new();
+    paths.iter().find(|path| !seen.insert(real(path)))
 }
 
 fn folder_of(path: &Path) -> &Path {

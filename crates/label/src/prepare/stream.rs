@@ -149,7 +149,8 @@ pub fn known_count(data: &DataSelection) -> Result<Option<u64>> {
     Ok(Some(sum))
 }
 
-/// The files to read, none of them a stream: its beginning is read before the rest, and fits read their data again.
+/// The files to read, none of them named twice, nor a stream: its beginning is read before the rest, and fits read their
+/// data again.
 pub fn paths(data: &DataSelection) -> Result<Vec<PathBuf>> {
     let stream = data.files.iter().find(|path| *path == Path::new("-") || io::is_stream(path));
     match stream {
@@ -157,7 +158,10 @@ pub fn paths(data: &DataSelection) -> Result<Vec<PathBuf>> {
             Err(Error::data(path, "is a stream, which cannot be read twice as fits do; name a file"))
         }
         None if data.files.is_empty() => Ok(vec![default_dataset()?]),
-        None => Ok(data.files.clone()),
+        None => match io::named_twice(&data.files) {
+            Some(path) => Err(Error::data(path, "is named twice")),
+            None => Ok(data.files.clone()),
+        },
     }
 }
 
