@@ -14,6 +14,7 @@ pub type TakeBatch<'a> = dyn FnMut(&[TrainItem], &[u32]) -> Result<bool> + 'a;
 
 /// Source of training batches.
 pub trait DataLoader {
+    /// Positions of an epoch, or groups of them.
     fn positions(&self) -> usize;
 
     fn batches(&self) -> usize;
@@ -127,7 +128,7 @@ impl<'a> MemoryLoader<'a> {
 
 impl DataLoader for MemoryLoader<'_> {
     fn positions(&self) -> usize {
-        self.order.len() * self.group
+        self.order.len()
     }
 
     fn batches(&self) -> usize {

@@ -31,6 +31,8 @@ pub struct TrainingData {
     fitted_k: Option<FittedK>,
     scores: ScoreSources,
     validation_sources: Vec<(PathBuf, Metadata)>,
+    /// Items of a position: those of a group with `pqr`.
+    group: usize,
 }
 
 enum Items {
@@ -97,8 +99,8 @@ impl TrainingData {
         }
         settings.k = k.k;
         items.check_plies(settings)?;
-        let (data, fitted_k) = (data.clone(), k.fitted);
-        let read = TrainingData { data, split, items, fitted_k, scores, validation_sources };
+        let (data, fitted_k, group) = (data.clone(), k.fitted, settings.loss().group());
+        let read = TrainingData { data, split, items, fitted_k, scores, validation_sources, group };
         if settings.positions > 0 {
             settings.epochs = settings.positions.div_ceil(read.epoch(settings)? as u64) as usize;
             settings.validate()?;
@@ -118,21 +120,21 @@ impl TrainingData {
 
     pub fn summary(&self) -> String {
         match &self.items {
-            Items::Memory(data) => data.summary(),
+            Items::Memory(data) => data.summary(self.group),
             Items::Stream(preview) => preview.account.summary(preview.positions, preview.validation.len()),
         }
     }
 
     pub fn positions(&self) -> usize {
         match &self.items {
-            Items::Memory(data) => data.train.len(),
+            Items::Memory(data) => data.train.len() / self.group,
             Items::Stream(preview) => preview.positions,
         }
     }
 
     pub fn validation_positions(&self) -> usize {
         match &self.items {
-            Items::Memory(data) => data.validation.len(),
+            Items::Memory(data) => data.validation.len() / self.group,
             Items::Stream(preview) => preview.validation.len(),
         }
     }

@@ -161,8 +161,9 @@ impl<T> Prepared<T> {
         Prepared { train: items(train), by_file, validation: items(validation), sources, read, dropped }
     }
 
-    pub fn summary(&self) -> String {
-        summary(self.read, &self.dropped, self.train.len(), self.validation.len())
+    /// What was read; every position that was kept gave `group` items.
+    pub fn summary(&self, group: usize) -> String {
+        summary(self.read, &self.dropped, self.train.len() / group, self.validation.len() / group)
     }
 }
 
@@ -226,7 +227,7 @@ pub fn prepare_with<T: Copy + Send, U>(
     let Account { sources, read, dropped, .. } = account;
     let out = Prepared { train, by_file, validation, sources, read, dropped };
     if out.train.is_empty() {
-        return Err(Error::input(format!("no positions are left to learn from: {}", out.summary())));
+        return Err(Error::input(format!("no positions are left to learn from: {}", out.summary(1))));
     }
     Ok(out)
 }
