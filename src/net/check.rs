@@ -119,7 +119,7 @@ impl fmt::Display for Checked {
             Some(found) => writeln!(f, "  explanation       {found}"),
             None => writeln!(
                 f,
-                "  explanation       none: neither perspective, buckets, mirroring, scale, halfmove clock nor rounding alone \
+                "  explanation       none: neither perspective, buckets, mirroring, a constant, scale, halfmove clock nor rounding alone \
                  explain it"
             ),
         }

@@ -256,6 +256,7 @@ impl Engine {
             "white" => say(&format!("evaluation: {white}")),
             "pawns" => say(&format!("NNUE evaluation   {:+.2} (white side)", f64::from(white) / 100.0)),
             "other scale" => say(&format!("eval {}", value * 3 / 2)),
+            "tempo" => say(&format!("eval {}", value + 15)),
             "clock" => say(&format!("eval {}", value * (200 - position.halfmoves() as i32) / 200)),
             "material" => {
                 say(&format!("eval {}", value * (28 + position.board().occupied().count() as i32) / 60))

@@ -53,6 +53,10 @@ fn a_difference_is_named_with_what_explains_it() {
         ("unmirrored", "mirroring: no perspective is mirrored (300 of 300"),
         ("one king bucket", "bucket: the king bucket is always 0 (300 of 300"),
         ("reversed", "bucket: output buckets count in the reverse order (300 of 300"),
+        (
+            "tempo",
+            "constant: values are +15 centipawns from the network's, such as a tempo bonus (300 of 300",
+        ),
         ("other scale", "scale: values are 1.5"),
         ("clock", "clock: values fall with the halfmove clock: the network's times about (19"),
         ("material", "none: neither perspective"),

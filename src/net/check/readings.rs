@@ -15,7 +15,7 @@ use patzer_io::number::grouped;
 /// What gives the engine's values.
 #[derive(Debug, Clone, Serialize)]
 pub struct Explanation {
-    /// `perspective`, `bucket`, `mirroring`, `scale`, `clock` or `rounding`.
+    /// `perspective`, `bucket`, `mirroring`, `constant`, `scale`, `clock` or `rounding`.
     cause: &'static str,
     what: String,
     /// Positions that it explains.
@@ -112,6 +112,10 @@ pub fn explain(
         let value = |one: &Compared| plain.evaluate(&one.position, &reading);
         add(cause, what, agree(&value));
     }
+    if let Some(beyond) = constant(compared).filter(|beyond| beyond.abs() > tolerance) {
+        let what = format!("values are {beyond:+} centipawns from the network's, such as a tempo bonus");
+        add("constant", what, agree(&|one| one.network + beyond));
+    }
     if let Some(factor) = factor(compared).filter(|factor| (factor - 1.0).abs() > 0.005) {
         // The engine rounds after its scale, the network before this factor.
         let slack = f64::from(tolerance) + 1.0 + factor.abs();
@@ -139,6 +143,13 @@ impl Compared {
     fn beyond(&self, factor: f64) -> f64 {
         f64::from(self.engine) - factor * f64::from(self.network)
     }
+}
+
+/// What the engine adds to most values: the median of the differences.
+fn constant(compared: &[Compared]) -> Option<Score> {
+    let mut beyond: Vec<Score> = compared.iter().map(|one| one.engine - one.network).collect();
+    beyond.sort_unstable();
+    beyond.get(beyond.len() / 2).copied()
 }
 
 /// The factor between the values, by least squares.
