@@ -316,6 +316,10 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
         temperature: args.temperature(&lineup)?,
         seed: args.seed,
     };
+    if config.repeats() {
+        ui.warn("every game begins at the start position, and players that think the same each time repeat one game; \
+                 --random-plies, --openings or --temperature makes games differ");
+    }
     let key = earlier::signing_key(programs, ui);
     let options = args.options(&lineup, &config, &files);
     let start = Start { arguments: &typed, options: &options, key: key.as_ref() };

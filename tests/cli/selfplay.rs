@@ -304,3 +304,18 @@ fn a_killed_run_of_programs_goes_on_without_playing_a_game_twice() {
     let all: std::collections::BTreeSet<u32> = rounds.iter().copied().collect();
     assert_eq!((rounds.len(), all), (200, (1..=200).collect()));
 }
+
+#[test]
+fn games_without_anything_drawn_are_warned_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |more: &str| {
+        let line = format!("selfplay default-hce --hash 1 --nodes 60 --max-moves 4 --games 2 {more}");
+        let output = patzer(folder.path(), &line.split(' ').collect::<Vec<_>>());
+        assert_eq!(output.status.code(), Some(0), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let warning = "every game begins at the start position";
+    assert!(said("--random-plies 0 -o a.pgn").contains(warning));
+    assert!(!said("--random-plies 2 -o b.pgn").contains(warning));
+    assert!(!said("--random-plies 0 --temperature 20 -o c.pgn").contains(warning));
+}

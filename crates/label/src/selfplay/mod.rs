@@ -25,7 +25,7 @@ use patzer_match::participant::Participant;
 use patzer_match::pgn::Header;
 use patzer_match::{Game, Rules};
 use sampler::Temperature;
-use start::{Rejection, Starts};
+use start::{Rejection, Source, Starts};
 
 pub struct SelfplayConfig<'a> {
     /// Total number of games, earlier runs included.
@@ -50,6 +50,12 @@ impl SelfplayConfig<'_> {
     pub fn replays(&self) -> bool {
         let exact = |p: &Participant| !p.is_program() && p.time_settings.control.deterministic();
         self.participants.iter().all(exact)
+    }
+
+    /// Whether all games begin at the start position and no move of them is drawn.
+    pub fn repeats(&self) -> bool {
+        let Starts { source, plies, .. } = &self.starts;
+        self.games > 1 && *plies == 0 && self.temperature.is_none() && matches!(source, Source::StartPosition)
     }
 }
 
