@@ -95,6 +95,9 @@ impl LabelArgs {
 pub struct LabelResult {
     positions: u64,
     resolved_elsewhere: u64,
+    /// By --depth or --nodes.
+    #[serde(skip)]
+    searched: bool,
     seconds: f64,
     positions_per_second: f64,
     #[serde(serialize_with = "patzer_io::path_text")]
@@ -110,7 +113,8 @@ impl fmt::Display for LabelResult {
             Printable(self.output.display())
         )?;
         let share = 100.0 * self.resolved_elsewhere as f64 / self.positions.max(1) as f64;
-        writeln!(f, "          {share:.1} % were not quiet and resolved to another position")?;
+        let what = if self.searched { "led by a search" } else { "were not quiet and resolved" };
+        writeln!(f, "          {share:.1} % {what} to another position")?;
         writeln!(f, "          {:.1} s, {}", self.seconds, rate(self.positions_per_second, "positions"))
     }
 }
@@ -146,6 +150,7 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let result = LabelResult {
         positions: counts.positions,
         resolved_elsewhere: counts.resolved_elsewhere,
+        searched: args.depth.is_some() || args.nodes.is_some(),
         seconds,
         positions_per_second: counts.positions as f64 / seconds,
         output: output.clone(),

@@ -50,7 +50,8 @@ fn scores_are_replaced_only_if_asked_for() {
         open(&folder, name).read_all().unwrap().iter().map(|sample| sample.score).collect()
     };
     assert_eq!(scores("positions.parquet"), [30, -30, 40, -30, 50].map(Some));
-    done(folder.path(), "label --depth 2 -o kept.parquet");
+    let said = done(folder.path(), "label --depth 2 -o kept.parquet");
+    assert!(said.contains("% led by a search to another position"), "{said}");
     assert_eq!(scores("kept.parquet"), scores("positions.parquet"));
     done(folder.path(), "label --nodes 200 --rescore -o new.parquet");
     assert_ne!(scores("new.parquet"), scores("positions.parquet"));

@@ -4,7 +4,8 @@
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let length = word.chars().count();
     let most = if length < 3 { 1 } else { 2 };
-    let near = known.into_iter().map(|name| (distance(word, name), name)).min()?;
+    let word = word.to_lowercase();
+    let near = known.into_iter().map(|name| (distance(&word, &name.to_lowercase()), name)).min()?;
     (near.0 <= most && near.0 < length).then_some(near.1)
 }
 
@@ -41,6 +42,7 @@ mod tests {
             ("hiden", Some("hidden")),
             ("layer", Some("layers")),
             ("wld", Some("wdl")),
+            ("WDL", Some("wdl")),
             ("speed", None),
             ("", None),
         ] {

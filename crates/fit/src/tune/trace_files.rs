@@ -67,10 +67,17 @@ impl TraceFiles<'_> {
         see: &mut dyn FnMut(&Path, &TracePosition),
     ) -> Result<(SplitTraces, Vec<(&Path, LineCounts)>)> {
         let mut games = [Games::default(), Games::default()];
+        let mut unlabelled: BTreeMap<&'static str, u64> = BTreeMap::new();
         let (mut traces, counts) = SplitTraces::collect(&ExternalTracer, self.model, chunk, seed, |push| {
             self.each(&mut |path, mut position| {
                 see(path, &position);
-                let Ok((target, weight)) = labels.of(position.unlabelled()) else { return Ok(()) };
+                let (target, weight) = match labels.of(position.unlabelled()) {
+                    Ok(label) => label,
+                    Err(reason) => {
+                        *unlabelled.entry(reason).or_default() += 1;
+                        return Ok(());
+                    }
+                };
                 let group = position.group();
                 position.info.target = target;
                 position.info.weight *= weight;
@@ -82,7 +89,12 @@ impl TraceFiles<'_> {
         })?;
         [traces.train.games, traces.validation.games] = games.map(|games| games.known());
         if traces.train.positions == 0 {
-            return Err(Error::input(format!("no positions are left to learn from{}", first_bad(&counts))));
+            let reasons: String = unlabelled
+                .iter()
+                .map(|(reason, count)| format!(", {} dropped: {reason}", grouped(*count)))
+                .collect();
+            let counts = first_bad(&counts);
+            return Err(Error::input(format!("no positions are left to learn from{counts}{reasons}")));
         }
         Ok((traces, counts))
     }
