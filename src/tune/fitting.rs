@@ -120,6 +120,9 @@ pub(super) fn labels(
     if args.fit.score_k.is_some_and(|k| !(k.is_finite() && k > 0.0)) {
         return Err(Error::usage("--score-k has to be above 0"));
     }
+    if args.fit.score_k.is_some() && result_share == 1.0 {
+        return Err(Error::usage("--score-k: without --wdl below 1 no scores are used"));
+    }
     let settings =
         LabelSettings { result_share, score_k: args.fit.score_k, weigh_games: args.fit.weigh_games };
     let labels = Labels::new(&settings, visit)?;

@@ -20,7 +20,7 @@ pub(super) struct NetArgs {
 
     /// Hidden neurons for each perspective, (768 → N) × 2; the recipe's further layers stay. Several numbers, as 256,16,32,
     /// name the further layers too [default: the recipe's]
-    #[arg(long, value_name = "N[,N]", value_delimiter = ',', conflicts_with = "hce")]
+    #[arg(long, value_name = "N[,N]", value_delimiter = ',', action = clap::ArgAction::Set, conflicts_with = "hce")]
     hidden: Vec<usize>,
 
     #[arg(long, value_name = "BLOCKS", conflicts_with = "hce", help = features_help())]
@@ -325,12 +325,21 @@ fn check_flags(args: &TuneArgs, recipe: &Settings) -> Result<()> {
         ("--k", "k", args.k.is_some()),
         ("--validation", "validation", args.validation.is_some()),
         ("--seed", "seed", args.seed.is_some()),
+        ("--hidden", "hidden", !args.net_args.hidden.is_empty()),
+        ("--hidden", "layers", args.net_args.hidden.len() > 1),
+        ("--features", "features", args.net_args.features.is_some()),
     ];
+    if args.validation.is_some() && !recipe.validation_data.is_empty() {
+        return Err(Error::usage(
+            "--validation: not with the recipe's `validation_data`, beside which nothing is held out",
+        ));
+    }
     let flags = flags.into_iter().filter(|(.., given)| *given).map(|(flag, key, _)| (flag, key));
     for (flag, key) in flags.chain(set().map(|key| ("--set", key))) {
         let others: &[&str] = match key {
             "epochs" => &["positions"],
             "positions" => &["epochs"],
+            "validation" => &["validation_data"],
             _ => &[],
         };
         let names = |name: &str| name == key || others.contains(&name);

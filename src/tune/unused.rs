@@ -20,6 +20,10 @@ const FIT: &[&str] = &[
     "no_errors",
     "export",
 ];
+/// Of everything that fits or trains.
+const RUN: &[&str] =
+    &["epochs", "batch", "learning_rate", "k", "validation", "seed", "wdl", "overwrite", "output", "run"];
+const TRAINING: &[&str] = &["validation_data", "save_every"];
 
 /// Refuses an option of the command line that has no effect. The parser does not ask for the option that one requires where
 /// that contradicts another.
@@ -27,11 +31,17 @@ pub(super) fn check(args: &TuneArgs) -> Result<()> {
     let traces = &args.traces;
     let (kind, unused): (_, &[&[&str]]) = match () {
         () if args.hce => return Ok(()),
+        () if traces.check => ("--check", &[DATA, NETWORK, HCE, FIT, RUN]),
         () if !traces.traces.is_empty() => ("--traces", &[DATA, NETWORK, HCE]),
-        () if !traces.patch.is_empty() => ("--patch without --traces", &[DATA, NETWORK, HCE]),
-        () if traces.indices => ("--indices", &[DATA, NETWORK, HCE]),
+        () if !traces.patch.is_empty() => {
+            ("--patch without --traces", &[DATA, NETWORK, HCE, FIT, RUN, TRAINING, &["strict"]])
+        }
+        () if traces.indices => ("--indices", &[DATA, NETWORK, HCE, FIT, RUN, TRAINING, &["strict"]]),
         () => ("the training of a network", &[FIT, HCE]),
     };
+    if !args.data.data.is_empty() && (traces.check || traces.indices || !traces.patch.is_empty()) {
+        return Err(Error::usage(format!("{kind} reads no datasets")));
+    }
     let typed = typed::given("tune");
     match unused.iter().copied().flatten().find(|option| typed.contains_key(**option)) {
         Some(option) => Err(Error::usage(format!("--{}: {kind} does not use it", option.replace('_', "-")))),

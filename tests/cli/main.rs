@@ -58,6 +58,7 @@ mod tournaments;
 mod tune;
 mod tune_data;
 mod tune_net;
+mod tune_outputs;
 mod tune_traces;
 mod uci_players;
 mod visits;

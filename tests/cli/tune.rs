@@ -300,17 +300,21 @@ fn options_without_effect_are_refused_by_name() {
         "--plain-taper --hidden 16",
     ];
     let of_terms = [&data[..], &network, &hce].concat();
+    let without_fit = [&fit[1..12], &["--epochs 3", "--wdl 0.4", "-o foo.h", "--run r", "--k 1"]].concat();
     for (line, options) in [
         ("tune --traces x.txt --terms x.toml", &of_terms[..]),
         ("tune --patch x.c --terms x.toml", &of_terms[..]),
         ("tune --indices --terms x.toml", &of_terms[..]),
+        ("tune --check --traces x.txt --terms x.toml", &without_fit[..]),
+        ("tune --patch x.c --terms x.toml", &without_fit[..]),
+        ("tune --indices --terms x.toml", &without_fit[..]),
         ("tune", &fit),
     ] {
         for option in options {
             let line = format!("{line} {option}");
             let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
             let text = String::from_utf8(output.stderr).unwrap();
-            let name = option.split(' ').next().unwrap();
+            let name = option.split(' ').next().unwrap().replace("-o", "--output");
             assert!(text.starts_with(&format!("error: {name}: ")), "{line}: {text}");
             assert!(text.ends_with(" does not use it\n"), "{line}: {text}");
         }

@@ -32,11 +32,17 @@ impl Settings {
             table.remove(*key);
         }
         let says = |key: &str| changes.get(key).and_then(Value::as_str);
-        if says("optimiser") == Some("sgd") {
-            table.remove("weight_decay");
-        }
-        if says("loss").is_some_and(|loss| loss != "power") {
-            table.remove("power");
+        let buckets = |key: &str| changes.get(key).and_then(Value::as_integer);
+        let without_effect: [(bool, &[&str]); 6] = [
+            (says("optimiser") == Some("sgd"), &["weight_decay", "beta1", "beta2"]),
+            (says("optimiser").is_some_and(|name| name != "sgd"), &["momentum"]),
+            (says("loss").is_some_and(|loss| loss != "power"), &["power"]),
+            (says("loss").is_some_and(|loss| loss != "pqr"), &["kappa", "legal_quantile"]),
+            (buckets("output_buckets") == Some(1), &["output_by"]),
+            (says("king_buckets") == Some("none"), &["factoriser"]),
+        ];
+        for key in without_effect.iter().filter(|(named, _)| *named).flat_map(|(_, keys)| *keys) {
+            table.remove(*key);
         }
         table.extend(changes.clone());
         let settings: Settings = table.try_into()?;
@@ -67,8 +73,31 @@ impl Settings {
                 return Err((key, not_with(key, other)));
             }
         }
-        if self.power != default.power && self.loss != LossKind::Power {
-            return Err(("power", "power: only with loss = \"power\"".to_string()));
+        let (sgd, pqr) = (self.optimiser == OptimiserKind::Sgd, self.loss == LossKind::Pqr);
+        let other = "another `optimiser` than sgd";
+        for (key, needs, alone) in [
+            ("power", "loss = \"power\"", self.power != default.power && self.loss != LossKind::Power),
+            ("kappa", "loss = \"pqr\"", self.kappa != default.kappa && !pqr),
+            ("legal_quantile", "loss = \"pqr\"", self.legal_quantile != default.legal_quantile && !pqr),
+            ("momentum", "optimiser = \"sgd\"", self.momentum != default.momentum && !sgd),
+            ("beta1", other, self.beta1 != default.beta1 && sgd),
+            ("beta2", other, self.beta2 != default.beta2 && sgd),
+            ("output_by", "output_buckets", self.output_by != default.output_by && self.output_buckets == 1),
+            ("factoriser", "king_buckets", self.factoriser && !self.factorised()),
+        ] {
+            if alone {
+                return Err((key, format!("{key}: only with {needs}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that TD(λ), which changes results, has a share of them to change.
+    pub(super) fn check_td_lambda(&self) -> Checked {
+        let shares = [Some(self.wdl), self.final_wdl, self.wdl_jitter];
+        if self.td_lambda.is_some() && shares.into_iter().flatten().all(|share| share == 0.0) {
+            let reason = "td_lambda: changes results, whose share `wdl` is 0; set `wdl` too";
+            return Err(("td_lambda", reason.to_string()));
         }
         Ok(())
     }
@@ -105,6 +134,12 @@ mod tests {
             ("final_learning_rate = 0\nepoch_decay = 0.9\n", "line 1: final_learning_rate: not with epoch"),
             ("optimiser = \"sgd\"\nweight_decay = 0.5\n", "line 2: weight_decay: not with optimiser"),
             ("loss = \"cross-entropy\"\npower = 2.5\n", "line 2: power: only with loss"),
+            ("kappa = 2\nloss = \"power\"\n", "line 1: kappa: only with loss = \"pqr\""),
+            ("legal_quantile = 0.5\nloss = \"power\"\n", "line 1: legal_quantile: only with loss"),
+            ("optimiser = \"adam\"\nmomentum = 0.5\n", "line 2: momentum: only with optimiser = \"sgd\""),
+            ("optimiser = \"sgd\"\nbeta1 = 0.5\n", "line 2: beta1: only with another `optimiser`"),
+            ("output_by = \"phase\"\noutput_buckets = 1\n", "line 1: output_by: only with output_buckets"),
+            ("factoriser = true\nking_buckets = \"none\"\n", "line 1: factoriser: only with king_buckets"),
         ] {
             let found = parsed(text).unwrap_err();
             assert!(found.starts_with(&format!("r.toml: {fault}")), "{found}");

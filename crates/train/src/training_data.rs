@@ -71,6 +71,7 @@ impl TrainingData {
         report: &Report<'_>,
     ) -> Result<TrainingData> {
         check_apart(data, validation)?;
+        settings.check_td_lambda().map_err(|(_, reason)| Error::usage(reason))?;
         settings.check_weights(prepare::paths(data)?.len()).map_err(|(_, reason)| Error::usage(reason))?;
         let split = if validation.is_empty() { split } else { Split { validation: 0.0, ..split } };
         let mut k = FitK { k: settings.k, fitted: None };
