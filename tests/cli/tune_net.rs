@@ -121,7 +121,7 @@ fn targets_along_the_game_lie_between_score_and_result() {
     assert!(fault(&folder, "--set td_lambda=0.5 --set superbatch=1000").contains("in memory"));
     done(folder.path(), "data convert positions.parquet -o all.bullet");
     let reason = "all.bullet: td_lambda needs games, and bullet does not say";
-    assert!(fault(&folder, "all.bullet --no-resolve --set td_lambda=0.5").contains(reason));
+    assert!(fault(&folder, "all.bullet --no-resolve --wdl 1 --set td_lambda=0.5").contains(reason));
     let by_ply = "all.bullet --no-resolve --set position_weight={by=\"ply\",at=[[0,0.2],[40,1]]}";
     assert!(fault(&folder, by_ply).contains("position_weight by ply: the data do not say how far"));
     // Shuffled, every position has the same target; batches and losses differ by rounding alone.
