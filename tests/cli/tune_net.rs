@@ -38,7 +38,7 @@ fn moves_alone_are_enough_to_learn_from() {
     assert!(loss(&all, "train_loss") < loss(&all, "train_loss_before"), "{all}");
     // Of P, Q and R only P is a position of the data.
     let counted = ["positions", "validation_positions"].map(|key| all[key].as_u64().unwrap());
-    assert!((1001..=3000).contains(&counted.iter().sum()), "{counted:?}");
+    assert!((1001..=3000u64).contains(&counted.iter().sum::<u64>()), "{counted:?}");
     let few = tuned(&folder, &format!("{pqr} --set legal_quantile=0.5 -o b.nnue"));
     assert!(few["positions"].as_u64() < all["positions"].as_u64());
     // From a checkpoint: it starts where the other ended.
@@ -154,7 +154,7 @@ fn other_formats_are_read_without_conversion() {
 #[test]
 fn networks_of_epochs_are_saved_and_the_last_is_that_of_a_shorter_run() {
     let folder = folder();
-    let line = "--hidden 16 --validation 0 --set keep=\"last\" --set schedule=\"constant\"";
+    let line = "--validation 0 --set keep=\"last\" --set schedule=\"constant\"";
     tuned(&folder, &format!("--epochs 5 --save-every 2 {line} -o long.nnue"));
     let saved = |name: &str| fs::read(folder.path().join("runs/long").join(name));
     let [two, four] = ["epoch-0002.nnue", "epoch-0004.nnue"].map(|name| saved(name).unwrap());
@@ -314,7 +314,7 @@ fn stages_train_one_after_another_with_their_own_data() {
     assert!(read("one.nnue") == read("again.nnue"));
     let weighted = "data = [\"positions.parquet\", \"human.parquet\"]\nweights = [1.0, 3.0]\n";
     fs::write(folder.path().join("weighted.toml"), weighted).unwrap();
-    for (data, files) in [("human.parquet", 1), ("human.parquet positions.parquet human.parquet", 3)] {
+    for (data, files) in [("human.parquet", 1), ("human.parquet positions.parquet other.parquet", 3)] {
         let error = fault(&folder, &format!("--recipe weighted.toml {data}"));
         assert!(error.contains(&format!("weights: 2 of them for {files} files of `data`")), "{error}");
     }

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::{done, error, patzer};
 
 fn refused(folder: &Path, line: &str) -> String {
-    error(&patzer(folder, &line.split_whitespace().collect::<Vec<_>>()))
+    error(&patzer(folder, &line.split_whitespace().chain(["-q"]).collect::<Vec<_>>()))
 }
 
 fn write(folder: &TempDir, files: &[(&str, &str)]) {

@@ -43,6 +43,6 @@ mod tests {
         assert!(fault("new.hce.toml", &["csv", "toml"]).contains("write over the output"));
         assert!(fault("new.toml", &["csv", "csv"]).starts_with("new.csv: --export would write it twice"));
         assert!(fault("-", &["csv"]).contains("no place beside"));
-        assert_eq!(beside(Path::new("-"), []).unwrap(), [PathBuf::new(); 0]);
+        assert!(beside(Path::new("-"), []).unwrap().is_empty());
     }
 }
