@@ -210,13 +210,14 @@ fn filters_judge_games_and_their_positions() {
 fn files_of_some_games_hold_what_one_file_does() {
     let folder = tempfile::tempdir().unwrap();
     let games = fixture("engine.pgn.zst");
-    fs::write(folder.path().join("part-0005.pgn.bz2"), "").unwrap();
+    let own = b"1. e4 *\n";
+    fs::write(folder.path().join("part-0005.pgn.bz2"), own).unwrap();
     // A numbered file that is read is not replaced.
     let line = format!("games {games} part-0005.pgn.bz2 --per-file 100 -o part.pgn.bz2");
     let run = patzer(folder.path(), &line.split(' ').collect::<Vec<_>>());
     let error = String::from_utf8(run.stderr).unwrap();
     assert!(error.contains("part-0005.pgn.bz2: is one of the files that are read"), "{error}");
-    assert_eq!(fs::read(folder.path().join("part-0005.pgn.bz2")).unwrap(), b"");
+    assert_eq!(fs::read(folder.path().join("part-0005.pgn.bz2")).unwrap(), own);
     let run = patzer(folder.path(), &["games", &games, "--per-file", "150", "-o", "part.pgn.bz2"]);
     assert!(String::from_utf8(run.stdout).unwrap().contains("→ part-0001.pgn.bz2 to part-0004.pgn.bz2"));
     assert!(String::from_utf8(run.stderr).unwrap().contains("part-0005.pgn.bz2: is of an earlier run"));

@@ -167,7 +167,7 @@ fn a_report_of_a_pipe_is_refused() {
 #[cfg(unix)]
 fn positions_on_a_pipe_need_their_format_for_wdl() {
     let output = piped(&positions(), "cat positions.parquet | patzer wdl /dev/stdin");
-    assert!(error(&output).contains("--input-format names their format"), "{output:?}");
+    assert!(error(&output).contains("`patzer wdl` from a pipe with --input-format parquet"), "{output:?}");
 }
 
 #[test]

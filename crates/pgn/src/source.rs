@@ -249,9 +249,10 @@ fn no_pgn(head: &[u8]) -> Option<&'static str> {
         [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => {
             Some("is text in UTF-16; make it UTF-8, as with `iconv -f UTF-16 -t UTF-8`")
         }
-        [b'P', b'A', b'R', b'1', ..] => {
-            Some("holds positions (parquet), not games in PGN; commands that take datasets read it as it is")
-        }
+        [b'P', b'A', b'R', b'1', ..] => Some(
+            "holds positions (parquet), not games in PGN; commands that take datasets read it as it is, `patzer wdl` from \
+                 a pipe with --input-format parquet",
+        ),
         _ if !head.contains(&b'\n') && memchr::memchr_iter(b'\r', head).any(lone) => {
             Some("has lines that end in a carriage return alone; change them, as with `tr '\\r' '\\n'`")
         }

@@ -126,7 +126,8 @@ fn what_is_trained_is_what_plays() {
     let items = items(3000, 8);
     for architecture in shapes() {
         let layout = Architecture { hidden: 32, ..architecture };
-        let settings = Settings { factoriser: true, learning_rate: 0.003, ..settings_of(layout.clone()) };
+        let factoriser = layout.king_buckets != KingBuckets::none();
+        let settings = Settings { factoriser, learning_rate: 0.003, ..settings_of(layout.clone()) };
         let outcome = fit(&items, &[], &settings, &mut |_: &Epoch| ()).unwrap();
         let (first, last) = (outcome.epochs[0].train_loss, outcome.epochs[2].train_loss);
         assert!(last < first, "{layout}: {first} → {last}");
