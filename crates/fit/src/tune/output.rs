@@ -1,4 +1,4 @@
-//! Tuned values as TOML, JSON and CSV, by templates, and as files; [declarations](super::declarations) has C, C++ and Rust.
+//! Tuned values as TOML, JSON and CSV, by templates, and as files; `declarations` has C, C++ and Rust.
 
 use std::fmt::Write;
 use std::path::Path;
