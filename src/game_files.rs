@@ -9,7 +9,7 @@ use crate::prepare::{check_output, total_bytes};
 use crate::{Error, Result, Ui};
 use patzer_data::extract::{Notice, ScoreSummary};
 use patzer_io::number::counted;
-use patzer_io::{Printable, destination, same_file};
+use patzer_io::{Printable, destination, named_again, same_file};
 use patzer_match::journal::is_journal;
 use patzer_match::record::journal_of;
 use patzer_pgn::Expanded;
@@ -46,15 +46,19 @@ pub fn check_outputs(output: Option<&Path>, rejects: Option<&Path>, games: &[Pat
 
 /// Refuses to count games twice: a file named again, or a PGN beside its journal.
 pub fn check_named_once(files: &[PathBuf]) -> Result<()> {
-    let (mut named, mut of_run) = (BTreeMap::new(), BTreeMap::new());
+    let twice = |path: &PathBuf, other: &PathBuf| {
+        let reason = format!("has the games of {}, which would count twice", other.display());
+        Err(Error::data(path, reason))
+    };
+    if let Some((path, other)) = named_again(files).next() {
+        return twice(path, other);
+    }
+    let mut of_run = BTreeMap::new();
     for path in files {
-        let again = named.insert(destination(path), path);
-        let (beside, beside_journal) =
+        let (other, is_of_journal) =
             *of_run.entry(destination(&journal_of(path))).or_insert((path, is_journal(path)));
-        let beside = Some(beside).filter(|beside| *beside != path && (beside_journal || is_journal(path)));
-        if let Some(other) = again.or(beside) {
-            let reason = format!("has the games of {}, which would count twice", other.display());
-            return Err(Error::data(path, reason));
+        if other != path && (is_of_journal || is_journal(path)) {
+            return twice(path, other);
         }
     }
     Ok(())

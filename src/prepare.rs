@@ -1,6 +1,5 @@
 //! Data arguments that several commands share, and messages while data is read.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -82,12 +81,9 @@ pub fn check_new_output<P: AsRef<Path>>(
 
 /// Warns of files whose positions count again, since a path before names the same file.
 pub fn warn_of_repeated(paths: &[PathBuf], ui: &Ui) {
-    let mut named = BTreeMap::new();
-    for path in paths {
-        if let Some(first) = named.insert(patzer_io::destination(path), path) {
-            let (path, first) = (path.display(), first.display());
-            ui.warn(format!("{path} is the file {first} again, so its positions count once more"));
-        }
+    for (path, first) in patzer_io::named_again(paths) {
+        let (path, first) = (path.display(), first.display());
+        ui.warn(format!("{path} is the file {first} again, so its positions count once more"));
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) use waiting::Interruption;
 
 pub use archive::{archive, has_archive_ending};
 pub use output::{
-    Output, check_writable, create_folder, destination, is_stream, named_twice, remove_if_exists, same_file,
+    Output, check_writable, create_folder, destination, is_stream, named_again, remove_if_exists, same_file,
     sync_folder, write,
 };
 pub use whole::{LONGEST_LINE, Limit, ShortLines, expand, parse, read, read_as, read_text};

@@ -23,7 +23,7 @@ pub use companion::{
 pub use digest::Digest;
 pub use files::{
     Compression, LONGEST_LINE, Limit, Output, ShortLines, archive, check_writable, create_folder,
-    decompressed, destination, expand, has_archive_ending, is_stream, named_twice, open, parse, raw, read,
+    decompressed, destination, expand, has_archive_ending, is_stream, named_again, open, parse, raw, read,
     read_as, read_text, remove_if_exists, same_file, sync_folder, write,
 };
 pub use lock::{Lock, locked_by, try_lock};

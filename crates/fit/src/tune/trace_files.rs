@@ -30,7 +30,7 @@ impl TraceFiles<'_> {
         &self,
         take: &mut dyn FnMut(&Path, TracePosition) -> Result<()>,
     ) -> Result<Vec<(&Path, LineCounts)>> {
-        if let Some(path) = io::named_twice(self.paths) {
+        if let Some((path, _)) = io::named_again(self.paths).next() {
             return Err(Error::data(path, "is named twice"));
         }
         let formula = self.terms.phase_formula();

@@ -1,6 +1,6 @@
 //! Atomic output.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -61,11 +61,10 @@ pub fn same_file(one: &Path, other: &Path) -> bool {
     one == other || (is_file(one) && is_file(other) && destination(one) == destination(other))
 }
 
-/// The first path that leads to the file of an earlier one, under whatever spelling.
-pub fn named_twice(paths: &[PathBuf]) -> Option<&PathBuf> {
-    let real = |path: &PathBuf| std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-    let mut seen = BTreeSet::new();
-    paths.iter().find(|path| !seen.insert(real(path)))
+/// The paths that lead to the file of an earlier one, under whatever spelling, each with the last such one.
+pub fn named_again(paths: &[PathBuf]) -> impl Iterator<Item = (&PathBuf, &PathBuf)> {
+    let mut named = BTreeMap::new();
+    paths.iter().filter_map(move |path| Some((path, named.insert(destination(path), path)?)))
 }
 
 fn folder_of(path: &Path) -> &Path {

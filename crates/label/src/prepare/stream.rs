@@ -158,8 +158,8 @@ pub fn paths(data: &DataSelection) -> Result<Vec<PathBuf>> {
             Err(Error::data(path, "is a stream, which cannot be read twice as fits do; name a file"))
         }
         None if data.files.is_empty() => Ok(vec![default_dataset()?]),
-        None => match io::named_twice(&data.files) {
-            Some(path) => Err(Error::data(path, "is named twice")),
+        None => match io::named_again(&data.files).next() {
+            Some((path, _)) => Err(Error::data(path, "is named twice")),
             None => Ok(data.files.clone()),
         },
     }
