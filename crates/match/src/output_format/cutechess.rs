@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{MatchStatus, accepted, error, number, percent};
+use super::{MatchStatus, accepted, error, fastchess, number, percent};
 use crate::stats::{Estimate, Sprt, Trinomial};
 use crate::tally::{Tally, share};
 
@@ -34,20 +34,22 @@ pub(super) fn standing(&MatchStatus { names: [a, _], tally, test, .. }: &MatchSt
     for (what, games) in sides.iter().filter(|(_, games)| games.games() > 0) {
         let _ = writeln!(text, "...      {what}: {}", counts(*games));
     }
-    let e = Estimate::new(tally.games);
-    let (elo, elo_error) = (number(e.elo, 1), error(e.elo_error, 1));
-    let (los, draws) = (100.0 * e.los, drawn(tally));
-    let _ = writeln!(text, "Elo difference: {elo} +/- {elo_error}, LOS: {los:.1} %, DrawRatio: {draws:.1} %");
-    text + &test.map(|(sprt, llr)| verdict(&sprt, llr)).unwrap_or_default()
+    text + &elo(tally, test, 1)
 }
 
 /// `Cutechess::printInterval` of fastchess: two decimals, and no results by colour.
 pub(super) fn standing_of_fastchess(&MatchStatus { tally, test, .. }: &MatchStatus) -> String {
+    elo(tally, test, 2)
+}
+
+fn elo(tally: &Tally, test: Option<(Sprt, f64)>, places: usize) -> String {
     let e = Estimate::new(tally.games);
-    let (elo, elo_error) = (number(e.elo, 2), error(e.elo_error, 2));
+    let (elo, elo_error) = (number(e.elo, places), error(e.elo_error, places));
     let (los, draws) = (100.0 * e.los, drawn(tally));
-    let text = format!("Elo difference: {elo} +/- {elo_error}, LOS: {los:.2} %, DrawRatio: {draws:.2} %\n");
-    text + &test.map(|(sprt, llr)| verdict(&sprt, llr)).unwrap_or_default()
+    let verdict = test.map(|(sprt, llr)| verdict(&sprt, llr)).unwrap_or_default();
+    format!(
+        "Elo difference: {elo} +/- {elo_error}, LOS: {los:.places$} %, DrawRatio: {draws:.places$} %\n{verdict}"
+    )
 }
 
 fn verdict(sprt: &Sprt, llr: f64) -> String {
@@ -82,27 +84,7 @@ pub(super) fn ranking(players: &[(&str, Tally)]) -> String {
 
 /// `Cutechess::printElo` of fastchess for more than two engines.
 pub(super) fn ranking_of_fastchess(players: &[(&str, Tally)]) -> String {
-    let w = players.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(25);
-    let mut text = format!(
-        "{:<4} {:<w$} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}\n",
-        "Rank", "Name", "Elo", "+/-", "nElo", "+/-", "Games", "Score", "Draw"
-    );
-    for (rank, (name, tally)) in players.iter().enumerate() {
-        let e = Estimate::new(tally.games);
-        let _ = writeln!(
-            text,
-            "{:>4} {name:<w$} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9.1}% {:>9.1}%",
-            rank + 1,
-            number(e.elo, 2),
-            error(e.elo_error, 2),
-            number(e.nelo, 2),
-            error(e.nelo_error, 2),
-            tally.games.games(),
-            100.0 * tally.share(),
-            drawn(tally)
-        );
-    }
-    text
+    fastchess::table(players, "", |tally| (Estimate::new(tally.games), drawn(tally), String::new()))
 }
 
 fn drawn(tally: &Tally) -> f64 {

@@ -47,30 +47,40 @@ pub(super) fn standing(status: &MatchStatus) -> String {
 }
 
 pub(super) fn ranking(players: &[(&str, Tally)]) -> String {
+    let row = |tally: &Tally| {
+        let counts = format!(" {:>20}", format!("{:?}", tally.pairs.0));
+        (Estimate::new(tally.pairs), even(tally.pairs), counts)
+    };
+    format!("{RULE}{}{RULE}", table(players, &format!(" {:>20}", "Ptnml(0-2)"), row))
+}
+
+/// The table of more than two engines; `row` gives what is estimated of one, its share of draws, and what its row has below
+/// `last`.
+pub(super) fn table(
+    players: &[(&str, Tally)],
+    last: &str,
+    row: impl Fn(&Tally) -> (Estimate, f64, String),
+) -> String {
     let w = players.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0).max(25);
-    let mut text = String::from(RULE);
-    let _ = writeln!(
-        text,
-        "{:<4} {:<w$} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>20}",
-        "Rank", "Name", "Elo", "+/-", "nElo", "+/-", "Games", "Score", "Draw", "Ptnml(0-2)"
+    let mut text = format!(
+        "{:<4} {:<w$} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10}{last}\n",
+        "Rank", "Name", "Elo", "+/-", "nElo", "+/-", "Games", "Score", "Draw"
     );
     for (rank, (name, tally)) in players.iter().enumerate() {
-        let e = Estimate::new(tally.pairs);
+        let (e, drawn, end) = row(tally);
         let _ = writeln!(
             text,
-            "{:>4} {name:<w$} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9.1}% {:>9.1}% {:>20}",
+            "{:>4} {name:<w$} {:>10} {:>10} {:>10} {:>10} {:>10} {:>9.1}% {drawn:>9.1}%{end}",
             rank + 1,
             number(e.elo, 2),
             error(e.elo_error, 2),
             number(e.nelo, 2),
             error(e.nelo_error, 2),
             tally.games.games(),
-            100.0 * tally.share(),
-            even(tally.pairs),
-            format!("{:?}", tally.pairs.0)
+            100.0 * tally.share()
         );
     }
-    text + RULE
+    text
 }
 
 pub(super) fn verdict(sprt: &Sprt, llr: f64) -> String {
