@@ -53,7 +53,6 @@ pub fn split(
     };
     let mut writers = parts.iter().map(writer).collect::<Result<Vec<AnyWriter>>>()?;
     let mut done = SplitCounts { read: 0, written: Vec::new(), left_out: 0 };
-    let mut sizes = vec![0; parts.len()];
     let mut bins: Vec<(Vec<Record>, Vec<ExtraRow>)> = parts.iter().map(|_| Default::default()).collect();
     let wanted = writers.first().map(AnyWriter::extra).unwrap_or_default();
     let mut extra = ExtraRows::of(data.path(), data.metadata(), &wanted)?;
@@ -70,17 +69,17 @@ pub fn split(
                 None => done.left_out += game.len() as u64,
             }
         }
-        for ((writer, size), (bin, rows)) in writers.iter_mut().zip(&mut sizes).zip(&mut bins) {
-            *size += bin.len() as u64;
+        for (writer, (bin, rows)) in writers.iter_mut().zip(&mut bins) {
             writer.write_with(bin, extra.is_some().then(|| std::mem::take(rows)))?;
             bin.clear();
         }
         progress(records.len() as u64);
         Ok(())
     })?;
-    for (writer, size) in writers.iter_mut().zip(sizes) {
+    for writer in &mut writers {
+        let others = done.read - writer.received();
         writer.add_digests(data.metadata());
-        writer.metadata().into_iter().for_each(|own| own.leave_out(LEFT_OUT, done.read - size));
+        writer.metadata().into_iter().for_each(|own| own.leave_out(LEFT_OUT, others));
     }
     done.written = writers.into_iter().map(AnyWriter::finish).collect::<Result<_>>()?;
     let counted: u64 = done.written.iter().map(|written| written.positions + written.all_dropped()).sum();

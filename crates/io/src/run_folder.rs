@@ -100,7 +100,7 @@ fn is_finished(folder: &Path) -> bool {
     result.is_ok_and(|result| result["interrupted"] != true)
 }
 
-/// Renames the folder; where it has other files too, moves those of the run alone.
+/// Renames the folder; where it has other files too, moves the run's files alone.
 fn move_aside(folder: &Path, aside: &Path) -> Result<()> {
     let entries = std::fs::read_dir(folder).and_then(Iterator::collect::<std::io::Result<Vec<_>>>);
     let names: Vec<_> =

@@ -31,7 +31,7 @@ pub struct TrainingData {
     fitted_k: Option<FittedK>,
     scores: ScoreSources,
     validation_sources: Vec<(PathBuf, Metadata)>,
-    /// Items of a position: those of a group with `pqr`.
+    /// Items of a position: one, or with `pqr` a group.
     group: usize,
 }
 

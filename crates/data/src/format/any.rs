@@ -95,7 +95,7 @@ pub struct AnyReader {
     rows: Option<u64>,
     source: RecordSource,
     digest: FileDigest,
-    /// Scores so far that were beyond those of mates.
+    /// Scores so far that were beyond a mate's.
     beyond: u64,
 }
 
@@ -252,7 +252,7 @@ impl AnyReader {
     }
 }
 
-/// Makes scores beyond those of mates the nearest mates; returns their number.
+/// Makes scores beyond a mate's the nearest mates; returns their number.
 fn limit_scores(records: &mut [Record]) -> u64 {
     let mut beyond = 0;
     for record in records {

@@ -241,6 +241,11 @@ impl AnyWriter {
         }
     }
 
+    /// Positions given to it so far.
+    pub fn received(&self) -> u64 {
+        self.written.positions + self.written.all_dropped()
+    }
+
     pub fn finish(mut self) -> Result<Written> {
         self.written.gaps = self.writer.gaps();
         self.writer.finish()?;

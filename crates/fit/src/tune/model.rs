@@ -70,7 +70,7 @@ impl Model {
         self.slots.iter().map(|slot| slot.start).collect()
     }
 
-    /// Values by slot from those of every feature.
+    /// Values by slot from the pairs of all features.
     pub fn with_pairs(&self, pairs: &[[f64; 2]]) -> Vec<f64> {
         let mut values = self.start();
         for (feature, pair) in self.features.iter().zip(pairs) {

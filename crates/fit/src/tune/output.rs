@@ -303,6 +303,7 @@ mod tests {
             assert!(Format::of_ending(&ending[1..]).is_some(), "{ending}");
         }
     }
+
     #[test]
     fn json_never_has_a_term_in_the_place_of_a_group() {
         let [bare, grouped] = ["name = \"king\"\n", "name = \"e1\"\ngroup = \"king\"\n"];

@@ -274,14 +274,18 @@ impl Term {
         if let Some(wrong) = numbers.find(|value| !(low.floor()..=high.ceil()).contains(value)) {
             return self.fault(format!("has {wrong}, outside its bounds from {low} to {high}"));
         }
-        let [_, columns] = self.shape.grid();
-        let twin = |entry: usize| entry / columns * columns + (columns - 1 - entry % columns);
-        let differs = |entry: &usize| self.mirror && values[*entry] != values[twin(*entry)];
+        let differs = |entry: &usize| self.mirror && values[*entry] != values[self.mirrored(*entry)];
         if let Some(entry) = (0..values.len()).find(differs) {
-            let [one, other] = [entry, twin(entry)].map(|entry| self.shape.suffix(entry));
+            let [one, other] = [entry, self.mirrored(entry)].map(|entry| self.shape.suffix(entry));
             return self.fault(format!("differs between {one} and {other}, which `mirror` makes equal"));
         }
         Ok(())
+    }
+
+    /// The entry on the same row in the other half.
+    fn mirrored(&self, entry: usize) -> usize {
+        let [_, columns] = self.shape.grid();
+        entry / columns * columns + (columns - 1 - entry % columns)
     }
 
     /// Adds a feature per entry; `start` is the term's first feature number.
@@ -292,16 +296,14 @@ impl Term {
         (part, fixed): (EvalPart, bool),
         number: Option<NumberType>,
     ) -> Result<()> {
-        let [_, columns] = self.shape.grid();
         let prefix = if self.group.is_empty() { String::new() } else { format!("{}.", self.group) };
         let bounds = self.within(number)?;
         let values = self.values()?;
         self.check_start(&values)?;
         for (entry, [mg, eg]) in values.into_iter().enumerate() {
-            let (column, row) = (entry % columns, entry / columns * columns);
-            let twin = columns - 1 - column;
-            if self.mirror && twin < column {
-                model.features.push(model.features[start + row + twin]);
+            let twin = self.mirrored(entry);
+            if self.mirror && twin < entry {
+                model.features.push(model.features[start + twin]);
                 continue;
             }
             let name = format!("{prefix}{}{}", self.name, self.shape.suffix(entry));
