@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
@@ -7,7 +8,8 @@ use patzer_io::error::{Error, Result};
 use patzer_match::journal::{self, Contents};
 use patzer_match::record::{PairEntry, check_players, players};
 use patzer_match::stats::Sprt;
-use patzer_report::contest::{self, Contest, Pair, games};
+use patzer_report::contest::games::{self, Games};
+use patzer_report::contest::{self, Contest, Pair};
 use patzer_report::section::{Missing, Section};
 use patzer_report::spsa;
 
@@ -31,11 +33,14 @@ pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) 
         contest.pairs.push(Pair {
             players: entry.players,
             half_points: entry.half_points.map(|points| points.min(2)),
+            colours: entry.colours,
             opening: entry.opening,
         });
     }
     if pgn.is_file() {
-        contest.games = Ok(games::read(pgn)?);
+        let games = games::read(pgn)?;
+        contest.openings = fens(&contest.pairs, &games);
+        contest.games = Ok(games);
         contest.link = Some((pgn.display().to_string(), link(pgn, report)));
     } else {
         contest.games = Err(Missing(format!("{} is not there", pgn.display())));
@@ -52,6 +57,13 @@ pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) 
         section.summary = format!("{state} {}", section.summary);
     }
     Ok(section)
+}
+
+/// The FEN of each opening; the games of the PGN are in the order of the pairs.
+fn fens(pairs: &[Pair], games: &Games) -> BTreeMap<usize, String> {
+    let firsts = games.games.iter().step_by(2).map(|game| &game.opening);
+    let known = pairs.iter().zip(firsts).filter(|(_, fen)| !fen.is_empty());
+    known.map(|(pair, fen)| (pair.opening, fen.clone())).collect()
 }
 
 pub(super) fn of_pgn(name: &str, path: &Path, report: &Path) -> Result<Section> {

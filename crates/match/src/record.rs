@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use patzer_io::error::{Error, Result};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::journal::{JournalEntry, JournaledFile, is_journal};
 use crate::pairings::{Colours, SWAPPED};
@@ -33,12 +34,21 @@ pub struct PairEntry {
     pub reasons: [Reason; 2],
     pub mirrored: bool,
     /// Colours, if they are not swapped after the first game.
-    #[serde(default = "swapped", skip_serializing_if = "is_swapped")]
+    #[serde(default = "swapped", deserialize_with = "either", skip_serializing_if = "is_swapped")]
     pub colours: Colours,
 }
 
 fn swapped() -> Colours {
     SWAPPED
+}
+
+/// Reads colours and refuses a third player's.
+fn either<'de, D: Deserializer<'de>>(from: D) -> std::result::Result<Colours, D::Error> {
+    let colours = Colours::deserialize(from)?;
+    match colours {
+        [0 | 1, 0 | 1] => Ok(colours),
+        _ => Err(D::Error::custom("colours are of players 0 and 1")),
+    }
 }
 
 fn is_swapped(colours: &Colours) -> bool {
@@ -163,5 +173,9 @@ mod tests {
         let fixed = PairEntry { colours: [0, 0], ..entry };
         let text = serde_json::to_string(&fixed).unwrap();
         assert_eq!(serde_json::from_str::<PairEntry>(&text).unwrap(), fixed, "{text}");
+        let third = text.replace("[0,0]", "[0,2]");
+        assert!(
+            serde_json::from_str::<PairEntry>(&third).unwrap_err().to_string().contains("players 0 and 1")
+        );
     }
 }

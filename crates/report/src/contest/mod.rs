@@ -1,5 +1,6 @@
 //! The report section of a match, from the first player's side.
 
+mod counts;
 pub mod games;
 mod openings;
 mod pairing;
@@ -16,25 +17,44 @@ use super::histogram::Histogram;
 use super::section::{Kind, Missing, OrMissing, Part, Section};
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
+use counts::Counts;
 use games::Games;
 pub use pairing::of_games_alone;
+use patzer_match::Colours;
 use patzer_match::race::RaceSettings;
-use patzer_match::stats::{Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict};
+use patzer_match::stats::{Adjusted, Estimate, Sprt, Trinomial, Verdict};
 pub use printed::of_result;
 
-/// Two games with colours exchanged.
+/// Two games, as a rule from one opening with colours exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pair {
     pub players: [usize; 2],
-    /// Half points of the first player, 0 to 2: with White, then with Black.
+    /// Half points of the first player in each game, 0 to 2.
     pub half_points: [u8; 2],
+    /// Colour of the first player in each game: 0 is White, 1 Black.
+    pub colours: Colours,
+    /// Index of the opening, the first game's if colours are kept.
     pub opening: usize,
+}
+
+/// A game outside the pairs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Single {
+    /// White, Black.
+    pub players: [usize; 2],
+    /// Half points of White, 0 to 2.
+    pub half_points: u8,
 }
 
 #[derive(Debug, Clone)]
 pub struct Contest {
     pub players: Vec<String>,
     pub pairs: Vec<Pair>,
+    /// Games that no pair has; they count only where there are no pairs.
+    pub singles: Vec<Single>,
+    pub without_result: u64,
+    /// FEN by the index of the opening; the standard start position has none.
+    pub openings: BTreeMap<usize, String>,
     pub test: Option<Sprt>,
     /// The players are candidates, and an anchor after them.
     pub race: Option<RaceSettings>,
@@ -45,62 +65,20 @@ pub struct Contest {
     pub link: Option<(String, String)>,
 }
 
-impl Contest {
-    /// Whether a curve of at most `points` points has one after pair `at`.
-    fn has_point(&self, at: usize, points: usize) -> bool {
-        let (done, pairs) = (at + 1, self.pairs.len());
-        done % pairs.div_ceil(points).max(1) == 0 || done == pairs
-    }
-}
-
 impl Default for Contest {
     fn default() -> Contest {
         Contest {
             players: Vec::new(),
             pairs: Vec::new(),
+            singles: Vec::new(),
+            without_result: 0,
+            openings: BTreeMap::new(),
             test: None,
             race: None,
             reasons: BTreeMap::new(),
             conditions: Vec::new(),
             games: Err(Missing("there are no games".into())),
             link: None,
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-struct Counts {
-    games: Trinomial,
-    /// With White, with Black.
-    colours: [Trinomial; 2],
-    pairs: Pentanomial,
-}
-
-fn count(games: &mut Trinomial, half_points: u8) {
-    match half_points {
-        0 => games.losses += 1,
-        1 => games.draws += 1,
-        _ => games.wins += 1,
-    }
-}
-
-impl Counts {
-    fn add(&mut self, half_points: [u8; 2]) {
-        for (colour, points) in half_points.into_iter().enumerate() {
-            count(&mut self.games, points);
-            count(&mut self.colours[colour], points);
-        }
-        self.pairs.add(half_points);
-    }
-
-    fn llr(&self, test: &Sprt) -> f64 {
-        test.llr(self.of(test))
-    }
-
-    fn of(&self, test: &Sprt) -> ResultCounts {
-        match test.model() {
-            Model::Bayesian => self.games.into(),
-            _ => self.pairs.into(),
         }
     }
 }
@@ -116,11 +94,25 @@ pub fn section(name: &str, contest: &Contest) -> Section {
     } else {
         of_several(&mut section, contest);
     }
+    left_out(&mut section, contest);
     section.part(endings(contest));
     section.part(openings::openings(contest));
     section.part(time::time(contest));
     section.part(conditions(contest));
     section
+}
+
+/// Games that the result leaves out.
+fn left_out(section: &mut Section, contest: &Contest) {
+    let singles = if contest.pairs.is_empty() { 0 } else { contest.singles.len() as u64 };
+    for (key, label, games) in [
+        ("games_unpaired", "left out: without a partner with colours exchanged", singles),
+        ("games_without_result", "left out: without a result", contest.without_result),
+    ] {
+        if games > 0 {
+            section.measure(key, label, games);
+        }
+    }
 }
 
 fn measure_result(section: &mut Section, counts: &Counts, test: Option<&Sprt>) {
@@ -129,7 +121,7 @@ fn measure_result(section: &mut Section, counts: &Counts, test: Option<&Sprt>) {
     section.measure("wins", "won", wins);
     section.measure("draws", "drawn", draws);
     section.measure("losses", "lost", losses);
-    let estimate = Estimate::new(counts.pairs);
+    let estimate = Estimate::new(counts.results());
     let llr = test.map(|test| (test, counts.llr(test)));
     let adjusted = test.and_then(|test| Adjusted::known(test, counts.of(test)));
     measure_numbers(section, |key| match key {
@@ -175,20 +167,25 @@ fn measure_numbers(section: &mut Section, number: impl Fn(&str) -> Option<f64>) 
 }
 
 fn of_two(section: &mut Section, contest: &Contest) {
-    let mut counts = Counts::default();
-    contest.pairs.iter().for_each(|pair| counts.add(pair.half_points));
+    let counts = contest.counts().last().unwrap_or_default();
     measure_result(section, &counts, contest.test.as_ref());
     let mut part = Part::new("Result");
-    if counts.pairs.pairs() == 0 {
-        part.missing("No pairs of games with colours exchanged.");
+    if counts.games.games() == 0 {
+        part.missing("No game has a result.");
         section.part(part);
         return;
     }
     progress::progress(&mut part, contest);
-    part.add(pentanomial(counts.pairs.0));
+    match contest.pairs.is_empty() {
+        true => part.say(SINGLE_GAMES),
+        false => part.add(pentanomial(counts.pairs.0)),
+    }
     part.add(colours(&contest.players[0], counts.colours));
     section.part(part);
 }
+
+const SINGLE_GAMES: &str =
+    "No two games have the same opening and round with colours exchanged: single games are counted.";
 
 const PAIRS: [&str; 5] = ["LL (0)", "LD (½)", "WL, DD (1)", "WD (1½)", "WW (2)"];
 
@@ -198,7 +195,7 @@ fn pentanomial(counts: [u64; 5]) -> Figure {
     let rows = PAIRS.into_iter().zip(counts).map(row).collect();
     let bars = Bars::new("pair", &[("pairs", BLUE)], rows);
     let caption =
-        "Pairs of games from the same opening with colours exchanged, by what the first player got.";
+        "Pairs of games, as a rule from one opening with colours exchanged, by what the first player got.";
     Figure::new("pentanomial", "Pairs", caption, Drawing::Bars(bars))
 }
 
@@ -222,16 +219,18 @@ fn colours(first: &str, [white, black]: [Trinomial; 2]) -> Figure {
 fn of_several(section: &mut Section, contest: &Contest) {
     let mut of = vec![Counts::default(); contest.players.len()];
     for pair in &contest.pairs {
-        let [a, b] = pair.players;
-        let [white, black] = pair.half_points;
-        for (player, points) in [(a, [white, black]), (b, [2 - black.min(2), 2 - white.min(2)])] {
-            if let Some(counts) = of.get_mut(player) {
-                counts.add(points);
-            }
+        for (player, seen) in pair.players.into_iter().zip([*pair, pair.turned()]) {
+            of[player].add(&seen);
+        }
+    }
+    let singles = if contest.pairs.is_empty() { &contest.singles[..] } else { &[] };
+    for Single { players, half_points } in singles {
+        for (colour, points) in [*half_points, 2 - half_points].into_iter().enumerate() {
+            of[players[colour]].add_game(points, colour);
         }
     }
     section.measure("players", "players", contest.players.len() as u64);
-    section.measure("games", "games", 2 * contest.pairs.len() as u64);
+    section.measure("games", "games", (2 * contest.pairs.len() + singles.len()) as u64);
     let mut order: Vec<usize> = (0..of.len()).filter(|player| of[*player].games.games() > 0).collect();
     let score = |player: usize| {
         let games = of[player].games;
@@ -242,7 +241,7 @@ fn of_several(section: &mut Section, contest: &Contest) {
     let mut table = Table::new(&["player", "games", "won", "drawn", "lost", "score, %", "Elo", "±"]);
     for &player in &order {
         let Trinomial { wins, draws, losses } = of[player].games;
-        let estimate = Estimate::new(of[player].pairs);
+        let estimate = Estimate::new(of[player].results());
         let counts = [of[player].games.games(), wins, draws, losses].map(Cell::Count);
         let elo = match estimate.elo {
             elo if elo.is_finite() => Cell::number(elo, 1),
@@ -254,6 +253,9 @@ fn of_several(section: &mut Section, contest: &Contest) {
     if !table.is_empty() {
         part.table(table);
         part.say("Elo against all opponents together, with its 95 % error.");
+        if contest.pairs.is_empty() {
+            part.say(SINGLE_GAMES);
+        }
         let rows: Vec<(String, Trinomial)> =
             order.iter().map(|&player| (contest.players[player].clone(), of[player].games)).collect();
         part.add(shares("players", "Results", "", "player", &rows));
@@ -301,6 +303,8 @@ mod tests {
     use super::progress::POINTS;
     use super::*;
     use crate::section::Item;
+    use patzer_match::SWAPPED;
+    use patzer_match::stats::{Model, Pentanomial};
 
     #[test]
     fn elo_without_a_bound_and_errors_that_are_unknown_are_words() {
@@ -311,7 +315,7 @@ mod tests {
             players: names[..players].iter().map(|name| name.to_string()).collect(),
             pairs: pairs[..players * (players - 1) / 2]
                 .iter()
-                .map(|&(players, half_points)| Pair { players, half_points, opening: 0 })
+                .map(|&(players, half_points)| Pair { players, half_points, colours: SWAPPED, opening: 0 })
                 .collect(),
             ..Contest::default()
         };
@@ -332,7 +336,10 @@ mod tests {
     fn a_test_is_drawn_up_to_its_verdict() {
         let test = Sprt::new(Model::Normalized, 0.0, 50.0, 0.05, 0.05).unwrap();
         let points = [[2, 2], [2, 1], [1, 1], [2, 0]];
-        let pair = |at: usize| Pair { players: [0, 1], half_points: points[at % 4], opening: at };
+        let pair = |at: usize| {
+            let half_points = points[at % 4];
+            Pair { players: [0, 1], half_points, colours: SWAPPED, opening: at }
+        };
         let contest = Contest {
             players: vec!["A".into(), "B".into()],
             pairs: (0..1_000).map(pair).collect(),
@@ -354,7 +361,7 @@ mod tests {
 
     #[test]
     fn the_elo_curve_begins_at_the_first_pair_and_keeps_an_infinite_elo() {
-        let pair = |half_points| Pair { players: [0, 1], half_points, opening: 0 };
+        let pair = |half_points| Pair { players: [0, 1], half_points, colours: SWAPPED, opening: 0 };
         let players = ["A", "B"].map(String::from).to_vec();
         for pairs in [vec![[2, 2], [0, 1], [1, 1]], vec![[2, 2]], vec![[1, 1]]] {
             let pairs: Vec<Pair> = pairs.into_iter().map(pair).collect();

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Contest, Counts, Pair};
+use super::counts::Counts;
+use super::{Contest, Pair};
 use crate::bars::{Bar, Bars};
 use crate::figure::{Drawing, Figure};
 use crate::section::{Item, Part};
@@ -17,6 +18,10 @@ pub(super) fn openings(contest: &Contest) -> Part {
     if contest.pairs.is_empty() {
         return part;
     }
+    if contest.pairs.iter().any(|pair| pair.colours[0] == pair.colours[1]) {
+        part.missing("No results by opening: players kept their colours, and each game had its own opening.");
+        return part;
+    }
     type Is = fn([u8; 2]) -> bool;
     let kinds: [(&str, Is); 6] = [
         ("won both", |p| p == [2, 2]),
@@ -27,7 +32,7 @@ pub(super) fn openings(contest: &Contest) -> Part {
         ("lost one or both", |p| p[0] + p[1] < 2),
     ];
     let row = |(label, is): (&str, Is)| {
-        let count = contest.pairs.iter().filter(|pair| is(pair.half_points)).count();
+        let count = contest.pairs.iter().filter(|pair| is(by_colour(pair))).count();
         Bar::counted(label, count as u64, contest.pairs.len() as u64)
     };
     let bars = Bars::new("the pair's first player", &[("pairs", BLUE)], kinds.into_iter().map(row).collect());
@@ -36,36 +41,31 @@ pub(super) fn openings(contest: &Contest) -> Part {
     let mut counts: BTreeMap<usize, (Counts, i64)> = BTreeMap::new();
     for pair in &contest.pairs {
         let (counts, white) = counts.entry(pair.opening).or_default();
-        counts.add(pair.half_points);
-        *white += i64::from(pair.half_points[0]) - i64::from(pair.half_points[1]);
+        counts.add(pair);
+        let [with_white, with_black] = by_colour(pair).map(i64::from);
+        *white += with_white - with_black;
     }
     let mut order: Vec<usize> = counts.keys().copied().collect();
     order.sort_by_key(|opening| {
         let (counts, white) = &counts[opening];
         (std::cmp::Reverse((white.unsigned_abs(), counts.pairs.pairs())), *opening)
     });
-    let fens = fens(contest);
     let mut table =
         Table::new(&["opening", "pairs", "won", "drawn", "lost", "White's points less Black's", "FEN"]);
     for opening in order.iter().take(OPENINGS) {
         let (counts, white) = &counts[opening];
         let Trinomial { wins, draws, losses } = counts.games;
         let numbers = [*opening as u64 + 1, counts.pairs.pairs(), wins, draws, losses].map(Cell::Count);
-        let fen = fens.get(opening).map_or(Cell::Nothing, |fen| Cell::text(*fen));
-        table.row(numbers.into_iter().chain([Cell::number(*white as f64 / 2.0, 1), fen]));
+        let fen = contest.openings.get(opening).map_or(Cell::Nothing, Cell::text);
+        table.row(numbers.into_iter().chain([Cell::number(*white as f64, 0), fen]));
     }
     let words = format!("the {} most one-sided of {} openings", table.rows.len(), counts.len());
     part.items.push(Item::Folded(words, table));
     part
 }
 
-/// The FEN of each opening; the games of the PGN are in the order of the pairs.
-fn fens(contest: &Contest) -> BTreeMap<usize, &str> {
-    let Ok(games) = &contest.games else { return BTreeMap::new() };
-    let first = |at: usize| games.games.get(2 * at).map(|game| game.opening.as_str());
-    let fen = |(at, pair): (usize, &Pair)| Some((pair.opening, first(at).filter(|fen| !fen.is_empty())?));
-    if games.games.len() < 2 * contest.pairs.len() {
-        return BTreeMap::new();
-    }
-    contest.pairs.iter().enumerate().filter_map(fen).collect()
+/// Half points of the pair's first player: with White, with Black.
+fn by_colour(pair: &Pair) -> [u8; 2] {
+    let [first, second] = pair.half_points;
+    if pair.colours[0] == 0 { [first, second] } else { [second, first] }
 }

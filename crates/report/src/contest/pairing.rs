@@ -3,25 +3,26 @@
 use std::collections::BTreeMap;
 
 use super::games::{Game, Games};
-use super::{Contest, Pair};
+use super::{Contest, Pair, Single};
+use patzer_match::SWAPPED;
 
 /// Pairs neighbouring games of a round with equal opening and colours exchanged. White of the first game is the first
 /// player.
 pub fn of_games_alone(games: Games) -> Contest {
-    let mut players: Vec<String> = Vec::new();
-    for name in games.games.iter().flat_map(|game| [&game.white, &game.black]) {
-        if !players.contains(name) {
-            players.push(name.clone());
-        }
-    }
-    let number = |name: &String| players.iter().position(|known| known == name).unwrap_or(0);
-    let mut reasons: BTreeMap<String, u64> = BTreeMap::new();
+    let mut contest = Contest { players: players(&games), ..Contest::default() };
+    let number = |name: &String| contest.players.iter().position(|known| known == name).unwrap_or(0);
     let mut openings: BTreeMap<&str, usize> = BTreeMap::new();
     let mut waiting: Vec<&Game> = Vec::new();
-    let mut pairs = Vec::new();
+    let single = |game: &Game| Single {
+        players: [number(&game.white), number(&game.black)],
+        half_points: (game.result.unwrap_or(0) + 1) as u8,
+    };
     for game in &games.games {
-        *reasons.entry(game.reason.clone()).or_default() += 1;
-        let Some(result) = game.result else { continue };
+        *contest.reasons.entry(game.reason.clone()).or_default() += 1;
+        if game.result.is_none() {
+            contest.without_result += 1;
+            continue;
+        }
         let partner = waiting.iter().position(|other| {
             other.white == game.black
                 && other.black == game.white
@@ -31,31 +32,40 @@ pub fn of_games_alone(games: Games) -> Contest {
         let Some(partner) = partner else {
             // Concurrent games finish out of order, but not by much.
             if waiting.len() >= 1_000 {
-                waiting.remove(0);
+                contest.singles.push(single(waiting.remove(0)));
             }
             waiting.push(game);
             continue;
         };
-        let other = waiting.remove(partner);
-        let (first, second) = (number(&other.white), number(&game.white));
-        let with_white = (other.result.unwrap_or(0) + 1) as u8;
-        let with_black = (1 - result) as u8;
+        let [first, second] = [waiting.remove(partner), game].map(single);
         let next = openings.len();
         let opening = *openings.entry(&game.opening).or_insert(next);
-        pairs.push(if first <= second {
-            Pair { players: [first, second], half_points: [with_white, with_black], opening }
-        } else {
-            // From the other player's side, the game with White first.
-            let half_points = [2 - with_black, 2 - with_white];
-            Pair { players: [second, first], half_points, opening }
-        });
+        let half_points = [first.half_points, 2 - second.half_points];
+        let pair = Pair { players: first.players, half_points, colours: SWAPPED, opening };
+        contest.pairs.push(if pair.players[0] <= pair.players[1] { pair } else { pair.turned() });
     }
-    Contest { pairs, reasons, games: Ok(games), players, ..Contest::default() }
+    contest.singles.extend(waiting.into_iter().map(single));
+    let fens = openings.into_iter().filter(|(fen, _)| !fen.is_empty());
+    contest.openings = fens.map(|(fen, opening)| (opening, fen.to_string())).collect();
+    contest.games = Ok(games);
+    contest
+}
+
+/// The players of all games, in the order of their first.
+fn players(games: &Games) -> Vec<String> {
+    let mut players: Vec<String> = Vec::new();
+    for name in games.games.iter().flat_map(|game| [&game.white, &game.black]) {
+        if !players.contains(name) {
+            players.push(name.clone());
+        }
+    }
+    players
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::table::Cell;
 
     fn game(white: &str, black: &str, result: i8, opening: &str) -> Game {
         let [white, black, opening] = [white, black, opening].map(String::from);
@@ -68,8 +78,30 @@ mod tests {
         games.extend([game("A", "B", -1, "y"), game("A", "B", 1, "alone")]);
         let contest = of_games_alone(Games { games, took: BTreeMap::new() });
         assert_eq!(contest.players, ["A", "B"]);
-        // From x A won with White and lost with Black; from y A lost with White and drew with Black.
-        let pair = |half_points, opening| Pair { players: [0, 1], half_points, opening };
-        assert_eq!(contest.pairs, [pair([2, 0], 0), pair([0, 1], 1)]);
+        // From x A won with White and lost with Black; from y A drew with Black and lost with White.
+        let pair = |half_points, colours, opening| Pair { players: [0, 1], half_points, colours, opening };
+        assert_eq!(contest.pairs, [pair([2, 0], [0, 1], 0), pair([1, 0], [1, 0], 1)]);
+        assert_eq!(contest.singles, [Single { players: [0, 1], half_points: 2 }]);
+        assert_eq!(contest.openings, BTreeMap::from([(0, "x".to_string()), (1, "y".to_string())]));
+        let section = super::super::section("x", &contest);
+        let measured = |key: &str| section.measures.iter().find(|one| one.key == key).unwrap().value.shown();
+        assert_eq!(["games", "games_unpaired"].map(measured), ["4", "1"]);
+        let colours = section.figures().find(|figure| figure.id == "colours").unwrap();
+        let shown: Vec<String> = colours.data.rows.iter().flatten().map(Cell::shown).collect();
+        assert_eq!(shown.join(" "), "with White 1 0 1 with Black 0 1 1");
+    }
+
+    #[test]
+    fn games_without_partners_count_one_by_one() {
+        let mut games = vec![game("A", "B", 1, ""), game("A", "B", 0, ""), game("B", "A", 1, "x")];
+        games.push(Game { result: None, ..game("A", "B", 0, "") });
+        let contest = of_games_alone(Games { games, took: BTreeMap::new() });
+        let section = super::super::section("x", &contest);
+        let measured = |key: &str| section.measures.iter().find(|one| one.key == key).unwrap().value.shown();
+        assert_eq!(["games", "wins", "draws", "losses"].map(measured), ["3", "1", "1", "1"]);
+        assert_eq!(measured("games_without_result"), "1");
+        let elo = section.figures().find(|figure| figure.id == "elo").unwrap();
+        assert_eq!(elo.data.rows.len(), 3);
+        assert!(section.figures().all(|figure| figure.id != "pentanomial"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Contest, Counts};
+use super::Contest;
 use crate::figure::{Drawing, Figure};
 use crate::plot::{Band, Curves, Level};
 use crate::section::Part;
@@ -13,15 +13,13 @@ use patzer_match::stats::{Estimate, Sprt};
 pub(super) const POINTS: usize = 400;
 
 pub(super) fn progress(part: &mut Part, contest: &Contest) {
-    let mut counts = Counts::default();
     let (mut elo, mut llr) = (Vec::new(), Vec::new());
-    for (at, pair) in contest.pairs.iter().enumerate() {
-        counts.add(pair.half_points);
+    for (at, counts) in contest.counts().enumerate() {
         if !contest.has_point(at, POINTS) {
             continue;
         }
         let games = counts.games.games() as f64;
-        let estimate = Estimate::new(counts.pairs);
+        let estimate = Estimate::new(counts.results());
         elo.push((games, estimate.elo, estimate.elo_error));
         llr.extend(contest.test.as_ref().map(|test| (games, counts.llr(test))));
     }

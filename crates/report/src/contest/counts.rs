@@ -1,0 +1,87 @@
+//! Results of games and pairs from one player's side.
+
+use super::{Contest, Pair, Single};
+use patzer_match::stats::{Model, Pentanomial, ResultCounts, Sprt, Trinomial};
+
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(super) struct Counts {
+    pub games: Trinomial,
+    /// With White, with Black.
+    pub colours: [Trinomial; 2],
+    pub pairs: Pentanomial,
+}
+
+fn count(games: &mut Trinomial, half_points: u8) {
+    match half_points {
+        0 => games.losses += 1,
+        1 => games.draws += 1,
+        _ => games.wins += 1,
+    }
+}
+
+impl Counts {
+    pub fn add(&mut self, pair: &Pair) {
+        for (points, colour) in pair.half_points.into_iter().zip(pair.colours) {
+            self.add_game(points, colour);
+        }
+        self.pairs.add(pair.half_points);
+    }
+
+    /// Adds a game: half points, 0 to 2, with White (0) or Black (1).
+    pub fn add_game(&mut self, half_points: u8, colour: usize) {
+        count(&mut self.games, half_points);
+        count(&mut self.colours[colour], half_points);
+    }
+
+    /// Pairs, or without pairs single games.
+    pub fn results(&self) -> ResultCounts {
+        if self.pairs.pairs() > 0 { self.pairs.into() } else { self.games.into() }
+    }
+
+    pub fn llr(&self, test: &Sprt) -> f64 {
+        test.llr(self.of(test))
+    }
+
+    pub fn of(&self, test: &Sprt) -> ResultCounts {
+        match test.model() {
+            Model::Bayesian => self.games.into(),
+            _ => self.results(),
+        }
+    }
+}
+
+impl Pair {
+    /// The pair from the other player's side.
+    pub(super) fn turned(&self) -> Pair {
+        Pair {
+            players: [self.players[1], self.players[0]],
+            half_points: self.half_points.map(|points| 2 - points.min(2)),
+            colours: self.colours.map(|colour| 1 - colour),
+            ..*self
+        }
+    }
+}
+
+impl Contest {
+    /// Results of the first of two players after each pair, or without pairs after each single game.
+    pub(super) fn counts(&self) -> impl Iterator<Item = Counts> {
+        let mut counts = Counts::default();
+        let singles = if self.pairs.is_empty() { &self.singles[..] } else { &[] };
+        let units = self.pairs.iter().map(Ok).chain(singles.iter().map(Err));
+        units.map(move |unit| {
+            match unit {
+                Ok(pair) => counts.add(pair),
+                Err(Single { players: [0, _], half_points }) => counts.add_game(*half_points, 0),
+                Err(Single { half_points, .. }) => counts.add_game(2 - half_points, 1),
+            }
+            counts
+        })
+    }
+
+    /// Whether a curve of at most `points` points has one after pair, or without pairs game, `at`.
+    pub(super) fn has_point(&self, at: usize, points: usize) -> bool {
+        let units = if self.pairs.is_empty() { self.singles.len() } else { self.pairs.len() };
+        let done = at + 1;
+        done % units.div_ceil(points).max(1) == 0 || done == units
+    }
+}
