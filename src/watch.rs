@@ -179,18 +179,16 @@ impl Watch {
         let Games { took, .. } = self.pgn.games();
         let line = |(name, moves): (&String, &Vec<Took>)| {
             let sum = moves.iter().fold(Took::default(), |sum, took| sum.plus(took));
-            let each = |value: f64| value / sum.moves.max(1) as f64;
-            let mut line = format!(
-                "{name}: {:.1} ms a move, depth {:.1}",
-                1000.0 * each(sum.seconds),
-                each(sum.depth as f64)
-            );
-            if sum.nodes > 0 && sum.seconds > 0.0 {
-                line += &format!(", {:.0} knps", sum.nodes as f64 / sum.seconds / 1000.0);
-            }
-            line
+            // A match by nodes has no times: all are 0.
+            let seconds = sum.seconds.mean().filter(|seconds| *seconds > 0.0);
+            let time = seconds.map(|seconds| format!("{:.1} ms a move", 1000.0 * seconds));
+            let depth = sum.depth.mean().map(|depth| format!("depth {depth:.1}"));
+            let speed = sum.nodes.total / sum.seconds.total / 1000.0;
+            let speed = (speed.is_finite() && speed > 0.0).then(|| format!("{speed:.0} knps"));
+            let words: Vec<String> = [time, depth, speed].into_iter().flatten().collect();
+            (!words.is_empty()).then(|| format!("{name}: {}", words.join(", ")))
         };
-        took.iter().map(line).collect()
+        took.iter().filter_map(line).collect()
     }
 }
 

@@ -17,7 +17,7 @@ use patzer_fit::tune::terms::Terms;
 use patzer_io as io;
 use patzer_match::participant::load_evaluation;
 use patzer_report::evaluation::{Case, EvaluationReport, evaluate};
-use patzer_report::log;
+use patzer_report::log::{self, Kept, Log};
 use patzer_report::network::{self, Quantisation, Trained};
 use patzer_report::section::{Missing, OrMissing, Section};
 use patzer_report::weights::{self, Weight, Weights};
@@ -33,6 +33,12 @@ pub(super) fn is_cut_short(folder: &Path) -> bool {
     result(folder).get("interrupted") == Some(&Value::Bool(true))
 }
 
+fn kept(result: &Value) -> Option<Kept> {
+    let number = |key: &str| result.get(key).and_then(Value::as_f64);
+    let epoch = result.get("best_epoch")?.as_u64()?;
+    Some(Kept { epoch, train: number("train_loss")?, validation: number("validation_loss") })
+}
+
 fn output(folder: &Path, result: &Value, ending: &str) -> Option<PathBuf> {
     let named = result.get("output").and_then(Value::as_str).map(PathBuf::from);
     let whole = std::path::absolute(folder).ok()?;
@@ -45,6 +51,7 @@ pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> R
     let log_path = folder.join("log.csv");
     let epochs = if log_path.is_file() { log::read(&log_path)? } else { Vec::new() };
     let result = result(folder);
+    let log = Log { epochs, kept: kept(&result) };
     let loaded = match output(folder, &result, "toml") {
         Some(path) => of_these(&path, &rows),
         None => Err(Missing("the file of its weights is not there".to_string())),
@@ -60,7 +67,7 @@ pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> R
     };
     let before =
         ["train_loss_before", "validation_loss_before"].map(|key| result.get(key).and_then(Value::as_f64));
-    Ok(weights::section(name, &Weights { weights: rows, k, epochs, before, evaluation: judged }))
+    Ok(weights::section(name, &Weights { weights: rows, k, log, before, evaluation: judged }))
 }
 
 fn of_these(path: &Path, rows: &[Weight]) -> OrMissing<hce::Weights> {
@@ -105,7 +112,7 @@ pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
         fixed: slot.fixed,
     };
     let weights = model.slots.iter().map(row).collect();
-    Ok(weights::section(name, &Weights { weights, k, epochs: Vec::new(), before: [None; 2], evaluation }))
+    Ok(weights::section(name, &Weights { weights, k, log: Log::default(), before: [None; 2], evaluation }))
 }
 
 /// No positions to judge a file by that is of no run.
@@ -118,6 +125,7 @@ pub(super) fn training(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) ->
     let recipe = folder.join("recipe.toml");
     let settings = Settings::load(&recipe.to_string_lossy())?;
     let result = result(folder);
+    let log = Log { epochs, kept: kept(&result) };
     let quantisation = result.get("quantisation").and_then(|value| {
         let number = |key: &str| value.get(key).and_then(Value::as_f64);
         Some(Quantisation { mean_error: number("mean_error")?, max_error: number("max_error")? })
@@ -128,11 +136,11 @@ pub(super) fn training(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) ->
     };
     let k = settings.output_k.or(settings.k).map(f64::from);
     let source = Source::of_folder(folder);
-    shown(name, network, epochs, quantisation, (source, k), args, ui)
+    shown(name, network, log, quantisation, (source, k), args, ui)
 }
 
 pub(super) fn network(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
-    shown(name, Ok(load(path)?), Vec::new(), None, (Err(unnamed()), None), args, ui)
+    shown(name, Ok(load(path)?), Log::default(), None, (Err(unnamed()), None), args, ui)
 }
 
 fn parse_weights(text: &str, path: &Path) -> Result<hce::Weights> {
@@ -152,7 +160,7 @@ const ACTIVITY: usize = 16_384;
 fn shown(
     name: &str,
     network: OrMissing<Arc<Network>>,
-    epochs: Vec<log::Epoch>,
+    log: Log,
     quantisation: Option<Quantisation>,
     (source, k): (OrMissing<Source>, Option<f64>),
     args: &ReportArgs,
@@ -173,7 +181,7 @@ fn shown(
         Err(reason) => (Err(reason), Vec::new()),
     };
     let neurons = args.neurons.clone();
-    Ok(network::section(name, &Trained { network, epochs, quantisation, evaluation, boards, neurons }))
+    Ok(network::section(name, &Trained { network, log, quantisation, evaluation, boards, neurons }))
 }
 
 fn boards(cases: &[Case]) -> Vec<(Board, u8, Color)> {

@@ -20,7 +20,7 @@ use patzer_fit::tune::{FittedRuns, Scale, Settings, TunedWeight};
 use patzer_io::number::{counted, grouped, rate};
 use patzer_io::run_folder::{self, Earlier, RunFolder};
 use patzer_label::prepare::default_dataset;
-use patzer_train::Quantisation;
+use patzer_train::{Keep, Quantisation};
 
 /// Fit a network, or the weights of the hand-crafted evaluation
 ///
@@ -134,6 +134,8 @@ struct TuneResult {
     #[serde(skip_serializing_if = "Option::is_none")]
     patch: Option<traces::Patch>,
     #[serde(skip)]
+    keep: Keep,
+    #[serde(skip)]
     run: Option<RunFolder>,
     #[serde(skip)]
     remarks: Vec<String>,
@@ -185,6 +187,7 @@ impl fmt::Display for TuneResult {
         writeln!(f, "tuned     {parameters} parameters on {train} positions, {validation} held out")?;
         let best = match self.best_epoch {
             0 => "none better than the start".to_string(),
+            _ if self.keep == Keep::Last => "the last is kept".to_string(),
             epoch => format!("the best was {epoch}"),
         };
         writeln!(f, "          {}, {best}; K = {:.4}", counted(self.epochs as u64, "epoch"), self.k)?;

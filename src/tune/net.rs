@@ -92,12 +92,13 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     recipe.k = recipe.k.or(earlier.k);
     let stages = stages(&recipe)?;
     earlier.epochs.iter().for_each(|epoch| run.row(epoch));
-    let mut trained = None;
+    let (mut trained, mut earlier_epochs) = (None, 0);
     for (number, mut stage) in (1..).zip(stages.iter().cloned()).skip(earlier.stages as usize) {
         if stages.len() > 1 {
             ui.note(format!("stage {number} of {}", stages.len()));
             stage.k = stage.k.or(recipe.k);
         }
+        earlier_epochs = earlier.epochs.len();
         let (data, outcome) = train(args, &mut stage, &mut recipe, &earlier, &mut run, &mut folder, ui)?;
         earlier = outcome.handover(earlier, recipe.k);
         trained = Some((stage, data, outcome));
@@ -120,8 +121,9 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         positions: data.positions(),
         validation_positions: data.validation_positions(),
         parameters: outcome.parameters,
-        epochs: outcome.epochs.len(),
-        best_epoch: outcome.best_epoch,
+        epochs: earlier_epochs + outcome.epochs.len(),
+        best_epoch: if outcome.best_epoch == 0 { 0 } else { earlier_epochs + outcome.best_epoch },
+        keep: stage.keep,
         k: stage.k.unwrap_or(1.0).into(),
         train_loss_before: outcome.epochs.first().map(|epoch| epoch.train_loss),
         validation_loss_before: outcome.losses.start,

@@ -18,6 +18,23 @@ pub struct Epoch {
     pub rate: Option<f64>,
 }
 
+/// The epoch whose weights a run kept, by its result.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Kept {
+    /// From 1; 0 is the start.
+    pub epoch: u64,
+    pub train: f64,
+    pub validation: Option<f64>,
+}
+
+/// A run's epochs; empty if unknown.
+#[derive(Debug, Clone, Default)]
+pub struct Log {
+    pub epochs: Vec<Epoch>,
+    /// Unknown for a run without an end.
+    pub kept: Option<Kept>,
+}
+
 /// Reads `log.csv`; unknown columns are ignored.
 pub fn read(path: &Path) -> Result<Vec<Epoch>> {
     let table = CsvTable::read(path)?;
@@ -32,30 +49,36 @@ pub fn read(path: &Path) -> Result<Vec<Epoch>> {
 }
 
 /// The epoch with the least validation loss, or training loss without validation.
-pub fn best(epochs: &[Epoch]) -> Option<&Epoch> {
+fn best(epochs: &[Epoch]) -> Option<&Epoch> {
     let value = |epoch: &&Epoch| epoch.validation.unwrap_or(epoch.train);
     epochs.iter().min_by(|a, b| value(a).total_cmp(&value(b)))
 }
 
-pub fn measures(section: &mut Section, epochs: &[Epoch]) {
-    let Some(best) = best(epochs) else { return };
-    section.measure("epochs", "epochs", epochs.len() as u64);
-    section.measure("best_epoch", "best epoch", Cell::number(best.epoch, 0));
-    section.measure("train_loss", "training loss of the best epoch", Cell::number(best.train, 7));
-    if let Some(loss) = best.validation {
-        section.measure("validation_loss", "validation loss of the best epoch", Cell::number(loss, 7));
+pub fn measures(section: &mut Section, log: &Log) {
+    let Some(best) = best(&log.epochs) else { return };
+    section.measure("epochs", "epochs", log.epochs.len() as u64);
+    let (label, epoch, train, validation) = match log.kept {
+        Some(Kept { epoch: 0, train, validation }) => ("kept epoch", Cell::text("the start"), train, validation),
+        Some(kept) => ("kept epoch", Cell::Count(kept.epoch), kept.train, kept.validation),
+        None => ("best epoch", Cell::number(best.epoch, 0), best.train, best.validation),
+    };
+    section.measure("best_epoch", label, epoch);
+    section.measure("train_loss", "training loss of this epoch", Cell::number(train, 7));
+    if let Some(loss) = validation {
+        section.measure("validation_loss", "validation loss of this epoch", Cell::number(loss, 7));
     }
 }
 
 /// Draws losses and learning rates; `None` without epochs.
-pub fn part(title: &str, epochs: &[Epoch]) -> Option<Part> {
+pub fn part(title: &str, log: &Log) -> Option<Part> {
     let mut part = Part::new(title);
-    part.add(losses(epochs));
-    rates(epochs).into_iter().for_each(|figure| part.add(figure));
-    (!epochs.is_empty()).then_some(part)
+    part.add(losses(log));
+    rates(&log.epochs).into_iter().for_each(|figure| part.add(figure));
+    (!log.epochs.is_empty()).then_some(part)
 }
 
-pub fn losses(epochs: &[Epoch]) -> Figure {
+fn losses(log: &Log) -> Figure {
+    let epochs = &log.epochs;
     let train: Vec<(f64, f64)> = epochs.iter().map(|e| (e.epoch, e.train)).collect();
     let validation: Vec<(f64, f64)> = epochs.iter().filter_map(|e| Some((e.epoch, e.validation?))).collect();
     let all = train.iter().chain(&validation).copied();
@@ -65,12 +88,17 @@ pub fn losses(epochs: &[Epoch]) -> Figure {
     if !validation.is_empty() {
         curves = curves.line("validation", ORANGE, validation);
     }
-    let caption = best(epochs).map_or(String::new(), |best| format!("The best epoch was {}.", best.epoch));
+    let caption = match (log.kept, best(epochs)) {
+        (Some(Kept { epoch: 0, .. }), _) => "The start is kept.".to_string(),
+        (Some(kept), _) => format!("Epoch {} is kept.", kept.epoch),
+        (None, Some(best)) => format!("The best epoch was {}.", best.epoch),
+        (None, None) => String::new(),
+    };
     Figure::new("losses", "Losses", &caption, Drawing::Curves(curves))
 }
 
 /// Draws the learning rate; `None` if it is unknown or constant.
-pub fn rates(epochs: &[Epoch]) -> Option<Figure> {
+fn rates(epochs: &[Epoch]) -> Option<Figure> {
     let rates: Vec<(f64, f64)> = epochs.iter().filter_map(|e| Some((e.epoch, e.rate?))).collect();
     if rates.iter().all(|(_, rate)| *rate == rates[0].1) {
         return None;
@@ -104,18 +132,37 @@ mod tests {
 
     #[test]
     fn losses_have_a_logarithmic_axis_that_an_infinite_loss_does_not_widen() {
-        let epochs: Vec<Epoch> = [0.5, f64::INFINITY, 0.05]
+        let epochs = [0.5, f64::INFINITY, 0.05]
             .into_iter()
             .zip(1..)
             .map(|(train, epoch)| Epoch { epoch: f64::from(epoch), train, validation: None, rate: None })
             .collect();
-        let Drawing::Curves(curves) = losses(&epochs).drawing else { panic!() };
+        let log = Log { epochs, kept: None };
+        let Drawing::Curves(curves) = losses(&log).drawing else { panic!() };
         assert_eq!(curves.axes.scales, [Kind::Whole, Kind::Log]);
         let y = &curves.axes.y_range;
         assert!(y.start > 0.03 && y.start < 0.05 && y.end > 0.5 && y.end < 2.0, "{y:?}");
         assert_eq!(curves.series[0].points.len(), 3);
-        let nothing = [Epoch { train: 0.0, ..epochs[0] }];
+        let nothing = Log { epochs: vec![Epoch { train: 0.0, ..log.epochs[0] }], kept: None };
         let Drawing::Curves(curves) = losses(&nothing).drawing else { panic!() };
         assert_eq!(curves.axes.scales[1], Kind::Linear, "0 has no logarithm");
+    }
+
+    #[test]
+    fn losses_are_of_the_epoch_that_the_run_kept() {
+        let epoch = |epoch, train| Epoch { epoch, train, validation: Some(train), rate: None };
+        let epochs = vec![epoch(1.0, 0.2), epoch(2.0, 0.1), epoch(3.0, 0.3)];
+        let shown = |kept: Option<(u64, f64)>| {
+            let kept = kept.map(|(epoch, train)| Kept { epoch, train, validation: Some(train) });
+            let log = Log { epochs: epochs.clone(), kept };
+            let mut section = Section::new("", crate::section::Kind::Network);
+            measures(&mut section, &log);
+            let values: Vec<String> = section.measures.iter().map(|measure| measure.value.shown()).collect();
+            (values.join(" "), losses(&log).caption)
+        };
+        let words = |values: &str, caption: &str| (values.to_string(), caption.to_string());
+        assert_eq!(shown(None), words("3 2 0.1000000 0.1000000", "The best epoch was 2."));
+        assert_eq!(shown(Some((3, 0.3))), words("3 3 0.3000000 0.3000000", "Epoch 3 is kept."));
+        assert_eq!(shown(Some((0, 0.05))), words("3 the start 0.0500000 0.0500000", "The start is kept."));
     }
 }

@@ -5,7 +5,7 @@ use shakmaty::{Board, Color};
 use super::evaluation::EvaluationReport;
 use super::figure::{Drawing, Figure};
 use super::histogram::Histogram;
-use super::log::{self, Epoch};
+use super::log::{self, Log};
 use super::plot::Curves;
 use super::section::{Kind, OrMissing, Part, Section};
 use super::squares::BoardHeatmaps;
@@ -24,8 +24,7 @@ pub struct Quantisation {
 
 pub struct Trained {
     pub network: OrMissing<std::sync::Arc<Network>>,
-    /// Empty if unknown.
-    pub epochs: Vec<Epoch>,
+    pub log: Log,
     pub quantisation: Option<Quantisation>,
     pub evaluation: OrMissing<EvaluationReport>,
     /// Boards for the activity of neurons; may be empty.
@@ -47,7 +46,7 @@ pub fn section(name: &str, data: &Trained) -> Section {
         section.measure("parameters", "parameters", network.parameters() as u64);
         section.measure("hidden", "neurons of a view", network.hidden() as u64);
     }
-    log::measures(&mut section, &data.epochs);
+    log::measures(&mut section, &data.log);
     if let Some(quantisation) = &data.quantisation {
         let Quantisation { mean_error, max_error } = *quantisation;
         section.measure("quantisation_mean", "quantising: mean error, cp", Cell::number(mean_error, 3));
@@ -56,7 +55,7 @@ pub fn section(name: &str, data: &Trained) -> Section {
     if let Ok(evaluation) = &data.evaluation {
         evaluation.measures(&mut section);
     }
-    log::part("Training", &data.epochs).into_iter().for_each(|part| section.part(part));
+    log::part("Training", &data.log).into_iter().for_each(|part| section.part(part));
     match &data.network {
         Ok(network) => of_network(&mut section, network, data),
         Err(reason) => {
@@ -233,7 +232,7 @@ mod tests {
         let boards = vec![(Board::default(), 0, Color::White), (Board::empty(), 0, Color::Black)];
         Trained {
             network: Ok(network.into()),
-            epochs: Vec::new(),
+            log: Log::default(),
             quantisation: None,
             evaluation: Err(Missing("none".into())),
             boards,

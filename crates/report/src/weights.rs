@@ -10,7 +10,7 @@ use shakmaty::Square;
 use super::csv_table::{CsvTable, Row};
 use super::evaluation::EvaluationReport;
 use super::figure::{Drawing, Figure};
-use super::log::{self, Epoch};
+use super::log::{self, Log};
 use super::plot::{Band, Curves};
 use super::section::{Kind, OrMissing, Part, Section};
 use super::squares::Squares;
@@ -33,8 +33,7 @@ pub struct Weight {
 pub struct Weights {
     pub weights: Vec<Weight>,
     pub k: Option<f64>,
-    /// Empty if unknown.
-    pub epochs: Vec<Epoch>,
+    pub log: Log,
     /// Training and validation loss before the fit.
     pub before: [Option<f64>; 2],
     pub evaluation: OrMissing<EvaluationReport>,
@@ -75,11 +74,11 @@ pub fn section(name: &str, data: &Weights) -> Section {
             section.measure(key, label, Cell::number(loss, 7));
         }
     }
-    log::measures(&mut section, &data.epochs);
+    log::measures(&mut section, &data.log);
     if let Ok(evaluation) = &data.evaluation {
         evaluation.measures(&mut section);
     }
-    log::part("Fit", &data.epochs).into_iter().for_each(|part| section.part(part));
+    log::part("Fit", &data.log).into_iter().for_each(|part| section.part(part));
     let terms = terms(&data.weights);
     section.part(single_values(&terms));
     section.part(boards(&terms));
@@ -318,7 +317,7 @@ mod tests {
         let data = Weights {
             weights,
             k: Some(1.0),
-            epochs: Vec::new(),
+            log: Log::default(),
             before: [None; 2],
             evaluation: Err(Missing("no data".into())),
         };

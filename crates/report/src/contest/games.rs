@@ -25,12 +25,18 @@ pub struct Game {
     pub round: String,
 }
 
+/// What a player's moves took; a move counts for each quantity that its comment has.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Took {
+    pub seconds: Sum,
+    pub nodes: Sum,
+    pub depth: Sum,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Sum {
     pub moves: u64,
-    pub seconds: f64,
-    pub nodes: u64,
-    pub depth: u64,
+    pub total: f64,
 }
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -107,11 +113,25 @@ impl Follow {
 impl Took {
     pub fn plus(self, other: &Took) -> Took {
         Took {
-            moves: self.moves + other.moves,
-            seconds: self.seconds + other.seconds,
-            nodes: self.nodes + other.nodes,
-            depth: self.depth + other.depth,
+            seconds: self.seconds.plus(other.seconds),
+            nodes: self.nodes.plus(other.nodes),
+            depth: self.depth.plus(other.depth),
         }
+    }
+}
+
+impl Sum {
+    fn of(value: f64) -> Sum {
+        Sum { moves: 1, total: value }
+    }
+
+    fn plus(self, other: Sum) -> Sum {
+        Sum { moves: self.moves + other.moves, total: self.total + other.total }
+    }
+
+    /// `None` without moves.
+    pub fn mean(self) -> Option<f64> {
+        (self.moves > 0).then(|| self.total / self.moves as f64)
     }
 }
 
@@ -135,11 +155,7 @@ fn add(text: &[u8], spans: &[GameSpan], games: &mut Games) {
             if player.len() <= number {
                 player.resize(number + 1, Took::default());
             }
-            let sum = &mut player[number];
-            sum.moves += 1;
-            sum.seconds += took.seconds;
-            sum.nodes += took.nodes;
-            sum.depth += took.depth;
+            player[number] = player[number].plus(took);
         }
         let result = match tag("Result").as_str() {
             "1-0" => Some(1),
@@ -181,20 +197,21 @@ fn moves(text: &[u8]) -> Moves {
     moves
 }
 
-/// Depth, time and nodes of a comment; `None` without any of them.
+/// Depth, time and nodes of a comment; `None` without any of them. Depth 0 and no nodes are of a move without a search.
 fn took(comment: &str) -> Option<Took> {
-    let mut took = Took { moves: 1, ..Took::default() };
-    let mut found = false;
+    let mut took = Took::default();
+    let counted = |number: &str| number.parse::<u64>().ok().map(|count| count as f64);
+    let searched = |number: f64| if number > 0.0 { Sum::of(number) } else { Sum::default() };
     for word in comment.split([' ', ',', '\n', '\r']).filter(|word| !word.is_empty()) {
         if let Some(seconds) = word.strip_suffix('s').and_then(|number| number.parse::<f64>().ok()) {
-            (took.seconds, found) = (seconds, true);
-        } else if let Some(nodes) = word.strip_prefix("n=").and_then(|number| number.parse().ok()) {
-            (took.nodes, found) = (nodes, true);
-        } else if let Some(depth) = word.split_once('/').and_then(|(_, depth)| depth.parse().ok()) {
-            (took.depth, found) = (depth, true);
+            took.seconds = Sum::of(seconds);
+        } else if let Some(nodes) = word.strip_prefix("n=").and_then(counted) {
+            took.nodes = searched(nodes);
+        } else if let Some(depth) = word.split_once('/').and_then(|(_, depth)| counted(depth)) {
+            took.depth = searched(depth);
         }
     }
-    found.then_some(took)
+    (took != Took::default()).then_some(took)
 }
 
 /// Why a game ended, by its last comment or else its tag.
@@ -248,10 +265,23 @@ mod tests {
         assert_eq!((second.plies, second.result), (2, Some(0)));
         let a = &games.took["A"];
         // 1. e4 of the first game, 1... Kd7 of the second.
-        assert_eq!(a[0], Took { moves: 2, seconds: 2.5, nodes: 100, depth: 17 });
+        let sum = |moves, total| Sum { moves, total };
+        assert_eq!(a[0], Took { seconds: sum(2, 2.5), nodes: sum(1, 100.0), depth: sum(2, 17.0) });
         let b = &games.took["B"];
-        assert_eq!((b[0].seconds, b[1].seconds, b[2].seconds), (1.5, 4.0, 0.1));
-        assert_eq!(a.iter().chain(b).map(|took| took.moves).sum::<u64>(), 5);
+        assert_eq!([0, 1, 2].map(|at| b[at].seconds.total), [1.5, 4.0, 0.1]);
+        assert_eq!(a.iter().chain(b).map(|took| took.depth.moves).sum::<u64>(), 5);
+    }
+
+    #[test]
+    fn a_move_counts_for_what_its_comment_has() {
+        let sum = |moves, total| Sum { moves, total };
+        let whole = Took { seconds: sum(1, 0.5), nodes: sum(1, 1000.0), depth: sum(1, 10.0) };
+        assert_eq!(took("+0.10/10 0.50s, n=1000"), Some(whole));
+        let timed = Took { seconds: sum(1, 0.7), ..Took::default() };
+        assert_eq!([took("0.70s"), took("/0 0.70s, n=0")], [Some(timed); 2]);
+        assert_eq!(took("book"), None);
+        let both = whole.plus(&timed);
+        assert_eq!([both.seconds, both.nodes].map(Sum::mean), [Some(0.6), Some(1000.0)]);
     }
 
     #[test]
@@ -269,7 +299,8 @@ mod tests {
             assert_eq!(follow.games(), &read(&game.repeat(count)).unwrap(), "{count}");
         }
         let a = follow.games().took["A"].iter().fold(Took::default(), Took::plus);
-        assert_eq!(a, Took { moves: 3, seconds: 6.0, nodes: 21, depth: 27 });
+        let sum = |total| Sum { moves: 3, total };
+        assert_eq!(a, Took { seconds: sum(6.0), nodes: sum(21.0), depth: sum(27.0) });
     }
 
     #[test]

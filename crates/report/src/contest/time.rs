@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Contest;
-use super::games::{LAST_MOVE, Took};
+use super::games::{LAST_MOVE, Sum, Took};
 use crate::bars::{Bar, Bars};
 use crate::figure::{Drawing, Figure};
 use crate::plot::Curves;
@@ -20,27 +20,28 @@ pub(super) fn time(contest: &Contest) -> Part {
             return part;
         }
     };
-    type Sum = fn(&Took) -> f64;
-    let quantity: [(&str, &str, &str, Sum); 3] = [
+    type Of = fn(&Took) -> Sum;
+    let quantity: [(&str, &str, &str, Of); 3] = [
         ("time", "Time by move", "seconds", |took| took.seconds),
-        ("nodes", "Nodes by move", "nodes", |took| took.nodes as f64),
-        ("depth", "Depth by move", "plies", |took| took.depth as f64),
+        ("nodes", "Nodes by move", "nodes", |took| took.nodes),
+        ("depth", "Depth by move", "plies", |took| took.depth),
     ];
     for (id, title, unit, of) in quantity {
-        // Move numbers that few games reach say little.
-        let enough = (games.games.len() as u64 / 20).max(1);
-        let mean = |player: &Vec<Took>| -> Vec<(f64, f64)> {
-            let known = player.iter().enumerate().filter(|(_, took)| took.moves >= enough);
-            known.take(LAST_MOVE).map(|(at, took)| (at as f64 + 1.0, of(took) / took.moves as f64)).collect()
-        };
-        let lines: Vec<(&String, Vec<(f64, f64)>)> =
-            games.took.iter().map(|(name, player)| (name, mean(player))).collect();
+        let line = |(name, player): (_, &Vec<Took>)| (name, means(player.iter().map(of).collect()));
+        let lines = games.took.iter().map(line).filter(|(_, line)| !line.is_empty()).collect();
         part.items.extend(by_move(id, title, unit, lines));
     }
     part
 }
 
-/// Means by move number; `None` for a fixed limit, which needs no figure.
+/// Means by move number from 1. Numbers that few games reach say little, and are left out.
+fn means(sums: Vec<Sum>) -> Vec<(f64, f64)> {
+    let most = sums.iter().map(|sum| sum.moves).max().unwrap_or(0);
+    let known = sums.iter().enumerate().filter(|(_, sum)| sum.moves * 20 >= most);
+    known.take(LAST_MOVE).filter_map(|(at, sum)| Some((at as f64 + 1.0, sum.mean()?))).collect()
+}
+
+/// Draws means by move number; `None` for a fixed limit, which needs no figure.
 fn by_move(id: &str, title: &str, unit: &str, lines: Vec<(&String, Vec<(f64, f64)>)>) -> Option<Item> {
     let mut values = lines.iter().flat_map(|(_, points)| points).map(|(_, value)| *value);
     let first = values.next().unwrap_or(0.0);
@@ -55,7 +56,7 @@ fn by_move(id: &str, title: &str, unit: &str, lines: Vec<(&String, Vec<(f64, f64
         .zip(colours)
         .fold(curves, |curves, ((name, points), colour)| curves.line(name, colour, points));
     let caption =
-        "Mean of each player's moves of that number, where at least a twentieth of the games got to it.";
+        "Mean of each player's moves of that number, where at least a twentieth of its games got to it.";
     Some(Item::Figure(Box::new(Figure::new(id, title, caption, Drawing::Curves(curves)))))
 }
 
@@ -70,11 +71,8 @@ pub(super) fn of_result(result: &Value) -> Part {
         part.missing("No use of time: the result has none.");
         return part;
     }
-    let line = |player: &Player| {
-        let most = player.by_move.iter().map(|took| took.moves).max().unwrap_or(0);
-        let known = player.by_move.iter().enumerate().filter(|(_, took)| took.moves * 20 >= most.max(1));
-        known.take(LAST_MOVE).map(|(at, took)| (at as f64 + 1.0, took.seconds / took.moves as f64)).collect()
-    };
+    let sum = |took: &MoveTime| Sum { moves: took.moves, total: took.seconds };
+    let line = |player: &Player| means(player.by_move.iter().map(sum).collect());
     let lines = players.iter().map(|player| (&player.player, line(player))).collect();
     part.items.extend(by_move("time", "Time by move", "seconds", lines));
     for (at, player) in players.iter().enumerate() {
