@@ -160,7 +160,7 @@ pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
                      convert` to another format lets a stream mix them"
                 ));
             }
-            Event::NoMoves { path, format } => warn_of_moves(path, format, &ui),
+            Event::NoMoves(path) => warn_of_moves(path, &ui),
             Event::BrokenGames { path, positions, games } => {
                 let (path, positions, games) = (path.display(), grouped(positions), grouped(games));
                 ui.warn(format!(
@@ -177,9 +177,9 @@ pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
     }
 }
 
-pub fn warn_of_moves(path: &Path, format: &str, ui: &Ui) {
+pub fn warn_of_moves(path: &Path, ui: &Ui) {
     ui.warn(format!(
-        "{}: {format} carries no moves, so filters cannot see the captures, checks and mates that follow",
+        "{}: has no moves, so filters cannot see the captures, checks and mates that follow",
         path.display()
     ));
 }

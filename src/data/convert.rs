@@ -120,11 +120,8 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     };
     let mut writer = AnyWriter::create(&args.output, &target, &metadata)?;
     if pipeline.halves().0.looks_at_moves() {
-        let lacking = |reader: &&AnyReader| !reader.format().carries.contains(Capabilities::DISTANCES);
-        readers
-            .iter()
-            .filter(lacking)
-            .for_each(|reader| warn_of_moves(reader.path(), reader.format().name, ui));
+        let lacking = |reader: &&AnyReader| reader.metadata().lacks.contains(Capabilities::DISTANCES);
+        readers.iter().filter(lacking).for_each(|reader| warn_of_moves(reader.path(), ui));
     }
     let rows = readers.iter().map(AnyReader::rows).sum::<Option<u64>>().unwrap_or(0);
     let bar = ui.progress("converting", rows);

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::prepare::{check_output, files_or_default, warn_of_repeated};
 use crate::{Result, Status, Ui, interrupt};
+use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::memory;
 use patzer_data::stats::{GameCounts, Outcomes, Stats, VisitCounts, stats};
@@ -93,17 +94,21 @@ impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let s = &self.stats;
         writeln!(f, "{:<24}{:>14}", "positions", grouped(s.positions))?;
-        let mut line = |label: &str, count: u64| -> fmt::Result {
-            writeln!(f, "{label:<24}{:>14}{}", grouped(count), share(count, s.positions))
-        };
-        line("  duplicates", s.duplicates)?;
-        line("  in check", s.tally.marks.in_check)?;
-        line("  move captures", s.tally.marks.capture)?;
-        line("  move gives check", s.tally.marks.gives_check)?;
-        line("  from a book", s.tally.marks.book)?;
-        line("  Chess960", s.tally.marks.chess960)?;
-        line("  without a score", s.tally.scores.missing)?;
-        line("  score is a mate", s.tally.scores.mates.iter().map(Outcomes::total).sum())?;
+        let mates = s.tally.scores.mates.iter().map(Outcomes::total).sum();
+        for (label, count, needs) in [
+            ("  duplicates", s.duplicates, Capabilities::NONE),
+            ("  in check", s.tally.marks.in_check, Capabilities::NONE),
+            ("  move captures", s.tally.marks.capture, Capabilities::MOVE),
+            ("  move gives check", s.tally.marks.gives_check, Capabilities::MOVE),
+            ("  from a book", s.tally.marks.book, Capabilities::MARKS),
+            ("  Chess960", s.tally.marks.chess960, Capabilities::MARKS),
+            ("  without a score", s.tally.scores.missing, Capabilities::NONE),
+            ("  score is a mate", mates, Capabilities::NONE),
+        ] {
+            if needs.is_none() || !s.unknown.contains(needs) {
+                writeln!(f, "{label:<24}{:>14}{}", grouped(count), share(count, s.positions))?;
+            }
+        }
         write_visits(f, s)?;
         write_games(f, s)?;
         write_spread(f, s)?;
@@ -128,12 +133,18 @@ fn write_visits(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
 }
 
 fn write_games(f: &mut fmt::Formatter<'_>, s: &Stats) -> fmt::Result {
-    let results = &s.game_results;
-    writeln!(f, "{:<24}{:>14}", "games", grouped(s.games))?;
-    for (label, count) in
-        [("  White won", results.wins), ("  drawn", results.draws), ("  Black won", results.losses)]
-    {
-        writeln!(f, "{label:<24}{:>14}{}", grouped(count), share(count, s.games))?;
+    let unknown = s.unknown.contains(Capabilities::GAME);
+    let (results, of) = if unknown { (&s.tally.results, s.positions) } else { (&s.game_results, s.games) };
+    match unknown {
+        true => writeln!(f, "{:<24}{:>14}   results of positions:", "games", "unknown")?,
+        false => writeln!(f, "{:<24}{:>14}", "games", grouped(s.games))?,
+    }
+    let won = match s.unknown.contains(Capabilities::TURN) {
+        true => ["  side to move won", "  side to move lost"],
+        false => ["  White won", "  Black won"],
+    };
+    for (label, count) in [(won[0], results.wins), ("  drawn", results.draws), (won[1], results.losses)] {
+        writeln!(f, "{label:<24}{:>14}{}", grouped(count), share(count, of))?;
     }
     Ok(())
 }

@@ -6,7 +6,6 @@ use serde::Serialize;
 
 use patzer_chess::score::expected_score;
 use patzer_data::format::capabilities::Capabilities;
-use patzer_data::format::registry::Format;
 use patzer_data::{Record, Thinned};
 use patzer_fit::wdl::fit_k_by_game;
 use patzer_fit::wdl::source::Scored;
@@ -32,8 +31,9 @@ pub struct Scale {
 }
 
 impl Sample {
-    pub fn of(format: &Format) -> Sample {
-        let independent = !format.carries.contains(Capabilities::GAME);
+    /// A sample of a file that lacks some facts.
+    pub fn new(lacks: Capabilities) -> Sample {
+        let independent = lacks.contains(Capabilities::GAME);
         Sample { scored: Thinned::new(MOST), independent }
     }
 
@@ -70,7 +70,7 @@ impl fmt::Display for Scale {
 mod tests {
     use super::*;
     use patzer_chess::rng::{mix, unit};
-    use patzer_data::format::{EMPTY, registry};
+    use patzer_data::format::EMPTY;
 
     fn record(number: u64, score: i16) -> Record {
         let wins = unit(mix(1, number)) < expected_score(f64::from(score), 1.5);
@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn k_is_that_of_the_results() {
-        let mut sample = Sample::of(registry::named("parquet").unwrap());
+        let mut sample = Sample::new(Capabilities::NONE);
         (0..40_000).for_each(|number| sample.add(&record(number, (number % 800) as i16 - 400)));
         sample.add(&Record { score: Some(31_990), ..EMPTY });
         let scale = sample.fit().unwrap();
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn more_positions_than_fit_are_thinned_evenly() {
-        let mut sample = Sample::of(registry::named("parquet").unwrap());
+        let mut sample = Sample::new(Capabilities::NONE);
         (0..MOST as u64 + 100).for_each(|number| sample.add(&record(number, 7)));
         let expected: Vec<u32> = (0..MOST as u32 + 100).step_by(2).collect();
         let games: Vec<u32> = sample.scored.items().iter().map(|(_, game)| *game).collect();

@@ -30,7 +30,8 @@ pub struct TeacherArgs {
     #[arg(long, value_name = "MS", requires = "engine", conflicts_with_all = ["depth", "nodes"], value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
     movetime: Option<u64>,
 
-    /// Engines at the same time; the result does not depend on it unless time limits the searches [default: --threads]
+    /// Engines at the same time; the result does not depend on it unless time limits the searches
+    /// [default: --threads, divided by the engine's own]
     #[arg(long, value_name = "N", requires = "engine", value_parser = clap::value_parser!(u32).range(1..=4096))]
     concurrency: Option<u32>,
 
@@ -123,10 +124,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let settings = settings(given, &participant, &first, rows, size);
     let described = describe(given, &spec, &participant, &first, size);
     let mut tables = args.tables(ui)?;
-    let (format, mut metadata) = {
-        let reader = args.data().open()?;
-        (reader.format(), reader.metadata().clone())
-    };
+    let mut metadata = args.data().open()?.metadata().clone();
     (metadata.teacher, metadata.piece) = (Some(described.clone()), given.shard);
     metadata.steps.extend(tables.iter().map(|tables| tables.describe()));
     let earlier = match (given.resume, given.overwrite) {
@@ -166,7 +164,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     }
     let seconds = start.elapsed().as_secs_f64();
     let searched = journal.answered() - before;
-    let mut sample = Sample::of(format);
+    let mut sample = Sample::new(metadata.lacks);
     let mut see = |records: &[patzer_data::Record]| records.iter().for_each(|record| sample.add(record));
     let target = args.target();
     let to = (output.as_path(), &target, &metadata);

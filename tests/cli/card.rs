@@ -82,10 +82,10 @@ fn provenance_passes_through_every_command_that_moves_positions() {
             }
         }
         assert_eq!(after["filters"][0], before["filters"][0], "{line}");
-        assert!(
-            after["account"]["positions_read"].as_u64() >= before["account"]["positions_read"].as_u64(),
-            "{line}"
-        );
+        // Each input of the others has the counts of all of x, which no sum of them is.
+        let of_one = !["c.parquet", "e.parquet"].contains(&output);
+        let read = of_one.then(|| before["account"]["positions_read"].as_u64().unwrap());
+        assert_eq!(after["account"]["positions_read"].as_u64(), read, "{line}");
     }
     let counted = card(here, "a.parquet");
     let dropped = before["positions"].as_u64().unwrap() - counted["positions"].as_u64().unwrap();
@@ -112,7 +112,7 @@ fn a_card_says_what_holds_of_all_positions() {
         assert!(texts("steps").any(|step| step.contains("input: unique: ")), "{line}: {card}");
     }
     done(here, "data split x.parquet --train 0.5 --validation 0.3 -o s");
-    for output in ["i.parquet", "s.train.parquet", "s.validation.parquet"] {
+    for output in ["s.train.parquet", "s.validation.parquet"] {
         let card = card(here, output);
         let account = &card["account"];
         let dropped = account["dropped"].as_object().unwrap().values().map(|n| n.as_u64().unwrap());

@@ -162,3 +162,37 @@ fn people_get_a_table() {
     done(folder.path(), "extract games.pgn");
     insta::assert_snapshot!(done(folder.path(), "data stats"));
 }
+
+/// A copy knows no more of games and moves than the file that it was made of.
+#[test]
+fn what_data_do_not_say_is_unknown_in_their_copies_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let here = folder.path();
+    games(here, 20);
+    done(here, "extract games.pgn -o x.parquet");
+    done(here, "data convert x.parquet -o e.epd --no-score 0");
+    done(here, "data convert x.parquet -o b.bullet --no-score 0");
+    done(here, "data convert e.epd -o copy.parquet");
+    done(here, "data convert b.bullet -o turned.parquet");
+    for line in ["e.epd", "copy.parquet"] {
+        let s = stats(here, line);
+        let unknown: Vec<&str> =
+            s["unknown"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+        assert!(["game", "move played"].iter().all(|name| unknown.contains(name)), "{unknown:?}");
+        assert_eq!((&s["games"], &s["marks"]["capture"]), (&json!(0), &json!(0)), "{line}");
+    }
+    assert!(stats(here, "x.parquet").get("unknown").is_none());
+    assert!(stats(here, "x.parquet e.epd")["games"].as_u64() > Some(15), "one of the files says them");
+    let said = |line: &str| {
+        let output = patzer(here, &line.split(' ').collect::<Vec<_>>());
+        String::from_utf8(output.stdout).unwrap() + &String::from_utf8(output.stderr).unwrap()
+    };
+    let text = said("data stats turned.parquet");
+    assert!(text.contains("unknown   results of positions") && text.contains("side to move won"), "{text}");
+    assert!(!text.contains("move captures"), "{text}");
+    let games = "does not say which positions are of one game";
+    assert!(said("wdl copy.parquet").contains(games) && !said("wdl x.parquet").contains(games));
+    assert!(said("data convert copy.parquet -o c.csv --filter capture").contains("has no moves"));
+    assert!(said("tune copy.parquet --hce --terms material --epochs 1 --run r").contains("no strangers"));
+    assert!(said("data games copy.parquet -o g.pgn").contains("has no moves, so no games"));
+}

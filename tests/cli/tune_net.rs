@@ -120,7 +120,7 @@ fn targets_along_the_game_lie_between_score_and_result() {
     assert!(fault(&folder, "--set td_lambda=2").contains("td_lambda = 2"));
     assert!(fault(&folder, "--set td_lambda=0.5 --set superbatch=1000").contains("in memory"));
     done(folder.path(), "data convert positions.parquet -o all.bullet");
-    let reason = "all.bullet: td_lambda needs games, and bullet does not say";
+    let reason = "all.bullet: does not say which positions are of one game, and td_lambda needs games";
     assert!(fault(&folder, "all.bullet --no-resolve --wdl 1 --set td_lambda=0.5").contains(reason));
     let by_ply = "all.bullet --no-resolve --set position_weight={by=\"ply\",at=[[0,0.2],[40,1]]}";
     assert!(fault(&folder, by_ply).contains("position_weight by ply: the data do not say how far"));
@@ -204,7 +204,7 @@ fn other_games_can_validate_and_positions_without_games_leak() {
     done(folder.path(), &format!("extract {games} --shard 1/200 -o whole.parquet"));
     done(folder.path(), "data convert whole.parquet -o whole.binpack --no-score 0");
     done(folder.path(), "data shuffle whole.binpack -o broken.binpack");
-    let (broken, moves) = ("as in a shuffled file", "bullet carries no moves");
+    let (broken, moves) = ("as in a shuffled file", "all.bullet: has no moves");
     assert!(said(&folder, "broken.binpack --no-resolve").matches(broken).count() == 1);
     let streamed = said(&folder, "broken.binpack --no-resolve --set superbatch=1000");
     assert!(streamed.matches(broken).count() == 1, "{streamed}");

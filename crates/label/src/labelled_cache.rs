@@ -119,8 +119,6 @@ fn current(data: &AnyReader, cache: &Path) -> Option<AnyReader> {
     let labelled = AnyReader::open(cache, None).ok()?;
     let (mut ours, theirs) = (data.metadata().clone(), labelled.metadata());
     ours.resolved.clone_from(&theirs.resolved);
-    // Of the format of the data, not of their content.
-    ours.without_games = theirs.without_games;
     if theirs.labelled_from.is_some() {
         ours.labelled_from = patzer_io::sampled_digest(data.path()).ok()?;
     }

@@ -13,6 +13,7 @@ use super::table::{Cell, Table};
 use super::wdl::{counted, pawns};
 use patzer_chess::score::expected_score;
 use patzer_data::Metadata;
+use patzer_data::format::capabilities::Capabilities;
 use patzer_data::stats::{Bucket, Outcomes, SCORE_BIN, SCORE_REACH, Stats, VisitCounts};
 use patzer_fit::wdl::{self, FittedModel, KFit};
 use patzer_io::number::grouped;
@@ -29,15 +30,23 @@ pub fn section(name: &str, data: &Dataset) -> Section {
     let mut section = Section::new(name, Kind::Dataset);
     section.summary = summary(&data.metadata);
     section.measure("positions", "positions", stats.positions);
-    section.measure("games", "games", stats.games);
+    let known = |fact| !stats.unknown.contains(fact);
+    if known(Capabilities::GAME) {
+        section.measure("games", "games", stats.games);
+    }
     section.measure("duplicates", "equal to an earlier position", stats.duplicates);
     let share = |count: u64, all: u64| Cell::number(100.0 * count as f64 / all.max(1) as f64, 2);
-    let Outcomes { wins, draws, losses } = stats.game_results;
-    section.measure("white_won", "games that White won, %", share(wins, stats.games));
-    section.measure("drawn", "games drawn, %", share(draws, stats.games));
-    section.measure("black_won", "games that Black won, %", share(losses, stats.games));
+    if known(Capabilities::GAME) {
+        let Outcomes { wins, draws, losses } = stats.game_results;
+        section.measure("white_won", "games that White won, %", share(wins, stats.games));
+        section.measure("drawn", "games drawn, %", share(draws, stats.games));
+        section.measure("black_won", "games that Black won, %", share(losses, stats.games));
+    }
     section.measure("in_check", "positions in check, %", share(stats.tally.marks.in_check, stats.positions));
-    section.measure("captures", "move played captures, %", share(stats.tally.marks.capture, stats.positions));
+    if known(Capabilities::MOVE) {
+        let captures = stats.tally.marks.capture;
+        section.measure("captures", "move played captures, %", share(captures, stats.positions));
+    }
     let scored = stats.positions - stats.tally.scores.missing.min(stats.positions);
     section.measure("scored", "positions with a score, %", share(scored, stats.positions));
     if let Ok(fit) = &data.k {
@@ -87,11 +96,11 @@ fn origin(metadata: &Metadata) -> Part {
 fn funnel(metadata: &Metadata) -> Option<Figure> {
     let account = metadata.account.as_ref().filter(|account| account.positions_read > 0)?;
     let filters = metadata.filters.join(" ");
-    // In filter order: other reasons come first, duplicates and per_game last.
-    let place = |reason: &str| match reason {
-        "duplicates" => usize::MAX - 1,
-        "per_game" => usize::MAX,
-        _ => filters.find(reason).map_or(0, |at| at + 1),
+    // In filter order: other reasons come first, and last those of the output and of later steps.
+    const LAST: [&str; 5] = ["duplicates", "per_game", "sample", "not_drawn", "left_out"];
+    let place = |reason: &str| match LAST.iter().position(|last| *last == reason) {
+        Some(at) => usize::MAX - LAST.len() + at,
+        None => filters.find(reason).map_or(0, |at| at + 1),
     };
     let mut reasons: Vec<(&String, &u64)> = account.dropped.iter().collect();
     reasons.sort_by_key(|(reason, _)| place(reason));
@@ -112,17 +121,21 @@ fn funnel(metadata: &Metadata) -> Option<Figure> {
     rows.push(row("written", left, 0, grouped(left)));
     data.row([Cell::text("written"), Cell::Count(0), Cell::Count(left)]);
     let bars = Bars::new("reason", &[("stays", BLUE), ("is dropped", ORANGE)], rows);
-    let bad = account.games_bad + account.games_skipped.values().sum::<u64>();
-    let caption = format!("{} games read, {} of them without a use.", grouped(account.games), grouped(bad));
+    let skipped: u64 = account.games_skipped.values().sum();
+    let [games, bad, skipped] = [account.games, account.games_bad, skipped].map(grouped);
+    let caption = format!("{games} games read, {bad} of them broken, {skipped} skipped.");
     Some(Figure::new("funnel", "Filters", &caption, Drawing::Bars(bars)).with_data(data))
 }
 
 fn results(stats: &Stats) -> Part {
     let mut part = Part::new("Games");
-    let parts = [("White won", BLUE), ("drawn", GREEN), ("Black won", ORANGE)];
-    let mut bars = Bars::new("of", &parts, Vec::new());
-    let mut data = Table::new(&["of", "White won", "drawn", "Black won"]);
-    for (label, outcomes) in [("games", stats.game_results), ("positions", stats.tally.results)] {
+    let of_mover = stats.unknown.contains(Capabilities::TURN);
+    let [won, lost] =
+        if of_mover { ["side to move won", "side to move lost"] } else { ["White won", "Black won"] };
+    let mut bars = Bars::new("of", &[(won, BLUE), ("drawn", GREEN), (lost, ORANGE)], Vec::new());
+    let mut data = Table::new(&["of", won, "drawn", lost]);
+    let games = (!stats.unknown.contains(Capabilities::GAME)).then_some(("games", stats.game_results));
+    for (label, outcomes) in games.into_iter().chain([("positions", stats.tally.results)]) {
         let Outcomes { wins, draws, losses } = outcomes;
         let all = outcomes.total().max(1) as f64;
         let parts = [wins, draws, losses].map(|count| count as f64 / all).to_vec();
@@ -130,8 +143,9 @@ fn results(stats: &Stats) -> Part {
         bars.rows.push(Bar { label: label.into(), parts, text });
         data.row([Cell::text(label), wins.into(), draws.into(), losses.into()]);
     }
-    let caption = "Behind the bars: the share of the points that White has.";
-    part.add(Figure::new("results", "Results", caption, Drawing::Bars(bars)).with_data(data));
+    let side = if of_mover { "the side to move" } else { "White" };
+    let caption = format!("Behind the bars: the share of the points that {side} has.");
+    part.add(Figure::new("results", "Results", &caption, Drawing::Bars(bars)).with_data(data));
     let unknown = match stats.game_length_unknown {
         0 => String::new(),
         count => format!("Not in it: {} games whose end is out of sight of their positions.", grouped(count)),

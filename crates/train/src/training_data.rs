@@ -286,10 +286,8 @@ fn in_memory(
 /// Refuses files that do not say which positions are of one game.
 fn check_games(data: &DataSelection) -> Result<()> {
     for path in &prepare::paths(data)? {
-        let format = AnyReader::open(path, data.format)?.format();
-        if !format.carries.contains(Capabilities::GAME) {
-            let reason =
-                format!("td_lambda needs games, and {} does not say which positions are of one", format.name);
+        if AnyReader::open(path, data.format)?.metadata().lacks.contains(Capabilities::GAME) {
+            let reason = "does not say which positions are of one game, and td_lambda needs games";
             return Err(Error::data(path, reason));
         }
     }

@@ -54,6 +54,11 @@ pub trait PositionReader: Send {
         false
     }
 
+    /// What the file at hand does not say, though its format could.
+    fn lacks(&self) -> Capabilities {
+        Capabilities::NONE
+    }
+
     /// How the leaves were found, if the file has leaves.
     fn resolved(&self) -> Option<String> {
         None
@@ -181,7 +186,7 @@ impl AnyReader {
         let extra = batches.has_visits().then(visits::column).into_iter().collect();
         let mut metadata =
             Metadata { resolved: batches.resolved(), dedupe, extra, ..Metadata::of_file(path) };
-        metadata.without_games = !format.carries.contains(Capabilities::GAME);
+        metadata.lacks = Capabilities::OF_SOURCE.without(format.carries).and(batches.lacks());
         let source = RecordSource::Stream(batches);
         let (path, by_name, beyond) = (path.to_path_buf(), false, 0);
         AnyReader { path, format, by_name, metadata, rows, source, digest, beyond }

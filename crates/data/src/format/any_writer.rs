@@ -152,14 +152,13 @@ impl AnyWriter {
             let left = left.join(",");
             notices::add(path, format!("without the columns {left} of the input: convert it --with {left}"));
         }
-        let lacking = if metadata.without_games { Capabilities::GAME } else { Capabilities::NONE };
         let writer = format.create(path, target, metadata)?;
         let writer = writer.ok_or_else(|| Error::internal(format!("{} is not written", format.name)))?;
         Ok(AnyWriter {
             path: path.to_path_buf(),
             format,
             no_score: target.no_score,
-            keeps: format.carries.and(lacking),
+            keeps: format.carries.and(metadata.lacks),
             writer,
             extra: carried.extra,
             written: Written::default(),
@@ -328,11 +327,11 @@ mod tests {
 
     #[test]
     fn games_that_no_input_had_are_not_lost() {
-        let lost = |without_games| {
-            let metadata = Metadata { without_games, ..Metadata::default() };
+        let lost = |lacks| {
+            let metadata = Metadata { lacks, ..Metadata::default() };
             written("bullet", &opening(), &metadata).lost.get("game").copied()
         };
-        assert_eq!((lost(false), lost(true)), (Some(4), None));
+        assert_eq!((lost(Capabilities::NONE), lost(Capabilities::GAME)), (Some(4), None));
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The properties of records that a format can carry, need or refuse.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use super::nibbles;
 use crate::{Record, flags};
 use patzer_chess::packed::NO_EP;
@@ -54,12 +56,30 @@ impl Capabilities {
     pub const NONE: Capabilities = Capabilities(0);
     pub const ALL: Capabilities = Capabilities(u32::MAX);
 
+    /// What a position has from its game, and no later step can add.
+    pub const OF_SOURCE: Capabilities = Capabilities::TURN
+        .and(Capabilities::HALFMOVE)
+        .and(Capabilities::FULLMOVE)
+        .and(Capabilities::PLY)
+        .and(Capabilities::GAME)
+        .and(Capabilities::MOVE)
+        .and(Capabilities::DISTANCES)
+        .and(Capabilities::MARKS);
+
     pub const fn and(self, other: Capabilities) -> Capabilities {
         Capabilities(self.0 | other.0)
     }
 
     pub const fn without(self, other: Capabilities) -> Capabilities {
         Capabilities(self.0 & !other.0)
+    }
+
+    pub const fn of_both(self, other: Capabilities) -> Capabilities {
+        Capabilities(self.0 & other.0)
+    }
+
+    pub fn is_none(&self) -> bool {
+        *self == Capabilities::NONE
     }
 
     pub const fn contains(self, other: Capabilities) -> bool {
@@ -101,6 +121,22 @@ impl Capabilities {
                 | when(record.mean.is_some(), Capabilities::MEAN)
                 | when(record.best != PackedMove::NONE || record.wdl.is_some(), Capabilities::TEACHER),
         )
+    }
+}
+
+/// Written as the list of names.
+impl Serialize for Capabilities {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        to.collect_seq(self.names())
+    }
+}
+
+/// Names of a later version are ignored.
+impl<'de> Deserialize<'de> for Capabilities {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Capabilities, D::Error> {
+        let names = Vec::<String>::deserialize(from)?;
+        let known = CAPABILITIES.iter().filter(|row| names.iter().any(|name| name == row.name));
+        Ok(known.fold(Capabilities::NONE, |all, row| all.and(row.set)))
     }
 }
 

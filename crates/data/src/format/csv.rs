@@ -77,6 +77,10 @@ impl PositionReader for Reader {
         self.place[LEAF].map(|_| "as the file says".into())
     }
 
+    fn lacks(&self) -> Capabilities {
+        table::lacks(|role| self.place[role].is_some())
+    }
+
     fn means(&self) -> bool {
         self.place[MEAN].is_some()
     }

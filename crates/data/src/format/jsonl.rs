@@ -9,9 +9,10 @@ use std::borrow::Cow;
 use serde_json::{Map, Value};
 
 use super::any::PositionReader;
+use super::capabilities::Capabilities;
 use super::fen::LineError;
 use super::stream::Input;
-use super::table::{self, Columns, FEN, LEAF, MATE_IN, MEAN, RESULT, ROLES, SCORE, Table};
+use super::table::{self, Columns, FEN, LEAF, MATE_IN, MEAN, MOVE, RESULT, ROLES, SCORE, Table};
 use crate::Record;
 use patzer_io as io;
 use patzer_io::error::Result;
@@ -30,6 +31,7 @@ pub struct Reader {
     waits: bool,
     leaves: bool,
     means: bool,
+    lacks: Capabilities,
     /// Whether scores speak for White, once a line has said it.
     white: Option<bool>,
     announced: bool,
@@ -44,8 +46,10 @@ impl Reader {
         let first: Map<String, Value> = serde_json::from_slice(&line).unwrap_or_default();
         let has = |role| columns.names(role).any(|name| first.contains_key(name));
         let (leaves, means) = (has(LEAF), has(MEAN));
+        // The move of Lichess's evaluations is in their lines.
+        let lacks = table::lacks(|role| has(role) || (role == MOVE && first.contains_key("evals")));
         let (table, white, announced) = (Table::default(), None, false);
-        Ok(Reader { input, line, columns, table, waits, leaves, means, white, announced })
+        Ok(Reader { input, line, columns, table, waits, leaves, means, lacks, white, announced })
     }
 
     fn record(&mut self) -> std::result::Result<Record, LineError> {
@@ -132,6 +136,10 @@ impl PositionReader for Reader {
 
     fn resolved(&self) -> Option<String> {
         self.leaves.then(|| "as the file says".into())
+    }
+
+    fn lacks(&self) -> Capabilities {
+        self.lacks
     }
 
     fn means(&self) -> bool {

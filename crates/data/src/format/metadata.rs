@@ -5,6 +5,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::capabilities::Capabilities;
 use super::columns::Layout;
 use super::columns::ReadableColumns;
 use super::extra::ExtraColumn;
@@ -41,9 +42,10 @@ pub struct Metadata {
     pub account: Option<Account>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<String>,
-    /// Whether no input says which positions are of the same game.
-    #[serde(skip)]
-    pub without_games: bool,
+    /// What no input says of its positions, among [`Capabilities::OF_SOURCE`]. A copy in a format that could say it knows
+    /// no more.
+    #[serde(default, skip_serializing_if = "Capabilities::is_none")]
+    pub lacks: Capabilities,
     /// Columns that patzer does not know, and carries along; none unless all writers of the file get their values.
     #[serde(skip)]
     pub extra: Vec<ExtraColumn>,
@@ -158,7 +160,8 @@ impl Metadata {
             teachers.extend(metadata.teacher.as_deref().filter(|teacher| !teachers.contains(teacher)));
         }
         joined.join_filters(&all);
-        joined.without_games = all.iter().all(|metadata| metadata.without_games);
+        let lacks = all.iter().map(|metadata| metadata.lacks);
+        joined.lacks = lacks.reduce(Capabilities::of_both).unwrap_or_default();
         joined.teacher = (!teachers.is_empty()).then(|| teachers.join("; "));
         joined.dedupe = all.iter().find(|metadata| metadata.layout().means).and_then(|means| means.dedupe);
         let accounts: Option<Vec<&Account>> = all.iter().map(|metadata| metadata.account.as_ref()).collect();
@@ -188,12 +191,13 @@ impl Metadata {
         }
     }
 
-    /// Forgets what holds of each of several `parts` and not of all together: that there are no duplicates, and the
-    /// numbers of games of sources that parts share, since game numbers no longer identify the file.
+    /// Forgets what holds of each of several `parts` and not of all together: that there are no duplicates, and of sources
+    /// that parts share the numbers of games, which no longer identify the file, and the counts, of which each part has all.
     pub fn forget_shared<'a>(&mut self, parts: impl Iterator<Item = &'a Metadata>) {
         let sources: Vec<usize> = parts.map(|part| part.sources.len()).collect();
         if self.sources.len() < sources.iter().sum() {
             self.sources.iter_mut().for_each(|source| source.games = None);
+            self.account = None;
         }
         if sources.len() < 2 {
             return;

@@ -8,6 +8,7 @@ use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
 
 use super::any::PositionReader;
+use super::capabilities::Capabilities;
 use super::foreign::decode_page;
 use super::parquet_file::ParquetFile;
 use super::table::{self, Columns, ROLES, Table};
@@ -150,6 +151,10 @@ impl PositionReader for Reader {
 
     fn resolved(&self) -> Option<String> {
         self.roles[table::LEAF].map(|_| "as the file says".into())
+    }
+
+    fn lacks(&self) -> Capabilities {
+        table::lacks(|role| self.roles[role].is_some())
     }
 
     fn means(&self) -> bool {

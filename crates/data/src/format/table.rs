@@ -9,6 +9,7 @@ use std::str::FromStr;
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Position};
 
+use super::capabilities::Capabilities;
 use super::fen::LineError;
 use super::{fen, replay};
 use crate::{Leaf, MeanResult, Record, notices};
@@ -52,7 +53,7 @@ const GAME: usize = 2;
 pub const RESULT: usize = 3;
 pub const SCORE: usize = 4;
 const DEPTH: usize = 5;
-const MOVE: usize = 6;
+pub const MOVE: usize = 6;
 const FLAGS: usize = 7;
 const TO_CAPTURE: usize = 8;
 const TO_CHECK: usize = 9;
@@ -139,6 +140,13 @@ pub struct Table {
 /// Text of the column of a role in a row; `None` if it is empty or missing.
 pub trait Row<'a>: Fn(usize) -> Option<Cow<'a, str>> {}
 impl<'a, T: Fn(usize) -> Option<Cow<'a, str>>> Row<'a> for T {}
+
+/// What a table does not say, by whether it has a role's column.
+pub fn lacks(has: impl Fn(usize) -> bool) -> Capabilities {
+    let moves = Capabilities::MOVE.and(Capabilities::DISTANCES);
+    let of = [(GAME, Capabilities::GAME), (MOVE, moves)];
+    of.into_iter().filter(|(role, _)| !has(*role)).fold(Capabilities::NONE, |all, (_, set)| all.and(set))
+}
 
 /// Finds the place of each role among the names of a table's columns, and whether scores speak for White.
 pub fn find<S: AsRef<str>>(

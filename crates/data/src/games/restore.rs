@@ -8,6 +8,7 @@ use shakmaty::{Chess, Move, Position};
 
 use super::files::GameFiles;
 use crate::extract::Notice;
+use crate::format::capabilities::Capabilities;
 use crate::format::chain::Chain;
 use crate::format::registry::Format;
 use crate::{AnyReader, Record, flags};
@@ -45,6 +46,9 @@ pub fn restore(
     let (mut chain, mut game, mut records) = (Chain::default(), Game::default(), Vec::new());
     for file in files {
         let mut reader = AnyReader::open(file, format)?;
+        if reader.metadata().lacks.contains(Capabilities::MOVE) {
+            return Err(Error::data(file, "has no moves, so no games can be made of it"));
+        }
         while reader.next_batch(&mut records)? {
             if interrupt::requested() {
                 return Err(Error::Interrupted("the last file was not written"));

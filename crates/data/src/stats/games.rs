@@ -87,6 +87,10 @@ impl GameCounter {
         }
     }
 
+    pub fn positions(&self) -> u64 {
+        self.counts.positions
+    }
+
     pub fn finish(self, stats: &mut Stats, file: &mut FileStats) {
         file.counts = self.counts;
         file.sources = self.sources.into_iter().map(|(_, source)| source).collect();

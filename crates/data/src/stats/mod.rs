@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::Record;
+use super::format::capabilities::Capabilities;
 use super::format::extra::ExtraRows;
 use super::format::registry::Format;
 use super::format::visits::{self, Visits};
@@ -36,6 +37,9 @@ pub struct Stats {
     pub tally: Tally,
     pub visits: VisitCounts,
     pub files: Vec<FileStats>,
+    /// What no file says of its positions. Of a file that lacks something it is not counted.
+    #[serde(skip_serializing_if = "Capabilities::is_none")]
+    pub unknown: Capabilities,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -96,16 +100,19 @@ pub fn stats(
     memory: usize,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Stats> {
-    let mut stats = Stats::default();
+    let mut stats = Stats { unknown: Capabilities::OF_SOURCE, ..Stats::default() };
     let mut keys = DuplicateCounter::new(files, format, memory)?;
     for file in files {
         let parts = RowGroups::open(file, format)?;
+        let lacks = parts.metadata().lacks;
+        stats.unknown = stats.unknown.of_both(lacks);
         let mut games = GameCounter::new(&parts.metadata().sources);
         let share = keys.share();
         let work = |part: super::row_groups::RowGroup<'_>| -> Result<GroupStats> {
             let records = part.records?;
             let mut tally = Tally::default();
             records.iter().for_each(|record| tally.add(record));
+            tally.forget(lacks);
             let keys = records.iter().map(Record::key).filter(|key| share.has(*key)).collect();
             progress(records.len() as u64);
             Ok(GroupStats { positions: records.len(), tally, runs: games::runs(records), keys })
@@ -121,7 +128,11 @@ pub fn stats(
             rows.iter().flatten().for_each(|row| stats.visits.add(&row.visits(0)));
             Ok(())
         })?;
-        games.finish(&mut stats, &mut file_stats);
+        if lacks.contains(Capabilities::GAME) {
+            file_stats.counts.positions = games.positions();
+        } else {
+            games.finish(&mut stats, &mut file_stats);
+        }
         stats.positions += file_stats.counts.positions;
         stats.games += file_stats.counts.games;
         stats.files.push(file_stats);

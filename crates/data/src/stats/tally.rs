@@ -195,6 +195,26 @@ impl Tally {
         self.marks.add(record);
     }
 
+    /// Takes away the counts of facts that the positions lack.
+    pub fn forget(&mut self, lacks: Capabilities) {
+        let lack = |fact| lacks.contains(fact);
+        if lack(Capabilities::TURN) {
+            self.white_to_move = 0;
+        }
+        if lack(Capabilities::FULLMOVE) {
+            self.legal_moves_by_number.clear();
+        }
+        if lack(Capabilities::FULLMOVE.and(Capabilities::PLY)) {
+            self.ply.clear();
+        }
+        if lack(Capabilities::HALFMOVE) {
+            self.halfmove.clear();
+        }
+        if lack(Capabilities::MOVE) {
+            self.marks = Marks { capture: 0, promotion: 0, gives_check: 0, mate_end: 0, ..self.marks };
+        }
+    }
+
     pub fn merge(&mut self, other: &Tally) {
         self.white_to_move += other.white_to_move;
         self.results.merge(&other.results);

@@ -103,11 +103,8 @@ pub enum Event<'a> {
     TextInBlock(&'a Path),
     /// Positions are held out one by one, because the file does not say which belong to the same game.
     NoGames(&'a Path),
-    /// Filters ask for moves, which the file's format does not carry.
-    NoMoves {
-        path: &'a Path,
-        format: &'a str,
-    },
+    /// Filters ask for moves, which the file does not have.
+    NoMoves(&'a Path),
     /// The file's format keeps games by the order of positions, which hardly ever follow from one another.
     BrokenGames {
         path: &'a Path,

@@ -210,15 +210,16 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         let (reader, format) = labelled_cache::open(data, self.data.resolve, self.report)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
         // A labelled cache knows no more of games and moves than its data do.
-        let games = format.carries.contains(Capabilities::GAME);
+        let lacks = reader.metadata().lacks.and(Capabilities::ALL.without(format.carries));
+        let games = !lacks.contains(Capabilities::GAME);
         if !games {
             self.no_games(path);
         }
-        if !format.carries.contains(Capabilities::DISTANCES) {
-            self.no_moves(path, format.name);
+        if lacks.contains(Capabilities::DISTANCES) {
+            self.no_moves(path);
         }
         let by_order = games && !format.carries.contains(Capabilities::LEAF);
-        let games = reader.format().carries.contains(Capabilities::GAME);
+        let games = !reader.metadata().lacks.contains(Capabilities::GAME);
         Ok(OpenFile { reader, file: file as u64, games, by_order, read: 0, begun: 0 })
     }
 
@@ -318,15 +319,15 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         }
     }
 
-    fn no_moves(&mut self, path: &Path, format: &str) {
+    fn no_moves(&mut self, path: &Path) {
         if self.pipeline.halves().0.looks_at_moves() {
-            (self.report)(Event::NoMoves { path, format });
+            (self.report)(Event::NoMoves(path));
         }
     }
 
     fn source(&mut self, path: &Path) {
         self.no_games(path);
-        self.no_moves(path, epd::NAME);
+        self.no_moves(path);
         self.account.sources.push((path.to_path_buf(), Metadata::of_file(path)));
     }
 
