@@ -5,6 +5,7 @@ use serde::Serialize;
 
 use crate::ui::LINES;
 use crate::{Error, Result, Ui};
+use patzer_io::number::counted;
 use patzer_io::printable_lines;
 use patzer_match::openings::Openings;
 use patzer_match::output_format::{MatchStatus, OutputFormat, events};
@@ -78,10 +79,17 @@ impl MatchDisplay {
 
     pub fn end<T: Serialize + std::fmt::Display>(self, standings: &dyn Standings, result: &T) -> Result<()> {
         self.bar.finish_and_clear();
+        let played = standings.games().saturating_sub(self.info.done);
+        let of = match self.info.done {
+            0 => String::new(),
+            _ => format!(", in the {} of this start", counted(played, "game")),
+        };
         for (name, times) in self.info.names.iter().zip(&self.times).filter(|(_, times)| times.reported > 0) {
-            self.ui.note(format!("{name}: {times}"));
+            self.ui.note(format!("{name}: {times}{of}"));
         }
-        let result = &TimedResult { result, time_use: self.time_use() };
+        let time_use = self.time_use();
+        let time_use_games = (self.info.done > 0 && !time_use.is_empty()).then_some(played);
+        let result = &TimedResult { result, time_use, time_use_games };
         if self.args.json_lines {
             let result = serde_json::to_value(result).map_err(|e| Error::internal(e.to_string()))?;
             return self.event(|| events::end(result));
@@ -152,6 +160,9 @@ struct TimedResult<'a, T> {
     result: &'a T,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     time_use: Vec<TimeSummary>,
+    /// Games of this start, where the match has others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_use_games: Option<u64>,
 }
 
 impl<T: std::fmt::Display> std::fmt::Display for TimedResult<'_, T> {

@@ -5,12 +5,13 @@ use clap::Args;
 
 use crate::game_files::check_named_once;
 use crate::prepare::{check_new_output, total_bytes};
-use crate::{Result, Status, Ui, interrupt};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::rating::{
     GameCounts, MOST_PLAYERS, PoolStatus, RatingErrors, RatingReport, Ratings, ReportOptions, ResultModel,
     Results, Settings, White, bootstrap, covariance, fit, read, read_aliases, read_anchors, read_names,
 };
-use patzer_io::number::grouped;
+use patzer_io::number::{counted, grouped};
+use patzer_match::journal::is_journal;
 
 const EXAMPLES: &str = "Of the games only the tags White, Black and Result are read. Players who won all their games, or lost them, have\n\
     no finite rating and are named at the end; --prior gives them one. Pools without a game between them have the\n\
@@ -123,6 +124,12 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
         check_new_output(path, args.games.iter().chain(lists.into_iter().flatten()), "inputs")?;
     }
     check_named_once(&args.games)?;
+    if let Some(path) = args.games.iter().find(|path| is_journal(path)) {
+        return Err(Error::data(
+            path,
+            "is a journal; name the PGN beside it, whose games have the players' names",
+        ));
+    }
     let unanchored = Settings {
         model: args.model,
         scale: args.scale,
@@ -137,7 +144,7 @@ pub fn run(args: &RateArgs, ui: &Ui) -> Result<Status> {
         read(&args.games, interrupt::flag(), |bytes| bar.set_position(bytes))
     })?;
     let all = args.chosen(read, &mut counts, ui)?;
-    let results = all.with_min_games(args.min_games);
+    let results = all.with_min_games(args.min_games, &mut counts);
     let mut anchors = args.anchor.clone();
     anchors.extend(args.anchors.as_deref().map(read_anchors).transpose()?.unwrap_or_default());
     let settings = Settings { anchors: results.anchors(&anchors)?, ..unanchored };
@@ -223,8 +230,8 @@ fn warn(ratings: &Ratings, ui: &Ui) {
     let unrated = ratings.elo.iter().filter(|elo| elo.is_none()).count();
     if unrated > 0 {
         ui.warn(format_args!(
-            "{} players have no finite rating, and their games do not count; --prior 2 rates them too",
-            grouped(unrated as u64)
+            "{} without a finite rating, whose games do not count; --prior 2 rates all",
+            counted(unrated as u64, "player")
         ));
     }
 }

@@ -74,30 +74,38 @@ pub struct SprtArgs {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Hypotheses")]
 pub(super) struct HypothesisArgs {
-    /// Difference under H0, in Elo of the model
-    #[arg(long, value_name = "ELO", default_value_t = 0.0, allow_negative_numbers = true)]
-    elo0: f64,
+    /// Difference under H0, in Elo of the model [default: 0]
+    #[arg(long, value_name = "ELO", allow_negative_numbers = true)]
+    elo0: Option<f64>,
 
-    /// Difference under H1, in Elo of the model
-    #[arg(long, value_name = "ELO", default_value_t = 5.0, allow_negative_numbers = true)]
-    elo1: f64,
+    /// Difference under H1, in Elo of the model [default: 5]
+    #[arg(long, value_name = "ELO", allow_negative_numbers = true)]
+    elo1: Option<f64>,
 
-    /// Chance to accept H1 where H0 holds, 0 to 1
-    #[arg(long, value_name = "P", default_value_t = 0.05, allow_negative_numbers = true)]
-    alpha: f64,
+    /// Chance to accept H1 where H0 holds, 0 to 1 [default: 0.05]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    alpha: Option<f64>,
 
-    /// Chance to accept H0 where H1 holds, 0 to 1
-    #[arg(long, value_name = "P", default_value_t = 0.05, allow_negative_numbers = true)]
-    beta: f64,
+    /// Chance to accept H0 where H1 holds, 0 to 1 [default: 0.05]
+    #[arg(long, value_name = "P", allow_negative_numbers = true)]
+    beta: Option<f64>,
 
-    /// Scale of the hypotheses
-    #[arg(long, value_name = "MODEL", default_value = "normalized")]
-    model: Model,
+    /// Scale of the hypotheses [default: normalized]
+    #[arg(long, value_name = "MODEL")]
+    model: Option<Model>,
 }
 
 impl HypothesisArgs {
     pub(super) fn test(&self) -> Result<Sprt> {
-        Sprt::new(self.model, self.elo0, self.elo1, self.alpha, self.beta)
+        let or = |value: Option<f64>, default| value.unwrap_or(default);
+        let model = self.model.unwrap_or(Model::Normalized);
+        Sprt::new(model, or(self.elo0, 0.0), or(self.elo1, 5.0), or(self.alpha, 0.05), or(self.beta, 0.05))
+    }
+
+    /// Whether any of them is asked for.
+    pub(super) fn are_given(&self) -> bool {
+        let HypothesisArgs { elo0, elo1, alpha, beta, model } = self;
+        [elo0, elo1, alpha, beta].into_iter().any(Option::is_some) || model.is_some()
     }
 }
 

@@ -54,14 +54,15 @@ pub fn report(bytes: &[u8]) {
         let mut sections = Vec::new();
         if let Ok(epochs) = log::read(path) {
             let mut section = Section::new("log", Kind::Network);
-            log::measures(&mut section, &epochs);
-            log::part("log", &epochs).into_iter().for_each(|part| section.part(part));
+            let log = log::Log { epochs, kept: None };
+            log::measures(&mut section, &log);
+            log::part("log", &log).into_iter().for_each(|part| section.part(part));
             sections.push(section);
         }
         if let Ok(weights) = weights::read(path) {
             let evaluation = Err(Missing("not read here".to_string()));
-            let data =
-                weights::Weights { weights, k: None, epochs: Vec::new(), before: [None; 2], evaluation };
+            let log = log::Log::default();
+            let data = weights::Weights { weights, k: None, log, before: [None; 2], evaluation };
             sections.push(weights::section("weights", &data));
         }
         if let Ok(games) = contest::games::read(path) {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::play::DEFAULT_HASH;
-use crate::{Error, Result, players};
+use crate::{Error, Result, program};
 use patzer_match::Control;
 use patzer_match::book::Scorer;
 use patzer_match::participant::{Defaults, Participant};
@@ -17,7 +17,8 @@ pub struct EngineArgs {
     #[arg(long, value_name = "SPEC", default_value = "default")]
     engine: String,
 
-    /// Nodes an opening, 0 for the static evaluation of the bundled engine [default: 20000 of `make`, 0 of `show`]
+    /// Nodes an opening, 0 for the static evaluation of the bundled engine; a limit in the description of --engine stands
+    /// in place of it [default: 20000 of `make`, 0 of `show`]
     #[arg(long, value_name = "N")]
     nodes: Option<u64>,
 
@@ -29,7 +30,8 @@ pub struct EngineArgs {
     #[arg(long, value_name = "MIB", default_value_t = DEFAULT_HASH as u32, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: u32,
 
-    /// Engines at the same time; the result does not depend on it [default: --threads]
+    /// Engines at the same time; the result does not depend on it
+    /// [default: --threads, divided by the engine's own]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4096))]
     concurrency: Option<u32>,
 
@@ -40,7 +42,7 @@ pub struct EngineArgs {
 
 impl EngineArgs {
     pub fn participant(&self) -> Result<Participant> {
-        let spec = players::spec("--engine", &self.engine)?;
+        let spec = program::spec("--engine", &self.engine)?;
         let stall = Duration::from_secs(self.stall_timeout);
         let defaults = Defaults::for_positions(Control::default(), stall);
         Participant::load(&spec, &Defaults { hash: self.hash as usize, ..defaults })
@@ -50,16 +52,16 @@ impl EngineArgs {
     pub fn scorer<'a>(&self, participant: &'a Participant, nodes: u64) -> Result<Scorer<'a>> {
         let own = participant.time_settings.control;
         let control = match (self.nodes, self.depth) {
+            _ if !own.is_unlimited() => own,
             (Some(nodes), _) => Control::nodes(nodes),
             (None, Some(depth)) => Control::depth(depth),
-            (None, None) if !own.is_unlimited() => own,
             (None, None) => Control::nodes(nodes),
         };
         let control = (control.nodes != Some(0)).then_some(control);
         if control.is_none() && participant.is_program() {
             return Err(Error::usage("a UCI engine needs a limit: --nodes or --depth"));
         }
-        let threads = self.concurrency.map_or_else(rayon::current_num_threads, |n| n as usize);
+        let threads = program::at_once(self.concurrency, participant);
         Ok(Scorer { participant, control, threads })
     }
 }

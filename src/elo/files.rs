@@ -11,7 +11,7 @@ use crate::{Error, Result, Ui};
 use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
 use patzer_match::journal::{self, is_journal};
-use patzer_match::record::{self, PairEntry, check_players};
+use patzer_match::record::{self, Options, PairEntry, check_players};
 use patzer_match::stats::{Model, Pentanomial, Sprt, Statistics, Trinomial};
 use patzer_report::contest::{games, of_games_alone};
 
@@ -35,6 +35,7 @@ pub fn statistics(args: &EloArgs, test: &Sprt, ui: &Ui) -> Result<OfFiles> {
     let read = |path: &PathBuf| if is_journal(path) { of_journal(path) } else { of_pgn(path) };
     let parts = args.files.iter().map(read).collect::<Result<Vec<_>>>()?;
     let players = players(&parts, args)?;
+    let test = &test_of(&parts, args, test, ui);
     let mut all = Counts::default();
     parts.iter().for_each(|part| all.add(part, &players));
     let by_pairs = test.model() != Model::Bayesian && all.pairs.pairs() > 0;
@@ -60,6 +61,30 @@ pub fn statistics(args: &EloArgs, test: &Sprt, ui: &Ui) -> Result<OfFiles> {
     })
 }
 
+/// The test to judge by: as asked, else the one test that the journals are of.
+fn test_of(parts: &[Part], args: &EloArgs, asked: &Sprt, ui: &Ui) -> Sprt {
+    let mut tests: Vec<Sprt> = Vec::new();
+    for test in parts.iter().filter_map(|part| part.test) {
+        if tests.iter().all(|known| known.to_string() != test.to_string()) {
+            tests.push(test);
+        }
+    }
+    match &tests[..] {
+        [test] if !args.hypotheses.are_given() => {
+            if test.to_string() != asked.to_string() {
+                ui.note(format_args!("judged as the games were: {test}"));
+            }
+            *test
+        }
+        tests => {
+            if let Some(other) = tests.iter().find(|test| test.to_string() != asked.to_string()) {
+                ui.warn(format_args!("games were played for another test, {other}: judged for {asked}"));
+            }
+            *asked
+        }
+    }
+}
+
 /// The results of a file, by the numbers of its players.
 #[derive(Default)]
 struct Part {
@@ -69,13 +94,19 @@ struct Part {
     /// Every game, in pairs or not: half points of the first player.
     games: Vec<([usize; 2], u8)>,
     without_result: u64,
+    /// The test that the games were played for, if a journal says so.
+    test: Option<Sprt>,
+}
+
+fn test_in(options: &Options) -> Option<Sprt> {
+    options.get("test")?.parse().ok()
 }
 
 fn of_journal(path: &Path) -> Result<Part> {
     let contents = journal::read::<PairEntry>(path)?;
     let players = record::players(contents.start.options());
     check_players(path, &contents.entries, players.len())?;
-    let mut part = Part { players, ..Part::default() };
+    let mut part = Part { players, test: test_in(contents.start.options()), ..Part::default() };
     for entry in &contents.entries {
         part.pairs.push((entry.players, entry.half_points));
         part.games.extend(entry.half_points.map(|points| (entry.players, points)));
@@ -86,6 +117,9 @@ fn of_journal(path: &Path) -> Result<Part> {
 fn of_pgn(path: &Path) -> Result<Part> {
     let contest = of_games_alone(games::read(path)?);
     let mut part = Part { players: contest.players, ..Part::default() };
+    let journal = Some(record::journal_of(path)).filter(|journal| journal.is_file());
+    let contents = journal.and_then(|journal| journal::read::<PairEntry>(&journal).ok());
+    part.test = contents.and_then(|contents| test_in(contents.start.options()));
     part.pairs = contest.pairs.iter().map(|pair| (pair.players, pair.half_points)).collect();
     let number = |name: &String| part.players.iter().position(|player| player == name).unwrap_or(0);
     for game in contest.games.iter().flat_map(|games| &games.games) {

@@ -103,7 +103,10 @@ impl fmt::Display for PredictResult {
             writeln!(f, "{}", printable(engine))?;
         }
         let choices = grouped(self.predictors.first().map_or(0, |row| row.ranks.choices));
-        writeln!(f, "the played move is among the first (of {choices} choices, in percent)")?;
+        writeln!(
+            f,
+            "the played move is among the first (of {choices} choices, in percent, ± one standard error)"
+        )?;
         write!(f, "{:<14}", "")?;
         for rank in 1..=self.predictors.first().map_or(0, |row| row.among.len()) {
             write!(f, "{rank:>12}")?;

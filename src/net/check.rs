@@ -13,7 +13,7 @@ use shakmaty::{Chess, Position};
 use self::readings::{Explanation, explain};
 use super::raw::{Opened, Raw, RawArgs, converted_from};
 use super::units;
-use crate::{Error, Result, Status, Ui, interrupt, players};
+use crate::{Error, Result, Status, Ui, interrupt, program};
 use patzer_chess::fen;
 use patzer_chess::rng::Rng;
 use patzer_chess::score::Score;
@@ -138,7 +138,7 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> Result<Status> {
         Opened::Whole(read) => (read.network, Units::default()),
         Opened::Raw(raw) => in_its_units(&args.network, raw)?,
     };
-    let spec = players::spec("ENGINE", &args.engine)?;
+    let spec = program::spec("ENGINE", &args.engine)?;
     let participant = participant(&spec)?;
     let failed = |error: patzer_match::PlayerError| match interrupt::check() {
         Err(interrupted) => interrupted,

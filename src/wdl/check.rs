@@ -16,7 +16,7 @@ use patzer_match::participant::{Defaults, Participant};
 use serde::Serialize;
 use shakmaty::Chess;
 
-use crate::{Error, Result, Ui, interrupt, players};
+use crate::{Error, Result, Ui, interrupt, program};
 
 /// Positions that the engine searches.
 const POSITIONS: usize = 1_000;
@@ -162,6 +162,6 @@ impl fmt::Display for Check {
 }
 
 fn participant(engine: &str) -> Result<Participant> {
-    let spec = players::spec("--check", engine)?;
+    let spec = program::spec("--check", engine)?;
     Participant::load(&spec, &Defaults::for_positions(Control::nodes(NODES), Duration::from_secs(60)))
 }

@@ -3,13 +3,13 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Inputs, WdlArgs, each_batch, read_games};
+use super::{Inputs, WdlArgs, each_batch, games_read, read_games};
 use crate::evaluation::load;
 use crate::{Error, Result, Status, Ui};
 use patzer_data::format::capabilities::Capabilities;
 use patzer_data::{DataFile, Record};
 use patzer_eval::Evaluation;
-use patzer_fit::wdl::source::Scored;
+use patzer_fit::wdl::source::{ReadCounts, Scored};
 use patzer_fit::wdl::{self, Bucket};
 use patzer_io::number::grouped;
 use patzer_report::wdl::draw_k;
@@ -37,6 +37,7 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
         loss: fit.loss,
         independent_positions: input.independent,
         positions: pairs.len(),
+        games: (input.games.games > 0).then_some(input.games),
         left_out: input.positions.saturating_sub(pairs.len() as u64),
         resolved: input.resolved,
         source: input.source,
@@ -48,8 +49,9 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
 struct Input {
     scored: Vec<Scored>,
     positions: u64,
+    games: ReadCounts,
     resolved: Option<String>,
-    /// The format of some file does not say which positions are of one game.
+    /// Some file does not say which positions are of one game.
     independent: bool,
     source: String,
     nothing: &'static str,
@@ -65,7 +67,7 @@ impl Input {
     ) -> Result<()> {
         let reader = data.open()?;
         self.resolved.clone_from(&reader.metadata().resolved);
-        if !reader.format().carries.contains(Capabilities::GAME) {
+        if reader.metadata().lacks.contains(Capabilities::GAME) {
             self.independent = true;
             ui.warn(format_args!(
                 "{}: does not say which positions are of one game, so that K's error is too small",
@@ -89,6 +91,7 @@ fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
     let see = |seen: &mut Vec<Scored>, record: &Record| seen.extend(Scored::stored(record));
     let counts = read_games(args, &inputs.games, ui, see, |seen| input.scored.extend(seen))?;
     input.positions = counts.positions_read;
+    input.games = counts;
     for data in inputs.data() {
         input.add(data, ui, |records, _| records.iter().filter_map(Scored::stored).collect())?;
     }
@@ -127,6 +130,8 @@ struct Report {
     positions: usize,
     /// Positions without a score that is no mate, and records that hold no position.
     left_out: u64,
+    #[serde(flatten)]
+    games: Option<ReadCounts>,
     resolved: Option<String>,
     source: String,
     buckets: Vec<Bucket>,
@@ -143,6 +148,9 @@ impl fmt::Display for Report {
         write!(f, "loss  {:.7}, mean squared, ", self.loss)?;
         writeln!(f, "over {positions} positions ({left_out} left out)")?;
         writeln!(f, "from  {}", patzer_io::printable(&self.source))?;
+        if let Some(games) = &self.games {
+            writeln!(f, "games {}", games_read(games))?;
+        }
         writeln!(f, "\n{:>14}  {:>10}  {:>8}  {:>8}", "White, cp", "positions", "actual", "expected")?;
         for bucket in &self.buckets {
             let range = match (bucket.from, bucket.to) {

@@ -14,6 +14,7 @@ use patzer_data::format::registry::{self, Format};
 use patzer_data::{AnyReader, DataFile, Record};
 use patzer_fit::wdl::By;
 use patzer_fit::wdl::source::{self, GameSelection, NOT_BY_PLAY, ReadCounts, ReadProgress};
+use patzer_io::number::grouped;
 
 /// Fit the sigmoid's K, or a win/draw/loss model by score and material
 #[derive(Debug, Args)]
@@ -225,6 +226,13 @@ fn each_batch(mut reader: AnyReader, ui: &Ui, mut see: impl FnMut(&[Record])) ->
         }
         Ok(positions)
     })
+}
+
+/// What became of files' games, in a line.
+fn games_read(counts: &ReadCounts) -> String {
+    let skipped = |(reason, count): (&&str, &u64)| format!(", {reason} {}", grouped(*count));
+    let skipped: String = counts.games_skipped.iter().map(skipped).collect();
+    format!("{} read, bad {}{skipped}", grouped(counts.games), grouped(counts.games_bad))
 }
 
 fn read_games<S: Default + Send>(

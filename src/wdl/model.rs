@@ -4,7 +4,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::check::{Check, Sample};
-use super::{Inputs, WdlArgs, each_batch, read_games};
+use super::{Inputs, WdlArgs, each_batch, games_read, read_games};
 use crate::game_files::check_named_once;
 use crate::prepare::check_new_output;
 use crate::{Error, Result, Status, Ui};
@@ -165,8 +165,7 @@ impl Report {
         };
         let counts = &self.counts;
         if counts.games > 0 {
-            let (games, bad) = (grouped(counts.games), grouped(counts.games_bad));
-            writeln!(f, "games      {games} read, bad {bad}{}", list(&counts.games_skipped))?;
+            writeln!(f, "games      {}", games_read(counts))?;
         }
         let counted = [self.positions, self.wins, self.draws, self.losses].map(grouped);
         let [positions, wins, draws, losses] = counted;

@@ -179,3 +179,24 @@ fn finished_games_give_what_their_match_printed() {
     let single = run("elo d.pgn");
     assert!(String::from_utf8(single.stderr).unwrap().contains("single games are counted"));
 }
+
+#[test]
+fn games_of_a_test_are_judged_by_its_hypotheses() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = "sprt untuned-hce default-hce --nodes 50 --max-moves 40 --hash 1 --games 12 --elo1 200 --json";
+    let test = crate::patzer(folder.path(), &line.split(' ').collect::<Vec<_>>()).stdout;
+    let test: serde_json::Value = serde_json::from_slice(&test).unwrap();
+    let judged = |args: &[&str]| {
+        let output = crate::patzer(folder.path(), &[&["elo"], args, &["--json"]].concat());
+        let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        (value, String::from_utf8(output.stderr).unwrap())
+    };
+    for file in ["sprt.journal", "sprt.pgn"] {
+        let (value, said) = judged(&[file]);
+        assert_eq!((&value["llr"], &value["upper"]), (&test["llr"], &test["upper"]), "{file}");
+        assert!(said.contains("judged as the games were") && said.contains("200"), "{said}");
+        let (other, said) = judged(&[file, "--elo1", "5"]);
+        assert_ne!(other["llr"], test["llr"]);
+        assert!(said.contains("played for another test"), "{said}");
+    }
+}

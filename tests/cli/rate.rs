@@ -151,7 +151,7 @@ fn players_without_a_finite_rating_are_named() {
     let output = patzer(folder, &["rate", "games.pgn", "--json"]);
     let notes = String::from_utf8(output.stderr).unwrap();
     assert!(
-        notes.contains("2 pools have no games between them") && notes.contains("1 players have no finite"),
+        notes.contains("2 pools have no games between them") && notes.contains("1 player without a finite"),
         "{notes}"
     );
     let v: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -234,4 +234,16 @@ fn senseless_input_is_refused_in_one_line() {
         assert_eq!(output.status.code(), Some(1), "{args:?} {text}");
         assert!(text.contains(&format!("error: {reason}")) && text.lines().count() == 1, "{args:?}: {text}");
     }
+}
+
+#[test]
+fn games_of_players_with_too_few_are_counted_as_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    write(&folder.path().join("games.pgn"), &[("A", "B", 5, 2, 3), ("A", "C", 1, 0, 1)]);
+    let v = json(folder.path(), "rate games.pgn --min-games 5");
+    assert_eq!((&v["games"], &v["games_rated"]), (&12.into(), &10.into()));
+    assert_eq!(v["games_skipped"]["left_out"], 2);
+    std::fs::write(folder.path().join("x.journal"), "{\"patzer_journal\":2}\n").unwrap();
+    let output = patzer(folder.path(), &["rate", "x.journal"]);
+    assert!(String::from_utf8(output.stderr).unwrap().contains("is a journal; name the PGN beside it"));
 }

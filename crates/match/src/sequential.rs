@@ -171,7 +171,9 @@ impl fmt::Display for SprtReport {
             write!(f, "as a test   Elo {elo:+.2} [{low:+.2}, {high:+.2}], LOS {:.2} %", 100.0 * los)?;
             writeln!(f, " (free of the bias of stopping)")?;
         }
-        writeln!(f, "speed       {:.1} games/s", self.games_per_second)?;
+        if self.games_per_second > 0.0 {
+            writeln!(f, "speed       {:.1} games/s", self.games_per_second)?;
+        }
         let reasons: Vec<String> =
             self.reasons.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();
         writeln!(f, "endings     {}", reasons.join(", "))?;

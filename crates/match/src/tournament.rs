@@ -239,8 +239,10 @@ impl fmt::Display for TournamentReport {
         }
         let reasons: Vec<String> =
             self.reasons.iter().map(|(reason, count)| format!("{} {count}", reason.name())).collect();
-        writeln!(f, "\nendings     {}", reasons.join(", "))?;
-        write!(f, "speed       {:.1} games/s", self.games_per_second)?;
+        write!(f, "\nendings     {}", reasons.join(", "))?;
+        if self.games_per_second > 0.0 {
+            write!(f, "\nspeed       {:.1} games/s", self.games_per_second)?;
+        }
         if let StopReason::Interrupted = self.end {
             write!(f, "\ninterrupted after {}; --resume goes on", counted(self.games, "game"))?;
         }

@@ -58,7 +58,9 @@ pub fn measures(section: &mut Section, log: &Log) {
     let Some(best) = best(&log.epochs) else { return };
     section.measure("epochs", "epochs", log.epochs.len() as u64);
     let (label, epoch, train, validation) = match log.kept {
-        Some(Kept { epoch: 0, train, validation }) => ("kept epoch", Cell::text("the start"), train, validation),
+        Some(Kept { epoch: 0, train, validation }) => {
+            ("kept epoch", Cell::text("the start"), train, validation)
+        }
         Some(kept) => ("kept epoch", Cell::Count(kept.epoch), kept.train, kept.validation),
         None => ("best epoch", Cell::number(best.epoch, 0), best.train, best.validation),
     };

@@ -93,7 +93,7 @@ pub fn drawn(size: (u32, u32), format: Format, draw: impl FnOnce(&Canvas<'_>) ->
     (canvas.fill(&PAPER).and_then(|()| draw(&canvas)).and_then(|()| canvas.present()))
         .map_err(|e| Error::internal(format!("a picture cannot be drawn: {e}")))?;
     drop(canvas);
-    let svg = compact(&svg);
+    let svg = compact(&patzer_io::printable_lines(&svg));
     match format {
         Format::Svg => Ok(svg.into_bytes()),
         Format::Png => png::render(&svg),

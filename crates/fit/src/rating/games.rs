@@ -95,8 +95,8 @@ impl Results {
         Results { players: self.players.clone(), encounters }
     }
 
-    /// Drops players with fewer games, and their games, until all have enough.
-    pub fn with_min_games(&self, least: u64) -> Results {
+    /// Drops players with fewer games, and their games, until all have enough; `counts` has the games as left out.
+    pub fn with_min_games(&self, least: u64, counts: &mut GameCounts) -> Results {
         let mut kept = self.clone();
         loop {
             let games: Vec<u64> = kept.scores().iter().map(|s| s.iter().sum()).collect();
@@ -106,11 +106,12 @@ impl Results {
             }
             kept = kept.only(enough);
         }
-        let counts = kept.encounters.iter().map(|e| {
+        counts.leave_out("left_out", self.games() - kept.games());
+        let results = kept.encounters.iter().map(|e| {
             let name = |player: usize| kept.players[player].clone();
             ((name(e.white), name(e.black)), [e.wins, e.draws, e.losses])
         });
-        Results::new(counts.collect())
+        Results::new(results.collect())
     }
 }
 
@@ -119,6 +120,16 @@ pub struct GameCounts {
     pub games: u64,
     pub games_rated: u64,
     pub games_skipped: BTreeMap<&'static str, u64>,
+}
+
+impl GameCounts {
+    /// Counts games as skipped that were rated until now.
+    pub(super) fn leave_out(&mut self, reason: &'static str, games: u64) {
+        if games > 0 {
+            self.games_rated -= games;
+            *self.games_skipped.entry(reason).or_default() += games;
+        }
+    }
 }
 
 /// Reads files of games until `stop` is set; `progress` receives the bytes read so far.

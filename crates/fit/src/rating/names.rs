@@ -107,10 +107,7 @@ impl Results {
         if pairs.is_empty() {
             return Err(Error::input("no game of the players to rate is left"));
         }
-        if dropped > 0 {
-            counts.games_rated -= dropped;
-            *counts.games_skipped.entry(reason).or_default() += dropped;
-        }
+        counts.leave_out(reason, dropped);
         Ok(Results::new(pairs))
     }
 }

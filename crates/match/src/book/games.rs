@@ -235,7 +235,7 @@ impl Counts {
 fn book_plies(movetext: &[u8]) -> u32 {
     let (mut plies, mut book) = (0, 0);
     outline(movetext, |token| match token {
-        Token::Ply => plies += 1,
+        Token::Ply(_) => plies += 1,
         Token::Comment(text) if text.trim_ascii().eq_ignore_ascii_case(b"book") => book = plies,
         Token::Comment(_) => {}
     });

@@ -82,6 +82,6 @@ impl Contest {
     pub(super) fn has_point(&self, at: usize, points: usize) -> bool {
         let units = if self.pairs.is_empty() { self.singles.len() } else { self.pairs.len() };
         let done = at + 1;
-        done % units.div_ceil(points).max(1) == 0 || done == units
+        done.is_multiple_of(units.div_ceil(points).max(1)) || done == units
     }
 }

@@ -19,7 +19,7 @@ pub struct Game {
     pub result: Option<i8>,
     pub plies: u32,
     pub reason: String,
-    /// FEN, or nothing for the standard start position.
+    /// FEN, or from the standard start position the moves with a comment `book` and those before; may be empty.
     pub opening: String,
     /// The round up to its dot, equal for the games of a pair.
     pub round: String,
@@ -168,7 +168,7 @@ fn add(text: &[u8], spans: &[GameSpan], games: &mut Games) {
             reason: reason(&moves.last_comment, &tag("Termination")),
             plies: moves.took.len() as u32,
             round: round.split('.').next().unwrap_or_default().to_string(),
-            opening: fen,
+            opening: if fen.is_empty() { moves.opening } else { fen },
             white,
             black,
             result,
@@ -179,14 +179,27 @@ fn add(text: &[u8], spans: &[GameSpan], games: &mut Games) {
 #[derive(Default)]
 struct Moves {
     took: Vec<Option<Took>>,
+    /// The moves up to the last that a book gave.
+    opening: String,
     last_comment: String,
 }
 
 fn moves(text: &[u8]) -> Moves {
     let mut moves = Moves::default();
+    // The line until an engine moves, and the length of its part from the book.
+    let (mut line, mut book, mut in_book) = (String::new(), 0, true);
     outline(text, |mark| match mark {
-        Token::Ply => moves.took.push(None),
+        Token::Ply(text) => {
+            moves.took.push(None);
+            if in_book {
+                line.extend([" ", &String::from_utf8_lossy(text)]);
+            }
+        }
+        Token::Comment(text) if in_book && text.trim_ascii().eq_ignore_ascii_case(b"book") => {
+            book = line.len();
+        }
         Token::Comment(text) => {
+            in_book = false;
             let comment = String::from_utf8_lossy(text);
             if let Some(last) = moves.took.last_mut() {
                 *last = took(&comment);
@@ -194,6 +207,7 @@ fn moves(text: &[u8]) -> Moves {
             moves.last_comment = comment.split_whitespace().collect::<Vec<_>>().join(" ");
         }
     });
+    moves.opening = line[..book].trim_start().to_string();
     moves
 }
 
@@ -306,5 +320,13 @@ mod tests {
     #[test]
     fn a_file_without_games_is_refused() {
         assert!(read("nothing\n").unwrap_err().to_string().contains("holds no games"));
+    }
+
+    #[test]
+    fn moves_of_a_book_are_an_opening() {
+        let game = |moves: &str| format!("[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n{moves} 1-0\n\n");
+        let text = game("1. e4 {book} e5 {book} 2. Nf3 {+0.1/8 1s} Nc6 {book}") + &game("1. d4 d5");
+        let openings: Vec<String> = read(&text).unwrap().games.into_iter().map(|game| game.opening).collect();
+        assert_eq!(openings, ["e4 e5", ""]);
     }
 }

@@ -53,7 +53,7 @@ pub struct Contest {
     /// Games that no pair has; they count only where there are no pairs.
     pub singles: Vec<Single>,
     pub without_result: u64,
-    /// FEN by the index of the opening; the standard start position has none.
+    /// FEN or moves by the index of the opening; the standard start position has none.
     pub openings: BTreeMap<usize, String>,
     pub test: Option<Sprt>,
     /// The players are candidates, and an anchor after them.

@@ -50,8 +50,15 @@ pub(super) fn openings(contest: &Contest) -> Part {
         let (counts, white) = &counts[opening];
         (std::cmp::Reverse((white.unsigned_abs(), counts.pairs.pairs())), *opening)
     });
-    let mut table =
-        Table::new(&["opening", "pairs", "won", "drawn", "lost", "White's points less Black's", "FEN"]);
+    let mut table = Table::new(&[
+        "opening",
+        "pairs",
+        "won",
+        "drawn",
+        "lost",
+        "White's points less Black's",
+        "FEN or moves",
+    ]);
     for opening in order.iter().take(OPENINGS) {
         let (counts, white) = &counts[opening];
         let Trinomial { wins, draws, losses } = counts.games;
