@@ -96,7 +96,7 @@ fn origin(metadata: &Metadata) -> Part {
 fn funnel(metadata: &Metadata) -> Option<Figure> {
     let account = metadata.account.as_ref().filter(|account| account.positions_read > 0)?;
     let filters = metadata.filters.join(" ");
-    // In filter order: other reasons come first, and last those of the output and of later steps.
+    // In filter order: other reasons come first, the reasons of the output and of later steps last.
     const LAST: [&str; 5] = ["duplicates", "per_game", "sample", "not_drawn", "left_out"];
     let place = |reason: &str| match LAST.iter().position(|last| *last == reason) {
         Some(at) => usize::MAX - LAST.len() + at,
