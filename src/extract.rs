@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::data::convert::readable;
-use crate::game_files::{Notices, check_named_once, check_outputs, expanded, report_scores};
+use crate::game_files::{Notices, check_outputs, expanded, report_scores};
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::dedupe::Keep;
 use patzer_data::extract::{Settings, Summary, extract};
@@ -16,6 +16,7 @@ use patzer_data::format::registry::{self, Format};
 use patzer_data::funnel::FunnelStep;
 use patzer_data::{Target, memory};
 use patzer_io::number::{grouped, rate};
+use patzer_match::record::check_named_once;
 use patzer_pgn::dialect::Unit;
 use patzer_pgn::{EvalSide, Factor, Pattern, PerSource, ScoreOptions};
 

@@ -9,9 +9,7 @@ use crate::prepare::{check_output, total_bytes};
 use crate::{Error, Result, Ui};
 use patzer_data::extract::{Notice, ScoreSummary};
 use patzer_io::number::counted;
-use patzer_io::{Printable, destination, named_again, same_file};
-use patzer_match::journal::is_journal;
-use patzer_match::record::journal_of;
+use patzer_io::{Printable, same_file};
 use patzer_pgn::Expanded;
 
 /// Broken games, or sources of scores, that are named; the others are counted.
@@ -42,26 +40,6 @@ pub fn check_outputs(output: Option<&Path>, rejects: Option<&Path>, games: &[Pat
         }
         _ => Ok(()),
     }
-}
-
-/// Refuses to count games twice: a file named again, or a PGN beside its journal.
-pub fn check_named_once(files: &[PathBuf]) -> Result<()> {
-    let twice = |path: &PathBuf, other: &PathBuf| {
-        let reason = format!("has the games of {}, which would count twice", other.display());
-        Err(Error::data(path, reason))
-    };
-    if let Some((path, other)) = named_again(files).next() {
-        return twice(path, other);
-    }
-    let mut of_run = BTreeMap::new();
-    for path in files {
-        let (other, is_of_journal) =
-            *of_run.entry(destination(&journal_of(path))).or_insert((path, is_journal(path)));
-        if other != path && (is_of_journal || is_journal(path)) {
-            return twice(path, other);
-        }
-    }
-    Ok(())
 }
 
 /// Notices of a run that are printed at the end if it succeeds: an error comes alone.

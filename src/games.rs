@@ -3,13 +3,14 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::game_files::{Notices, check_named_once, check_outputs, expanded, report_scores, written_to};
+use crate::game_files::{Notices, check_outputs, expanded, report_scores, written_to};
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::metadata::Shard;
 use patzer_data::games::{Settings, Summary, Unique, select};
 use patzer_io::Printable;
 use patzer_io::number::{counted, grouped};
+use patzer_match::record::check_named_once;
 use patzer_pgn::write::Notation;
 use patzer_pgn::{Part, Rewrite};
 

@@ -3,7 +3,6 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use crate::game_files::check_named_once;
 use crate::prepare::{check_new_output, total_bytes};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::rating::{
@@ -12,6 +11,7 @@ use patzer_fit::rating::{
 };
 use patzer_io::number::{counted, grouped};
 use patzer_match::journal::is_journal;
+use patzer_match::record::check_named_once;
 
 const EXAMPLES: &str = "Of the games only the tags White, Black and Result are read. Players who won all their games, or lost them, have\n\
     no finite rating and are named at the end; --prior gives them one. Pools without a game between them have the\n\

@@ -6,12 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::EloArgs;
-use crate::game_files::check_named_once;
 use crate::{Error, Result, Ui};
 use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
 use patzer_match::journal::{self, is_journal};
-use patzer_match::record::{self, Options, PairEntry, check_players};
+use patzer_match::record::{self, PairEntry, check_named_once, check_players};
 use patzer_match::stats::{Model, Pentanomial, Sprt, Statistics, Trinomial};
 use patzer_report::contest::{games, of_games_alone};
 
@@ -65,19 +64,19 @@ pub fn statistics(args: &EloArgs, test: &Sprt, ui: &Ui) -> Result<OfFiles> {
 fn test_of(parts: &[Part], args: &EloArgs, asked: &Sprt, ui: &Ui) -> Sprt {
     let mut tests: Vec<Sprt> = Vec::new();
     for test in parts.iter().filter_map(|part| part.test) {
-        if tests.iter().all(|known| known.to_string() != test.to_string()) {
+        if !tests.contains(&test) {
             tests.push(test);
         }
     }
     match &tests[..] {
         [test] if !args.hypotheses.are_given() => {
-            if test.to_string() != asked.to_string() {
+            if test != asked {
                 ui.note(format_args!("judged as the games were: {test}"));
             }
             *test
         }
         tests => {
-            if let Some(other) = tests.iter().find(|test| test.to_string() != asked.to_string()) {
+            if let Some(other) = tests.iter().find(|test| *test != asked) {
                 ui.warn(format_args!("games were played for another test, {other}: judged for {asked}"));
             }
             *asked
@@ -98,36 +97,31 @@ struct Part {
     test: Option<Sprt>,
 }
 
-fn test_in(options: &Options) -> Option<Sprt> {
-    options.get("test")?.parse().ok()
+impl Part {
+    fn add(&mut self, players: [usize; 2], half_points: [u8; 2]) {
+        self.pairs.push((players, half_points));
+        self.games.extend(half_points.map(|points| (players, points)));
+    }
 }
 
 fn of_journal(path: &Path) -> Result<Part> {
     let contents = journal::read::<PairEntry>(path)?;
     let players = record::players(contents.start.options());
     check_players(path, &contents.entries, players.len())?;
-    let mut part = Part { players, test: test_in(contents.start.options()), ..Part::default() };
-    for entry in &contents.entries {
-        part.pairs.push((entry.players, entry.half_points));
-        part.games.extend(entry.half_points.map(|points| (entry.players, points)));
-    }
+    let mut part = Part { players, test: record::test(contents.start.options()), ..Part::default() };
+    contents.entries.iter().for_each(|entry| part.add(entry.players, entry.half_points));
     Ok(part)
 }
 
 fn of_pgn(path: &Path) -> Result<Part> {
     let contest = of_games_alone(games::read(path)?);
-    let mut part = Part { players: contest.players, ..Part::default() };
-    let journal = Some(record::journal_of(path)).filter(|journal| journal.is_file());
-    let contents = journal.and_then(|journal| journal::read::<PairEntry>(&journal).ok());
-    part.test = contents.and_then(|contents| test_in(contents.start.options()));
-    part.pairs = contest.pairs.iter().map(|pair| (pair.players, pair.half_points)).collect();
-    let number = |name: &String| part.players.iter().position(|player| player == name).unwrap_or(0);
-    for game in contest.games.iter().flat_map(|games| &games.games) {
-        match game.result {
-            Some(result) => part.games.push(([number(&game.white), number(&game.black)], (result + 1) as u8)),
-            None => part.without_result += 1,
-        }
-    }
+    // A journal beside the games that cannot be read says nothing of them.
+    let start = journal::stored::<PairEntry>(path).ok().flatten();
+    let test = start.and_then(|start| record::test(start.options()));
+    let without_result = contest.without_result;
+    let mut part = Part { players: contest.players, without_result, test, ..Part::default() };
+    contest.pairs.iter().for_each(|pair| part.add(pair.players, pair.half_points));
+    part.games.extend(contest.singles.iter().map(|single| (single.players, single.half_points)));
     Ok(part)
 }
 

@@ -6,8 +6,7 @@ use serde_json::Value;
 use super::link;
 use patzer_io::error::{Error, Result};
 use patzer_match::journal::{self, Contents};
-use patzer_match::record::{PairEntry, check_players, players};
-use patzer_match::stats::Sprt;
+use patzer_match::record::{PairEntry, check_players, players, test};
 use patzer_report::contest::games::{self, Games};
 use patzer_report::contest::{self, Contest, Pair};
 use patzer_report::section::{Missing, Section};
@@ -21,7 +20,7 @@ pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) 
         return Ok(spsa::section(name, tuning, &entries));
     }
     let mut contest = Contest { players: players(&options), ..Contest::default() };
-    contest.test = options.get("test").and_then(|words| words.parse::<Sprt>().ok());
+    contest.test = test(&options);
     if options.contains_key("race") {
         contest.race = Some(crate::race::settings_of(start.arguments(), contest.players.len())?);
     }

@@ -5,13 +5,13 @@ use serde::Serialize;
 
 use super::check::{Check, Sample};
 use super::{Inputs, WdlArgs, each_batch, games_read, read_games};
-use crate::game_files::check_named_once;
 use crate::prepare::check_new_output;
 use crate::{Error, Result, Status, Ui};
 use patzer_data::Record;
 use patzer_fit::wdl::source::{ReadCounts, count_records, observe};
 use patzer_fit::wdl::{Bin, Bounds, By, FittedModel, Histogram, Observation, WdlModel, WdlTable, fit};
 use patzer_io::number::grouped;
+use patzer_match::record::check_named_once;
 use patzer_report::wdl::draw_model;
 
 pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {

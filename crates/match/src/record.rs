@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use patzer_io::error::{Error, Result};
+use patzer_io::{destination, named_again};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 
 use super::journal::{JournalEntry, JournaledFile, is_journal};
 use crate::pairings::{Colours, SWAPPED};
+use crate::stats::Sprt;
 use crate::{Pair, Pairing, Reason};
 
 pub use super::journal::{Arguments, Options};
@@ -140,9 +142,34 @@ pub fn journal_of(file: &Path) -> PathBuf {
     if is_journal(file) { file.to_path_buf() } else { journal_path(file) }
 }
 
+/// Refuses to count games twice: a file named again, or a PGN beside its journal.
+pub fn check_named_once(files: &[PathBuf]) -> Result<()> {
+    let twice = |path: &PathBuf, other: &PathBuf| {
+        let reason = format!("has the games of {}, which would count twice", other.display());
+        Err(Error::data(path, reason))
+    };
+    if let Some((path, other)) = named_again(files).next() {
+        return twice(path, other);
+    }
+    let mut of_run = BTreeMap::new();
+    for path in files {
+        let (other, is_of_journal) =
+            *of_run.entry(destination(&journal_of(path))).or_insert((path, is_journal(path)));
+        if other != path && (is_of_journal || is_journal(path)) {
+            return twice(path, other);
+        }
+    }
+    Ok(())
+}
+
 /// The names of a match's players, by the options of its journal.
 pub fn players(options: &Options) -> Vec<String> {
     (1..).map_while(|number| options.get(&format!("player {number}")).cloned()).collect()
+}
+
+/// The sequential test that a match was played for, by the options of its journal.
+pub fn test(options: &Options) -> Option<Sprt> {
+    options.get("test")?.parse().ok()
 }
 
 /// Checks that a journal's pairs have this number of players.

@@ -9,8 +9,8 @@ use patzer_fit::rating::{
     RatingReport, ReportOptions, ResultModel, Settings, White, bootstrap, covariance, fit, read,
 };
 use patzer_io::error::{Error, Result};
-use patzer_io::named_again;
 use patzer_io::number::grouped;
+use patzer_match::record::check_named_once;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -104,10 +104,7 @@ fn ratings(
     if let Some((name, elo)) = anchors.iter().find(|(_, elo)| !elo.is_finite()) {
         return Err(Error::usage(format!("anchor \"{name}\": {elo} is no rating")));
     }
-    if let Some((path, other)) = named_again(files).next() {
-        let reason = format!("has the games of {}, which would count twice", other.display());
-        return Err(Error::data(path, reason));
-    }
+    check_named_once(files)?;
     let (all, mut counts) = read(files, stop, |_| ())?;
     let results = all.with_min_games(min_games, &mut counts);
     let settings = Settings { anchors: results.anchors(anchors)?, ..settings };

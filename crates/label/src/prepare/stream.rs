@@ -209,8 +209,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         let data = DataFile { path, format: self.data.format };
         let (reader, format) = labelled_cache::open(data, self.data.resolve, self.report)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
-        // A labelled cache knows no more of games and moves than its data do.
-        let lacks = reader.metadata().lacks.and(Capabilities::ALL.without(format.carries));
+        let lacks = reader.metadata().lacks;
         let games = !lacks.contains(Capabilities::GAME);
         if !games {
             self.no_games(path);
@@ -219,7 +218,6 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
             self.no_moves(path);
         }
         let by_order = games && !format.carries.contains(Capabilities::LEAF);
-        let games = !reader.metadata().lacks.contains(Capabilities::GAME);
         Ok(OpenFile { reader, file: file as u64, games, by_order, read: 0, begun: 0 })
     }
 

@@ -63,11 +63,15 @@ impl Pair {
 }
 
 impl Contest {
+    /// Single games that count: all, where there are no pairs.
+    pub(super) fn counted_singles(&self) -> &[Single] {
+        if self.pairs.is_empty() { &self.singles } else { &[] }
+    }
+
     /// Results of the first of two players after each pair, or without pairs after each single game.
     pub(super) fn counts(&self) -> impl Iterator<Item = Counts> {
         let mut counts = Counts::default();
-        let singles = if self.pairs.is_empty() { &self.singles[..] } else { &[] };
-        let units = self.pairs.iter().map(Ok).chain(singles.iter().map(Err));
+        let units = self.pairs.iter().map(Ok).chain(self.counted_singles().iter().map(Err));
         units.map(move |unit| {
             match unit {
                 Ok(pair) => counts.add(pair),
@@ -80,7 +84,7 @@ impl Contest {
 
     /// Whether a curve of at most `points` points has one after pair, or without pairs game, `at`.
     pub(super) fn has_point(&self, at: usize, points: usize) -> bool {
-        let units = if self.pairs.is_empty() { self.singles.len() } else { self.pairs.len() };
+        let units = self.pairs.len() + self.counted_singles().len();
         let done = at + 1;
         done.is_multiple_of(units.div_ceil(points).max(1)) || done == units
     }

@@ -104,7 +104,7 @@ pub fn section(name: &str, contest: &Contest) -> Section {
 
 /// Games that the result leaves out.
 fn left_out(section: &mut Section, contest: &Contest) {
-    let singles = if contest.pairs.is_empty() { 0 } else { contest.singles.len() as u64 };
+    let singles = (contest.singles.len() - contest.counted_singles().len()) as u64;
     for (key, label, games) in [
         ("games_unpaired", "left out: without a partner with colours exchanged", singles),
         ("games_without_result", "left out: without a result", contest.without_result),
@@ -223,7 +223,7 @@ fn of_several(section: &mut Section, contest: &Contest) {
             of[player].add(&seen);
         }
     }
-    let singles = if contest.pairs.is_empty() { &contest.singles[..] } else { &[] };
+    let singles = contest.counted_singles();
     for Single { players, half_points } in singles {
         for (colour, points) in [*half_points, 2 - half_points].into_iter().enumerate() {
             of[players[colour]].add_game(points, colour);
