@@ -48,9 +48,15 @@ pub fn locked_by(path: &Path) -> Option<String> {
     holder(&File::open(path).ok()?)
 }
 
-/// Names the process that holds the lock on a file, from Linux's table of locks.
+/// Names the process that holds the lock on a file, from Linux's table of locks. A lock that is taken or released while
+/// the table is read can hide another's line, so it is read again where it does not name the file.
 #[cfg(target_os = "linux")]
 fn holder(file: &File) -> Option<String> {
+    (0..10).find_map(|_| listed(file))
+}
+
+#[cfg(target_os = "linux")]
+fn listed(file: &File) -> Option<String> {
     use std::os::unix::fs::MetadataExt;
     let inode = format!(":{}", file.metadata().ok()?.ino());
     let table = std::fs::read_to_string("/proc/locks").ok()?;
