@@ -169,11 +169,12 @@ fn numeric_mate(cp: i32, to_move: bool) -> Option<Value> {
 /// `book`, and Fritz's `B 0` or `B/0 0`.
 fn is_book(text: &[u8]) -> bool {
     match text {
-        [b'b', b'o', b'o', b'k', rest @ ..] => rest.first().is_none_or(|b| !b.is_ascii_alphanumeric()),
         [b'B', b' ' | b'\n' | b'/', rest @ ..] => {
             rest.iter().all(|b| b.is_ascii_digit() || b.is_ascii_whitespace()) && !rest.is_empty()
         }
-        _ => false,
+        _ => text.split_at_checked(4).is_some_and(|(word, rest)| {
+            word.eq_ignore_ascii_case(b"book") && rest.first().is_none_or(|b| !b.is_ascii_alphanumeric())
+        }),
     }
 }
 

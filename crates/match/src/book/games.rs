@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::stats::{Estimate, Pentanomial, Trinomial};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::{Event, GameSpan, Parser, Reader, Record, Tags, Token, outline};
+use patzer_pgn::{Annotation, Event, GameSpan, Parser, Reader, Record, Tags, Token, outline};
 use shakmaty::EnPassantMode;
 use shakmaty::fen::Epd;
 
@@ -231,12 +231,12 @@ impl Counts {
     }
 }
 
-/// Plies whose comment says `book`, from the first on.
+/// Plies up to the last whose comment says that a book gave it.
 fn book_plies(movetext: &[u8]) -> u32 {
     let (mut plies, mut book) = (0, 0);
     outline(movetext, |token| match token {
         Token::Ply(_) => plies += 1,
-        Token::Comment(text) if text.trim_ascii().eq_ignore_ascii_case(b"book") => book = plies,
+        Token::Comment(text) if Annotation::parse(text).book => book = plies,
         Token::Comment(_) => {}
     });
     book
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn openings_without_a_tag_are_the_moves_of_the_book() {
-        let moves = "1. e4 {book} c5 {book} 2. Nf3 {+0.3/9 1s} d6 {+0.1/9 1s}";
+        let moves = "1. e4 {book, mb=+0+0+0+0+0,} c5 {Book} 2. Nf3 {+0.3/9 1s} d6 {+0.1/9 1s}";
         let text = [game("a", "b", "1-0", "", moves), game("b", "a", "0-1", "", moves)].concat();
         let judged = judge(&text, None).unwrap();
         assert!(judged.openings[0].opening.starts_with("rnbqkbnr/pp1ppppp/8/2p5/4P3/"), "{judged:?}");

@@ -167,7 +167,7 @@ fn a_files_conventions_give_side_and_unit() {
 
 #[test]
 fn book_moves_are_recognised_and_other_text_is_ignored() {
-    for book in ["book", " book\n", "book, mb=+0+0+0+0+0,", "B 0", "B/0 12"] {
+    for book in ["book", "Book", " book\n", "book, mb=+0+0+0+0+0,", "B 0", "B/0 12"] {
         assert!(Annotation::parse(book.as_bytes()).book, "{book}");
     }
     for other in [

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-use patzer_pgn::{Event, GameSpan, GameSplitter, Reader, Tags, Token, outline};
+use patzer_pgn::{Annotation, Event, GameSpan, GameSplitter, Reader, Tags, Token, outline};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Game {
@@ -195,7 +195,7 @@ fn moves(text: &[u8]) -> Moves {
                 line.extend([" ", &String::from_utf8_lossy(text)]);
             }
         }
-        Token::Comment(text) if in_book && text.trim_ascii().eq_ignore_ascii_case(b"book") => {
+        Token::Comment(text) if in_book && Annotation::parse(text).book => {
             book = line.len();
         }
         Token::Comment(text) => {
@@ -325,7 +325,8 @@ mod tests {
     #[test]
     fn moves_of_a_book_are_an_opening() {
         let game = |moves: &str| format!("[White \"A\"]\n[Black \"B\"]\n[Result \"1-0\"]\n\n{moves} 1-0\n\n");
-        let text = game("1. e4 {book} e5 {book} 2. Nf3 {+0.1/8 1s} Nc6 {book}") + &game("1. d4 d5");
+        let text =
+            game("1. e4 {book} e5 {book, mb=+0+0+0+0+0,} 2. Nf3 {+0.1/8 1s} Nc6 {book}") + &game("1. d4 d5");
         let openings: Vec<String> = read(&text).unwrap().games.into_iter().map(|game| game.opening).collect();
         assert_eq!(openings, ["e4 e5", ""]);
     }
