@@ -160,7 +160,7 @@ pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
                      convert` to another format lets a stream mix them"
                 ));
             }
-            Event::NoMoves(path) => warn_of_moves(path, &ui),
+            Event::Blind(path, text) => ui.warn(format!("{}: {text}", path.display())),
             Event::BrokenGames { path, positions, games } => {
                 let (path, positions, games) = (path.display(), grouped(positions), grouped(games));
                 ui.warn(format!(
@@ -175,13 +175,6 @@ pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
             Event::Finished => bar.finish_and_clear(),
         }
     }
-}
-
-pub fn warn_of_moves(path: &Path, ui: &Ui) {
-    ui.warn(format!(
-        "{}: has no moves, so filters cannot see the captures, checks and mates that follow",
-        path.display()
-    ));
 }
 
 pub fn warn_of_bad_lines(path: &Path, read: u64, bad: u64, first: &[BadLine], ui: &Ui) {

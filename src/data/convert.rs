@@ -5,10 +5,9 @@ use std::time::Instant;
 
 use serde::Serialize;
 
-use crate::prepare::{InputFormat, check_output, warn_of_moves, warn_of_repeated};
+use crate::prepare::{InputFormat, check_output, warn_of_repeated};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::filter::Pipeline;
-use patzer_data::format::capabilities::Capabilities;
 use patzer_data::format::columns::ReadableColumns;
 use patzer_data::format::epd::Dialect;
 use patzer_data::format::extra::ExtraRows;
@@ -119,9 +118,10 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         with: args.with,
     };
     let mut writer = AnyWriter::create(&args.output, &target, &metadata)?;
-    if pipeline.halves().0.looks_at_moves() {
-        let lacking = |reader: &&AnyReader| reader.metadata().lacks.contains(Capabilities::DISTANCES);
-        readers.iter().filter(lacking).for_each(|reader| warn_of_moves(reader.path(), ui));
+    for reader in &readers {
+        if let Some(text) = pipeline.blind(reader.metadata().lacks) {
+            ui.warn(format!("{}: {text}", reader.path().display()));
+        }
     }
     let rows = readers.iter().map(AnyReader::rows).sum::<Option<u64>>().unwrap_or(0);
     let bar = ui.progress("converting", rows);

@@ -348,3 +348,33 @@ fn results_between_win_draw_and_loss_stay_in_a_dataset() {
         done(folder.path(), &line);
     }
 }
+
+#[test]
+fn filters_that_a_file_hides_its_facts_from_are_named() {
+    let folder = folder();
+    let here = folder.path();
+    let said = |line: &str| {
+        let output = patzer(here, &format!("data convert {line} -o x.csv").split(' ').collect::<Vec<_>>());
+        assert!(output.status.success(), "{line}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    done(here, "data convert positions.parquet -o c9.epd");
+    done(here, "data convert positions.parquet -o whole.epd --dialect bracket");
+    let filters = "name = \"f\"\ndescription = \"f\"\n[[filter]]\nuse = \"halfmove\"\nmax = 9\n\
+        [[filter]]\nuse = \"every_nth\"\n[[filter]]\nuse = \"piece_count\"\n";
+    std::fs::write(here.join("f.toml"), filters).unwrap();
+    let text = said("c9.epd --filter f.toml");
+    let named = "c9.epd: does not say what these filters judge by, so they judge otherwise than in its games: \
+        halfmove min=0 max=9 (halfmove clock), every_nth n=2 offset=0 (move number, ply)";
+    assert!(text.contains(named), "{text}");
+    // Counters make the same dialects whole.
+    let hidden = "what these filters judge by";
+    assert!(!said("whole.epd --filter f.toml").contains(hidden));
+    let lines = std::fs::read_to_string(here.join("c9.epd")).unwrap();
+    std::fs::write(here.join("clocks.epd"), lines.replace(" c9 ", " hmvc 3; fmvn 9; c9 ")).unwrap();
+    assert!(!said("clocks.epd --filter f.toml").contains(hidden));
+    assert!(!said("positions.parquet --filter f.toml").contains(hidden));
+    // A dataset remembers what its source did not say.
+    done(here, "data convert c9.epd -o copy.parquet");
+    assert!(said("copy.parquet --filter f.toml").contains(hidden));
+}

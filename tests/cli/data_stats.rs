@@ -192,7 +192,10 @@ fn what_data_do_not_say_is_unknown_in_their_copies_too() {
     assert!(!text.contains("move captures"), "{text}");
     let games = "does not say which positions are of one game";
     assert!(said("wdl copy.parquet").contains(games) && !said("wdl x.parquet").contains(games));
-    assert!(said("data convert copy.parquet -o c.csv --filter capture").contains("has no moves"));
+    assert!(
+        said("data convert copy.parquet -o c.csv --filter capture")
+            .contains("capture en_passant=true (move played)")
+    );
     assert!(said("tune copy.parquet --hce --terms material --epochs 1 --run r").contains("no strangers"));
     assert!(said("data games copy.parquet -o g.pgn").contains("has no moves, so no games"));
 }

@@ -204,7 +204,7 @@ fn other_games_can_validate_and_positions_without_games_leak() {
     done(folder.path(), &format!("extract {games} --shard 1/200 -o whole.parquet"));
     done(folder.path(), "data convert whole.parquet -o whole.binpack --no-score 0");
     done(folder.path(), "data shuffle whole.binpack -o broken.binpack");
-    let (broken, moves) = ("as in a shuffled file", "all.bullet: has no moves");
+    let (broken, moves) = ("as in a shuffled file", "all.bullet: does not say what these filters judge by");
     assert!(said(&folder, "broken.binpack --no-resolve").matches(broken).count() == 1);
     let streamed = said(&folder, "broken.binpack --no-resolve --set superbatch=1000");
     assert!(streamed.matches(broken).count() == 1, "{streamed}");

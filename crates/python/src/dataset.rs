@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use patzer_data::filter::{DUPLICATES, Pipeline};
@@ -97,7 +97,10 @@ pub fn open(
 ) -> PyResult<Reader> {
     let [filters, columns, overrides] = [filter, columns, filter_set].map(|names| names.map(Names::list));
     let size = batch_size.map_or(0, NonZeroUsize::get);
-    let reader = make(path, filters, columns, format, overrides.unwrap_or_default(), size).map_err(python)?;
+    let reader = make(&path, filters, columns, format, overrides.unwrap_or_default(), size).map_err(python)?;
+    if let Some(text) = reader.state().blind() {
+        warn_of(py, &path, &text)?;
+    }
     warn_of_notices(py)?;
     Ok(reader)
 }
@@ -106,11 +109,15 @@ pub fn open(
 fn warn_of_notices(py: Python<'_>) -> PyResult<()> {
     notices::take()
         .iter()
-        .try_for_each(|(path, text)| warn(py, &patzer_io::printable(&format!("{}: {text}", path.display()))))
+        .try_for_each(|(path, text)| warn_of(py, path, text))
+}
+
+fn warn_of(py: Python<'_>, path: &Path, text: &str) -> PyResult<()> {
+    warn(py, &patzer_io::printable(&format!("{}: {text}", path.display())))
 }
 
 fn make(
-    path: PathBuf,
+    path: &Path,
     filters: Option<Vec<String>>,
     columns: Option<Vec<String>>,
     format: Option<&str>,
@@ -122,7 +129,7 @@ fn make(
         true => None,
         false => Some(Pipeline::new(&filters, &overrides)?),
     };
-    let mut reader = AnyReader::open(&path, format.map(registry::named).transpose()?)?;
+    let mut reader = AnyReader::open(path, format.map(registry::named).transpose()?)?;
     let mut names: Vec<&'static str> = reader.metadata().layout().columns().map(|c| c.name).collect();
     if let Some(wanted) = columns {
         names.push(SQUARES);
@@ -216,6 +223,11 @@ impl Reader {
 }
 
 impl State {
+    /// Which filters judge nothing in the file, and why.
+    fn blind(&self) -> Option<String> {
+        self.filters.as_ref()?.blind(self.reader.as_ref()?.metadata().lacks)
+    }
+
     /// Reads a block of the file, or cuts a batch of what was read.
     fn step(&mut self) -> Result<Step> {
         if let Some(batch) = self.cut() {

@@ -184,6 +184,13 @@ def test_damage_in_a_dataset_is_an_error(positions, tmp_path):
         list(patzer.open(damaged))
 
 
+def test_filters_that_a_file_hides_its_facts_from_are_named(positions, patzer_cli, tmp_path):
+    file = tmp_path / "x.bullet"
+    patzer_cli("data", "convert", positions[0], "-o", file)
+    with pytest.warns(UserWarning, match=r"x.bullet: .* judge by.*: capture en_passant=true \(move played\)"):
+        patzer.open(file, "capture")
+
+
 def test_notices_are_warnings():
     with pytest.warns(UserWarning, match="unchecked.parquet: .*checksum"):
         list(patzer.open(ROOT / "fixtures/unchecked.parquet"))

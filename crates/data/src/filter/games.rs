@@ -7,6 +7,7 @@ use super::registry::{
 };
 use super::{End, GameTags, Record};
 use crate::flags;
+use crate::format::capabilities::Capabilities;
 
 pub(super) const ROWS: &[Row] = &[
     game(
@@ -54,7 +55,8 @@ pub(super) const ROWS: &[Row] = &[
             switch("chess960", "keep games of Chess960", false),
         ],
         |v| filter(v, |p: &Variant, r: &Record| if r.has(flags::CHESS960) { p.chess960 } else { p.standard }),
-    ),
+    )
+    .seeing(|_| Capabilities::MARKS),
 ];
 
 pub(super) const fn game(
@@ -63,7 +65,7 @@ pub(super) const fn game(
     params: &'static [Param],
     build: BuildFilter<GameTags>,
 ) -> Row {
-    Row { name, about, params, build: Build::Game(build) }
+    Row::new(name, about, params, Build::Game(build))
 }
 
 #[derive(Deserialize)]

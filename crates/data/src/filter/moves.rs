@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::Record;
 use super::registry::{Row, filter, params, plain, switch};
 use crate::flags;
+use crate::format::capabilities::Capabilities;
 
 pub(super) const ROWS: &[Row] = &[
     // nnue-pytorch looks at the target square alone, so that it keeps captures en passant.
@@ -18,14 +19,18 @@ pub(super) const ROWS: &[Row] = &[
                 !r.has(flags::CAPTURE) || (!p.en_passant && !there())
             })
         },
-    ),
-    Row::position("promotion", "the move played promotes", &[], |v| plain(v, |r| !r.has(flags::PROMOTION))),
+    )
+    .seeing(|_| Capabilities::MOVE),
+    Row::position("promotion", "the move played promotes", &[], |v| plain(v, |r| !r.has(flags::PROMOTION)))
+        .seeing(|_| Capabilities::MOVE),
     Row::position("gives_check", "the move played gives check", &[], |v| {
         plain(v, |r| !r.has(flags::GIVES_CHECK))
-    }),
+    })
+    .seeing(|_| Capabilities::MOVE),
     // Trainers whose move type knows only normal moves leave castling out (bullet's example for Stockfish's binpacks,
     // viriformat's `filter_castling`).
-    Row::position("castling", "the move played castles", &[], |v| plain(v, |r| r.played.0 >> 15 == 0)),
+    Row::position("castling", "the move played castles", &[], |v| plain(v, |r| r.played.0 >> 15 == 0))
+        .seeing(|_| Capabilities::MOVE),
     // One filter for what trainers often drop together.
     Row::position(
         "tactical",
@@ -40,12 +45,14 @@ pub(super) const ROWS: &[Row] = &[
             let dropped = params::<Tactical>(v)?.flags();
             Ok(Box::new(move |r: &Record| r.flags & dropped == 0))
         },
-    ),
+    )
+    .seeing(|_| Capabilities::MOVE),
     // The flag is set where the move's comment says `book`. Source: Österlund, "Texel's Tuning Method" (2014), which
     // leaves book positions out.
     Row::position("book", "the move played is commented as a book move", &[], |v| {
         plain(v, |r| !r.has(flags::BOOK))
-    }),
+    })
+    .seeing(|_| Capabilities::MARKS),
 ];
 
 #[derive(Deserialize)]

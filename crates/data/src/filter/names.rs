@@ -52,22 +52,22 @@ pub(super) const ROWS: &[Row] = &[
         ],
         date,
     ),
-    Row {
-        name: "to_move",
-        about: "the player to move does not match name",
-        params: &[NAME],
-        build: Build::InGame { build: to_move, clocks: false },
-    },
-    Row {
-        name: "clock",
-        about: "its move leaves the player fewer than min or more than max seconds ([%clk])",
-        params: &[
+    Row::new(
+        "to_move",
+        "the player to move does not match name",
+        &[NAME],
+        Build::InGame { build: to_move, clocks: false },
+    ),
+    Row::new(
+        "clock",
+        "its move leaves the player fewer than min or more than max seconds ([%clk])",
+        &[
             real("min", "the fewest seconds left", (0.0, 1e9), &[0.0]),
             real("max", "the most seconds left", (0.0, 1e9), &[1e9]),
             choice("unknown", "what becomes of positions without a clock", &["drop", "keep"]),
         ],
-        build: Build::InGame { build: clock, clocks: true },
-    },
+        Build::InGame { build: clock, clocks: true },
+    ),
 ];
 
 const NAME: Param = text("name", "the pattern, ignoring case; * is any text", "*");

@@ -5,23 +5,26 @@
 
 use super::preset::{Preset, PresetFilter};
 use super::registry::{self, Build, FilterError, InGameFilter, Row};
-use super::{Filter, GameTags, Record, moves, windows};
+use super::{Filter, GameTags, Record};
+use crate::format::capabilities::Capabilities;
 use crate::key_set::KeySet;
 use patzer_io::error::{Error, Result};
 
 pub const DUPLICATES: &str = "duplicates";
 
-pub(super) const ROWS: &[Row] = &[Row {
-    name: DUPLICATES,
-    about: "the position has come before (board, side to move, castling, en passant)",
-    params: &[],
-    build: Build::Duplicates,
-}];
+pub(super) const ROWS: &[Row] = &[Row::new(
+    DUPLICATES,
+    "the position has come before (board, side to move, castling, en passant)",
+    &[],
+    Build::Duplicates,
+)];
 
 pub struct Pipeline {
     filters: FilterSet,
     seen: Option<KeySet>,
     description: Vec<String>,
+    /// The label of each filter, and the facts that it judges by.
+    sees: Vec<(String, Capabilities)>,
 }
 
 /// A filter with its name, and its label such as `before_check plies=5`.
@@ -60,12 +63,6 @@ impl FilterSet {
     /// Whether a filter judges positions, not only whole games.
     pub fn judges_positions(&self) -> bool {
         !self.in_game.is_empty() || !self.positions.is_empty()
-    }
-
-    /// Whether a filter asks for the move played or for what follows, which not every format carries.
-    pub fn looks_at_moves(&self) -> bool {
-        let rows = || windows::ROWS.iter().chain(moves::ROWS).filter(|row| row.name != windows::IN_CHECK);
-        self.positions.iter().any(|named| rows().any(|row| row.name == named.name))
     }
 
     /// Whether the filters need the clocks of games.
@@ -118,7 +115,8 @@ impl Pipeline {
                 .map_err(|reason| Error::usage(format!("--filter-set {text}: {reason}")))?;
         }
         let description = presets.iter().map(describe).collect();
-        let mut pipeline = Pipeline { filters: FilterSet::default(), seen: None, description };
+        let mut pipeline =
+            Pipeline { filters: FilterSet::default(), seen: None, description, sees: Vec::new() };
         let mut added: Vec<&PresetFilter> = Vec::new();
         for preset in &presets {
             for filter in &preset.filters {
@@ -137,6 +135,7 @@ impl Pipeline {
     fn add(&mut self, filter: &PresetFilter) -> Result<()> {
         let (name, label) = (filter.row.name, filter.row.describe(&filter.values));
         let values = filter.values.clone();
+        self.sees.push((label.clone(), (filter.row.sees)(&values)));
         match filter.row.build {
             Build::Position(build) => {
                 self.filters.positions.push(Named { name, label, keeps: build(values)? })
@@ -153,6 +152,19 @@ impl Pipeline {
 
     pub fn describe(&self) -> Vec<String> {
         self.description.clone()
+    }
+
+    /// Says which filters cannot judge as in the games, in a file that lacks these facts, and why; `None` if all can.
+    pub fn blind(&self, lacks: Capabilities) -> Option<String> {
+        let blind = self.sees.iter().filter(|(_, sees)| !sees.is_none() && lacks.contains(*sees));
+        let blind =
+            blind.map(|(label, sees)| format!("{label} ({})", sees.names().collect::<Vec<_>>().join(", ")));
+        let blind = blind.collect::<Vec<_>>().join(", ");
+        (!blind.is_empty()).then(|| {
+            format!(
+                "does not say what these filters judge by, so they judge otherwise than in its games: {blind}"
+            )
+        })
     }
 
     /// Judges a position. Positions have to come in the order of the dataset, since the first of equal ones stays.

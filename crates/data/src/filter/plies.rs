@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::Record;
 use super::registry::{Range, Row, choice, filter, whole};
 use super::windows::Window;
+use crate::format::capabilities::Capabilities;
 
 pub(super) const ROWS: &[Row] = &[
     // After an opening from a book of FENs, the ply by the move number is what Stockfish's formats call the ply.
@@ -21,7 +22,11 @@ pub(super) const ROWS: &[Row] = &[
             ),
         ],
         |v| filter(v, Ply::keeps),
-    ),
+    )
+    .seeing(|v| match v["from"].as_str() {
+        Some("move1") => Capabilities::FULLMOVE,
+        _ => Capabilities::PLY,
+    }),
     Row::position(
         "move_number",
         "its move number is below min or above max",
@@ -30,7 +35,8 @@ pub(super) const ROWS: &[Row] = &[
             whole("max", "the highest move number kept", (1, 65535), &[65535]),
         ],
         |v| filter(v, |p: &Range<u16>, r: &Record| p.contains(r.fullmove)),
-    ),
+    )
+    .seeing(|_| Capabilities::FULLMOVE),
     // Near the fifty-move rule the result depends on the clock more than on the position.
     Row::position(
         "halfmove",
@@ -40,14 +46,16 @@ pub(super) const ROWS: &[Row] = &[
             whole("max", "the most plies kept", (0, 255), &[255]),
         ],
         |v| filter(v, |p: &Range<u8>, r: &Record| p.contains(r.halfmove)),
-    ),
+    )
+    .seeing(|_| Capabilities::HALFMOVE),
     // A record stores distances to the end up to 254 plies, so 255 is the greatest length to ask for.
     Row::position(
         "short_game",
         "its game has fewer than plies plies",
         &[whole("plies", "the fewest plies that a game has to have", (1, 255), &[20])],
         |v| filter(v, |p: &Window, r: &Record| u32::from(r.ply) + u32::from(r.to_end) + 1 >= p.plies.into()),
-    ),
+    )
+    .seeing(|_| Capabilities::DISTANCES),
 ];
 
 #[derive(Deserialize)]

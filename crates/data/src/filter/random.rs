@@ -9,6 +9,7 @@ use super::Record;
 use super::piece_target::PIECE_TARGET;
 use super::registry::{Param, Row, filter, params, real, whole};
 use super::wdl_skip::WDL_SKIP;
+use crate::format::capabilities::Capabilities;
 use patzer_chess::rng::{mix, unit};
 
 pub(super) const ROWS: &[Row] = &[
@@ -22,7 +23,8 @@ pub(super) const ROWS: &[Row] = &[
             whole("offset", "the first ply kept, from 0", (0, 65534), &[0]),
         ],
         |v| filter(v, |p: &EveryNth, r: &Record| u32::from(r.ply) % p.n == p.offset % p.n),
-    ),
+    )
+    .seeing(|_| Capabilities::PLY.and(Capabilities::FULLMOVE)),
     // nnue-pytorch's `random_fen_skipping` of n is a probability of n / (n + 1).
     Row::position(
         "random_skip",
@@ -53,7 +55,8 @@ pub(super) const ROWS: &[Row] = &[
                 None => true,
             }))
         },
-    ),
+    )
+    .seeing(|_| Capabilities::FULLMOVE),
     WDL_SKIP,
     PIECE_TARGET,
 ];

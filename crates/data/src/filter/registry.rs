@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use toml::Value;
 
 use super::{GameTags, Record, rows};
+use crate::format::capabilities::Capabilities;
 use patzer_io::error as io;
 
 /// The values of a filter's parameters, which its parameter struct is deserialised from.
@@ -159,6 +160,9 @@ pub struct Row {
     pub about: &'static str,
     pub params: &'static [Param],
     pub build: Build,
+    /// The facts of a position that it judges by, for the values of its parameters, as far as a file may lack them. In a
+    /// file without any of them its verdict is not that in the game.
+    pub sees: fn(&ParamValues) -> Capabilities,
 }
 
 /// Why a filter, a parameter or an override is refused.
@@ -225,7 +229,15 @@ impl Row {
         params: &'static [Param],
         build: BuildFilter<Record>,
     ) -> Row {
-        Row { name, about, params, build: Build::Position(build) }
+        Row::new(name, about, params, Build::Position(build))
+    }
+
+    pub(super) const fn new(name: Str, about: Str, params: &'static [Param], build: Build) -> Row {
+        Row { name, about, params, build, sees: |_| Capabilities::NONE }
+    }
+
+    pub(super) const fn seeing(self, sees: fn(&ParamValues) -> Capabilities) -> Row {
+        Row { sees, ..self }
     }
 
     fn kind(&'static self, param: &str) -> Result<Kind> {

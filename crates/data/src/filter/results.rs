@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::Record;
 use super::registry::{Row, choice, filter, plain, switch};
+use crate::format::capabilities::Capabilities;
 
 pub(super) const ROWS: &[Row] = &[
     // Source: zurichess, "Choosing positions for Texel's Tuning Method" (2016).
@@ -23,7 +24,8 @@ pub(super) const ROWS: &[Row] = &[
                 _ => p.black_wins,
             })
         },
-    ),
+    )
+    .seeing(|v| if v["white_wins"] == v["black_wins"] { Capabilities::NONE } else { Capabilities::TURN }),
     // For learning moves: the loser's are worse.
     Row::position(
         "winner",

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use super::Record;
 use super::registry::{KnownRange, Range, Row, choice, filter, plain, whole};
 use crate::flags;
+use crate::format::capabilities::Capabilities;
 use patzer_chess::score::is_mate;
 
 pub(super) const ROWS: &[Row] = &[
@@ -16,7 +17,8 @@ pub(super) const ROWS: &[Row] = &[
         "its score is 0 after one beyond 100 centipawns in a decided game",
         &[],
         |v| plain(v, |r| !r.has(flags::PLACEHOLDER)),
-    ),
+    )
+    .seeing(|_| Capabilities::GAME),
     // Source: Österlund, "Texel's Tuning Method" (2014), which leaves out positions where the engine found a mate.
     Row::position("mate_score", "its score is a forced mate for either side", &[], |v| {
         plain(v, |r| r.score.is_none_or(|score| !is_mate(score.into())))
@@ -43,7 +45,11 @@ pub(super) const ROWS: &[Row] = &[
             choice("side", "the side of the score", &["mover", "white"]),
         ],
         |v| filter(v, ScoreRange::keeps),
-    ),
+    )
+    .seeing(|v| match v["side"].as_str() {
+        Some("white") => Capabilities::TURN,
+        _ => Capabilities::NONE,
+    }),
     // Source: viriformat's `max_eval_incorrectness`.
     Row::position(
         "score_conflict",
@@ -65,7 +71,8 @@ pub(super) const ROWS: &[Row] = &[
                 r.result == 0 || !equal || r.to_end >= p.plies
             })
         },
-    ),
+    )
+    .seeing(|_| Capabilities::DISTANCES),
     Row::position(
         "depth",
         "its score was searched to a depth below min or above max",

@@ -1,16 +1,24 @@
 //! Each filter on a game that shows what it drops.
 
 use super::*;
+use crate::AnyReader;
+use crate::format::any_writer::{AnyWriter, Target};
+use crate::format::capabilities::Capabilities;
+use crate::format::metadata::Metadata;
+use crate::format::registry::{FORMATS, Format};
 use patzer_pgn::{GameSplitter, Parser};
 
-fn left(game: &str, filters: &[&str], overrides: &[&str]) -> Vec<u16> {
+fn pipeline(filters: &[&str], overrides: &[&str]) -> Pipeline {
+    let owned = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+    Pipeline::for_games(&owned(filters), &owned(overrides)).unwrap()
+}
+
+fn parsed(game: &str) -> (GameTags, Vec<Record>) {
     let mut cutter = GameSplitter::new();
     cutter.text().extend_from_slice(game.as_bytes());
     cutter.scan(true);
     let (text, pieces) = cutter.take();
     let piece = &pieces[0];
-    let owned = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
-    let mut pipeline = Pipeline::for_games(&owned(filters), &owned(overrides)).unwrap();
     let mut tags = GameTags::of(&text[piece.start..piece.movetext], &text[piece.movetext..piece.end]);
     let mut records = Vec::new();
     let mut parser = Parser::default();
@@ -18,6 +26,12 @@ fn left(game: &str, filters: &[&str], overrides: &[&str]) -> Vec<u16> {
     let game = parser.parse(&text, piece, 0, &mut records);
     tags.clocks = parser.clocks.clone().unwrap();
     assert_eq!(game.error, None);
+    (tags, records)
+}
+
+fn left(game: &str, filters: &[&str], overrides: &[&str]) -> Vec<u16> {
+    let (tags, records) = parsed(game);
+    let mut pipeline = pipeline(filters, overrides);
     if pipeline.halves().0.keep_game(&tags).is_err() {
         return Vec::new();
     }
@@ -198,6 +212,48 @@ fn every_filter_has_a_game_that_shows_what_it_drops() {
     for row in rows() {
         let drops = |case: &&Case| case.0 == row.name && case.3.len() < left(case.2, &[], &[]).len();
         assert!(CASES.iter().any(|case| drops(&case)), "no game shows what `{}` drops", row.name);
+    }
+}
+
+/// The positions of a game as a format keeps them, and what the format lacks; `None` if it takes only some.
+fn copied(records: &[Record], format: &'static Format) -> Option<(Vec<Record>, Capabilities)> {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x");
+    let target = Target { format: Some(format), no_score: Some(0), ..Target::default() };
+    let mut writer = AnyWriter::create(&path, &target, &Metadata::default()).unwrap();
+    writer.write(records).unwrap();
+    if writer.finish().unwrap().positions < records.len() as u64 {
+        return None;
+    }
+    let mut reader = AnyReader::open(&path, Some(format)).unwrap();
+    let (mut batch, mut read) = (Vec::new(), Vec::new());
+    while reader.next_batch(&mut batch).unwrap() {
+        read.append(&mut batch);
+    }
+    Some((read, reader.metadata().lacks))
+}
+
+/// Where a filter judges a copy otherwise, it is named, unless the copy has other scores or rights, which its writer says.
+#[test]
+fn filters_are_named_that_do_not_see_in_a_copy_what_they_judge_by() {
+    let verdicts = |records: &[Record], pipeline: &mut Pipeline| {
+        records.iter().map(|record| pipeline.keep(record).is_ok()).collect::<Vec<_>>()
+    };
+    for (filter, overrides, game, _) in CASES {
+        if registry::row(filter).unwrap().is_at_extract_only() {
+            continue;
+        }
+        let (_, records) = parsed(game);
+        let judged = verdicts(&records, &mut pipeline(&[filter], overrides));
+        for format in FORMATS.iter().filter(|format| format.write.is_some()) {
+            let Some((read, lacks)) = copied(&records, format) else { continue };
+            let mut pipeline = pipeline(&[filter], overrides);
+            let differs = judged != verdicts(&read, &mut pipeline);
+            let scored = |records: &[Record]| records.iter().map(|r| (r.score, r.depth)).collect::<Vec<_>>();
+            let named = pipeline.blind(lacks).is_some_and(|text| text.contains(filter));
+            let said = scored(&records) != scored(&read) || *filter == DUPLICATES;
+            assert!(!differs || named || said, "{filter} {overrides:?} of {}", format.name);
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use serde::Deserialize;
 use super::random::{SEED, Stream, draw};
 use super::registry::{Row, choice, params, real};
 use super::{PieceCounts, Record};
+use crate::format::capabilities::Capabilities;
 
 pub(super) const WDL_SKIP: Row = Row::position(
     "wdl_skip",
@@ -37,7 +38,11 @@ pub(super) const WDL_SKIP: Row = Row::position(
         let model = WdlModel::new(&params(v)?);
         Ok(Box::new(move |r: &Record| model.keeps(r)))
     },
-);
+)
+.seeing(|v| match v["by"].as_str() {
+    Some("ply") => Capabilities::FULLMOVE,
+    _ => Capabilities::NONE,
+});
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

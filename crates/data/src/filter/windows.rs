@@ -8,25 +8,28 @@ use serde::Deserialize;
 use super::Record;
 use super::registry::{Param, Row, filter, plain, whole};
 use crate::flags;
-
-pub(super) const IN_CHECK: &str = "in_check";
+use crate::format::capabilities::Capabilities;
 
 pub(super) const ROWS: &[Row] = &[
     // A static evaluation says nothing about a position in check.
-    Row::position(IN_CHECK, "the side to move is in check", &[], |v| plain(v, |r| !r.has(flags::IN_CHECK))),
+    Row::position("in_check", "the side to move is in check", &[], |v| plain(v, |r| !r.has(flags::IN_CHECK))),
     Row::position("before_check", "a check is given within a window of plies", WINDOW, |v| {
         filter(v, |p: &Window, r: &Record| r.to_check >= p.plies)
-    }),
+    })
+    .seeing(|_| Capabilities::DISTANCES),
     Row::position("before_capture", "a capture is played within a window of plies", WINDOW, |v| {
         filter(v, |p: &Window, r: &Record| r.to_capture >= p.plies)
-    }),
+    })
+    .seeing(|_| Capabilities::DISTANCES),
     Row::position("before_mate", "checkmate is given within a window of plies", WINDOW, |v| {
         filter(v, |p: &Window, r: &Record| !r.has(flags::MATE_END) || r.to_end >= p.plies)
-    }),
+    })
+    .seeing(|_| Capabilities::DISTANCES),
     // The moves before an adjudication or a resignation say little that the result does not.
     Row::position("before_end", "the game ends within a window of plies", WINDOW, |v| {
         filter(v, |p: &Window, r: &Record| r.to_end >= p.plies)
-    }),
+    })
+    .seeing(|_| Capabilities::DISTANCES),
 ];
 
 const WINDOW: &[Param] = &[whole("plies", "length of the window, in plies", (1, 255), &[5])];

@@ -186,7 +186,7 @@ impl AnyReader {
         let extra = batches.has_visits().then(visits::column).into_iter().collect();
         let mut metadata =
             Metadata { resolved: batches.resolved(), dedupe, extra, ..Metadata::of_file(path) };
-        metadata.lacks = Capabilities::OF_SOURCE.without(format.carries).and(batches.lacks());
+        metadata.lacks = Capabilities::OF_SOURCE.without(format.may_hold()).and(batches.lacks());
         let source = RecordSource::Stream(batches);
         let (path, by_name, beyond) = (path.to_path_buf(), false, 0);
         AnyReader { path, format, by_name, metadata, rows, source, digest, beyond }

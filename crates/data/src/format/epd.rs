@@ -5,8 +5,10 @@ use std::io::Write;
 use shakmaty::{Chess, Color};
 
 use super::any::PositionReader;
+use super::capabilities::Capabilities;
 use super::fen::LineError;
 use super::operations::{self, Operations};
+use super::registry::CLOCKS;
 use super::stream::Input;
 use super::{fen, replay};
 use crate::{MeanResult, Record, notices};
@@ -33,6 +35,8 @@ pub struct Reader {
     said: bool,
     /// Whether the first lines have results between win, draw and loss.
     means: bool,
+    /// The counters that none of the first lines has.
+    lacks: Capabilities,
 }
 
 impl Reader {
@@ -40,8 +44,13 @@ impl Reader {
         let between = |line: &[u8]| {
             std::str::from_utf8(line).is_ok_and(|line| decode(line).is_ok_and(|record| record.mean.is_some()))
         };
-        let means = input.head().split(|byte| *byte == b'\n').any(between);
-        Reader { input, line: Vec::new(), game: 0, said: false, means }
+        let lines = || input.head().split(|byte| *byte == b'\n');
+        let held = |all: Capabilities, line: &[u8]| {
+            std::str::from_utf8(line).map_or(all, |line| all.and(counters(line)))
+        };
+        let lacks = CLOCKS.without(lines().fold(Capabilities::NONE, held));
+        let means = lines().any(between);
+        Reader { input, line: Vec::new(), game: 0, said: false, means, lacks }
     }
 }
 
@@ -74,6 +83,10 @@ impl PositionReader for Reader {
     fn means(&self) -> bool {
         self.means
     }
+
+    fn lacks(&self) -> Capabilities {
+        self.lacks
+    }
 }
 
 /// Name of the format in the registry.
@@ -92,6 +105,19 @@ fn begin<'a>(text: &'a str, otherwise: &'static str) -> std::result::Result<(Che
         4.. => Ok((fen::parse(fields)?, rest)),
         _ => Err(LineError::text(text, otherwise)),
     }
+}
+
+/// The counters that a line has in its FEN or as operations.
+fn counters(line: &str) -> Capabilities {
+    let (fields, rest) = split(line);
+    let fields = fields.split_ascii_whitespace().count();
+    let operations = Operations::parse(rest.as_bytes()).unwrap_or_default();
+    let counters = [
+        (Capabilities::HALFMOVE, fields > 4 || operations.halfmove.is_some()),
+        (Capabilities::FULLMOVE, fields > 5 || operations.fullmove.is_some()),
+    ];
+    let held = counters.into_iter().filter(|(_, holds)| *holds);
+    held.fold(Capabilities::NONE, |all, (counter, _)| all.and(counter))
 }
 
 pub fn decode(text: &str) -> std::result::Result<Record, LineError> {

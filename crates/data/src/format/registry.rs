@@ -70,6 +70,13 @@ impl Format {
     }
 }
 
+impl Format {
+    /// What a file of the format may hold: what it carries, and in text the counters that each dialect of it reads.
+    pub fn may_hold(&self) -> Capabilities {
+        if self.dialect.is_some() { self.carries.and(CLOCKS) } else { self.carries }
+    }
+}
+
 impl std::fmt::Debug for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
@@ -78,7 +85,7 @@ impl std::fmt::Debug for Format {
 
 const POSITION: Capabilities =
     Capabilities::TURN.and(Capabilities::CASTLING).and(Capabilities::CHESS960).and(Capabilities::EP);
-const CLOCKS: Capabilities = Capabilities::HALFMOVE.and(Capabilities::FULLMOVE);
+pub(super) const CLOCKS: Capabilities = Capabilities::HALFMOVE.and(Capabilities::FULLMOVE);
 /// What a table of positions can say. That of another program has no distances to captures and checks.
 const TABLE: Capabilities = FLAT.without(Capabilities::DISTANCES);
 /// What a table without lists and a teacher's answer can say.

@@ -103,8 +103,8 @@ pub enum Event<'a> {
     TextInBlock(&'a Path),
     /// Positions are held out one by one, because the file does not say which belong to the same game.
     NoGames(&'a Path),
-    /// Filters ask for moves, which the file does not have.
-    NoMoves(&'a Path),
+    /// The file lacks what filters judge by, and which filters.
+    Blind(&'a Path, String),
     /// The file's format keeps games by the order of positions, which hardly ever follow from one another.
     BrokenGames {
         path: &'a Path,

@@ -214,9 +214,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         if !games {
             self.no_games(path);
         }
-        if lacks.contains(Capabilities::DISTANCES) {
-            self.no_moves(path);
-        }
+        self.blind(path, lacks);
         let by_order = games && !format.carries.contains(Capabilities::LEAF);
         Ok(OpenFile { reader, file: file as u64, games, by_order, read: 0, begun: 0 })
     }
@@ -279,6 +277,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
     /// Reads EPD lines as full positions, resolved if asked for.
     fn lines(&mut self, path: &Path, file: usize) -> Result<()> {
         self.source(path);
+        self.blind(path, AnyReader::open(path, self.data.format)?.metadata().lacks);
         let resolve = self.data.resolve;
         if resolve {
             (self.report)(Event::ResolvingLines(path));
@@ -317,15 +316,14 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         }
     }
 
-    fn no_moves(&mut self, path: &Path) {
-        if self.pipeline.halves().0.looks_at_moves() {
-            (self.report)(Event::NoMoves(path));
+    fn blind(&self, path: &Path, lacks: Capabilities) {
+        if let Some(text) = self.pipeline.blind(lacks) {
+            (self.report)(Event::Blind(path, text));
         }
     }
 
     fn source(&mut self, path: &Path) {
         self.no_games(path);
-        self.no_moves(path);
         self.account.sources.push((path.to_path_buf(), Metadata::of_file(path)));
     }
 
