@@ -5,8 +5,8 @@
 //! needs the game's tags or clocks, sees [`GameTags`], which a dataset does not carry, and works at `extract` only; `duplicates` remembers earlier positions and comes last in every
 //! [`Pipeline`], so the first of equal positions is the first that the other filters leave.
 //!
-//! To add a filter: its [`Row`] and parameter struct in the file of its theme, and a game in `tests.rs` that shows what it
-//! drops.
+//! To add a filter: its [`Row`] and parameter struct in the file of its theme, with what it judges by if a file may lack
+//! that, and a game in `tests.rs` that shows what it drops.
 
 mod game_tags;
 mod games;
