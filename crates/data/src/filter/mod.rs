@@ -10,6 +10,7 @@
 
 mod game_tags;
 mod games;
+mod kind;
 mod listed;
 mod material;
 mod moves;
@@ -32,10 +33,11 @@ mod windows;
 use super::Record;
 
 pub use game_tags::{End, GameTags};
+pub use kind::Kind;
 pub use piece_counts::PieceCounts;
 pub use pipeline::{DUPLICATES, FilterSet, Pipeline};
 pub use preset::{PRESETS, Preset};
-pub use registry::{Build, Filter, FilterError, Kind, Param, ParamValues, Row};
+pub use registry::{Build, Filter, FilterError, Param, ParamValues, Row};
 
 /// The rows of each theme; filters of games come first, as in every [`Pipeline`].
 static THEMES: &[&[Row]] = &[

@@ -8,28 +8,13 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Value;
 
+use super::kind::{Kind, number, show};
 use super::{GameTags, Record, rows};
 use crate::format::capabilities::Capabilities;
 use patzer_io::error as io;
 
 /// The values of a filter's parameters, which its parameter struct is deserialised from.
 pub type ParamValues = toml::Table;
-
-/// The values that a parameter takes, and its default; several defaults are a list of that length.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
-    /// A whole number from the first to the second.
-    Whole((i64, i64), &'static [i64]),
-    /// A number from the first to the second.
-    Real((f64, f64), &'static [f64]),
-    Switch(bool),
-    /// One of these words; the first is the default.
-    Choice(&'static [&'static str]),
-    /// Any text.
-    Text(&'static str),
-    /// The name of a file, which has no default.
-    File,
-}
 
 /// A parameter of a filter: a field of its parameter struct.
 #[derive(Debug)]
@@ -162,7 +147,7 @@ pub struct Row {
     pub build: Build,
     /// The facts of a position that it judges by, for the values of its parameters, as far as a file may lack them. In a
     /// file without any of them its verdict is not that in the game.
-    pub sees: fn(&ParamValues) -> Capabilities,
+    pub(super) sees: fn(&ParamValues) -> Capabilities,
 }
 
 /// Why a filter, a parameter or an override is refused.
@@ -286,101 +271,6 @@ impl Row {
         self.params
             .iter()
             .fold(self.name.to_string(), |text, p| format!("{text} {}={}", p.name, show(&values[p.name])))
-    }
-}
-
-impl Kind {
-    pub fn count(&self) -> usize {
-        match self {
-            Kind::Whole(_, default) => default.len(),
-            Kind::Real(_, default) => default.len(),
-            _ => 1,
-        }
-    }
-
-    fn default(&self) -> Value {
-        let list = |mut values: Vec<Value>| match values.len() {
-            1 => values.remove(0),
-            _ => Value::Array(values),
-        };
-        match self {
-            Kind::Whole(_, default) => list(default.iter().map(|n| Value::Integer(*n)).collect()),
-            Kind::Real(_, default) => list(default.iter().map(|x| Value::Float(*x)).collect()),
-            Kind::Switch(default) => Value::Boolean(*default),
-            Kind::Choice(words) => Value::String(words[0].into()),
-            Kind::Text(default) => Value::String((*default).into()),
-            Kind::File => Value::String(String::new()),
-        }
-    }
-
-    fn parse(&self, text: &str) -> Option<Value> {
-        let number = |text: &str| text.trim().parse().ok().map(Value::Float);
-        match self {
-            Kind::Switch(_) => text.parse().ok().map(Value::Boolean),
-            Kind::Choice(_) | Kind::Text(_) | Kind::File => Some(Value::String(text.into())),
-            _ if self.count() > 1 => text.split(',').map(number).collect::<Option<_>>().map(Value::Array),
-            _ => number(text),
-        }
-    }
-
-    /// The value in the parameter's type, or `None` if the parameter does not take it.
-    fn checked(&self, value: &Value) -> Option<Value> {
-        match self.count() {
-            1 => self.checked_one(value),
-            count => {
-                let list = value.as_array().filter(|list| list.len() == count)?;
-                list.iter().map(|value| self.checked_one(value)).collect::<Option<_>>().map(Value::Array)
-            }
-        }
-    }
-
-    fn checked_one(&self, value: &Value) -> Option<Value> {
-        match self {
-            Kind::Whole((low, high), _) => {
-                let whole = number(value).filter(|x| x.fract() == 0.0)? as i64;
-                (*low..=*high).contains(&whole).then_some(Value::Integer(whole))
-            }
-            Kind::Real((low, high), _) => {
-                number(value).filter(|x| (low..=high).contains(&x)).map(Value::Float)
-            }
-            Kind::Switch(_) => value.as_bool().map(Value::Boolean),
-            Kind::Choice(words) => value.as_str().filter(|word| words.contains(word)).map(Value::from),
-            Kind::Text(_) | Kind::File => value.as_str().map(Value::from),
-        }
-    }
-
-    /// The values it takes: `a whole number from 1 to 255`.
-    fn describe(&self) -> String {
-        match self {
-            Kind::Switch(_) | Kind::Choice(_) | Kind::Text(_) | Kind::File => self.range(),
-            Kind::Whole(..) if self.count() == 1 => format!("a whole number from {}", self.range()),
-            _ if self.count() == 1 => format!("a number from {}", self.range()),
-            _ => format!("a list of {} numbers from {}", self.count(), self.range()),
-        }
-    }
-
-    fn range(&self) -> String {
-        match self {
-            Kind::Whole((low, high), _) => format!("{low} to {high}"),
-            Kind::Real((low, high), _) => format!("{low} to {high}"),
-            Kind::Switch(_) => "true or false".into(),
-            Kind::Choice(words) => words.join(" or "),
-            Kind::Text(_) => "text".into(),
-            Kind::File => "a file".into(),
-        }
-    }
-}
-
-fn number(value: &Value) -> Option<f64> {
-    value.as_float().or_else(|| value.as_integer().map(|n| n as f64))
-}
-
-fn show(value: &Value) -> String {
-    match value {
-        Value::Array(list) => format!("[{}]", list.iter().map(show).collect::<Vec<_>>().join(", ")),
-        Value::Float(x) => x.to_string(),
-        Value::String(word) => word.clone(),
-        other => other.to_string(),
     }
 }
 
