@@ -97,7 +97,8 @@ pub fn open(
 ) -> PyResult<Reader> {
     let [filters, columns, overrides] = [filter, columns, filter_set].map(|names| names.map(Names::list));
     let size = batch_size.map_or(0, NonZeroUsize::get);
-    let reader = make(&path, filters, columns, format, overrides.unwrap_or_default(), size).map_err(python)?;
+    let reader =
+        make(&path, filters, columns, format, overrides.unwrap_or_default(), size).map_err(python)?;
     if let Some(text) = reader.state().blind() {
         warn_of(py, &path, &text)?;
     }
@@ -107,9 +108,7 @@ pub fn open(
 
 /// Passes on what readers have to say about files.
 fn warn_of_notices(py: Python<'_>) -> PyResult<()> {
-    notices::take()
-        .iter()
-        .try_for_each(|(path, text)| warn_of(py, path, text))
+    notices::take().iter().try_for_each(|(path, text)| warn_of(py, path, text))
 }
 
 fn warn_of(py: Python<'_>, path: &Path, text: &str) -> PyResult<()> {
@@ -223,7 +222,7 @@ impl Reader {
 }
 
 impl State {
-    /// Which filters judge nothing in the file, and why.
+    /// See [`Pipeline::blind`].
     fn blind(&self) -> Option<String> {
         self.filters.as_ref()?.blind(self.reader.as_ref()?.metadata().lacks)
     }

@@ -225,12 +225,9 @@ fn copied(records: &[Record], format: &'static Format) -> Option<(Vec<Record>, C
     if writer.finish().unwrap().positions < records.len() as u64 {
         return None;
     }
-    let mut reader = AnyReader::open(&path, Some(format)).unwrap();
-    let (mut batch, mut read) = (Vec::new(), Vec::new());
-    while reader.next_batch(&mut batch).unwrap() {
-        read.append(&mut batch);
-    }
-    Some((read, reader.metadata().lacks))
+    let reader = AnyReader::open(&path, Some(format)).unwrap();
+    let lacks = reader.metadata().lacks;
+    Some((reader.read_all().unwrap(), lacks))
 }
 
 /// Where a filter judges a copy otherwise, it is named, unless the copy has other scores or rights, which its writer says.

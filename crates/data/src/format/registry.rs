@@ -72,7 +72,7 @@ impl Format {
 
 impl Format {
     /// What a file of the format may hold: what it carries, and in text the counters that each dialect of it reads.
-    pub fn may_hold(&self) -> Capabilities {
+    pub(super) fn may_hold(&self) -> Capabilities {
         if self.dialect.is_some() { self.carries.and(CLOCKS) } else { self.carries }
     }
 }

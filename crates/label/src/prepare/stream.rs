@@ -277,7 +277,9 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
     /// Reads EPD lines as full positions, resolved if asked for.
     fn lines(&mut self, path: &Path, file: usize) -> Result<()> {
         self.source(path);
-        self.blind(path, AnyReader::open(path, self.data.format)?.metadata().lacks);
+        if !self.data.filters.is_empty() {
+            self.blind(path, AnyReader::open(path, self.data.format)?.metadata().lacks);
+        }
         let resolve = self.data.resolve;
         if resolve {
             (self.report)(Event::ResolvingLines(path));
