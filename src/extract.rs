@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use crate::data::convert::readable;
 use crate::game_files::{Notices, check_outputs, expanded, report_scores};
+use crate::named::named;
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::dedupe::Keep;
 use patzer_data::extract::{Settings, Summary, extract};
@@ -90,7 +91,7 @@ pub struct ExtractArgs {
     score_of: Vec<Pattern>,
 
     /// Drop duplicates and keep this one [default: as the presets say]
-    #[arg(long, value_name = "WHICH")]
+    #[arg(long, value_name = "WHICH", value_parser = named::<Keep>())]
     duplicates: Option<Keep>,
 
     /// Treat horizontal mirrors as duplicates (only without castling rights)

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::game_files::{Notices, check_outputs, expanded, report_scores, written_to};
+use crate::named::named;
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::filter::Pipeline;
 use patzer_data::format::metadata::Shard;
@@ -83,11 +84,11 @@ pub struct GamesArgs {
 #[command(next_help_heading = "Layout")]
 struct LayoutArgs {
     /// Write moves in this notation [default: as they are read]
-    #[arg(long, value_name = "NOTATION")]
+    #[arg(long, value_name = "NOTATION", value_parser = named::<Notation>())]
     notation: Option<Notation>,
 
     /// Leave out these parts, separated by commas
-    #[arg(long, value_name = "PARTS", value_delimiter = ',')]
+    #[arg(long, value_name = "PARTS", value_delimiter = ',', value_parser = named::<Part>())]
     without: Vec<Part>,
 
     /// Keep only these tags, separated by commas; `seven` is the seven that every game has. Result, FEN, SetUp and Variant

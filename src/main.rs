@@ -43,6 +43,7 @@ mod match_display;
 mod match_files;
 mod match_run;
 mod moves;
+mod named;
 mod net;
 mod out_of_memory;
 mod perft;

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::named::named;
 use crate::{Error, Result};
 use patzer_match::pgn::{Header, MoveField, Notation, PgnStyle};
 use patzer_match::record::MatchRecord;
@@ -21,7 +22,7 @@ pub struct RecordArgs {
     site: String,
 
     /// Notation of moves in the PGN; the dataset commands read san
-    #[arg(long, value_name = "NOTATION", default_value = "san")]
+    #[arg(long, value_name = "NOTATION", default_value = "san", value_parser = named::<Notation>())]
     pgn_notation: Notation,
 
     /// Fields in the comments of moves, after score, depth and time

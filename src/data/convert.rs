@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use serde::Serialize;
 
+use crate::named::named;
 use crate::prepare::{InputFormat, check_output, warn_of_repeated};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::filter::Pipeline;
@@ -45,7 +46,7 @@ pub struct ConvertArgs {
     columns: Columns,
 
     /// Notation of the result in a line of text [default: the format's own]
-    #[arg(long, value_name = "DIALECT")]
+    #[arg(long, value_name = "DIALECT", value_parser = named::<Dialect>())]
     dialect: Option<Dialect>,
 
     /// Score, in centipawns, of positions without one, where the format needs one [default: leave them out]

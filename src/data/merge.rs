@@ -2,6 +2,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use super::moved::{FormatArgs, Moved, Written};
+use crate::named::named;
 use crate::prepare::{check_output, warn_of_repeated};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::dedupe::{Dedupe, Keep};
@@ -27,7 +28,7 @@ pub struct MergeArgs {
     output: PathBuf,
 
     /// Drop duplicates and keep this one [default: as the shards did; else drop none]
-    #[arg(long, value_name = "WHICH")]
+    #[arg(long, value_name = "WHICH", value_parser = named::<Keep>())]
     duplicates: Option<Keep>,
 
     /// Treat horizontal mirrors as duplicates (only without castling rights)

@@ -9,6 +9,7 @@ pub mod error;
 mod files;
 pub mod interrupt;
 mod lock;
+mod named;
 mod nearest;
 pub mod number;
 mod path_text;
@@ -27,6 +28,7 @@ pub use files::{
     read_as, read_text, remove_if_exists, same_file, sync_folder, write,
 };
 pub use lock::{Lock, locked_by, try_lock};
+pub use named::Named;
 pub use nearest::{did_you_mean, nearest};
 pub use path_text::{PathText, path_text};
 pub use printable::{Printable, printable, printable_json, printable_lines};

@@ -14,13 +14,14 @@ pub enum Side {
     White,
 }
 
-/// Unit of a score in a comment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Unit {
-    Pawn,
-    /// Centipawns.
-    Cp,
+patzer_io::named! {
+    /// Unit of a score in a comment.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Unit {
+        Pawn: "pawn";
+        Cp: "cp", "Centipawns";
+    }
 }
 
 /// A fact of a dialect: what its programs always do, or what is assumed unless the file shows otherwise.

@@ -23,15 +23,14 @@ const DEEPEST: usize = 32;
 /// Longest comment in bytes that stays on one line.
 const SHORT: usize = 78;
 
-/// A part of a game that is not needed to replay it
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Part {
-    /// Comments, and with them scores and times.
-    Comments,
-    /// Annotation glyphs (`$1`, `!?`) and assessments (`+-`).
-    Glyphs,
-    /// Variations: the moves in parentheses.
-    Variations,
+patzer_io::named! {
+    /// A part of a game that is not needed to replay it.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Part {
+        Comments: "comments", "Comments, and with them scores and times";
+        Glyphs: "glyphs", "Annotation glyphs (`$1`, `!?`) and assessments (`+-`)";
+        Variations: "variations", "Variations: the moves in parentheses";
+    }
 }
 
 /// How games are written.

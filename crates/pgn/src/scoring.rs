@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
+use patzer_io::Named;
 use patzer_io::error::{Error, Result};
 use shakmaty::Color;
 
@@ -10,16 +11,15 @@ use crate::dialect::{Conventions, Side, Unit};
 use crate::pattern::Pattern;
 use crate::tags::{Tags, plain};
 
-/// Point of view of the scores in comments.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum EvalSide {
-    /// As the dialect says, or as the data show where it leaves the side open.
-    #[default]
-    Auto,
-    /// White, in every dialect.
-    White,
-    /// The player of the commented move, in every dialect.
-    Mover,
+patzer_io::named! {
+    /// Point of view of the scores in comments.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum EvalSide {
+        #[default]
+        Auto: "auto", "As the dialect says, or as the data show where it leaves the side open";
+        White: "white", "White, in every dialect";
+        Mover: "mover", "The player of the commented move, in every dialect";
+    }
 }
 
 impl EvalSide {
@@ -61,19 +61,14 @@ fn names(source: &str, path: &Path) -> bool {
     Path::new(source) == path || path.file_name().is_some_and(|name| name.to_str() == Some(source))
 }
 
-impl<T: clap::ValueEnum> FromStr for PerSource<T> {
+impl<T: Named> FromStr for PerSource<T> {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<PerSource<T>> {
-        let word = |word: &str| {
-            T::from_str(word, true).map_err(|_| {
-                let values = T::value_variants().iter().filter_map(T::to_possible_value);
-                let names: Vec<String> = values.map(|value| value.get_name().to_string()).collect();
-                let names = names.join(", ");
-                Error::usage(format!("`{word}` is not one of {names}; write VALUE or SOURCE=VALUE"))
-            })
-        };
-        PerSource::split(text, word)
+        PerSource::split(text, |word| {
+            T::named(&word.to_lowercase())
+                .map_err(|error| Error::usage(format!("{error}; write VALUE or SOURCE=VALUE")))
+        })
     }
 }
 

@@ -10,15 +10,14 @@ use patzer_chess::score::{MATE, Score, is_mate};
 
 const WIDTH: usize = 80;
 
-/// Notation of moves
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Notation {
-    /// Standard: `Nf3`.
-    San,
-    /// Long: `Ng1f3`.
-    Lan,
-    /// As engines write it: `g1f3`.
-    Uci,
+patzer_io::named! {
+    /// Notation of moves.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Notation {
+        San: "san", "Standard: `Nf3`";
+        Lan: "lan", "Long: `Ng1f3`";
+        Uci: "uci", "As engines write it: `g1f3`";
+    }
 }
 
 /// Tokens of movetext with a space or a line's end between them.

@@ -15,19 +15,17 @@ use super::key_set::KeySet;
 use deferred::Deferred;
 use patzer_io::error::Result;
 
-/// Which of equal positions stays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "snake_case")]
-pub enum Keep {
-    /// The first in the order of the input
-    #[default]
-    First,
-    /// The last in the order of the input
-    Last,
-    /// The one whose score was searched deepest, and the first of several
-    Deepest,
-    /// The first, with the mean of the results of all
-    Mean,
+patzer_io::named! {
+    /// Which of equal positions stays.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Keep {
+        #[default]
+        First: "first", "The first in the order of the input";
+        Last: "last", "The last in the order of the input";
+        Deepest: "deepest", "The one whose score was searched deepest, and the first of several";
+        Mean: "mean", "The first, with the mean of the results of all";
+    }
 }
 
 /// Rule of deduplication.

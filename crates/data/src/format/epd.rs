@@ -14,17 +14,15 @@ use super::{fen, replay};
 use crate::{MeanResult, Record, notices};
 use patzer_io::error::Result;
 
-/// Notation of the result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Dialect {
-    /// `FEN-4 c9 "1-0";`, as zurichess wrote it
-    C9,
-    /// `FEN "1-0"`
-    Quoted,
-    /// `FEN [1.0]`
-    Bracket,
-    /// `FEN | score | 1.0`, bullet's text format: score in centipawns from White's side
-    Pipe,
+patzer_io::named! {
+    /// Notation of the result.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Dialect {
+        C9: "c9", "`FEN-4 c9 \"1-0\";`, as zurichess wrote it";
+        Quoted: "quoted", "`FEN \"1-0\"`";
+        Bracket: "bracket", "`FEN [1.0]`";
+        Pipe: "pipe", "`FEN | score | 1.0`, bullet's text format: score in centipawns from White's side";
+    }
 }
 
 pub struct Reader {
