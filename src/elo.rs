@@ -12,8 +12,8 @@ use patzer_io::number::grouped;
 use patzer_match::Tally;
 use patzer_match::journal;
 use patzer_match::record::{PairEntry, journal_of};
-use patzer_match::stats::plan::{Conditions, Expectation, Pairs, Simulated, expect, simulate};
-use patzer_match::stats::{MOST_GAMES, Pentanomial, Sprt, Statistics, Trinomial};
+use patzer_stats::plan::{Conditions, Expectation, Pairs, Simulated, expect, simulate};
+use patzer_stats::{MOST_GAMES, Pentanomial, Sprt, Statistics, Trinomial};
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer elo --wdl 136,111,96                       136 won, 111 drawn, 96 lost\n  \

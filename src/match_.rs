@@ -8,8 +8,8 @@ use super::{typed, watch};
 use crate::{Error, Result, Status, Ui};
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::rounds::{RoundSettings, Rounds, RoundsState, System};
-use patzer_match::stats::Precision;
 use patzer_match::{CrossTable, Lineup, OpeningChange, Pairings, SWAPPED, Spec};
+use patzer_stats::Precision;
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer match default untuned-hce --games 100                      a match of two, 5,000 nodes a move\n  \

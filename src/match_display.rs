@@ -10,8 +10,8 @@ use patzer_io::printable_lines;
 use patzer_match::openings::Openings;
 use patzer_match::output_format::{MatchStatus, OutputFormat, events};
 use patzer_match::record::PairEntry;
-use patzer_match::stats::{Estimate, Sprt, with_error};
 use patzer_match::{Observer, Pair, Standings, Tally, TimeSummary, TimeUse};
+use patzer_stats::{Estimate, Sprt, with_error};
 
 /// What a match says.
 #[derive(Debug, Clone, clap::Args)]
@@ -281,7 +281,7 @@ impl Observer for MatchDisplay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patzer_match::stats::Model;
+    use patzer_stats::Model;
 
     #[test]
     fn warnings_keep_their_lines_and_long_ones_are_cut() {

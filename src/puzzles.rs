@@ -10,8 +10,8 @@ use patzer_engine::Limits;
 use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
 use patzer_match::puzzles::{Puzzle, PuzzleScore, SuiteScore, read, solve_by_program, solve_suite};
-use patzer_match::stats::interval::exact_proportion;
 use patzer_match::{Control, Time};
+use patzer_stats::interval::exact_proportion;
 
 /// Measure how often an engine finds the right move
 ///

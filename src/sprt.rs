@@ -7,8 +7,8 @@ use super::play::{PlayArgs, after_help, set_option};
 use super::{typed, watch};
 use crate::{Error, Result, Status, Ui};
 use patzer_match::record::{Arguments, PairEntry};
-use patzer_match::stats::{Model, Sprt, Verdict};
 use patzer_match::{Pairings, SWAPPED, Spec, SprtState};
+use patzer_stats::{Model, Sprt, Verdict};
 
 /// Games at most, unless told otherwise.
 pub const GAMES: u64 = 40_000;

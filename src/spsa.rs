@@ -18,8 +18,8 @@ use patzer_io::number::{counted, grouped};
 use patzer_io::{Printable, check_writable, printable};
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::spsa::{self, Form, Schedule, SpsaState, Tuner, Tuning, Value, weights};
-use patzer_match::stats::Pentanomial;
 use patzer_match::{Pairings, RunSummary, SWAPPED, Spec, participant};
+use patzer_stats::Pentanomial;
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer spsa ./engine params.txt --tc 8+0.08 --option Hash=16 --games 60000\n  \

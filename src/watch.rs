@@ -17,9 +17,9 @@ use patzer_match::race::{Planner, RaceState};
 use patzer_match::record::{PairEntry, journal_of, players};
 use patzer_match::rounds::{RoundSettings, Rounds, RoundsState};
 use patzer_match::spsa::{Form, SpsaState, Tuner, Tuning};
-use patzer_match::stats::{Precision, Sprt, Verdict};
 use patzer_match::{CrossTable, Pairings, RunSummary, SprtState, Standings};
 use patzer_report::contest::games::{Follow, Games, Took};
+use patzer_stats::{Precision, Sprt, Verdict};
 
 /// Time between two looks at the journal.
 const LOOK: Duration = Duration::from_millis(500);

@@ -9,8 +9,8 @@ use crate::{Error, Result, Status, Ui, interrupt, players};
 use patzer_io::number::grouped;
 use patzer_io::printable;
 use patzer_match::participant::{Defaults, Participant, load_all};
-use patzer_match::stats::interval::{Median, median};
 use patzer_match::{Benched, Control, PlayerError, Spec};
+use patzer_stats::interval::{Median, median};
 
 /// Confidence of the intervals.
 const CONFIDENCE: f64 = 0.95;

@@ -7,7 +7,7 @@ use crate::{Result, Status, Ui};
 use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
 use patzer_match::book::{BookScores, OpeningScore, score_games};
-use patzer_match::stats::with_error;
+use patzer_stats::with_error;
 
 /// Judge openings by games: draws, White's share, decided pairs, and how fast a test from them is
 ///

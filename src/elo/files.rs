@@ -11,8 +11,8 @@ use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
 use patzer_match::journal::{self, is_journal};
 use patzer_match::record::{self, PairEntry, check_named_once, check_players};
-use patzer_match::stats::{Model, Pentanomial, Sprt, Statistics, Trinomial};
 use patzer_report::contest::{games, of_games_alone};
+use patzer_stats::{Model, Pentanomial, Sprt, Statistics, Trinomial};
 
 /// The statistics of files of games.
 #[derive(Debug, Serialize)]

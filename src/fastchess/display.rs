@@ -16,8 +16,8 @@ use patzer_io::printable;
 use patzer_match::output_format::{MatchStatus, OutputFormat, started};
 use patzer_match::pgn::{clock, final_epd};
 use patzer_match::record::PairEntry;
-use patzer_match::stats::Trinomial;
 use patzer_match::{EngineLog, Observer, Pair, Reason, Standings, Tally, TimeUse};
+use patzer_stats::Trinomial;
 
 pub struct Display<'a> {
     settings: &'a Settings,

@@ -4,8 +4,8 @@ use super::Program::{Cutechess, Fastchess};
 use super::flags::{FAST, Flag, Key, Takes, fast, field, flag, key, number, set, truth};
 use super::settings::{Settings, SprtSettings};
 use crate::{Error, Result};
-use patzer_match::stats::Model;
 use patzer_match::{DrawRule, ResignRule, SyzygyResults};
+use patzer_stats::Model;
 
 fn sprt(settings: &mut Settings) -> &mut SprtSettings {
     // Cutechess-cli's hypotheses are logistic Elo.

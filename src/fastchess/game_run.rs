@@ -20,11 +20,11 @@ use patzer_match::openings::{BookOptions, Openings, Order};
 use patzer_match::output_format::OutputFormat;
 use patzer_match::participant::Defaults;
 use patzer_match::rounds::{RoundSettings, Rounds, RoundsState, System};
-use patzer_match::stats::Sprt;
 use patzer_match::{
     Adjudication, Control, CrossTable, DrawRule, EngineLog, Lineup, Listen, MatchConfig, OpeningChange,
     Pairings, PvCheck, RuleSet, Rules, Schedule, Spec, SprtState, Standings, Syzygy, run_match,
 };
+use patzer_stats::Sprt;
 
 /// Transposition table of players in this process, MiB.
 const HASH: usize = 16;
@@ -161,7 +161,7 @@ impl Games {
         if all % 2 == 1 {
             ui.note(format!("{} games are played, not {all}: games come in pairs", all + 1));
         }
-        let bayesian = test.is_some_and(|test| test.model() == patzer_match::stats::Model::Bayesian);
+        let bayesian = test.is_some_and(|test| test.model() == patzer_stats::Model::Bayesian);
         let change = match (repeat, settings.book.by_round) {
             (1, _) => OpeningChange::Game,
             (_, true) => OpeningChange::Round,

@@ -8,8 +8,8 @@ use super::config::Stats;
 use patzer_match::affinity::CpuList;
 use patzer_match::output_format::OutputFormat;
 use patzer_match::pgn::PgnStyle;
-use patzer_match::stats::Model;
 use patzer_match::{DrawRule, LinePattern, ResignRule, SyzygyResults, Timeouts};
+use patzer_stats::Model;
 
 /// A word `key=value`.
 pub type KeyValue = (String, String);

@@ -8,7 +8,7 @@ use crate::{Error, Result, Status, Ui};
 use patzer_match::race::RaceSettings;
 use patzer_match::race::policy;
 use patzer_match::race::simulate::{Field, Simulated, simulate};
-use patzer_match::stats::plan::Conditions;
+use patzer_stats::plan::Conditions;
 
 /// Looks at a simulated race, spaced evenly in the logarithm of its games.
 const LOOKS: u32 = 60;

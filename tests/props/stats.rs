@@ -1,7 +1,7 @@
 //! The statistics answer for all counts and bounds, and their error rates are what they promise.
 
-use patzer_match::stats::plan::{Conditions, Pairs, expect, simulate};
-use patzer_match::stats::{Adjusted, Estimate, Model, Pentanomial, Sprt, Trinomial};
+use patzer_stats::plan::{Conditions, Pairs, expect, simulate};
+use patzer_stats::{Adjusted, Estimate, Model, Pentanomial, Sprt, Trinomial};
 use proptest::prelude::*;
 
 fn count() -> impl Strategy<Value = u64> {

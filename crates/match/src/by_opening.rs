@@ -10,7 +10,7 @@ use shakmaty::fen::Fen;
 use super::openings::Openings;
 use super::record::PairEntry;
 use super::tally::{Tally, share};
-use crate::stats::{Pentanomial, Trinomial};
+use patzer_stats::{Pentanomial, Trinomial};
 
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct OpeningTallies {

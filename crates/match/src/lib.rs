@@ -41,7 +41,6 @@ mod runner;
 mod sequential;
 mod spec;
 pub mod spsa;
-pub mod stats;
 mod syzygy;
 mod tally;
 mod time_use;

@@ -10,8 +10,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::journal::{JournalEntry, JournaledFile, is_journal};
 use crate::pairings::{Colours, SWAPPED};
-use crate::stats::Sprt;
 use crate::{Pair, Pairing, Reason};
+use patzer_stats::Sprt;
 
 pub use super::journal::{Arguments, Options};
 

@@ -10,9 +10,9 @@ use super::ordered_map::Receiver;
 use super::pairs::{self, FinishedPair, MatchConfig, PlayerFactory};
 use super::pgn;
 use super::record::{AheadPair, PairEntry, PairSink};
-use crate::stats::Sprt;
 use crate::{Pair, Reason, Tally};
 use patzer_io::error::Result;
+use patzer_stats::Sprt;
 
 /// Results that pairs add up to: a sequential test or a tournament.
 pub trait Standings {

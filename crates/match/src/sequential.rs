@@ -10,10 +10,10 @@ use super::by_opening::{OpeningResult, OpeningTallies, write_table};
 use super::openings::Openings;
 use super::record::PairEntry;
 use super::tally::{MatchScore, plus_minus};
-use crate::stats::{
+use crate::{Reason, RunSummary, Standings, StopReason, Tally};
+use patzer_stats::{
     Adjusted, Estimate, Model, Pentanomial, ResultCounts, Sprt, Trinomial, Verdict, with_error,
 };
-use crate::{Reason, RunSummary, Standings, StopReason, Tally};
 
 /// Tally and verdict of a sequential test.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::game::Reason;
 use super::record::PairEntry;
-use crate::stats::{Estimate, Pentanomial, Trinomial};
+use patzer_stats::{Estimate, Pentanomial, Trinomial};
 
 /// Results from the first player's side.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -9,10 +9,10 @@ use super::by_opening::{OpeningResult, OpeningTallies, write_table};
 use super::openings::Openings;
 use super::record::PairEntry;
 use super::tally::{MatchScore, plus_minus};
-use crate::stats::{Estimate, Pentanomial, Precision, Trinomial, with_error};
 use crate::{Reason, RunSummary, Standings, StopReason, Tally};
 use patzer_io::number::counted;
 use patzer_io::printable;
+use patzer_stats::{Estimate, Pentanomial, Precision, Trinomial, with_error};
 
 /// Tallies of all pairings of a tournament.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,7 @@
 //! Statistics of matches.
 
 use patzer_io::error::Error;
-use patzer_match::stats::{MOST_GAMES, Model, Pentanomial, Sprt, Statistics, Trinomial};
+use patzer_stats::{MOST_GAMES, Model, Pentanomial, Sprt, Statistics, Trinomial};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::Serialize;

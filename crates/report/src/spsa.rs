@@ -10,7 +10,7 @@ use super::table::{Cell, Table};
 use patzer_match::Standings;
 use patzer_match::record::PairEntry;
 use patzer_match::spsa::{SpsaState, Tuner, Tuning, Value};
-use patzer_match::stats::Trinomial;
+use patzer_stats::Trinomial;
 
 /// Points of a course.
 const POINTS: usize = 400;

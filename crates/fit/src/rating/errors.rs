@@ -14,7 +14,7 @@ use super::pool::{PoolStatus, pools, shift_to, unanchored_pools};
 use crate::optim::Cholesky;
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
-use patzer_match::stats::special::normal_cdf;
+use patzer_stats::special::normal_cdf;
 
 /// Largest number of players for a covariance, which takes cubic time.
 pub const MOST_PLAYERS: usize = 1_000;

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::stats::{Estimate, Pentanomial, Trinomial};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{Annotation, Event, GameSpan, Parser, Reader, Record, Tags, Token, outline};
+use patzer_stats::{Estimate, Pentanomial, Trinomial};
 use shakmaty::EnPassantMode;
 use shakmaty::fen::Epd;
 

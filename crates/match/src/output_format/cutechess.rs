@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::{MatchStatus, accepted, error, fastchess, number, percent};
-use crate::stats::{Estimate, Sprt, Trinomial};
 use crate::tally::{Tally, share};
+use patzer_stats::{Estimate, Sprt, Trinomial};
 
 /// Formats `7 - 5 - 8  [0.550] 20`: wins, losses, draws, score, games.
 fn counts(games: Trinomial) -> String {

@@ -6,8 +6,8 @@ use shakmaty::Color;
 use super::MatchStatus;
 use crate::pgn;
 use crate::record::PairEntry;
-use crate::stats::Estimate;
 use crate::{Pair, Tally};
+use patzer_stats::Estimate;
 
 pub fn start(names: &[String], conditions: &str, games: usize, done: u64) -> Value {
     json!({ "event": "start", "players": names, "conditions": conditions, "games": games, "done": done })

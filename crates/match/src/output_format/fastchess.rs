@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::{MatchStatus, accepted, error, number, percent};
-use crate::stats::{Estimate, Pentanomial, ResultCounts, Sprt, Trinomial};
 use crate::tally::{Tally, share};
+use patzer_stats::{Estimate, Pentanomial, ResultCounts, Sprt, Trinomial};
 
 const RULE: &str = "--------------------------------------------------\n";
 

@@ -5,8 +5,8 @@ pub mod events;
 mod fastchess;
 
 use super::pgn;
-use crate::stats::{Sprt, Trinomial, Verdict};
 use crate::{Pair, Reason, Tally};
+use patzer_stats::{Sprt, Trinomial, Verdict};
 
 /// Format of match output
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -131,7 +131,7 @@ fn error(value: f64, digits: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Model, Pentanomial};
+    use patzer_stats::{Model, Pentanomial};
 
     pub fn tally() -> Tally {
         Tally {

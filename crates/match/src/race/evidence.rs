@@ -2,9 +2,9 @@
 
 use super::strengths::{Strengths, argmax};
 use super::{Meetings, RaceSettings};
-use crate::stats::Pentanomial;
-use crate::stats::betting;
-use crate::stats::elo::{elo_of, expected_score};
+use patzer_stats::Pentanomial;
+use patzer_stats::betting;
+use patzer_stats::elo::{elo_of, expected_score};
 
 /// Draws for the probabilities of being best: standard error 0.5 % at most.
 const DRAWS: u64 = 10_000;

@@ -1,6 +1,6 @@
 //! Results of a race by pairing.
 
-use crate::stats::{Distribution, Pentanomial};
+use patzer_stats::{Distribution, Pentanomial};
 
 /// Pair scores of every two players, from the side of the one with the lower index.
 #[derive(Debug, Clone, PartialEq, Eq)]

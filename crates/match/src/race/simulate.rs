@@ -4,9 +4,9 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{Planner, RaceSettings};
-use crate::stats::plan::{Conditions, Pairs};
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
+use patzer_stats::plan::{Conditions, Pairs};
 
 /// Players with the distribution of the pair score of each two.
 #[derive(Debug, Clone)]
@@ -29,7 +29,7 @@ impl Field {
     /// Candidates that win a pair outright with these probabilities against the anchor: Bernoulli arms.
     #[cfg(test)]
     pub fn bernoulli(chances: &[f64]) -> Field {
-        use crate::stats::elo::elo_of;
+        use patzer_stats::elo::elo_of;
         let coin = |p: f64| Pairs { chance: [1.0 - p, 0.0, 0.0, 0.0, p], elo: elo_of(p) };
         let elo: Vec<f64> = chances.iter().map(|p| elo_of(*p)).chain([0.0]).collect();
         let players = elo.len();

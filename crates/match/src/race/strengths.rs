@@ -4,8 +4,8 @@
 //! themselves tell (Wedderburn, "Quasi-likelihood functions", Biometrika 61, 1974).
 
 use super::Meetings;
-use crate::stats::Distribution;
 use patzer_chess::rng::Rng;
+use patzer_stats::Distribution;
 
 /// Elo of one unit of log odds.
 pub(super) const ELO: f64 = 400.0 / std::f64::consts::LN_10;
@@ -139,8 +139,8 @@ fn solve(factor: &[f64], size: usize, mut x: Vec<f64>) -> Vec<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::elo::expected_score;
-    use crate::stats::{Estimate, Pentanomial};
+    use patzer_stats::elo::expected_score;
+    use patzer_stats::{Estimate, Pentanomial};
 
     fn add(meetings: &mut Meetings, players: [usize; 2], counts: [u64; 5]) {
         for (outcome, count) in counts.into_iter().enumerate() {

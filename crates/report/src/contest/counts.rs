@@ -1,7 +1,7 @@
 //! Results of games and pairs from one player's side.
 
 use super::{Contest, Pair, Single};
-use patzer_match::stats::{Model, Pentanomial, ResultCounts, Sprt, Trinomial};
+use patzer_stats::{Model, Pentanomial, ResultCounts, Sprt, Trinomial};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Counts {

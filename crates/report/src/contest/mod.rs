@@ -22,7 +22,7 @@ use games::Games;
 pub use pairing::of_games_alone;
 use patzer_match::Colours;
 use patzer_match::race::RaceSettings;
-use patzer_match::stats::{Adjusted, Estimate, Sprt, Trinomial, Verdict};
+use patzer_stats::{Adjusted, Estimate, Sprt, Trinomial, Verdict};
 pub use printed::of_result;
 
 /// Two games, as a rule from one opening with colours exchanged.
@@ -304,7 +304,7 @@ mod tests {
     use super::*;
     use crate::section::Item;
     use patzer_match::SWAPPED;
-    use patzer_match::stats::{Model, Pentanomial};
+    use patzer_stats::{Model, Pentanomial};
 
     #[test]
     fn elo_without_a_bound_and_errors_that_are_unknown_are_words() {

@@ -9,7 +9,7 @@ use crate::figure::{Drawing, Figure};
 use crate::section::{Item, Part};
 use crate::style::BLUE;
 use crate::table::{Cell, Table};
-use patzer_match::stats::Trinomial;
+use patzer_stats::Trinomial;
 
 const OPENINGS: usize = 40;
 

@@ -3,7 +3,7 @@
 use super::{Contest, colours, endings, measure_numbers, pentanomial, time};
 use crate::section::{Kind, Missing, Part, Section};
 use crate::table::Cell;
-use patzer_match::stats::Trinomial;
+use patzer_stats::Trinomial;
 use serde_json::Value;
 
 /// More games than any match has: sums of counts stay below 64 bits.

@@ -8,7 +8,7 @@ use crate::plot::{Band, Curves, Level};
 use crate::section::Part;
 use crate::style::{BLUE, GREEN, ORANGE, PURPLE};
 use crate::table::{Cell, Table};
-use patzer_match::stats::{Estimate, Sprt};
+use patzer_stats::{Estimate, Sprt};
 
 pub(super) const POINTS: usize = 400;
 

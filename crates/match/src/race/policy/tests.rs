@@ -3,7 +3,7 @@
 use super::super::simulate::{Field, play, simulate};
 use super::track::proportions;
 use super::*;
-use crate::stats::plan::Conditions;
+use patzer_stats::plan::Conditions;
 
 fn settings(policy: Kind, candidates: usize, pairs: u64) -> RaceSettings {
     RaceSettings {

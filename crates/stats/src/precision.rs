@@ -56,7 +56,7 @@ impl Precision {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::plan::{Conditions, Pairs};
+    use crate::plan::{Conditions, Pairs};
     use patzer_chess::rng::{Rng, mix};
 
     /// Plays a match to its end; returns the counts.

@@ -99,7 +99,7 @@ fn ratio(a: f64, b: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::{Pentanomial, Trinomial};
+    use crate::{Pentanomial, Trinomial};
 
     fn close(got: f64, want: f64, relative: f64) {
         assert!((got - want).abs() <= relative * want.abs(), "{got} is not {want}");

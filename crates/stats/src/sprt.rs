@@ -186,7 +186,7 @@ fn exact<const N: usize>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::Pentanomial;
+    use crate::Pentanomial;
 
     fn llr(model: Model, bounds: [f64; 2], counts: impl Into<ResultCounts>) -> f64 {
         Sprt::new(model, bounds[0], bounds[1], 0.05, 0.05).unwrap().llr(counts)

@@ -54,7 +54,7 @@ fn log_capital(counts: [u64; 5], mean: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::plan::{Conditions, Pairs};
+    use crate::plan::{Conditions, Pairs};
     use patzer_chess::rng::{Rng, mix};
 
     #[test]
@@ -84,7 +84,7 @@ mod tests {
         let mut all = 0;
         for (elo, draws) in [(0.0, 0.6), (60.0, 0.3), (-150.0, 0.2)] {
             let pairs = Pairs::new(elo, Conditions { draws, bias: 0.0 }).unwrap();
-            let mean = crate::stats::elo::expected_score(elo);
+            let mean = crate::elo::expected_score(elo);
             let missed = (0..RUNS).filter(|&run| {
                 let (mut rng, mut counts) = (Rng::new(mix(11, run)), Pentanomial::default());
                 (0..600).any(|played| {

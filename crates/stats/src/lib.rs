@@ -1,4 +1,4 @@
-//! Match statistics: [`Estimate`], sequential tests ([`Sprt`], [`Adjusted`]), and their planning ([`plan`]).
+#![doc = include_str!("../README.md")]
 
 pub mod adjusted;
 pub mod betting;

@@ -108,8 +108,8 @@ fn crossing(worse: &impl Fn(f64) -> f64, value: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::stats::plan::{self, Conditions, Pairs};
-    use crate::stats::{Pentanomial, Trinomial};
+    use crate::plan::{self, Conditions, Pairs};
+    use crate::{Pentanomial, Trinomial};
     use patzer_chess::rng::{Rng, mix};
 
     fn adjusted(model: Model, bounds: [f64; 2], counts: impl Into<ResultCounts>) -> Adjusted {
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn a_test_that_passed_looks_worse_than_its_plain_estimate() {
         let counts = Pentanomial([127, 4883, 10712, 5150, 104]);
-        let plain = crate::stats::Estimate::new(counts);
+        let plain = crate::Estimate::new(counts);
         let a = adjusted(Model::Normalized, [-1.75, 0.25], counts);
         assert!(a.elo < plain.elo && a.low < a.elo && a.elo < a.high, "{a:?} {plain:?}");
     }
@@ -186,7 +186,7 @@ mod tests {
             for run in 0..RUNS {
                 let (_, counts) = plan::play(&test, &pairs, 1_000_000, &mut Rng::new(mix(11, run)));
                 let a = Adjusted::new(&test, counts).unwrap();
-                let plain = crate::stats::Estimate::new(counts);
+                let plain = crate::Estimate::new(counts);
                 above += u64::from(a.elo > pairs.elo);
                 plain_above += u64::from(plain.elo > pairs.elo);
                 covered += u64::from(a.low <= pairs.elo && pairs.elo <= a.high);
