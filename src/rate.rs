@@ -5,13 +5,14 @@ use clap::Args;
 
 use crate::prepare::{check_new_output, total_bytes};
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_fit::rating::{
-    GameCounts, MOST_PLAYERS, PoolStatus, RatingErrors, RatingReport, Ratings, ReportOptions, ResultModel,
-    Results, Settings, White, bootstrap, covariance, fit, read, read_aliases, read_anchors, read_names,
-};
+use patzer_fit::rating::{read, read_aliases, read_anchors, read_names};
 use patzer_io::number::{counted, grouped};
 use patzer_match::journal::is_journal;
 use patzer_match::record::check_named_once;
+use patzer_stats::rating::{
+    GameCounts, MOST_PLAYERS, PoolStatus, RatingErrors, RatingReport, Ratings, ReportOptions, ResultModel,
+    Results, Settings, White, bootstrap, covariance, fit,
+};
 
 const EXAMPLES: &str = "Of the games only the tags White, Black and Result are read. Players who won all their games, or lost them, have\n\
     no finite rating and are named at the end; --prior gives them one. Pools without a game between them have the\n\

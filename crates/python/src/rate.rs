@@ -5,12 +5,13 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use clap::ValueEnum;
-use patzer_fit::rating::{
-    RatingReport, ReportOptions, ResultModel, Settings, White, bootstrap, covariance, fit, read,
-};
+use patzer_fit::rating::read;
 use patzer_io::error::{Error, Result};
 use patzer_io::number::grouped;
 use patzer_match::record::check_named_once;
+use patzer_stats::rating::{
+    RatingReport, ReportOptions, ResultModel, Settings, White, bootstrap, covariance, fit,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 

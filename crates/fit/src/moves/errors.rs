@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use super::choices::Competition;
 use super::model::{Strengths, sum};
-use crate::optim::Cholesky;
+use patzer_stats::Cholesky;
 
 /// Standard errors of ln strength from the inverse information, the prior's virtual games included.
 pub(super) fn errors(competitions: &[Competition], gammas: &Strengths) -> Vec<Vec<f64>> {

@@ -1,19 +1,15 @@
-//! Optimisers, learning-rate schedules and linear solvers, shared by `tune` and `train`.
+//! Optimisers and learning-rate schedules, shared by `tune` and `train`.
 
 mod adagrad;
 mod adam;
-mod cholesky;
 mod nullspace;
-mod quadratic;
 mod radam;
 mod schedule;
 mod sgd;
 
 pub use adagrad::AdaGrad;
 pub use adam::{Adam, AdamSettings, Step};
-pub(crate) use cholesky::{Cholesky, dot};
 pub(crate) use nullspace::nullspace;
-pub(crate) use quadratic::Quadratic;
 pub use radam::{PERIOD, RAdam, Ranger, SHARE};
 pub use schedule::{Decay, Schedule};
 pub use sgd::Sgd;

@@ -2,7 +2,7 @@
 //! A Cholesky factorisation scaled to a unit diagonal skips rows whose pivot vanishes; each skipped row gives
 //! one combination (Golub and Van Loan, 2013, section 4.2.8).
 
-use super::Cholesky;
+use patzer_stats::Cholesky;
 
 const TOLERANCE: f64 = 1e-8;
 

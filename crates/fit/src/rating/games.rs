@@ -6,131 +6,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
-use serde::Serialize;
 
 use patzer_io::error::{Error, Result};
 use patzer_pgn::{Chunk, Event, Reader, tags};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Encounter {
-    pub white: usize,
-    pub black: usize,
-    pub wins: u64,
-    pub draws: u64,
-    pub losses: u64,
-}
-
-impl Encounter {
-    pub fn games(&self) -> u64 {
-        self.wins + self.draws + self.losses
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Results {
-    pub players: Vec<String>,
-    pub encounters: Vec<Encounter>,
-}
-
-impl Results {
-    /// Finds a player by name.
-    pub fn player(&self, name: &str) -> Result<usize> {
-        let found = self.players.binary_search_by(|player| player.as_str().cmp(name));
-        found.map_err(|_| {
-            let lower = name.to_lowercase();
-            let near = self.players.iter().find(|player| player.to_lowercase().contains(&lower));
-            let hint = near.map_or(String::new(), |near| format!("; there is \"{near}\""));
-            Error::usage(format!("no rated game of \"{name}\"{hint}"))
-        })
-    }
-
-    /// Finds the players whose ratings are fixed.
-    pub fn anchors(&self, fixed: &[(String, f64)]) -> Result<Vec<(usize, f64)>> {
-        let mut anchors = Vec::new();
-        for (name, elo) in fixed {
-            let player = self.player(name)?;
-            if anchors.iter().any(|(known, _)| *known == player) {
-                return Err(Error::usage(format!("--anchor: \"{name}\" is fixed twice")));
-            }
-            anchors.push((player, *elo));
-        }
-        Ok(anchors)
-    }
-
-    /// From wins of White, draws and wins of Black by the names of White and Black.
-    pub fn new(counts: BTreeMap<(String, String), [u64; 3]>) -> Results {
-        let mut players: Vec<String> = counts.keys().flat_map(|(w, b)| [w.clone(), b.clone()]).collect();
-        players.sort();
-        players.dedup();
-        let index = |name: &String| players.binary_search(name).unwrap_or(0);
-        let encounter = |((white, black), [wins, draws, losses]): (&(String, String), &[u64; 3])| Encounter {
-            white: index(white),
-            black: index(black),
-            wins: *wins,
-            draws: *draws,
-            losses: *losses,
-        };
-        let encounters = counts.iter().map(encounter).filter(|e| e.games() > 0).collect();
-        Results { encounters, players }
-    }
-
-    pub fn games(&self) -> u64 {
-        self.encounters.iter().map(Encounter::games).sum()
-    }
-
-    pub fn scores(&self) -> Vec<[u64; 3]> {
-        let mut scores = vec![[0; 3]; self.players.len()];
-        for e in &self.encounters {
-            let white = &mut scores[e.white];
-            *white = [white[0] + e.wins, white[1] + e.draws, white[2] + e.losses];
-            let black = &mut scores[e.black];
-            *black = [black[0] + e.losses, black[1] + e.draws, black[2] + e.wins];
-        }
-        scores
-    }
-
-    /// Drops games with a player for whom `keep` is false; the players stay.
-    pub fn only(&self, keep: impl Fn(usize) -> bool) -> Results {
-        let encounters = self.encounters.iter().filter(|e| keep(e.white) && keep(e.black)).copied().collect();
-        Results { players: self.players.clone(), encounters }
-    }
-
-    /// Drops players with fewer games, and their games, until all have enough; `counts` has the games as left out.
-    pub fn with_min_games(&self, least: u64, counts: &mut GameCounts) -> Results {
-        let mut kept = self.clone();
-        loop {
-            let games: Vec<u64> = kept.scores().iter().map(|s| s.iter().sum()).collect();
-            let enough = |player: usize| games[player] >= least;
-            if (0..kept.players.len()).all(|player| enough(player) || games[player] == 0) {
-                break;
-            }
-            kept = kept.only(enough);
-        }
-        counts.leave_out("left_out", self.games() - kept.games());
-        let results = kept.encounters.iter().map(|e| {
-            let name = |player: usize| kept.players[player].clone();
-            ((name(e.white), name(e.black)), [e.wins, e.draws, e.losses])
-        });
-        Results::new(results.collect())
-    }
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct GameCounts {
-    pub games: u64,
-    pub games_rated: u64,
-    pub games_skipped: BTreeMap<&'static str, u64>,
-}
-
-impl GameCounts {
-    /// Counts games as skipped that were rated until now.
-    pub(super) fn leave_out(&mut self, reason: &'static str, games: u64) {
-        if games > 0 {
-            self.games_rated -= games;
-            *self.games_skipped.entry(reason).or_default() += games;
-        }
-    }
-}
+use patzer_stats::rating::{GameCounts, Results};
 
 /// Reads files of games until `stop` is set; `progress` receives the bytes read so far.
 pub fn read(files: &[PathBuf], stop: &AtomicBool, progress: impl Fn(u64)) -> Result<(Results, GameCounts)> {
@@ -238,15 +117,9 @@ fn last_word(movetext: &[u8]) -> Option<usize> {
 }
 
 #[cfg(test)]
-impl Results {
-    pub(super) fn of(games: &[(&str, &str, [u64; 3])]) -> Results {
-        Results::new(games.iter().map(|(w, b, counts)| ((w.to_string(), b.to_string()), *counts)).collect())
-    }
-}
-
-#[cfg(test)]
 mod tests {
     use super::*;
+    use patzer_stats::rating::Encounter;
 
     #[test]
     fn every_game_counts_or_has_a_reason() {

@@ -1,19 +1,7 @@
-//! Player ratings from game results: maximum-likelihood fits per pool of comparable players, with errors by
-//! covariance or bootstrap.
+//! Files of games and of players' names, read for [`patzer_stats::rating`].
 
-mod errors;
-mod fit;
 mod games;
-mod likelihood;
 mod names;
-mod newton;
-mod pool;
-mod report;
 
-pub use errors::{MOST_PLAYERS, RatingErrors, bootstrap, covariance};
-pub use fit::{Ratings, Settings, White, fit};
-pub use games::{Encounter, GameCounts, Results, read};
-pub use likelihood::ResultModel;
+pub use games::read;
 pub use names::{read_aliases, read_anchors, read_names};
-pub use pool::PoolStatus;
-pub use report::{RatingReport, ReportOptions};

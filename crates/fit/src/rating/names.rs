@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use super::{GameCounts, Results};
 use patzer_io::error::{Error, Result};
 use patzer_io::{Limit, read_text};
 
@@ -70,48 +69,6 @@ pub fn read_names(path: &Path) -> Result<BTreeSet<String>> {
     if names.is_empty() { Err(Error::data(path, "holds no name")) } else { Ok(names) }
 }
 
-impl Results {
-    /// Puts players' games under one name; a game between two names of one player is none.
-    pub fn renamed(&self, aliases: &BTreeMap<String, String>, counts: &mut GameCounts) -> Result<Results> {
-        let name = |player: usize| {
-            let name = &self.players[player];
-            aliases.get(name).unwrap_or(name).clone()
-        };
-        self.regrouped(name, |white, black| white != black, "same_player", counts)
-    }
-
-    /// Leaves out games with a player for whom `keep` is false, and the players without a game.
-    pub fn of_players(&self, keep: impl Fn(&str) -> bool, counts: &mut GameCounts) -> Result<Results> {
-        let name = |player: usize| self.players[player].clone();
-        self.regrouped(name, |white, black| keep(white) && keep(black), "left_out", counts)
-    }
-
-    fn regrouped(
-        &self,
-        name: impl Fn(usize) -> String,
-        keep: impl Fn(&str, &str) -> bool,
-        reason: &'static str,
-        counts: &mut GameCounts,
-    ) -> Result<Results> {
-        let mut pairs: BTreeMap<(String, String), [u64; 3]> = BTreeMap::new();
-        let mut dropped = 0;
-        for e in &self.encounters {
-            let (white, black) = (name(e.white), name(e.black));
-            if keep(&white, &black) {
-                let sum = pairs.entry((white, black)).or_default();
-                *sum = [sum[0] + e.wins, sum[1] + e.draws, sum[2] + e.losses];
-            } else {
-                dropped += e.games();
-            }
-        }
-        if pairs.is_empty() {
-            return Err(Error::input("no game of the players to rate is left"));
-        }
-        counts.leave_out(reason, dropped);
-        Ok(Results::new(pairs))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,20 +101,5 @@ mod tests {
         assert!(read_names(&path).unwrap().contains("Fruit 2.1"));
         let (_folder, path) = file("\n\n");
         assert!(read_names(&path).is_err());
-    }
-
-    #[test]
-    fn renamed_and_left_out_games_are_accounted_for() {
-        let results = Results::of(&[("A", "B", [3, 2, 1]), ("B", "A2", [1, 0, 0]), ("A", "A2", [4, 0, 0])]);
-        let mut counts = GameCounts { games: 11, games_rated: 11, ..GameCounts::default() };
-        let aliases = [("A2".to_string(), "A".to_string())].into();
-        let renamed = results.renamed(&aliases, &mut counts).unwrap();
-        assert_eq!(renamed, Results::of(&[("A", "B", [3, 2, 1]), ("B", "A", [1, 0, 0])]));
-        assert_eq!((counts.games_rated, counts.games_skipped["same_player"]), (7, 4));
-        let mut counts = GameCounts { games: 11, games_rated: 11, ..GameCounts::default() };
-        let without = results.of_players(|name| name != "A", &mut counts).unwrap();
-        assert_eq!((counts.games_rated, counts.games_skipped["left_out"]), (1, 10));
-        assert_eq!(without.players, ["A2", "B"]);
-        assert!(renamed.of_players(|name| name == "A", &mut counts).is_err());
     }
 }

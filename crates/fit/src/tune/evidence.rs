@@ -17,8 +17,8 @@ use super::normal::Curvature;
 use super::objective::Objective;
 use super::standard_errors::table;
 use super::support::Support;
-use crate::optim::{Cholesky, dot};
 use patzer_io::interrupt;
+use patzer_stats::{Cholesky, dot};
 
 /// Standard deviation before there is evidence, in centipawns.
 const FIRST: f64 = 50.0;

@@ -8,8 +8,8 @@
 use super::fit::Tracker;
 use super::normal::Curvature;
 use super::objective::Objective;
-use crate::optim::{Cholesky, dot};
 use patzer_io::interrupt;
+use patzer_stats::{Cholesky, dot};
 
 /// Least damping, as a share of each diagonal entry: below what data resolve, above rounding.
 const DAMPING: f64 = 1e-9;

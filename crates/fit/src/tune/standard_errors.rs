@@ -11,8 +11,9 @@ use rayon::prelude::*;
 use super::model::Model;
 use super::normal::Curvature;
 use super::objective::Objective;
-use crate::optim::{Cholesky, nullspace};
+use crate::optim::nullspace;
 use patzer_io::interrupt;
+use patzer_stats::Cholesky;
 
 /// Damping of the nullspace, as a share of the diagonal.
 const DAMPING: f64 = 1e-9;

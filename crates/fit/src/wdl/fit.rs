@@ -7,8 +7,8 @@
 use super::likelihood::{UNIT, in_a_b, in_alpha_t};
 use super::model::WdlModel;
 use super::table::{Cell, Row, WdlTable};
-use crate::optim::{Cholesky, Quadratic};
 use patzer_io::error::{Error, Result};
+use patzer_stats::{Cholesky, Quadratic};
 
 const TERMS: usize = 4;
 

@@ -5,7 +5,7 @@
 //! grouped data", 1981; Pratt, "Concavity of the log likelihood", 1981), so a row has one optimum.
 
 use super::table::Cell;
-use crate::optim::Quadratic;
+use patzer_stats::Quadratic;
 
 /// Scale of scores in centipawns, which keeps all numbers near 1.
 pub(super) const UNIT: f64 = 100.0;

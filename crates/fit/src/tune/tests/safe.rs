@@ -1,9 +1,9 @@
 //! Tests of what keeps a tuning safe: the prior by evidence, support, scale, bounds, warnings and standard errors.
 
 use super::*;
-use crate::optim::Cholesky;
 use crate::tune::runs::{RunSettings, fit_seeds};
 use crate::tune::traces::SplitTraces;
+use patzer_stats::Cholesky;
 
 fn by_evidence() -> Settings {
     Settings { k: Some(1.5), evidence: true, ..Settings::default() }

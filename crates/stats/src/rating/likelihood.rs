@@ -4,7 +4,7 @@
 //! The models of draws have scales of their own, on which all three are concave, so that ratings have one optimum. Their
 //! differences are stretched to Elo's scale as Bayeselo does: between equals the expected score has the same slope.
 
-use crate::optim::Quadratic;
+use crate::Quadratic;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum ResultModel {

@@ -4,7 +4,7 @@
 //! "Solution of a ranking problem from binary comparisons", 1957). Players who won or lost all their games
 //! have no finite rating; pools without common games have no common scale.
 
-use super::games::Results;
+use super::results::Results;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PoolStatus {

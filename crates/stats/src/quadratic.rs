@@ -6,9 +6,11 @@ pub struct Quadratic {
     pub hessian: [f64; 3],
 }
 
-#[cfg(test)]
 impl Quadratic {
-    /// Checks the derivatives of `function` against differences.
+    /// Checks the derivatives of `function` against differences, for tests.
+    ///
+    /// # Panics
+    /// A derivative differs.
     pub fn check(function: impl Fn(f64, f64) -> Quadratic, (x, y): (f64, f64)) {
         let close =
             |got: f64, want: f64| assert!((got - want).abs() < 1e-5 * want.abs().max(1.0), "{got} {want}");

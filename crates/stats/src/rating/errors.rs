@@ -7,14 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use super::fit::{Ratings, Settings, fit};
-use super::games::Results;
 use super::likelihood::ResultModel;
 use super::newton::{Edge, Problem};
 use super::pool::{PoolStatus, pools, shift_to, unanchored_pools};
-use crate::optim::Cholesky;
+use super::results::Results;
+use crate::Cholesky;
+use crate::special::normal_cdf;
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
-use patzer_stats::special::normal_cdf;
 
 /// Largest number of players for a covariance, which takes cubic time.
 pub const MOST_PLAYERS: usize = 1_000;

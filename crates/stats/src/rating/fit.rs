@@ -1,10 +1,10 @@
 //! Maximum-likelihood ratings. The likelihood is concave, so there is one optimum up to a constant per pool,
 //! which the pool's average or its anchors fix.
 
-use super::games::Results;
 use super::likelihood::ResultModel;
 use super::newton::{Edge, Problem, State, davidson_draw, newton};
 use super::pool::{PoolStatus, pool_status, shift_to, unanchored_pools};
+use super::results::Results;
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
