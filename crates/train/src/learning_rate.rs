@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Settings;
-use super::settings_check::Checked;
+use super::settings::Checked;
 use patzer_fit::optim::{Decay, Schedule};
 
 /// Phase of a piecewise learning-rate schedule.

@@ -1,7 +1,6 @@
 //! Stages of a recipe, and what tells two recipes apart.
 
-use super::Settings;
-use super::settings::suggested;
+use super::{Settings, suggested};
 
 impl Settings {
     /// The settings of each stage; without stages, these. The error names the stage.

@@ -3,14 +3,14 @@
 use patzer_eval::nnue::layout::{LAYOUTS, NamedLayout};
 use patzer_fit::optim::Decay;
 
-use super::loss::LossKind;
 use super::{Keep, Settings};
+use crate::loss::LossKind;
 
 /// Key and reason of the first bad value.
-pub(super) type Checked = std::result::Result<(), (&'static str, String)>;
+pub(crate) type Checked = std::result::Result<(), (&'static str, String)>;
 
 impl Settings {
-    pub(super) fn check(&self) -> Checked {
+    pub(crate) fn check(&self) -> Checked {
         let whole = |key, value: usize, max: usize| range(key, value as f64, 1.0, max as f64);
         let share = |key, value: f32| range(key, value.into(), 0.0, 1.0);
         self.architecture().check().map_err(|error| (error.key(), error.to_string()))?;
@@ -116,7 +116,7 @@ impl Settings {
     }
 
     /// Checks that each of the files has a weight, unless none has.
-    pub(super) fn check_weights(&self, files: usize) -> Checked {
+    pub(crate) fn check_weights(&self, files: usize) -> Checked {
         match self.weights.len() {
             0 => Ok(()),
             weights if weights == files => Ok(()),

@@ -1,13 +1,18 @@
 //! Recipes: everything a training run depends on besides its positions.
 
+mod check;
+mod overrides;
+mod stages;
+
 use std::path::{Path, PathBuf};
 
+pub(crate) use check::Checked;
 use serde::{Deserialize, Serialize};
 
-use super::learning_rate::Phase;
-use super::loss::LossKind;
-use super::optimiser::OptimiserKind;
-use super::position_weight::{Measure, PositionWeight};
+use crate::learning_rate::Phase;
+use crate::loss::LossKind;
+use crate::optimiser::OptimiserKind;
+use crate::position_weight::{Measure, PositionWeight};
 use patzer_eval::nnue::features::Features;
 use patzer_eval::nnue::{Activation, Architecture, KingBuckets, LayerActivation, OutputBy};
 use patzer_fit::optim::Decay;
@@ -190,7 +195,7 @@ impl Default for Settings {
 
 impl Settings {
     /// The defaults with an architecture.
-    pub(super) fn of(shape: Architecture) -> Settings {
+    pub(crate) fn of(shape: Architecture) -> Settings {
         Settings {
             features: shape.features,
             hidden: shape.hidden,
@@ -340,11 +345,11 @@ impl Settings {
         self.factoriser && self.architecture().king_bucket_count() > 1
     }
 
-    pub(super) fn sees_clock(&self) -> bool {
+    pub(crate) fn sees_clock(&self) -> bool {
         self.features.blocks().iter().any(|block| block.name == "clock")
     }
 
-    pub(super) fn sees_ply(&self) -> bool {
+    pub(crate) fn sees_ply(&self) -> bool {
         self.position_weight.as_ref().is_some_and(|rule| rule.by == Measure::Ply)
     }
 
@@ -362,7 +367,7 @@ fn is_zero(value: &f32) -> bool {
 }
 
 /// A message of serde in one line; for an unknown name it suggests a near one instead of listing all.
-pub(super) fn suggested(message: &str) -> String {
+fn suggested(message: &str) -> String {
     let message = message.replace('\n', " ").trim().to_string();
     let mut names = message.split('`').skip(1).step_by(2);
     let near = names

@@ -3,8 +3,9 @@
 use serde::de::Error as _;
 use toml::{Table, Value};
 
-use super::settings_check::Checked;
-use super::{LossKind, OptimiserKind, Settings};
+use super::Settings;
+use super::check::Checked;
+use crate::{LossKind, OptimiserKind};
 
 /// Keys, and the recipe's keys that each replaces.
 const REPLACED: [(&str, &[&str]); 6] = [
@@ -93,7 +94,7 @@ impl Settings {
     }
 
     /// Checks that TD(λ), which changes results, has a share of them to change.
-    pub(super) fn check_td_lambda(&self) -> Checked {
+    pub(crate) fn check_td_lambda(&self) -> Checked {
         let shares = [Some(self.wdl), self.final_wdl, self.wdl_jitter];
         if self.td_lambda.is_some() && shares.into_iter().flatten().all(|share| share == 0.0) {
             let reason = "td_lambda: changes results, whose share `wdl` is 0; set `wdl` too";
