@@ -1,7 +1,8 @@
 //! The seam between a training run and its device. A checkpoint of one backend continues on the other.
 
 use super::TrainItem;
-use super::loss::{Loss, Target};
+use super::loss::Loss;
+use super::target::Target;
 use patzer_io::error::Result;
 
 #[derive(Debug, Clone, Copy)]

@@ -6,11 +6,11 @@ use rayon::prelude::*;
 
 use super::backend::{Backend, StepParams, TrainingState, average_decay, pull_keep};
 use super::cpu_gradient::CpuGradient;
-use super::loss::{Loss, Target};
+use super::loss::Loss;
 use super::model::Model;
 use super::optimiser::Optimiser;
-use super::settings::Forward;
-use super::{Settings, TrainItem};
+use super::target::Target;
+use super::{Forward, Settings, TrainItem};
 use patzer_fit::optim::CHUNK;
 use patzer_io::error::Result;
 

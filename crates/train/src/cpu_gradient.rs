@@ -6,12 +6,13 @@
 use rayon::prelude::*;
 
 use super::feature_table::{F32Table, FeatureTable, I16Table};
-use super::loss::{Loss, Target};
+use super::loss::Loss;
 use super::micro_batch::{MICRO_BATCH, MicroBatch, Task};
 use super::model::Model;
 use super::param_layout::ParamLayout;
 use super::position_weight::PositionWeight;
 use super::rounding::{Rounded, activation_unit};
+use super::target::Target;
 use super::{Settings, TrainItem, wdl_loss};
 use patzer_chess::huge_pages::on_huge_pages;
 

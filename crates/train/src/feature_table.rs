@@ -8,8 +8,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::micro_batch::add;
 use super::param_layout::ParamLayout;
+use super::vectors::add;
 use patzer_chess::huge_pages::on_huge_pages;
 
 #[derive(Clone, Copy)]

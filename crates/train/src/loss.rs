@@ -1,24 +1,10 @@
 //! Losses between expected result and target, with their derivatives by the output (1 is 400 centipawns).
 
-use serde::{Deserialize, Serialize};
-
 use super::position_weight::PositionWeight;
 use super::pqr::GROUP;
-use super::{Settings, TrainItem, wdl_loss};
+use super::target::{Target, logistic_f32};
+use super::{LossKind, Settings, TrainItem, wdl_loss};
 use patzer_eval::nnue::Architecture;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LossKind {
-    /// |σ(out) − target|^p; p = 2 is the squared error
-    #[default]
-    Power,
-    /// −t ln σ(out) − (1 − t) ln(1 − σ(out)), less what a perfect output would have
-    CrossEntropy,
-    /// A position P, the one Q after its best move and the one R after another, each worth 2σ(out) − 1 to its side to
-    /// move: −ln σ(r − q) − κ ln σ(p + q) − κ ln σ(−p − q)
-    Pqr,
-}
 
 #[derive(Debug, Clone, Copy)]
 pub struct Loss {
@@ -163,74 +149,12 @@ impl Settings {
         let offset = k * self.output_offset / 400.0;
         Loss { kind, power, kappa, k, offset, asymmetry, wdl_head, l1, scale: 0.0 }
     }
-
-    pub(super) fn target(&self, wdl: f32) -> Target {
-        let k = self.k.unwrap_or(1.0);
-        Target { wdl, k, offset: k * self.score_offset / 400.0 }
-    }
-
-    /// Keys of the loss `power` that differ from their defaults.
-    pub(super) fn of_power_alone(&self) -> impl Iterator<Item = &'static str> + use<> {
-        let keys = [
-            ("score_offset", self.score_offset),
-            ("output_offset", self.output_offset),
-            ("asymmetry", self.asymmetry),
-        ];
-        keys.into_iter().filter(|(_, value)| *value != 0.0).map(|(key, _)| key)
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-pub struct Target {
-    pub wdl: f32,
-    pub k: f32,
-    /// Half the width of draws, times K / 400.
-    pub offset: f32,
-}
-
-impl Target {
-    /// The expected result for the side to move: λ·result + (1 − λ)·σ(K·score/400), or the result alone.
-    #[inline]
-    pub fn of(self, item: &TrainItem) -> f32 {
-        let result = result(item);
-        item.score
-            .map_or(result, |score| self.wdl * result + (1.0 - self.wdl) * self.of_score(f32::from(score)))
-    }
-
-    /// The expected result of a score in centipawns, for the same side.
-    #[inline]
-    pub fn of_score(self, score: f32) -> f32 {
-        if self.offset == 0.0 {
-            return expected_score_f32(score, self.k);
-        }
-        let x = self.k * score / 400.0;
-        (1.0 + logistic_f32(x - self.offset) - logistic_f32(-x - self.offset)) / 2.0
-    }
-}
-
-/// Result for the side to move, 0 to 1.
-#[inline]
-pub fn result(item: &TrainItem) -> f32 {
-    let white = item.expected();
-    if item.turn.is_white() { white } else { 1.0 - white }
 }
 
 /// Entropy of a target: the least possible cross-entropy.
 fn entropy(t: f64) -> f64 {
     let part = |p: f64| if p > 0.0 { -p * p.ln() } else { 0.0 };
     part(t) + part(1.0 - t)
-}
-
-/// [`patzer_chess::score::logistic`] in f32, as on every device: its bits decide the network.
-#[inline]
-pub fn logistic_f32(x: f32) -> f32 {
-    1.0 / (1.0 + (-x).exp())
-}
-
-/// [`patzer_chess::score::expected_score`] in f32, for the same reason.
-#[inline]
-pub fn expected_score_f32(centipawns: f32, k: f32) -> f32 {
-    logistic_f32(k * centipawns / 400.0)
 }
 
 #[cfg(test)]

@@ -7,8 +7,6 @@
 //! The loops are inlined into functions for AVX-512, AVX2 and every processor. Every sum has one written order
 //! and no product is fused with a sum, so all give the same bits.
 
-use std::fmt;
-
 use super::TrainItem;
 use super::extract::Extractor;
 use super::feature_table::{FeatureTable, TILES_PER_PAIR, TileRows};
@@ -16,48 +14,12 @@ use super::loss::Loss;
 use super::model::Model;
 use super::output_layers::{self, OutputLayers};
 use super::position_weight::PositionWeight;
+use super::vectors::{LANES, Vectors, add};
 use super::wdl_loss;
 use patzer_eval::nnue::Activation;
 
 /// Positions per micro-batch: one tile of all their perspectives takes 32 KiB, an L1 cache.
 pub const MICRO_BATCH: usize = 128;
-
-pub const LANES: usize = 16;
-
-/// The vectors that this processor trains with.
-#[derive(Clone, Copy)]
-pub enum Vectors {
-    #[cfg(target_arch = "x86_64")]
-    Avx512,
-    #[cfg(target_arch = "x86_64")]
-    Avx2,
-    /// The compiler uses what the build's target has.
-    Portable,
-}
-
-impl Vectors {
-    pub fn best() -> Vectors {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx512f") {
-            return Vectors::Avx512;
-        } else if is_x86_feature_detected!("avx2") {
-            return Vectors::Avx2;
-        }
-        Vectors::Portable
-    }
-}
-
-impl fmt::Display for Vectors {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            #[cfg(target_arch = "x86_64")]
-            Vectors::Avx512 => "AVX-512",
-            #[cfg(target_arch = "x86_64")]
-            Vectors::Avx2 => "AVX2",
-            Vectors::Portable => "vectors of the build's target",
-        })
-    }
-}
 
 pub struct MicroBatch {
     extractor: Extractor,
@@ -252,7 +214,7 @@ impl MicroBatch {
     fn loss(&mut self, loss: &Loss) -> f64 {
         let MicroBatch { outputs, targets, draws, weights, slopes, .. } = self;
         match loss.wdl_head {
-            true => wdl_loss::all(loss, outputs, (targets, draws), weights, slopes),
+            true => wdl_loss::all((loss.k, loss.scale), outputs, (targets, draws), weights, slopes),
             false => loss.all(outputs, targets, weights, slopes),
         }
     }
@@ -420,13 +382,6 @@ impl MicroBatch {
 #[inline(always)]
 fn penalty_of(weights: &[f32], penalty: f32, position: usize) -> f32 {
     weights.get(position).map_or(penalty, |weight| weight * penalty)
-}
-
-#[inline(always)]
-pub fn add<const T: usize>(sum: &mut [f32; T], values: &[f32; T]) {
-    for lane in 0..T {
-        sum[lane] += values[lane];
-    }
 }
 
 #[cfg(test)]

@@ -1,23 +1,9 @@
 //! Optimisers by their recipe name, with L2, gradient clipping and weight limits.
 
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 
-use super::Settings;
+use super::{OptimiserKind, Settings};
 use patzer_fit::optim::{Adam, AdamSettings, CHUNK, RAdam, Ranger, Sgd, Stepper};
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum OptimiserKind {
-    #[default]
-    AdamW,
-    Adam,
-    /// Rectified Adam
-    RAdam,
-    /// Rectified Adam that looks ahead
-    Ranger,
-    Sgd,
-}
 
 pub struct Optimiser {
     stepper: Box<dyn Stepper + Send>,

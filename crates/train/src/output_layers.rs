@@ -3,9 +3,9 @@
 //! Networks without further layers run tile by tile, with activation and output in one loop; others position
 //! by position, layer by layer.
 
-use super::micro_batch::{LANES, add};
 use super::model::Model;
 use super::param_layout::ParamLayout;
+use super::vectors::{LANES, add};
 use patzer_eval::nnue::{Activation, Architecture, LayerActivation};
 
 // Activations as const generics, so that every loop is compiled for one; numbered as in the kernels.

@@ -67,7 +67,7 @@ pub fn activation_unit(layout: &ParamLayout) -> Option<f32> {
 mod tests {
     use super::*;
     use crate::cpu_gradient::{self, CpuGradient};
-    use crate::loss::Target;
+    use crate::target::Target;
     use crate::tests::{Checkpoints, enlarge, items, shapes};
     use crate::{Epoch, Settings, fit};
     use patzer_chess::rng::Rng;

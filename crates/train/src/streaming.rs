@@ -1,10 +1,10 @@
 //! Training on data larger than memory: a pass to count, hold out and sample, then passes on another thread.
 
+use super::fit::fit_stage;
 use super::score_sources::ScoreSources;
-use super::training_data::train_item;
+use super::train_item::train_item;
 use super::{
-    Compute, Earlier, Outcome, Settings, StreamLoader, StreamSender, Superbatch, TrainItem,
-    TrainingCallbacks, fit_stage,
+    Compute, Earlier, Outcome, Settings, StreamLoader, StreamSender, Superbatch, TrainItem, TrainingCallbacks,
 };
 use patzer_chess::rng;
 use patzer_data::Thinned;

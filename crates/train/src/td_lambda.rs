@@ -6,7 +6,7 @@
 //!
 //! Source: Sutton, "Learning to Predict by the Methods of Temporal Differences" (1988).
 
-use super::loss::Target;
+use super::target::Target;
 use super::{TrainItem, WIN};
 use patzer_data::FAR;
 

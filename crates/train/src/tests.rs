@@ -8,9 +8,8 @@ use shakmaty::{Chess, Position};
 pub use self::gradient::{enlarge, places};
 
 use super::checkpoint::Checkpoint;
-use super::loss::LossKind;
 use super::model::Model;
-use super::{Epoch, Keep, OptimiserKind, Settings, TrainItem, TrainingCallbacks, WIN, fit};
+use super::{Epoch, Keep, LossKind, OptimiserKind, Settings, TrainItem, TrainingCallbacks, WIN, fit};
 use patzer_chess::PackedBoard;
 use patzer_chess::rng::Rng;
 use patzer_eval::Evaluator;

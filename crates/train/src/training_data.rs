@@ -2,27 +2,23 @@
 
 use std::path::PathBuf;
 
-use shakmaty::Color;
-
+use super::fit::fit_stage;
 use super::pqr::{self, PqrGroup};
 use super::score_sources::ScoreSources;
 use super::streaming::Preview;
 use super::td_lambda::{GamePosition, apply_td_lambda};
+use super::train_item::train_item;
 use super::{
     Compute, DataLoader, Earlier, LossKind, MemoryLoader, Outcome, Settings, Superbatch, TrainItem,
-    TrainingCallbacks, WIN, fit_stage,
+    TrainingCallbacks,
 };
-use patzer_chess::PackedBoard;
 use patzer_chess::rng;
-use patzer_chess::score::is_mate;
 use patzer_data::format::capabilities::Capabilities;
-use patzer_data::{AnyReader, Metadata, Record};
+use patzer_data::{AnyReader, Metadata};
 use patzer_fit::wdl;
 use patzer_io::error::{Error, Result};
 use patzer_label::labelled_cache::cache_path;
-use patzer_label::prepare::{
-    self, DataSelection, Prepared, Report, RunInputs, Split, halfmoves_at, prepare, prepare_with,
-};
+use patzer_label::prepare::{self, DataSelection, Prepared, Report, RunInputs, Split, prepare, prepare_with};
 
 pub struct TrainingData {
     data: DataSelection,
@@ -179,25 +175,6 @@ impl TrainingData {
             }
         }
     }
-}
-
-/// The board to judge, with the game engine's score seen from its side to move, or else the label's.
-pub(super) fn train_item(
-    record: &Record,
-    board: PackedBoard,
-    turn: Color,
-) -> std::result::Result<TrainItem, &'static str> {
-    let seen = record.score.map(|score| if turn == record.turn { score } else { -score });
-    let score = seen.or(record.leaf.map(|leaf| leaf.score));
-    if score.is_some_and(|score| is_mate(score.into())) {
-        return Err("score is mate");
-    }
-    let result = match record.mean {
-        Some(_) => (record.outcome() * f32::from(WIN)).round() as i16,
-        None => i16::from(record.result) * WIN,
-    };
-    let (halfmoves, ply) = (halfmoves_at(record, &board), record.ply);
-    Ok(TrainItem { board, turn, halfmoves, score, result, ply })
 }
 
 fn pqr_groups(

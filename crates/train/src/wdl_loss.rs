@@ -6,21 +6,9 @@
 //! win + draw / 2; the loss is that of Leela Chess Zero.
 
 use super::TrainItem;
-use super::loss::{Loss, Target, logistic_f32, result};
 use super::position_weight::PositionWeight;
+use super::target::Target;
 use patzer_eval::nnue::wdl_head;
-
-impl Target {
-    /// Chance of a draw in the target; [`Target::of`] is win + draw / 2. A result between two is shared by both.
-    pub fn draw(self, item: &TrainItem) -> f32 {
-        let drawn = 1.0 - (2.0 * result(item) - 1.0).abs();
-        item.score.map_or(drawn, |score| {
-            let x = self.k * f32::from(score) / 400.0;
-            let decided = logistic_f32(x - self.offset) + logistic_f32(-x - self.offset);
-            self.wdl * drawn + (1.0 - self.wdl) * (1.0 - decided).max(0.0)
-        })
-    }
-}
 
 /// Chances of win, draw and loss from an expected score and the chance of a draw.
 fn chances(expected: f32, draw: f32) -> [f64; 3] {
@@ -45,9 +33,10 @@ fn of(outputs: [f32; 3], target: [f64; 3], k: f32) -> (f64, [f64; 3]) {
     (total * sum.ln() - given - entropy(target), [slope(0), slope(1), slope(2)])
 }
 
-/// [`Loss::all`] for a WDL head: three outputs and derivatives for each position.
+/// Sums the losses of positions and writes the derivatives by their three outputs, scaled. `weights` has one for each
+/// position, or none.
 pub fn all(
-    loss: &Loss,
+    (k, scale): (f32, f32),
     outputs: &[f32],
     (expected, draws): (&[f32], &[f32]),
     weights: &[f32],
@@ -57,9 +46,9 @@ pub fn all(
     slopes.clear();
     for (at, outputs) in outputs.as_chunks::<3>().0.iter().enumerate() {
         let weight = weights.get(at).map_or(1.0, |weight| f64::from(*weight));
-        let (value, by) = of(*outputs, chances(expected[at], draws[at]), loss.k);
+        let (value, by) = of(*outputs, chances(expected[at], draws[at]), k);
         sum += weight * value;
-        slopes.extend(by.map(|slope| (weight * slope) as f32 * loss.scale));
+        slopes.extend(by.map(|slope| (weight * slope) as f32 * scale));
     }
     sum
 }

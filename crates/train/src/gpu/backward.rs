@@ -1,9 +1,10 @@
 //! Kernel launches of the backward pass and the optimiser step.
 
-use super::driver::{Address, Kernel, Param};
+use super::address::Address;
+use super::driver::{Kernel, Param};
 use super::kernel_args::{LayerArgs, StepArgs};
-use super::launch::{BLOCK, LONG, Launcher, PassWeights, Precision, SHORT, WARPS, params};
-use super::memory_plan::{OUTPUT_CHUNK, SQUARES_CHUNK};
+use super::launch::{LONG, Launcher, PassWeights, Precision, SHORT, WARPS, params};
+use super::memory_plan::{BLOCK, OUTPUT_CHUNK, SQUARES_CHUNK};
 use crate::loss::Loss;
 use patzer_io::error::Result;
 

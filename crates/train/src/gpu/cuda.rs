@@ -9,7 +9,8 @@ use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdevice_attribute_enum, CUdeviceptr, CUfunction, CUmodule, CUresult};
 use cudarc::driver::{CudaContext, CudaEvent, CudaStream};
 
-use super::driver::{Address, Driver, Kernel, Param};
+use super::address::Address;
+use super::driver::{Driver, Kernel, Param};
 use super::graph::{self, Graph, Operation};
 use patzer_io::error::{Error, Result};
 

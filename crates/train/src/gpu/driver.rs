@@ -1,20 +1,10 @@
 //! The seam between trainer and device, implemented by CUDA and, for tests, by an emulation on the CPU.
 
+use super::address::Address;
 use super::kernel_args::{LayerArgs, NetArgs, OrderArgs, StepArgs, WindowArgs, loss_words, target_words};
-use crate::loss::{Loss, Target};
+use crate::loss::Loss;
+use crate::target::Target;
 use patzer_io::error::Result;
-
-/// Device address; 0 is null.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Address(pub u64);
-
-impl Address {
-    pub const NONE: Address = Address(0);
-
-    pub fn offset(self, elements: usize, size: usize) -> Address {
-        Address(self.0 + (elements * size) as u64)
-    }
-}
 
 macro_rules! kernels {
     ($($kernel:ident $name:literal,)*) => {

@@ -9,7 +9,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use libloading::Library;
 
-use super::driver::{Address, Driver, Kernel, Param};
+use super::address::Address;
+use super::driver::{Driver, Kernel, Param};
 use super::ptx;
 use patzer_io::error::{Error, Result};
 

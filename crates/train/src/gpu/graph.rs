@@ -7,7 +7,8 @@ use std::ptr::null_mut;
 use cudarc::driver::result::DriverError;
 use cudarc::driver::sys::{self, CUcontext, CUfunction, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 
-use super::driver::{Address, Kernel, Param};
+use super::address::Address;
+use super::driver::{Kernel, Param};
 
 type Result<T> = std::result::Result<T, DriverError>;
 

@@ -1,9 +1,10 @@
 //! Kernel parameters: the C structures of `kernels/` as numbers, in their order.
 
-use super::driver::Address;
-use crate::loss::{Loss, Target};
+use super::address::Address;
+use crate::loss::Loss;
 use crate::param_layout::ParamLayout;
 use crate::rounding::activation_unit;
+use crate::target::Target;
 use patzer_eval::nnue::features::{pawn_pairs, threats};
 use patzer_eval::nnue::{Architecture, LayerActivation, OutputBy, RowChanges};
 use patzer_fit::optim::Step;

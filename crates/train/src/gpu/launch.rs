@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use super::driver::{Address, Driver, Kernel, Param};
+use super::address::Address;
+use super::driver::{Driver, Kernel, Param};
 use super::kernel_args::{LayerArgs, NetArgs, OrderArgs, WindowArgs, pair_numbers, tables};
 use super::memory::{DeviceMemory, LARGEST_SLOTS};
-use super::memory_plan::MemoryPlan;
-use crate::loss::{Loss, Target};
+use super::memory_plan::{BLOCK, MemoryPlan};
+use crate::loss::Loss;
 use crate::model::Model;
 use crate::position_weight::Measure;
 use crate::rounding::output_units;
+use crate::target::Target;
 use patzer_eval::nnue::network::QA;
 use patzer_io::error::Result;
 
-pub const BLOCK: usize = 256;
 /// Warps per block, and per block of feature extraction.
 pub const WARPS: usize = BLOCK / 32;
 const EXTRACTING: usize = 4;

@@ -1,9 +1,9 @@
 //! Device buffers of a run; those a network does not need are null.
 
-use super::driver::{Address, Driver};
+use super::address::Address;
+use super::driver::Driver;
 use super::kernel_args::PAIR_NUMBERS;
-use super::launch::BLOCK;
-use super::memory_plan::{MemoryPlan, SQUARES_CHUNK};
+use super::memory_plan::{BLOCK, MemoryPlan, SQUARES_CHUNK};
 use super::records::RECORD;
 use patzer_io::error::Result;
 

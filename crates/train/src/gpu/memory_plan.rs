@@ -2,7 +2,6 @@
 //! alone, so that every device sums in the same order.
 
 use super::kernel_args::WindowArgs;
-use super::launch::BLOCK;
 use crate::param_layout::ParamLayout;
 use crate::position_weight::PositionWeight;
 use crate::{Forward, OptimiserKind, Settings};
@@ -22,6 +21,8 @@ const MOST_PARTS: usize = 1 << 24;
 /// of a small one would share a row.
 const WINDOW: usize = 320;
 const WINDOWED_ROWS: usize = 2048;
+/// Threads of a block.
+pub const BLOCK: usize = 256;
 /// Members per item (common.cuh), positions per block (output.cu), weights per block (optimise.cu).
 pub const SEGMENT: usize = 64;
 pub const OUTPUT_CHUNK: usize = 256;

@@ -6,6 +6,7 @@
 //! Sums of floats have an order fixed by batch and network, so a device repeats its bytes. The CPU sums in
 //! another order: losses agree to within rounding.
 
+mod address;
 mod backward;
 mod check;
 mod cuda;
@@ -29,16 +30,17 @@ pub use check::check;
 pub use cuda::open;
 pub use driver::Driver;
 
-use self::driver::Address;
+use self::address::Address;
 use self::kernel_args::StepArgs;
 use self::launch::{Launcher, Precision, bytes};
 use self::memory_plan::MemoryPlan;
 use self::records::RECORD;
 use super::backend::{Backend, StepParams, TrainingState, average_decay, pull_keep};
-use super::loss::{Loss, Target};
+use super::loss::Loss;
 use super::model::Model;
 use super::optimiser::adam_settings;
 use super::position_weight::PositionWeight;
+use super::target::Target;
 use super::{OptimiserKind, Settings, TrainItem};
 use patzer_fit::optim;
 use patzer_io::error::{Error, Result};

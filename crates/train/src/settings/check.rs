@@ -3,11 +3,11 @@
 use patzer_eval::nnue::layout::{LAYOUTS, NamedLayout};
 use patzer_fit::optim::Decay;
 
-use super::{Keep, Settings};
-use crate::loss::LossKind;
+use super::Settings;
+use super::values::{Keep, LossKind};
 
 /// Key and reason of the first bad value.
-pub(crate) type Checked = std::result::Result<(), (&'static str, String)>;
+pub(super) type Checked = std::result::Result<(), (&'static str, String)>;
 
 impl Settings {
     pub(crate) fn check(&self) -> Checked {
@@ -96,6 +96,16 @@ impl Settings {
         range("beta1", self.beta1.into(), 0.0, 0.999_999)?;
         range("beta2", self.beta2.into(), 0.0, 0.999_999_9)?;
         range("validation", self.validation, 0.0, 0.5)
+    }
+
+    /// Keys of the loss `power` that differ from their defaults.
+    fn of_power_alone(&self) -> impl Iterator<Item = &'static str> + use<> {
+        let keys = [
+            ("score_offset", self.score_offset),
+            ("output_offset", self.output_offset),
+            ("asymmetry", self.asymmetry),
+        ];
+        keys.into_iter().filter(|(_, value)| *value != 0.0).map(|(key, _)| key)
     }
 
     fn check_start_layout(&self) -> Checked {

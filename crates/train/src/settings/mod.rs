@@ -2,16 +2,16 @@
 
 mod check;
 mod overrides;
+mod phases;
 mod stages;
+mod values;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use check::Checked;
+pub use phases::Phase;
 use serde::{Deserialize, Serialize};
+pub use values::{Forward, Keep, LossKind, OptimiserKind};
 
-use crate::learning_rate::Phase;
-use crate::loss::LossKind;
-use crate::optimiser::OptimiserKind;
 use crate::position_weight::{Measure, PositionWeight};
 use patzer_eval::nnue::features::Features;
 use patzer_eval::nnue::{Activation, Architecture, KingBuckets, LayerActivation, OutputBy};
@@ -21,31 +21,6 @@ use patzer_io::error::{Error, Result};
 
 /// Built-in recipes: the name and text of every file in `recipes`.
 pub const RECIPES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Forward {
-    /// 16-bit copy of the feature weights, finer than the quantised network's: half the memory traffic.
-    #[default]
-    I16,
-    F32,
-}
-
-/// The epoch whose network a run keeps.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Keep {
-    /// That of the lowest loss on held-out positions, or without them on those trained on; the start may be it.
-    #[default]
-    Best,
-    Last,
-}
-
-impl Keep {
-    fn is_best(&self) -> bool {
-        *self == Keep::Best
-    }
-}
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -5,7 +5,7 @@ use toml::{Table, Value};
 
 use super::Settings;
 use super::check::Checked;
-use crate::{LossKind, OptimiserKind};
+use super::values::{LossKind, OptimiserKind};
 
 /// Keys, and the recipe's keys that each replaces.
 const REPLACED: [(&str, &[&str]); 6] = [

@@ -4,10 +4,10 @@ use shakmaty::Color;
 
 use super::{items, settings, settings_of, shapes};
 use crate::cpu_gradient::CpuGradient;
-use crate::loss::Target;
 use crate::model::Model;
 use crate::param_layout::ParamLayout;
 use crate::position_weight::{Measure, PositionWeight};
+use crate::target::Target;
 use crate::{Settings, TrainItem, WIN};
 use patzer_chess::rng::Rng;
 use patzer_eval::nnue::{Activation, Architecture, LayerActivation, features, oriented, phase};

@@ -1,0 +1,54 @@
+//! Values of keys that have a fixed list of names.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Forward {
+    /// 16-bit copy of the feature weights, finer than the quantised network's: half the memory traffic.
+    #[default]
+    I16,
+    F32,
+}
+
+/// The epoch whose network a run keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Keep {
+    /// That of the lowest loss on held-out positions, or without them on those trained on; the start may be it.
+    #[default]
+    Best,
+    Last,
+}
+
+impl Keep {
+    pub(super) fn is_best(&self) -> bool {
+        *self == Keep::Best
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LossKind {
+    /// |σ(out) − target|^p; p = 2 is the squared error
+    #[default]
+    Power,
+    /// −t ln σ(out) − (1 − t) ln(1 − σ(out)), less what a perfect output would have
+    CrossEntropy,
+    /// A position P, the one Q after its best move and the one R after another, each worth 2σ(out) − 1 to its side to
+    /// move: −ln σ(r − q) − κ ln σ(p + q) − κ ln σ(−p − q)
+    Pqr,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OptimiserKind {
+    #[default]
+    AdamW,
+    Adam,
+    /// Rectified Adam
+    RAdam,
+    /// Rectified Adam that looks ahead
+    Ranger,
+    Sgd,
+}

@@ -1,0 +1,51 @@
+//! A position to train on.
+
+use shakmaty::Color;
+
+use patzer_chess::PackedBoard;
+use patzer_chess::score::is_mate;
+use patzer_data::Record;
+use patzer_label::prepare::halfmoves_at;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrainItem {
+    pub board: PackedBoard,
+    pub turn: Color,
+    /// The halfmove clock.
+    pub halfmoves: u8,
+    /// Score in centipawns from the side to move.
+    pub score: Option<i16>,
+    /// Result from White's side, ±[`WIN`]: of the game, or the mean of several.
+    pub result: i16,
+    /// Plies from the start of its game.
+    pub ply: u16,
+}
+
+/// A won game in [`TrainItem::result`]; a power of two, so that game results are exact.
+pub const WIN: i16 = 1 << 14;
+
+impl TrainItem {
+    #[inline]
+    pub fn expected(&self) -> f32 {
+        f32::from(self.result) * (0.5 / WIN as f32) + 0.5
+    }
+}
+
+/// The board to judge, with the game engine's score seen from its side to move, or else the label's.
+pub(super) fn train_item(
+    record: &Record,
+    board: PackedBoard,
+    turn: Color,
+) -> std::result::Result<TrainItem, &'static str> {
+    let seen = record.score.map(|score| if turn == record.turn { score } else { -score });
+    let score = seen.or(record.leaf.map(|leaf| leaf.score));
+    if score.is_some_and(|score| is_mate(score.into())) {
+        return Err("score is mate");
+    }
+    let result = match record.mean {
+        Some(_) => (record.outcome() * f32::from(WIN)).round() as i16,
+        None => i16::from(record.result) * WIN,
+    };
+    let (halfmoves, ply) = (halfmoves_at(record, &board), record.ply);
+    Ok(TrainItem { board, turn, halfmoves, score, result, ply })
+}
