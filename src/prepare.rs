@@ -12,11 +12,11 @@ use patzer_data::Record;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::lines::BadLine;
 use patzer_io::number::grouped;
-use patzer_label::prepare::{self, DataSelection, Event};
-pub use patzer_label::prepare::{Account, Split, default_dataset};
+pub use patzer_prepare::{Account, Split, default_dataset};
+use patzer_prepare::{DataSelection, Event};
 
 /// A position with the board to judge and its side to move.
-pub type Offer<'a> = prepare::Offer<'a, (PackedBoard, Color)>;
+pub type Offer<'a> = patzer_prepare::Offer<'a, (PackedBoard, Color)>;
 
 /// The format of files of positions: an argument that several commands share.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -119,7 +119,7 @@ pub fn stream(
     take: &mut dyn FnMut(&Offer<'_>) -> Result<Option<&'static str>>,
 ) -> Result<Account> {
     let make = |_: &Record, board, turn| Ok((board, turn));
-    prepare::stream(&args.selection(), split, &reporter(ui), &make, take)
+    patzer_prepare::stream(&args.selection(), split, &reporter(ui), &make, take)
 }
 
 /// The score from White's side.

@@ -16,8 +16,8 @@ use patzer_data::format::table::Columns;
 use patzer_data::{AnyReader, DataFile, Target};
 use patzer_io::Printable;
 use patzer_io::number::{counted, rate};
-use patzer_label::labelled_cache::label_file;
-use patzer_label::leaf::{Method, Settings};
+use patzer_prepare::labelled_cache::label_file;
+use patzer_prepare::leaf::{Method, Settings};
 
 /// Resolve positions to the quiet leaf of a search, or give them the scores of another engine
 ///

@@ -13,7 +13,7 @@ use patzer_data::format::registry;
 use patzer_data::{AnyReader, Record};
 use patzer_eval::nnue::halfmoves;
 use patzer_io as io;
-use patzer_label::prepare::halfmoves_at;
+use patzer_prepare::halfmoves_at;
 use patzer_report::evaluation::Case;
 use patzer_report::move_values::PlayedMove;
 use patzer_report::section::{Missing, OrMissing};

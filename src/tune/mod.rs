@@ -19,7 +19,7 @@ use patzer_fit::tune::model::Model;
 use patzer_fit::tune::{FittedRuns, Scale, Settings, TunedWeight};
 use patzer_io::number::{counted, grouped, rate};
 use patzer_io::run_folder::{self, Earlier, RunFolder};
-use patzer_label::prepare::default_dataset;
+use patzer_prepare::default_dataset;
 use patzer_train::{Keep, Quantisation};
 
 /// Fit a network, or the weights of the hand-crafted evaluation

@@ -7,7 +7,7 @@ use crate::{Error, Result, Ui, interrupt};
 use patzer_eval::nnue::features::{FEATURE_BLOCKS, Features};
 use patzer_io::number::grouped;
 use patzer_io::run_folder::{self, RunFolder};
-use patzer_label::prepare::{self, DataSelection};
+use patzer_prepare::DataSelection;
 use patzer_train::{Compute, Device, Earlier, FittedK, Outcome, Settings, TrainingData, resume_point};
 
 #[derive(Debug, clap::Args)]
@@ -81,7 +81,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let mut run = Run::new(args, &folder, ui)?;
     // The number before filters is often known at once; filters may still leave fewer.
     if args.net_args.recipe.is_none()
-        && prepare::known_count(&selection(args, &recipe))?.is_some_and(|rows| rows < FEW as u64)
+        && patzer_prepare::known_count(&selection(args, &recipe))?.is_some_and(|rows| rows < FEW as u64)
     {
         recipe = small(args, &recipe, ui)?;
         run.small = true;

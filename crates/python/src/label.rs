@@ -9,7 +9,7 @@ use patzer_data::Record;
 use patzer_data::format::{EMPTY, fen as fens_of};
 use patzer_eval::Evaluation;
 use patzer_io::error::{Error, Result};
-use patzer_label::leaf::{self, Method, Settings};
+use patzer_prepare::leaf::{self, Method, Settings};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use shakmaty::{Chess, Position};

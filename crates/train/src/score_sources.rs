@@ -2,7 +2,7 @@
 
 use super::TrainItem;
 use patzer_io::number::grouped;
-use patzer_label::prepare::Offer;
+use patzer_prepare::Offer;
 
 /// Counts of positions by where their score comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

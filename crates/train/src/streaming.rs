@@ -10,7 +10,7 @@ use patzer_chess::rng;
 use patzer_data::Thinned;
 use patzer_data::format::projection::Projection;
 use patzer_io::error::{Error, Result};
-use patzer_label::prepare::{Account, DataSelection, Report, Split, interleaved};
+use patzer_prepare::{Account, DataSelection, Report, Split, interleaved};
 
 /// Most positions to validate with.
 const VALIDATION: usize = 1 << 20;

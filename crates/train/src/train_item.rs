@@ -5,7 +5,7 @@ use shakmaty::Color;
 use patzer_chess::PackedBoard;
 use patzer_chess::score::is_mate;
 use patzer_data::Record;
-use patzer_label::prepare::halfmoves_at;
+use patzer_prepare::halfmoves_at;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrainItem {

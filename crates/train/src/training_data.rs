@@ -17,8 +17,8 @@ use patzer_data::format::capabilities::Capabilities;
 use patzer_data::{AnyReader, Metadata};
 use patzer_fit::wdl;
 use patzer_io::error::{Error, Result};
-use patzer_label::labelled_cache::cache_path;
-use patzer_label::prepare::{self, DataSelection, Prepared, Report, RunInputs, Split, prepare, prepare_with};
+use patzer_prepare::labelled_cache::cache_path;
+use patzer_prepare::{DataSelection, Prepared, Report, RunInputs, Split, paths, prepare, prepare_with};
 
 pub struct TrainingData {
     data: DataSelection,
@@ -68,7 +68,7 @@ impl TrainingData {
     ) -> Result<TrainingData> {
         check_apart(data, validation)?;
         settings.check_td_lambda().map_err(|(_, reason)| Error::usage(reason))?;
-        settings.check_weights(prepare::paths(data)?.len()).map_err(|(_, reason)| Error::usage(reason))?;
+        settings.check_weights(paths(data)?.len()).map_err(|(_, reason)| Error::usage(reason))?;
         let split = if validation.is_empty() { split } else { Split { validation: 0.0, ..split } };
         let mut k = FitK { k: settings.k, fitted: None };
         if settings.loss == LossKind::Pqr {
@@ -218,8 +218,8 @@ fn check_apart(data: &DataSelection, validation: &[PathBuf]) -> Result<()> {
         let files = [Some(path.clone()), cache].into_iter().flatten();
         files.filter_map(|path| std::fs::canonicalize(path).ok()).collect::<Vec<PathBuf>>()
     };
-    prepare::paths(&DataSelection { files: validation.to_vec(), ..data.clone() })?;
-    let trained: Vec<PathBuf> = prepare::paths(data)?.iter().flat_map(read).collect();
+    paths(&DataSelection { files: validation.to_vec(), ..data.clone() })?;
+    let trained: Vec<PathBuf> = paths(data)?.iter().flat_map(read).collect();
     match validation.iter().find(|path| read(path).iter().any(|path| trained.contains(path))) {
         Some(path) => Err(Error::data(path, "is among the training data and cannot validate them")),
         None => Ok(()),
@@ -262,7 +262,7 @@ fn in_memory(
 
 /// Refuses files that do not say which positions are of one game.
 fn check_games(data: &DataSelection) -> Result<()> {
-    for path in &prepare::paths(data)? {
+    for path in &paths(data)? {
         if AnyReader::open(path, data.format)?.metadata().lacks.contains(Capabilities::GAME) {
             let reason = "does not say which positions are of one game, and td_lambda needs games";
             return Err(Error::data(path, reason));

@@ -8,7 +8,7 @@ use patzer_data::Record;
 use patzer_eval::hce::Hce;
 use patzer_eval::nnue::Nnue;
 use patzer_eval::{Evaluation, Evaluator};
-use patzer_label::leaf::fit_target;
+use patzer_prepare::leaf::fit_target;
 
 /// Static evaluations of the positions, or of their leaves if `resolved`; none where the game is over.
 pub fn evaluated(records: &[Record], evaluation: &Evaluation, resolved: bool) -> Vec<Scored> {

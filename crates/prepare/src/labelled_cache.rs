@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::leaf::{Method, Settings, label};
-use crate::prepare::{Event, Report, modified};
+use crate::{Event, Report, modified};
 use patzer_data::format::extra::ExtraRows;
 use patzer_data::format::registry::Format;
 use patzer_data::{AnyReader, AnyWriter, DataFile, Metadata, Target, Written};

@@ -1,6 +1,8 @@
-//! From dataset files to items to fit: resolved, filtered, split by game, every dropped position counted.
+#![doc = include_str!("../README.md")]
 
 mod batch;
+pub mod labelled_cache;
+pub mod leaf;
 mod stream;
 
 use std::collections::BTreeMap;
