@@ -5,7 +5,7 @@ use std::ops::Range;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::scale::{Kind, Scale};
+use super::scale::{Kind, Scale, round_step};
 use super::style::{Canvas, Drawn, FONT, GRID, INK, Look};
 
 #[derive(Debug, Clone)]
@@ -114,12 +114,6 @@ pub(super) fn top_axis(
     let title = (FONT, look.title).into_font().color(&INK).pos(Pos::new(HPos::Center, VPos::Top));
     canvas.draw(&Text::new(axes.title.clone(), (middle, 14), title))?;
     Ok(())
-}
-
-/// The least of 1, 2, 5, 10, … that is no smaller.
-pub(super) fn round_step(least: f64) -> f64 {
-    let power = 10f64.powf(least.abs().max(1e-12).log10().floor());
-    [1.0, 2.0, 5.0].into_iter().map(|step| step * power).find(|step| *step >= least).unwrap_or(10.0 * power)
 }
 
 pub(super) fn digits(range: &Range<f64>) -> usize {

@@ -64,7 +64,7 @@ impl Ranged for Scale {
             Kind::Log => self.log_ticks(most),
             Kind::Whole => {
                 let whole = self.range.end.floor() - self.range.start.ceil() + 1.0;
-                let mut step = super::axes::round_step(whole / most.max(1) as f64).max(1.0);
+                let mut step = round_step(whole / most.max(1) as f64).max(1.0);
                 // A wide step may miss a range away from 0.
                 while step > 1.0 && (self.range.start / step).ceil() * step > self.range.end {
                     step = (step / 2.0).floor();
@@ -79,6 +79,12 @@ impl Ranged for Scale {
     fn range(&self) -> Range<f64> {
         self.range.clone()
     }
+}
+
+/// The least of 1, 2, 5, 10, … that is no smaller.
+pub(super) fn round_step(least: f64) -> f64 {
+    let power = 10f64.powf(least.abs().max(1e-12).log10().floor());
+    [1.0, 2.0, 5.0].into_iter().map(|step| step * power).find(|step| *step >= least).unwrap_or(10.0 * power)
 }
 
 #[cfg(test)]

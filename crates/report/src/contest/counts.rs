@@ -1,6 +1,6 @@
 //! Results of games and pairs from one player's side.
 
-use super::{Contest, Pair, Single};
+use super::results::{Contest, Pair, Single};
 use patzer_stats::{Model, Pentanomial, ResultCounts, Sprt, Trinomial};
 
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

@@ -7,81 +7,20 @@ mod pairing;
 mod printed;
 mod progress;
 mod race;
+mod results;
 mod time;
-
-use std::collections::BTreeMap;
 
 use super::bars::{Bar, Bars};
 use super::figure::{Drawing, Figure};
 use super::histogram::Histogram;
-use super::section::{Kind, Missing, OrMissing, Part, Section};
+use super::section::{Kind, Part, Section};
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
 use counts::Counts;
-use games::Games;
 pub use pairing::of_games_alone;
-use patzer_match::Colours;
-use patzer_match::race::RaceSettings;
 use patzer_stats::{Adjusted, Estimate, Sprt, Trinomial, Verdict};
 pub use printed::of_result;
-
-/// Two games, as a rule from one opening with colours exchanged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pair {
-    pub players: [usize; 2],
-    /// Half points of the first player in each game, 0 to 2.
-    pub half_points: [u8; 2],
-    /// Colour of the first player in each game: 0 is White, 1 Black.
-    pub colours: Colours,
-    /// Index of the opening, the first game's if colours are kept.
-    pub opening: usize,
-}
-
-/// A game outside the pairs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Single {
-    /// White, Black.
-    pub players: [usize; 2],
-    /// Half points of White, 0 to 2.
-    pub half_points: u8,
-}
-
-#[derive(Debug, Clone)]
-pub struct Contest {
-    pub players: Vec<String>,
-    pub pairs: Vec<Pair>,
-    /// Games that no pair has; they count only where there are no pairs.
-    pub singles: Vec<Single>,
-    pub without_result: u64,
-    /// FEN or moves by the index of the opening; the standard start position has none.
-    pub openings: BTreeMap<usize, String>,
-    pub test: Option<Sprt>,
-    /// The players are candidates, and an anchor after them.
-    pub race: Option<RaceSettings>,
-    pub reasons: BTreeMap<String, u64>,
-    pub conditions: Vec<(String, String)>,
-    /// The games, or why they are missing.
-    pub games: OrMissing<Games>,
-    pub link: Option<(String, String)>,
-}
-
-impl Default for Contest {
-    fn default() -> Contest {
-        Contest {
-            players: Vec::new(),
-            pairs: Vec::new(),
-            singles: Vec::new(),
-            without_result: 0,
-            openings: BTreeMap::new(),
-            test: None,
-            race: None,
-            reasons: BTreeMap::new(),
-            conditions: Vec::new(),
-            games: Err(Missing("there are no games".into())),
-            link: None,
-        }
-    }
-}
+pub use results::{Contest, Pair, Single};
 
 pub fn section(name: &str, contest: &Contest) -> Section {
     let mut section = Section::new(name, Kind::Match);
@@ -302,7 +241,7 @@ fn conditions(contest: &Contest) -> Part {
 mod tests {
     use super::progress::POINTS;
     use super::*;
-    use crate::section::Item;
+    use crate::section::{Item, Missing};
     use patzer_match::SWAPPED;
     use patzer_stats::{Model, Pentanomial};
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::counts::Counts;
-use super::{Contest, Pair};
+use super::results::{Contest, Pair};
 use crate::bars::{Bar, Bars};
 use crate::figure::{Drawing, Figure};
 use crate::section::{Item, Part};

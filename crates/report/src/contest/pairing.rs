@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::games::{Game, Games};
-use super::{Contest, Pair, Single};
+use super::results::{Contest, Pair, Single};
 use patzer_match::SWAPPED;
 
 /// Pairs neighbouring games of a round with equal opening and colours exchanged. White of the first game is the first

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Contest;
+use super::results::Contest;
 use crate::figure::{Drawing, Figure};
 use crate::plot::{Band, Curves, Level};
 use crate::section::Part;

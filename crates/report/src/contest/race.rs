@@ -1,6 +1,6 @@
 //! A race: bounds of each candidate, games allotted over time, and regret.
 
-use super::Contest;
+use super::results::Contest;
 use crate::figure::{Drawing, Figure};
 use crate::plot::{Curves, Legend};
 use crate::scale::Kind;

@@ -3,8 +3,8 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::Contest;
 use super::games::{LAST_MOVE, Sum, Took};
+use super::results::Contest;
 use crate::bars::{Bar, Bars};
 use crate::figure::{Drawing, Figure};
 use crate::plot::Curves;
