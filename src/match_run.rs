@@ -72,8 +72,8 @@ pub fn play_match<S: Standings>(
     }
     options.insert(run.kind.0.to_string(), run.kind.1.clone());
     if run.colours != SWAPPED {
-        options.insert("colours".to_string(), format!("{:?}", run.colours));
         let [first, second] = run.colours;
+        options.insert("colours".to_string(), format!("[{first}, {second}]"));
         if first == second {
             options.insert("openings of a pair".to_string(), "2".to_string());
         }

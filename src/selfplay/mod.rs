@@ -243,12 +243,17 @@ impl SelfplayArgs {
             Source::DoubleChess960 => "double Chess960".to_string(),
             Source::Book(book) => format!("book {}", book.digest()),
             Source::Genfens(_) => {
-                let (words, book) = (self.genfens.as_deref().unwrap_or_default(), &self.openings);
-                format!("genfens {words} from {book:?}")
+                let words = self.genfens.as_deref().unwrap_or_default();
+                let book = self.openings.as_ref().map_or("no book".into(), |book| book.to_string_lossy());
+                format!("genfens {words} from {book}")
             }
         };
-        set("starts", format!("{source}, {plies} random plies within {balance:?}"));
-        set("temperature", format!("{:?}", config.temperature));
+        let balance = balance.map_or("any score".to_string(), |balance| format!("{balance} centipawns"));
+        set("starts", format!("{source}, {plies} random plies within {balance}"));
+        set(
+            "temperature",
+            config.temperature.map_or("none".to_string(), |temperature| temperature.to_string()),
+        );
         set("adjudication", config.rules.adjudication.to_string());
         if let Some(syzygy) = &config.rules.syzygy {
             set("endgame tables", syzygy.to_string());

@@ -205,7 +205,8 @@ impl Participant {
                 let short = if program.short_history { ", short history" } else { "" };
                 let ponder = if program.ponder { ", pondering" } else { "" };
                 let options = options.join(" ");
-                let text = format!("program {:?}{dir} {options}{restart}{short}{ponder}", program.args);
+                let args = serde_json::Value::from(program.args.clone());
+                let text = format!("program {args}{dir} {options}{restart}{short}{ponder}");
                 text.trim_end().to_string()
             }
         }

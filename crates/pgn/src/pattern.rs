@@ -1,7 +1,9 @@
 //! Patterns for tag values: the whole value, ignoring case, with `*` for any text.
 
+use serde::{Deserialize, Serialize};
+
 /// A pattern for a tag value: `Stockfish 17`, `Stockfish*`, `2026.*`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pattern(String);
 
 impl Pattern {

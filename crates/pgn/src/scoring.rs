@@ -5,6 +5,7 @@ use std::str::FromStr;
 
 use patzer_io::Named;
 use patzer_io::error::{Error, Result};
+use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
 use crate::dialect::{Conventions, Side, Unit};
@@ -13,7 +14,8 @@ use crate::tags::{Tags, plain};
 
 patzer_io::named! {
     /// Point of view of the scores in comments.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
     pub enum EvalSide {
         #[default]
         Auto: "auto", "As the dialect says, or as the data show where it leaves the side open";
@@ -33,7 +35,7 @@ impl EvalSide {
 }
 
 /// A value for one source, or for all sources without an own one: `cp`, `games.pgn=cp`.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerSource<T> {
     pub source: Option<String>,
     pub value: T,
@@ -73,7 +75,7 @@ impl<T: Named> FromStr for PerSource<T> {
 }
 
 /// A factor for scores, above 0.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Factor(pub f64);
 
 impl FromStr for PerSource<Factor> {
@@ -91,7 +93,7 @@ impl FromStr for PerSource<Factor> {
 }
 
 /// What a user says about the scores in comments.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ScoreOptions {
     pub side: Vec<PerSource<EvalSide>>,
     pub unit: Vec<PerSource<Unit>>,

@@ -26,6 +26,17 @@ pub enum Model {
     Bayesian,
 }
 
+impl Model {
+    /// Name on the command line and in fastchess's files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Model::Normalized => "normalized",
+            Model::Logistic => "logistic",
+            Model::Bayesian => "bayesian",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     H1,
@@ -194,6 +205,13 @@ mod tests {
 
     fn close(got: f64, want: f64) {
         assert!((got - want).abs() <= 1e-4 * want.abs(), "{got} is not {want}");
+    }
+
+    #[test]
+    fn models_have_the_names_that_files_have() {
+        let names = [Model::Normalized, Model::Logistic, Model::Bayesian].map(Model::name);
+        assert_eq!(names, ["normalized", "logistic", "bayesian"]);
+        assert!(names.iter().all(|name| <Model as clap::ValueEnum>::from_str(name, false).is_ok()));
     }
 
     #[test]

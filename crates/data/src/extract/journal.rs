@@ -17,6 +17,7 @@ use super::scores::ScoreCounts;
 use super::{BadGame, Settings, Summary};
 use patzer_io::error::{Error, Result};
 use patzer_io::{Lock, checked_line};
+use patzer_pgn::ScoreOptions;
 
 const JOURNAL: &str = "journal";
 const POSITIONS: &str = "positions";
@@ -58,7 +59,7 @@ struct Identity {
     #[serde(default)]
     licence: Option<String>,
     keep_partial: bool,
-    scores: String,
+    scores: ScoreOptions,
     /// Path, size in bytes and modification time in nanoseconds of every file of games.
     files: Vec<(PathBuf, u64, u128)>,
 }
@@ -84,7 +85,7 @@ impl Journal {
             metadata: metadata.clone(),
             licence: settings.licence.clone(),
             keep_partial: settings.keep_partial,
-            scores: format!("{:?}", settings.scores),
+            scores: settings.scores.clone(),
             files: files.iter().map(|path| stamp(path)).collect::<Result<_>>()?,
         };
         if output == Path::new("-") || patzer_io::is_stream(output) || output.is_dir() {
@@ -181,4 +182,24 @@ fn stamp(path: &Path) -> Result<(PathBuf, u64, u128)> {
     let changed = about.modified().map_err(|e| Error::io(path, e))?;
     let nanoseconds = changed.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos());
     Ok((path.to_path_buf(), about.len(), nanoseconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use patzer_pgn::{EvalSide, Factor, PerSource};
+
+    use super::*;
+
+    #[test]
+    fn scores_are_kept_by_name() {
+        let scores = ScoreOptions {
+            side: vec![PerSource { source: None, value: EvalSide::Mover }],
+            unit: vec!["a.pgn=cp".parse().unwrap()],
+            scale: vec![PerSource { source: None, value: Factor(0.5) }],
+            of: Vec::new(),
+        };
+        let text = r#"{"side":[{"source":null,"value":"mover"}],"unit":[{"source":"a.pgn","value":"cp"}],"scale":[{"source":null,"value":0.5}],"of":[]}"#;
+        assert_eq!(serde_json::to_string(&scores).unwrap(), text);
+        assert_eq!(serde_json::from_str::<ScoreOptions>(text).unwrap(), scores);
+    }
 }

@@ -11,6 +11,13 @@ fn fen_of(position: &Chess) -> String {
 }
 
 #[test]
+fn orders_have_the_names_that_journals_have() {
+    let orders = <Order as clap::ValueEnum>::value_variants();
+    let names: Vec<&str> = orders.iter().map(|order| order.name()).collect();
+    assert_eq!(names, ["random", "fastchess", "sequential"]);
+}
+
+#[test]
 fn epd_and_fen_lines_are_read() {
     let book = parse(
         "# a comment\n\
