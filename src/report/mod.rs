@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 use serde::Serialize;
 
 use crate::prepare::check_new_output;
-use crate::{Error, Result, Status, Ui, interrupt};
+use crate::{Result, Status, Ui, interrupt};
 use patzer_fit::moves::table::read_fit;
 use patzer_io as io;
 use patzer_report::compare::compare;
@@ -125,7 +125,7 @@ fn sections(args: &ReportArgs, ui: &Ui) -> Result<Vec<Section>> {
             section.summary = format!("Interrupted before its end. {}", section.summary);
         }
         if interrupt::requested() {
-            return Err(Error::Interrupted("nothing was written"));
+            return Err(interrupt::error());
         }
     }
     Ok(sections)

@@ -2,10 +2,11 @@
 //! writes and checks it.
 
 use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use sha2::{Digest, Sha256};
 
+use crate::companion_path::companion_path;
 use crate::error::{Error, Result};
 use crate::files::{is_stream, raw, write};
 
@@ -14,13 +15,6 @@ const LIMIT: u64 = 1 << 14;
 
 fn has_none(path: &Path) -> bool {
     path == Path::new("-") || path.file_name().is_none() || is_stream(path)
-}
-
-/// Path of a file's companion.
-pub fn companion_path(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".sha256");
-    PathBuf::from(name)
 }
 
 /// The hexadecimal SHA-256 of bytes.

@@ -3,14 +3,10 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use crate::files::{Interruption, has_streamed};
 use crate::printable::Printable;
 
 /// The result of anything that can fail for a reason the user can act on.
 pub type Result<T> = std::result::Result<T, Error>;
-
-/// What most commands leave at an interruption; of an output to a stream it is not so.
-const NOTHING: &str = "nothing was written";
 
 /// An error to report to the user.
 #[derive(Debug)]
@@ -45,8 +41,8 @@ impl Error {
     /// Creates an error from a failed operation on a file; a decoder's "invalid data" becomes an error of the content.
     pub fn io(path: impl AsRef<Path>, source: std::io::Error) -> Error {
         let path = path.as_ref().to_path_buf();
-        if source.get_ref().is_some_and(|inner| inner.is::<Interruption>()) {
-            return Error::Interrupted(NOTHING);
+        if let Some(Error::Interrupted(outcome)) = source.get_ref().and_then(|inner| inner.downcast_ref()) {
+            return Error::Interrupted(outcome);
         }
         match source.kind() {
             std::io::ErrorKind::InvalidData | std::io::ErrorKind::UnexpectedEof => {
@@ -113,9 +109,6 @@ impl fmt::Display for Message<'_> {
             }
             Error::Data { path, place: None, reason } => write!(f, "{}: {reason}", path.display()),
             Error::Usage(reason) | Error::Input(reason) => f.write_str(reason),
-            Error::Interrupted(NOTHING) if has_streamed() => {
-                f.write_str("interrupted; what was written is not whole")
-            }
             Error::Interrupted(outcome) => write!(f, "interrupted; {outcome}"),
             Error::Internal(reason) => write!(f, "internal fault: {reason}"),
         }

@@ -6,6 +6,7 @@ mod expansion;
 mod gunzip;
 mod output;
 mod regular;
+mod temporary;
 mod waiting;
 mod whole;
 
@@ -14,14 +15,13 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
 use crate::error::{Error, Result};
-pub(crate) use output::has_streamed;
-pub(crate) use waiting::Interruption;
 
 pub use archive::{archive, has_archive_ending};
 pub use output::{
     Output, check_writable, create_folder, destination, is_stream, named_again, remove_if_exists, same_file,
     sync_folder, write,
 };
+pub use temporary::{nameless_file, temporary_folder};
 pub use whole::{LONGEST_LINE, Limit, ShortLines, expand, parse, read, read_as, read_text};
 
 /// Compression of an input.

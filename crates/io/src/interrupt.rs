@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Error, Result};
 
 static REQUESTED: AtomicBool = AtomicBool::new(false);
+static STREAMED: AtomicBool = AtomicBool::new(false);
 static CODE: AtomicU8 = AtomicU8::new(SIGINT);
 static FIRST: OnceLock<Instant> = OnceLock::new();
 static CLEAN_UP: OnceLock<fn()> = OnceLock::new();
@@ -113,9 +114,22 @@ pub fn flag() -> &'static AtomicBool {
     &REQUESTED
 }
 
-/// Fails with [`Error::Interrupted`] after a signal, for work that then writes nothing.
+/// Notes that bytes have gone to a stream, which takes nothing back.
+pub(crate) fn note_stream() {
+    STREAMED.store(true, Ordering::Relaxed);
+}
+
+/// The error of work that a signal ended before it completed its output.
+pub fn error() -> Error {
+    Error::Interrupted(match STREAMED.load(Ordering::Relaxed) {
+        true => "what was written is not whole",
+        false => "nothing was written",
+    })
+}
+
+/// Fails with [`error`] after a signal, for work that then writes nothing.
 pub fn check() -> Result<()> {
-    if requested() { Err(Error::Interrupted("nothing was written")) } else { Ok(()) }
+    if requested() { Err(error()) } else { Ok(()) }
 }
 
 #[cfg(all(test, unix))]

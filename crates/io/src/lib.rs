@@ -4,6 +4,7 @@
 mod byte_order_mark;
 pub mod checked_line;
 mod companion;
+mod companion_path;
 mod digest;
 pub mod error;
 mod files;
@@ -18,14 +19,13 @@ pub mod run_folder;
 mod sampled;
 
 pub use byte_order_mark::without_byte_order_mark;
-pub use companion::{
-    companion, companion_path, sha256, verify_companion, write_companion, write_with_companion,
-};
+pub use companion::{companion, sha256, verify_companion, write_companion, write_with_companion};
+pub use companion_path::companion_path;
 pub use digest::Digest;
 pub use files::{
     Compression, LONGEST_LINE, Limit, Output, ShortLines, archive, check_writable, create_folder,
-    decompressed, destination, expand, has_archive_ending, is_stream, named_again, open, parse, raw, read,
-    read_as, read_text, remove_if_exists, same_file, sync_folder, write,
+    decompressed, destination, expand, has_archive_ending, is_stream, named_again, nameless_file, open,
+    parse, raw, read, read_as, read_text, remove_if_exists, same_file, sync_folder, temporary_folder, write,
 };
 pub use lock::{Lock, locked_by, try_lock};
 pub use named::Named;

@@ -191,10 +191,8 @@ struct Stream<'a, 't, T> {
     halt: Option<&'a AtomicBool>,
 }
 
-const STOPPED: Error = Error::Interrupted("nothing was written");
-
 fn check_halt(halt: Option<&AtomicBool>) -> Result<()> {
-    if halt.is_some_and(|halt| halt.load(Ordering::Relaxed)) { Err(STOPPED) } else { Ok(()) }
+    if halt.is_some_and(|halt| halt.load(Ordering::Relaxed)) { Err(interrupt::error()) } else { Ok(()) }
 }
 
 const LINES: usize = 1 << 16;
@@ -302,7 +300,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
         let resolved = self.data.resolve;
         // Records that an interruption left without a leaf would count as stalemates.
         if resolved && !label(&mut batch.records, &qsearch(), self.stop, &|_| {})? {
-            return Err(STOPPED);
+            return Err(interrupt::error());
         }
         let (filters, mut seen) = self.pipeline.halves();
         let rules = BatchRules { filters, split: self.split, resolved, make: self.make, ended: &|_| {} };

@@ -13,6 +13,7 @@ use super::pentanomial::{Distribution, Pentanomial, Trinomial};
 use super::sprt::{Model, Sprt, Verdict};
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conditions {
@@ -180,7 +181,7 @@ fn rough_llr(test: &Sprt, counts: &Pentanomial) -> f64 {
 
 /// Simulates many tests on all threads; the seed alone decides the result.
 pub fn simulate(test: &Sprt, pairs: &Pairs, tests: u64, most: u64, seed: u64) -> Result<Simulated> {
-    let one = |number: u64| match patzer_io::interrupt::requested() {
+    let one = |number: u64| match interrupt::requested() {
         true => (Verdict::Undecided, 0),
         false => {
             let (verdict, counts) = play(test, pairs, most, &mut Rng::new(mix(seed, number)));
@@ -188,8 +189,8 @@ pub fn simulate(test: &Sprt, pairs: &Pairs, tests: u64, most: u64, seed: u64) ->
         }
     };
     let mut ends: Vec<(Verdict, u64)> = (0..tests).into_par_iter().map(one).collect();
-    if patzer_io::interrupt::requested() || ends.is_empty() {
-        return Err(Error::Interrupted("nothing was written"));
+    if interrupt::requested() || ends.is_empty() {
+        return Err(interrupt::error());
     }
     let count = ends.len() as f64;
     let share = |verdict| ends.iter().filter(|end| end.0 == verdict).count() as f64 / count;

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rayon::prelude::*;
 
 use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 use patzer_pgn::{Chunk, Event, Reader, tags};
 use patzer_stats::rating::{GameCounts, Results};
 
@@ -19,7 +20,7 @@ pub fn read(files: &[PathBuf], stop: &AtomicBool, progress: impl Fn(u64)) -> Res
         let batch: Vec<Event> =
             std::iter::from_fn(|| reader.next_event()).take(8 * rayon::current_num_threads()).collect();
         if stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted("nothing was written"));
+            return Err(interrupt::error());
         }
         progress(reader.bytes());
         if batch.is_empty() {

@@ -38,7 +38,7 @@ impl TraceFiles<'_> {
         for (path, file) in self.paths.iter().zip(0u64..) {
             let mut take = |mut position: TracePosition| {
                 if interrupt::requested() {
-                    return Err(Error::Interrupted("nothing was written"));
+                    return Err(interrupt::error());
                 }
                 // Files number their games by themselves.
                 position.game = position.game.map(|game| if file == 0 { game } else { rng::mix(game, file) });

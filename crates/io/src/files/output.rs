@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::fs::{File, TryLockError};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::BUFFER;
-use crate::companion::companion_path;
+use crate::companion_path::companion_path;
 use crate::error::{Error, Result};
+use crate::interrupt;
 
 /// Links that a system follows from one name, at most.
 const MOST_LINKS: usize = 40;
@@ -25,13 +25,6 @@ enum Target {
     Stream(BufWriter<Box<dyn Write + Send>>),
     /// The temporary file, by itself since tempfile's own writer names its path in errors, and the final path.
     File(BufWriter<File>, tempfile::TempPath, PathBuf),
-}
-
-static STREAMED: AtomicBool = AtomicBool::new(false);
-
-/// Bytes have gone to a stream, which takes nothing back.
-pub(crate) fn has_streamed() -> bool {
-    STREAMED.load(Ordering::Relaxed)
 }
 
 /// Tests for a device or a pipe, which a file must not replace.
@@ -159,7 +152,7 @@ impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match &mut self.target {
             Target::Stream(out) => {
-                STREAMED.store(true, Ordering::Relaxed);
+                interrupt::note_stream();
                 out.write(bytes)
             }
             Target::File(out, ..) => out.write(bytes),

@@ -1,22 +1,9 @@
 //! Standard input and pipes: a signal ends the wait for bytes.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
 
 use crate::interrupt;
-
-/// The payload of the error of a read that a signal ended.
-#[derive(Debug)]
-pub struct Interruption;
-
-impl fmt::Display for Interruption {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("interrupted")
-    }
-}
-
-impl std::error::Error for Interruption {}
 
 /// Standard input. By its own descriptor, since the buffer of [`io::Stdin`] may hold bytes while a poll waits for more.
 pub fn stdin() -> io::Result<Box<dyn Read + Send>> {
@@ -30,7 +17,7 @@ pub fn stdin() -> io::Result<Box<dyn Read + Send>> {
     Ok(Box::new(io::stdin()))
 }
 
-/// A pipe or a device, whose reads fail with [`Interruption`] after a signal.
+/// A pipe or a device, whose reads fail with [`interrupt::error`] after a signal.
 pub struct Waiting(pub File);
 
 impl Read for Waiting {
@@ -52,10 +39,10 @@ fn wait(file: &File) -> io::Result<()> {
             Ok(_) | Err(_) => return Ok(()),
         }
     }
-    Err(io::Error::other(Interruption))
+    Err(io::Error::other(interrupt::error()))
 }
 
 #[cfg(not(unix))]
 fn wait(_: &File) -> io::Result<()> {
-    if interrupt::requested() { Err(io::Error::other(Interruption)) } else { Ok(()) }
+    interrupt::check().map_err(io::Error::other)
 }

@@ -5,7 +5,8 @@ use serde::Serialize;
 
 use super::{Planner, RaceSettings};
 use patzer_chess::rng::{Rng, mix};
-use patzer_io::error::{Error, Result};
+use patzer_io::error::Result;
+use patzer_io::interrupt;
 use patzer_stats::plan::{Conditions, Pairs};
 
 /// Players with the distribution of the pair score of each two.
@@ -148,11 +149,11 @@ impl Simulated {
 /// Simulates many races on all threads; the seed alone decides the result.
 pub fn simulate(settings: &RaceSettings, field: &Field, looks: &[u64], races: u64) -> Result<Simulated> {
     let one = |number: u64| {
-        let stopped = patzer_io::interrupt::requested();
+        let stopped = interrupt::requested();
         (!stopped).then(|| play(settings, field, looks, mix(settings.seed, number)))
     };
     let runs: Option<Vec<Run>> = (0..races).into_par_iter().map(one).collect();
-    let runs = runs.filter(|runs| !runs.is_empty()).ok_or(Error::Interrupted("nothing was written"))?;
+    let runs = runs.filter(|runs| !runs.is_empty()).ok_or_else(interrupt::error)?;
     let count = runs.len() as f64;
     let share = |of: &dyn Fn(&Run) -> bool| runs.iter().filter(|run| of(run)).count() as f64 / count;
     let found = share(&|run| run.found);

@@ -60,7 +60,7 @@ pub fn read(path: &Path) -> Result<Games> {
         }
     }
     if interrupt::requested() {
-        return Err(Error::Interrupted("nothing was written"));
+        return Err(interrupt::error());
     }
     // Any text parses as moves, but a game names its players or its result.
     if games.games.iter().all(|game| game.white.is_empty() && game.black.is_empty() && game.result.is_none())

@@ -14,7 +14,8 @@ use super::results::Results;
 use crate::Cholesky;
 use crate::special::normal_cdf;
 use patzer_chess::rng::{Rng, mix};
-use patzer_io::error::{Error, Result};
+use patzer_io::error::Result;
+use patzer_io::interrupt;
 
 /// Largest number of players for a covariance, which takes cubic time.
 pub const MOST_PLAYERS: usize = 1_000;
@@ -225,7 +226,7 @@ pub fn bootstrap(
     let apart = unanchored_pools(&ratings.status, &settings.anchors);
     let one = |number: u32| -> Result<Vec<f64>> {
         if stop.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted("nothing was written"));
+            return Err(interrupt::error());
         }
         let mut rng = Rng::new(mix(seed, u64::from(number)));
         let mut sample = rated.clone();
