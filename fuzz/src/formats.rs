@@ -5,10 +5,10 @@ use std::io::Cursor;
 use std::path::Path;
 
 use patzer_chess::PackedMove;
-use patzer_data::format::any::PositionReader;
+use patzer_data::format::codec::PositionReader;
 use patzer_data::format::columns::Layout;
 use patzer_data::format::epd::Dialect;
-use patzer_data::format::extra::ExtraRows;
+use patzer_data::format::extra_rows::ExtraRows;
 use patzer_data::format::registry;
 use patzer_data::format::stream::Input;
 use patzer_data::format::{bullet, csv, epd, marlin};

@@ -9,9 +9,9 @@ use crate::named::named;
 use crate::prepare::{InputFormat, check_output, warn_of_repeated};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::filter::Pipeline;
-use patzer_data::format::columns::ReadableColumns;
 use patzer_data::format::epd::Dialect;
-use patzer_data::format::extra::ExtraRows;
+use patzer_data::format::extra_rows::ExtraRows;
+use patzer_data::format::readable::ReadableColumns;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::format::table::Columns;
 use patzer_data::{AnyReader, AnyWriter, Metadata, Target};
@@ -136,7 +136,7 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         let mut extra = ExtraRows::of(reader.path(), reader.metadata(), &wanted)?;
         while reader.next_batch(&mut batch)? {
             if interrupt::requested() {
-                return Err(Error::Interrupted("nothing was written"));
+                return Err(interrupt::error());
             }
             bar.inc(batch.len() as u64);
             outcome.positions_read += batch.len() as u64;

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 
 use crate::prepare::default_dataset;
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_data::format::extra::ExtraRows;
+use patzer_data::format::extra_rows::ExtraRows;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::format::visits::{self, Visits};
 use patzer_data::show::{self, Column, Shown};

@@ -4,7 +4,7 @@ use std::time::Instant;
 use super::moved::{FormatArgs, Moved};
 use crate::prepare::check_output;
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_data::format::registry;
+use patzer_data::format::{registry, stream};
 use patzer_data::split::{LEFT_OUT, SplitPart, split};
 
 /// Split a dataset by game into train, validation and test
@@ -122,7 +122,7 @@ fn stem(path: &Path) -> (PathBuf, Option<String>) {
         return (path.to_path_buf(), None);
     }
     let ending = |path: &Path| path.extension().unwrap_or_default().to_string_lossy().into_owned();
-    match registry::packing(path) {
+    match stream::packing(path) {
         Some(packed) => {
             let inner = path.with_extension("");
             (inner.with_extension(""), Some(format!("{}.{packed}", ending(&inner))))

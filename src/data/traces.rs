@@ -10,8 +10,7 @@ use super::convert::ConvertArgs;
 use crate::prepare::{DataArgs, Split, check_new_output, stream, white_score};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::AnyReader;
-use patzer_data::format::registry;
-use patzer_data::format::stream::CompressedOutput;
+use patzer_data::format::stream::{CompressedOutput, packing};
 use patzer_eval::hce::{FULL_PHASE, Trace, Weights};
 use patzer_fit::tune::TuneItem;
 use patzer_fit::tune::{hce, text};
@@ -45,7 +44,7 @@ pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     let level = args.compress;
     let (terms_path, terms) = (terms_path(output)?, hce::terms(&Weights::untuned()).to_toml()?);
     check_terms(&terms_path, &terms, inputs)?;
-    if level.is_some() && registry::packing(output) != Some("zst") {
+    if level.is_some() && packing(output) != Some("zst") {
         return Err(Error::usage("--compress: traces are not compressed; a name that ends in .zst is"));
     }
     let resolved =
@@ -96,8 +95,7 @@ fn terms_path(output: &Path) -> Result<PathBuf> {
         let reason = "--traces writes the terms beside the output, so it needs the name of a file";
         return Err(Error::usage(reason));
     }
-    let unpacked =
-        if registry::packing(output).is_some() { output.with_extension("") } else { output.into() };
+    let unpacked = if packing(output).is_some() { output.with_extension("") } else { output.into() };
     if unpacked.extension().is_some_and(|ending| ending == "toml") {
         return Err(Error::data(
             output,

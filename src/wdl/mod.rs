@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 
 use crate::prepare::{default_dataset, total_bytes};
 use crate::{Error, Result, Status, Ui};
-use patzer_data::format::any::format_of;
+use patzer_data::format::recognise::format_of;
 use patzer_data::format::registry::{self, Format};
 use patzer_data::{AnyReader, DataFile, Record};
 use patzer_fit::wdl::By;

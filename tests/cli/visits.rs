@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use patzer_data::AnyReader;
-use patzer_data::format::extra::ExtraRows;
+use patzer_data::format::extra_rows::ExtraRows;
 use patzer_data::format::visits::{self, Visits};
 
 use crate::{done, patzer};

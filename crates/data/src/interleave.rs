@@ -7,7 +7,8 @@
 
 use std::path::{Path, PathBuf};
 
-use super::format::extra::{ExtraRow, ExtraRows};
+use super::format::extra::ExtraRow;
+use super::format::extra_rows::ExtraRows;
 use super::format::metadata::Metadata;
 use super::{AnyWriter, PositionBlocks, Record, RowGroups, Target, Written};
 use patzer_chess::rng::{Rng, mix};

@@ -24,6 +24,7 @@ pub mod memory;
 pub mod merge;
 pub mod notices;
 mod output_stage;
+mod position_keys;
 mod rejects;
 mod row_groups;
 mod sampling;

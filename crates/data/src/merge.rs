@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::dedupe::{Dedupe, Keep};
-use super::format::extra::{ExtraColumn, ExtraRow, ExtraRows};
+use super::format::extra::{ExtraColumn, ExtraRow};
+use super::format::extra_rows::ExtraRows;
 use super::format::metadata::{Account, Metadata, Shard};
 use super::output_stage::{OutputCounts, OutputSettings, OutputStage};
-use super::spill::folder_of;
 use super::{AnyWriter, PositionBlocks, Record, RowGroups, Target};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -66,7 +66,7 @@ pub fn merge(
         metadata.leave_extra(first.path(), "data merge does not carry where it drops positions");
     }
     let mut account = metadata.account.take();
-    let folder = folder_of(Some(output));
+    let folder = patzer_io::temporary_folder(Some(output));
     let writer = AnyWriter::create(output, target, &metadata)?;
     let wanted = writer.extra();
     let output = OutputStage::new(Some(writer), &settings, &folder)?;

@@ -7,9 +7,11 @@
 
 use std::path::Path;
 
-use super::format::extra::{ExtraColumn, ExtraRow, ExtraRows};
+use super::format::extra::{ExtraColumn, ExtraRow};
+use super::format::extra_rows::ExtraRows;
 use super::format::metadata::Metadata;
-use super::spill::{Buckets, Spillable, folder_of};
+use super::format::spillable::Spillable;
+use super::spill::Buckets;
 use super::spill_file::SpillFile;
 use super::{AnyWriter, Record, RowGroups, Target, Written};
 use patzer_chess::rng::{Rng, mix};
@@ -45,7 +47,7 @@ pub fn shuffle(
     let mut metadata = Metadata { piece: None, ..data.metadata().clone() };
     metadata.steps.push(format!("shuffle: seed {}", settings.seed));
     let mut writer = AnyWriter::create(output, &settings.target, &metadata)?;
-    let folder = folder_of(Some(output));
+    let folder = patzer_io::temporary_folder(Some(output));
     let mut scatter = |buckets: &mut Scatter<Record>, records: Vec<Record>| {
         interrupt::check()?;
         records.iter().try_for_each(|record| buckets.push(*record))?;

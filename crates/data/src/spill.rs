@@ -9,30 +9,9 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::format::positioned::read_exact_at;
+use super::format::spillable::Spillable;
 use patzer_io::error::{Error, Result};
-
-/// Records that a temporary file can hold.
-pub trait Spillable: Sized + Send + Sync {
-    fn encode(records: &[Self]) -> io::Result<Vec<u8>>;
-
-    /// Appends the records that [`Spillable::encode`] wrote.
-    fn decode(bytes: &[u8], to: &mut Vec<Self>) -> io::Result<()>;
-}
-
-/// The folder for temporary files: the output's own, or the system's for standard output.
-pub fn folder_of(output: Option<&Path>) -> PathBuf {
-    match output.filter(|path| *path != Path::new("-") && !patzer_io::is_stream(path)) {
-        Some(path) => match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent.to_path_buf(),
-            _ => PathBuf::from("."),
-        },
-        None => std::env::temp_dir(),
-    }
-}
-
-pub fn nameless(folder: &Path) -> Result<File> {
-    tempfile::tempfile_in(folder).map_err(|e| Error::create(folder.join("a temporary file"), e))
-}
+use patzer_io::nameless_file;
 
 pub struct Buckets<T> {
     folder: PathBuf,
@@ -79,7 +58,7 @@ impl<T: Spillable> Buckets<T> {
         let spilled = match &mut self.file {
             Some(spilled) => spilled,
             none => none.insert(Spilled {
-                file: nameless(&self.folder)?,
+                file: nameless_file(&self.folder)?,
                 end: 0,
                 blocks: self.buffers.iter().map(|_| Vec::new()).collect(),
             }),
@@ -124,17 +103,10 @@ impl<T: Spillable> Buckets<T> {
     }
 }
 
-/// Copies a fixed-size field.
-#[inline]
-pub fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
-    let mut field = [0; N];
-    field.copy_from_slice(&bytes[at..at + N]);
-    field
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::format::bytes::field;
 
     impl Spillable for u64 {
         fn encode(records: &[u64]) -> io::Result<Vec<u8>> {

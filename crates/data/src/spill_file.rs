@@ -9,9 +9,11 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::Record;
+use super::format::bytes::field;
 use super::format::positioned::read_exact_at;
-use super::spill::{Spillable, nameless};
+use super::format::spillable::Spillable;
 use patzer_io::error::{Error, Result};
+use patzer_io::nameless_file;
 
 const TOGETHER: usize = 1 << 14;
 
@@ -28,7 +30,7 @@ pub struct SpillFile {
 impl SpillFile {
     pub fn nameless(folder: &Path) -> Result<SpillFile> {
         let path = folder.join("a temporary file");
-        Ok(SpillFile { file: nameless(folder)?, path, end: 0, blocks: vec![], pending: vec![], rows: 0 })
+        Ok(SpillFile { file: nameless_file(folder)?, path, end: 0, blocks: vec![], pending: vec![], rows: 0 })
     }
 
     /// Opens or creates a named file and keeps its first `length` bytes.
@@ -42,8 +44,8 @@ impl SpillFile {
         while spilled.end < length {
             let mut head = [0; 8];
             read_exact_at(&spilled.file, &mut head, spilled.end).map_err(fault)?;
-            spilled.rows += u64::from(u32::from_le_bytes(super::spill::field(&head, 4)));
-            let size = u32::from_le_bytes(super::spill::field(&head, 0)) as usize;
+            spilled.rows += u64::from(u32::from_le_bytes(field(&head, 4)));
+            let size = u32::from_le_bytes(field(&head, 0)) as usize;
             spilled.blocks.push((spilled.end + 4, size));
             spilled.end += 4 + size as u64;
         }

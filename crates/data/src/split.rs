@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::format::extra::{ExtraRow, ExtraRows};
+use super::format::extra::ExtraRow;
+use super::format::extra_rows::ExtraRows;
 use super::{AnyWriter, Metadata, Record, RowGroups, Target, Written};
 use patzer_chess::rng::{mix, unit};
 use patzer_io::error::{Error, Result};

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::Serialize;
 use shakmaty::{Chess, Move, Position};
 
-use super::format::extra::ExtraRows;
+use super::format::extra_rows::ExtraRows;
 use super::format::registry::Format;
 use super::format::visits;
 use super::row_groups::{RowGroup, RowGroups};

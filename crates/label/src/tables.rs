@@ -12,7 +12,7 @@ use serde::Serialize;
 use shakmaty::Color;
 
 use patzer_chess::score::{self, is_mate};
-use patzer_data::format::extra::ExtraRows;
+use patzer_data::format::extra_rows::ExtraRows;
 use patzer_data::{AnyReader, AnyWriter, DataFile, MeanResult, Record, Target, Wdl, Written, flags};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;

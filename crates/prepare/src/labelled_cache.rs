@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use crate::leaf::{Method, Settings, label};
 use crate::{Event, Report, modified};
-use patzer_data::format::extra::ExtraRows;
+use patzer_data::format::extra_rows::ExtraRows;
 use patzer_data::format::registry::Format;
 use patzer_data::{AnyReader, AnyWriter, DataFile, Metadata, Target, Written};
 use patzer_eval::Evaluation;
@@ -38,7 +38,7 @@ pub fn label_file(
     while data.next_batch(&mut records)? {
         let advance = |n: usize| report(Event::Advanced(n as u64));
         if !label(&mut records, settings, interrupt::flag(), &advance)? {
-            return Err(Error::Interrupted("nothing was written"));
+            return Err(interrupt::error());
         }
         let elsewhere = records.iter().filter(|s| s.leaf.is_some_and(|leaf| leaf.board != s.board));
         resolved_elsewhere += elsewhere.count() as u64;

@@ -1,7 +1,7 @@
 //! Some positions of a dataset.
 
 use patzer_data::Record;
-use patzer_data::format::{csv, fen};
+use patzer_data::format::fen;
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -98,7 +98,7 @@ impl Batch {
 
     /// Return the move played in position i in UCI notation, or None.
     fn uci(&self, i: isize) -> PyResult<Option<String>> {
-        let played = text(self.record(i)?, csv::uci);
+        let played = text(self.record(i)?, fen::uci);
         Ok((!played.is_empty()).then_some(played))
     }
 }

@@ -10,8 +10,10 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::Keep;
-use crate::spill::{Buckets, Spillable, field};
+use crate::format::bytes::field;
+use crate::format::dedupe_rule::Keep;
+use crate::format::spillable::Spillable;
+use crate::spill::Buckets;
 use crate::spill_file::SpillFile;
 use crate::{MeanResult, Record};
 use patzer_io::error::Result;

@@ -8,16 +8,18 @@ use rayon::prelude::*;
 
 use super::super::dedupe::Dedupe;
 use super::super::filter::{DUPLICATES, FilterSet};
-use super::super::format::any::no_games;
+use super::super::format::recognise::no_games;
 use super::super::format::stream::CompressedOutput;
 use super::super::funnel::FunnelCounts;
 use super::super::output_stage::{OutputCounts, OutputStage, PER_GAME, SAMPLE};
 use super::super::spill_file::SpillFile;
 use super::super::{Metadata, Record, Source};
+use super::file_end::FileEnd;
 use super::journal::{Checkpoint, Journal};
 use super::parse::{BufferPool, ParsedChunk, ParsedEvent};
 use super::scores::ScoreCounts;
-use super::{BAD_GAME, BadGame, FileEnd, NO_RESULT, Notice, Settings, Summary};
+use super::settings::{BAD_GAME, NO_RESULT, Settings};
+use super::summary::{BadGame, Notice, Summary};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::Notice;
+use super::summary::Notice;
 use patzer_io::error::{Error, Result};
 use patzer_pgn::Event;
 

@@ -9,7 +9,7 @@ use super::super::filter::{FilterSet, GameTags};
 use super::super::format::extra::ExtraRow;
 use super::super::funnel::FunnelCounts;
 use super::super::rejects;
-use super::{BAD_GAME, NO_RESULT, Settings};
+use super::settings::{BAD_GAME, NO_RESULT, Settings};
 use patzer_pgn::{Chunk, Event, GameError, GameSpan, Parser, ScoreTally, Scoring, Survey, Surveyed};
 
 pub(super) enum ParsedEvent {

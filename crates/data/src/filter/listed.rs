@@ -1,26 +1,25 @@
 //! Filter by membership in a file of positions: test suites and held-out data that training must not see, or openings that
 //! games pass through.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::Record;
-use super::registry::{Filter, ParamValues, Row, choice, file, params};
-use crate::format::any::{AnyReader, format_of};
-use crate::format::epd;
+use super::registry::{self, Build, Filter, ParamValues, Row, choice, params};
 use crate::key_set::KeySet;
-use crate::lines;
 use patzer_io::error::{Error, Result};
 
-pub(super) const ROWS: &[Row] = &[Row::position(
+pub(super) const ROWS: &[Row] = &[Row::new(
     "listed",
     "the position is in a file, or with keep=listed is not (board, side to move, castling, en passant)",
     &[
-        file("file", "a dataset in any format, or lines that begin with a FEN, as test suites and books are"),
+        registry::file(
+            "file",
+            "a dataset in any format, or lines that begin with a FEN, as test suites and books are",
+        ),
         choice("keep", "which positions stay", &["others", "listed"]),
     ],
-    listed,
+    Build::Listed(listed),
 )];
 
 #[derive(Deserialize)]
@@ -38,41 +37,16 @@ pub(super) enum Keep {
     Listed,
 }
 
-fn listed(values: ParamValues) -> Result<Filter> {
-    let Listed { file, keep } = params(values)?;
+/// The file of positions.
+pub(super) fn file(values: &ParamValues) -> Result<PathBuf> {
+    let Listed { file, .. } = params(values.clone())?;
     if file.is_empty() {
         return Err(Error::usage("filter `listed` needs a file of positions: --filter-set listed.file=NAME"));
     }
-    let keys = keys(Path::new(&file))?;
-    Ok(Box::new(move |record| keys.contains(record.key()) == (keep == Keep::Listed)))
+    Ok(file.into())
 }
 
-/// The keys of a file's positions.
-fn keys(path: &Path) -> Result<KeySet> {
-    let mut keys = KeySet::new();
-    match format_of(path)? {
-        Some(format) if format.name != epd::NAME => {
-            let (mut reader, mut records) = (AnyReader::open(path, Some(format))?, Vec::new());
-            while reader.next_batch(&mut records)? {
-                records.drain(..).for_each(|record: Record| {
-                    keys.insert(record.key());
-                });
-            }
-        }
-        // Suites and books have no results, which a dataset in EPD needs.
-        _ => {
-            let parse = |line: &[u8]| match std::str::from_utf8(line) {
-                Ok(text) => epd::position(text).map_err(|e| e.to_string()),
-                Err(_) => Err("is not text".to_string()),
-            };
-            lines::each(path, true, parse, |record| {
-                keys.insert(record.key());
-                Ok(())
-            })?;
-        }
-    }
-    if keys.is_empty() {
-        return Err(Error::data(path, "holds no position"));
-    }
-    Ok(keys)
+fn listed(values: ParamValues, keys: KeySet) -> Result<Filter> {
+    let Listed { keep, .. } = params(values)?;
+    Ok(Box::new(move |record| keys.contains(record.key()) == (keep == Keep::Listed)))
 }

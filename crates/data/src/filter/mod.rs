@@ -8,6 +8,8 @@
 //! To add a filter: its [`Row`] and parameter struct in the file of its theme, with what it judges by if a file may lack
 //! that, and a game in `tests.rs` that shows what it drops.
 
+mod draw;
+mod duplicates;
 mod game_tags;
 mod games;
 mod kind;
@@ -25,6 +27,7 @@ mod registry;
 mod results;
 mod scores;
 mod signature;
+mod table;
 #[cfg(test)]
 mod tests;
 mod wdl_skip;
@@ -32,29 +35,11 @@ mod windows;
 
 use super::Record;
 
+pub use crate::format::dedupe_rule::DUPLICATES;
 pub use game_tags::{End, GameTags};
 pub use kind::Kind;
 pub use piece_counts::PieceCounts;
-pub use pipeline::{DUPLICATES, FilterSet, Pipeline};
+pub use pipeline::{FilterSet, Pipeline};
 pub use preset::{PRESETS, Preset};
 pub use registry::{Build, Filter, FilterError, Param, ParamValues, Row};
-
-/// The rows of each theme; filters of games come first, as in every [`Pipeline`].
-static THEMES: &[&[Row]] = &[
-    games::ROWS,
-    names::ROWS,
-    windows::ROWS,
-    moves::ROWS,
-    scores::ROWS,
-    plies::ROWS,
-    material::ROWS,
-    signature::ROWS,
-    results::ROWS,
-    listed::ROWS,
-    random::ROWS,
-    pipeline::ROWS,
-];
-
-pub fn rows() -> impl Iterator<Item = &'static Row> {
-    THEMES.iter().copied().flatten()
-}
+pub use table::rows;

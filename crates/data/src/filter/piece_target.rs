@@ -12,10 +12,10 @@
 use serde::Deserialize;
 
 use super::Record;
-use super::random::{SEED, Stream, draw};
+use super::draw::{SEED, Stream, draw};
 use super::registry::{Row, params, real};
 
-pub(super) const PIECE_TARGET: Row = Row::position(
+pub(super) const ROWS: &[Row] = &[Row::position(
     "piece_target",
     "a random number by game and ply exceeds what makes the piece counts follow a curve",
     &[
@@ -36,7 +36,7 @@ pub(super) const PIECE_TARGET: Row = Row::position(
             draw(p.seed, Stream::PieceTarget, r) < keep[r.board.count().min(32) as usize]
         }))
     },
-);
+)];
 
 /// Positions by number of pieces, of 10,000 in the engine games of TCEC's seasons 20 to 28 (11,581 games, 1,683,595
 /// positions).

@@ -4,20 +4,13 @@
 //! positions, duplicates last.
 
 use super::preset::{Preset, PresetFilter};
-use super::registry::{self, Build, FilterError, InGameFilter, Row};
-use super::{Filter, GameTags, Record};
+use super::registry::{Build, FilterError, InGameFilter};
+use super::{Filter, GameTags, Record, listed, table};
 use crate::format::capabilities::Capabilities;
+use crate::format::dedupe_rule::DUPLICATES;
 use crate::key_set::KeySet;
+use crate::position_keys;
 use patzer_io::error::{Error, Result};
-
-pub const DUPLICATES: &str = "duplicates";
-
-pub(super) const ROWS: &[Row] = &[Row::new(
-    DUPLICATES,
-    "the position has come before (board, side to move, castling, en passant)",
-    &[],
-    Build::Duplicates,
-)];
 
 pub struct Pipeline {
     filters: FilterSet,
@@ -145,6 +138,10 @@ impl Pipeline {
                 self.filters.clocks |= clocks;
                 self.filters.in_game.push(Named { name, label, keeps: build(values)? });
             }
+            Build::Listed(build) => {
+                let keys = position_keys::read(&listed::file(&values)?)?;
+                self.filters.positions.push(Named { name, label, keeps: build(values, keys)? });
+            }
             Build::Duplicates => self.seen = Some(KeySet::new()),
         }
         Ok(())
@@ -186,7 +183,7 @@ fn apply(presets: &mut [Preset], text: &str) -> std::result::Result<(), FilterEr
     let assignment =
         text.split_once('=').and_then(|(key, value)| Some((key.trim().split_once('.')?, value.trim())));
     let ((name, param), value) = assignment.ok_or(FilterError::NotAnOverride)?;
-    let row = registry::row(name)?;
+    let row = table::row(name)?;
     row.set_text(&mut row.defaults(), param, value)?;
     let mut found = false;
     for filter in presets.iter_mut().flat_map(|p| &mut p.filters).filter(|f| f.row.name == name) {

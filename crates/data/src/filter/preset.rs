@@ -6,7 +6,8 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
-use super::registry::{self, FilterError, ParamValues, Row};
+use super::registry::{FilterError, ParamValues, Row};
+use super::table;
 use patzer_io::error::{Error, Result};
 
 pub const PRESETS: &[(&str, &str)] = &[
@@ -52,14 +53,14 @@ impl Preset {
         if let Some((name, text)) = PRESETS.iter().find(|(preset, _)| *preset == name) {
             return Preset::parse(Path::new(name), text);
         }
-        if let Ok(row) = registry::row(name) {
+        if let Ok(row) = table::row(name) {
             let filters = vec![PresetFilter { row, values: row.defaults() }];
             return Ok(Preset { name: name.into(), description: row.about.into(), filters });
         }
         let path = Path::new(name);
         if !path.exists() {
             let names: Vec<&str> = PRESETS.iter().map(|(name, _)| *name).collect();
-            let filters = super::rows().map(|row| row.name);
+            let filters = table::rows().map(|row| row.name);
             let near = patzer_io::did_you_mean(name, names.iter().copied().chain(filters));
             return Err(Error::usage(format!(
                 "unknown filter preset `{name}`; there are {}; or name a single filter (`patzer filters` lists them) or a TOML file{near}",
@@ -99,7 +100,7 @@ fn parse_filter(
     let name = table.get("use").ok_or((start, "a [[filter]] table needs `use = \"...\"`".to_string()))?;
     let text = name.get_ref().as_str().ok_or((name.span().start, "`use` has to be text".to_string()))?;
     let at = |value: &Spanned<Value>, e: FilterError| (value.span().start, e.to_string());
-    let row = registry::row(text).map_err(|e| at(name, e))?;
+    let row = table::row(text).map_err(|e| at(name, e))?;
     let mut values = row.defaults();
     for (key, value) in table.iter().filter(|(key, _)| *key != "use") {
         row.set(&mut values, key, value.get_ref()).map_err(|e| at(value, e))?;

@@ -6,11 +6,9 @@
 use serde::Deserialize;
 
 use super::Record;
-use super::piece_target::PIECE_TARGET;
-use super::registry::{Param, Row, filter, params, real, whole};
-use super::wdl_skip::WDL_SKIP;
+use super::draw::{SEED, Stream, draw};
+use super::registry::{Row, filter, params, real, whole};
 use crate::format::capabilities::Capabilities;
-use patzer_chess::rng::{mix, unit};
 
 pub(super) const ROWS: &[Row] = &[
     // Neighbours in a game are nearly the same position with the same result. An odd n takes both sides in turn, an
@@ -57,25 +55,7 @@ pub(super) const ROWS: &[Row] = &[
         },
     )
     .seeing(|_| Capabilities::FULLMOVE),
-    WDL_SKIP,
-    PIECE_TARGET,
 ];
-
-/// Random streams of the filters, so that two filters with the same seed decide independently; `sampling` has 1 and 2.
-#[derive(Clone, Copy)]
-pub(super) enum Stream {
-    RandomSkip = 11,
-    EarlySkip = 12,
-    WdlSkip = 13,
-    PieceTarget = 14,
-}
-
-#[inline]
-pub(super) fn draw(seed: u64, stream: Stream, record: &Record) -> f64 {
-    unit(mix(mix(seed, stream as u64), u64::from(record.game) << 16 | u64::from(record.ply)))
-}
-
-pub(super) const SEED: Param = whole("seed", "seed of the random numbers", (0, 1 << 53), &[0]);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -1,4 +1,4 @@
-//! The registry of filters: rows, their parameters, and the values that presets and `--filter-set` give them.
+//! Rows of the table of filters: their parameters, and the values that presets and `--filter-set` give them.
 //!
 //! The rows also make the list of `patzer filters`.
 
@@ -9,8 +9,9 @@ use serde::de::DeserializeOwned;
 use toml::Value;
 
 use super::kind::{Kind, number, show};
-use super::{GameTags, Record, rows};
+use super::{GameTags, Record};
 use crate::format::capabilities::Capabilities;
+use crate::key_set::KeySet;
 use patzer_io::error as io;
 
 /// The values of a filter's parameters, which its parameter struct is deserialised from.
@@ -135,6 +136,8 @@ pub enum Build {
         build: fn(ParamValues) -> io::Result<InGameFilter>,
         clocks: bool,
     },
+    /// A filter of positions that needs the keys of those in a file.
+    Listed(fn(ParamValues, KeySet) -> io::Result<Filter>),
     Duplicates,
 }
 
@@ -153,7 +156,8 @@ pub struct Row {
 /// Why a filter, a parameter or an override is refused.
 #[derive(Debug)]
 pub enum FilterError {
-    UnknownFilter(String),
+    /// A name, and the names that there are.
+    UnknownFilter(String, Vec<&'static str>),
     UnknownParam(&'static Row, String),
     /// Text of the command line, and the kind of parameter that does not take it.
     BadText(String, Kind),
@@ -170,8 +174,8 @@ impl fmt::Display for FilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |names: &mut dyn Iterator<Item = &str>| names.collect::<Vec<_>>().join(", ");
         match self {
-            FilterError::UnknownFilter(name) => {
-                write!(f, "unknown filter `{name}`; there are {}", list(&mut rows().map(|row| row.name)))
+            FilterError::UnknownFilter(name, known) => {
+                write!(f, "unknown filter `{name}`; there are {}", known.join(", "))
             }
             FilterError::UnknownParam(Row { name, params: [], .. }, param) => {
                 write!(f, "`{name}` takes no parameter, so no `{param}`")
@@ -201,10 +205,6 @@ impl fmt::Display for FilterError {
             }
         }
     }
-}
-
-pub fn row(name: &str) -> Result<&'static Row> {
-    rows().find(|row| row.name == name).ok_or_else(|| FilterError::UnknownFilter(name.into()))
 }
 
 impl Row {
@@ -300,6 +300,7 @@ impl fmt::Display for Row {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filter::table::{row, rows};
 
     #[test]
     fn values_are_read_as_their_parameter_asks() {
@@ -337,6 +338,7 @@ mod tests {
             Build::Position(build) => build(values).is_ok(),
             Build::Game(build) => build(values).is_ok(),
             Build::InGame { build, .. } => build(values).is_ok(),
+            Build::Listed(build) => build(values, KeySet::new()).is_ok(),
             Build::Duplicates => values.is_empty(),
         };
         for (index, row) in rows().enumerate() {

@@ -237,7 +237,7 @@ fn filters_are_named_that_do_not_see_in_a_copy_what_they_judge_by() {
         records.iter().map(|record| pipeline.keep(record).is_ok()).collect::<Vec<_>>()
     };
     for (filter, overrides, game, _) in CASES {
-        if registry::row(filter).unwrap().is_at_extract_only() {
+        if table::row(filter).unwrap().is_at_extract_only() {
             continue;
         }
         let (_, records) = parsed(game);

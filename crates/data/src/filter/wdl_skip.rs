@@ -8,12 +8,12 @@
 
 use serde::Deserialize;
 
-use super::random::{SEED, Stream, draw};
+use super::draw::{SEED, Stream, draw};
 use super::registry::{Row, choice, params, real};
 use super::{PieceCounts, Record};
 use crate::format::capabilities::Capabilities;
 
-pub(super) const WDL_SKIP: Row = Row::position(
+pub(super) const ROWS: &[Row] = &[Row::position(
     "wdl_skip",
     "a random number by game and ply exceeds the probability that its score gives to the game's result",
     &[
@@ -42,7 +42,7 @@ pub(super) const WDL_SKIP: Row = Row::position(
 .seeing(|v| match v["by"].as_str() {
     Some("ply") => Capabilities::FULLMOVE,
     _ => Capabilities::NONE,
-});
+})];
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -123,7 +123,7 @@ mod tests {
     /// Probabilities from Python's `math.exp` and the formula in nnue-pytorch's `training_data_entry.h`.
     #[test]
     fn the_model_is_nnue_pytorchs() {
-        let model = WdlModel::new(&WDL_SKIP.defaults().try_into().unwrap());
+        let model = WdlModel::new(&ROWS[0].defaults().try_into().unwrap());
         for (score, result, ply, expected) in [
             (0, 1, 0, 0.1096114501042135),
             (100, 1, 64, 0.41951301019356013),

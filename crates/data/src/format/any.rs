@@ -3,72 +3,23 @@
 use std::path::{Path, PathBuf};
 
 use super::capabilities::Capabilities;
+use super::codec::PositionReader;
+use super::dedupe_rule::{Dedupe, Keep};
 use super::metadata::Metadata;
 use super::parquet::Dataset;
 use super::parquet_file::ParquetFile;
 use super::parquet_table;
 use super::projection::Projection;
+use super::recognise::{is_dataset, is_stream, known, unknown};
 use super::registry::{self, Format, Read};
 use super::spooled;
 use super::stream::{FileDigest, Input};
 use super::table::Columns;
 use super::visits;
-use crate::dedupe::{Dedupe, Keep};
 use crate::{Record, notices};
 use patzer_chess::score::{MATE, mate_in, mated_in};
 use patzer_io::error::{Error, Result};
 use patzer_io::number::counted;
-
-/// Records of a batch; whole games may exceed it.
-pub const BATCH: usize = 1 << 14;
-
-pub trait PositionReader: Send {
-    /// Appends some records; false at the end of the file.
-    fn read(&mut self, records: &mut Vec<Record>) -> Result<bool>;
-
-    /// Appends about [`BATCH`] records; false, with nothing appended, at the end of the file.
-    fn next_batch(&mut self, records: &mut Vec<Record>) -> Result<bool> {
-        let before = records.len();
-        while records.len() - before < BATCH {
-            let start = records.len();
-            match self.read(records) {
-                Ok(true) => {}
-                Ok(false) => break,
-                Err(error) if self.reads_games() => {
-                    records.truncate(start);
-                    return Err(error);
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(records.len() > before)
-    }
-
-    /// Whether each read is of whole games: what an error leaves of one has no distances.
-    fn reads_games(&self) -> bool {
-        false
-    }
-
-    /// Whether the file has mean results of equal positions.
-    fn means(&self) -> bool {
-        false
-    }
-
-    /// What the file at hand does not say, though its format could.
-    fn lacks(&self) -> Capabilities {
-        Capabilities::NONE
-    }
-
-    /// How the leaves were found, if the file has leaves.
-    fn resolved(&self) -> Option<String> {
-        None
-    }
-
-    /// Whether [`ExtraRows`](super::extra::ExtraRows) gets visits from the file.
-    fn has_visits(&self) -> bool {
-        false
-    }
-}
 
 /// A file of positions, and its format where that is given.
 #[derive(Debug, Clone, Copy)]
@@ -269,29 +220,6 @@ fn limit_scores(records: &mut [Record]) -> u64 {
     beyond
 }
 
-/// Returns the format of a file of positions, by its content or else by its name; `None` for games in PGN and for what
-/// is unknown, and for streams, since reading consumes their bytes.
-pub fn format_of(path: &Path) -> Result<Option<&'static Format>> {
-    Ok(if is_stream(path) { None } else { known(path, Input::open(path)?.head()) })
-}
-
-/// Whether reading consumes the bytes, as of a pipe.
-fn is_stream(path: &Path) -> bool {
-    path == Path::new("-") || patzer_io::is_stream(path)
-}
-
-fn known(path: &Path, head: &[u8]) -> Option<&'static Format> {
-    registry::of_content(head).or_else(|| if is_pgn(head) { None } else { registry::of_path(path) })
-}
-
-/// Whether a file begins with a tag of PGN.
-fn is_pgn(head: &[u8]) -> bool {
-    let text = patzer_io::without_byte_order_mark(head).trim_ascii_start();
-    let Some(tag) = text.strip_prefix(b"[") else { return false };
-    let name = tag.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
-    name > 0 && tag[name..].trim_ascii_start().starts_with(b"\"")
-}
-
 /// Adds to an error of a file's content that its name alone gave the format.
 fn misread(error: Error, Format { name, .. }: &Format) -> Error {
     match error {
@@ -303,44 +231,6 @@ fn misread(error: Error, Format { name, .. }: &Format) -> Error {
         }
         other => other,
     }
-}
-
-fn unknown(path: &Path, head: &[u8]) -> Error {
-    let reason = if is_pgn(head) {
-        "holds games in PGN, not positions; make a dataset of it with `patzer extract`"
-    } else {
-        "is not a Parquet file, and neither its content nor its name says another format; make a dataset with \
-         `patzer extract`, or name its format with `patzer data convert --input-format`"
-    };
-    Error::data(path, reason)
-}
-
-/// Returns the error for a file without games, which says if its content is positions.
-pub fn no_games(path: &Path) -> Error {
-    let input = if is_stream(path) { None } else { Input::open(path).ok() };
-    let reason = match input.and_then(|input| registry::of_content(input.head())) {
-        Some(Format { name, .. }) => {
-            format!(
-                "holds positions ({name}), not games in PGN; commands that take datasets read it as it is"
-            )
-        }
-        None => "holds no games in PGN".into(),
-    };
-    Error::data(path, reason)
-}
-
-/// Whether to read a file as Parquet, which needs random access; a stream only once it is copied.
-pub(super) fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result<bool> {
-    if is_stream(path) {
-        return Ok(spooled::holds(path));
-    }
-    if let Some(format) = format {
-        return Ok(matches!(format.read, Read::Dataset | Read::Table));
-    }
-    let mut head = Vec::new();
-    std::io::Read::read_to_end(&mut std::io::Read::take(patzer_io::raw(path)?, 4), &mut head)
-        .map_err(|e| Error::io(path, e))?;
-    Ok(head == b"PAR1")
 }
 
 enum RecordSource {

@@ -4,39 +4,20 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::capabilities::{CAPABILITIES, Capabilities};
-use super::columns::ReadableColumns;
+use super::codec::PositionWriter;
 use super::epd::Dialect;
 use super::extra::{ExtraColumn, ExtraRow};
 use super::metadata::Metadata;
 use super::parquet;
-use super::registry::{self, Format, Read};
+use super::readable::ReadableColumns;
+use super::registry::{self, Format, Read, Write};
+use super::stream::{CompressedOutput, packing};
 use super::visits;
 use crate::Record;
 use crate::notices;
 use patzer_io::did_you_mean;
 use patzer_io::error::{Error, Result};
 use patzer_io::number::{counted, grouped};
-
-pub trait PositionWriter: Send {
-    /// Writes records; returns the number of records dropped because of an illegal move.
-    fn write(&mut self, records: &[Record]) -> Result<u64>;
-
-    /// How often missing positions interrupted a game.
-    fn gaps(&self) -> u64 {
-        0
-    }
-
-    fn metadata(&mut self) -> Option<&mut Metadata> {
-        None
-    }
-
-    /// Writes records with the values of the unknown columns, or of [`visits`] alone.
-    fn write_with(&mut self, records: &[Record], _extra: Vec<ExtraRow>) -> Result<u64> {
-        self.write(records)
-    }
-
-    fn finish(self: Box<Self>) -> Result<()>;
-}
 
 impl PositionWriter for parquet::Writer {
     fn write(&mut self, records: &[Record]) -> Result<u64> {
@@ -91,7 +72,7 @@ impl Target {
             let reason = format!("{} is read only; known are {}", format.name, registry::endings());
             return Err(Error::data(path, reason));
         }
-        let packed = registry::packing(path);
+        let packed = packing(path);
         if let (Read::Dataset, Some(packed)) = (format.read, packed) {
             let reason =
                 format!("{} compresses its own pages; leave `.{packed}` out of the name", format.name);
@@ -114,6 +95,26 @@ impl Target {
             Some(dialect) => Ok(registry::of_dialect(dialect).unwrap_or(format)),
         }
     }
+}
+
+/// Creates the writer of a format; `None` if it is read only.
+fn writer(
+    format: &Format,
+    path: &Path,
+    target: &Target,
+    metadata: &Metadata,
+) -> Result<Option<Box<dyn PositionWriter>>> {
+    Ok(match format.write {
+        None => None,
+        Some(Write::Dataset) => {
+            let level = target.level.unwrap_or(parquet::LEVEL);
+            Some(Box::new(parquet::Writer::with_columns(path, metadata.clone(), level, target.with)?))
+        }
+        Some(Write::Stream(write)) => {
+            let out = CompressedOutput::create(path, target.level, format.companion)?;
+            Some(write(out, target.dialect, metadata)?)
+        }
+    })
 }
 
 /// Writes a file of any format.
@@ -152,7 +153,7 @@ impl AnyWriter {
             let left = left.join(",");
             notices::add(path, format!("without the columns {left} of the input: convert it --with {left}"));
         }
-        let writer = format.create(path, target, metadata)?;
+        let writer = writer(format, path, target, metadata)?;
         let writer = writer.ok_or_else(|| Error::internal(format!("{} is not written", format.name)))?;
         Ok(AnyWriter {
             path: path.to_path_buf(),

@@ -7,11 +7,13 @@ use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::Result;
 
-use super::columns::{EMPTY, Layout, ReadableColumns};
+use super::bytes::field;
+use super::columns::{EMPTY, Layout};
 use super::encode::Encoder;
 use super::page::{Cursor, encoding};
+use super::readable::ReadableColumns;
+use super::spillable::Spillable;
 use crate::Record;
-use crate::spill::{Spillable, field};
 
 /// Every column; those without values take next to no space.
 const LAYOUT: Layout = Layout { resolved: true, means: true, taught: true };

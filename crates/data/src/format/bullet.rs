@@ -7,11 +7,11 @@
 use rayon::prelude::*;
 use shakmaty::{Bitboard, Color, Square, attacks};
 
-use super::any::{BATCH, PositionReader};
+use super::bytes::field;
+use super::codec::{BATCH, PositionReader};
 use super::nibbles::{self, ONES};
 use super::replay::UNKNOWN;
 use super::stream::{FixedRecords, Input};
-use crate::spill::field;
 use crate::{Record, flags};
 use patzer_chess::PackedBoard;
 use patzer_chess::score;

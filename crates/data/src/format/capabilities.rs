@@ -66,6 +66,9 @@ impl Capabilities {
         .and(Capabilities::DISTANCES)
         .and(Capabilities::MARKS);
 
+    /// The counters of a FEN.
+    pub const CLOCKS: Capabilities = Capabilities::HALFMOVE.and(Capabilities::FULLMOVE);
+
     pub const fn and(self, other: Capabilities) -> Capabilities {
         Capabilities(self.0 | other.0)
     }

@@ -8,10 +8,11 @@ use parquet::errors::Result;
 use parquet::schema::types::ColumnDescriptor;
 use shakmaty::Color;
 
+use super::kind::Kind;
 use super::page::{Builder, Cursor};
+use super::readable::ReadableColumns;
 use crate::{Leaf, MeanResult, Record, Wdl};
 use patzer_chess::{PackedBoard, PackedMove};
-use patzer_io::error::Error;
 
 /// One column. `write` and `read` take slices of records, so that a call costs little per row.
 pub struct Column {
@@ -37,93 +38,12 @@ impl Column {
     }
 }
 
-/// A column that is written for other programs to read, and ignored on reading.
-pub struct Readable {
-    pub name: &'static str,
-    pub doc: &'static str,
-    pub text: fn(&mut Vec<u8>, &Record),
-}
-
-/// Columns of `--with`.
-pub static READABLE: [Readable; 2] = [
-    Readable { name: "fen", doc: "the position as a FEN", text: super::fen::six },
-    Readable {
-        name: "uci",
-        doc: "the move played in UCI notation, empty without one",
-        text: super::csv::uci,
-    },
-];
-
-/// The columns of `--with`, a bit for each of [`READABLE`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ReadableColumns(u8);
-
-impl ReadableColumns {
-    /// The columns of which a file has the names.
-    pub(super) fn among(has: impl Fn(&str) -> bool) -> ReadableColumns {
-        let bits =
-            READABLE.iter().enumerate().filter(|(_, column)| has(column.name)).map(|(bit, _)| 1 << bit);
-        ReadableColumns(bits.sum())
-    }
-
-    pub(super) fn or(self, other: ReadableColumns) -> ReadableColumns {
-        ReadableColumns(self.0 | other.0)
-    }
-
-    /// The columns that `other` has not, by name.
-    pub(super) fn without(self, other: ReadableColumns) -> Vec<&'static str> {
-        ReadableColumns(self.0 & !other.0).iter().map(|column| column.name).collect()
-    }
-
-    pub fn iter(self) -> impl Iterator<Item = &'static Readable> {
-        READABLE.iter().enumerate().filter(move |(bit, _)| self.0 >> bit & 1 == 1).map(|(_, column)| column)
-    }
-}
-
-impl std::str::FromStr for ReadableColumns {
-    type Err = Error;
-
-    fn from_str(text: &str) -> std::result::Result<ReadableColumns, Error> {
-        let mut columns = ReadableColumns::default();
-        for name in text.split(',') {
-            let known = || READABLE.iter().map(|column| column.name).collect::<Vec<_>>().join(", ");
-            let bit = READABLE.iter().position(|column| column.name == name);
-            columns.0 |= 1 << bit.ok_or_else(|| Error::usage(format!("{name}: known are {}", known())))?;
-        }
-        Ok(columns)
-    }
-}
-
-/// Type of a column: 24 bytes, a boolean, or an INT32 with its logical type.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Board,
-    Bool,
-    Int(&'static str),
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Part {
     All,
     Resolved,
     Means,
     Taught,
-}
-
-impl Kind {
-    /// The least and the greatest number of a column.
-    pub fn range(self) -> (i64, i64) {
-        match self {
-            Board => (0, 0),
-            Bool => (0, 1),
-            Int("UINT_8") => (0, u8::MAX.into()),
-            Int("UINT_16") => (0, u16::MAX.into()),
-            Int("UINT_32") => (0, u32::MAX.into()),
-            Int("INT_8") => (i8::MIN.into(), i8::MAX.into()),
-            Int("INT_16") => (i16::MIN.into(), i16::MAX.into()),
-            Int(_) => (i32::MIN.into(), i32::MAX.into()),
-        }
-    }
 }
 
 use Kind::{Board, Bool, Int};
@@ -324,7 +244,7 @@ pub const EMPTY: Record = Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dedupe::{Dedupe, Keep};
+    use crate::format::dedupe_rule::{Dedupe, Keep};
     use crate::format::projection::Projection;
     use crate::{Dataset, Metadata, Writer};
 

@@ -7,14 +7,13 @@ use std::io::Write;
 
 use csv::ByteRecord;
 
-use super::any::PositionReader;
-use super::capabilities::{self, Capabilities};
+use super::capabilities::Capabilities;
+use super::codec::PositionReader;
 use super::columns::Layout;
 use super::fen;
 use super::stream::Input;
 use super::table::{self, LEAF, MATE_IN, MEAN, ROLES, Table};
 use crate::Record;
-use patzer_chess::PackedMove;
 use patzer_chess::packed::NO_EP;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
@@ -107,7 +106,7 @@ pub fn encode(text: &mut Vec<u8>, record: &Record, layout: Layout) {
     };
     optional(record.score.map(i32::from));
     optional(record.depth.map(i32::from));
-    uci(text, record);
+    fen::uci(text, record);
     let _ = write!(text, ",{},{},{},{}", record.flags, record.to_capture, record.to_check, record.to_end);
     if layout.resolved {
         text.push(b',');
@@ -125,22 +124,4 @@ pub fn encode(text: &mut Vec<u8>, record: &Record, layout: Layout) {
         };
     }
     text.push(b'\n');
-}
-
-/// Appends a move in UCI notation, with standard castling as the king's move.
-pub fn uci(text: &mut Vec<u8>, record: &Record) {
-    let m = record.played;
-    if m == PackedMove::NONE {
-        return;
-    }
-    let castles = m.0 >> 15 == 1 && capabilities::castling(&record.board) != Capabilities::CHESS960;
-    let (from, to) = (m.from(), m.to());
-    let to = match castles {
-        true if to > from => shakmaty::Square::from_coords(shakmaty::File::G, to.rank()),
-        true => shakmaty::Square::from_coords(shakmaty::File::C, to.rank()),
-        false => to,
-    };
-    let promotion = m.promotion().map(|role| role.char());
-    let _ = write!(text, "{from}{to}");
-    text.extend(promotion.map(|letter| letter as u8));
 }

@@ -4,7 +4,9 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use super::columns::{COLUMNS, Kind, Layout, READABLE, ReadableColumns};
+use super::columns::{COLUMNS, Layout};
+use super::kind::Kind;
+use super::readable::{READABLE, ReadableColumns};
 use super::visits;
 
 pub const KEY: &str = "patzer.columns";

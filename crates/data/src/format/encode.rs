@@ -10,8 +10,10 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::schema::types::ColumnDescPtr;
 use rayon::prelude::*;
 
-use super::columns::{Column, Layout, ReadableColumns};
-use super::page::{Builder, encoding, varint};
+use super::bytes::varint;
+use super::columns::{Column, Layout};
+use super::page::{Builder, encoding};
+use super::readable::ReadableColumns;
 use crate::Record;
 
 /// Rows of a page: few enough that the pages of all columns stay in a core's cache.

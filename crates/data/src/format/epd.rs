@@ -4,11 +4,10 @@ use std::io::Write;
 
 use shakmaty::{Chess, Color};
 
-use super::any::PositionReader;
 use super::capabilities::Capabilities;
+use super::codec::PositionReader;
 use super::fen::LineError;
 use super::operations::{self, Operations};
-use super::registry::CLOCKS;
 use super::stream::Input;
 use super::{fen, replay};
 use crate::{MeanResult, Record, notices};
@@ -46,7 +45,7 @@ impl Reader {
         let held = |all: Capabilities, line: &[u8]| {
             std::str::from_utf8(line).map_or(all, |line| all.and(counters(line)))
         };
-        let lacks = CLOCKS.without(lines().fold(Capabilities::NONE, held));
+        let lacks = Capabilities::CLOCKS.without(lines().fold(Capabilities::NONE, held));
         let means = lines().any(between);
         Reader { input, line: Vec::new(), game: 0, said: false, means, lacks }
     }

@@ -1,14 +1,14 @@
-//! Writes FEN directly from records, and parses it. Chess960 castling rights are written as in Shredder-FEN.
+//! Writes FEN and moves directly from records, and parses FEN. Chess960 castling rights are written as in Shredder-FEN.
 
 use std::io::Write;
 
-use shakmaty::{Chess, Color, Square};
+use shakmaty::{Chess, Color, File, Square};
 
 use super::capabilities::{self, Capabilities};
 use super::nibbles;
 use crate::Record;
-use patzer_chess::PackedBoard;
 use patzer_chess::packed::NO_EP;
+use patzer_chess::{PackedBoard, PackedMove};
 
 /// Piece letters by code of [`PackedBoard`].
 const LETTERS: &[u8; 16] = b"PNBRQKR?pnbrqkr?";
@@ -71,6 +71,24 @@ fn castling(line: &mut Vec<u8>, board: &PackedBoard) {
             line.push(if upper { letter } else { letter.to_ascii_lowercase() });
         }
     }
+}
+
+/// Appends a move in UCI notation, with standard castling as the king's move.
+pub fn uci(text: &mut Vec<u8>, record: &Record) {
+    let m = record.played;
+    if m == PackedMove::NONE {
+        return;
+    }
+    let castles = m.0 >> 15 == 1 && capabilities::castling(&record.board) != Capabilities::CHESS960;
+    let (from, to) = (m.from(), m.to());
+    let to = match castles {
+        true if to > from => Square::from_coords(File::G, to.rank()),
+        true => Square::from_coords(File::C, to.rank()),
+        false => to,
+    };
+    let promotion = m.promotion().map(|role| role.char());
+    let _ = write!(text, "{from}{to}");
+    text.extend(promotion.map(|letter| letter as u8));
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

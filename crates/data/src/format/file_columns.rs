@@ -4,12 +4,12 @@ use std::path::Path;
 
 use parquet::file::metadata::ParquetMetaData;
 
-use super::columns::{Column, Kind, Layout};
-use super::metadata::Metadata;
-use super::parquet::METADATA_KEY;
+use super::columns::{Column, Layout};
+use super::dedupe_rule::{Dedupe, Keep};
+use super::kind::Kind;
+use super::metadata::{METADATA_KEY, Metadata};
 use super::parquet_file::ParquetFile;
 use super::values::Stored;
-use crate::dedupe::{Dedupe, Keep};
 use crate::notices;
 use patzer_io::error::{Error, Result};
 

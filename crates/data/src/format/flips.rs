@@ -15,7 +15,7 @@ use super::legality;
 use super::metadata::Metadata;
 use super::projection::Projection;
 use super::registry;
-use crate::spill::Spillable;
+use super::spillable::Spillable;
 use crate::{Dataset, Leaf, Record, validate};
 use patzer_io::error::Result;
 

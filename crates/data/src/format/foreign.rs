@@ -9,8 +9,9 @@ use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::errors::{ParquetError, Result};
 
-use super::columns::{Column, Kind};
-use super::page::varint;
+use super::bytes::varint;
+use super::columns::Column;
+use super::kind::Kind;
 use super::values::{self, Stored, Values};
 
 /// A value that a column of a dataset cannot hold.

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-use super::any::PositionReader;
 use super::capabilities::Capabilities;
+use super::codec::PositionReader;
 use super::fen::LineError;
 use super::stream::Input;
 use super::table::{self, Columns, FEN, LEAF, MATE_IN, MEAN, MOVE, RESULT, ROLES, SCORE, Table};

@@ -4,11 +4,11 @@
 //! move number (u16), score (i16) and result (0 to 2) from White's side, and a byte without meaning. Little-endian. It is
 //! the start of a game in viriformat, with a score. Source: jnlt3/marlinflow, `marlinformat/src/lib.rs`.
 
-use super::any::{BATCH, PositionReader};
+use super::bytes::field;
+use super::codec::{BATCH, PositionReader};
 use super::stream::Input;
 use super::{replay, viri};
 use crate::Record;
-use crate::spill::field;
 use patzer_io::error::Result;
 
 const RECORD: usize = 32;

@@ -7,12 +7,15 @@ use serde::{Deserialize, Serialize};
 
 use super::capabilities::Capabilities;
 use super::columns::Layout;
-use super::columns::ReadableColumns;
+use super::dedupe_rule::{DUPLICATES, Dedupe, Keep};
 use super::extra::ExtraColumn;
-use crate::dedupe::{Dedupe, Keep};
-use crate::filter::DUPLICATES;
+use super::readable::ReadableColumns;
+use crate::notices;
 use patzer_io::error::{Error, Result};
 use patzer_pgn::Survey;
+
+/// Key of the metadata in a file.
+pub const METADATA_KEY: &str = "patzer";
 
 /// Provenance of a dataset.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -184,6 +187,21 @@ impl Metadata {
         }
     }
 
+    /// Leaves out the unknown columns, and says so.
+    pub fn leave_extra(&mut self, path: &Path, why: &str) {
+        self.leave_extra_but(path, why, |_| false);
+    }
+
+    /// Leaves out the unknown columns but those that `keeps`, and says so.
+    pub(super) fn leave_extra_but(&mut self, path: &Path, why: &str, keeps: fn(&ExtraColumn) -> bool) {
+        let (kept, left) = std::mem::take(&mut self.extra).into_iter().partition(keeps);
+        self.extra = kept;
+        let left: Vec<ExtraColumn> = left;
+        let names: Vec<&str> = left.iter().map(ExtraColumn::name).collect();
+        if !names.is_empty() {
+            notices::add(path, format!("left out are the columns {}, which {why}", names.join(", ")));
+        }
+    }
     /// Counts positions that were left out of this file.
     pub fn leave_out(&mut self, reason: &'static str, count: u64) {
         if let Some(account) = self.account.as_mut().filter(|_| count > 0) {

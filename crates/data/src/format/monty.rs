@@ -10,15 +10,14 @@ use std::path::Path;
 
 use shakmaty::{CastlingSide, Chess, Color, Move, Position, Rank, Role, Square};
 
-use super::any::PositionReader;
-use super::any_writer::PositionWriter;
+use super::bytes::field;
+use super::codec::{PositionReader, PositionWriter};
 use super::extra::ExtraRow;
 use super::nibbles::{self, CASTLING_ROOK};
 use super::replay::{self, Replay, pseudo_legal};
 use super::stream::{Buffered, CompressedOutput, Input};
 use super::viri::{GameCode, Games, Writer};
 use super::visits::{self, Cell, Visits};
-use crate::spill::field;
 use crate::{Record, notices};
 use patzer_chess::packed::{NO_EP, castling_side};
 use patzer_chess::{PackedBoard, PackedMove};

@@ -13,7 +13,8 @@ use parquet::basic::Encoding;
 use parquet::column::page::{Page, PageReader};
 use parquet::errors::{ParquetError, Result};
 
-use super::columns::Kind;
+use super::bytes::varint;
+use super::kind::Kind;
 use super::values::levels;
 use crate::Record;
 
@@ -111,14 +112,6 @@ impl Builder {
 
 fn packed(eight: &[Record], get: impl Fn(&Record) -> bool) -> u8 {
     eight.iter().enumerate().fold(0, |bits, (index, record)| bits | u8::from(get(record)) << index)
-}
-
-pub fn varint(mut value: u64, to: &mut Vec<u8>) {
-    while value >= 128 {
-        to.push(value as u8 | 128);
-        value >>= 7;
-    }
-    to.push(value as u8);
 }
 
 pub struct Cursor {

@@ -6,9 +6,9 @@ use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
 use rayon::prelude::*;
 
-use super::columns::{self, Column, EMPTY, Layout, ReadableColumns};
+use super::columns::{Column, EMPTY, Layout};
 use super::encode::ROWS_PER_PAGE;
-use super::extra::ExtraColumn;
+use super::extra_columns;
 use super::file_columns::{FileColumn, metadata_of, say};
 use super::foreign::{BadValue, ForeignColumn};
 use super::legality;
@@ -17,12 +17,11 @@ use super::missing::{self, Missing};
 use super::page::Cursor;
 use super::parquet_file::ParquetFile;
 use super::projection::Projection;
+use super::readable::{READABLE, ReadableColumns};
 use crate::{Record, notices};
 use patzer_io::error::{Error, Result};
 
 pub use super::writer::{LEVEL, ROWS_PER_GROUP, Writer};
-
-pub(super) const METADATA_KEY: &str = "patzer";
 
 const UNCHECKED: &str = "pages have no checksums, so positions were only checked to be legal";
 
@@ -65,12 +64,12 @@ impl Dataset {
             return Err(Error::data(file.path(), reason));
         }
         let (mut metadata, lost) = metadata_of(file.path(), file.metadata(), layout);
-        metadata.extra = ExtraColumn::all(file.metadata());
+        metadata.extra = extra_columns::all(file.metadata());
         metadata.readable = ReadableColumns::among(|name| names.iter().any(|column| column.0 == name));
         let unknown = file.schema().columns().iter().map(|column| column.path().parts()[0].as_str());
         let unknown = unknown.filter(|name| {
             !layout.columns().any(|column| column.name == *name)
-                && !columns::READABLE.iter().any(|c| c.name == *name)
+                && !READABLE.iter().any(|c| c.name == *name)
                 && !metadata.extra.iter().any(|extra| extra.name() == *name)
         });
         let mut unknown: Vec<&str> = unknown.collect();
@@ -298,20 +297,6 @@ impl Rows<'_> {
             let place = format!("row group {}, row {row}", self.group);
             Err(Error::at(self.dataset.path(), place, format!("is damaged: {fault}")))
         })
-    }
-}
-
-pub(super) fn internal(error: impl std::fmt::Display) -> Error {
-    Error::internal(error.to_string())
-}
-
-pub(super) fn parquet_error(path: &Path, error: ParquetError) -> Error {
-    match error {
-        ParquetError::External(e) => match e.downcast::<std::io::Error>() {
-            Ok(e) => Error::io(path, *e),
-            Err(e) => Error::data(path, e.to_string()),
-        },
-        e => Error::data(path, e.to_string()),
     }
 }
 

@@ -158,6 +158,20 @@ fn check_place(chunk: &ColumnChunkMetaData, length: u64) -> std::result::Result<
     Ok(())
 }
 
+pub(super) fn internal(error: impl std::fmt::Display) -> Error {
+    Error::internal(error.to_string())
+}
+
+pub(super) fn parquet_error(path: &Path, error: ParquetError) -> Error {
+    match error {
+        ParquetError::External(e) => match e.downcast::<std::io::Error>() {
+            Ok(e) => Error::io(path, *e),
+            Err(e) => Error::data(path, e.to_string()),
+        },
+        e => Error::data(path, e.to_string()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -7,8 +7,8 @@ use bytes::Bytes;
 use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
 
-use super::any::PositionReader;
 use super::capabilities::Capabilities;
+use super::codec::PositionReader;
 use super::foreign::decode_page;
 use super::parquet_file::ParquetFile;
 use super::table::{self, Columns, ROLES, Table};

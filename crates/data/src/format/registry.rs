@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use super::any::PositionReader;
-use super::any_writer::{PositionWriter, Target};
 use super::capabilities::{CAPABILITIES, Capabilities};
+use super::codec::{PositionReader, PositionWriter};
 use super::epd::Dialect;
 use super::metadata::Metadata;
-use super::stream::{CompressedOutput, Input, RecordWriter};
-use super::{binpack, bullet, csv, epd, jsonl, marlin, monty, parquet, sfbin, sfplain, viri};
+use super::stream::{CompressedOutput, Input, RecordWriter, packing};
+use super::{binpack, bullet, csv, epd, jsonl, marlin, monty, sfbin, sfplain, viri};
 use crate::Record;
 use patzer_io::error::{Error, Result};
 
@@ -42,38 +41,19 @@ pub struct Format {
     pub write: Option<Write>,
 }
 
+/// Makes the writer of a file; a text format writes its own dialect unless another is given.
+pub type CreateWriter = fn(CompressedOutput, Option<Dialect>, &Metadata) -> Result<Box<dyn PositionWriter>>;
+
 #[derive(Clone, Copy)]
 pub enum Write {
     Dataset,
-    Stream(fn(CompressedOutput, &Target, &Metadata) -> Result<Box<dyn PositionWriter>>),
-}
-
-impl Format {
-    /// Creates a file; `None` if the format is read only.
-    pub fn create(
-        &self,
-        path: &Path,
-        target: &Target,
-        metadata: &Metadata,
-    ) -> Result<Option<Box<dyn PositionWriter>>> {
-        Ok(match self.write {
-            None => None,
-            Some(Write::Dataset) => {
-                let level = target.level.unwrap_or(parquet::LEVEL);
-                Some(Box::new(parquet::Writer::with_columns(path, metadata.clone(), level, target.with)?))
-            }
-            Some(Write::Stream(write)) => {
-                let out = CompressedOutput::create(path, target.level, self.companion)?;
-                Some(write(out, target, metadata)?)
-            }
-        })
-    }
+    Stream(CreateWriter),
 }
 
 impl Format {
     /// What a file of the format may hold: what it carries, and in text the counters that each dialect of it reads.
     pub(super) fn may_hold(&self) -> Capabilities {
-        if self.dialect.is_some() { self.carries.and(CLOCKS) } else { self.carries }
+        if self.dialect.is_some() { self.carries.and(Capabilities::CLOCKS) } else { self.carries }
     }
 }
 
@@ -85,7 +65,6 @@ impl std::fmt::Debug for Format {
 
 const POSITION: Capabilities =
     Capabilities::TURN.and(Capabilities::CASTLING).and(Capabilities::CHESS960).and(Capabilities::EP);
-pub(super) const CLOCKS: Capabilities = Capabilities::HALFMOVE.and(Capabilities::FULLMOVE);
 /// What a table of positions can say. That of another program has no distances to captures and checks.
 const TABLE: Capabilities = FLAT.without(Capabilities::DISTANCES);
 /// What a table without lists and a teacher's answer can say.
@@ -100,8 +79,7 @@ fn each_record(
     Ok(Box::new(RecordWriter::new(out, header, encode)))
 }
 
-fn write_epd(out: CompressedOutput, target: &Target, dialect: Dialect) -> Result<Box<dyn PositionWriter>> {
-    let dialect = target.dialect.unwrap_or(dialect);
+fn write_epd(out: CompressedOutput, dialect: Dialect) -> Result<Box<dyn PositionWriter>> {
     each_record(out, Vec::new(), move |text, record| epd::encode(text, record, dialect))
 }
 
@@ -150,13 +128,13 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: Some(epd::recognise),
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
-        write: Some(Write::Stream(|out, target, _| write_epd(out, target, Dialect::C9))),
+        write: Some(Write::Stream(|out, dialect, _| write_epd(out, dialect.unwrap_or(Dialect::C9)))),
     },
     Format {
         name: "fen",
         doc: "a whole FEN with the result a line: `FEN [0.5]`",
         endings: &["fen", "fens", "book"],
-        carries: POSITION.and(CLOCKS),
+        carries: POSITION.and(Capabilities::CLOCKS),
         needs: Capabilities::NONE,
         refuses: Capabilities::NONE,
         note: "The format `epd` in the dialect `bracket`.",
@@ -164,13 +142,13 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
-        write: Some(Write::Stream(|out, target, _| write_epd(out, target, Dialect::Bracket))),
+        write: Some(Write::Stream(|out, dialect, _| write_epd(out, dialect.unwrap_or(Dialect::Bracket)))),
     },
     Format {
         name: "text",
         doc: "the trainer bullet's text: `FEN | score | 0.5`",
         endings: &["txt"],
-        carries: POSITION.and(CLOCKS).and(Capabilities::SCORE),
+        carries: POSITION.and(Capabilities::CLOCKS).and(Capabilities::SCORE),
         needs: Capabilities::SCORE,
         refuses: Capabilities::NONE,
         note: "The format `epd` in the dialect `pipe`.",
@@ -178,7 +156,7 @@ pub static FORMATS: &[Format] = &[
         companion: false,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
-        write: Some(Write::Stream(|out, target, _| write_epd(out, target, Dialect::Pipe))),
+        write: Some(Write::Stream(|out, dialect, _| write_epd(out, dialect.unwrap_or(Dialect::Pipe)))),
     },
     Format {
         name: "bullet",
@@ -200,7 +178,7 @@ pub static FORMATS: &[Format] = &[
         name: "marlin",
         doc: "marlinformat: 32 bytes a position, for marlinflow and trainers like it",
         endings: &["marlin", "marlinformat"],
-        carries: POSITION.and(CLOCKS).and(Capabilities::SCORE),
+        carries: POSITION.and(Capabilities::CLOCKS).and(Capabilities::SCORE),
         needs: Capabilities::SCORE,
         refuses: Capabilities::NONE,
         note: "The byte without meaning is 0.",
@@ -216,7 +194,7 @@ pub static FORMATS: &[Format] = &[
         name: "viri",
         doc: "viriformat: whole games, 4 bytes a ply",
         endings: &["viri", "vf", "viriformat"],
-        carries: POSITION.and(CLOCKS).and(PLAYED).and(Capabilities::SCORE),
+        carries: POSITION.and(Capabilities::CLOCKS).and(PLAYED).and(Capabilities::SCORE),
         needs: Capabilities::SCORE.and(Capabilities::MOVE),
         refuses: Capabilities::NONE,
         note: "Where positions of a game are missing, each piece of it is written as a game of its own.",
@@ -230,7 +208,7 @@ pub static FORMATS: &[Format] = &[
         name: "monty",
         doc: "montyformat of the engine Monty: whole games with winning chances and visits",
         endings: &["monty", "montyformat"],
-        carries: POSITION.and(CLOCKS).and(PLAYED).and(Capabilities::VISITS),
+        carries: POSITION.and(Capabilities::CLOCKS).and(PLAYED).and(Capabilities::VISITS),
         needs: Capabilities::SCORE.and(Capabilities::MOVE),
         refuses: Capabilities::NONE,
         note: "Scores become winning chances, 1 / (1 + e^(-cp / 400)) in 65,535 steps: they come back rounded, and end at \
@@ -246,7 +224,7 @@ pub static FORMATS: &[Format] = &[
         name: "montyvalue",
         doc: "montyformat for value networks: whole games with centipawns, 4 bytes a ply",
         endings: &["montyvalue"],
-        carries: POSITION.and(CLOCKS).and(PLAYED).and(Capabilities::SCORE),
+        carries: POSITION.and(Capabilities::CLOCKS).and(PLAYED).and(Capabilities::SCORE),
         needs: Capabilities::SCORE.and(Capabilities::MOVE),
         refuses: Capabilities::NONE,
         note: "Where positions of a game are missing, each piece of it is written as a game of its own.",
@@ -262,7 +240,7 @@ pub static FORMATS: &[Format] = &[
         endings: &["binpack"],
         carries: POSITION
             .without(Capabilities::CHESS960)
-            .and(CLOCKS)
+            .and(Capabilities::CLOCKS)
             .and(PLAYED)
             .and(Capabilities::SCORE)
             .and(Capabilities::NO_SCORE),
@@ -281,7 +259,7 @@ pub static FORMATS: &[Format] = &[
         endings: &["bin"],
         carries: POSITION
             .without(Capabilities::CHESS960)
-            .and(CLOCKS)
+            .and(Capabilities::CLOCKS)
             .and(PLAYED)
             .and(Capabilities::SCORE)
             .and(Capabilities::NO_SCORE),
@@ -298,7 +276,11 @@ pub static FORMATS: &[Format] = &[
         name: "plain",
         doc: "Stockfish's text: fen, move, score, ply and result on lines of their own",
         endings: &["plain"],
-        carries: POSITION.and(CLOCKS).and(PLAYED).and(Capabilities::SCORE).and(Capabilities::NO_SCORE),
+        carries: POSITION
+            .and(Capabilities::CLOCKS)
+            .and(PLAYED)
+            .and(Capabilities::SCORE)
+            .and(Capabilities::NO_SCORE),
         needs: Capabilities::MOVE,
         refuses: Capabilities::NONE,
         note: "Its ply comes from the move number. No score is 32002.",
@@ -349,14 +331,6 @@ pub fn named(name: &str) -> Result<&'static Format> {
         let near = patzer_io::did_you_mean(name, known.iter().copied());
         Error::usage(format!("no format is called {name}; there are {}{near}", known.join(", ")))
     })
-}
-
-const PACKINGS: [&str; 3] = ["zst", "gz", "bz2"];
-
-/// Returns the compression that a name ends in.
-pub fn packing(path: &Path) -> Option<&'static str> {
-    let ending = path.extension()?.to_str()?;
-    PACKINGS.into_iter().find(|packed| ending.eq_ignore_ascii_case(packed))
 }
 
 /// Finds a format by file name; `.zst`, `.gz` and `.bz2` after the ending are ignored.

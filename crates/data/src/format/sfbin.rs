@@ -9,16 +9,15 @@
 
 use shakmaty::{Chess, Color, Move, Position, Square};
 
-use super::any::{BATCH, PositionReader};
-use super::any_writer::PositionWriter;
 use super::binpack::NO_SCORE;
+use super::bytes::field;
 use super::chain::Chain;
+use super::codec::{BATCH, PositionReader, PositionWriter};
 use super::joined::{Entry, JoinedGames};
 use super::nibbles::{self, CASTLING_ROOK};
 use super::replay::MoveKinds;
 use super::stream::{CompressedOutput, Input};
 use crate::Record;
-use crate::spill::field;
 use patzer_chess::PackedMove;
 use patzer_chess::packed::NO_EP;
 use patzer_io::error::Result;

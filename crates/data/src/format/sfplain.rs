@@ -8,11 +8,10 @@ use std::io::Write;
 use shakmaty::uci::UciMove;
 use shakmaty::{CastlingMode, Chess, Move};
 
-use super::any::PositionReader;
-use super::any_writer::PositionWriter;
 use super::binpack::NO_SCORE;
 use super::capabilities::{self, Capabilities};
 use super::chain::Chain;
+use super::codec::{PositionReader, PositionWriter};
 use super::fen;
 use super::fen::LineError;
 use super::joined::{self, JoinedGames};

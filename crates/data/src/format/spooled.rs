@@ -7,9 +7,8 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::spill::{folder_of, nameless};
 use patzer_io::error::{Error, Result};
-use patzer_io::interrupt;
+use patzer_io::{interrupt, nameless_file, temporary_folder};
 
 static SPOOLED: Mutex<Vec<(PathBuf, File)>> = Mutex::new(Vec::new());
 
@@ -22,8 +21,8 @@ const BLOCK: u64 = 1 << 20;
 
 /// Copies the rest of a stream.
 pub fn keep(path: &Path, input: &mut impl Read) -> Result<()> {
-    let folder = folder_of(None);
-    let (mut file, mut bytes) = (nameless(&folder)?, Vec::new());
+    let folder = temporary_folder(None);
+    let (mut file, mut bytes) = (nameless_file(&folder)?, Vec::new());
     while input.by_ref().take(BLOCK).read_to_end(&mut bytes).map_err(|e| Error::io(path, e))? > 0 {
         interrupt::check()?;
         file.write_all(&bytes).map_err(|e| Error::io(folder.join("a temporary file"), e))?;

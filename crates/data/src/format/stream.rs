@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use bzip2::write::BzEncoder;
 use flate2::write::GzEncoder;
 
-use super::any_writer::PositionWriter;
+use super::codec::PositionWriter;
 use super::companion::{Hash, Hashed};
-use super::registry;
 use super::table::Columns;
 use crate::Record;
 use patzer_io::error::{Error, Result};
@@ -268,6 +267,14 @@ impl Read for Input {
     }
 }
 
+const PACKINGS: [&str; 3] = ["zst", "gz", "bz2"];
+
+/// Returns the compression that a name ends in.
+pub fn packing(path: &Path) -> Option<&'static str> {
+    let ending = path.extension()?.to_str()?;
+    PACKINGS.into_iter().find(|packed| ending.eq_ignore_ascii_case(packed))
+}
+
 /// Output compressed according to the file name: `.zst`, `.gz`, `.bz2` or plain.
 pub struct CompressedOutput {
     path: PathBuf,
@@ -285,7 +292,7 @@ impl CompressedOutput {
     /// Creates a file, which appears under its name with [`CompressedOutput::commit`], and then perhaps its companion.
     pub fn create(path: &Path, level: Option<i32>, companion: bool) -> Result<CompressedOutput> {
         let output = Hashed::create(path, companion)?;
-        let encoder = match registry::packing(path) {
+        let encoder = match packing(path) {
             Some("zst") => {
                 let fault = |e| Error::io(path, e);
                 let mut encoder = zstd::Encoder::new(output, level.unwrap_or(LEVEL)).map_err(fault)?;

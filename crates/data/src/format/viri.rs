@@ -5,14 +5,13 @@
 
 use shakmaty::{Chess, Color, Move, Position};
 
-use super::any::PositionReader;
-use super::any_writer::PositionWriter;
+use super::bytes::field;
 use super::chain::Chain;
+use super::codec::{PositionReader, PositionWriter};
 use super::extra::ExtraRow;
 use super::replay::{self, MoveKinds, Replay};
 use super::stream::{Buffered, CompressedOutput, Input};
 use crate::Record;
-use crate::spill::field;
 use patzer_chess::packed::NO_EP;
 use patzer_chess::score::MATE;
 use patzer_chess::{PackedBoard, PackedMove};

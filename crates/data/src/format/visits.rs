@@ -11,11 +11,10 @@ use parquet::errors::{ParquetError, Result};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::{ColumnDescPtr, ColumnDescriptor};
 
+use super::bytes::{field, varint};
 use super::extra::{ExtraColumn, ExtraRow};
 use super::foreign::BadValue;
-use super::page::varint;
 use crate::Record;
-use crate::spill::field;
 use patzer_chess::PackedMove;
 pub use patzer_pgn::visits::{MOST_MOVES, Visits, fault, sort};
 
@@ -251,7 +250,7 @@ mod tests {
         let dataset = Dataset::open(&path).unwrap();
         assert_eq!((dataset.metadata().extra.as_slice(), dataset.groups()), (&[column()][..], 3));
         let mut read =
-            super::super::extra::ExtraRows::of(&path, dataset.metadata(), &[column()]).unwrap().unwrap();
+            super::super::extra_rows::ExtraRows::of(&path, dataset.metadata(), &[column()]).unwrap().unwrap();
         assert!(read.take(rows.len() + 1).unwrap() == rows);
         let entries: usize = rows.iter().map(|row| row.visits(0).len()).sum();
         assert!(entries > 8 * rows.len() && rows.iter().any(|row| row.visits(0).is_empty()), "{entries}");
@@ -277,7 +276,7 @@ mod tests {
             writer.write_with(&records, rows).unwrap();
             writer.finish().unwrap();
             let mut read =
-                super::super::extra::ExtraRows::of(&path, &metadata, &[column()]).unwrap().unwrap();
+                super::super::extra_rows::ExtraRows::of(&path, &metadata, &[column()]).unwrap().unwrap();
             let error = read.take(1).unwrap_err().to_string();
             assert!(error.contains(&format!("v.parquet: row {at}: {reason}")), "{error}");
         }

@@ -15,13 +15,15 @@ use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::Type;
 use rayon::prelude::*;
 
-use super::columns::{Layout, ReadableColumns};
+use super::columns::Layout;
 use super::description;
 use super::encode::{self, Encoded, ROWS_PER_PAGE};
 use super::extra::ExtraRow;
+use super::extra_columns;
 use super::footer::Sealed;
-use super::metadata::Metadata;
-use super::parquet::{METADATA_KEY, internal, parquet_error};
+use super::metadata::{METADATA_KEY, Metadata};
+use super::parquet_file::{internal, parquet_error};
+use super::readable::ReadableColumns;
 use super::visits;
 use crate::Record;
 use patzer_io::Output;
@@ -171,7 +173,7 @@ impl Writer {
                 return Err(std::io::Error::other("rows without their unknown columns"));
             }
             for (nth, column) in self.metadata.extra.iter().enumerate() {
-                for (values, bytes) in column.pages(nth, &rows) {
+                for (values, bytes) in extra_columns::pages(column, nth, &rows) {
                     page.add_plain(&bytes, values, self.level)?;
                 }
             }

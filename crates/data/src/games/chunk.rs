@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::super::Record;
-use super::super::extract::{NO_RESULT, ReasonCounts, is_game};
+use super::super::extract::{BAD_GAME, NO_RESULT, ReasonCounts, is_game};
 use super::super::filter::{FilterSet, GameTags};
 use super::super::rejects;
-use super::{BAD_GAME, POSITIONS, Settings, Unique};
+use super::settings::{POSITIONS, Settings, Unique};
 use patzer_chess::rng::mix;
 use patzer_pgn::{
     Chunk, Event, Game, GameError, GameSpan, Parser, ScoreTally, Scoring, Survey, Surveyed, result_text,

@@ -8,6 +8,7 @@
 mod chunk;
 mod files;
 mod restore;
+mod settings;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,70 +17,22 @@ use std::time::Instant;
 use serde::Serialize;
 
 use super::extract::scores::ScoreCounts;
-use super::extract::{BAD_GAME, BadGame, FileEnd, Notice, ScoreSummary, each_batch};
+use super::extract::{BadGame, FileEnd, Notice, ScoreSummary, each_batch};
 use super::filter::{DUPLICATES, Pipeline};
-use super::format::any::no_games;
-use super::format::metadata::Shard;
+use super::format::recognise::no_games;
 use super::format::stream::CompressedOutput;
 use super::key_set::KeySet;
 use super::rejects;
 use chunk::{SelectedChunk, SelectedEvent, Selector};
 use files::GameFiles;
 use patzer_io::error::{Error, Result};
-use patzer_pgn::{Rewrite, ScoreOptions, SurveyedReader};
+use patzer_io::interrupt;
+use patzer_pgn::{ScoreOptions, SurveyedReader};
 pub use restore::{Restored, restore};
+pub use settings::{Settings, Unique};
 
 /// Chunks of 64 KiB for each thread in a batch.
 const CHUNKS: usize = 8;
-
-#[derive(Debug, Clone)]
-pub struct Settings {
-    /// The least number of positions of a game that have to pass the filters of positions.
-    pub positions: u32,
-    /// Keep only the first of the games with the same start and moves.
-    pub unique: Option<Unique>,
-    /// Keep games without a result (`*`).
-    pub unfinished: bool,
-    /// Keep the games before a file's damage.
-    pub keep_partial: bool,
-    pub shard: Option<Shard>,
-    /// `None`: games are written as they are read.
-    pub rewrite: Option<Rewrite>,
-    /// Games of each file, of several files with numbers in their names; `None` for one file of all.
-    pub per_file: Option<u64>,
-    /// File for the games that are dropped, each with its reason in a tag.
-    pub rejects: Option<PathBuf>,
-    /// Tags whose values are counted over the games that stay.
-    pub count: Vec<String>,
-}
-
-impl Settings {
-    /// What a run that ends early has left.
-    fn left(&self) -> &'static str {
-        match self.per_file {
-            Some(_) => "the files that were full are written",
-            None => "nothing was written",
-        }
-    }
-}
-
-/// How many of their plies make games the same.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unique {
-    All,
-    First(u32),
-}
-
-impl std::str::FromStr for Unique {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Unique, String> {
-        match text {
-            "all" => Ok(Unique::All),
-            _ => text.parse().map(Unique::First).map_err(|_| "write a number of plies, or all".into()),
-        }
-    }
-}
 
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct Summary {
@@ -149,7 +102,10 @@ pub fn select(
         },
     )?;
     if !whole {
-        return Err(Error::Interrupted(settings.left()));
+        return Err(match settings.per_file {
+            Some(_) => Error::Interrupted(settings.left()),
+            None => interrupt::error(),
+        });
     }
     let mut summary = collector.finish(filters.judges_positions())?;
     summary.seconds = started.elapsed().as_secs_f64();
@@ -246,6 +202,3 @@ impl Collector<'_> {
         Ok(summary)
     }
 }
-
-/// The reason of a game with too few positions that pass the filters.
-const POSITIONS: &str = "positions";

@@ -1,7 +1,7 @@
 //! Counts of the games of a file: each counts once, however its positions are spread over the file.
 
+use super::counts::{FileStats, GameCounts, SourceStats, Stats};
 use super::tally::{add_all, count};
-use super::{FileStats, GameCounts, SourceStats, Stats};
 use crate::{FAR, Record, Source};
 
 /// Neighbouring positions of one game.

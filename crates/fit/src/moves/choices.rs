@@ -11,7 +11,7 @@ use super::features::{FeatureLevels, PreviousMoves, describe};
 use patzer_chess::PackedMove;
 use patzer_chess::rng::{self, mix};
 use patzer_data::Sampler;
-use patzer_data::format::extra::ExtraRows;
+use patzer_data::format::extra_rows::ExtraRows;
 use patzer_data::format::registry::Format;
 use patzer_data::format::visits::{self, Visits};
 use patzer_data::{AnyReader, Record};

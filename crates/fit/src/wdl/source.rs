@@ -10,7 +10,7 @@ use shakmaty::Color;
 
 use super::histogram::{Bin, Histogram, Observation, material};
 use patzer_chess::score::{Score, is_mate};
-use patzer_data::format::any::no_games;
+use patzer_data::format::recognise::no_games;
 use patzer_data::{Record, flags};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -140,7 +140,7 @@ pub fn read<S: Default + Send>(
         let batch: Vec<Surveyed> =
             std::iter::from_fn(|| reader.next_event()).take(4 * rayon::current_num_threads()).collect();
         if interrupt::requested() {
-            return Err(Error::Interrupted("nothing was written"));
+            return Err(interrupt::error());
         }
         let last = batch.is_empty();
         (collector.progress)(ReadProgress::Bytes(reader.bytes()));

@@ -15,7 +15,7 @@ pub use self::pool::{Event, Teacher, search, start};
 use self::blocks::{Blocks, checksum};
 use crate::tables::Tables;
 use patzer_chess::PackedMove;
-use patzer_data::format::extra::ExtraRows;
+use patzer_data::format::extra_rows::ExtraRows;
 use patzer_data::{AnyWriter, DataFile, Metadata, Record, Target, Written, flags};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;

@@ -4,7 +4,7 @@ use super::bits::{BitReader, PADDING, unfolded};
 use super::stem::{self, STEM};
 use super::{LONGEST_BLOCK, MAGIC, moves, score};
 use crate::Record;
-use crate::format::any::PositionReader;
+use crate::format::codec::PositionReader;
 use crate::format::replay::{self, Replay, pseudo_legal};
 use crate::format::stream::Input;
 use patzer_chess::PackedMove;

@@ -4,8 +4,8 @@ use shakmaty::{Chess, Color, Move, Position, Role, Square};
 
 use super::bits::{folded, unfolded};
 use crate::Record;
+use crate::format::bytes::field;
 use crate::format::nibbles;
-use crate::spill::field;
 use patzer_chess::PackedMove;
 use patzer_chess::packed::NO_EP;
 

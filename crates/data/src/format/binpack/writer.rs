@@ -4,8 +4,8 @@ use super::bits::{BitWriter, folded};
 use super::stem::{self, LAST_PLY};
 use super::{MAGIC, NO_SCORE, moves};
 use crate::Record;
-use crate::format::any_writer::PositionWriter;
 use crate::format::chain::Chain;
+use crate::format::codec::PositionWriter;
 use crate::format::stream::CompressedOutput;
 use patzer_io::error::Result;
 

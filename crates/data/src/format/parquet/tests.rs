@@ -118,7 +118,7 @@ pub fn write_plainly(path: &Path, records: &[Record], dictionary: bool) {
     (0..Layout::default().columns().count()).for_each(&mut column);
     group.close().unwrap();
     let json = serde_json::to_string(&Metadata::new(vec![], vec![], 0)).unwrap();
-    file.append_key_value_metadata(KeyValue::new(METADATA_KEY.to_string(), json));
+    file.append_key_value_metadata(KeyValue::new(crate::format::metadata::METADATA_KEY.to_string(), json));
     file.close().unwrap();
 }
 

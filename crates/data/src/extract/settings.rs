@@ -1,0 +1,70 @@
+//! Settings of an extraction.
+
+use std::path::PathBuf;
+
+use crate::dedupe::{Dedupe, Keep};
+use crate::format::metadata::Shard;
+use crate::output_stage::OutputSettings;
+use crate::{Target, memory};
+use patzer_io::error::{Error, Result};
+use patzer_pgn::ScoreOptions;
+
+pub(crate) const BAD_GAME: &str = "bad_game";
+pub(crate) const NO_RESULT: &str = "no_result";
+
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Random sample of at most this many positions of each game, after the filters.
+    pub per_game: Option<usize>,
+    pub sample: Option<usize>,
+    pub seed: u64,
+    pub target: Target,
+    /// Keep the positions of a broken game before its fault, and the games before a file's damage.
+    pub keep_partial: bool,
+    pub scores: ScoreOptions,
+    /// Which of equal positions stays; `None` leaves it to the presets, some of which keep the first.
+    pub duplicates: Option<Keep>,
+    pub mirror: bool,
+    pub shard: Option<Shard>,
+    /// Approximate bytes of memory for the removal of duplicates; `None` for half of the machine's.
+    pub memory: Option<usize>,
+    pub resume: bool,
+    pub funnel: bool,
+    /// Licence of the games, for the dataset's metadata.
+    pub licence: Option<String>,
+    /// Read the visits of moves in comments, into the column [`visits`](crate::format::visits).
+    pub visits: bool,
+    /// File for the games that are refused or have no position, each with its reason in a tag.
+    pub rejects: Option<PathBuf>,
+}
+
+impl Settings {
+    pub(super) fn memory(&self) -> usize {
+        self.memory.unwrap_or_else(memory::default)
+    }
+
+    pub(super) fn output(&self, filters_dedupe: bool) -> Result<OutputSettings> {
+        let keep = self.duplicates.or(filters_dedupe.then_some(Keep::First));
+        if self.mirror && keep.is_none() {
+            return Err(Error::usage(
+                "--mirror says what counts as a duplicate, but none are dropped; add --duplicates first",
+            ));
+        }
+        let dedupe = keep.map(|keep| Dedupe { keep, mirror: self.mirror });
+        if self.visits
+            && (dedupe.is_some() || self.per_game.is_some() || self.sample.is_some() || self.resume)
+        {
+            return Err(Error::usage(
+                "--visits goes with filters of single positions and games; sample and drop duplicates later, and leave out \
+                 --resume",
+            ));
+        }
+        if self.shard.is_some() && (self.sample.is_some() || (self.per_game.is_some() && dedupe.is_some())) {
+            return Err(Error::usage(
+                "a shard cannot choose for the whole: give --sample, and --per-game where duplicates are dropped, to `patzer data merge`",
+            ));
+        }
+        let (per_game, sample, seed) = (self.per_game, self.sample, self.seed);
+        Ok(OutputSettings { dedupe, per_game, sample, seed, memory: self.memory() })
+    }
+}

@@ -1,0 +1,11 @@
+//! Filter of positions that have come before.
+
+use super::registry::{Build, Row};
+use crate::format::dedupe_rule::DUPLICATES;
+
+pub(super) const ROWS: &[Row] = &[Row::new(
+    DUPLICATES,
+    "the position has come before (board, side to move, castling, en passant)",
+    &[],
+    Build::Duplicates,
+)];
