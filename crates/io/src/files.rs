@@ -77,7 +77,7 @@ pub fn raw(path: &Path) -> Result<Box<dyn Read + Send>> {
     })
 }
 
-/// Decompresses a stream: gzip and bzip2 also of several members, Zstandard with windows up to 2 GiB (`--long=31`).
+/// Decompresses a stream: gzip and bzip2 also of several members, Zstandard with windows up to 2 GiB.
 pub fn decompressed(raw: Box<dyn Read + Send>) -> io::Result<Box<dyn BufRead + Send>> {
     let (raw, packed) = expansion::Counted::new(raw);
     let mut raw = BufReader::with_capacity(BUFFER, raw);

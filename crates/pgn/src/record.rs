@@ -58,7 +58,7 @@ pub struct Record {
     /// Plies before the last move of the game: 0 if the move played is the last.
     pub to_end: u8,
     pub leaf: Option<Leaf>,
-    /// Results of all equal positions, if `--keep mean` merged them into this one.
+    /// Results of all equal positions, if `--duplicates mean` merged them into this one.
     pub mean: Option<MeanResult>,
     /// Best move of the engine that gave the score, if a teacher did; else [`PackedMove::NONE`].
     pub best: PackedMove,
