@@ -23,6 +23,8 @@ macro_rules! commands {
 mod adjudication;
 mod bench;
 mod book;
+#[cfg(test)]
+mod command_lines;
 mod completions;
 mod cutechess;
 mod data;

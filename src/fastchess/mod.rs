@@ -19,6 +19,9 @@ mod table;
 
 use std::path::Path;
 
+#[cfg(test)]
+pub use parse::parse;
+
 use crate::{Error, Result, Status, Ui, doctor};
 use patzer_match::{Spec, words};
 
