@@ -13,7 +13,7 @@ use super::typed::{self, spec_word};
 use crate::evaluation::load;
 use crate::{Error, Result, Status, Ui};
 use patzer_engine::Params;
-use patzer_eval::Evaluation;
+use patzer_eval::{Evaluation, named_weights};
 use patzer_io::number::{counted, grouped};
 use patzer_io::{Printable, check_writable, printable};
 use patzer_match::record::{Arguments, PairEntry};
@@ -215,7 +215,7 @@ impl SpsaArgs {
 
 /// The evaluation whose weights are tuned: chosen by pattern, or by lines whose names have a dot.
 fn evaluation(spec: &Spec, by_pattern: bool, params: &[spsa::Param], ui: &Ui) -> Result<Option<Evaluation>> {
-    let by_name = params.iter().any(|param| weights::is_weight(&param.name));
+    let by_name = params.iter().any(|param| named_weights::is_weight(&param.name));
     if !by_pattern && !by_name {
         return Ok(None);
     }
@@ -278,7 +278,7 @@ pub fn run(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
         return ui.result(&ParamList(params));
     }
     let output = evaluation.as_ref().map(|evaluation| {
-        args.output.clone().unwrap_or_else(|| format!("tuned.{}", weights::file(evaluation).1).into())
+        args.output.clone().unwrap_or_else(|| format!("tuned.{}", named_weights::file(evaluation).1).into())
     });
     output.as_deref().map_or(Ok(()), check_writable)?;
     let schedule = args.schedule()?;
@@ -347,10 +347,11 @@ fn report(
 }
 
 fn write_weights(path: &Path, evaluation: &Evaluation, values: &[Value]) -> Result<()> {
-    let chosen = values.iter().filter(|value| weights::is_weight(&value.param.name));
+    let chosen = values.iter().filter(|value| named_weights::is_weight(&value.param.name));
     let chosen: Vec<_> = chosen.map(|value| (value.param.name.clone(), value.text.clone())).collect();
-    let tuned = weights::with(evaluation, &chosen).map_err(|error| Error::internal(error.to_string()))?;
-    patzer_io::write(path, &weights::file(&tuned).0)
+    let tuned =
+        named_weights::with(evaluation, &chosen).map_err(|error| Error::internal(error.to_string()))?;
+    patzer_io::write(path, &named_weights::file(&tuned).0)
 }
 
 /// Arguments of `sprt` that the test has of its own.
@@ -368,7 +369,9 @@ fn test_command(typed: &Arguments, spec: &Spec, values: &[Value], output: Option
     }
     tuned += " name=tuned";
     before += " name=base";
-    for value in values.iter().filter(|value| !(output.is_some() && weights::is_weight(&value.param.name))) {
+    for value in
+        values.iter().filter(|value| !(output.is_some() && named_weights::is_weight(&value.param.name)))
+    {
         let name = &value.param.name;
         tuned += &format!(" {}", spec_word(&format!("option.{name}={}", value.text)));
         before +=

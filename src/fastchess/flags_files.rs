@@ -41,7 +41,7 @@ const OPENINGS: &[Key] = &[
 ];
 
 fn dated(settings: &Settings, extension: &str) -> OutputFile {
-    let date = patzer_match::pgn::today().replace('.', "");
+    let date = patzer_io::date::today().replace('.', "");
     OutputFile { path: format!("{}_{date}.{extension}", settings.program.name()).into(), append: true }
 }
 

@@ -3,6 +3,7 @@
 pub mod attacks;
 pub mod captures;
 pub mod checks;
+mod ending;
 pub mod fen;
 pub mod game_line;
 pub mod huge_pages;
@@ -21,6 +22,7 @@ pub mod see;
 pub mod sliders;
 pub mod testing;
 
+pub use ending::{Ending, ending, ending_with};
 pub use game_line::Line;
 pub use move_parts::MoveParts;
 pub use packed::{PackedBoard, PackedMove};

@@ -7,6 +7,7 @@
 
 mod error;
 pub mod hce;
+pub mod named_weights;
 pub mod nnue;
 
 use std::io::Read;

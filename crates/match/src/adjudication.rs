@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use shakmaty::{Chess, Color, Position};
 
-use crate::message_error::message_error;
 use patzer_chess::score::Score;
+use patzer_io::message_error;
 
 /// Draw when both sides score within `score` of zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::message_error::message_error;
+use patzer_io::message_error;
 
 pub fn cpus() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)

@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::message_error::message_error;
 use patzer_engine::{Clock, Limits};
+use patzer_io::message_error;
 
 /// Limits of one player; the first limit reached ends a search.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -158,6 +158,14 @@ impl fmt::Display for Control {
         f.write_str(if parts.is_empty() { "no limit" } else { "" })?;
         f.write_str(&parts.join(", "))
     }
+}
+
+/// Limits and margin of one player.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TimeSettings {
+    pub control: Control,
+    /// How far the player may overstep its time.
+    pub margin: Duration,
 }
 
 /// One player's clock during one game: whole milliseconds count, and the first move has its increment too, as in

@@ -10,9 +10,9 @@ use shakmaty::{Chess, Color, Move, MoveList, Position};
 use super::adjudication::{Adjudicator, Decision, RuleSet};
 use super::uci::PositionCommand;
 use crate::{
-    Adjudication, Control, MoveReply, Player, PlayerError, Remarks, SearchInfo, Syzygy, Timer, Turn,
+    Adjudication, MoveReply, Player, PlayerError, Remarks, SearchInfo, Syzygy, TimeSettings, Timer, Turn,
 };
-use patzer_chess::Line;
+use patzer_chess::{Ending, Line, ending_with};
 
 /// Why a game ended. The names are the keys of `reasons` in JSON output and in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -39,14 +39,6 @@ impl Reason {
     pub fn name(self) -> String {
         serde_json::to_string(&self).unwrap_or_default().trim_matches('"').replace('_', " ")
     }
-}
-
-/// Limits of one player.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TimeSettings {
-    pub control: Control,
-    /// How far the player may overstep its time.
-    pub margin: Duration,
 }
 
 /// Rules of all games.
@@ -106,35 +98,22 @@ impl Game {
     }
 }
 
-/// Winner and reason if the rules of chess end the game here; repetitions count from the opening.
-pub fn ending(line: &Line) -> Option<(Option<Color>, Reason)> {
-    ending_with(line, &line.position().legal_moves())
-}
-
-fn ending_with(line: &Line, legal: &MoveList) -> Option<(Option<Color>, Reason)> {
-    let position = line.position();
-    if legal.is_empty() {
-        return Some(match position.is_check() {
-            true => (Some(!position.turn()), Reason::Checkmate),
-            false => (None, Reason::Stalemate),
-        });
-    }
-    let draw = if position.is_insufficient_material() {
-        Reason::InsufficientMaterial
-    } else if position.halfmoves() >= 100 {
-        Reason::FiftyMoves
-    } else if line.repetitions() >= 2 {
-        Reason::Repetition
-    } else {
-        return None;
-    };
-    Some((None, draw))
-}
-
 struct Outcome {
     winner: Option<Color>,
     reason: Reason,
     note: Option<String>,
+}
+
+impl From<Ending> for Reason {
+    fn from(ending: Ending) -> Reason {
+        match ending {
+            Ending::Checkmate => Reason::Checkmate,
+            Ending::Stalemate => Reason::Stalemate,
+            Ending::Repetition => Reason::Repetition,
+            Ending::FiftyMoves => Reason::FiftyMoves,
+            Ending::InsufficientMaterial => Reason::InsufficientMaterial,
+        }
+    }
 }
 
 impl From<(Option<Color>, Reason)> for Outcome {
@@ -204,8 +183,8 @@ fn play_moves(
         time_settings.map(|time_settings| Timer::new(time_settings.control, time_settings.margin));
     let mut adjudicator = Adjudicator::new(rules.adjudication);
     let mut legal = line.position().legal_moves();
-    if let Some(end) = ending_with(&line, &legal) {
-        return Ok(end.into());
+    if let Some((winner, ending)) = ending_with(&line, &legal) {
+        return Ok((winner, ending.into()).into());
     }
     loop {
         let mover = line.position().turn();
@@ -228,8 +207,8 @@ fn play_moves(
         line.play(played.m);
         into.moves.push(played);
         legal = line.position().legal_moves();
-        if let Some(end) = ending_with(&line, &legal) {
-            return Ok(end.into());
+        if let Some((winner, ending)) = ending_with(&line, &legal) {
+            return Ok((winner, ending.into()).into());
         }
         if let Some(winner) = rules.syzygy.as_ref().and_then(|tables| tables.winner(line.position())) {
             return Ok((winner, Reason::Tablebase).into());

@@ -19,7 +19,6 @@ mod epd;
 mod game;
 pub mod journal;
 mod lineup;
-mod message_error;
 #[cfg(test)]
 mod mock;
 mod move_ranks;
@@ -49,8 +48,8 @@ mod uci;
 
 pub use adjudication::{Adjudication, DrawRule, ResignRule, RuleSet};
 pub use book_player::{BookPlayer, OwnBook};
-pub use control::{Control, Time, TimeControl, Timer};
-pub use game::{Game, GameError, PlayedMove, Reason, Rules, TimeSettings, ending, play};
+pub use control::{Control, Time, TimeControl, TimeSettings, Timer};
+pub use game::{Game, GameError, PlayedMove, Reason, Rules, play};
 pub use lineup::Lineup;
 pub use move_ranks::{MoveRank, Ranking};
 pub use pairings::{Colours, OpeningChange, Pair, Pairing, Pairings, SWAPPED, Schedule};

@@ -65,7 +65,7 @@ impl Lineup {
         }
         header.times |= self.participants.iter().any(Participant::is_program);
         // A date would make reproducible games differ from day to day.
-        header.date = header.times.then(pgn::today);
+        header.date = header.times.then(patzer_io::date::today);
         header
     }
 

@@ -6,13 +6,11 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{CastlingMode, Chess, Move, MoveList, Position};
 
-use super::control::Timer;
-use super::game::TimeSettings;
-use super::spsa;
+use super::control::{TimeSettings, Timer};
 use patzer_chess::Line;
 use patzer_chess::score::Score;
 use patzer_engine::{Engine, Limits, Params, PlayerSettings, Report};
-use patzer_eval::Evaluation;
+use patzer_eval::{Evaluation, named_weights};
 
 /// The position, limits and clocks of a move to choose.
 pub struct Turn<'a> {
@@ -206,13 +204,13 @@ impl Player for InProcess {
     /// Sets search parameters by name, and weights, whose names have a dot.
     fn set_options(&mut self, options: &[(String, String)]) -> Result<(), PlayerError> {
         let (weights, params): (Vec<_>, Vec<_>) =
-            options.iter().cloned().partition(|(name, _)| spsa::weights::is_weight(name));
+            options.iter().cloned().partition(|(name, _)| named_weights::is_weight(name));
         let mut next = self.params.clone();
         for (name, value) in &params {
             next.set(name, value).map_err(|error| PlayerError::Unable(error.to_string()))?;
         }
         if !weights.is_empty() {
-            let changed = spsa::weights::with(&self.evaluation, &weights);
+            let changed = named_weights::with(&self.evaluation, &weights);
             let changed = changed.map_err(|error| PlayerError::Unable(error.to_string()))?;
             // Free the old table first, so that both never coexist.
             let _ = self.engine.resize(1);

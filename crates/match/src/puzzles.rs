@@ -16,13 +16,13 @@ use serde::Serialize;
 use shakmaty::{Chess, Move, Position};
 
 use crate::epd;
-use crate::message_error::message_error;
 use patzer_chess::{Line, fen, played};
 use patzer_engine::{Engine, Limits, OutOfMemory, engine};
 use patzer_eval::Evaluation;
 use patzer_io as io;
 use patzer_io::ShortLines;
 use patzer_io::error::{Error, Result};
+use patzer_io::message_error;
 use patzer_pgn::parse_move;
 pub use program::solve_by_program;
 

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 use super::control::{Control, Time, TimeControlError, seconds};
-use crate::message_error::message_error;
+use patzer_io::message_error;
 
 /// A player, or the defaults of all players.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -10,9 +10,9 @@ use shakmaty::{Chess, Move, Position};
 use patzer_chess::rng::Rng;
 use patzer_chess::score::Score;
 use patzer_chess::see::see_ge;
-use patzer_chess::{Line, chess960, double_chess960, played};
+use patzer_chess::{Line, chess960, double_chess960, ending, played};
+use patzer_match::PlayerError;
 use patzer_match::openings::Openings;
-use patzer_match::{PlayerError, ending};
 
 use super::genfens::GenfensCache;
 

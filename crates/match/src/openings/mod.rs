@@ -23,15 +23,14 @@ use sha2::{Digest, Sha256};
 use shakmaty::{Chess, Position};
 
 use super::epd;
-use super::game::ending;
-use crate::message_error::message_error;
 pub use entries::{Entry, Opening, entries};
 use lines::Lines;
-use patzer_chess::Line;
 use patzer_chess::rng::{Rng, mix, unit};
+use patzer_chess::{Line, ending};
 use patzer_io as io;
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
+use patzer_io::message_error;
 pub use polyglot::Polyglot;
 
 /// Built-in book; its header says how it was made.

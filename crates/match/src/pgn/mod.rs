@@ -5,7 +5,6 @@
 //! players, times are 0, so that equal games are equal bytes.
 
 mod comment;
-mod date;
 mod eco;
 mod movetext;
 mod style;
@@ -15,9 +14,9 @@ use shakmaty::{Chess, Color, EnPassantMode, Position};
 
 use crate::openings::Opening;
 use crate::{Control, Game, Pair, Reason, TimeSettings};
+use patzer_io::date;
 use patzer_pgn::write::{write_start, write_tag};
 
-pub use self::date::{clock, today};
 pub use self::movetext::write_game;
 pub use self::style::{MoveField, Notation, PgnStyle};
 
@@ -99,7 +98,7 @@ fn write_tags(
     }
     let mut tag = |name: &str, value: &str| write_tag(out, name, value);
     if let Some([begin, end]) = game.clock {
-        tag("GameDuration", &clock(end.duration_since(begin).unwrap_or_default()));
+        tag("GameDuration", &date::clock(end.duration_since(begin).unwrap_or_default()));
         tag("GameStartTime", &date::moment(begin));
         tag("GameEndTime", &date::moment(end));
     }

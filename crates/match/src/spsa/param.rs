@@ -6,8 +6,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::message_error::message_error;
 use patzer_io::error::{Error, Result};
+use patzer_io::message_error;
 
 /// A parameter with its range and the end of its schedule.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

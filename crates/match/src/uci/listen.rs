@@ -10,9 +10,9 @@ use regex::bytes::Regex;
 
 use super::super::player::{Remarks, Turn};
 use super::patterns::pattern;
-use super::pv_check;
-use crate::message_error::message_error;
+use super::pv_check::{self, PvCheck};
 use patzer_io::error::{Error, Result};
+use patzer_io::message_error;
 use shakmaty::Move;
 
 /// What to keep of an engine's output beside its moves.
@@ -23,15 +23,6 @@ pub struct Listen {
     pub lines: Vec<LinePattern>,
     pub check_pvs: Option<PvCheck>,
     pub log: Option<Arc<EngineLog>>,
-}
-
-/// How principal variations are checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PvCheck {
-    /// Moves have to be legal, and the best move the first of the last variation.
-    Legal,
-    /// Variations of mate scores have the right length and end in mate, too.
-    Mates,
 }
 
 message_error!(PatternError);
@@ -160,7 +151,7 @@ impl EngineLog {
 
     fn write<T>(&self, label: &str, lines: impl Iterator<Item = T>, text: impl Fn(T) -> String) {
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        let (clock, micros) = (crate::pgn::clock(time), time.subsec_micros());
+        let (clock, micros) = (patzer_io::date::clock(time), time.subsec_micros());
         // Hours of the day, in UTC.
         let day = clock.split_once(':').map(|(hours, rest)| (hours.parse::<u64>().unwrap_or(0) % 24, rest));
         let (hour, rest) = day.unwrap_or_default();
@@ -193,13 +184,6 @@ fn is_log(path: &Path) -> bool {
 
 /// Beginning of a line: `[Engine] [12:30:00.123456] <main>`.
 static LOG_LINE: LazyLock<Regex> = LazyLock::new(|| pattern(r"^\[[A-Za-z]+ *\] \[\d\d:\d\d:\d\d\."));
-
-/// Text of an engine in a warning: whole, so that it can be looked into, and without an ellipsis, since OpenBench's
-/// worker reads ASCII alone.
-pub(super) fn said(line: &[u8]) -> String {
-    let text = String::from_utf8_lossy(line);
-    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
-}
 
 #[cfg(test)]
 mod tests {

@@ -14,6 +14,7 @@ mod limits;
 mod line_buffer;
 mod listen;
 mod option;
+mod output;
 mod parse;
 mod patterns;
 mod perft;
@@ -38,24 +39,25 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
-#[doc(hidden)]
-pub use self::answers::{EngineOutput, read_output};
 use self::answers::{answer, introduction, move_text};
 use self::limits::{write_control, write_limits};
 use self::listen::Heard;
-pub use self::listen::{EngineLog, LinePattern, Listen, PatternError, PvCheck};
+pub use self::listen::{EngineLog, LinePattern, Listen, PatternError};
 use self::option::UciOption;
 use self::parse::{InfoKind, words};
 use self::ponder::{Pondering, ponder_text};
 pub(crate) use self::position::PositionCommand;
 use self::process::Process;
 pub use self::program::{Program, Timeouts};
+pub use self::pv_check::PvCheck;
 use self::wait::{ProcessError, Wait};
 use super::player::{MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Turn};
 
 pub use self::analysis::{Analysis, Analyst};
 pub use self::bench::Benched;
 pub use self::genfens::Genfens;
+#[doc(hidden)]
+pub use self::output::{EngineOutput, read_output};
 pub use self::perft::Leaves;
 
 /// Option by which a game is of Chess960.

@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use super::parse::{joined, shown};
-use crate::message_error::message_error;
+use patzer_io::message_error;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UciOption {

@@ -20,6 +20,13 @@ pub fn shown(bytes: &[u8]) -> String {
     if cut.len() < bytes.len() { format!("{text}…") } else { text }
 }
 
+/// Text of an engine in a warning: whole, so that it can be looked into, and without an ellipsis, since OpenBench's
+/// worker reads ASCII alone.
+pub fn said(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
+}
+
 pub fn joined<'a>(words: impl Iterator<Item = &'a [u8]>) -> String {
     let words: Vec<String> = words.map(shown).collect();
     words.join(" ")

@@ -3,13 +3,19 @@
 use shakmaty::{CastlingMode, Move, Position};
 
 use super::super::player::Turn;
-use super::listen::{PvCheck, said};
-use super::parse::{find_move, info, words};
+use super::parse::{find_move, info, said, words};
 use super::position::start_text;
-use crate::Reason;
-use crate::game::ending;
-use patzer_chess::Line;
 use patzer_chess::score::{MATE, Score, is_mate};
+use patzer_chess::{Ending, Line, ending};
+
+/// How principal variations are checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PvCheck {
+    /// Moves have to be legal, and the best move the first of the last variation.
+    Legal,
+    /// Variations of mate scores have the right length and end in mate, too.
+    Mates,
+}
 
 /// Variation of an exact or bounded score of the first line; `None` for other information.
 pub(super) fn main_line(line: &[u8]) -> Option<String> {
@@ -89,12 +95,12 @@ fn fault(line: &[u8], turn: &Turn, check: PvCheck) -> Option<String> {
     }
     let mut position: Line = turn.line.clone();
     for word in &pv {
-        let end = match ending(&position).map(|(_, reason)| reason) {
-            None | Some(Reason::InsufficientMaterial) => None,
-            Some(Reason::Checkmate) => Some("checkmate"),
-            Some(Reason::Stalemate) => Some("stalemate"),
-            Some(Reason::FiftyMoves) => Some("fifty-move rule"),
-            Some(_) => Some("threefold repetition"),
+        let end = match ending(&position).map(|(_, ending)| ending) {
+            None | Some(Ending::InsufficientMaterial) => None,
+            Some(Ending::Checkmate) => Some("checkmate"),
+            Some(Ending::Stalemate) => Some("stalemate"),
+            Some(Ending::FiftyMoves) => Some("fifty-move rule"),
+            Some(Ending::Repetition) => Some("threefold repetition"),
         };
         if let Some(end) = end {
             return Some(format!("PV continues after {end} - move {}", said(word)));

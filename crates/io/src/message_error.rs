@@ -1,3 +1,5 @@
+/// Declares an error type that is its message.
+#[macro_export]
 macro_rules! message_error {
     ($name:ident) => {
         /// An error that is its message.
@@ -13,5 +15,3 @@ macro_rules! message_error {
         impl std::error::Error for $name {}
     };
 }
-
-pub(crate) use message_error;

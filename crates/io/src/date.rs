@@ -1,7 +1,8 @@
-//! Dates and times in tags, in UTC.
+//! Dates and times in UTC, as tags of PGN write them.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+/// Date of today, `2026.11.24`.
 pub fn today() -> String {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     day((since.as_secs() / 86_400) as i64)
@@ -20,7 +21,7 @@ fn day(number: i64) -> String {
 }
 
 /// `2026-11-24T22:15:31 +0000`, as fastchess writes it.
-pub(super) fn moment(time: SystemTime) -> String {
+pub fn moment(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let date = day((seconds / 86_400) as i64).replace('.', "-");
     format!("{date}T{} +0000", clock(Duration::from_secs(seconds % 86_400)))
