@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use patzer_engine::uci;
 use patzer_eval::Evaluation;
-use patzer_match::read_output;
+use patzer_uci_client::read_output;
 use shakmaty::{Chess, Position};
 
 /// An engine's output says the same however its bytes arrive; moves are legal, commands are single lines.

@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use shakmaty::{Chess, Color, Move, MoveList, Position};
 
 use super::adjudication::{Adjudicator, Decision, RuleSet};
-use super::uci::PositionCommand;
 use crate::{
     Adjudication, MoveReply, Player, PlayerError, Remarks, SearchInfo, Syzygy, TimeSettings, Timer, Turn,
 };
 use patzer_chess::{Ending, Line, ending_with};
+use patzer_uci_client::PositionCommand;
 
 /// Why a game ended. The names are the keys of `reasons` in JSON output and in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

@@ -13,10 +13,9 @@ pub mod affinity;
 pub mod book;
 mod book_player;
 mod by_opening;
-mod children;
-mod control;
 mod epd;
 mod game;
+mod in_process;
 pub mod journal;
 mod lineup;
 #[cfg(test)]
@@ -30,7 +29,6 @@ mod pairings;
 mod pairs;
 pub mod participant;
 pub mod pgn;
-mod player;
 pub mod puzzles;
 pub mod race;
 pub mod record;
@@ -44,18 +42,19 @@ mod syzygy;
 mod tally;
 mod time_use;
 mod tournament;
-mod uci;
 
 pub use adjudication::{Adjudication, DrawRule, ResignRule, RuleSet};
 pub use book_player::{BookPlayer, OwnBook};
-pub use control::{Control, Time, TimeControl, TimeSettings, Timer};
 pub use game::{Game, GameError, PlayedMove, Reason, Rules, play};
+pub use in_process::InProcess;
 pub use lineup::Lineup;
 pub use move_ranks::{MoveRank, Ranking};
 pub use pairings::{Colours, OpeningChange, Pair, Pairing, Pairings, SWAPPED, Schedule};
 pub use pairs::{MatchConfig, PairOptions};
-pub use player::{
-    InProcess, MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Turn, score_position,
+pub use patzer_uci_client::{
+    Analysis, Analyst, Benched, Control, EngineLog, Genfens, Leaves, LinePattern, Listen, MoveReply, NoMove,
+    PatternError, Player, PlayerError, PvCheck, Remarks, SearchInfo, Time, TimeControl, TimeSettings,
+    Timeouts, Timer, Turn, compliance, score_position,
 };
 pub use restarts::Restarts;
 pub use runner::{Observer, RunSummary, Standings, StopReason, run_match};
@@ -65,10 +64,3 @@ pub use syzygy::{Syzygy, SyzygyResults};
 pub use tally::Tally;
 pub use time_use::{TimeSummary, TimeUse};
 pub use tournament::CrossTable;
-pub use uci::compliance;
-pub use uci::{
-    Analysis, Analyst, Benched, EngineLog, Genfens, Leaves, LinePattern, Listen, PatternError, PvCheck,
-    Timeouts,
-};
-#[doc(hidden)]
-pub use uci::{EngineOutput, read_output};

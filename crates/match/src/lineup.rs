@@ -5,10 +5,10 @@ use std::sync::atomic::AtomicBool;
 use super::journal::Options;
 use super::openings::Openings;
 use super::participant::{self, Defaults, Participant};
-use super::pgn::{self, Header};
-use super::uci::CHESS960;
+use super::pgn::Header;
 use crate::{Control, Spec, TimeSettings};
 use patzer_io::error::{Error, Result};
+use patzer_uci_client::CHESS960;
 
 /// All participants of a match, by index.
 pub struct Lineup {

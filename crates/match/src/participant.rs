@@ -10,8 +10,6 @@ use std::time::Duration;
 pub use files::program_path;
 use files::{find, is_program, limit_of};
 
-use super::uci::compliance::Compliance;
-use super::uci::{Analyst, Benched, CHESS960, Genfens, Program, UciPlayer};
 use crate::{
     BookPlayer, Control, InProcess, Listen, OwnBook, Player, PlayerError, Restarts, Spec, TimeSettings,
     Timeouts,
@@ -20,6 +18,8 @@ use patzer_engine::{OptionError, Params, PlayerSettings, SearchKind};
 use patzer_eval::Evaluation;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
+use patzer_uci_client::compliance::Compliance;
+use patzer_uci_client::{Analyst, Benched, CHESS960, Genfens, Program, UciPlayer};
 
 #[derive(Debug, Clone)]
 pub struct Defaults {

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
-use super::control::{Control, Time, TimeControlError, seconds};
 use patzer_io::message_error;
+use patzer_uci_client::{Control, Time, TimeControlError, seconds};
 
 /// A player, or the defaults of all players.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -1,6 +1,7 @@
-use super::super::adjudication::{DrawRule, ResignRule};
-use super::super::mock::{Hashing, Scripted, TIME};
 use super::*;
+use crate::Control;
+use crate::adjudication::{DrawRule, ResignRule};
+use crate::mock::{Hashing, Scripted, TIME};
 use patzer_chess::fen;
 
 const MS: fn(u64) -> Duration = Duration::from_millis;

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::super::wait::{ProcessError, Wait};
+use super::outcome::{Checked, Outcome};
 use super::session::{Session, best_of, game, line_of, ms, question};
-use super::{Checked, Outcome};
 use crate::PlayerError;
+use crate::wait::{ProcessError, Wait};
 
 /// Time in which a search without an end says no move.
 const SILENCE: Duration = Duration::from_millis(300);

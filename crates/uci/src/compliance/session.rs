@@ -8,14 +8,14 @@ use patzer_chess::{Line, fen};
 use shakmaty::uci::UciMove;
 use shakmaty::{Chess, Move, Position};
 
-use super::super::answers::{answer, move_text};
-use super::super::option::UciOption;
-use super::super::parse::{self, InfoKind, shown, words};
-use super::super::position::PositionCommand;
-use super::super::process::Process;
-use super::super::wait::{ProcessError, Wait};
-use super::super::{Program, UciPlayer, not_running};
-use crate::{NoMove, PlayerError, SearchInfo};
+use crate::answers::{answer, move_text};
+use crate::option::UciOption;
+use crate::parse::{self, InfoKind, shown, words};
+use crate::position::PositionCommand;
+use crate::process::Process;
+use crate::uci_player::not_running;
+use crate::wait::{ProcessError, Wait};
+use crate::{NoMove, PlayerError, Program, SearchInfo, UciPlayer};
 
 /// Time for an answer that should come at once.
 const ANSWER: Duration = Duration::from_secs(10);

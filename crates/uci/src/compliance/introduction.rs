@@ -1,9 +1,9 @@
 //! Checks of the answer to `uci`, of options, and of commands outside of searches.
 
-use super::super::option::UciOption;
-use super::super::parse::{joined, shown, words};
+use super::outcome::{Checked, Outcome};
 use super::session::{Session, best_of, line_of, ms};
-use super::{Checked, Outcome};
+use crate::option::UciOption;
+use crate::parse::{joined, shown, words};
 
 pub fn names(session: &mut Session) -> Checked {
     let lines = session.ask("uci\n", b"uciok")?;

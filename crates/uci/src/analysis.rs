@@ -12,9 +12,12 @@ use std::time::{Duration, Instant};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, Move, Position};
 
+use super::answers::{answer, move_text};
+use super::limits::write_control;
 use super::parse::{InfoKind, push_move};
+use super::program::Program;
+use super::uci_player::{CHESS960, UciPlayer, not_running};
 use super::wait::Wait;
-use super::{CHESS960, Program, UciPlayer, answer, move_text, not_running, write_control};
 use crate::{Control, NoMove, PlayerError, SearchInfo, Time};
 
 /// A search's last report and its move.
@@ -27,7 +30,7 @@ pub struct Analysis {
 /// A running engine. After an error it is useless: start another.
 pub struct Analyst {
     player: UciPlayer,
-    pub(super) commands: Vec<u8>,
+    pub(crate) commands: Vec<u8>,
     /// The engine has sent an `info` line before a move.
     informs: bool,
 }
@@ -45,7 +48,7 @@ const SHOW_WDL: &str = "UCI_ShowWDL";
 
 impl Analyst {
     /// Starts a program, sets its options, and lets it show wins, draws and losses where it can.
-    pub(crate) fn start(program: Arc<Program>, stop: &AtomicBool) -> Result<Analyst, PlayerError> {
+    pub fn start(program: Arc<Program>, stop: &AtomicBool) -> Result<Analyst, PlayerError> {
         let mut player = UciPlayer::launch(program)?;
         player.handshake(stop)?;
         let mut commands = Vec::new();
@@ -161,7 +164,7 @@ impl Analyst {
     }
 
     /// Sends the commands, `command` among them, and reads lines until `hear` has its answer, within `timeout`.
-    pub(super) fn converse<T>(
+    pub(crate) fn converse<T>(
         &mut self,
         command: &str,
         timeout: Duration,
@@ -176,7 +179,7 @@ impl Analyst {
         answered.map_err(|error| self.player.player_error(error, &format!("`{command}`"), timeout))
     }
 
-    pub(super) fn set_castling(&mut self, castling: CastlingMode) -> Result<(), PlayerError> {
+    pub(crate) fn set_castling(&mut self, castling: CastlingMode) -> Result<(), PlayerError> {
         let chess960 = castling == CastlingMode::Chess960;
         if chess960 != self.player.chess960 {
             if !self.player.declares(CHESS960) {

@@ -6,8 +6,8 @@ use shakmaty::CastlingMode;
 
 use patzer_io::number::grouped;
 
+use super::outcome::{Checked, Outcome, Verdict};
 use super::session::{Session, game, ms};
-use super::{Checked, Outcome, Verdict};
 
 /// Words after `go`, moves before the search, and the time of the side to move.
 const CLOCKS: [(&str, &str, u64); 6] = [

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use super::Program;
+use super::program::Program;
 use super::wait::{ProcessError, Wait};
 use crate::PlayerError;
 
@@ -27,7 +27,7 @@ impl Genfens {
     }
 
     /// Runs the program and returns the openings as it wrote them.
-    pub(crate) fn run(&self, program: &Program, stop: &AtomicBool) -> Result<Vec<String>, PlayerError> {
+    pub fn run(&self, program: &Program, stop: &AtomicBool) -> Result<Vec<String>, PlayerError> {
         let mut command = program.command();
         command.args([&self.argument(), "quit"]);
         let mut process = program.spawn(&mut command)?;

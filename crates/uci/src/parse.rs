@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use shakmaty::{CastlingMode, CastlingSide, File, Move, MoveList, Rank, Role, Square};
 
-use super::super::player::SearchInfo;
+use super::player::SearchInfo;
 use patzer_chess::score::{MATE, MATE_IN_MAX, Score};
 
 pub fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use regex::bytes::Regex;
 
-use super::Program;
 use super::patterns::{number_in, pattern};
+use super::program::Program;
 use super::wait::{ProcessError, Wait};
 use crate::PlayerError;
 
@@ -30,13 +30,13 @@ static NPS: LazyLock<[Regex; 2]> = LazyLock::new(|| {
 
 /// Numbers of the last lines that have them.
 #[derive(Default)]
-pub(super) struct Said {
+pub(crate) struct Said {
     nodes: Option<u64>,
     nps: Option<u64>,
 }
 
 impl Said {
-    pub(super) fn hear(&mut self, line: &[u8]) {
+    pub(crate) fn hear(&mut self, line: &[u8]) {
         // Searches report nodes, too.
         if !line.trim_ascii_start().starts_with(b"info ") {
             self.nodes = number_in(&*NODES, line).or(self.nodes);
@@ -44,14 +44,14 @@ impl Said {
         }
     }
 
-    pub(super) fn benched(&self) -> Option<Benched> {
+    pub(crate) fn benched(&self) -> Option<Benched> {
         Some(Benched { nodes: self.nodes?, nps: self.nps? })
     }
 }
 
 impl Program {
     /// Runs the program with its arguments, by default `bench`, until it ends.
-    pub(crate) fn bench(&self, timeout: Duration, stop: &AtomicBool) -> Result<Benched, PlayerError> {
+    pub fn bench(&self, timeout: Duration, stop: &AtomicBool) -> Result<Benched, PlayerError> {
         let mut command = self.command();
         if self.args.is_empty() {
             command.arg("bench");

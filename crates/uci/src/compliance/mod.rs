@@ -9,6 +9,7 @@ mod behaviour;
 mod bench;
 mod introduction;
 mod limits;
+mod outcome;
 mod positions;
 mod reports;
 mod session;
@@ -18,22 +19,10 @@ use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
+use self::outcome::{Checked, Outcome};
+pub use self::outcome::Verdict;
 use self::session::Session;
-use super::Program;
-use crate::PlayerError;
-
-/// How an engine did in a check.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Verdict {
-    Good,
-    /// It does not have what the check is about.
-    Absent,
-    /// Games and searches work, with a disadvantage.
-    Warning,
-    /// Games are lost or results wrong.
-    Fault,
-}
+use crate::{PlayerError, Program};
 
 /// Result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -46,37 +35,6 @@ pub struct Finding {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matters: Option<&'static str>,
 }
-
-/// What an engine did in a check.
-struct Outcome {
-    verdict: Verdict,
-    value: String,
-}
-
-impl Outcome {
-    fn new(verdict: Verdict, value: impl Into<String>) -> Outcome {
-        Outcome { verdict, value: value.into() }
-    }
-
-    fn good(value: impl Into<String>) -> Outcome {
-        Outcome::new(Verdict::Good, value)
-    }
-
-    fn warning(value: impl Into<String>) -> Outcome {
-        Outcome::new(Verdict::Warning, value)
-    }
-
-    fn fault(value: impl Into<String>) -> Outcome {
-        Outcome::new(Verdict::Fault, value)
-    }
-
-    fn absent(option: &str) -> Outcome {
-        Outcome::new(Verdict::Absent, format!("has no option {option}"))
-    }
-}
-
-/// Outcome of a check, or why the engine did not answer.
-type Checked = Result<Outcome, PlayerError>;
 
 struct Check {
     name: &'static str,
@@ -215,11 +173,7 @@ impl Compliance {
     ///
     /// # Errors
     /// The program does not start, or says no `uciok`; `stop` was set.
-    pub(crate) fn of(
-        program: Arc<Program>,
-        stop: &AtomicBool,
-        done: &dyn Fn(),
-    ) -> Result<Compliance, PlayerError> {
+    pub fn of(program: Arc<Program>, stop: &AtomicBool, done: &dyn Fn()) -> Result<Compliance, PlayerError> {
         let mut session = Session::start(program, stop)?;
         let mut findings = Vec::new();
         for check in CHECKS {

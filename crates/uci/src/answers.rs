@@ -7,7 +7,7 @@ use super::parse::{self, InfoKind, find_move, joined, shown, words};
 use crate::{NoMove, SearchInfo};
 
 /// Takes a line of the answer to `uci`; `Some` at `uciok`.
-pub(super) fn introduction(
+pub(crate) fn introduction(
     line: &[u8],
     name: &mut Option<String>,
     declared: &mut Vec<UciOption>,
@@ -23,7 +23,7 @@ pub(super) fn introduction(
 }
 
 /// Takes a line of the answer to `go`; `Some` at `bestmove`.
-pub(super) fn answer(
+pub(crate) fn answer(
     line: &[u8],
     legal: &MoveList,
     castling: CastlingMode,
@@ -48,7 +48,7 @@ pub(super) fn answer(
 }
 
 /// The move of a line `bestmove`, as the program wrote it; empty if there is none.
-pub(super) fn move_text(line: &[u8]) -> &[u8] {
+pub(crate) fn move_text(line: &[u8]) -> &[u8] {
     let said = line.trim_ascii_start().strip_prefix(b"bestmove").unwrap_or_default();
     words(said).next().unwrap_or_default()
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use patzer_chess::{Line, played};
 use shakmaty::Position;
 
-use super::super::parse::words;
-use super::super::pv_check;
+use super::outcome::{Checked, Outcome};
 use super::session::{Searched, Session, game};
-use super::{Checked, Outcome};
+use crate::parse::words;
+use crate::pv_check;
 use crate::{Control, PlayerError, PvCheck, Timer, Turn};
 use patzer_chess::score::MATE;
 

@@ -93,8 +93,8 @@ impl UciOption {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::words;
     use super::*;
+    use crate::parse::words;
 
     fn set(declared: &str, value: &str) -> Result<String, OptionError> {
         let mut out = Vec::new();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use regex::bytes::Regex;
 use shakmaty::Position;
 
-use super::Analyst;
+use super::analysis::Analyst;
 use super::parse::words;
 use super::patterns::{number, number_in, pattern};
 use super::position::PositionCommand;
@@ -40,7 +40,7 @@ static TOTAL: LazyLock<[Regex; 3]> = LazyLock::new(|| {
 const MOST_MOVES: usize = 1000;
 
 /// Takes a line of the answer; `Some` at its end: the sum, or a search in its place.
-pub(super) fn hear(line: &[u8], leaves: &mut Leaves) -> Option<Result<(), ()>> {
+pub(crate) fn hear(line: &[u8], leaves: &mut Leaves) -> Option<Result<(), ()>> {
     let line = line.trim_ascii();
     if let Some(found) = DIVIDE.captures(line)
         && leaves.moves.len() < MOST_MOVES

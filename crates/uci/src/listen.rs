@@ -8,8 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use regex::bytes::Regex;
 
-use super::super::player::{Remarks, Turn};
 use super::patterns::pattern;
+use super::player::{Remarks, Turn};
 use super::pv_check::{self, PvCheck};
 use patzer_io::error::{Error, Result};
 use patzer_io::message_error;
@@ -64,17 +64,17 @@ impl LinePattern {
 
 /// Output of one search, as far as [`Listen`] asks for it.
 #[derive(Debug, Default)]
-pub(super) struct Heard {
+pub(crate) struct Heard {
     infos: Vec<Vec<u8>>,
     matched: Vec<String>,
 }
 
 impl Listen {
-    pub(super) fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         !self.pv && self.lines.is_empty() && self.check_pvs.is_none()
     }
 
-    pub(super) fn hear(&self, line: &[u8], heard: &mut Heard) {
+    pub(crate) fn hear(&self, line: &[u8], heard: &mut Heard) {
         if (self.pv || self.check_pvs.is_some()) && line.starts_with(b"info ") {
             heard.infos.push(line.to_vec());
         }
@@ -87,7 +87,7 @@ impl Listen {
     }
 
     /// `best` is the move that the engine chose, if it is legal.
-    pub(super) fn remarks(&self, heard: Heard, turn: &Turn, best: Option<Move>, name: &str) -> Remarks {
+    pub(crate) fn remarks(&self, heard: Heard, turn: &Turn, best: Option<Move>, name: &str) -> Remarks {
         let Heard { infos, matched } = heard;
         let warnings = match self.check_pvs {
             Some(check) => pv_check::warnings(&infos, turn, best, check, name),
@@ -138,12 +138,12 @@ impl EngineLog {
         self.write(label, text.lines(), |line| format!("patzer --- {line}"));
     }
 
-    pub(super) fn sent(&self, name: &str, bytes: &[u8]) {
+    pub(crate) fn sent(&self, name: &str, bytes: &[u8]) {
         let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
         self.write("Engine", lines, |line| format!("{name} <--- {}", String::from_utf8_lossy(line)));
     }
 
-    pub(super) fn received(&self, name: &str, line: &[u8]) {
+    pub(crate) fn received(&self, name: &str, line: &[u8]) {
         self.write("Engine", [line].into_iter(), |line| {
             format!("{name} ---> {}", String::from_utf8_lossy(line).trim_end())
         });

@@ -49,7 +49,7 @@ pub struct Program {
 }
 
 impl Program {
-    pub(super) fn command(&self) -> Command {
+    pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.path);
         command.args(&self.args);
         if let Some(dir) = &self.dir {
@@ -58,7 +58,7 @@ impl Program {
         command
     }
 
-    pub(super) fn spawn(&self, command: &mut Command) -> Result<Process, PlayerError> {
+    pub(crate) fn spawn(&self, command: &mut Command) -> Result<Process, PlayerError> {
         let log = self.listen.log.clone().map(|log| (log, self.name.clone()));
         let open = |path: &PathBuf| {
             let file = File::options().create(true).append(true).open(path);

@@ -5,9 +5,9 @@ use std::time::Duration;
 use patzer_chess::{Line, fen};
 use shakmaty::Position;
 
-use super::super::parse::words;
+use super::outcome::{Checked, Outcome};
 use super::session::{Searched, Session, best_of, game, line_of};
-use super::{Checked, Outcome};
+use crate::parse::words;
 
 /// A clock that every engine understands, and that asks for little time.
 const CLOCK: &str = "wtime 1000 btime 1000";

@@ -208,8 +208,8 @@ impl Drop for Process {
 
 #[cfg(all(unix, test))]
 mod tests {
-    use super::super::pipes_threads;
     use super::*;
+    use crate::pipes_threads;
 
     fn talk(script: &str, send: &str, threads: bool) -> (Vec<String>, ProcessError, String) {
         let mut command = Command::new("/bin/sh");

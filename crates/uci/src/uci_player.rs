@@ -2,35 +2,6 @@
 //!
 //! A program that does not answer, floods, sends garbage or dies causes a [`PlayerError`] or an illegal move,
 //! never a hang.
-//!
-//! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
-
-mod analysis;
-mod answers;
-mod bench;
-pub mod compliance;
-mod genfens;
-mod limits;
-mod line_buffer;
-mod listen;
-mod option;
-mod output;
-mod parse;
-mod patterns;
-mod perft;
-#[cfg(unix)]
-mod pipes;
-#[cfg(not(unix))]
-#[path = "pipes_threads.rs"]
-mod pipes;
-#[cfg(all(unix, test))]
-mod pipes_threads;
-mod ponder;
-mod position;
-mod process;
-mod program;
-mod pv_check;
-mod wait;
 
 use std::io::Write;
 use std::sync::Arc;
@@ -39,26 +10,17 @@ use std::time::{Duration, Instant};
 
 use shakmaty::{CastlingMode, Chess, Move, Position};
 
-use self::answers::{answer, introduction, move_text};
-use self::limits::{write_control, write_limits};
-use self::listen::Heard;
-pub use self::listen::{EngineLog, LinePattern, Listen, PatternError};
-use self::option::UciOption;
-use self::parse::{InfoKind, words};
-use self::ponder::{Pondering, ponder_text};
-pub(crate) use self::position::PositionCommand;
-use self::process::Process;
-pub use self::program::{Program, Timeouts};
-pub use self::pv_check::PvCheck;
-use self::wait::{ProcessError, Wait};
-use super::player::{MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Turn};
-
-pub use self::analysis::{Analysis, Analyst};
-pub use self::bench::Benched;
-pub use self::genfens::Genfens;
-#[doc(hidden)]
-pub use self::output::{EngineOutput, read_output};
-pub use self::perft::Leaves;
+use super::answers::{answer, introduction, move_text};
+use super::limits::write_limits;
+use super::listen::Heard;
+use super::option::UciOption;
+use super::parse::{InfoKind, words};
+use super::ponder::{self, Pondering, ponder_text};
+use super::position::PositionCommand;
+use super::process::Process;
+use super::program::Program;
+use super::wait::{ProcessError, Wait};
+use super::{MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Turn};
 
 /// Option by which a game is of Chess960.
 pub const CHESS960: &str = "UCI_Chess960";
@@ -67,31 +29,31 @@ pub const CHESS960: &str = "UCI_Chess960";
 const OVERTIME: Duration = Duration::from_millis(100);
 
 pub struct UciPlayer {
-    program: Arc<Program>,
-    process: Option<Process>,
-    declared: Vec<UciOption>,
+    pub(crate) program: Arc<Program>,
+    pub(crate) process: Option<Process>,
+    pub(crate) declared: Vec<UciOption>,
     name: Option<String>,
     warnings: Vec<String>,
-    position_command: PositionCommand,
-    chess960: bool,
+    pub(crate) position_command: PositionCommand,
+    pub(crate) chess960: bool,
     played: bool,
     /// The engine is asked to think on the opponent's time, and can.
-    ponders: bool,
+    pub(crate) ponders: bool,
     /// Its search on the opponent's time.
-    pondering: Option<Pondering>,
+    pub(crate) pondering: Option<Pondering>,
     /// The answer to a search that the last game did not wait for is still owed.
-    searching: bool,
+    pub(crate) searching: bool,
     /// That search has been sent `stop`.
-    stopped: bool,
+    pub(crate) stopped: bool,
     /// The move of the last `bestmove`, as the program wrote it.
-    last_answer: Vec<u8>,
+    pub(crate) last_answer: Vec<u8>,
     /// Options beyond the program's own.
     tuned: Vec<(String, String)>,
     /// Commands to send before the next game.
     pending: Vec<u8>,
 }
 
-fn not_running() -> PlayerError {
+pub(crate) fn not_running() -> PlayerError {
     PlayerError::Crash("it is not running".into())
 }
 
@@ -159,7 +121,7 @@ impl UciPlayer {
         self.name.as_deref()
     }
 
-    fn start(&mut self) -> Result<(), PlayerError> {
+    pub(crate) fn start(&mut self) -> Result<(), PlayerError> {
         let mut process = self.program.spawn(&mut self.program.command())?;
         let never = AtomicBool::new(false);
         let wait = Wait { deadline: Some(Instant::now() + self.program.timeouts.start), stop: &never };
@@ -221,7 +183,12 @@ impl UciPlayer {
         answered.map_err(|error| self.player_error(error, "`isready`", timeout))
     }
 
-    fn player_error(&mut self, error: ProcessError, asked: &str, timeout: Duration) -> PlayerError {
+    pub(crate) fn player_error(
+        &mut self,
+        error: ProcessError,
+        asked: &str,
+        timeout: Duration,
+    ) -> PlayerError {
         match self.process.take() {
             Some(process) => process.unanswered(error, asked, timeout),
             None if error == ProcessError::Stopped => PlayerError::Stopped,

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use super::super::{Benched, Program};
+use super::outcome::{Checked, Outcome, Verdict};
 use super::session::Session;
-use super::{Checked, Outcome, Verdict};
-use crate::PlayerError;
+use crate::{Benched, PlayerError, Program};
 use patzer_io::number::grouped;
 
 /// Time for one benchmark.

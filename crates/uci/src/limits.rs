@@ -8,7 +8,7 @@ use shakmaty::Color;
 use crate::{Control, Time, Timer};
 
 /// Writes the clocks and limits of a search for `color`.
-pub(super) fn write_limits(out: &mut Vec<u8>, own: &Timer, other: &Timer, color: Color) {
+pub(crate) fn write_limits(out: &mut Vec<u8>, own: &Timer, other: &Timer, color: Color) {
     if let Some(clock) = own.clock() {
         // An opponent without a clock is shown with the player's own.
         let other = other.clock().unwrap_or(clock);
@@ -25,7 +25,7 @@ pub(super) fn write_limits(out: &mut Vec<u8>, own: &Timer, other: &Timer, color:
 }
 
 /// Writes the limits of a single move: all but a clock.
-pub(super) fn write_control(out: &mut Vec<u8>, control: &Control) {
+pub(crate) fn write_control(out: &mut Vec<u8>, control: &Control) {
     if let Some(Time::Move(time)) = control.time {
         let _ = write!(out, " movetime {}", time.as_millis().max(1));
     }

@@ -2,8 +2,8 @@
 
 use shakmaty::{CastlingMode, Move, Position};
 
-use super::super::player::Turn;
 use super::parse::{find_move, info, said, words};
+use super::player::Turn;
 use super::position::start_text;
 use patzer_chess::score::{MATE, Score, is_mate};
 use patzer_chess::{Ending, Line, ending};
@@ -18,7 +18,7 @@ pub enum PvCheck {
 }
 
 /// Variation of an exact or bounded score of the first line; `None` for other information.
-pub(super) fn main_line(line: &[u8]) -> Option<String> {
+pub(crate) fn main_line(line: &[u8]) -> Option<String> {
     let pv = variation(line);
     (is_main(line) && !pv.is_empty()).then(|| pv.iter().map(|m| said(m)).collect::<Vec<_>>().join(" "))
 }
@@ -55,7 +55,7 @@ fn is_main(line: &[u8]) -> bool {
     }
 }
 
-pub(super) fn warnings(
+pub(crate) fn warnings(
     infos: &[Vec<u8>],
     turn: &Turn,
     best: Option<Move>,

@@ -8,19 +8,19 @@ use shakmaty::{Move, Position};
 use super::answers::move_text;
 use super::limits::write_limits;
 use super::parse::{find_move, words};
+use super::uci_player::{UciPlayer, not_running};
 use super::wait::{ProcessError, Wait};
-use super::{UciPlayer, not_running};
 use crate::{PlayerError, Turn};
 
 /// Option of engines that can ponder.
-pub(super) const OPTION: &str = "Ponder";
+pub(crate) const OPTION: &str = "Ponder";
 
 /// Time from `readyok` to the move of a stopped search.
 const LATE: Duration = Duration::from_secs(10);
 
 /// A search on the opponent's time.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pondering {
+pub(crate) struct Pondering {
     /// Moves of the game with the engine's own last one.
     moves: usize,
     /// The opponent's move that the engine expects.
@@ -28,14 +28,14 @@ pub(super) struct Pondering {
 }
 
 /// The expected move of a line `bestmove X ponder Y`; empty if there is none.
-pub(super) fn ponder_text(line: &[u8]) -> &[u8] {
+pub(crate) fn ponder_text(line: &[u8]) -> &[u8] {
     let mut words = words(line).skip(2);
     if words.next() == Some(b"ponder") { words.next().unwrap_or_default() } else { b"" }
 }
 
 impl UciPlayer {
     /// Lets the engine think about the reply to the opponent's expected move, on the clocks after its own move.
-    pub(super) fn start_pondering(&mut self, turn: &Turn, best: Move, expected: &[u8], time: Duration) {
+    pub(crate) fn start_pondering(&mut self, turn: &Turn, best: Move, expected: &[u8], time: Duration) {
         let mut own = *turn.own;
         if !self.ponders || !own.spend(time) {
             return;
@@ -65,7 +65,7 @@ impl UciPlayer {
 
     /// Whether the opponent played the expected move, so that the search goes on; any other ends the search, outside the
     /// engine's time.
-    pub(super) fn ponder_result(&mut self, turn: &Turn) -> Result<bool, PlayerError> {
+    pub(crate) fn ponder_result(&mut self, turn: &Turn) -> Result<bool, PlayerError> {
         let Some(Pondering { moves, expected }) = self.pondering.take() else { return Ok(false) };
         if turn.line.moves().get(moves) == Some(&expected) && turn.line.moves().len() == moves + 1 {
             return Ok(true);
@@ -78,7 +78,7 @@ impl UciPlayer {
 
     /// Sends `stop`, once, and waits for `readyok` and the move of the stopped search; returns false if that does not come.
     /// Drops a second move before `readyok`.
-    pub(super) fn end_search(&mut self, stop: &AtomicBool) -> Result<bool, PlayerError> {
+    pub(crate) fn end_search(&mut self, stop: &AtomicBool) -> Result<bool, PlayerError> {
         let timeout = self.program.timeouts.ready;
         let until = |timeout| Wait { deadline: Some(Instant::now() + timeout), stop };
         let (mut moves, wait) = (0u64, until(timeout));
@@ -111,7 +111,7 @@ impl UciPlayer {
     }
 
     /// Stops a search on the opponent's time, whose answer the next game waits for.
-    pub(super) fn stop_pondering(&mut self) {
+    pub(crate) fn stop_pondering(&mut self) {
         if self.pondering.take().is_none() {
             return;
         }

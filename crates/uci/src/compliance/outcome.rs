@@ -1,0 +1,49 @@
+//! Verdict of a check of an engine.
+
+use serde::Serialize;
+
+use crate::PlayerError;
+
+/// How an engine did in a check.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    Good,
+    /// It does not have what the check is about.
+    Absent,
+    /// Games and searches work, with a disadvantage.
+    Warning,
+    /// Games are lost or results wrong.
+    Fault,
+}
+
+/// Verdict of a check, and the engine's answer that it rests on.
+pub struct Outcome {
+    pub verdict: Verdict,
+    pub value: String,
+}
+
+impl Outcome {
+    pub fn new(verdict: Verdict, value: impl Into<String>) -> Outcome {
+        Outcome { verdict, value: value.into() }
+    }
+
+    pub fn good(value: impl Into<String>) -> Outcome {
+        Outcome::new(Verdict::Good, value)
+    }
+
+    pub fn warning(value: impl Into<String>) -> Outcome {
+        Outcome::new(Verdict::Warning, value)
+    }
+
+    pub fn fault(value: impl Into<String>) -> Outcome {
+        Outcome::new(Verdict::Fault, value)
+    }
+
+    pub fn absent(option: &str) -> Outcome {
+        Outcome::new(Verdict::Absent, format!("has no option {option}"))
+    }
+}
+
+/// Outcome of a check, or why the engine did not answer.
+pub type Checked = Result<Outcome, PlayerError>;

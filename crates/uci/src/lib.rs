@@ -1,0 +1,53 @@
+#![doc = include_str!("../README.md")]
+//!
+//! # Where to begin
+//!
+//! A [`Program`] says how to start an engine. [`UciPlayer`] plays games with it, as a [`Player`]; [`Analyst`] searches
+//! single positions; [`compliance`] checks that it keeps the protocol.
+//!
+//! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
+
+mod analysis;
+mod answers;
+mod bench;
+mod children;
+pub mod compliance;
+mod control;
+mod genfens;
+mod limits;
+mod line_buffer;
+mod listen;
+mod option;
+mod output;
+mod parse;
+mod patterns;
+mod perft;
+#[cfg(unix)]
+mod pipes;
+#[cfg(not(unix))]
+#[path = "pipes_threads.rs"]
+mod pipes;
+#[cfg(all(unix, test))]
+mod pipes_threads;
+mod player;
+mod ponder;
+mod position;
+mod process;
+mod program;
+mod pv_check;
+mod uci_player;
+mod wait;
+
+pub use analysis::{Analysis, Analyst};
+pub use bench::Benched;
+pub use control::{Control, Time, TimeControl, TimeControlError, TimeSettings, Timer, seconds};
+pub use genfens::Genfens;
+pub use listen::{EngineLog, LinePattern, Listen, PatternError};
+#[doc(hidden)]
+pub use output::{EngineOutput, read_output};
+pub use perft::Leaves;
+pub use player::{MoveReply, NoMove, Player, PlayerError, Remarks, SearchInfo, Turn, score_position};
+pub use position::PositionCommand;
+pub use program::{Program, Timeouts};
+pub use pv_check::PvCheck;
+pub use uci_player::{CHESS960, UciPlayer};
