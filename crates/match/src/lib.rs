@@ -29,6 +29,7 @@ mod pairings;
 mod pairs;
 pub mod participant;
 pub mod pgn;
+mod plan;
 pub mod puzzles;
 pub mod race;
 pub mod record;
@@ -56,6 +57,7 @@ pub use patzer_uci_client::{
     PatternError, Player, PlayerError, PvCheck, Remarks, SearchInfo, Time, TimeControl, TimeSettings,
     Timeouts, Timer, Turn, compliance, score_position,
 };
+pub use plan::Plan;
 pub use restarts::Restarts;
 pub use runner::{Observer, RunSummary, Standings, StopReason, run_match};
 pub use sequential::SprtState;

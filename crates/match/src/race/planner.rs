@@ -1,51 +1,13 @@
 //! Asks the policy for pairings, batch by batch, and hands them to the match runner.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
-use std::time::Duration;
+use std::sync::Arc;
 
 use super::policy::{self, Policy, View};
 use super::{Evidence, Meetings, RaceSettings};
-use crate::pairings::{Pairing, SWAPPED, Schedule};
+use crate::Plan;
 
 /// Batches allotted ahead: threads play the next one while the present one ends.
 const AHEAD: usize = 2;
-
-/// Pairings as far as they are allotted, of a race or of a tournament in rounds.
-#[derive(Debug, Default)]
-pub struct Plan {
-    pairings: Mutex<Vec<[usize; 2]>>,
-    more: Condvar,
-}
-
-impl Plan {
-    pub(crate) fn extend(&self, pairings: &[[usize; 2]]) {
-        self.pairings.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(pairings);
-        self.more.notify_all();
-    }
-
-    /// The players of a pair, if it is allotted.
-    pub fn get(&self, pair: usize) -> Option<[usize; 2]> {
-        self.pairings.lock().unwrap_or_else(PoisonError::into_inner).get(pair).copied()
-    }
-}
-
-impl Schedule for Plan {
-    /// Waits until the pair is allotted. That depends on earlier pairs alone, which other threads play.
-    fn pairing(&self, pair: usize, halt: &AtomicBool) -> Option<Pairing> {
-        let mut pairings = self.pairings.lock().unwrap_or_else(PoisonError::into_inner);
-        loop {
-            if let Some(&players) = pairings.get(pair) {
-                return Some(Pairing { players, colours: SWAPPED, openings: [pair; 2] });
-            }
-            if halt.load(Ordering::Relaxed) {
-                return None;
-            }
-            let wait = self.more.wait_timeout(pairings, Duration::from_millis(50));
-            pairings = wait.unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-}
 
 pub struct Planner {
     settings: RaceSettings,

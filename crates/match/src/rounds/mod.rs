@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use crate::race::Plan;
+use crate::Plan;
 pub use report::{PlayerRank, RoundsReport, RoundsState};
 
 /// Pairs added to a tied encounter of a knockout, one by one; then the player that comes first goes on.
