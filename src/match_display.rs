@@ -3,6 +3,7 @@ use std::time::{Duration, Instant};
 use indicatif::ProgressBar;
 use serde::Serialize;
 
+use crate::named::named;
 use crate::ui::LINES;
 use crate::{Error, Result, Ui};
 use patzer_io::number::counted;
@@ -21,7 +22,7 @@ pub struct DisplayArgs {
     json_lines: bool,
 
     /// Write stdout in the format of another runner, for scripts that read it
-    #[arg(long, value_name = "FORMAT", default_value = "patzer", help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", default_value = "patzer", help_heading = "Output", value_parser = named::<OutputFormat>())]
     output_format: OutputFormat,
 
     /// Games between two reports of the standings, with --json-lines or --output-format

@@ -26,7 +26,7 @@ pub struct RecordArgs {
     pgn_notation: Notation,
 
     /// Fields in the comments of moves, after score, depth and time
-    #[arg(long, value_name = "FIELD,…", value_delimiter = ',', default_value = "nodes,nps")]
+    #[arg(long, value_name = "FIELD,…", value_delimiter = ',', default_value = "nodes,nps", value_parser = named::<MoveField>())]
     pgn_fields: Vec<MoveField>,
 
     /// Write the tags GameStartTime, GameEndTime and GameDuration; equal games then differ

@@ -7,6 +7,7 @@ use super::adjudication::AdjudicationArgs;
 use super::match_files::RecordArgs;
 use super::players::{DAY_MS, LimitArgs, PlayerArgs};
 use crate::evaluation::warn_missing;
+use crate::named::named;
 use crate::{Error, Result, Ui};
 use patzer_io::number::counted;
 use patzer_match::affinity;
@@ -39,7 +40,7 @@ pub struct PlayArgs {
     openings: Option<PathBuf>,
 
     /// Order in which openings are used
-    #[arg(long, value_name = "ORDER", default_value = "random", help_heading = "Games")]
+    #[arg(long, value_name = "ORDER", default_value = "random", help_heading = "Games", value_parser = named::<Order>())]
     order: Order,
 
     /// Seed of the openings' order

@@ -3,6 +3,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::named::named;
 use crate::prepare::{check_new_output, total_bytes};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::rating::{read, read_aliases, read_anchors, read_names};
@@ -33,7 +34,7 @@ pub struct RateArgs {
     games: Vec<PathBuf>,
 
     /// How results depend on ratings
-    #[arg(long, value_enum, default_value = "elo")]
+    #[arg(long, default_value = "elo", value_parser = named::<ResultModel>())]
     model: ResultModel,
 
     /// Fix a player's rating; may be given several times

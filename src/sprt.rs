@@ -5,6 +5,7 @@ use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help, set_option};
 use super::{typed, watch};
+use crate::named::named;
 use crate::{Error, Result, Status, Ui};
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::{Pairings, SWAPPED, Spec, SprtState};
@@ -91,7 +92,7 @@ pub(super) struct HypothesisArgs {
     beta: Option<f64>,
 
     /// Scale of the hypotheses [default: normalized]
-    #[arg(long, value_name = "MODEL")]
+    #[arg(long, value_name = "MODEL", value_parser = named::<Model>())]
     model: Option<Model>,
 }
 

@@ -11,6 +11,7 @@ use super::play::{PlayArgs, after_help};
 use super::sprt::SprtArgs;
 use super::typed::{self, spec_word};
 use crate::evaluation::load;
+use crate::named::named;
 use crate::{Error, Result, Status, Ui};
 use patzer_engine::Params;
 use patzer_eval::{Evaluation, named_weights};
@@ -97,7 +98,7 @@ pub struct SpsaArgs {
     output: Option<PathBuf>,
 
     /// Print the values in this form alone
-    #[arg(long, value_name = "FORM", help_heading = "Output")]
+    #[arg(long, value_name = "FORM", help_heading = "Output", value_parser = named::<Form>())]
     format: Option<Form>,
 
     #[command(flatten)]

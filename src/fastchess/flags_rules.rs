@@ -27,8 +27,7 @@ fn centipawns(value: &str) -> Result<i32> {
 }
 
 fn model(value: &str) -> Result<Model> {
-    <Model as clap::ValueEnum>::from_str(value, false)
-        .map_err(|_| Error::usage("write normalized, logistic or bayesian"))
+    value.parse().map_err(|_| Error::usage("write normalized, logistic or bayesian"))
 }
 
 const SPRT: &[Key] = &[

@@ -9,9 +9,9 @@ use super::play::{PlayArgs, after_help};
 use super::sprt::SprtArgs;
 use super::typed::{self, quoted, spec_word};
 use super::watch;
+use crate::named::named;
 use crate::{Error, Result, Status, Ui};
-use patzer_match::race::policy::Kind;
-use patzer_match::race::{Planner, RaceSettings, RaceState};
+use patzer_match::race::{Planner, PolicyKind, RaceSettings, RaceState};
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::{Lineup, SWAPPED, Spec};
 
@@ -64,8 +64,8 @@ pub struct RaceArgs {
     within: f64,
 
     /// Which candidates play next [default: halving, with --confidence lucb]
-    #[arg(long, value_name = "POLICY", help_heading = "Race")]
-    policy: Option<Kind>,
+    #[arg(long, value_name = "POLICY", help_heading = "Race", value_parser = named::<PolicyKind>())]
+    policy: Option<PolicyKind>,
 
     /// Share of pairs that the policy epsilon gives to candidates at random
     #[arg(
@@ -120,7 +120,7 @@ impl RaceArgs {
         let settings = RaceSettings {
             candidates,
             anchor: self.anchor.is_some(),
-            policy: self.policy.unwrap_or(if until_known { Kind::Lucb } else { Kind::Halving }),
+            policy: self.policy.unwrap_or(if until_known { PolicyKind::Lucb } else { PolicyKind::Halving }),
             budget: self.budget.unwrap_or(BUDGET[usize::from(until_known)]) / 2,
             confidence: self.confidence.unwrap_or(CONFIDENCE),
             until_known,

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::{Error, Result, Status, Ui};
+use patzer_io::Named;
 use patzer_match::race::RaceSettings;
-use patzer_match::race::policy;
 use patzer_match::race::simulate::{Field, Simulated, simulate};
 use patzer_stats::plan::Conditions;
 
@@ -70,7 +70,7 @@ impl SimulationArgs {
         let field = Field::new(&self.strengths, settings.anchor, conditions)?;
         let simulated = simulate(settings, &field, &looks(settings.budget), self.simulate.unwrap_or(1))?;
         ui.result(&SimulationResult {
-            policy: policy::name(settings.policy),
+            policy: settings.policy.name(),
             candidates: settings.candidates,
             draws: self.draws,
             bias: self.bias,

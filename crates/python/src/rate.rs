@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
-use clap::ValueEnum;
 use patzer_fit::rating::read;
 use patzer_io::error::{Error, Result};
 use patzer_io::number::grouped;
@@ -71,7 +70,8 @@ pub fn rate<'py>(
         WhiteElo::Word(word) if word == "auto" => White::Fitted,
         _ => return Err(PyValueError::new_err("white: a number of Elo, or \"auto\"")),
     };
-    let model = ResultModel::from_str(model, false)
+    let model = model
+        .parse::<ResultModel>()
         .map_err(|_| PyValueError::new_err(format!("model {model:?}: elo, davidson or rao-kupper")))?;
     let settings = Settings { model, scale, average, anchors: Vec::new(), white, prior };
     let anchors: Vec<(String, f64)> = anchors.unwrap_or_default().into_iter().collect();

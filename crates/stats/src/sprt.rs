@@ -13,17 +13,17 @@ use super::elo::{NELO, expected_score};
 use super::likelihood::{log_ratio, with_mean, with_t};
 use super::pentanomial::{Distribution, ResultCounts, Trinomial};
 use patzer_io::error::{Error, Result};
+use patzer_io::named;
 
-/// Scale of the hypotheses
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Model {
-    /// Normalised Elo: excess score over its standard deviation for one game.
-    Normalized,
-    /// Logistic Elo: the usual rating difference.
-    Logistic,
-    /// BayesElo with a draw rate fitted to the games; counts games, not pairs.
-    Bayesian,
+named! {
+    /// Scale of the hypotheses
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Model {
+        Normalized: "normalized", "Normalised Elo: excess score over its standard deviation for one game";
+        Logistic: "logistic", "Logistic Elo: the usual rating difference";
+        Bayesian: "bayesian", "BayesElo with a draw rate fitted to the games; counts games, not pairs";
+    }
 }
 
 impl Model {

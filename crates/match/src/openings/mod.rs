@@ -30,7 +30,7 @@ use patzer_chess::{Line, ending};
 use patzer_io as io;
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
-use patzer_io::message_error;
+use patzer_io::{message_error, named};
 pub use polyglot::Polyglot;
 
 /// Built-in book; its header says how it was made.
@@ -81,15 +81,14 @@ pub struct BadOpenings {
     pub last: String,
 }
 
-/// Order of a book
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Order {
-    /// Shuffled by the seed.
-    Random,
-    /// Shuffled by the seed as fastchess shuffles it, repeated openings too.
-    Fastchess,
-    /// As in the file.
-    Sequential,
+named! {
+    /// Order of a book
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Order {
+        Random: "random", "Shuffled by the seed";
+        Fastchess: "fastchess", "Shuffled by the seed as fastchess shuffles it, repeated openings too";
+        Sequential: "sequential", "As in the file";
+    }
 }
 
 impl Order {

@@ -6,10 +6,11 @@ mod fastchess;
 
 use super::pgn;
 use crate::{Pair, Reason, Tally};
+use patzer_io::Named;
 use patzer_stats::{Sprt, Trinomial, Verdict};
 
 /// Format of match output
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputFormat {
     /// The result at the end.
     Patzer,
@@ -18,8 +19,30 @@ pub enum OutputFormat {
     /// Lines of cutechess-cli.
     Cutechess,
     /// Lines of fastchess in the words of cutechess-cli, its `-output format=cutechess`.
-    #[value(skip)]
     FastchessAsCutechess,
+}
+
+impl Named for OutputFormat {
+    /// The formats that have a name: the last one is fastchess's alone.
+    const ALL: &'static [OutputFormat] =
+        &[OutputFormat::Patzer, OutputFormat::Fastchess, OutputFormat::Cutechess];
+
+    fn name(self) -> &'static str {
+        match self {
+            OutputFormat::Patzer => "patzer",
+            OutputFormat::Fastchess => "fastchess",
+            OutputFormat::Cutechess | OutputFormat::FastchessAsCutechess => "cutechess",
+        }
+    }
+
+    fn about(self) -> &'static str {
+        match self {
+            OutputFormat::Patzer => "The result at the end",
+            OutputFormat::Fastchess => "Lines of fastchess",
+            OutputFormat::Cutechess => "Lines of cutechess-cli",
+            OutputFormat::FastchessAsCutechess => "Lines of fastchess in the words of cutechess-cli",
+        }
+    }
 }
 
 pub struct MatchStatus<'a> {

@@ -1,28 +1,23 @@
 //! What a game's PGN holds: tags, notation, comments.
 
+use patzer_io::named;
+
 pub use patzer_pgn::write::Notation;
 
-/// A fact about each move, as a field of its comment
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
-pub enum MoveField {
-    /// `tl=`: seconds left on the clock.
-    Timeleft,
-    /// `latency=`: measured time less the time that the engine reports.
-    Latency,
-    /// `n=`: nodes.
-    Nodes,
-    /// `sd=`: selective depth.
-    Seldepth,
-    /// `nps=`: nodes a second.
-    Nps,
-    /// `hashfull=`: permille of the transposition table in use.
-    Hashfull,
-    /// `tbhits=`: tablebase hits.
-    Tbhits,
-    /// `pv=`: principal variation.
-    Pv,
-    /// `visits=`: visits of each move, of a search by playouts in this process.
-    Visits,
+named! {
+    /// A fact about each move, as a field of its comment
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum MoveField {
+        Timeleft: "timeleft", "`tl=`: seconds left on the clock";
+        Latency: "latency", "`latency=`: measured time less the time that the engine reports";
+        Nodes: "nodes", "`n=`: nodes";
+        Seldepth: "seldepth", "`sd=`: selective depth";
+        Nps: "nps", "`nps=`: nodes a second";
+        Hashfull: "hashfull", "`hashfull=`: permille of the transposition table in use";
+        Tbhits: "tbhits", "`tbhits=`: tablebase hits";
+        Pv: "pv", "`pv=`: principal variation";
+        Visits: "visits", "`visits=`: visits of each move, of a search by playouts in this process";
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

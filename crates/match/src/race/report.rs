@@ -5,9 +5,9 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{RaceSettings, policy};
+use super::RaceSettings;
 use crate::{Reason, RunSummary, StopReason, Tally};
-use patzer_io::printable;
+use patzer_io::{Named, printable};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct CandidateRow {
@@ -57,7 +57,7 @@ impl RaceReport {
             probability: winner.best,
             known,
             games: all.games.games(),
-            policy: policy::name(settings.policy),
+            policy: settings.policy.name(),
             confidence: settings.confidence,
             candidates,
             anchor: settings.anchor().and_then(|anchor| names.get(anchor).cloned()),

@@ -1,8 +1,8 @@
-//! What decides a race: players, policy, batches, confidence.
+//! Settings of a race: players, policy, batches, confidence.
 
 use std::fmt;
 
-use super::policy::{self, Kind};
+use super::PolicyKind;
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -10,7 +10,7 @@ pub struct RaceSettings {
     pub candidates: usize,
     /// The player after the candidates is the opponent of all; else candidates meet each other.
     pub anchor: bool,
-    pub policy: Kind,
+    pub policy: PolicyKind,
     /// Pairs at most.
     pub budget: u64,
     /// Of the intervals, and of the winner where the race ends by it.
@@ -21,7 +21,7 @@ pub struct RaceSettings {
     pub within: f64,
     /// Pairs allotted at once.
     pub batch: usize,
-    /// Share of pairs that `policy::epsilon` gives to candidates at random.
+    /// Share of pairs that the policy `epsilon` gives to candidates at random.
     pub epsilon: f64,
     pub seed: u64,
 }
@@ -71,14 +71,14 @@ impl RaceSettings {
     }
 }
 
-/// What allotments depend on, in words.
+/// The settings that allotments depend on, in words.
 impl fmt::Display for RaceSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let RaceSettings { policy, confidence, batch, seed, .. } = self;
-        write!(f, "{}, confidence {confidence}, batches of {batch}, seed {seed}", policy::name(*policy))?;
+        write!(f, "{}, confidence {confidence}, batches of {batch}, seed {seed}", policy)?;
         match policy {
-            Kind::Halving => write!(f, ", {} games", 2 * self.budget)?,
-            Kind::Epsilon => write!(f, ", epsilon {}", self.epsilon)?,
+            PolicyKind::Halving => write!(f, ", {} games", 2 * self.budget)?,
+            PolicyKind::Epsilon => write!(f, ", epsilon {}", self.epsilon)?,
             _ => {}
         }
         f.write_str(if self.anchor { ", the last player is the anchor" } else { "" })

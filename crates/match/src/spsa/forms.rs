@@ -3,18 +3,17 @@
 use std::fmt::Write;
 
 use super::state::Value;
+use patzer_io::named;
 
-/// Form of the tuned values
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Form {
-    /// UCI: setoption name NAME value VALUE
-    Setoption,
-    /// Rust constants
-    Rust,
-    /// C constants
-    C,
-    /// OpenBench's lines, with the tuned values, to tune on from
-    Openbench,
+named! {
+    /// Form of the tuned values
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Form {
+        Setoption: "setoption", "UCI: setoption name NAME value VALUE";
+        Rust: "rust", "Rust constants";
+        C: "c", "C constants";
+        Openbench: "openbench", "OpenBench's lines, with the tuned values, to tune on from";
+    }
 }
 
 impl Form {

@@ -5,15 +5,15 @@
 //! differences are stretched to Elo's scale as Bayeselo does: between equals the expected score has the same slope.
 
 use crate::Quadratic;
+use patzer_io::named;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum ResultModel {
-    /// The expected score is logistic and a draw is half a win: the model of Elo and of Ordo
-    Elo,
-    /// Draws have a chance of their own, in the geometric mean of both wins' (Davidson, 1970)
-    Davidson,
-    /// Draws lie between two thresholds (Rao and Kupper, 1967); Bayeselo's model and scale
-    RaoKupper,
+named! {
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum ResultModel {
+        Elo: "elo", "The expected score is logistic and a draw is half a win: the model of Elo and of Ordo";
+        Davidson: "davidson", "Draws have a chance of their own, in the geometric mean of both wins' (Davidson, 1970)";
+        RaoKupper: "rao-kupper", "Draws lie between two thresholds (Rao and Kupper, 1967); Bayeselo's model and scale";
+    }
 }
 
 /// ln(1 + e^x) and the logistic function.

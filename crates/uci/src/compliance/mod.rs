@@ -19,8 +19,8 @@ use std::sync::atomic::AtomicBool;
 
 use serde::Serialize;
 
-use self::outcome::{Checked, Outcome};
 pub use self::outcome::Verdict;
+use self::outcome::{Checked, Outcome};
 use self::session::Session;
 use crate::{PlayerError, Program};
 

@@ -3,12 +3,9 @@
 
 use patzer_chess::rng::Rng;
 
-use super::{Kind, Policy, Row, View};
+use super::{Policy, Row, View};
 
-pub const ROW: Row = Row {
-    kind: Kind::Epsilon,
-    name: "epsilon",
-    about: "The best so far, and a share of --epsilon at random",
+pub(super) const ROW: Row = Row {
     bounds: false,
     start: |settings| Box::new(EpsilonGreedy { epsilon: settings.epsilon, rng: Rng::new(settings.seed) }),
 };

@@ -2,16 +2,10 @@
 //! judges by all pairs so far. Source: Karnin, Koren and Somekh, "Almost Optimal Exploration in Multi-Armed Bandits"
 //! (ICML 2013).
 
-use super::super::RaceSettings;
-use super::{Kind, Policy, Row, View};
+use super::{Policy, Row, View};
+use crate::race::RaceSettings;
 
-pub const ROW: Row = Row {
-    kind: Kind::Halving,
-    name: "halving",
-    about: "Rounds of equal pairs, after each of which the better half goes on; needs the budget",
-    bounds: false,
-    start: |settings| Box::new(Halving::new(settings)),
-};
+pub(super) const ROW: Row = Row { bounds: false, start: |settings| Box::new(Halving::new(settings)) };
 
 struct Halving {
     survivors: Vec<usize>,

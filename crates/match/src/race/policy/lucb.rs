@@ -2,15 +2,9 @@
 //! the best. Source: Kalyanakrishnan, Tewari, Auer and Stone, "PAC Subset Selection in Stochastic Multi-armed Bandits"
 //! (ICML 2012).
 
-use super::{Kind, Policy, Row, View};
+use super::{Policy, Row, View};
 
-pub const ROW: Row = Row {
-    kind: Kind::Lucb,
-    name: "lucb",
-    about: "The leader and its most dangerous challenger, until their bounds part",
-    bounds: true,
-    start: |_| Box::new(Lucb),
-};
+pub(super) const ROW: Row = Row { bounds: true, start: |_| Box::new(Lucb) };
 
 struct Lucb;
 

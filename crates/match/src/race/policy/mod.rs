@@ -1,4 +1,4 @@
-//! Policies: which candidate plays next. Each is one file and a row of [`POLICIES`].
+//! Policies: which candidate plays next. Each is one file, its name in [`PolicyKind`] and its line in `row`.
 
 mod epsilon;
 mod halving;
@@ -7,9 +7,9 @@ mod track;
 mod ucb1;
 mod uniform;
 
-use super::{Evidence, RaceSettings};
+use super::{Evidence, PolicyKind, RaceSettings};
 
-/// What a policy decides from: the evidence of the pairs that have ended, and all pairs allotted so far.
+/// The results of a race as its policy sees them: the evidence of the pairs that have ended, and all pairs allotted so far.
 pub struct View<'a> {
     pub evidence: &'a Evidence,
     /// Pairs allotted to each pairing, row by row, both orders.
@@ -80,62 +80,30 @@ pub trait Policy: Send {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
-    Halving,
-    Lucb,
-    Track,
-    Ucb1,
-    Epsilon,
-    Uniform,
-}
-
-/// A policy's name, its one line of help, and its constructor.
-pub struct Row {
-    pub kind: Kind,
-    pub name: &'static str,
-    pub about: &'static str,
+/// A policy's constructor.
+struct Row {
     /// Decides from [`Evidence::upper`].
-    pub bounds: bool,
-    pub start: fn(&RaceSettings) -> Box<dyn Policy>,
+    bounds: bool,
+    start: fn(&RaceSettings) -> Box<dyn Policy>,
 }
 
-pub const POLICIES: [Row; 6] = [halving::ROW, lucb::ROW, track::ROW, ucb1::ROW, epsilon::ROW, uniform::ROW];
-
-fn row(kind: Kind) -> &'static Row {
-    POLICIES.iter().find(|row| row.kind == kind).unwrap_or(&POLICIES[0])
+fn row(kind: PolicyKind) -> Row {
+    match kind {
+        PolicyKind::Halving => halving::ROW,
+        PolicyKind::Lucb => lucb::ROW,
+        PolicyKind::Track => track::ROW,
+        PolicyKind::Ucb1 => ucb1::ROW,
+        PolicyKind::Epsilon => epsilon::ROW,
+        PolicyKind::Uniform => uniform::ROW,
+    }
 }
 
-pub fn name(kind: Kind) -> &'static str {
-    row(kind).name
-}
-
-pub(super) fn needs_bounds(kind: Kind) -> bool {
+pub(super) fn needs_bounds(kind: PolicyKind) -> bool {
     row(kind).bounds
 }
 
-pub fn start(settings: &RaceSettings) -> Box<dyn Policy> {
+pub(super) fn start(settings: &RaceSettings) -> Box<dyn Policy> {
     (row(settings.policy).start)(settings)
-}
-
-impl clap::ValueEnum for Kind {
-    fn value_variants<'a>() -> &'a [Kind] {
-        const KINDS: [Kind; POLICIES.len()] = {
-            let mut kinds = [Kind::Uniform; POLICIES.len()];
-            let mut at = 0;
-            while at < POLICIES.len() {
-                kinds[at] = POLICIES[at].kind;
-                at += 1;
-            }
-            kinds
-        };
-        &KINDS
-    }
-
-    fn to_possible_value(&self) -> Option<clap::builder::PossibleValue> {
-        let row = row(*self);
-        Some(clap::builder::PossibleValue::new(row.name).help(row.about))
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,12 @@
 //! Policies against published bounds, on Bernoulli arms with fixed seeds.
 
-use super::super::simulate::{Field, play, simulate};
 use super::track::proportions;
 use super::*;
+use crate::race::simulate::{Field, play, simulate};
+use patzer_io::Named;
 use patzer_stats::plan::Conditions;
 
-fn settings(policy: Kind, candidates: usize, pairs: u64) -> RaceSettings {
+fn settings(policy: PolicyKind, candidates: usize, pairs: u64) -> RaceSettings {
     RaceSettings {
         candidates,
         anchor: true,
@@ -21,7 +22,7 @@ fn settings(policy: Kind, candidates: usize, pairs: u64) -> RaceSettings {
 }
 
 /// Mean regret in pairs won, after each number of pairs.
-fn regret(policy: Kind, chances: &[f64], looks: &[u64], races: u64) -> Vec<f64> {
+fn regret(policy: PolicyKind, chances: &[f64], looks: &[u64], races: u64) -> Vec<f64> {
     let settings = settings(policy, chances.len(), *looks.last().unwrap());
     let simulated = simulate(&settings, &Field::bernoulli(chances), looks, races).unwrap();
     // In points of two games a pair.
@@ -30,19 +31,16 @@ fn regret(policy: Kind, chances: &[f64], looks: &[u64], races: u64) -> Vec<f64> 
 
 #[test]
 fn every_policy_is_found_by_its_name() {
-    use clap::ValueEnum;
-    for row in &POLICIES {
-        assert_eq!(Kind::from_str(row.name, false).unwrap(), row.kind);
-        assert_eq!(name(row.kind), row.name);
+    for kind in PolicyKind::ALL {
+        assert_eq!(kind.name().parse::<PolicyKind>().unwrap(), *kind);
     }
-    assert_eq!(Kind::value_variants().len(), POLICIES.len());
 }
 
 #[test]
 fn the_regret_of_ucb1_grows_as_the_logarithm_and_stays_below_its_theorem() {
     let chances = [0.7, 0.4, 0.3];
     let looks = [250, 500, 1_000, 2_000, 4_000];
-    let regrets = regret(Kind::Ucb1, &chances, &looks, 40);
+    let regrets = regret(PolicyKind::Ucb1, &chances, &looks, 40);
     let gaps = [0.3, 0.4];
     for (pairs, regret) in looks.into_iter().zip(&regrets) {
         // Theorem 1 of Auer, Cesa-Bianchi and Fischer.
@@ -59,9 +57,9 @@ fn the_regret_of_ucb1_grows_as_the_logarithm_and_stays_below_its_theorem() {
 #[test]
 fn the_regret_of_uniform_is_the_mean_gap_and_that_of_epsilon_greedy_its_share_of_it() {
     let chances = [0.7, 0.4, 0.4, 0.4];
-    let uniform = regret(Kind::Uniform, &chances, &[4_000], 4);
+    let uniform = regret(PolicyKind::Uniform, &chances, &[4_000], 4);
     assert!((uniform[0] - 4_000.0 * 0.225).abs() < 1e-6, "{uniform:?}");
-    let greedy = regret(Kind::Epsilon, &chances, &[2_000, 4_000], 40);
+    let greedy = regret(PolicyKind::Epsilon, &chances, &[2_000, 4_000], 40);
     let slope = (greedy[1] - greedy[0]) / 2_000.0;
     assert!((slope - 0.1 * 0.225).abs() < 0.004, "{greedy:?}");
 }
@@ -73,11 +71,12 @@ fn halving_errs_no_more_often_than_its_theorem_says() {
     let hardness = f64::max(4.0 / 0.09, 8.0 / 0.16);
     let pairs = 5_000;
     let bound = 9.0 * (-(pairs as f64) / (8.0 * hardness * 3.0)).exp();
-    let found =
-        simulate(&settings(Kind::Halving, 8, pairs), &Field::bernoulli(&chances), &[], 60).unwrap().found;
+    let found = simulate(&settings(PolicyKind::Halving, 8, pairs), &Field::bernoulli(&chances), &[], 60)
+        .unwrap()
+        .found;
     assert!(bound < 0.2 && 1.0 - found <= bound, "{found} {bound}");
     // Each of the three rounds has a third of the pairs: 8, 4, 2 arms.
-    let run = play(&settings(Kind::Halving, 8, 2_400), &Field::bernoulli(&chances), &[], 3);
+    let run = play(&settings(PolicyKind::Halving, 8, 2_400), &Field::bernoulli(&chances), &[], 3);
     let mut pulls = run.pulls[..8].to_vec();
     pulls.sort_unstable();
     assert_eq!(pulls[..4].iter().sum::<u64>() / 4, 100, "{pulls:?}");
@@ -90,7 +89,7 @@ fn lucb_and_track_and_stop_are_right_as_often_as_they_say_within_their_sample_co
     let field = Field::bernoulli(&chances);
     let hardness: f64 = [0.3, 0.3, 0.4, 0.5f64].iter().map(|gap| gap.powi(-2)).sum();
     let mut games = Vec::new();
-    for policy in [Kind::Lucb, Kind::Track, Kind::Uniform] {
+    for policy in [PolicyKind::Lucb, PolicyKind::Track, PolicyKind::Uniform] {
         let settings = RaceSettings { until_known: true, batch: 4, ..settings(policy, 4, 100_000) };
         let simulated = simulate(&settings, &field, &[], 40).unwrap();
         assert!(simulated.found >= 0.9 && simulated.undecided == 0, "{simulated:?}");
@@ -143,6 +142,6 @@ fn twelve_candidates_over_30_elo_are_told_apart_with_a_third_of_the_games() {
         assert!(simulated.found >= 0.9 && simulated.undecided == 0, "{policy:?}: {simulated:?}");
         simulated.games
     };
-    let [lucb, track, uniform] = [Kind::Lucb, Kind::Track, Kind::Uniform].map(games);
+    let [lucb, track, uniform] = [PolicyKind::Lucb, PolicyKind::Track, PolicyKind::Uniform].map(games);
     assert!(3.0 * lucb < uniform && 3.0 * track < uniform, "{lucb} {track} {uniform}");
 }

@@ -1,15 +1,9 @@
 //! UCB1: the highest upper confidence bound, mean + √(2 ln t / n), for little regret rather than early certainty. Source:
 //! Auer, Cesa-Bianchi and Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem" (Machine Learning 47, 2002).
 
-use super::{Kind, Policy, Row, View};
+use super::{Policy, Row, View};
 
-pub const ROW: Row = Row {
-    kind: Kind::Ucb1,
-    name: "ucb1",
-    about: "The highest upper confidence bound: few games for weak candidates",
-    bounds: false,
-    start: |_| Box::new(Ucb1),
-};
+pub(super) const ROW: Row = Row { bounds: false, start: |_| Box::new(Ucb1) };
 
 struct Ucb1;
 

@@ -1,14 +1,8 @@
 //! Equal pairs for all: the baseline.
 
-use super::{Kind, Policy, Row, View};
+use super::{Policy, Row, View};
 
-pub const ROW: Row = Row {
-    kind: Kind::Uniform,
-    name: "uniform",
-    about: "Equal pairs for all candidates: the baseline",
-    bounds: false,
-    start: |_| Box::new(Uniform),
-};
+pub(super) const ROW: Row = Row { bounds: false, start: |_| Box::new(Uniform) };
 
 struct Uniform;
 
