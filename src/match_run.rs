@@ -5,13 +5,13 @@ use super::earlier::{self, EarlierArgs};
 use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo};
 use super::play::PlayArgs;
 use crate::{Result, Ui, interrupt};
+use patzer_experiments::spsa::Tuner;
 use patzer_io::number::counted;
 use patzer_io::printable;
 use patzer_match::journal::{Arguments, Opened};
 use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
 use patzer_match::record::{MatchRecord, PairEntry};
-use patzer_match::spsa::Tuner;
 use patzer_match::{
     Colours, Lineup, MatchConfig, PairOptions, Reason, RunSummary, SWAPPED, Schedule, Spec, Standings, Tally,
     run_match,

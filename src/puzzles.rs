@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::program::{NamedProgram, ProgramArgs, warn_of_restarts};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::Limits;
+use patzer_experiments::puzzles::{Puzzle, PuzzleScore, SuiteScore, read, solve_by_program, solve_suite};
 use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
-use patzer_match::puzzles::{Puzzle, PuzzleScore, SuiteScore, read, solve_by_program, solve_suite};
 use patzer_match::{Control, Time};
 use patzer_stats::interval::exact_proportion;
 

@@ -15,10 +15,10 @@ use crate::named::named;
 use crate::{Error, Result, Status, Ui};
 use patzer_engine::Params;
 use patzer_eval::{Evaluation, named_weights};
+use patzer_experiments::spsa::{self, Form, Schedule, SpsaState, Tuner, Tuning, Value, weights};
 use patzer_io::number::{counted, grouped};
 use patzer_io::{Printable, check_writable, printable};
 use patzer_match::record::{Arguments, PairEntry};
-use patzer_match::spsa::{self, Form, Schedule, SpsaState, Tuner, Tuning, Value, weights};
 use patzer_match::{Pairings, RunSummary, SWAPPED, Spec, participant};
 use patzer_stats::Pentanomial;
 

@@ -3,12 +3,12 @@
 use std::fs;
 use std::path::Path;
 
+use patzer_experiments::puzzles;
+use patzer_experiments::spsa::{self, Param};
 use patzer_label::selfplay::batch::Batch;
 use patzer_match::journal::{self, Arguments, Earlier, JournalEntry, JournaledFile, Opened, Options, Start};
 use patzer_match::openings::{BookOptions, Openings, Order, Polyglot};
-use patzer_match::puzzles;
 use patzer_match::record::PairEntry;
-use patzer_match::spsa::{self, Param};
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Position};
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::play::DEFAULT_HASH;
 use crate::{Error, Result, program};
+use patzer_experiments::book::Scorer;
 use patzer_match::Control;
-use patzer_match::book::Scorer;
 use patzer_match::participant::{Defaults, Participant};
 
 /// Who scores the openings.

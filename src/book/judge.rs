@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use crate::{Result, Status, Ui};
+use patzer_experiments::book::{BookScores, OpeningScore, score_games};
 use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
-use patzer_match::book::{BookScores, OpeningScore, score_games};
 use patzer_stats::with_error;
 
 /// Judge openings by games: draws, White's share, decided pairs, and how fast a test from them is

@@ -10,10 +10,10 @@ use crate::prepare::check_new_output;
 use crate::program::warn_of_restarts;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_chess::rng::{Rng, mix};
+use patzer_experiments::book::{BookCounts, MakeOptions, Source, make, to_epd, to_pgn};
 use patzer_io::number::grouped;
 use patzer_io::{Printable, printable};
 use patzer_label::selfplay::start::{Source as StartSource, Starts};
-use patzer_match::book::{BookCounts, MakeOptions, Source, make, to_epd, to_pgn};
 use patzer_match::openings::{Opening, entries};
 
 const EXAMPLES: &str = "Examples:\n  \

@@ -10,9 +10,9 @@ use super::engine::{EngineArgs, describe};
 use super::make::warn_of_failures;
 use crate::program::warn_of_restarts;
 use crate::{Result, Status, Ui, interrupt};
+use patzer_experiments::book::score_all;
 use patzer_io::number::grouped;
 use patzer_io::printable;
-use patzer_match::book::score_all;
 use patzer_match::openings::{Entry, entries};
 
 /// Show what a book holds: positions, duplicates, plies, scores, and lines that cannot be played

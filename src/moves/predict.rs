@@ -10,13 +10,14 @@ use crate::program::{NamedProgram, ProgramArgs, warn_of_restarts};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_engine::engine;
 use patzer_eval::Evaluation;
+use patzer_experiments::Ranking;
+use patzer_experiments::puzzles::ready;
 use patzer_fit::moves::choices::{MoveChoice, Target};
 use patzer_fit::moves::predict::{Ranks, by_evaluation, by_search, by_strengths};
 use patzer_fit::moves::table;
 use patzer_io::number::grouped;
 use patzer_io::printable;
-use patzer_match::puzzles::ready;
-use patzer_match::{Control, Ranking};
+use patzer_match::Control;
 
 /// Measure how often the played move is an engine's first, second, third choice
 ///

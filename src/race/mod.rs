@@ -11,7 +11,7 @@ use super::typed::{self, quoted, spec_word};
 use super::watch;
 use crate::named::named;
 use crate::{Error, Result, Status, Ui};
-use patzer_match::race::{Planner, PolicyKind, RaceSettings, RaceState};
+use patzer_experiments::race::{Planner, PolicyKind, RaceSettings, RaceState};
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::{Lineup, SWAPPED, Spec};
 

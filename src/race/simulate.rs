@@ -5,9 +5,9 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::{Error, Result, Status, Ui};
+use patzer_experiments::race::RaceSettings;
+use patzer_experiments::race::simulate::{Field, Simulated, simulate};
 use patzer_io::Named;
-use patzer_match::race::RaceSettings;
-use patzer_match::race::simulate::{Field, Simulated, simulate};
 use patzer_stats::plan::Conditions;
 
 /// Looks at a simulated race, spaced evenly in the logarithm of its games.

@@ -4,6 +4,7 @@ pub mod attacks;
 pub mod captures;
 pub mod checks;
 mod ending;
+pub mod epd;
 pub mod fen;
 pub mod game_line;
 pub mod huge_pages;

@@ -5,23 +5,18 @@
 //! A [`Spec`] describes a player; [`participant`] turns it into the bundled engine with an evaluation, or a UCI
 //! program. [`play`] plays one game between two [`Player`]s, and [`run_match`] plays the pairs of a [`MatchConfig`]
 //! on all threads, writes them to a [`record`], and counts them in [`Standings`] until a sequential test
-//! ([`SprtState`]) has a verdict, a tournament ([`CrossTable`]) is complete, or a tuning ([`spsa`]) has come to its end.
-//! [`book`] makes and scores opening books.
+//! ([`SprtState`]) has a verdict, or a tournament ([`CrossTable`]) is complete.
 
 mod adjudication;
 pub mod affinity;
-pub mod book;
 mod book_player;
 mod by_opening;
-mod epd;
 mod game;
 mod in_process;
 pub mod journal;
 mod lineup;
 #[cfg(test)]
 mod mock;
-mod move_ranks;
-mod on_demand;
 pub mod openings;
 pub mod ordered_map;
 pub mod output_format;
@@ -30,15 +25,12 @@ mod pairs;
 pub mod participant;
 pub mod pgn;
 mod plan;
-pub mod puzzles;
-pub mod race;
 pub mod record;
 mod restarts;
 pub mod rounds;
 mod runner;
 mod sequential;
 mod spec;
-pub mod spsa;
 mod syzygy;
 mod tally;
 mod time_use;
@@ -49,7 +41,6 @@ pub use book_player::{BookPlayer, OwnBook};
 pub use game::{Game, GameError, PlayedMove, Reason, Rules, play};
 pub use in_process::InProcess;
 pub use lineup::Lineup;
-pub use move_ranks::{MoveRank, Ranking};
 pub use pairings::{Colours, OpeningChange, Pair, Pairing, Pairings, SWAPPED, Schedule};
 pub use pairs::{MatchConfig, PairOptions};
 pub use patzer_uci_client::{

@@ -26,7 +26,7 @@ impl Restarts {
     }
 
     /// Counts a crash or hang in a position; any other error is none.
-    pub(crate) fn note(&self, error: &PlayerError, position: &Chess) {
+    pub fn note(&self, error: &PlayerError, position: &Chess) {
         let (PlayerError::Crash(reason) | PlayerError::Stall(reason)) = error else { return };
         let mut counted = self.lock();
         counted.count += 1;

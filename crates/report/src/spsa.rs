@@ -7,9 +7,9 @@ use super::plot::{Band, Curves, Level};
 use super::section::{Kind, Part, Section};
 use super::style::{BLUE, PURPLE};
 use super::table::{Cell, Table};
+use patzer_experiments::spsa::{SpsaState, Tuner, Tuning, Value};
 use patzer_match::Standings;
 use patzer_match::record::PairEntry;
-use patzer_match::spsa::{SpsaState, Tuner, Tuning, Value};
 use patzer_stats::Trinomial;
 
 /// Points of a course.

@@ -5,9 +5,8 @@ use std::path::Path;
 use rayon::prelude::*;
 use shakmaty::{Chess, Position};
 
-use super::{
-    OpeningError, Polyglot, archive, begins_as_games, epd, games, parse_line, polyglot, read, text_of,
-};
+use super::{OpeningError, Polyglot, archive, begins_as_games, games, parse_line, polyglot, read, text_of};
+use patzer_chess::epd;
 use patzer_io::error::{Error, Result};
 
 /// An opening: moves from a start, or a position alone.

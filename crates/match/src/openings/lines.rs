@@ -200,8 +200,8 @@ fn is_plain(board: &str, castling: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::epd;
     use super::*;
+    use patzer_chess::epd;
 
     #[test]
     fn a_text_is_plain_if_the_position_has_no_other() {

@@ -22,11 +22,10 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use shakmaty::{Chess, Position};
 
-use super::epd;
 pub use entries::{Entry, Opening, entries};
 use lines::Lines;
 use patzer_chess::rng::{Rng, mix, unit};
-use patzer_chess::{Line, ending};
+use patzer_chess::{Line, ending, epd};
 use patzer_io as io;
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};

@@ -7,7 +7,7 @@ use crate::scale::Kind;
 use crate::section::{Part, Section};
 use crate::style::{BLUE, GREEN, ORANGE, PURPLE};
 use crate::table::{Cell, Table};
-use patzer_match::race::{Evidence, Meetings, RaceSettings};
+use patzer_experiments::race::{Evidence, Meetings, RaceSettings};
 
 const COLOURS: [plotters::style::RGBColor; 4] = [BLUE, GREEN, ORANGE, PURPLE];
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use patzer_match::Colours;
-use patzer_match::race::RaceSettings;
+use patzer_experiments::race::RaceSettings;
 use patzer_stats::Sprt;
 
 use super::games::Games;

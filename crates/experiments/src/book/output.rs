@@ -6,8 +6,8 @@ use shakmaty::fen::{Epd, Fen};
 use shakmaty::san::SanPlus;
 use shakmaty::{Chess, EnPassantMode, Position};
 
-use crate::openings::Opening;
 use patzer_chess::score::Score;
+use patzer_match::openings::Opening;
 use patzer_pgn::write::Movetext;
 
 /// A line with the counters as operations and the score as `ce`, from the side to move.

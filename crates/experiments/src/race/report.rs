@@ -6,8 +6,8 @@ use std::fmt;
 use serde::Serialize;
 
 use super::RaceSettings;
-use crate::{Reason, RunSummary, StopReason, Tally};
 use patzer_io::{Named, printable};
+use patzer_match::{Reason, RunSummary, StopReason, Tally};
 
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct CandidateRow {

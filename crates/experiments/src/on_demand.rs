@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use shakmaty::{Chess, Move};
 
-use crate::ordered_map::{self, Jobs, Work};
-use crate::participant::Participant;
-use crate::{Analysis, Analyst, Control, PlayerError};
 use patzer_io::error::{Error, Result};
+use patzer_match::ordered_map::{self, Jobs, Work};
+use patzer_match::participant::Participant;
+use patzer_match::{Analysis, Analyst, Control, PlayerError};
 
 pub(crate) struct OnDemand<'a> {
     participant: &'a Participant,

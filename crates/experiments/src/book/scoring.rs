@@ -7,11 +7,11 @@ use std::time::Duration;
 use shakmaty::{Chess, Position};
 
 use crate::on_demand::{FailedInRow, OnDemand};
-use crate::ordered_map::{self, Jobs};
-use crate::participant::Participant;
-use crate::{Control, InProcess, PlayerError, TimeSettings, score_position};
 use patzer_chess::score::Score;
 use patzer_io::error::Result;
+use patzer_match::ordered_map::{self, Jobs};
+use patzer_match::participant::Participant;
+use patzer_match::{Control, InProcess, PlayerError, TimeSettings, score_position};
 
 /// An engine that scores positions, each as a new game.
 pub struct Scorer<'a> {

@@ -8,9 +8,9 @@ use serde::Serialize;
 use shakmaty::Chess;
 
 use super::scoring::{Scorer, score_all};
-use crate::openings::Opening;
 use patzer_chess::score::Score;
 use patzer_io::error::Result;
+use patzer_match::openings::Opening;
 
 /// Where candidates come from.
 pub enum Source<'a> {

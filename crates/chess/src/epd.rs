@@ -4,7 +4,7 @@
 
 use shakmaty::Chess;
 
-use patzer_chess::fen;
+use super::fen;
 
 /// Parses four EPD fields with the operations `hmvc` and `fmvn`, or six FEN fields.
 pub fn position(line: &str, chess960: bool) -> std::result::Result<Chess, String> {

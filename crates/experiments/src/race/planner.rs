@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::policy::{self, Policy, View};
 use super::{Evidence, Meetings, RaceSettings};
-use crate::Plan;
+use patzer_match::Plan;
 
 /// Batches allotted ahead: threads play the next one while the present one ends.
 const AHEAD: usize = 2;

@@ -4,10 +4,10 @@ use std::sync::atomic::AtomicBool;
 
 use shakmaty::{Chess, Move, Position};
 
-use crate::Control;
 use crate::on_demand::{FailedInRow, OnDemand, work_all};
-use crate::participant::Participant;
 use patzer_io::error::{Error, Result};
+use patzer_match::Control;
+use patzer_match::participant::Participant;
 
 /// Rank of a move, from 1, `None` if it is not among the first; or why the engine gave none.
 pub type MoveRank = std::result::Result<Option<usize>, String>;

@@ -7,11 +7,11 @@ use std::time::Duration;
 use serde::Serialize;
 
 use super::{Param, Perturbation, Tuning};
-use crate::participant::Participant;
-use crate::record::PairEntry;
-use crate::{PlayerError, Reason, Standings, Tally};
 use patzer_io::error::{Error, Result};
 use patzer_io::number::counted;
+use patzer_match::participant::Participant;
+use patzer_match::record::PairEntry;
+use patzer_match::{PlayerError, Reason, Standings, Tally};
 
 /// Values after every iteration so far, shared with the threads that play.
 pub struct Tuner {
@@ -220,9 +220,15 @@ impl SpsaState {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Schedule;
     use super::*;
-    use crate::tally::tests::entry;
+    use crate::spsa::Schedule;
+    use patzer_match::SWAPPED;
+
+    fn entry(pair: usize, players: [usize; 2], half_points: [u8; 2]) -> PairEntry {
+        let reasons = [Reason::Checkmate, Reason::Repetition];
+        let (opening, mirrored) = (pair - 1, false);
+        PairEntry { pair, players, opening, half_points, reasons, mirrored, colours: SWAPPED }
+    }
 
     /// A pair's half points by the logistic function of the difference of two strengths in Elo, half the games drawn.
     fn play(rng: &mut patzer_chess::rng::Rng, elo: f64) -> [u8; 2] {

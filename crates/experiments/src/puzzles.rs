@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use shakmaty::{Chess, Move, Position};
 
-use crate::epd;
+use patzer_chess::epd;
 use patzer_chess::{Line, fen, played};
 use patzer_engine::{Engine, Limits, OutOfMemory, engine};
 use patzer_eval::Evaluation;

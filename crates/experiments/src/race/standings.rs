@@ -1,9 +1,9 @@
 //! Standings of a race: the results of a cross table, and the planner that they steer.
 
 use super::{CandidateRow, Evidence, Planner, RaceReport, RaceSettings};
-use crate::record::PairEntry;
-use crate::{CrossTable, RunSummary, Standings, Tally};
 use patzer_io::number::counted;
+use patzer_match::record::PairEntry;
+use patzer_match::{CrossTable, RunSummary, Standings, Tally};
 
 pub struct RaceState {
     settings: RaceSettings,

@@ -3,10 +3,10 @@
 use std::sync::atomic::AtomicBool;
 
 use super::{Puzzle, PuzzleScore, SuiteScore};
-use crate::Control;
 use crate::on_demand::{FailedInRow, OnDemand, work_all};
-use crate::participant::Participant;
 use patzer_io::error::Result;
+use patzer_match::Control;
+use patzer_match::participant::Participant;
 
 /// Lets `threads` processes of a program solve puzzles, every position as a new game, calling `done` after each puzzle;
 /// `None` if `stop` was set. A position on which the program crashes or hangs twice, or says no legal move, is not solved.
