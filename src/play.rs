@@ -185,7 +185,7 @@ impl PlayArgs {
         set("patzer", env!("CARGO_PKG_VERSION").to_string());
         set("openings", openings.digest().to_string());
         let repeats = if openings.repeats() { ", with repeats" } else { "" };
-        set("order", format!("{}{repeats}", self.order.name()));
+        set("order", format!("{}{repeats}", self.order));
         set("start", self.start.to_string());
         set("plies", self.plies.map_or_else(|| "all".to_string(), |plies| plies.to_string()));
         set("chess960", self.chess960.to_string());

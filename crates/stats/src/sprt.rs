@@ -26,17 +26,6 @@ named! {
     }
 }
 
-impl Model {
-    /// Name on the command line and in fastchess's files.
-    pub fn name(self) -> &'static str {
-        match self {
-            Model::Normalized => "normalized",
-            Model::Logistic => "logistic",
-            Model::Bayesian => "bayesian",
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Verdict {
     H1,
@@ -198,6 +187,7 @@ fn exact<const N: usize>(
 mod tests {
     use super::*;
     use crate::Pentanomial;
+    use patzer_io::Named;
 
     fn llr(model: Model, bounds: [f64; 2], counts: impl Into<ResultCounts>) -> f64 {
         Sprt::new(model, bounds[0], bounds[1], 0.05, 0.05).unwrap().llr(counts)
@@ -211,7 +201,7 @@ mod tests {
     fn models_have_the_names_that_files_have() {
         let names = [Model::Normalized, Model::Logistic, Model::Bayesian].map(Model::name);
         assert_eq!(names, ["normalized", "logistic", "bayesian"]);
-        assert!(names.iter().all(|name| <Model as clap::ValueEnum>::from_str(name, false).is_ok()));
+        assert!(names.iter().all(|name| name.parse::<Model>().is_ok()));
     }
 
     #[test]

@@ -105,7 +105,7 @@ fn config(settings: &Settings, specs: &[Spec], seed: u64, tally: &Tally) -> Conf
             beta: test.beta,
             elo0: test.elo0,
             elo1: test.elo1,
-            model: test.model.name().to_string(),
+            model: test.model.to_string(),
             enabled: true,
         }),
         config_name: settings.config_name.clone(),

@@ -90,17 +90,6 @@ named! {
     }
 }
 
-impl Order {
-    /// Name on the command line and in journals.
-    pub fn name(self) -> &'static str {
-        match self {
-            Order::Random => "random",
-            Order::Fastchess => "fastchess",
-            Order::Sequential => "sequential",
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy)]
 pub struct BookOptions<'a> {
     pub path: Option<&'a Path>,

@@ -1,4 +1,5 @@
 use super::*;
+use patzer_io::Named;
 use shakmaty::{EnPassantMode, Position, fen::Fen};
 
 fn parse(text: &str) -> Result<Openings> {
@@ -12,7 +13,7 @@ fn fen_of(position: &Chess) -> String {
 
 #[test]
 fn orders_have_the_names_that_journals_have() {
-    let orders = <Order as clap::ValueEnum>::value_variants();
+    let orders = Order::ALL;
     let names: Vec<&str> = orders.iter().map(|order| order.name()).collect();
     assert_eq!(names, ["random", "fastchess", "sequential"]);
 }

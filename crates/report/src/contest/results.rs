@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use patzer_match::Colours;
 use patzer_experiments::race::RaceSettings;
+use patzer_match::Colours;
 use patzer_stats::Sprt;
 
 use super::games::Games;
