@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Code, Language, Where};
+use super::{Code, Language, WeightSource};
 
 /// An array of weights: its name, its numbers in the order of a raw body, and how many are in one row.
 pub(super) struct Array {
@@ -33,7 +33,7 @@ impl Code<'_> {
     }
 
     pub(super) fn weights_text(&self) -> String {
-        let embed = self.source == Where::Embed;
+        let embed = self.source == WeightSource::Embed;
         let arrays = self.arrays();
         let mut text = String::new();
         if !self.is_rust() {
