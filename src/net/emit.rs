@@ -70,13 +70,13 @@ impl fmt::Display for Emitted {
 pub(super) fn run(args: &EmitArgs, ui: &Ui) -> Result<Status> {
     let language = match (args.language, &args.output) {
         (Some(language), _) => language,
-        (None, Some(output)) => Language::of(output).ok_or_else(|| {
+        (None, Some(output)) => Language::of_path(output).ok_or_else(|| {
             Error::usage("--language is needed: c, cpp or rust, where OUTPUT does not say it")
         })?,
         (None, None) => return Err(Error::usage("--language is needed: c, cpp or rust")),
     };
     let network = args.raw.read(&args.file, None, ui)?.network;
-    let output = args.output.clone().unwrap_or_else(|| language.file().into());
+    let output = args.output.clone().unwrap_or_else(|| language.file_name().into());
     check_output(&output, [&args.file], "inputs")?;
     let emitted = patzer_emit::emit(&network, language, args.weights);
     let patzer_emit::Emitted { code, positions } =

@@ -16,7 +16,7 @@ const STARTS: [&str; 4] = [
 const PLIES: usize = 24;
 
 /// Successive positions of games as FEN, with the network's value in centipawns for the side to move.
-pub(super) fn positions(network: &Network) -> Vec<(String, i32)> {
+pub fn positions(network: &Network) -> Vec<(String, i32)> {
     let mut nnue = Nnue::new(network.clone().into());
     let mut rng = Rng::new(0);
     let mut positions = Vec::new();

@@ -1,11 +1,12 @@
-//! The weights as source code: arrays of numbers, or room for those that a file has.
+//! Weights as source code: arrays of numbers, or room for those of a file.
 
 use std::fmt::Write as _;
 
-use super::{Code, Language, WeightSource};
+use super::code::Code;
+use super::{Language, WeightSource};
 
 /// An array of weights: its name, its numbers in the order of a raw body, and how many are in one row.
-pub(super) struct Array {
+pub struct Array {
     pub name: &'static str,
     pub numbers: Vec<i16>,
     size: &'static str,
@@ -13,7 +14,7 @@ pub(super) struct Array {
 
 impl Code<'_> {
     /// The arrays in the order of a raw body.
-    pub(super) fn arrays(&self) -> Vec<Array> {
+    pub fn arrays(&self) -> Vec<Array> {
         let (weights, layers) = (&self.weights, || self.weights.dense.iter().flatten());
         let mut arrays = vec![
             Array { name: "features", numbers: weights.features.clone(), size: "ROWS * HIDDEN" },
@@ -32,7 +33,7 @@ impl Code<'_> {
         arrays
     }
 
-    pub(super) fn weights_text(&self) -> String {
+    pub fn weights_text(&self) -> String {
         let embed = self.source == WeightSource::Embed;
         let arrays = self.arrays();
         let mut text = String::new();
@@ -96,7 +97,7 @@ impl Code<'_> {
 }
 
 /// Numbers with commas, in lines of at most 118 characters.
-pub(super) fn lines(numbers: &[i16]) -> String {
+pub fn lines(numbers: &[i16]) -> String {
     let (mut text, mut width) = (String::new(), 0);
     for number in numbers {
         let number = number.to_string();
