@@ -1,10 +1,8 @@
 //! The report of a running match, written again while it runs. Starts no program and takes no lock.
 
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::recognise::{Found, recognise};
-use super::{ReportArgs, compare, html, outcome, sections};
+use super::{ReportArgs, compare, html, inputs, outcome, sections};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_io as io;
 use patzer_match::journal::Follower;
@@ -14,8 +12,12 @@ pub(super) fn run(args: &ReportArgs, seconds: u64, ui: &Ui) -> Result<Status> {
     if args.output == std::path::Path::new("-") {
         return Err(Error::usage("--live: name a file for the page with -o"));
     }
+    let journals = inputs::journals(&args.runs)?;
+    if journals.is_empty() {
+        return Err(Error::usage("--live: only the journal of a match changes, and there is none"));
+    }
     let mut journals: Vec<Follower<PairEntry>> =
-        journals(args)?.iter().map(|path| Follower::open(path)).collect::<Result<_>>()?;
+        journals.iter().map(|path| Follower::open(path)).collect::<Result<_>>()?;
     ui.note(format!("{}: written every {seconds} seconds; Ctrl-C ends it", args.output.display()));
     loop {
         // A match that ends while its page is made gets one page more.
@@ -41,17 +43,4 @@ pub(super) fn run(args: &ReportArgs, seconds: u64, ui: &Ui) -> Result<Status> {
             journal.update()?;
         }
     }
-}
-
-fn journals(args: &ReportArgs) -> Result<Vec<PathBuf>> {
-    let mut journals = Vec::new();
-    for path in &args.runs {
-        if let Found::Match { journal, .. } = recognise(path)? {
-            journals.push(journal);
-        }
-    }
-    if journals.is_empty() {
-        return Err(Error::usage("--live: only the journal of a match changes, and there is none"));
-    }
-    Ok(journals)
 }

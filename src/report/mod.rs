@@ -1,25 +1,19 @@
-mod contest;
-mod dataset;
-mod fitted;
 mod live;
-mod positions;
-mod recognise;
 
 use std::fmt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::prepare::check_new_output;
+use crate::evaluation::warn_missing;
+use crate::prepare::{check_new_output, reporter};
 use crate::{Result, Status, Ui, interrupt};
-use patzer_fit::moves::table::read_fit;
 use patzer_io as io;
 use patzer_report::compare::compare;
 use patzer_report::section::{Kind, Section};
 use patzer_report::style::Format;
 use patzer_report::table::Cell;
-use patzer_report::{html, moves};
-use recognise::{Found, recognise};
+use patzer_report::{html, inputs};
 
 /// Write one HTML report of datasets, tunings, networks, models of moves and matches
 ///
@@ -99,36 +93,17 @@ fn outcome(args: &ReportArgs, sections: &[Section], figures: Vec<PathBuf>, ui: &
 }
 
 fn sections(args: &ReportArgs, ui: &Ui) -> Result<Vec<Section>> {
-    // Unreadable inputs are refused before hours are spent on the others.
-    let found: Vec<Found> = args.runs.iter().map(|path| recognise(path)).collect::<Result<_>>()?;
-    let mut sections = Vec::new();
-    for (path, found) in args.runs.iter().zip(found) {
-        let name = path.display().to_string();
-        let folder = match &found {
-            Found::Tuning(folder) | Found::Training(folder) => Some(folder.clone()),
-            _ => None,
-        };
-        sections.push(match found {
-            Found::Dataset(path) => dataset::section(&name, &path, ui)?,
-            Found::Tuning(folder) => fitted::tuning(&name, &folder, args, ui)?,
-            Found::Weights(path) => fitted::weights(&name, &path, args, ui)?,
-            Found::Moves(path) => moves::section(&name, &read_fit(&path)?),
-            Found::Training(folder) => fitted::training(&name, &folder, args, ui)?,
-            Found::Network(path) => fitted::network(&name, &path, args, ui)?,
-            Found::Match { journal, pgn } => contest::of_journal(&name, &journal, &pgn, &args.output)?,
-            Found::Games(path) => contest::of_pgn(&name, &path, &args.output)?,
-            Found::Result(value) => contest::of_result(&name, &path.display().to_string(), &value)?,
-        });
-        if let (Some(folder), Some(section)) = (folder, sections.last_mut())
-            && fitted::is_cut_short(&folder)
-        {
-            section.summary = format!("Interrupted before its end. {}", section.summary);
-        }
-        if interrupt::requested() {
-            return Err(interrupt::error());
-        }
-    }
-    Ok(sections)
+    let settings = inputs::ReportSettings {
+        page: &args.output,
+        data: &args.data,
+        limit: args.limit,
+        neurons: &args.neurons,
+        remedy: "name some with --data",
+        race: &crate::race::settings_of,
+        report: &reporter(ui),
+        missing: &|path, terms| warn_missing(path.display(), terms, ui),
+    };
+    inputs::sections(&args.runs, &settings)
 }
 
 fn draw(folder: &Path, format: Format, sections: &[Section]) -> Result<Vec<PathBuf>> {
@@ -143,23 +118,6 @@ fn draw(folder: &Path, format: Format, sections: &[Section]) -> Result<Vec<PathB
         }
     }
     Ok(files)
-}
-
-/// A relative, percent-encoded link from the report's folder.
-fn link(to: &Path, report: &Path) -> String {
-    let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-    let (to, report) = (absolute(to), absolute(report));
-    let from: Vec<Component<'_>> =
-        report.parent().map(|folder| folder.components().collect()).unwrap_or_default();
-    let to: Vec<Component<'_>> = to.components().collect();
-    let same = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
-    let up = std::iter::repeat_n("..".to_string(), from.len() - same);
-    let down = to[same..].iter().map(|part| part.as_os_str().to_string_lossy().into_owned());
-    let escape = |part: String| -> String {
-        let plain = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b'~');
-        part.bytes().map(|b| if plain(b) { char::from(b).to_string() } else { format!("%{b:02X}") }).collect()
-    };
-    up.chain(down).map(escape).collect::<Vec<_>>().join("/")
 }
 
 #[derive(Debug, Serialize)]
@@ -211,18 +169,5 @@ impl fmt::Display for Outcome {
             writeln!(f, "→ {} ({} files)", io::Printable(folder.display()), self.figures.len())?;
         }
         write!(f, "→ {}", io::Printable(self.output.display()))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn links_lead_from_the_report_to_the_games() {
-        let link = |to: &str, report: &str| super::link(Path::new(to), Path::new(report));
-        assert_eq!(link("sprt.pgn", "report.html"), "sprt.pgn");
-        assert_eq!(link("a/b c.pgn", "out/x.html"), "../a/b%20c.pgn");
-        assert_eq!(link("/r/a.pgn", "/r/deep/er/x.html"), "../../a.pgn");
     }
 }

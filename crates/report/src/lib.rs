@@ -19,6 +19,7 @@ mod figure;
 mod heatmap;
 mod histogram;
 pub mod html;
+pub mod inputs;
 pub mod log;
 pub mod move_values;
 pub mod moves;

@@ -1,20 +1,24 @@
+//! Sections of datasets.
+
 use std::path::Path;
 
-use crate::{Error, Result, Ui};
+use crate::dataset::{self, Dataset};
+use crate::section::{Missing, Section};
 use patzer_data::{AnyReader, RowGroup, RowGroups, memory, stats};
 use patzer_fit::wdl::source::{self, observe};
 use patzer_fit::wdl::{self, Bin, Bounds, Histogram, Observation, WdlTable};
-use patzer_report::dataset::{self, Dataset};
-use patzer_report::section::{Missing, Section};
+use patzer_io::error::{Error, Result};
+use patzer_prepare::{Event, Report};
 
 /// Material at which a and b are the sums of their coefficients.
 const TARGET: f64 = 58.0;
 
-pub(super) fn section(name: &str, path: &Path, ui: &Ui) -> Result<Section> {
+pub fn section(name: &str, path: &Path, report: &Report<'_>) -> Result<Section> {
     let metadata = AnyReader::open(path, None)?.metadata().clone();
-    let counted = ui.with_progress("counting", 0, |bar| {
-        stats::stats(&[path.to_path_buf()], None, memory::default(), &|rows| bar.inc(rows))
-    });
+    report(Event::Started("counting", 0));
+    let counted =
+        stats::stats(&[path.to_path_buf()], None, memory::default(), &|rows| report(Event::Advanced(rows)));
+    report(Event::Finished);
     let scored = Scored::read(path)?;
     let unscored = || Missing("no position has a score".to_string());
     let missing = |e: Error| Missing(e.to_string());

@@ -1,38 +1,39 @@
+//! Positions by which weights and networks are judged.
+
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
 use shakmaty::{Chess, Position};
 
-use super::ReportArgs;
-use crate::prepare::{DataArgs, InputFormat, Split, stream};
-use crate::{Error, Result, Ui};
+use super::ReportSettings;
+use crate::evaluation::Case;
+use crate::move_values::PlayedMove;
+use crate::section::{Missing, OrMissing};
+use crate::values::Place;
 use patzer_chess::rng::{self, Rng};
 use patzer_chess::{PackedBoard, other_moves, played};
-use patzer_data::format::registry;
+use patzer_data::format::registry::{self, Format};
 use patzer_data::{AnyReader, Record};
 use patzer_eval::nnue::halfmoves;
 use patzer_io as io;
-use patzer_prepare::halfmoves_at;
-use patzer_report::evaluation::Case;
-use patzer_report::move_values::PlayedMove;
-use patzer_report::section::{Missing, OrMissing};
-use patzer_report::values::Place;
+use patzer_io::error::{Error, Result};
+use patzer_prepare::{DataSelection, Split, halfmoves_at};
 
 /// Most moves whose positions are evaluated.
 const MOVES: usize = 100_000;
 
 #[derive(Debug, Default)]
-pub(super) struct Positions {
-    pub(super) cases: Vec<Case>,
-    pub(super) moves: Vec<PlayedMove>,
-    pub(super) what: String,
+pub struct Positions {
+    pub cases: Vec<Case>,
+    pub moves: Vec<PlayedMove>,
+    pub what: String,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Source {
+pub struct Source {
     data: Vec<PathBuf>,
-    format: InputFormat,
+    format: Option<&'static Format>,
     filter: Vec<String>,
     filter_set: Vec<String>,
     resolved: bool,
@@ -41,7 +42,7 @@ pub(super) struct Source {
 }
 
 /// Resolves a path in run.json: relative to the folder that holds `runs/`, else to the current folder.
-pub(super) fn of_run(folder: &Path, path: &Path) -> Option<PathBuf> {
+pub fn of_run(folder: &Path, path: &Path) -> Option<PathBuf> {
     let there = std::path::absolute(folder).ok()?;
     let usual = there.parent().filter(|runs| runs.ends_with("runs")).and_then(Path::parent);
     let here = std::env::current_dir().ok();
@@ -50,7 +51,7 @@ pub(super) fn of_run(folder: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 impl Source {
-    pub(super) fn of_folder(folder: &Path) -> OrMissing<Source> {
+    pub fn of_folder(folder: &Path, remedy: &str) -> OrMissing<Source> {
         let path = folder.join("run.json");
         let text = io::read_text(&path, io::Limit::RUN).map_err(|e| Missing(e.to_string()))?;
         let fault = |e| Missing(format!("{}: {e}", path.display()));
@@ -62,17 +63,16 @@ impl Source {
         let mut data = Vec::new();
         for entry in run.get("data").and_then(Value::as_array).into_iter().flatten() {
             let named = entry.get("path").and_then(Value::as_str).unwrap_or_default();
-            let missing = || Missing(format!("its data {named} is not there; name others with --data"));
+            let missing = || Missing(format!("its data {named} is not there; {remedy}"));
             data.push(of_run(folder, Path::new(named)).ok_or_else(missing)?);
         }
         if data.is_empty() {
-            return Err(Missing("the run does not name its data; name some with --data".into()));
+            return Err(Missing(format!("the run does not name its data; {remedy}")));
         }
         let resolved = run.get("resolved").and_then(Value::as_bool).unwrap_or(true);
         let split = run.get("split").and_then(|split| Split::deserialize(split).ok()).unwrap_or_default();
         let format = run.get("input_format").and_then(Value::as_str);
         let format = format.map(registry::named).transpose().map_err(|e| Missing(e.to_string()))?;
-        let format = InputFormat { input_format: format };
         Ok(Source {
             data,
             format,
@@ -85,37 +85,38 @@ impl Source {
     }
 }
 
-pub(super) fn read(args: &ReportArgs, source: OrMissing<Source>, ui: &Ui) -> Result<OrMissing<Positions>> {
-    if !args.data.is_empty() {
-        let source = Source { data: args.data.clone(), resolved: true, ..Source::default() };
-        return load(&source, args.limit, ui).map(Ok);
+pub fn read(settings: &ReportSettings<'_>, source: OrMissing<Source>) -> Result<OrMissing<Positions>> {
+    if !settings.data.is_empty() {
+        let source = Source { data: settings.data.to_vec(), resolved: true, ..Source::default() };
+        return load(&source, settings).map(Ok);
     }
-    Ok(source.and_then(|source| load(&source, args.limit, ui).map_err(|e| Missing(e.to_string()))))
+    Ok(source.and_then(|source| load(&source, settings).map_err(|e| Missing(e.to_string()))))
 }
 
-fn load(source: &Source, limit: u64, ui: &Ui) -> Result<Positions> {
+fn load(source: &Source, settings: &ReportSettings<'_>) -> Result<Positions> {
     let mut resolved = source.resolved;
     for path in &source.data {
-        let reader = AnyReader::open(path, source.format.input_format)?;
+        let reader = AnyReader::open(path, source.format)?;
         // Lines of text are resolved as they are read, as the run did.
         let resolves = reader.format().dialect.is_some() && source.of_run;
         resolved &= resolves || reader.metadata().resolved.is_some();
     }
-    let data = DataArgs {
-        data: source.data.clone(),
+    let data = DataSelection {
+        files: source.data.clone(),
         format: source.format,
-        filter: source.filter.clone(),
+        filters: source.filter.clone(),
         filter_set: source.filter_set.clone(),
-        no_resolve: !resolved,
+        resolve: resolved,
         strict: false,
     };
     let held_out = source.split.validation > 0.0;
     let (mut cases, mut moves) = (Vec::new(), Vec::new());
-    stream(&data, source.split, ui, &mut |offer| {
+    let make = |_: &Record, board, turn| Ok((board, turn));
+    patzer_prepare::stream(&data, source.split, settings.report, &make, &mut |offer| {
         if held_out && !offer.held_out {
             return Ok(Some("not held out"));
         }
-        if cases.len() as u64 >= limit {
+        if cases.len() as u64 >= settings.limit {
             return Ok(Some("beyond the limit"));
         }
         let ((board, turn), score) = (offer.item, offer.record.score.map(i32::from));

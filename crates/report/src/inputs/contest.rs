@@ -1,18 +1,20 @@
+//! Sections of matches: journals, games and printed results.
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde_json::Value;
 
-use super::link;
+use super::{ReportSettings, link};
+use crate::contest::games::{self, Games};
+use crate::contest::{self, Contest, Pair};
+use crate::section::{Missing, Section};
+use crate::spsa;
 use patzer_io::error::{Error, Result};
 use patzer_match::journal::{self, Contents};
 use patzer_match::record::{PairEntry, check_players, players, test};
-use patzer_report::contest::games::{self, Games};
-use patzer_report::contest::{self, Contest, Pair};
-use patzer_report::section::{Missing, Section};
-use patzer_report::spsa;
 
-pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) -> Result<Section> {
+pub fn of_journal(name: &str, journal: &Path, pgn: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
     let Contents { start, entries, complete } = journal::read::<PairEntry>(journal)?;
     let options = start.options().clone();
     if let Some(tuning) = options.get("spsa") {
@@ -22,7 +24,7 @@ pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) 
     let mut contest = Contest { players: players(&options), ..Contest::default() };
     contest.test = test(&options);
     if options.contains_key("race") {
-        contest.race = Some(crate::race::settings_of(start.arguments(), contest.players.len())?);
+        contest.race = Some((settings.race)(start.arguments(), contest.players.len())?);
     }
     check_players(journal, &entries, contest.players.len())?;
     for entry in entries {
@@ -40,7 +42,7 @@ pub(super) fn of_journal(name: &str, journal: &Path, pgn: &Path, report: &Path) 
         let games = games::read(pgn)?;
         contest.openings = fens(&contest.pairs, &games);
         contest.games = Ok(games);
-        contest.link = Some((pgn.display().to_string(), link(pgn, report)));
+        contest.link = Some((pgn.display().to_string(), link(pgn, settings.page)));
     } else {
         contest.games = Err(Missing(format!("{} is not there", pgn.display())));
     }
@@ -65,13 +67,13 @@ fn fens(pairs: &[Pair], games: &Games) -> BTreeMap<usize, String> {
     known.map(|(pair, fen)| (pair.opening, fen.clone())).collect()
 }
 
-pub(super) fn of_pgn(name: &str, path: &Path, report: &Path) -> Result<Section> {
+pub fn of_pgn(name: &str, path: &Path, report: &Path) -> Result<Section> {
     let mut contest = contest::of_games_alone(games::read(path)?);
     contest.link = Some((path.display().to_string(), link(path, report)));
     Ok(contest::section(name, &contest))
 }
 
-pub(super) fn of_result(name: &str, path: &str, value: &Value) -> Result<Section> {
+pub fn of_result(name: &str, path: &str, value: &Value) -> Result<Section> {
     contest::of_result(name, value)
-        .ok_or_else(|| Error::data(path, "is not the result of a match of two that --json printed"))
+        .ok_or_else(|| Error::data(path, "is not the JSON result of a match of two"))
 }

@@ -1,13 +1,19 @@
+//! Sections of tunings, weights and networks.
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::Deserialize;
 use serde_json::Value;
 use shakmaty::{Board, Color};
 
-use super::ReportArgs;
+use super::ReportSettings;
 use super::positions::{Positions, Source, of_run, read};
-use crate::evaluation::warn_missing;
-use crate::{Error, Result, Ui};
+use crate::evaluation::{Case, EvaluationReport, evaluate};
+use crate::log::{self, Kept, Log};
+use crate::network::{self, Quantisation, Trained};
+use crate::section::{Missing, OrMissing, Section};
+use crate::weights::{self, Weight, Weights};
 use patzer_eval::Evaluation;
 use patzer_eval::hce;
 use patzer_eval::nnue::Network;
@@ -15,13 +21,8 @@ use patzer_fit::tune::hce::terms;
 use patzer_fit::tune::model::Slot;
 use patzer_fit::tune::terms::Terms;
 use patzer_io as io;
+use patzer_io::error::{Error, Result};
 use patzer_match::participant::load_evaluation;
-use patzer_report::evaluation::{Case, EvaluationReport, evaluate};
-use patzer_report::log::{self, Kept, Log};
-use patzer_report::network::{self, Quantisation, Trained};
-use patzer_report::section::{Missing, OrMissing, Section};
-use patzer_report::weights::{self, Weight, Weights};
-use patzer_train::Settings;
 
 fn result(folder: &Path) -> Value {
     let text = io::read_text(&folder.join("result.json"), io::Limit::RUN).unwrap_or_default();
@@ -29,7 +30,7 @@ fn result(folder: &Path) -> Value {
 }
 
 /// The run's result says that a signal came before its end.
-pub(super) fn is_cut_short(folder: &Path) -> bool {
+pub fn is_cut_short(folder: &Path) -> bool {
     result(folder).get("interrupted") == Some(&Value::Bool(true))
 }
 
@@ -46,7 +47,7 @@ fn output(folder: &Path, result: &Value, ending: &str) -> Option<PathBuf> {
     [named, Some(usual)].into_iter().flatten().find_map(|path| of_run(folder, &path))
 }
 
-pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
+pub fn tuning(name: &str, folder: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
     let rows = weights::read(&folder.join("weights.csv"))?;
     let log_path = folder.join("log.csv");
     let epochs = if log_path.is_file() { log::read(&log_path)? } else { Vec::new() };
@@ -61,7 +62,8 @@ pub(super) fn tuning(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> R
     let judged = match loaded {
         Ok(weights) => {
             let evaluation = Evaluation::Hce(Arc::new(weights));
-            judged(args, Source::of_folder(folder), &evaluation, k, ui)?.map(|(judged, _)| judged)
+            judged(settings, Source::of_folder(folder, settings.remedy), &evaluation, k)?
+                .map(|(judged, _)| judged)
         }
         Err(reason) => Err(reason),
     };
@@ -89,7 +91,7 @@ fn of_these(path: &Path, rows: &[Weight]) -> OrMissing<hce::Weights> {
     }
 }
 
-pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
+pub fn weights(name: &str, path: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
     let text = io::read_text(path, io::Limit::WEIGHTS)?;
     let table: Option<toml::Table> = toml::from_str(&text).ok();
     let (model, k, evaluation) = if table.is_some_and(|table| table.contains_key("terms")) {
@@ -98,9 +100,11 @@ pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
         (terms.model(&[])?, terms.k, Err(Missing(reason.into())))
     } else {
         let loaded = parse_weights(&text, path)?;
-        warn_missing(path.display(), loaded.missing(), ui);
+        if !loaded.missing().is_empty() {
+            (settings.missing)(path, loaded.missing());
+        }
         let (k, model) = (Some(loaded.k()), terms(&loaded).model(&[])?);
-        let judged = judged(args, Err(unnamed()), &Evaluation::Hce(Arc::new(loaded)), k, ui)?;
+        let judged = judged(settings, Err(unnamed(settings)), &Evaluation::Hce(Arc::new(loaded)), k)?;
         (model, k, judged.map(|(judged, _)| judged))
     };
     let row = |slot: &Slot| Weight {
@@ -116,14 +120,27 @@ pub(super) fn weights(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Re
 }
 
 /// No positions to judge a file by that is of no run.
-fn unnamed() -> Missing {
-    Missing("positions are needed; name some with --data".to_string())
+fn unnamed(settings: &ReportSettings<'_>) -> Missing {
+    Missing(format!("positions are needed; {}", settings.remedy))
 }
 
-pub(super) fn training(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
+/// Values of K in the recipe of a training run.
+#[derive(Deserialize)]
+struct Recipe {
+    k: Option<f32>,
+    output_k: Option<f32>,
+}
+
+impl Recipe {
+    fn read(path: &Path) -> Result<Recipe> {
+        let text = io::read_text(path, io::Limit::RECIPE)?;
+        toml::from_str(&text).map_err(|error| Error::data(path, error.message()))
+    }
+}
+
+pub fn training(name: &str, folder: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
     let epochs = log::read(&folder.join("log.csv"))?;
-    let recipe = folder.join("recipe.toml");
-    let settings = Settings::load(&recipe.to_string_lossy())?;
+    let recipe = Recipe::read(&folder.join("recipe.toml"))?;
     let result = result(folder);
     let log = Log { epochs, kept: kept(&result) };
     let quantisation = result.get("quantisation").and_then(|value| {
@@ -134,13 +151,13 @@ pub(super) fn training(name: &str, folder: &Path, args: &ReportArgs, ui: &Ui) ->
         Some(path) => Ok(load(&path)?),
         None => Err(Missing("its file is not there".to_string())),
     };
-    let k = settings.output_k.or(settings.k).map(f64::from);
-    let source = Source::of_folder(folder);
-    shown(name, network, log, quantisation, (source, k), args, ui)
+    let k = recipe.output_k.or(recipe.k).map(f64::from);
+    let source = Source::of_folder(folder, settings.remedy);
+    shown(name, network, log, quantisation, (source, k), settings)
 }
 
-pub(super) fn network(name: &str, path: &Path, args: &ReportArgs, ui: &Ui) -> Result<Section> {
-    shown(name, Ok(load(path)?), Log::default(), None, (Err(unnamed()), None), args, ui)
+pub fn network(name: &str, path: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
+    shown(name, Ok(load(path)?), Log::default(), None, (Err(unnamed(settings)), None), settings)
 }
 
 fn parse_weights(text: &str, path: &Path) -> Result<hce::Weights> {
@@ -163,24 +180,23 @@ fn shown(
     log: Log,
     quantisation: Option<Quantisation>,
     (source, k): (OrMissing<Source>, Option<f64>),
-    args: &ReportArgs,
-    ui: &Ui,
+    settings: &ReportSettings<'_>,
 ) -> Result<Section> {
-    if let (Ok(network), Some(neuron)) = (&network, args.neurons.iter().max())
+    if let (Ok(network), Some(neuron)) = (&network, settings.neurons.iter().max())
         && *neuron >= network.hidden()
     {
         let hidden = network.hidden();
-        return Err(Error::usage(format!("--neurons {neuron}: {name} has the neurons 0 to {}", hidden - 1)));
+        return Err(Error::input(format!("neuron {neuron}: {name} has the neurons 0 to {}", hidden - 1)));
     }
     let found = match &network {
-        Ok(network) => judged(args, source, &Evaluation::Nnue(network.clone()), k, ui)?,
+        Ok(network) => judged(settings, source, &Evaluation::Nnue(network.clone()), k)?,
         Err(reason) => Err(reason.clone()),
     };
     let (evaluation, boards) = match found {
         Ok((judged, cases)) => (Ok(judged), boards(&cases)),
         Err(reason) => (Err(reason), Vec::new()),
     };
-    let neurons = args.neurons.clone();
+    let neurons = settings.neurons.to_vec();
     Ok(network::section(name, &Trained { network, log, quantisation, evaluation, boards, neurons }))
 }
 
@@ -194,13 +210,12 @@ fn boards(cases: &[Case]) -> Vec<(Board, u8, Color)> {
 }
 
 fn judged(
-    args: &ReportArgs,
+    settings: &ReportSettings<'_>,
     source: OrMissing<Source>,
     evaluation: &Evaluation,
     k: Option<f64>,
-    ui: &Ui,
 ) -> Result<OrMissing<(EvaluationReport, Vec<Case>)>> {
-    let Positions { cases, moves, what } = match read(args, source, ui)? {
+    let Positions { cases, moves, what } = match read(settings, source)? {
         Ok(positions) => positions,
         Err(reason) => return Ok(Err(reason)),
     };

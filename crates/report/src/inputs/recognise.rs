@@ -12,7 +12,7 @@ use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug)]
-pub(super) enum Found {
+pub enum Input {
     Dataset(PathBuf),
     Tuning(PathBuf),
     Weights(PathBuf),
@@ -26,9 +26,9 @@ pub(super) enum Found {
 
 const JOURNAL: &[u8] = b"{\"patzer_journal\":";
 
-const KINDS: &str = "a dataset, the folder of a run, a network, weights, strengths of moves, a journal, games, or a match's --json";
+const KINDS: &str = "a dataset, the folder of a run, a network, weights, strengths of moves, a journal, games, or a match's JSON result";
 
-pub(super) fn recognise(path: &Path) -> Result<Found> {
+pub fn recognise(path: &Path) -> Result<Input> {
     if path == Path::new("-") {
         return Err(Error::usage("a report is of files and folders; standard input is none"));
     }
@@ -47,13 +47,13 @@ pub(super) fn recognise(path: &Path) -> Result<Found> {
     let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     if head.starts_with(b"PAR1") {
-        return Ok(Found::Dataset(path.to_path_buf()));
+        return Ok(Input::Dataset(path.to_path_buf()));
     }
     if nnue::file::has_magic(&head) {
-        return Ok(Found::Network(path.to_path_buf()));
+        return Ok(Input::Network(path.to_path_buf()));
     }
     if head.starts_with(JOURNAL) {
-        return Ok(Found::Match { journal: path.to_path_buf(), pgn: path.with_extension("pgn") });
+        return Ok(Input::Match { journal: path.to_path_buf(), pgn: path.with_extension("pgn") });
     }
     if matches!(name.as_str(), "weights.csv" | "log.csv" | "run.json" | "recipe.toml" | "result.json")
         && let Some(parent) = path.parent()
@@ -68,29 +68,29 @@ pub(super) fn recognise(path: &Path) -> Result<Found> {
     if text.starts_with(b"[Event ") || name.contains(".pgn") {
         let journal = path.with_extension("journal");
         return Ok(match ending == "pgn" && journal.exists() {
-            true => Found::Match { journal, pgn: path.to_path_buf() },
-            false => Found::Games(path.to_path_buf()),
+            true => Input::Match { journal, pgn: path.to_path_buf() },
+            false => Input::Games(path.to_path_buf()),
         });
     }
     if ending == "toml" {
         let first = format!("\n[{}]", GROUPS[0].name);
         if text.windows(first.len()).any(|part| part == first.as_bytes()) {
-            return Ok(Found::Moves(path.to_path_buf()));
+            return Ok(Input::Moves(path.to_path_buf()));
         }
-        return Ok(Found::Weights(path.to_path_buf()));
+        return Ok(Input::Weights(path.to_path_buf()));
     }
     if registry::of_content(&head).or_else(|| registry::of_path(path)).is_some() {
-        return Ok(Found::Dataset(path.to_path_buf()));
+        return Ok(Input::Dataset(path.to_path_buf()));
     }
     Err(Error::data(path, format!("is none of what a report can show: {KINDS}")))
 }
 
-fn folder(path: &Path) -> Result<Found> {
+fn folder(path: &Path) -> Result<Input> {
     let has = |name: &str| path.join(name).is_file();
     if has("weights.csv") {
-        Ok(Found::Tuning(path.to_path_buf()))
+        Ok(Input::Tuning(path.to_path_buf()))
     } else if has("log.csv") && has("recipe.toml") {
-        Ok(Found::Training(path.to_path_buf()))
+        Ok(Input::Training(path.to_path_buf()))
     } else {
         let reason = "is not the folder of a run: it has neither weights.csv nor log.csv and recipe.toml";
         Err(Error::data(path, reason))
@@ -98,7 +98,7 @@ fn folder(path: &Path) -> Result<Found> {
 }
 
 /// One JSON object, or JSON lines of which the last holds the result.
-fn result(path: &Path) -> Result<Found> {
+fn result(path: &Path) -> Result<Input> {
     let text = io::read_text(path, io::Limit::RUN)?;
     let lines = || text.lines().rev().find_map(|line| serde_json::from_str::<Value>(line).ok());
     let value = serde_json::from_str::<Value>(&text).ok().or_else(lines);
@@ -107,9 +107,7 @@ fn result(path: &Path) -> Result<Found> {
         None => value,
     });
     match value {
-        Some(value) if value.get("pentanomial").is_some() => Ok(Found::Result(value)),
-        _ => {
-            Err(Error::data(path, "is not the result of a match of two that --json or --json-lines printed"))
-        }
+        Some(value) if value.get("pentanomial").is_some() => Ok(Input::Result(value)),
+        _ => Err(Error::data(path, "is not the JSON result of a match of two")),
     }
 }
