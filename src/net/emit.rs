@@ -4,10 +4,10 @@ use std::fmt;
 use std::path::PathBuf;
 
 use clap::Args;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use serde::Serialize;
 
 use super::raw::RawArgs;
+use crate::named::named;
 use crate::prepare::check_output;
 use crate::{Error, Result, Status, Ui};
 use patzer_emit::{Language, WeightSource};
@@ -23,27 +23,16 @@ pub(super) struct EmitArgs {
     raw: RawArgs,
 
     /// Language to write [default: by the ending of OUTPUT: .h c, .hpp cpp, .rs rust]
-    #[arg(long, value_name = "LANGUAGE", value_parser = named(Language::ALL))]
+    #[arg(long, value_name = "LANGUAGE", value_parser = named::<Language>())]
     language: Option<Language>,
 
     /// Whether the code has the weights, or reads any file of this architecture
-    #[arg(long, value_name = "WHERE", default_value = "embed", value_parser = named(WeightSource::ALL))]
+    #[arg(long, value_name = "WHERE", default_value = "embed", value_parser = named::<WeightSource>())]
     weights: WeightSource,
 
     /// File to write, `-` for stdout [default: nnue.h, nnue.hpp or nnue.rs]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-}
-
-/// Parses the name of one of `all`, each with its help.
-fn named<T: Copy + Send + Sync + 'static, const N: usize>(
-    all: [(T, &'static str, &'static str); N],
-) -> impl TypedValueParser<Value = T> {
-    let values = all.map(|(_, name, about)| PossibleValue::new(name).help(about));
-    PossibleValuesParser::new(values).try_map(move |text| {
-        let found = all.iter().find(|(_, name, _)| *name == text);
-        found.map(|(value, ..)| *value).ok_or("no such name")
-    })
 }
 
 #[derive(Debug, Serialize)]

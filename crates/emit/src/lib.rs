@@ -13,26 +13,18 @@ use serde::Serialize;
 use self::code::{BLOCKS, Code};
 use patzer_eval::nnue::Network;
 
-/// Language of the emitted code.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Language {
-    /// C99, for gcc, clang and MSVC
-    C,
-    /// C++17
-    Cpp,
-    /// Rust 2021
-    Rust,
+patzer_io::named! {
+    /// Language of the emitted code.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Language {
+        C: "c", "C99, for gcc, clang and MSVC";
+        Cpp: "cpp", "C++17";
+        Rust: "rust", "Rust 2021";
+    }
 }
 
 impl Language {
-    /// The languages, with their names and standards.
-    pub const ALL: [(Language, &str, &str); 3] = [
-        (Language::C, "c", "C99, for gcc, clang and MSVC"),
-        (Language::Cpp, "cpp", "C++17"),
-        (Language::Rust, "rust", "Rust 2021"),
-    ];
-
     /// The usual name of a file of this language.
     pub fn file_name(self) -> &'static str {
         match self {
@@ -53,22 +45,14 @@ impl Language {
     }
 }
 
-/// Place of the weights that the emitted code evaluates with.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum WeightSource {
-    /// Weights as numbers in the code
-    Embed,
-    /// Weights from the bytes of a file that the engine reads
-    Load,
-}
-
-impl WeightSource {
-    /// The places, with their names.
-    pub const ALL: [(WeightSource, &str, &str); 2] = [
-        (WeightSource::Embed, "embed", "Weights as numbers in the code"),
-        (WeightSource::Load, "load", "Weights from the bytes of a file that the engine reads"),
-    ];
+patzer_io::named! {
+    /// Place of the weights that the emitted code evaluates with.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum WeightSource {
+        Embed: "embed", "Weights as numbers in the code";
+        Load: "load", "Weights from the bytes of a file that the engine reads";
+    }
 }
 
 /// Emitted code, and the number of positions that its self-test evaluates.
