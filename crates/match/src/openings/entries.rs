@@ -3,36 +3,15 @@
 use std::path::Path;
 
 use rayon::prelude::*;
-use shakmaty::{Chess, Position};
+use shakmaty::Position;
 
-use super::{OpeningError, Polyglot, archive, begins_as_games, games, parse_line, polyglot, read, text_of};
+use super::archive;
+use super::book_file::{begins_as_games, read, text_of};
+use super::games;
+use super::opening::{Entry, Opening, OpeningError, parse_line};
+use super::polyglot::{self, Polyglot};
 use patzer_chess::epd;
 use patzer_io::error::{Error, Result};
-
-/// An opening: moves from a start, or a position alone.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Opening {
-    pub start: Chess,
-    pub moves: Vec<shakmaty::Move>,
-    pub position: Chess,
-}
-
-/// A line or a game of a book.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Entry {
-    /// `line 7`, `game 3, line 31` or `entry 12`.
-    pub place: String,
-    /// Or why it cannot be played.
-    pub opening: std::result::Result<Opening, String>,
-    /// Plies from the start of the game, if the entry says.
-    pub plies: Option<u32>,
-}
-
-impl Opening {
-    pub fn of(position: Chess) -> Opening {
-        Opening { start: position.clone(), moves: Vec::new(), position }
-    }
-}
 
 /// Reads a book of lines, of games, or of Polyglot; games and lines of moves up to this many plies.
 pub fn entries(path: &Path, plies: Option<u32>, chess960: bool) -> Result<Vec<Entry>> {

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use shakmaty::{Chess, Position};
 
-use super::{Entry, Opening, OpeningError, playable};
+use super::opening::{Entry, Opening, OpeningError, playable};
 use patzer_io::error::{Error, Result};
 use patzer_pgn::{Game, GameSpan, GameSplitter, Parser, Record, Tags};
 

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use shakmaty::fen::Fen;
 use shakmaty::{Chess, EnPassantMode, Position};
 
-use super::{OpeningError, parse_line};
+use super::opening::{OpeningError, parse_line};
 use patzer_chess::rng::mix;
 use patzer_io::error::{Error, Result};
 

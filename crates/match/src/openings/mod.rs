@@ -7,10 +7,12 @@
 //! A large book of lines is indexed, and a line is parsed when it is drawn.
 
 mod archive;
+mod book_file;
 mod entries;
 mod games;
 mod lines;
 mod mersenne;
+mod opening;
 mod polyglot;
 mod vary;
 
@@ -22,14 +24,15 @@ use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use shakmaty::{Chess, Position};
 
-pub use entries::{Entry, Opening, entries};
+use book_file::{begins_as_games, read, text_of};
+pub use entries::entries;
 use lines::Lines;
+use opening::OpeningError;
+pub use opening::{Entry, Opening};
 use patzer_chess::rng::{Rng, mix, unit};
-use patzer_chess::{Line, ending, epd};
 use patzer_io as io;
-use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
-use patzer_io::{message_error, named};
+use patzer_io::named;
 pub use polyglot::Polyglot;
 
 /// Built-in book; its header says how it was made.
@@ -282,12 +285,6 @@ fn shuffle_by_share(order: &mut [u32], shares: &[f64], seed: u64) {
     order.sort_by(|a, b| key(a).total_cmp(&key(b)));
 }
 
-/// Reads a book. Text and archives do not begin with NUL, Polyglot books may.
-fn read(path: &Path) -> Result<Vec<u8>> {
-    let is_book = |head: &[u8]| polyglot::is_name(path) || head.first() != Some(&0);
-    io::read_as(path, |head| is_book(head).then_some(Limit::BOOK))
-}
-
 struct ReadBook {
     book: Book,
     /// Openings that repeat none before them, in the order of the file; with `repeats` all.
@@ -297,21 +294,6 @@ struct ReadBook {
     digest: sha2::digest::Output<Sha256>,
     /// Chance of each opening, for a book with weights.
     shares: Option<Vec<f64>>,
-}
-
-/// Tells a book of games from one of lines.
-fn begins_as_games(bytes: &[u8]) -> bool {
-    let text = io::without_byte_order_mark(bytes);
-    let is_text = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"%");
-    let first = text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii).find(is_text);
-    first.is_some_and(|line| line.starts_with(b"[") || line.starts_with(b"1."))
-}
-
-fn text_of(bytes: Vec<u8>, path: &Path) -> Result<String> {
-    const REASON: &str =
-        "is not UTF-8 text; a book has EPD, FEN or PGN, and `patzer data convert` makes FENs of a dataset";
-    String::from_utf8(bytes)
-        .map_err(|e| Error::at(path, format!("byte {}", e.utf8_error().valid_up_to()), REASON))
 }
 
 fn read_book(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<ReadBook> {
@@ -373,20 +355,6 @@ fn read_polyglot(bytes: &[u8], path: &Path, options: BookOptions<'_>) -> Result<
     let (order, digest) = ((0..positions.len() as u32).collect(), Sha256::digest(bytes));
     let book = Book::Positions(positions);
     Ok(ReadBook { book, order, repeats: false, bad: drawn.bad, digest, shares: Some(shares) })
-}
-
-message_error!(OpeningError);
-
-/// Parses a line of EPD or FEN.
-fn parse_line(line: &str, chess960: bool) -> std::result::Result<Chess, OpeningError> {
-    epd::position(line, chess960).map_err(OpeningError).and_then(playable)
-}
-
-fn playable(position: Chess) -> std::result::Result<Chess, OpeningError> {
-    match ending(&Line::new(position.clone())) {
-        None => Ok(position),
-        Some(_) => Err(OpeningError("the game is over in this position".into())),
-    }
 }
 
 pub fn book_name(path: Option<&PathBuf>) -> String {

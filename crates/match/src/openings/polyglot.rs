@@ -12,7 +12,7 @@ use std::path::Path;
 use shakmaty::zobrist::Zobrist64;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, File, Move, Position, Rank, Role, Square};
 
-use super::{Opening, OpeningError, playable};
+use super::opening::{Opening, OpeningError, playable};
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 

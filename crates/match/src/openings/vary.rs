@@ -2,7 +2,7 @@
 
 use shakmaty::{Bitboard, Chess, Move, Position, Role};
 
-use super::playable;
+use super::opening::playable;
 use patzer_chess::rng::Rng;
 
 /// Plays two random moves; `None` if none lead to a playable position.

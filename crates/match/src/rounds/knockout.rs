@@ -1,6 +1,6 @@
 //! Knockout: a bracket by seeds, which are the players' order on the command line.
 
-use super::Round;
+use super::round::Round;
 
 /// The next round; `None` after the final.
 pub(super) fn next(players: usize, rounds: &[Round]) -> Option<Round> {

@@ -5,15 +5,15 @@
 
 mod knockout;
 mod report;
+mod round;
 mod swiss;
 
 use std::fmt;
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use crate::Plan;
 pub use report::{PlayerRank, RoundsReport, RoundsState};
+pub use round::{Encounter, Round};
 
 /// Pairs added to a tied encounter of a knockout, one by one; then the player that comes first goes on.
 pub const EXTRA_PAIRS: u64 = 32;
@@ -58,43 +58,6 @@ impl RoundSettings {
             System::Knockout => (self.players as u64).saturating_sub(1) * (self.pairs + EXTRA_PAIRS),
             System::Swiss { rounds } => rounds as u64 * (self.players as u64 / 2) * self.pairs,
         }
-    }
-}
-
-/// Two players and their score in one round.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Encounter {
-    /// Indices in command-line order, the lower first.
-    pub players: [usize; 2],
-    pub half_points: [u64; 2],
-    pub pairs: u64,
-}
-
-impl Encounter {
-    fn new([a, b]: [usize; 2]) -> Encounter {
-        Encounter { players: [a.min(b), a.max(b)], half_points: [0; 2], pairs: 0 }
-    }
-
-    fn tied(&self) -> bool {
-        self.half_points[0] == self.half_points[1]
-    }
-
-    /// Who goes on; the player that comes first if the encounter is tied.
-    pub fn winner(&self) -> usize {
-        self.players[usize::from(self.half_points[1] > self.half_points[0])]
-    }
-}
-
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Round {
-    pub encounters: Vec<Encounter>,
-    /// Players without an opponent in this round, who count as its winners.
-    pub byes: Vec<usize>,
-}
-
-impl Round {
-    fn new(encounters: Vec<[usize; 2]>, byes: Vec<usize>) -> Round {
-        Round { encounters: encounters.into_iter().map(Encounter::new).collect(), byes }
     }
 }
 

@@ -4,7 +4,7 @@
 //! The last without a bye rests where their number is odd, and counts as the winner of every game of the round. Up to
 //! half as many rounds as players, nobody meets twice; after that neighbours do where nothing else is left.
 
-use super::Round;
+use super::round::Round;
 
 pub(super) fn next(players: usize, pairs: u64, rounds: &[Round]) -> Round {
     let mut order: Vec<usize> = (0..players).collect();
