@@ -12,7 +12,7 @@ use patzer_match::participant::Participant;
 /// Rank of a move, from 1, `None` if it is not among the first; or why the engine gave none.
 pub type MoveRank = std::result::Result<Option<usize>, String>;
 
-/// What a program is asked, and how.
+/// Request to rank the moves of positions.
 pub struct Ranking<'a> {
     pub program: &'a Participant,
     pub control: Control,

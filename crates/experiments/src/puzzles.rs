@@ -39,7 +39,7 @@ pub struct Task {
     /// Correct moves, or with `avoid` the wrong ones.
     pub moves: Vec<Move>,
     pub avoid: bool,
-    /// What moves are worth, as in the Strategic Test Suite; empty if the suite does not say.
+    /// Points of moves, as in the Strategic Test Suite; empty if the suite has none.
     pub points: Vec<(Move, u32)>,
 }
 

@@ -60,9 +60,9 @@ pub fn write_table(f: &mut fmt::Formatter<'_>, rows: &[OpeningResult]) -> fmt::R
 
 #[cfg(test)]
 mod tests {
-    use super::super::openings::BookOptions;
-    use super::super::tally::tests::entry;
     use super::*;
+    use crate::openings::BookOptions;
+    use crate::tally::tests::entry;
 
     #[test]
     fn an_opening_that_comes_again_is_the_same_one() {

@@ -167,7 +167,7 @@ mod tests {
     use super::*;
     use std::sync::Mutex;
 
-    /// What a receiver was given, in order.
+    /// Results in the order in which the receiver got them.
     #[derive(Default)]
     struct Seen {
         received: Vec<usize>,

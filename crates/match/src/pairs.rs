@@ -56,7 +56,7 @@ pub enum FinishedPair {
 }
 
 /// Plays until all pairs are played, the receiver breaks, or `stop` is set; returns the number of pairs not received.
-/// Those that an earlier run has `kept` are not played again.
+/// Pairs that an earlier run has `kept` are not played again.
 pub fn run(
     config: &MatchConfig,
     players: PlayerFactory,
@@ -181,11 +181,11 @@ fn play_one(
 
 #[cfg(test)]
 pub mod tests {
-    use super::super::adjudication::Adjudication;
-    use super::super::mock::{Hashing, TIME};
-    use super::super::openings::BookOptions;
     use super::*;
+    use crate::Adjudication;
     use crate::Pairings;
+    use crate::mock::{Hashing, TIME};
+    use crate::openings::BookOptions;
     use std::ops::ControlFlow;
     use std::sync::LazyLock;
     use std::sync::atomic::{AtomicUsize, Ordering};

@@ -70,7 +70,7 @@ pub trait Observer {
 
 impl Observer for () {}
 
-/// How a run ended.
+/// Result of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunSummary {
     pub games: u64,
@@ -202,7 +202,7 @@ impl Receiver<FinishedPair> for Runner<'_> {
     fn idle(&mut self) -> Result<()> {
         if self.shown.elapsed() >= PROGRESS {
             self.shown = Instant::now();
-            // What is shown as done survives a power cut.
+            // Sync first: a pair that is shown as done has to survive a power cut.
             self.record.sync()?;
             self.observer.tick(&*self.standings);
         }

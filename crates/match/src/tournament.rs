@@ -252,9 +252,9 @@ impl fmt::Display for TournamentReport {
 
 #[cfg(test)]
 mod tests {
-    use super::super::openings::BookOptions;
-    use super::super::tally::tests::entry;
     use super::*;
+    use crate::openings::BookOptions;
+    use crate::tally::tests::entry;
 
     const ENDED: RunSummary = RunSummary { games: 6, seconds: 2.0, discarded: 0, complete: true };
 

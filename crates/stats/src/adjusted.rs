@@ -89,7 +89,7 @@ pub(super) fn scores(test: &Sprt, variance: f64) -> [f64; 2] {
     })
 }
 
-/// Where a falling function of Elo reaches a value, by bisection over the expected score.
+/// Finds the Elo at which a falling function reaches a value, by bisection over the expected score.
 fn crossing(worse: &impl Fn(f64) -> f64, value: f64) -> f64 {
     if worse(-REACH) < value {
         return f64::NEG_INFINITY;

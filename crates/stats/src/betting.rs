@@ -21,7 +21,7 @@ pub fn bounds(counts: Pentanomial, alpha: f64) -> [f64; 2] {
 fn lower(counts: [u64; 5], alpha: f64) -> f64 {
     let Some(observed) = Distribution::raw(counts) else { return 0.0 };
     let is_refuted = |mean: f64| log_capital(counts, mean) >= -alpha.ln();
-    // Where the normal approximation has the bound, with a third more room and the price of the grid.
+    // Bound of the normal approximation, with a third more room and the price of the grid.
     let price = 2.0 * ((BETS as f64).ln() - alpha.ln()) / observed.count;
     let guess = observed.mean() - 1.3 * (observed.variance() * price).sqrt() - price;
     let (mut refuted, mut possible) = (0.0, observed.mean());

@@ -12,7 +12,7 @@ use super::program::Program;
 use super::wait::{ProcessError, Wait};
 use crate::PlayerError;
 
-/// What a benchmark says at its end.
+/// Numbers at the end of a benchmark.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Benched {
     pub nodes: u64,

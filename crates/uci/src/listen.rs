@@ -1,4 +1,4 @@
-//! What is kept of an engine's output beside its moves: variation, matching lines, warnings, a log.
+//! Output of an engine beside its moves: variation, matching lines, warnings, a log.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -15,7 +15,7 @@ use patzer_io::error::{Error, Result};
 use patzer_io::message_error;
 use shakmaty::Move;
 
-/// What to keep of an engine's output beside its moves.
+/// Selection of an engine's output to keep beside its moves.
 #[derive(Debug, Clone, Default)]
 pub struct Listen {
     pub pv: bool,

@@ -18,9 +18,9 @@ pub struct EngineOutput {
     pub commands: Vec<Vec<u8>>,
     pub info: SearchInfo,
     pub best: Option<Result<Move, NoMove>>,
-    /// What the lines say as the output of a benchmark.
+    /// The lines read as the output of a benchmark.
     pub benched: Option<Benched>,
-    /// What they say as the answer to `go perft`, as far as its end.
+    /// The lines read as the answer to `go perft`, as far as its end.
     pub leaves: Leaves,
 }
 

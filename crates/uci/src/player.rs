@@ -55,7 +55,7 @@ pub struct Remarks {
     /// Lines that match the patterns asked for.
     pub lines: Vec<String>,
     pub warnings: Vec<String>,
-    /// Of a search by playouts in this process: its moves with their visits, the most visited first.
+    /// Moves with their visits, the most visited first, of a search by playouts in this process.
     pub visits: Vec<(Move, u32)>,
 }
 
@@ -74,7 +74,7 @@ pub struct MoveReply {
     pub remarks: Remarks,
 }
 
-/// What a player sent in place of a move.
+/// Text that a player sent in place of a move.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoMove(pub String);
 

@@ -8,7 +8,7 @@ use super::position::start_text;
 use patzer_chess::score::{MATE, Score, is_mate};
 use patzer_chess::{Ending, Line, ending};
 
-/// How principal variations are checked.
+/// Check of principal variations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PvCheck {
     /// Moves have to be legal, and the best move the first of the last variation.
@@ -39,7 +39,7 @@ const FIELDS: [&[u8]; 10] = [
 
 fn variation(line: &[u8]) -> Vec<&[u8]> {
     let mut fields = words(line);
-    // What follows `string` is text.
+    // Text follows `string`.
     match fields.find(|word| matches!(*word, b"pv" | b"string")) {
         // A few engines write fields after the variation.
         Some(b"pv") => fields.take_while(|word| !FIELDS.contains(word)).collect(),

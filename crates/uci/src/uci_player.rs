@@ -249,7 +249,7 @@ impl Player for UciPlayer {
         let Program { listen, white_pov, name, .. } = &*self.program;
         let (idle, mut heard) = (listen.is_idle(), Heard::default());
         let (mut info, mut held) = (SearchInfo::default(), InfoKind::NoScore);
-        // What came since `go ponder` belongs to this move if the opponent played the expected one.
+        // Output since `go ponder` belongs to this move if the opponent played the expected one.
         let mut strays = if hit { 0 } else { process.discard_lines() };
         let (mut last, mut ponder) = (std::mem::take(&mut self.last_answer), Vec::new());
         let begin = Instant::now();

@@ -28,7 +28,7 @@ pub struct OpeningScore {
     /// Normalised Elo of the stronger player.
     pub nelo: Option<f64>,
     pub nelo_error: Option<f64>,
-    /// How much faster a test from this opening alone is than one from all: the squared ratio of their normalised Elo.
+    /// Speed of a test from this opening alone against one from all: the squared ratio of their normalised Elo.
     pub efficiency: Option<f64>,
 }
 

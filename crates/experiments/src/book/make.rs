@@ -12,7 +12,7 @@ use patzer_chess::score::Score;
 use patzer_io::error::Result;
 use patzer_match::openings::Opening;
 
-/// Where candidates come from.
+/// Source of candidates.
 pub enum Source<'a> {
     /// In this order.
     Openings(Vec<Opening>),
@@ -33,7 +33,7 @@ pub struct MakeOptions {
 pub struct BookCounts {
     pub candidates: usize,
     pub kept: usize,
-    /// Of a position that a candidate before had, by whatever moves.
+    /// Candidates whose position an earlier one had, by any moves.
     pub repeated: usize,
     pub below: usize,
     pub above: usize,

@@ -1,4 +1,4 @@
-//! What a race's results say: strengths, and bounds of all differences that hold at any time.
+//! Evidence of a race's results: strengths, and bounds of all differences that hold at any time.
 
 use super::strengths::{Strengths, argmax};
 use super::{Meetings, RaceSettings};

@@ -1,4 +1,4 @@
-//! What a race ends with.
+//! Report of a race.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -13,7 +13,7 @@ pub struct RaceSettings {
     pub policy: PolicyKind,
     /// Pairs at most.
     pub budget: u64,
-    /// Of the intervals, and of the winner where the race ends by it.
+    /// Confidence of the intervals, and of the winner where the race ends by it.
     pub confidence: f64,
     /// The race ends when the best candidate is known with `confidence`.
     pub until_known: bool,

@@ -116,7 +116,7 @@ pub fn play(settings: &RaceSettings, field: &Field, looks: &[u64], seed: u64) ->
     Run { pairs, found: right(&planner), missed, pulls, curve }
 }
 
-/// What many simulated races have in common.
+/// Statistics of many simulated races.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Simulated {
     pub races: u64,

@@ -63,8 +63,8 @@ fn constant(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Param;
     use super::*;
+    use crate::spsa::Param;
 
     #[test]
     fn values_are_written_in_every_form() {

@@ -29,7 +29,7 @@ struct LineStart {
     number: usize,
 }
 
-/// What the index knows of a line.
+/// Key of a line in the index.
 enum Key {
     /// Hash of the position's only text.
     Plain(u64),

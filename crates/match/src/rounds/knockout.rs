@@ -36,7 +36,7 @@ fn bracket(size: usize) -> Vec<usize> {
     seeds
 }
 
-/// Who is left, in the order of the bracket.
+/// The players that are left, in the order of the bracket.
 fn winners(players: usize, rounds: &[Round]) -> Vec<Option<usize>> {
     let order = bracket(players.next_power_of_two());
     let place = |player: usize| order.iter().position(|seed| *seed == player);

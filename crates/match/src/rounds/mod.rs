@@ -18,7 +18,7 @@ pub use round::{Encounter, Round};
 /// Pairs added to a tied encounter of a knockout, one by one; then the player that comes first goes on.
 pub const EXTRA_PAIRS: u64 = 32;
 
-/// Who meets whom in the next round.
+/// Pairing system of a tournament in rounds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum System {
     /// Losers leave.

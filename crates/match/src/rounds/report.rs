@@ -41,7 +41,7 @@ pub struct EncounterRow {
     pub points: [f64; 2],
     /// Pairs of games beyond the settings', which broke a tie.
     pub extra_pairs: u64,
-    /// Who went on in a knockout.
+    /// The player that went on in a knockout.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub winner: Option<String>,
 }

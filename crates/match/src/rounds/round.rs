@@ -20,7 +20,7 @@ impl Encounter {
         self.half_points[0] == self.half_points[1]
     }
 
-    /// Who goes on; the player that comes first if the encounter is tied.
+    /// The player that goes on: the first one if the encounter is tied.
     pub fn winner(&self) -> usize {
         self.players[usize::from(self.half_points[1] > self.half_points[0])]
     }

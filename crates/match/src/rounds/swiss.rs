@@ -10,7 +10,7 @@ pub(super) fn next(players: usize, pairs: u64, rounds: &[Round]) -> Round {
     let mut order: Vec<usize> = (0..players).collect();
     order.sort_by_key(|player| std::cmp::Reverse(half_points(*player, pairs, rounds)));
     let rested = |player: &usize| rounds.iter().any(|round| round.byes.contains(player));
-    // Who may rest, the last first; at the worst somebody twice.
+    // Candidates for the bye, the last first; at the worst one rests twice.
     let resting: Vec<Option<usize>> = match players % 2 {
         0 => vec![None],
         _ => {

@@ -47,7 +47,7 @@ struct Player {
     elo: Option<f64>,
     /// Half-width of the 95 % interval.
     elo_error: Option<f64>,
-    /// Of a rated player those against rated players, with wins, draws and losses.
+    /// Games, wins, draws and losses; of a rated player, those against rated players alone.
     games: u64,
     wins: u64,
     draws: u64,

@@ -29,9 +29,9 @@ use crate::{PlayerError, Program};
 pub struct Finding {
     pub check: &'static str,
     pub verdict: Verdict,
-    /// What the engine did.
+    /// The engine's answer, in words.
     pub value: String,
-    /// What depends on the check; `None` where the engine passed.
+    /// Uses of an engine that a failure breaks; `None` where the engine passed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matters: Option<&'static str>,
 }
@@ -39,7 +39,7 @@ pub struct Finding {
 struct Check {
     name: &'static str,
     run: fn(&mut Session) -> Checked,
-    /// What depends on it.
+    /// Uses of an engine that a failure breaks.
     matters: &'static str,
 }
 

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 use crate::PlayerError;
 
-/// How an engine did in a check.
+/// Grade of an engine in a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {

@@ -106,7 +106,7 @@ pub fn mate(session: &mut Session) -> Checked {
     })
 }
 
-/// What has to be the same in both searches.
+/// Fields that two equal searches have to share.
 fn search_of(session: &mut Session) -> Result<(String, u64, Option<i32>, i32), PlayerError> {
     session.begin_game()?;
     let found = session.search(&game(None, false, "e2e4 e7e5 g1f3 b8c6 f1b5"), "depth 6")?;

@@ -9,7 +9,7 @@ mod uniform;
 
 use super::{Evidence, PolicyKind, RaceSettings};
 
-/// The results of a race as its policy sees them: the evidence of the pairs that have ended, and all pairs allotted so far.
+/// A race as its policy sees it: the evidence of the pairs that have ended, and all pairs allotted so far.
 pub struct View<'a> {
     pub evidence: &'a Evidence,
     /// Pairs allotted to each pairing, row by row, both orders.
