@@ -5,9 +5,9 @@
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer_data::format::projection::Projection;
 use patzer_data::key_set::KeySet;
 use patzer_data::{Dataset, Metadata, Record, Writer};
+use patzer_formats::native::projection::Projection;
 use patzer_pgn::{GameSplitter, Parser};
 
 /// The positions of the bundled games, about a million.

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use patzer_data::format::registry;
 use patzer_data::{AnyReader, AnyWriter, Metadata, Record, Target};
+use patzer_formats::registry;
 use patzer_pgn::{GameSplitter, Parser};
 
 /// The positions that have a score, so that every format holds all of them.

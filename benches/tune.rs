@@ -5,13 +5,13 @@
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_chess::PackedBoard;
 use patzer_chess::rng::Rng;
-use patzer_data::fast_epd as epd;
 use patzer_eval::hce::Weights;
 use patzer_fit::tune::hce::{HceTracer, Selection, model};
 use patzer_fit::tune::model::Space;
 use patzer_fit::tune::objective::Objective;
 use patzer_fit::tune::traces::{TraceCollector, Traces, arrange};
 use patzer_fit::tune::{Curvature, TuneItem};
+use patzer_formats::foreign::fast_epd as epd;
 use shakmaty::{Chess, Position};
 
 const POSITIONS: usize = 200_000;

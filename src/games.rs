@@ -7,8 +7,8 @@ use crate::game_files::{Notices, check_outputs, expanded, report_scores, written
 use crate::named::named;
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::filter::Pipeline;
-use patzer_data::format::metadata::Shard;
 use patzer_data::games::{Settings, Summary, Unique, select};
+use patzer_formats::metadata::Shard;
 use patzer_io::Printable;
 use patzer_io::number::{counted, grouped};
 use patzer_match::record::check_named_once;

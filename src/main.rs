@@ -241,7 +241,7 @@ pub fn run(cli: &Cli) -> Result<Status> {
     if let Some(usage) = usage {
         usage.end(&ui);
     }
-    for (path, text) in patzer_data::notices::take() {
+    for (path, text) in patzer_formats::notices::take() {
         ui.note(format_args!("{}: {text}", path.display()));
     }
     outcome

@@ -5,14 +5,15 @@ use std::io::Cursor;
 use std::path::Path;
 
 use patzer_chess::PackedMove;
-use patzer_data::format::codec::PositionReader;
-use patzer_data::format::columns::Layout;
-use patzer_data::format::epd::Dialect;
-use patzer_data::format::extra_rows::ExtraRows;
-use patzer_data::format::registry;
-use patzer_data::format::stream::Input;
-use patzer_data::format::{bullet, csv, epd, marlin};
-use patzer_data::{AnyReader, AnyWriter, Dataset, Metadata, Record, Target, fast_epd};
+use patzer_data::{AnyReader, AnyWriter, Dataset, Metadata, Record, Target};
+use patzer_formats::codec::PositionReader;
+use patzer_formats::extra_rows::ExtraRows;
+use patzer_formats::foreign::epd::Dialect;
+use patzer_formats::foreign::fast_epd;
+use patzer_formats::foreign::{bullet, csv, epd, marlin};
+use patzer_formats::native::columns::Layout;
+use patzer_formats::registry;
+use patzer_formats::stream::Input;
 use patzer_io::error::Result;
 
 use super::files::{in_folder, with_file};

@@ -3,12 +3,12 @@
 use std::path::Path;
 
 use patzer_data::filter::{Pipeline, Preset};
-use patzer_data::format::epd;
 use patzer_eval::Evaluator;
 use patzer_eval::hce::{Hce, LARGEST, Weights};
 use patzer_fit::tune::phase::Phase;
 use patzer_fit::tune::terms::Terms;
 use patzer_fit::tune::{TraceFiles, text};
+use patzer_formats::foreign::epd;
 use patzer_train::Settings;
 use shakmaty::Chess;
 

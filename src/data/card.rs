@@ -4,7 +4,7 @@ use crate::prepare::{check_output, default_dataset};
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::RowGroups;
 use patzer_data::card::Card;
-use patzer_data::format::registry::{self, Format};
+use patzer_formats::registry::{self, Format};
 
 /// Print where a dataset comes from, as Markdown
 ///

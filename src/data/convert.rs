@@ -9,12 +9,12 @@ use crate::named::named;
 use crate::prepare::{InputFormat, check_output, warn_of_repeated};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::filter::Pipeline;
-use patzer_data::format::epd::Dialect;
-use patzer_data::format::extra_rows::ExtraRows;
-use patzer_data::format::readable::ReadableColumns;
-use patzer_data::format::registry::{self, Format};
-use patzer_data::format::table::Columns;
 use patzer_data::{AnyReader, AnyWriter, Metadata, Target};
+use patzer_formats::extra_rows::ExtraRows;
+use patzer_formats::foreign::epd::Dialect;
+use patzer_formats::foreign::table::Columns;
+use patzer_formats::native::readable::ReadableColumns;
+use patzer_formats::registry::{self, Format};
 use patzer_io::number::{counted, grouped, rate};
 
 /// Convert between formats of positions

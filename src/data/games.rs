@@ -7,8 +7,8 @@ use serde::Serialize;
 use crate::game_files::{Notices, written_to};
 use crate::prepare::{check_output, warn_of_repeated};
 use crate::{Result, Status, Ui, interrupt};
-use patzer_data::format::registry::{self, Format};
 use patzer_data::games::{Restored, restore};
+use patzer_formats::registry::{self, Format};
 use patzer_io::number::{counted, grouped, rate};
 
 /// Write the games of a dataset, or of viriformat, binpack and the like, as PGN

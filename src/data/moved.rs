@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use crate::prepare::InputFormat;
 use crate::{Result, Ui};
-use patzer_data::format::metadata::Account;
-use patzer_data::format::registry::{self, Format};
 use patzer_data::{RowGroups, Target};
+use patzer_formats::metadata::Account;
+use patzer_formats::registry::{self, Format};
 use patzer_io::number::{grouped, rate};
 
 /// Formats of the files that a command reads and writes.

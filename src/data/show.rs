@@ -6,11 +6,11 @@ use serde_json::{Map, Value};
 
 use crate::prepare::default_dataset;
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_data::format::extra_rows::ExtraRows;
-use patzer_data::format::registry::{self, Format};
-use patzer_data::format::visits::{self, Visits};
 use patzer_data::show::{self, Column, Shown};
 use patzer_data::{Record, RowGroup, RowGroups};
+use patzer_formats::extra_rows::ExtraRows;
+use patzer_formats::registry::{self, Format};
+use patzer_formats::visits::{self, Visits};
 use patzer_io::number::grouped;
 
 /// Print positions as text

@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use super::moved::{FormatArgs, Moved};
 use crate::{Result, Status, Ui, interrupt};
-use patzer_data::format::capabilities::Capabilities;
 use patzer_data::memory;
 use patzer_data::shuffle::{Settings, shuffle};
+use patzer_formats::capabilities::Capabilities;
 
 /// Shuffle positions
 ///

@@ -4,8 +4,8 @@ use std::time::Instant;
 use super::moved::{FormatArgs, Moved};
 use crate::prepare::check_output;
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_data::format::{registry, stream};
 use patzer_data::split::{LEFT_OUT, SplitPart, split};
+use patzer_formats::{registry, stream};
 
 /// Split a dataset by game into train, validation and test
 ///

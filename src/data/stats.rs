@@ -5,10 +5,10 @@ use serde::Serialize;
 
 use crate::prepare::{check_output, files_or_default, warn_of_repeated};
 use crate::{Result, Status, Ui, interrupt};
-use patzer_data::format::capabilities::Capabilities;
-use patzer_data::format::registry::{self, Format};
 use patzer_data::memory;
 use patzer_data::stats::{GameCounts, Outcomes, Stats, VisitCounts, stats};
+use patzer_formats::capabilities::Capabilities;
+use patzer_formats::registry::{self, Format};
 use patzer_io as io;
 use patzer_io::number::grouped;
 use patzer_report as report;

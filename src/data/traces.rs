@@ -10,10 +10,10 @@ use super::convert::ConvertArgs;
 use crate::prepare::{DataArgs, Split, check_new_output, stream, white_score};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::AnyReader;
-use patzer_data::format::stream::{CompressedOutput, packing};
 use patzer_eval::hce::{FULL_PHASE, Trace, Weights};
 use patzer_fit::tune::TuneItem;
 use patzer_fit::tune::{hce, text};
+use patzer_formats::stream::{CompressedOutput, packing};
 use patzer_io::Printable;
 use patzer_io::number::grouped;
 

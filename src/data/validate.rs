@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use crate::prepare::files_or_default;
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_data::format::registry::{self, Format};
 use patzer_data::validate::{Checksums, FAULTS, Report, validate};
+use patzer_formats::registry::{self, Format};
 use patzer_io::Printable;
 use patzer_io::number::grouped;
 

@@ -5,10 +5,10 @@ use std::fmt;
 use serde::Serialize;
 
 use patzer_chess::score::expected_score;
-use patzer_data::format::capabilities::Capabilities;
 use patzer_data::{Record, Thinned};
 use patzer_fit::wdl::fit_k_by_game;
 use patzer_fit::wdl::source::Scored;
+use patzer_formats::capabilities::Capabilities;
 use patzer_io::number::grouped;
 
 /// Positions that the fit takes at most; of more it takes every second, every fourth, …
@@ -70,7 +70,7 @@ impl fmt::Display for Scale {
 mod tests {
     use super::*;
     use patzer_chess::rng::{mix, unit};
-    use patzer_data::format::EMPTY;
+    use patzer_formats::EMPTY;
 
     fn record(number: u64, score: i16) -> Record {
         let wins = unit(mix(1, number)) < expected_score(f64::from(score), 1.5);

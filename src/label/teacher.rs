@@ -10,7 +10,7 @@ use super::scale::{Sample, Scale};
 use super::tables::Changed;
 use crate::ui::LINES;
 use crate::{Error, Result, Status, Ui, interrupt, program};
-use patzer_data::format::metadata::Shard;
+use patzer_formats::metadata::Shard;
 use patzer_io::number::{grouped, per_hour};
 use patzer_io::run_folder::Earlier;
 use patzer_io::{Printable, check_writable, is_stream};

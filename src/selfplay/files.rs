@@ -6,7 +6,7 @@ use crate::typed::quoted;
 use crate::{Error, Result};
 use patzer_data::extract::{Notice, Settings, extract};
 use patzer_data::filter::Pipeline;
-use patzer_data::format::registry;
+use patzer_formats::registry;
 use patzer_io::same_file;
 use patzer_label::selfplay::batch::Format;
 use patzer_match::journal::Earlier;

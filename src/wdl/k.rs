@@ -6,11 +6,11 @@ use serde::Serialize;
 use super::{Inputs, WdlArgs, each_batch, games_read, read_games};
 use crate::evaluation::load;
 use crate::{Error, Result, Status, Ui};
-use patzer_data::format::capabilities::Capabilities;
 use patzer_data::{DataFile, Record};
 use patzer_eval::Evaluation;
 use patzer_fit::wdl::source::{ReadCounts, Scored};
 use patzer_fit::wdl::{self, Bucket};
+use patzer_formats::capabilities::Capabilities;
 use patzer_io::number::grouped;
 use patzer_report::wdl::draw_k;
 

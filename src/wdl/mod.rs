@@ -9,11 +9,11 @@ use clap::{Args, ValueEnum};
 
 use crate::prepare::{default_dataset, total_bytes};
 use crate::{Error, Result, Status, Ui};
-use patzer_data::format::recognise::format_of;
-use patzer_data::format::registry::{self, Format};
 use patzer_data::{AnyReader, DataFile, Record};
 use patzer_fit::wdl::By;
 use patzer_fit::wdl::source::{self, GameSelection, NOT_BY_PLAY, ReadCounts, ReadProgress};
+use patzer_formats::recognise::format_of;
+use patzer_formats::registry::{self, Format};
 use patzer_io::number::grouped;
 
 /// Fit the sigmoid's K, or a win/draw/loss model by score and material

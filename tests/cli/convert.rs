@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use patzer_data::format::capabilities::Capabilities;
-use patzer_data::format::registry;
 use patzer_data::{AnyReader, Record};
+use patzer_formats::capabilities::Capabilities;
+use patzer_formats::registry;
 
 use crate::{done, patzer};
 
@@ -57,7 +57,7 @@ fn every_format_comes_back_as_a_dataset() {
         let after = positions(&folder.path().join("back.parquet"));
         assert_eq!(after.len() as u64, json["positions_written"].as_u64().unwrap(), "{name}");
         let scores = |samples: &[Record]| samples.iter().filter_map(|s| s.score).collect::<Vec<_>>();
-        if format.carries.contains(patzer_data::format::capabilities::Capabilities::SCORE) {
+        if format.carries.contains(patzer_formats::capabilities::Capabilities::SCORE) {
             assert_eq!(scores(&after), scores(&before), "{name}");
         }
     }
@@ -287,7 +287,7 @@ fn the_fits_take_any_format() {
 /// The tables of the pages are those of the code; `UPDATE=1` writes them.
 #[test]
 fn the_pages_have_the_tables_of_the_code() {
-    let description = patzer_data::format::description::markdown();
+    let description = patzer_formats::native::description::markdown();
     for (page, begin, table) in [
         ("docs/formats.md", "<!-- from the registry -->\n", registry::markdown()),
         ("docs/schema.md", "<!-- from the columns -->\n", description),

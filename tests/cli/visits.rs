@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use patzer_data::AnyReader;
-use patzer_data::format::extra_rows::ExtraRows;
-use patzer_data::format::visits::{self, Visits};
+use patzer_formats::extra_rows::ExtraRows;
+use patzer_formats::visits::{self, Visits};
 
 use crate::{done, patzer};
 

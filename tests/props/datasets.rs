@@ -7,14 +7,14 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::RowAccessor;
 use patzer_chess::{PackedBoard, PackedMove};
 use patzer_data::dedupe::{Dedupe, Deduper, Keep};
-use patzer_data::format::metadata::Shard;
-use patzer_data::format::projection::Projection;
 use patzer_data::merge::merge;
 use patzer_data::shuffle::{self, shuffle};
 use patzer_data::split::{SplitPart, part_of, split};
 use patzer_data::{
     Dataset, Leaf, MeanResult, Metadata, OutputSettings, Record, RowGroups, Target, Wdl, Writer,
 };
+use patzer_formats::metadata::Shard;
+use patzer_formats::native::projection::Projection;
 use proptest::prelude::*;
 use shakmaty::{CastlingMode, Chess, Color, fen::Fen};
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use patzer_chess::{PackedBoard, PackedMove};
 use patzer_data::filter::{Build, GameTags, Kind, ParamValues, Pipeline, Row, rows};
-use patzer_data::format::EMPTY;
 use patzer_data::{Dataset, Metadata, Record, Writer, flags};
+use patzer_formats::EMPTY;
 use proptest::prelude::*;
 use shakmaty::{Chess, Color, Position};
 

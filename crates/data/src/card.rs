@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::format::description::{self, Row};
-use super::format::metadata::{Account, Metadata};
 use super::{RowGroups, Source};
+use patzer_formats::metadata::{Account, Metadata};
+use patzer_formats::native::description::{self, Row};
 use patzer_io::error::{Error, Result};
 use patzer_io::number::grouped;
 use patzer_io::{Digest, printable};

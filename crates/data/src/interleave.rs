@@ -7,11 +7,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::format::extra::ExtraRow;
-use super::format::extra_rows::ExtraRows;
-use super::format::metadata::Metadata;
 use super::{AnyWriter, PositionBlocks, Record, RowGroups, Target, Written};
 use patzer_chess::rng::{Rng, mix};
+use patzer_formats::extra::ExtraRow;
+use patzer_formats::extra_rows::ExtraRows;
+use patzer_formats::metadata::Metadata;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 

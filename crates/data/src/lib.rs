@@ -2,8 +2,8 @@
 //!
 //! # Where to begin
 //!
-//! [`extract::extract`] makes a dataset from games. [`AnyReader`] and [`AnyWriter`] read and write every format; a
-//! [`Dataset`] is the native one, Parquet. A [`filter::Pipeline`] decides which positions stay; every position that was
+//! [`extract::extract`] makes a dataset from games. The crate `patzer-formats` reads and writes
+//! every format. A [`filter::Pipeline`] decides which positions stay; every position that was
 //! read is either written or counted under the reason that dropped it. [`merge::merge`], [`shuffle::shuffle`],
 //! [`split::split`],
 //! [`interleave::interleave`], [`stats::stats`] and [`validate::validate`] work on whole datasets of any size.
@@ -12,9 +12,9 @@
 pub mod card;
 pub mod dedupe;
 pub mod extract;
-pub mod fast_epd;
 pub mod filter;
-pub mod format;
+#[cfg(all(test, unix))]
+mod flips;
 pub mod funnel;
 pub mod games;
 pub mod interleave;
@@ -22,11 +22,9 @@ pub mod key_set;
 pub mod lines;
 pub mod memory;
 pub mod merge;
-pub mod notices;
 mod output_stage;
 mod position_keys;
 mod rejects;
-mod row_groups;
 mod sampling;
 pub mod show;
 pub mod shuffle;
@@ -36,11 +34,9 @@ pub mod split;
 pub mod stats;
 pub mod validate;
 
-pub use format::any::{AnyReader, DataFile};
-pub use format::any_writer::{AnyWriter, Target, Written};
-pub use format::metadata::{Metadata, Source};
-pub use format::parquet::{Dataset, Writer};
 pub use output_stage::{OutputCounts, OutputSettings};
-pub use patzer_pgn::{FAR, Leaf, MeanResult, Record, Wdl, flags};
-pub use row_groups::{PositionBlocks, RowGroup, RowGroups};
+pub use patzer_formats::{
+    AnyReader, AnyWriter, DataFile, Dataset, FAR, Leaf, MeanResult, Metadata, PositionBlocks, Record,
+    RowGroup, RowGroups, Source, Target, Wdl, Writer, Written, flags,
+};
 pub use sampling::{Sampler, Thinned};

@@ -11,11 +11,11 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::dedupe::{Dedupe, Keep};
-use super::format::extra::{ExtraColumn, ExtraRow};
-use super::format::extra_rows::ExtraRows;
-use super::format::metadata::{Account, Metadata, Shard};
 use super::output_stage::{OutputCounts, OutputSettings, OutputStage};
 use super::{AnyWriter, PositionBlocks, Record, RowGroups, Target};
+use patzer_formats::extra::{ExtraColumn, ExtraRow};
+use patzer_formats::extra_rows::ExtraRows;
+use patzer_formats::metadata::{Account, Metadata, Shard};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 

@@ -6,10 +6,10 @@ use std::path::Path;
 
 use super::dedupe::{Dedupe, Deduper};
 use super::filter::DUPLICATES;
-use super::format::extra::ExtraRow;
 use super::sampling::{self, Sampler};
 use super::{AnyWriter, Metadata, Record};
 use patzer_chess::rng::mix;
+use patzer_formats::extra::ExtraRow;
 use patzer_io::error::{Error, Result};
 
 /// Reason of positions dropped by the limit of positions a game.

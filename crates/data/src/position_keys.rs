@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use crate::format::any::AnyReader;
-use crate::format::epd;
-use crate::format::recognise::format_of;
 use crate::key_set::KeySet;
 use crate::{Record, lines};
+use patzer_formats::any::AnyReader;
+use patzer_formats::foreign::epd;
+use patzer_formats::recognise::format_of;
 use patzer_io::error::{Error, Result};
 
 /// Reads a dataset in any format, or lines that begin with a FEN.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::format::stream::CompressedOutput;
+use patzer_formats::stream::CompressedOutput;
 use patzer_io as io;
 use patzer_io::error::Result;
 

@@ -123,7 +123,7 @@ impl<T> Thinned<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::columns::EMPTY;
+    use patzer_formats::native::columns::EMPTY;
 
     /// The sample by plain search, for positions of distinct plies.
     fn by_search(game: &[Record], most: usize, seed: u64) -> Vec<Record> {

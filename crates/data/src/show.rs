@@ -3,10 +3,10 @@
 use serde_json::Value;
 use shakmaty::{CastlingMode, Chess, Color, Square, san::SanPlus};
 
-use super::format::{fen, visits};
 use super::{FAR, Record, flags};
 use patzer_chess::packed::NO_EP;
 use patzer_chess::{PackedBoard, PackedMove};
+use patzer_formats::{fen, visits};
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug)]
@@ -156,7 +156,7 @@ fn leaf(record: &Record) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::EMPTY;
+    use patzer_formats::EMPTY;
 
     #[test]
     fn a_board_is_drawn_as_white_sees_it() {

@@ -7,14 +7,14 @@
 
 use std::path::Path;
 
-use super::format::extra::{ExtraColumn, ExtraRow};
-use super::format::extra_rows::ExtraRows;
-use super::format::metadata::Metadata;
-use super::format::spillable::Spillable;
 use super::spill::Buckets;
 use super::spill_file::SpillFile;
 use super::{AnyWriter, Record, RowGroups, Target, Written};
 use patzer_chess::rng::{Rng, mix};
+use patzer_formats::extra::{ExtraColumn, ExtraRow};
+use patzer_formats::extra_rows::ExtraRows;
+use patzer_formats::metadata::Metadata;
+use patzer_formats::spillable::Spillable;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
@@ -143,7 +143,7 @@ fn below(bits: u64, bound: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::columns::EMPTY;
+    use patzer_formats::native::columns::EMPTY;
 
     fn order(count: u32, buckets: usize, seed: u64) -> Vec<u32> {
         let folder = std::env::temp_dir();

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use super::format::positioned::read_exact_at;
-use super::format::spillable::Spillable;
+use patzer_formats::native::positioned::read_exact_at;
+use patzer_formats::spillable::Spillable;
 use patzer_io::error::{Error, Result};
 use patzer_io::nameless_file;
 
@@ -106,15 +106,18 @@ impl<T: Spillable> Buckets<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::bytes::field;
+    use patzer_formats::bytes::field;
 
-    impl Spillable for u64 {
-        fn encode(records: &[u64]) -> io::Result<Vec<u8>> {
-            Ok(records.iter().flat_map(|r| r.to_le_bytes()).collect())
+    #[derive(Debug, PartialEq)]
+    struct Number(u64);
+
+    impl Spillable for Number {
+        fn encode(records: &[Number]) -> io::Result<Vec<u8>> {
+            Ok(records.iter().flat_map(|r| r.0.to_le_bytes()).collect())
         }
 
-        fn decode(bytes: &[u8], to: &mut Vec<u64>) -> io::Result<()> {
-            to.extend(bytes.chunks_exact(8).map(|b| u64::from_le_bytes(field(b, 0))));
+        fn decode(bytes: &[u8], to: &mut Vec<Number>) -> io::Result<()> {
+            to.extend(bytes.chunks_exact(8).map(|b| Number(u64::from_le_bytes(field(b, 0)))));
             Ok(())
         }
     }
@@ -124,7 +127,7 @@ mod tests {
         use std::io::{Read, Seek};
         let folder = tempfile::tempdir().unwrap();
         let mut buckets = Buckets::new(1, 0, folder.path());
-        (0..1000u64).for_each(|number| buckets.push(0, number).unwrap());
+        (0..1000u64).for_each(|number| buckets.push(0, Number(number)).unwrap());
         let file = &mut buckets.file.as_mut().unwrap().file;
         let mut byte = [0];
         file.seek(io::SeekFrom::Start(77)).unwrap();
@@ -140,13 +143,13 @@ mod tests {
         for memory in [0, 5000, usize::MAX] {
             let mut buckets = Buckets::new(7, memory, folder.path());
             for number in 0..10_000u64 {
-                buckets.push((number * number % 7) as usize, number).unwrap();
+                buckets.push((number * number % 7) as usize, Number(number)).unwrap();
             }
             assert_eq!(buckets.file.is_some(), memory < usize::MAX);
             assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
             for bucket in 0..7 {
-                let expected: Vec<u64> = (0..10_000).filter(|n| n * n % 7 == bucket).collect();
-                assert_eq!(buckets.take(bucket as usize).unwrap(), expected);
+                let expected = (0..10_000).filter(|n| n * n % 7 == bucket).map(Number);
+                assert_eq!(buckets.take(bucket as usize).unwrap(), expected.collect::<Vec<_>>());
             }
         }
     }

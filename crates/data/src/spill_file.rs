@@ -9,9 +9,9 @@ use std::path::{Path, PathBuf};
 use rayon::prelude::*;
 
 use super::Record;
-use super::format::bytes::field;
-use super::format::positioned::read_exact_at;
-use super::format::spillable::Spillable;
+use patzer_formats::bytes::field;
+use patzer_formats::native::positioned::read_exact_at;
+use patzer_formats::spillable::Spillable;
 use patzer_io::error::{Error, Result};
 use patzer_io::nameless_file;
 

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::format::extra::ExtraRow;
-use super::format::extra_rows::ExtraRows;
 use super::{AnyWriter, Metadata, Record, RowGroups, Target, Written};
 use patzer_chess::rng::{mix, unit};
+use patzer_formats::extra::ExtraRow;
+use patzer_formats::extra_rows::ExtraRows;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 

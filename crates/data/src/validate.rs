@@ -7,14 +7,14 @@ use std::path::Path;
 use serde::Serialize;
 use shakmaty::{Chess, Move, Position};
 
-use super::format::extra_rows::ExtraRows;
-use super::format::registry::Format;
-use super::format::visits;
-use super::row_groups::{RowGroup, RowGroups};
 use super::{Leaf, Record, flags};
 use patzer_chess::packed::NO_EP;
 use patzer_chess::score::{MATE, is_mate};
 use patzer_chess::{PackedMove, played};
+use patzer_formats::extra_rows::ExtraRows;
+use patzer_formats::registry::Format;
+use patzer_formats::row_groups::{RowGroup, RowGroups};
+use patzer_formats::visits;
 use patzer_io::error::{Error, Result};
 
 pub static FAULTS: &[(&str, &str)] = &[

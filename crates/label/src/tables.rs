@@ -12,8 +12,8 @@ use serde::Serialize;
 use shakmaty::Color;
 
 use patzer_chess::score::{self, is_mate};
-use patzer_data::format::extra_rows::ExtraRows;
 use patzer_data::{AnyReader, AnyWriter, DataFile, MeanResult, Record, Target, Wdl, Written, flags};
+use patzer_formats::extra_rows::ExtraRows;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_match::Syzygy;
@@ -168,7 +168,7 @@ mod tests {
     use super::*;
     use patzer_chess::packed::ep_code;
     use patzer_chess::{PackedBoard, fen};
-    use patzer_data::format::EMPTY;
+    use patzer_formats::EMPTY;
     use shakmaty::Position;
     use std::sync::Arc;
 

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use crate::leaf::{Method, Settings, label};
 use crate::{Event, Report, modified};
-use patzer_data::format::extra_rows::ExtraRows;
-use patzer_data::format::registry::Format;
 use patzer_data::{AnyReader, AnyWriter, DataFile, Metadata, Target, Written};
 use patzer_eval::Evaluation;
+use patzer_formats::extra_rows::ExtraRows;
+use patzer_formats::registry::Format;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 

@@ -13,9 +13,9 @@ use serde::{Deserialize, Serialize};
 
 pub use self::stream::{Account, MakeItem, Offer, interleaved, known_count, paths, stream};
 use patzer_chess::{PackedBoard, rng};
-use patzer_data::format::registry::Format;
 use patzer_data::lines::BadLine;
 use patzer_data::{Metadata, Record};
+use patzer_formats::registry::Format;
 use patzer_io::error::{Error, Result};
 use patzer_io::number::grouped;
 

@@ -1,7 +1,7 @@
 //! Some positions of a dataset.
 
 use patzer_data::Record;
-use patzer_data::format::fen;
+use patzer_formats::fen;
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use patzer_chess::packed::{NO_EP, ep_code};
 use patzer_chess::{PackedBoard, fen};
 use patzer_data::Record;
-use patzer_data::format::{EMPTY, fen as fens_of};
+use patzer_formats::{EMPTY, fen as fens_of};
 use patzer_eval::Evaluation;
 use patzer_io::error::{Error, Result};
 use patzer_prepare::leaf::{self, Method, Settings};

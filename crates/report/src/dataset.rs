@@ -13,9 +13,9 @@ use super::table::{Cell, Table};
 use super::wdl::{counted, pawns};
 use patzer_chess::score::expected_score;
 use patzer_data::Metadata;
-use patzer_data::format::capabilities::Capabilities;
 use patzer_data::stats::{Bucket, Outcomes, SCORE_BIN, SCORE_REACH, Stats, VisitCounts};
 use patzer_fit::wdl::{self, FittedModel, KFit};
+use patzer_formats::capabilities::Capabilities;
 use patzer_io::number::grouped;
 
 pub struct Dataset {

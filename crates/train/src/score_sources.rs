@@ -79,7 +79,7 @@ impl ScoreSources {
 mod tests {
     use super::*;
     use patzer_data::Record;
-    use patzer_data::format::UNKNOWN;
+    use patzer_formats::UNKNOWN;
 
     /// Keeps positions by their own and their leaf's score, every third held out; the scores left, in order.
     fn kept(scores: &[(Option<i16>, Option<i16>)]) -> (ScoreSources, Vec<Option<i16>>) {

@@ -8,7 +8,7 @@ use super::{
 };
 use patzer_chess::rng;
 use patzer_data::Thinned;
-use patzer_data::format::projection::Projection;
+use patzer_formats::native::projection::Projection;
 use patzer_io::error::{Error, Result};
 use patzer_prepare::{Account, DataSelection, Report, Split, interleaved};
 

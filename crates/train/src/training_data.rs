@@ -13,9 +13,9 @@ use super::{
     TrainingCallbacks,
 };
 use patzer_chess::rng;
-use patzer_data::format::capabilities::Capabilities;
 use patzer_data::{AnyReader, Metadata};
 use patzer_fit::wdl;
+use patzer_formats::capabilities::Capabilities;
 use patzer_io::error::{Error, Result};
 use patzer_prepare::labelled_cache::cache_path;
 use patzer_prepare::{DataSelection, Prepared, Report, RunInputs, Split, paths, prepare, prepare_with};

@@ -10,12 +10,12 @@ use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
 
-use crate::format::bytes::field;
-use crate::format::dedupe_rule::Keep;
-use crate::format::spillable::Spillable;
 use crate::spill::Buckets;
 use crate::spill_file::SpillFile;
 use crate::{MeanResult, Record};
+use patzer_formats::bytes::field;
+use patzer_formats::dedupe_rule::Keep;
+use patzer_formats::spillable::Spillable;
 use patzer_io::error::Result;
 use patzer_io::interrupt;
 

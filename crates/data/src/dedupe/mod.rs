@@ -9,9 +9,9 @@ mod deferred;
 use std::path::{Path, PathBuf};
 
 use super::Record;
-pub use super::format::dedupe_rule::{Dedupe, Keep};
 use super::key_set::KeySet;
 use deferred::Deferred;
+pub use patzer_formats::dedupe_rule::{Dedupe, Keep};
 use patzer_io::error::Result;
 
 /// Drops equal positions from records that come in order.

@@ -8,8 +8,6 @@ use rayon::prelude::*;
 
 use super::super::dedupe::Dedupe;
 use super::super::filter::{DUPLICATES, FilterSet};
-use super::super::format::recognise::no_games;
-use super::super::format::stream::CompressedOutput;
 use super::super::funnel::FunnelCounts;
 use super::super::output_stage::{OutputCounts, OutputStage, PER_GAME, SAMPLE};
 use super::super::spill_file::SpillFile;
@@ -20,6 +18,8 @@ use super::parse::{BufferPool, ParsedChunk, ParsedEvent};
 use super::scores::ScoreCounts;
 use super::settings::{BAD_GAME, NO_RESULT, Settings};
 use super::summary::{BadGame, Notice, Summary};
+use patzer_formats::recognise::no_games;
+use patzer_formats::stream::CompressedOutput;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 

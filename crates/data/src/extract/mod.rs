@@ -17,7 +17,6 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use super::filter::Pipeline;
-use super::format::visits;
 use super::funnel::FunnelCounts;
 use super::output_stage::OutputStage;
 use super::{AnyWriter, Metadata, rejects};
@@ -27,6 +26,7 @@ pub(crate) use file_end::FileEnd;
 use journal::Journal;
 use parse::{BufferPool, ChunkParser};
 pub(crate) use parse::{ReasonCounts, is_game};
+use patzer_formats::visits;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::SurveyedReader;

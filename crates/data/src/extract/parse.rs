@@ -6,10 +6,10 @@ use std::sync::{Arc, Mutex};
 use super::super::Record;
 use super::super::dedupe::Dedupe;
 use super::super::filter::{FilterSet, GameTags};
-use super::super::format::extra::ExtraRow;
 use super::super::funnel::FunnelCounts;
 use super::super::rejects;
 use super::settings::{BAD_GAME, NO_RESULT, Settings};
+use patzer_formats::extra::ExtraRow;
 use patzer_pgn::{Chunk, Event, GameError, GameSpan, Parser, ScoreTally, Scoring, Survey, Surveyed};
 
 pub(super) enum ParsedEvent {

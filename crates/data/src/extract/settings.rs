@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use crate::dedupe::{Dedupe, Keep};
-use crate::format::metadata::Shard;
 use crate::output_stage::OutputSettings;
 use crate::{Target, memory};
+use patzer_formats::metadata::Shard;
 use patzer_io::error::{Error, Result};
 use patzer_pgn::ScoreOptions;
 
@@ -32,7 +32,7 @@ pub struct Settings {
     pub funnel: bool,
     /// Licence of the games, for the dataset's metadata.
     pub licence: Option<String>,
-    /// Read the visits of moves in comments, into the column [`visits`](crate::format::visits).
+    /// Read the visits of moves in comments, into the column [`visits`](patzer_formats::visits).
     pub visits: bool,
     /// File for the games that are refused or have no position, each with its reason in a tag.
     pub rejects: Option<PathBuf>,

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::format::metadata::Account;
 use super::super::funnel::FunnelStep;
 use super::super::output_stage::OutputCounts;
 use super::scores::ScoreSummary;
+use patzer_formats::metadata::Account;
 use patzer_io::error::{Error, Result};
 use patzer_pgn::GameError;
 

@@ -1,7 +1,7 @@
 //! Filter of positions that have come before.
 
 use super::registry::{Build, Row};
-use crate::format::dedupe_rule::DUPLICATES;
+use patzer_formats::dedupe_rule::DUPLICATES;
 
 pub(super) const ROWS: &[Row] = &[Row::new(
     DUPLICATES,

@@ -7,7 +7,7 @@ use super::registry::{
 };
 use super::{End, GameTags, Record};
 use crate::flags;
-use crate::format::capabilities::Capabilities;
+use patzer_formats::capabilities::Capabilities;
 
 pub(super) const ROWS: &[Row] = &[
     game(

@@ -35,9 +35,9 @@ mod windows;
 
 use super::Record;
 
-pub use crate::format::dedupe_rule::DUPLICATES;
 pub use game_tags::{End, GameTags};
 pub use kind::Kind;
+pub use patzer_formats::dedupe_rule::DUPLICATES;
 pub use piece_counts::PieceCounts;
 pub use pipeline::{FilterSet, Pipeline};
 pub use preset::{PRESETS, Preset};

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::Record;
 use super::registry::{Row, filter, params, plain, switch};
 use crate::flags;
-use crate::format::capabilities::Capabilities;
+use patzer_formats::capabilities::Capabilities;
 
 pub(super) const ROWS: &[Row] = &[
     // nnue-pytorch looks at the target square alone, so that it keeps captures en passant.

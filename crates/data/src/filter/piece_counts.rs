@@ -21,7 +21,7 @@ const ONES: u128 = 0x1111_1111_1111_1111_1111_1111_1111_1111;
 impl PieceCounts {
     #[inline]
     pub fn of(board: &PackedBoard) -> PieceCounts {
-        let codes = u128::from_le_bytes(crate::format::bytes::field(&board.0, 8));
+        let codes = u128::from_le_bytes(patzer_formats::bytes::field(&board.0, 8));
         let number = board.count().min(32);
         let taken = if number == 32 { ONES } else { ONES & ((1 << (4 * number)) - 1) };
         let bit = |index: u32| codes >> index & taken;

@@ -6,10 +6,10 @@
 use super::preset::{Preset, PresetFilter};
 use super::registry::{Build, FilterError, InGameFilter};
 use super::{Filter, GameTags, Record, listed, table};
-use crate::format::capabilities::Capabilities;
-use crate::format::dedupe_rule::DUPLICATES;
 use crate::key_set::KeySet;
 use crate::position_keys;
+use patzer_formats::capabilities::Capabilities;
+use patzer_formats::dedupe_rule::DUPLICATES;
 use patzer_io::error::{Error, Result};
 
 pub struct Pipeline {

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::Record;
 use super::registry::{Range, Row, choice, filter, whole};
 use super::windows::Window;
-use crate::format::capabilities::Capabilities;
+use patzer_formats::capabilities::Capabilities;
 
 pub(super) const ROWS: &[Row] = &[
     // After an opening from a book of FENs, the ply by the move number is what Stockfish's formats call the ply.

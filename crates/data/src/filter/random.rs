@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::Record;
 use super::draw::{SEED, Stream, draw};
 use super::registry::{Row, filter, params, real, whole};
-use crate::format::capabilities::Capabilities;
+use patzer_formats::capabilities::Capabilities;
 
 pub(super) const ROWS: &[Row] = &[
     // Neighbours in a game are nearly the same position with the same result. An odd n takes both sides in turn, an
@@ -111,7 +111,7 @@ mod tests {
     /// A dataset does not say where a game's tags were, so draws must not depend on anything but game and ply.
     #[test]
     fn draws_depend_on_game_and_ply_alone() {
-        let record = |game, ply| Record { game, ply, ..crate::format::EMPTY };
+        let record = |game, ply| Record { game, ply, ..patzer_formats::EMPTY };
         let draws = |game, ply| draw(7, Stream::RandomSkip, &record(game, ply));
         assert_eq!(draws(3, 4), draws(3, 4));
         assert_ne!(draws(3, 4), draws(4, 3));

@@ -10,8 +10,8 @@ use toml::Value;
 
 use super::kind::{Kind, number, show};
 use super::{GameTags, Record};
-use crate::format::capabilities::Capabilities;
 use crate::key_set::KeySet;
+use patzer_formats::capabilities::Capabilities;
 use patzer_io::error as io;
 
 /// The values of a filter's parameters, which its parameter struct is deserialised from.

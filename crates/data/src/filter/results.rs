@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::Record;
 use super::registry::{Row, choice, filter, plain, switch};
-use crate::format::capabilities::Capabilities;
+use patzer_formats::capabilities::Capabilities;
 
 pub(super) const ROWS: &[Row] = &[
     // Source: zurichess, "Choosing positions for Texel's Tuning Method" (2016).

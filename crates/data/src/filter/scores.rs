@@ -6,8 +6,8 @@ use serde::Deserialize;
 use super::Record;
 use super::registry::{KnownRange, Range, Row, choice, filter, plain, whole};
 use crate::flags;
-use crate::format::capabilities::Capabilities;
 use patzer_chess::score::is_mate;
+use patzer_formats::capabilities::Capabilities;
 
 pub(super) const ROWS: &[Row] = &[
     Row::position("no_score", "it has no score", &[], |v| plain(v, |r| r.score.is_some())),

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::AnyReader;
-use crate::format::any_writer::{AnyWriter, Target};
-use crate::format::capabilities::Capabilities;
-use crate::format::metadata::Metadata;
-use crate::format::registry::{FORMATS, Format};
+use patzer_formats::any_writer::{AnyWriter, Target};
+use patzer_formats::capabilities::Capabilities;
+use patzer_formats::metadata::Metadata;
+use patzer_formats::registry::{FORMATS, Format};
 use patzer_pgn::{GameSplitter, Parser};
 
 fn pipeline(filters: &[&str], overrides: &[&str]) -> Pipeline {

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::draw::{SEED, Stream, draw};
 use super::registry::{Row, choice, params, real};
 use super::{PieceCounts, Record};
-use crate::format::capabilities::Capabilities;
+use patzer_formats::capabilities::Capabilities;
 
 pub(super) const ROWS: &[Row] = &[Row::position(
     "wdl_skip",

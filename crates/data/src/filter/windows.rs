@@ -8,7 +8,7 @@ use serde::Deserialize;
 use super::Record;
 use super::registry::{Param, Row, filter, plain, whole};
 use crate::flags;
-use crate::format::capabilities::Capabilities;
+use patzer_formats::capabilities::Capabilities;
 
 pub(super) const ROWS: &[Row] = &[
     // A static evaluation says nothing about a position in check.

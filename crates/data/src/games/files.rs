@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::extract::Notice;
-use crate::format::stream::CompressedOutput;
+use patzer_formats::stream::CompressedOutput;
 use patzer_io::error::{Error, Result};
 
 pub(super) struct GameFiles {

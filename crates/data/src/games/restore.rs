@@ -8,10 +8,10 @@ use shakmaty::{Chess, Move, Position};
 
 use super::files::GameFiles;
 use crate::extract::Notice;
-use crate::format::capabilities::Capabilities;
-use crate::format::chain::Chain;
-use crate::format::registry::Format;
 use crate::{AnyReader, Record, flags};
+use patzer_formats::capabilities::Capabilities;
+use patzer_formats::chain::Chain;
+use patzer_formats::registry::Format;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::result_text;

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::tally::{Outcomes, Tally};
-use crate::format::capabilities::Capabilities;
-use crate::format::visits::Visits;
+use patzer_formats::capabilities::Capabilities;
+use patzer_formats::visits::Visits;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Stats {
@@ -52,7 +52,7 @@ pub struct GameCounts {
     pub game_results: Outcomes,
 }
 
-/// Counts of the column [`visits`](crate::format::visits).
+/// Counts of the column [`visits`](patzer_formats::visits).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct VisitCounts {
     /// Positions that have visits.

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use crate::Record;
-use crate::format::registry::Format;
-use crate::row_groups::{RowGroup, RowGroups};
+use patzer_formats::registry::Format;
+use patzer_formats::row_groups::{RowGroup, RowGroups};
 use patzer_io::error::Result;
 
 const LISTS: usize = 256;

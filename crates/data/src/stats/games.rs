@@ -103,7 +103,7 @@ impl GameCounter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::EMPTY;
+    use patzer_formats::EMPTY;
 
     #[test]
     fn a_game_counts_once_however_its_positions_lie() {

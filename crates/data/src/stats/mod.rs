@@ -11,13 +11,13 @@ mod tally;
 use std::path::PathBuf;
 
 use super::Record;
-use super::format::capabilities::Capabilities;
-use super::format::extra_rows::ExtraRows;
-use super::format::registry::Format;
-use super::format::visits;
-use super::row_groups::RowGroups;
 use duplicates::DuplicateCounter;
 use games::GameCounter;
+use patzer_formats::capabilities::Capabilities;
+use patzer_formats::extra_rows::ExtraRows;
+use patzer_formats::registry::Format;
+use patzer_formats::row_groups::RowGroups;
+use patzer_formats::visits;
 use patzer_io::error::Result;
 
 pub use counts::{FileStats, GameCounts, SourceStats, Stats, VisitCounts};
@@ -46,7 +46,7 @@ pub fn stats(
         stats.unknown = stats.unknown.of_both(lacks);
         let mut games = GameCounter::new(&parts.metadata().sources);
         let share = keys.share();
-        let work = |part: super::row_groups::RowGroup<'_>| -> Result<GroupStats> {
+        let work = |part: patzer_formats::row_groups::RowGroup<'_>| -> Result<GroupStats> {
             let records = part.records?;
             let mut tally = Tally::default();
             records.iter().for_each(|record| tally.add(record));

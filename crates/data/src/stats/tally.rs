@@ -4,9 +4,9 @@ use serde::Serialize;
 use shakmaty::{Color, Position, Square};
 
 use crate::filter::PieceCounts;
-use crate::format::capabilities::{self, Capabilities};
 use crate::{Record, flags};
 use patzer_chess::score::is_mate;
+use patzer_formats::capabilities::{self, Capabilities};
 
 /// Width of a score's bucket, in centipawns.
 pub const SCORE_BIN: i32 = 50;

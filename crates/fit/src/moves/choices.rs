@@ -11,10 +11,10 @@ use super::features::{FeatureLevels, PreviousMoves, describe};
 use patzer_chess::PackedMove;
 use patzer_chess::rng::{self, mix};
 use patzer_data::Sampler;
-use patzer_data::format::extra_rows::ExtraRows;
-use patzer_data::format::registry::Format;
-use patzer_data::format::visits::{self, Visits};
 use patzer_data::{AnyReader, Record};
+use patzer_formats::extra_rows::ExtraRows;
+use patzer_formats::registry::Format;
+use patzer_formats::visits::{self, Visits};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 

@@ -13,8 +13,8 @@ use super::chunk::{FeatureCounts, TraceInfo};
 use super::model::{EvalPart, Model};
 use super::phase::Phase;
 use super::text::{NEGATIVE_WEIGHT, TracePosition, checked, not_an_entry, tidy};
-use patzer_data::format::parquet_file::ParquetFile;
 use patzer_data::lines::{BadLine, LineCounts};
+use patzer_formats::native::parquet_file::ParquetFile;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 

@@ -10,8 +10,8 @@ use shakmaty::Color;
 
 use super::histogram::{Bin, Histogram, Observation, material};
 use patzer_chess::score::{Score, is_mate};
-use patzer_data::format::recognise::no_games;
 use patzer_data::{Record, flags};
+use patzer_formats::recognise::no_games;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{Chunk, Event, Parser, ScoreOptions, Scoring, Surveyed, SurveyedReader, tags};

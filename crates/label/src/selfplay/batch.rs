@@ -10,10 +10,11 @@ use shakmaty::{Color, Position};
 use super::FinishedGame;
 use super::start::Rejection;
 use patzer_chess::PackedMove;
-use patzer_data::format::extra::ExtraRow;
-use patzer_data::format::visits::Visits;
-use patzer_data::format::{self, game_records, monty, viri};
 use patzer_data::{Record, flags};
+use patzer_formats::extra::ExtraRow;
+use patzer_formats::foreign::{self, monty, viri};
+use patzer_formats::game_records;
+use patzer_formats::visits::Visits;
 use patzer_io::error::{Error, Result};
 use patzer_match::journal::JournalEntry;
 use patzer_match::pgn::{self, Header};
@@ -194,7 +195,7 @@ fn score(played: &PlayedMove) -> Option<i16> {
 }
 
 fn encode_records(games: Vec<Vec<Record>>) -> Vec<u8> {
-    format::binpack::encode(&games.concat())
+    foreign::binpack::encode(&games.concat())
 }
 
 fn records_of(FinishedGame { game, index, .. }: &FinishedGame) -> Vec<Record> {

@@ -87,7 +87,7 @@ fn in_centipawns(score: i32, unit: f64) -> i16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use patzer_data::format::columns::EMPTY;
+    use patzer_formats::native::columns::EMPTY;
 
     #[test]
     fn every_answer_survives_its_bytes() {

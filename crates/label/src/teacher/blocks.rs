@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use patzer_data::format::metadata::Shard;
 use patzer_data::{AnyReader, DataFile, Record};
+use patzer_formats::metadata::Shard;
 use patzer_io::error::Result;
 
 /// How a dataset is cut.

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use patzer_data::format::registry;
 use patzer_eval::nnue;
 use patzer_fit::moves::features::GROUPS;
+use patzer_formats::registry;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 

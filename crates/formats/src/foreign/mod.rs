@@ -1,0 +1,17 @@
+//! Formats of other programs, a file each.
+
+pub mod binpack;
+pub mod bullet;
+pub mod csv;
+pub mod epd;
+pub mod fast_epd;
+mod joined;
+pub mod jsonl;
+pub mod marlin;
+pub mod monty;
+mod operations;
+pub(crate) mod parquet_table;
+pub mod sfbin;
+pub mod sfplain;
+pub mod table;
+pub mod viri;
