@@ -17,7 +17,7 @@ const POSITIONS: &str = include_str!("bench.epd");
 /// The result of a run; its `Display` is the line that OpenBench reads.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
 pub struct Outcome {
-    /// Equal in every run of the same search.
+    /// Nodes of all positions: equal in every run of the same search.
     pub nodes: u64,
     /// Nodes per second.
     pub nps: u64,
@@ -25,7 +25,7 @@ pub struct Outcome {
     pub seconds: f64,
     /// Nodes that a move cut off; quiescence not counted.
     pub cutoffs: u64,
-    /// Those that the first move tried cut off.
+    /// Nodes that the first move searched cut off.
     pub first_move_cutoffs: u64,
 }
 

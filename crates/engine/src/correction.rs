@@ -8,15 +8,15 @@ use super::params::Params;
 use patzer_chess::score::Score;
 
 const ENTRIES: usize = 1 << 14;
-/// Units of an entry to a centipawn.
+/// Units of an entry per centipawn.
 const GRAIN: i32 = 256;
 const MAX_ENTRY: i32 = 96 * GRAIN;
-/// In centipawns.
+/// Largest correction, in centipawns.
 const MAX_CORRECTION: i32 = 150;
 
 #[derive(Debug)]
 pub struct CorrectionHistory {
-    /// By pawns, White's pieces and Black's pieces, each for both sides to move.
+    /// Tables by pawns, by White's pieces and by Black's, each for both sides to move.
     tables: [HistoryTable; 3],
 }
 
@@ -56,7 +56,7 @@ impl CorrectionHistory {
         self.tables.iter_mut().for_each(HistoryTable::clear);
     }
 
-    /// In centipawns, to be added to the evaluation.
+    /// Correction to add to the evaluation, in centipawns.
     #[inline]
     pub fn get(&self, index: CorrectionIndex, params: &Params) -> Score {
         let of = |i: usize| i32::from(self.tables[i][index.0[i]]);

@@ -101,7 +101,7 @@ fn starts(request: &Request) -> Result<Vec<Chess>, GenfensError> {
     let text = String::from_utf8_lossy(&bytes);
     let lines = (1..).zip(text.trim_start_matches('\u{feff}').lines().map(str::trim));
     let start = |(number, line): (usize, &str)| {
-        // Without the operations of EPD and the counters of FEN.
+        // Drop the operations of EPD and the counters of FEN.
         let fields = line.split_whitespace().take(4).collect::<Vec<_>>().join(" ");
         fen::position(&fields, request.chess960).map_err(|error| refused(format!("line {number}: {error}")))
     };

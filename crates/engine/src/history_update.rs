@@ -44,7 +44,7 @@ impl<E: Evaluator> Search<'_, E> {
         let Some(above) = node.ply.checked_sub(1) else { return };
         let above = self.stack.frame(above);
         if let (Some(m), Some(before), Some(eval)) = (above.quiet, above.eval, eval) {
-            // Each is from the view of its side to move.
+            // Each evaluation is from its side to move.
             let gain = -(eval + before);
             let max = self.params.gain_max;
             let bonus = (gain * self.params.gain_slope).clamp(-max, max);

@@ -1,12 +1,12 @@
-//! Endings drawn in spite of a material advantage: two knights against the bare king, and king and pawn against king by a
-//! bitbase generated at its first use (Chess Programming Wiki, "KPK").
+//! Endings drawn in spite of a material advantage: two knights against the bare king, and king and pawn against king
+//! by a bitbase generated at its first use (Chess Programming Wiki, "KPK").
 
 use std::sync::LazyLock;
 
 use shakmaty::attacks::{king_attacks, pawn_attacks};
 use shakmaty::{Bitboard, Chess, Color, Position, Rank, Square};
 
-/// Squares of Black's king that lose, by White's king and the pawn, which is White's and on the files a to d.
+/// Losing squares of Black's king, by White's king and pawn, the pawn on the files a to d.
 type Losses = [[Bitboard; 64]; 64];
 
 struct Bitbase {
@@ -64,7 +64,7 @@ fn generate() -> Box<Bitbase> {
 }
 
 impl Bitbase {
-    /// The squares of Black's king that lose by one move, with White and with Black to move.
+    /// One pass for a king and pawn of White: losing squares of Black's king, with White and with Black to move.
     fn losses(&self, king: Square, pawn: Square) -> (Bitboard, Bitboard) {
         let near = king_attacks(king);
         let free = !(near | Bitboard::from(king) | Bitboard::from(pawn));

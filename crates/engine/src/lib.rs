@@ -61,7 +61,7 @@ const STACK_BYTES: usize = 32 << 20;
 pub struct Clock {
     /// Time left to the next time control.
     pub time: Duration,
-    /// Added after each move.
+    /// Increment for each move.
     pub increment: Duration,
     /// Moves to the next time control; `None` for sudden death.
     pub moves_to_go: Option<u32>,
@@ -70,11 +70,12 @@ pub struct Clock {
 /// Search limits. The default sets none: the search runs to the maximum depth or until it is stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// In plies.
+    /// Maximum depth of an iteration, in plies.
     pub depth: Option<i32>,
-    /// Never exceeded by one thread; several may each search a little farther. No iteration begins beyond the soft limit.
+    /// Maximum number of nodes, which one thread never exceeds; several may each search a little farther. No iteration
+    /// begins beyond the soft limit.
     pub nodes: Option<u64>,
-    /// No iteration begins after this many nodes.
+    /// Soft limit: no iteration begins after this many nodes.
     pub soft_nodes: Option<u64>,
     /// Ends the search once a mate in this many moves is proven for either side.
     pub mate: Option<u32>,
@@ -82,13 +83,13 @@ pub struct Limits {
     pub only: Vec<Move>,
     /// UCI `MultiPV`: the number of best lines to report; 0 counts as 1.
     pub lines: usize,
-    /// The opponent is still thinking.
+    /// UCI `ponder`: set while the opponent is still thinking.
     pub ponder: Option<Ponder>,
-    /// Time for this move, to be used up.
+    /// Exact time for this move.
     pub movetime: Option<Duration>,
     /// A clock to manage time by.
     pub clock: Option<Clock>,
-    /// When the time began to count; `None` for the start of the search.
+    /// Start of the time that counts; `None` for the start of the search.
     pub begin: Option<Instant>,
     /// Errors of judgement, for weakened play.
     pub noise: Option<Noise>,
@@ -106,7 +107,7 @@ impl Ponder {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// It is still the opponent's time.
+    /// Tests whether it is still the opponent's time.
     pub fn holds(&self) -> bool {
         !self.0.load(Ordering::Relaxed)
     }
@@ -123,12 +124,12 @@ impl Eq for Ponder {}
 /// The result of a search, reported after each iteration and at the end.
 #[derive(Debug, Clone, Default)]
 pub struct Report {
-    /// `None` without a legal move.
+    /// The best move; `None` without a legal move.
     pub best: Option<Move>,
     /// Centipawns from the side to move, or a mate score.
     pub score: Score,
-    /// What the score says of the true one: a lower bound where the search ended before it had the score of a better
-    /// move, which then has that of the best move before.
+    /// Kind of bound of the score: lower if the search ended on a better move before it had that move's score; then
+    /// the score is that of the best move before.
     pub bound: Bound,
     /// The last completed iteration of this line, in plies; 1 if none was completed.
     pub depth: i32,
@@ -144,7 +145,7 @@ pub struct Report {
     pub missing_threads: usize,
     /// Positions found in endgame tables by all threads.
     pub tbhits: u64,
-    /// Nodes of the main thread that a move cut off, and those that the first move tried did; quiescence not counted.
+    /// Nodes of the main thread with a beta cutoff, and those cut off by the first move; without quiescence.
     pub cutoffs: [u64; 2],
     /// Time since the search began.
     pub time: Duration,
@@ -154,7 +155,7 @@ pub struct Report {
     pub visits: Vec<(Move, u32)>,
 }
 
-/// A searcher, whatever its evaluation.
+/// A search over any evaluation.
 pub trait Engine: Send {
     /// Clears the transposition table and histories.
     fn new_game(&mut self);
@@ -174,19 +175,19 @@ pub trait Engine: Send {
     /// The static evaluation in centipawns from the side to move.
     fn evaluate(&mut self, position: &Chess) -> Score;
 
-    /// See [`LeafSearch`], with the search that plays.
+    /// The quiescence leaf of a position, see [`LeafSearch`], by the search that plays.
     fn quiescence_leaf(&mut self, position: &Chess) -> Option<(Chess, Score)>;
 
-    /// Clears the table too. On an error it has the minimum size.
+    /// Resizes and clears the transposition table. After an error it has the minimum size.
     fn resize(&mut self, hash_mb: usize) -> Result<(), OutOfMemory>;
 
     /// Replaces the search parameters.
     fn set_params(&mut self, params: &Params);
 
-    /// Sets the endgame tables to probe; a search that has none to probe ignores them.
+    /// Sets the endgame tables to probe; searches by playouts ignore them.
     fn set_tables(&mut self, tables: Option<Tables>);
 
-    /// Number of search threads, at least 1; only 1 is reproducible.
+    /// Sets the number of search threads, at least 1; only 1 is reproducible.
     fn set_threads(&mut self, threads: usize);
 }
 

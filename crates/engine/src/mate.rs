@@ -12,7 +12,7 @@ use patzer_chess::score::mate_in;
 use patzer_chess::{key, played};
 use patzer_eval::Evaluator;
 
-/// Beyond this many remembered positions, proofs only take longer.
+/// Maximum number of remembered positions; beyond it proofs only take longer.
 const MAX_NO_MATE: usize = 1 << 20;
 
 struct Proof {

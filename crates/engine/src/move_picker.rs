@@ -23,7 +23,7 @@ const NOISY: i32 = 1 << 18;
 const CHECK_RISK: Score = -75;
 /// Sort keys are score × INDEX_RANGE + index from the end: one maximum finds the first of the best, branchless.
 const INDEX_RANGE: i32 = 1 << 9;
-/// The sort key of moves already picked, and of padding.
+/// Sort key of moves already picked, and of padding.
 const PICKED: i32 = i32::MIN;
 const LANES: usize = 16;
 

@@ -5,7 +5,7 @@ use shakmaty::{Chess, Position};
 
 use patzer_chess::score::{INFINITE, Score};
 
-/// More than nearly any tree has, and small enough for the processor's cache.
+/// Number of slots: more than nearly any tree has nodes, and few enough for the processor's cache.
 const SLOTS: usize = 1024;
 
 /// Castling rights decide no quiescence score. Three planes hold the roles in binary, with 7 on the empty en

@@ -24,7 +24,7 @@ pub struct RootMove {
     nodes: u64,
 }
 
-/// What an iteration found of a root move.
+/// Result of an iteration for a root move.
 #[derive(Debug, Clone)]
 struct Found {
     /// `-INFINITE` unless the move was first or best so far.
@@ -39,7 +39,7 @@ impl RootMove {
         RootMove { m, found: found.clone(), previous: found, nodes: 0 }
     }
 
-    /// Sets a score that the search of the root did not find.
+    /// Sets a score found outside of the root's iterations.
     pub(super) fn set(&mut self, score: Score, line: Vec<Move>, seldepth: usize) {
         self.found = Found { score, line, seldepth };
     }
@@ -50,7 +50,7 @@ impl RootMove {
 }
 
 impl<E: Evaluator> Search<'_, E> {
-    /// `helper` numbers the threads from 0: all but the first only fill the table, every second one a ply ahead.
+    /// Iterative deepening on thread number `helper`: all but thread 0 only fill the table, every second a ply ahead.
     pub fn run(
         &mut self,
         line: &Line,
@@ -114,7 +114,7 @@ impl<E: Evaluator> Search<'_, E> {
         self.secured = root.is_some_and(|root| root.secured);
     }
 
-    /// The score to show: without the error of a weakened player, and that of the tables unless a mate is found.
+    /// The score to report: without a weakened player's noise; the tables' score unless a mate is found.
     fn shown(&self, root: &Node, root_move: &RootMove) -> Score {
         let score = root_move.found.score;
         let score = if self.tables.is_some() { tables::shown(score) } else { score };
@@ -146,8 +146,8 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// Restores what the last iteration found of moves without a new score. One line keeps the improvements of the
-    /// interrupted search, which are played; of several lines none mixes two iterations.
+    /// Restores the last iteration's result of moves without a new score. With one line, improvements of the
+    /// interrupted iteration stay and are played; with several, no line mixes two iterations.
     fn restore_unfinished(&mut self, lines: usize) {
         let unfinished = &mut self.moves[self.rank..];
         if lines == 1 {
@@ -222,7 +222,7 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// Reports the best lines, of an interrupted iteration too: its improvements are played.
+    /// Reports the best lines, also after an interrupted iteration: its improvements are played.
     fn report(&mut self, root: &Node, report: &mut Report, lines: usize, info: &mut dyn FnMut(&Report)) {
         report.nodes = self.time.total_nodes(self.nodes);
         report.time = self.time.elapsed();
@@ -245,7 +245,7 @@ impl<E: Evaluator> Search<'_, E> {
             let depth = if newer { self.root_depth } else { completed };
             let line = Report {
                 best: Some(root_move.m),
-                // A move that failed high at last is better than the best before it, whose score this is.
+                // The last move failed high: it is better than the best before it, which has this score.
                 score: if known { self.shown(root, root_move) } else { report.score },
                 bound: if known { Bound::Exact } else { Bound::Lower },
                 depth,
@@ -261,8 +261,8 @@ impl<E: Evaluator> Search<'_, E> {
         }
     }
 
-    /// A variation up to the move that draws by rule, which quiescence does not notice, or that leads back to the root,
-    /// which the search does not count as a draw.
+    /// Cuts a variation after a draw by rule, which quiescence does not see, or a return to the root, which the search
+    /// does not count as a draw.
     pub(super) fn until_draw<'m>(&mut self, root: &Node, moves: &'m [Move]) -> &'m [Move] {
         let (mut position, mut key, mut length) = (root.position.clone(), root.key, 0);
         for &m in moves {
@@ -293,7 +293,7 @@ impl<E: Evaluator> Search<'_, E> {
         let (at, score) = known.unwrap_or_else(|| {
             let scores: Vec<Score> =
                 (0..self.moves.len()).map(|at| self.guess(root, self.moves[at].m)).collect();
-            // The first of equals.
+            // Ties go to the first move.
             let at = (0..scores.len()).rev().max_by_key(|&at| scores[at]).unwrap_or(0);
             (at, scores[at])
         });
@@ -351,7 +351,7 @@ fn root_moves(root: &Node, only: &[Move]) -> Vec<RootMove> {
     legal.filter(|m| only.is_empty() || only.contains(m)).map(RootMove::new).collect()
 }
 
-/// About what an exchange wins: the piece, or the piece less the one that takes it; at least 0.
+/// Estimated gain of an exchange: the victim's value, or that less the attacker's, as SEE confirms; else 0.
 fn gain(position: &Chess, m: Move) -> Score {
     let Some(victim) = m.capture() else { return 0 };
     let trade = value(victim) - value(m.role());

@@ -34,10 +34,10 @@ pub struct Search<'a, E> {
     pub(super) params: &'a Params,
     pub(super) lmr: &'a LmrTable,
     pub(super) time: TimeManager<'a>,
-    /// Prunes, reduces and cuts off by the table; else plain alpha-beta, which tests compare with negamax.
+    /// Pruning, reductions and table cutoffs are on; off, it is plain alpha-beta, which tests compare with negamax.
     pub(super) selective: bool,
     pub(super) nodes: u64,
-    /// Nodes that a move cut off, and those that the first move tried did, quiescence not counted.
+    /// Nodes with a beta cutoff, and those cut off by the first move; without quiescence.
     pub(super) cutoffs: [u64; 2],
     pub(super) seldepth: usize,
     pub(super) root_depth: i32,
@@ -47,7 +47,7 @@ pub struct Search<'a, E> {
     pub(super) restricted: bool,
     pub(super) noise: Option<Noise>,
     pub(super) tables: Option<&'a Tables>,
-    /// The score that tables give the root.
+    /// The root's score by the endgame tables.
     pub(super) table_score: Option<Score>,
     /// Nodes are not probed, see [`super::tables::RootTables`].
     pub(super) secured: bool,
@@ -82,7 +82,7 @@ pub(super) struct NodeContext {
     pub cut: bool,
     pub entry: Option<Entry>,
     pub tt_move: Option<Move>,
-    /// What tables prove.
+    /// Lower bound proven by endgame tables; `ceiling` is the upper one.
     pub floor: Score,
     pub ceiling: Score,
 }
@@ -402,7 +402,7 @@ impl<E: Evaluator> Search<'_, E> {
     }
 
     /// Principal variation search of one move: late moves at reduced depth, all but the first with a zero
-    /// window, re-searched if they fail high. At the root the score may have an error of judgement; mates have none.
+    /// window, re-searched if they fail high. At the root a weakened player's noise is added, except to mates.
     fn search_move<const PV: bool>(
         &mut self,
         node: &Node,

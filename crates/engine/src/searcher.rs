@@ -72,7 +72,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// What the tables say of the root; nothing where several lines are to be shown, lost ones among them.
+    /// Probes the root; `None` with MultiPV, which reports lost moves too.
     fn root_tables(&self, line: &Line, limits: &Limits) -> Option<RootTables> {
         let tables = self.tables.as_ref().filter(|_| limits.noise.is_none())?;
         tables.new_search();
@@ -95,7 +95,7 @@ impl<E: Evaluator> Searcher<E> {
         Searcher { shared, main: Worker::new(evaluator), helpers: Vec::new() }
     }
 
-    /// The searches of all threads, the main one first, for a search of another kind.
+    /// Alpha-beta searches of all threads, the main one first, as parts of a search by playouts.
     pub(super) fn of_threads<'a>(
         &'a mut self,
         time: impl Fn(usize) -> TimeManager<'a>,

@@ -125,7 +125,7 @@ impl Stack {
         self.keys.pop();
     }
 
-    /// Tests for a draw by repetition, see [`repeats`]; a null move ends what can be repeated.
+    /// Tests for a draw by repetition, see [`repeats`], back to the last null move.
     pub fn is_repetition(&self, node: &Node) -> bool {
         let plies_since_null =
             (node.position.halfmoves() as usize).min(self.frames[node.ply].plies_since_null);
@@ -158,8 +158,8 @@ impl Stack {
     }
 }
 
-/// Whether the last of `keys` occurs once before within the last `ply` plies, the search, where whoever can repeat once can
-/// do so again, or twice before in all. At most `reversible` plies can be taken back.
+/// Tests whether the last of `keys` repeats a position below the root, which is `ply` plies back, once, or any earlier
+/// one twice. Looks back `reversible` plies.
 #[inline]
 pub fn repeats(keys: &[u64], reversible: usize, ply: usize) -> bool {
     let now = keys.len() - 1;

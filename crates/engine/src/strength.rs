@@ -1,5 +1,5 @@
-//! Weakened play for `UCI_LimitStrength`: few nodes, and below a hundred of them also errors of judgement at the root. How
-//! the levels were measured: docs/studies/strength.md.
+//! Weakened play for `UCI_LimitStrength`: few nodes, and below a hundred of them also noise on the root's scores.
+//! docs/studies/strength.md measures the levels.
 
 use shakmaty::Move;
 
@@ -8,8 +8,8 @@ use patzer_chess::PackedMove;
 use patzer_chess::rng::{Rng, mix};
 use patzer_chess::score::Score;
 
-/// Errors of judgement at the root: every move seems better or worse than it is, by a normal variate that depends on seed,
-/// position and move alone. The search runs on one thread, without endgame tables.
+/// Noise on the scores of root moves: a normal variate that depends on seed, position and move alone. The search runs
+/// on one thread, without endgame tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Noise {
     /// Standard deviation in centipawns; 0 for none.
@@ -19,7 +19,7 @@ pub struct Noise {
 }
 
 impl Noise {
-    /// The error of a move at a position's key, in centipawns.
+    /// Noise of a move in the position with this key, in centipawns.
     pub(super) fn of(&self, key: u64, m: Move) -> Score {
         let seed = mix(mix(self.seed, key), PackedMove::pack(m).0.into());
         (Rng::new(seed).normal() * f64::from(self.deviation)).round() as Score
@@ -38,7 +38,7 @@ const fn level(elo: u32, nodes: u64, deviation: Score) -> Level {
     Level { elo, nodes, deviation }
 }
 
-/// From weak to strong; between two levels the deviation and the logarithm of the nodes are interpolated.
+/// Levels from weak to strong; between two, the deviation and the logarithm of the nodes are interpolated.
 const LEVELS: &[Level] = &[
     level(220, 60, 100),
     level(380, 60, 70),
@@ -55,7 +55,7 @@ const LEVELS: &[Level] = &[
 pub const WEAKEST: u64 = LEVELS[0].elo as u64;
 pub const STRONGEST: u64 = LEVELS[LEVELS.len() - 1].elo as u64;
 
-/// Limits a search to the strength of a rating, within the limits that it has.
+/// Tightens a search's limits to the strength of a rating.
 pub fn weaken(limits: &mut Limits, elo: u64, seed: u64) {
     let (nodes, deviation) = strength(elo as f64);
     limits.nodes = Some(limits.nodes.map_or(nodes, |limit| limit.min(nodes)));

@@ -14,30 +14,30 @@ use super::transposition_table::Bound;
 use patzer_chess::Line;
 use patzer_chess::score::{MATE_IN_MAX, Score, TABLE_WIN};
 
-/// A table win at the root inside of the search: a mate, so that nothing prunes it, below every mate that it finds.
+/// Table win within the search: a mate score, so that nothing prunes it, but below every mate that the search finds.
 const WIN: Score = 31_500;
-/// Rank of a root move that wins in any case, above every distance to zeroing.
+/// Rank of a root move that surely wins, above every distance to zeroing.
 const SURE: i32 = 1_000;
 /// Lowest rank of a win within the fifty-move rule.
 const WITHIN_RULE: i32 = SURE - 100;
 
-/// Endgame tables, and which positions are looked up.
+/// Endgame tables, and the limits of probing.
 #[derive(Clone)]
 pub struct Tables {
     base: Arc<Tablebase<Chess>>,
     /// Most pieces of a position, kings included.
     pieces: usize,
-    /// Least depth in plies of a node of `pieces` pieces; a node of fewer is probed at any depth.
+    /// Least depth in plies to probe a node of `pieces` pieces; nodes of fewer are probed at any depth.
     depth: i32,
     hits: Arc<AtomicU64>,
 }
 
-/// The options of probing.
+/// UCI options of probing.
 pub struct Probing {
     pub base: Option<Arc<Tablebase<Chess>>>,
     /// Most pieces of a position that is probed.
     pub limit: usize,
-    /// See [`Tables`].
+    /// Least depth in plies to probe a node of the most pieces.
     pub depth: i32,
 }
 
@@ -49,14 +49,14 @@ impl Probing {
     }
 }
 
-/// What the tables say at the root.
+/// Result of probing the root.
 #[derive(Debug, PartialEq, Eq)]
 pub struct RootTables {
     /// The moves that keep the result.
     pub moves: Vec<Move>,
     /// [`TABLE_WIN`], its negative, or 0.
     pub score: Score,
-    /// The moves alone secure the result: nodes are not probed, and the search looks for a mate or for traps.
+    /// Any of the moves secures the result: nodes are not probed, and the search looks for a mate or for traps.
     pub secured: bool,
 }
 
@@ -83,7 +83,7 @@ impl Tables {
         self.hits.store(0, Relaxed);
     }
 
-    /// Positions found by all threads of this search.
+    /// Number of positions found by all threads of this search.
     pub fn hits(&self) -> u64 {
         self.hits.load(Relaxed)
     }
@@ -98,7 +98,7 @@ impl Tables {
         Some(found)
     }
 
-    /// A bound of the score. Tables of wins and losses hold only right after a capture or a pawn move.
+    /// Bound of a node's score. WDL tables hold only right after a capture or a pawn move.
     pub fn probe(&self, node: &Node, depth: i32) -> Option<(Score, Bound)> {
         let position = node.position;
         if position.halfmoves() > 0
@@ -115,7 +115,7 @@ impl Tables {
         })
     }
 
-    /// Chooses among `moves` by the distance to zeroing, or by the result alone where those tables are missing.
+    /// Keeps the best of `moves` by distance to zeroing, or by result alone without DTZ tables.
     pub fn at_root(&self, line: &Line, moves: &[Move]) -> Option<RootTables> {
         if moves.is_empty() || !self.covers(line.position()) {
             return None;
@@ -170,14 +170,14 @@ impl Tables {
     }
 }
 
-/// `used` plies of the fifty-move rule are gone. Wins within the rule are equal, so that the search may choose, until
-/// a position has come twice; then the quickest to zero is the best.
+/// Rank of a root move, after `used` plies of the fifty-move rule. Wins within the rule rank equal, for the search to
+/// choose, until a position has repeated; then the quickest to zero ranks first.
 fn rank_by_distance(distance: i32, used: i32, repeated: bool) -> i32 {
     match distance {
         1.. if distance + used < 100 && !repeated => SURE,
         1.. => SURE - (distance + used),
         0 => 0,
-        // A loss that the rule may still save lasts as long as it can.
+        // Prolong a loss that the rule may still save.
         _ if used - 2 * distance < 100 => -SURE,
         _ => used - distance - SURE,
     }
@@ -189,14 +189,14 @@ fn after(line: &Line, m: Move) -> Line {
     line
 }
 
-/// A position has come twice since the last capture or pawn move.
+/// Tests for a repetition since the last capture or pawn move.
 fn has_repeated(line: &Line) -> bool {
     let reversible = (line.position().halfmoves() as usize).min(line.moves().len());
     let keys = &line.keys()[line.moves().len() - reversible..];
     keys.iter().enumerate().any(|(at, key)| keys[..at].contains(key))
 }
 
-/// The score to show for one of the search: a table win in `n` plies is `TABLE_WIN - n`.
+/// Converts a score for reports: a table win in `n` plies is `TABLE_WIN - n`.
 pub fn shown(score: Score) -> Score {
     match score {
         MATE_IN_MAX..=WIN => score - WIN + TABLE_WIN,

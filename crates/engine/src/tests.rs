@@ -101,7 +101,7 @@ fn mates_are_found_at_their_true_distance() {
         ("5r1k/6pp/7N/8/2Q5/8/8/6K1 w - - 0 1", 3),
         ("7k/8/8/8/8/8/R7/1R4K1 w - - 0 1", 3),
     ] {
-        // LmrTable and pruning put it off by some iterations, but not for good.
+        // Reductions and pruning delay it by some iterations.
         let report = search(&mut engine(), &Line::new(from_fen(text)), depth(plies + 6));
         assert_eq!(report.score, mate_in(plies), "{text}");
         let end = report.pv.iter().fold(from_fen(text), |position, &m| position.play(m).unwrap());
@@ -319,7 +319,7 @@ fn a_position_resolves_to_the_leaf_that_quiescence_scores() {
         moved += usize::from(leaf != *position);
     });
     assert!(moved > 100, "only {moved} positions were not quiet");
-    // Nothing before it matters.
+    // The leaf does not depend on earlier searches.
     let position = from_fen(KIWIPETE);
     let fresh = super::testing::engine().quiescence_leaf(&position);
     search(&mut engine, &Line::new(position.clone()), nodes(20_000));

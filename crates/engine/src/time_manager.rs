@@ -40,7 +40,7 @@ impl BestMoveStability {
 pub struct TimeManager<'a> {
     stop: &'a AtomicBool,
     shared_nodes: &'a AtomicU64,
-    /// The part of `shared_nodes` that this thread added.
+    /// This thread's part of `shared_nodes`.
     published: u64,
     ponder: Option<Ponder>,
     start: Instant,
@@ -84,7 +84,7 @@ impl<'a> TimeManager<'a> {
         }
     }
 
-    /// Given this thread's node count. Once true, always true.
+    /// Tests the hard limits, given this thread's node count. Once true, it stays true.
     #[inline]
     pub fn should_stop(&mut self, nodes: u64) -> bool {
         if nodes >= self.nodes {
@@ -127,12 +127,12 @@ impl<'a> TimeManager<'a> {
     }
 }
 
-/// At least 1 ms: a search without time still has to find a move.
+/// Time without overhead, at least 1 ms: a search without time still has to find a move.
 fn after_overhead(time: Duration, overhead: Duration) -> Duration {
     time.saturating_sub(overhead).max(Duration::from_millis(1))
 }
 
-/// Fewer moves than will come, since later ones are cheaper. Tuned by games.
+/// Moves to share the time among: fewer than will come, since later ones are cheaper. Tuned by games.
 fn expected_moves(number: u32) -> u32 {
     (77_u32.saturating_sub(number) / 2).clamp(18, 34)
 }

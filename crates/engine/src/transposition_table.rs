@@ -8,11 +8,11 @@ use patzer_chess::huge_pages::{advise_huge_pages, try_with_capacity};
 use patzer_chess::prefetch::prefetch;
 use patzer_chess::score::{MATE_IN_MAX, Score, mated_in};
 
-/// What a score says of the true one.
+/// Kind of bound of a score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 pub enum Bound {
-    /// It is the true score.
+    /// The true score.
     #[default]
     Exact = 1,
     /// Fail-high: the true score is at least this.
@@ -163,7 +163,7 @@ const CLUSTERS_PER_THREAD: usize = 1 << 16;
 /// A transposition table that the system has no memory for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OutOfMemory {
-    /// The size asked for, in MiB.
+    /// The requested size, in MiB.
     pub mb: usize,
 }
 
@@ -194,7 +194,7 @@ impl TranspositionTable {
         TranspositionTable::of(CLUSTERS_PER_MIB)
     }
 
-    /// Sixteen slots for each node, up to a MiB, so that hardly anything is replaced.
+    /// A table of sixteen slots for each node, up to 1 MiB, in which replacement is rare.
     pub fn for_nodes(nodes: u64) -> TranspositionTable {
         TranspositionTable::of(nodes.saturating_mul(4).clamp(256, CLUSTERS_PER_MIB as u64) as usize)
     }

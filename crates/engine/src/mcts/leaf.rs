@@ -1,4 +1,4 @@
-//! Values of new positions: the quiescence search through the model of results, or a game played to its end.
+//! Values of new positions: the expected score of the quiescence search, or a game played to its end.
 
 use shakmaty::{Chess, Move, MoveList, Position};
 
@@ -20,7 +20,7 @@ pub struct Leaf {
     pub kind: SearchKind,
     model: &'static Model,
     rng: Rng,
-    /// Model of results at the root's material.
+    /// WDL model at the root's material.
     pub chances: Chances,
 }
 
@@ -45,7 +45,7 @@ impl Leaf {
         self.chances.expected(score) as f32
     }
 
-    /// Probabilities of the moves after those played.
+    /// Prior probabilities of the legal moves, given the moves played before.
     pub fn priors(&self, position: &Chess, legal: &MoveList, moves: &[Move]) -> Vec<f32> {
         if self.kind.has_prior() {
             self.model.probabilities(position, legal, PreviousMoves::of(moves))
@@ -54,7 +54,7 @@ impl Leaf {
         }
     }
 
-    /// Each ply counts as a node.
+    /// Plays a game to its end, in which each ply counts as a node.
     fn play_out<E: Evaluator>(
         &mut self,
         search: &mut Search<'_, E>,

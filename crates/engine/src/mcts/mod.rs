@@ -1,12 +1,12 @@
-//! Search by playouts: a tree grown one leaf at a time towards the moves that promise most. Sources: Kocsis and Szepesvári,
-//! "Bandit based Monte-Carlo Planning" (2006), for UCB1 at each node; Rosin, "Multi-armed bandits with episode context"
-//! (2011), and Silver et al., "Mastering Chess and Shogi by Self-Play" (2017), for PUCT with a prior.
+//! Search by playouts: each playout adds one leaf to a tree, below the most promising moves. Sources: Kocsis and
+//! Szepesvári, "Bandit based Monte-Carlo Planning" (2006), for UCB1 at each node; Rosin, "Multi-armed bandits with
+//! episode context" (2011), and Silver et al., "Mastering Chess and Shogi by Self-Play" (2017), for PUCT with a prior.
 //!
-//! [`tree`] holds the positions as a graph, [`playout`] grows it by one, [`leaf`] judges a new position, [`prior`] is the
+//! [`tree`] holds the positions as a graph, [`playout`] adds one position, [`leaf`] evaluates it, [`prior`] is the
 //! model of moves, [`report`] reads the result off the root.
 //!
-//! Threads share the tree behind a lock, which none holds while it judges a position: descents and values that go back up
-//! are short. Virtual losses (Chaslot, Winands and van den Herik, "Parallel Monte-Carlo Tree Search", 2008) keep threads
+//! Threads share the tree under a lock, which no thread holds while it evaluates a position: selection and backup are
+//! short. Virtual losses (Chaslot, Winands and van den Herik, "Parallel Monte-Carlo Tree Search", 2008) keep threads
 //! apart.
 
 mod kind;
@@ -36,7 +36,7 @@ use patzer_chess::score::Score;
 use patzer_eval::Evaluator;
 use tree::{Proven, Tree};
 
-/// Nodes between two looks at the soft limits.
+/// Nodes between two checks of the soft limits.
 const LOOK: u64 = 512;
 
 /// The engine that searches by playouts; [`Searcher`] does everything but the search.
@@ -53,14 +53,14 @@ impl<E: Evaluator> PlayoutSearcher<E> {
     }
 }
 
-/// What the threads of a search share.
-struct Grown<'a> {
+/// The tree of a search with its root and counts, shared by the threads.
+struct SharedTree<'a> {
     tree: &'a mut Tree,
     root: u32,
-    /// How often the tree was pruned, after which places in it are others.
+    /// Number of prunings of the tree; each changes the indices of nodes.
     pruned: u64,
     playouts: u64,
-    /// Plies of all paths together.
+    /// Total length of all playouts, in plies.
     plies: u64,
     deepest: usize,
 }
@@ -72,8 +72,8 @@ struct Progress {
 }
 
 /// One thread of a search.
-struct Growth<'a, 'b, E: Evaluator> {
-    grown: &'a Mutex<Grown<'b>>,
+struct Worker<'a, 'b, E: Evaluator> {
+    shared: &'a Mutex<SharedTree<'b>>,
     search: Search<'a, E>,
     leaf: Leaf,
     line: &'a Line,
@@ -106,10 +106,10 @@ impl<E: Evaluator> Engine for PlayoutSearcher<E> {
         };
         let searches = self.inner.of_threads(time);
         let tree = &mut self.tree;
-        let grown = Mutex::new(Grown { tree, root: 0, pruned: 0, playouts: 0, plies: 0, deepest: 0 });
+        let shared = Mutex::new(SharedTree { tree, root: 0, pruned: 0, playouts: 0, plies: 0, deepest: 0 });
         let losses = u16::from(searches.len() > 1);
-        let growth = |(index, search)| Growth {
-            grown: &grown,
+        let worker = |(index, search)| Worker {
+            shared: &shared,
             search,
             leaf: Leaf::new(self.kind, line.position(), 1 + index as u64),
             line,
@@ -117,14 +117,14 @@ impl<E: Evaluator> Engine for PlayoutSearcher<E> {
             keys: line.keys().to_vec(),
             moves: line.moves().to_vec(),
         };
-        let mut threads = searches.into_iter().enumerate().map(growth);
+        let mut threads = searches.into_iter().enumerate().map(worker);
         let Some(mut main) = threads.next() else { return Report::default() };
         if line.position().legal_moves().is_empty() {
             let report = report::empty(line.position());
             info(&report);
             return report;
         }
-        main.plant();
+        main.expand_root();
         let mut missing_threads = 0;
         std::thread::scope(|scope| {
             for mut helper in threads {
@@ -163,30 +163,30 @@ impl<E: Evaluator> Engine for PlayoutSearcher<E> {
     }
 }
 
-/// Looks at the lock before a thread sleeps, which costs more than what others do under it.
+/// Tries of the lock before a thread sleeps: sleeping takes longer than others hold the lock.
 const SPINS: u32 = 1 << 10;
 
-/// The shared part. A thread that panicked leaves it as it is: a test fails by its panic.
-fn lock<'a, 'b>(grown: &'a Mutex<Grown<'b>>) -> MutexGuard<'a, Grown<'b>> {
+/// Locks the shared tree. After another thread's panic it stays usable: a test fails by the panic itself.
+fn lock<'a, 'b>(shared: &'a Mutex<SharedTree<'b>>) -> MutexGuard<'a, SharedTree<'b>> {
     for _ in 0..SPINS {
-        match grown.try_lock() {
+        match shared.try_lock() {
             Ok(guard) => return guard,
             Err(TryLockError::Poisoned(guard)) => return guard.into_inner(),
             Err(TryLockError::WouldBlock) => std::hint::spin_loop(),
         }
     }
-    grown.lock().unwrap_or_else(PoisonError::into_inner)
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<'b, E: Evaluator> Growth<'_, 'b, E> {
-    fn grown(&self) -> MutexGuard<'_, Grown<'b>> {
-        lock(self.grown)
+impl<'b, E: Evaluator> Worker<'_, 'b, E> {
+    fn shared(&self) -> MutexGuard<'_, SharedTree<'b>> {
+        lock(self.shared)
     }
 
-    /// The main thread's share of a search, which decides when it ends.
+    /// Runs playouts on the main thread, which decides when the search ends.
     fn run(&mut self, limits: &Limits, info: &mut dyn FnMut(&Report)) {
         let (mut next_look, mut next_info) = (LOOK, 64);
-        let mut open = self.grown().is_open(limits);
+        let mut open = self.shared().is_open(limits);
         while open && let Some(progress) = self.playout(limits) {
             open = progress.open;
             let nodes = self.search.nodes;
@@ -206,47 +206,47 @@ impl<'b, E: Evaluator> Growth<'_, 'b, E> {
         }
     }
 
-    /// The result of all threads.
+    /// Reports the result of all threads.
     fn finish(&mut self, limits: &Limits, info: &mut dyn FnMut(&Report)) -> Report {
         let mut report = self.report(limits, info);
-        let mut grown = self.grown();
-        report.visits = grown.visits();
-        if grown.playouts == 0 && self.search.time.stopped() {
+        let mut shared = self.shared();
+        report.visits = shared.visits();
+        if shared.playouts == 0 && self.search.time.stopped() {
             // The root's value may be cut short.
-            grown.tree.clear();
+            shared.tree.clear();
         }
         report
     }
 
-    /// Another thread's share.
+    /// Runs playouts on a helper thread until the main thread is done.
     fn help(&mut self, limits: &Limits) {
-        let mut open = self.grown().is_open(limits);
+        let mut open = self.shared().is_open(limits);
         while open && let Some(progress) = self.playout(limits) {
             open = progress.open;
         }
     }
 
-    /// Finds or creates the root; what earlier searches of the game know about it stays.
-    fn plant(&mut self) {
+    /// Finds the root in the tree of earlier searches, or expands it.
+    fn expand_root(&mut self) {
         let (position, key) = (self.line.position(), self.line.key());
-        // What a rule or a mate ended within an earlier search has not all its moves.
+        // A node where an earlier search found a draw by rule or a mate in one lacks moves.
         let moves = position.legal_moves().len();
-        let grown = self.grown();
-        let known = grown.tree.find(tree::key(key, position));
-        let known = known.filter(|&at| grown.tree.node(at).edges.len() == moves);
-        drop(grown);
-        let evaluated = if known.is_none() { Some(self.judge(position, key, 0)) } else { None };
-        let mut grown = self.grown();
-        grown.root = match (known, evaluated) {
+        let shared = self.shared();
+        let known = shared.tree.find(tree::key(key, position));
+        let known = known.filter(|&at| shared.tree.node(at).edges.len() == moves);
+        drop(shared);
+        let evaluated = if known.is_none() { Some(self.evaluate(position, key, 0)) } else { None };
+        let mut shared = self.shared();
+        shared.root = match (known, evaluated) {
             (Some(root), _) => root,
-            (None, Some(evaluated)) => grown.tree.insert(evaluated.node),
+            (None, Some(evaluated)) => shared.tree.insert(evaluated.node),
             (None, None) => 0,
         };
     }
 }
 
-impl Grown<'_> {
-    /// Whether more playouts may change the move or its score.
+impl SharedTree<'_> {
+    /// Tests whether more playouts may change the move or its score.
     fn is_open(&self, limits: &Limits) -> bool {
         let root = self.tree.node(self.root);
         // A root that is proven by moves that `searchmoves` excludes says nothing.
@@ -258,7 +258,7 @@ impl Grown<'_> {
         !(proven || mate)
     }
 
-    /// Frees memory where the tree is full; playouts under way come to nothing.
+    /// Prunes a full tree; playouts under way are then dropped.
     fn keep_to_memory(&mut self) {
         if self.tree.is_full() {
             self.root = self.tree.prune(self.root);

@@ -1,9 +1,9 @@
-//! One playout: down the tree by the bandit's choice, a new leaf, and its value back up.
+//! One playout: selection down the tree, expansion by a new leaf, backup of its value.
 
 use shakmaty::{Chess, Move, MoveList, Position};
 
 use super::tree::{self, Edge, NONE, Node, Proven};
-use super::{Grown, Growth, Progress, lock};
+use super::{Progress, SharedTree, Worker, lock};
 use crate::Limits;
 use crate::stack::repeats;
 use patzer_chess::score::MAX_PLY;
@@ -12,99 +12,99 @@ use patzer_eval::Evaluator;
 
 /// Weight of the prior against the value, with scores from 0 to 1.
 const EXPLORATION: f32 = 0.9;
-/// First-play urgency: how far below its node's value an unvisited move is taken to be, by the prior of those visited.
+/// First-play urgency: an unvisited move's value is its node's less this times √(sum of the visited moves' priors).
 const URGENCY: f32 = 0.15;
 /// Factor of UCB1's bonus; at √2 it would visit all moves of a chess position about equally.
 const UCB1: f32 = 0.35;
 
-/// A path down the tree: nodes with the numbers of their edges, and where it ends.
+/// A path down the tree: nodes with the indices of their edges, and its end.
 struct Descent {
     path: Vec<(u32, usize)>,
     position: Chess,
     key: u64,
     end: End,
-    /// [`Grown::pruned`] at its time.
+    /// [`SharedTree::pruned`] during the descent.
     pruned: u64,
 }
 
 #[derive(PartialEq)]
 enum End {
-    /// A node without a move to choose.
+    /// A proven node, one without moves to select, or the maximum ply.
     Known,
-    /// A repetition, which the last position alone does not say.
+    /// A draw by repetition, which belongs to the path.
     Repetition,
-    /// A position that is not in the tree.
+    /// A position outside of the tree.
     New,
 }
 
-/// A new node, and the mated position that its only move leads to, if it has been found.
+/// A new node, with the mated position after its only edge if a mate in one was found.
 pub(super) struct Evaluated {
     pub node: Node,
     mated: Option<Node>,
 }
 
-impl<E: Evaluator> Growth<'_, '_, E> {
-    /// Grows the tree by one leaf; `None` if the search has to stop.
+impl<E: Evaluator> Worker<'_, '_, E> {
+    /// Adds one leaf to the tree; `None` if the search has to stop.
     pub(super) fn playout(&mut self, limits: &Limits) -> Option<Progress> {
-        let progress = self.grow(limits);
+        let progress = self.descend_and_back_up(limits);
         self.keys.truncate(self.line.keys().len());
         self.moves.truncate(self.line.moves().len());
         progress
     }
 
-    /// The playout itself, which leaves its path on `keys` and `moves`.
-    fn grow(&mut self, limits: &Limits) -> Option<Progress> {
+    /// Selection, expansion and backup; leaves the path on `keys` and `moves`.
+    fn descend_and_back_up(&mut self, limits: &Limits) -> Option<Progress> {
         let nodes = self.search.nodes;
         let descent = self.descend(&limits.only);
         let evaluated = match descent.end {
             End::New => {
-                let evaluated = self.judge(&descent.position, descent.key, descent.path.len());
+                let evaluated = self.evaluate(&descent.position, descent.key, descent.path.len());
                 if self.search.time.stopped() {
                     // Its value may be cut short.
-                    self.grown().give_up(&descent, self.losses);
+                    self.shared().give_up(&descent, self.losses);
                     return None;
                 }
                 Some(evaluated)
             }
             _ => None,
         };
-        let mut grown = lock(self.grown);
-        if grown.pruned == descent.pruned
+        let mut shared = lock(self.shared);
+        if shared.pruned == descent.pruned
             && let (Some(evaluated), Some(&last)) = (evaluated, descent.path.last())
         {
-            grown.attach(last, evaluated);
+            shared.attach(last, evaluated);
         }
         if self.search.nodes == nodes {
             // A playout that evaluates nothing counts as one node.
             if self.search.time.should_stop(nodes) {
-                grown.give_up(&descent, self.losses);
+                shared.give_up(&descent, self.losses);
                 return None;
             }
             self.search.nodes += 1;
         }
-        if grown.pruned == descent.pruned {
-            grown.back_up(&descent, self.losses);
+        if shared.pruned == descent.pruned {
+            shared.back_up(&descent, self.losses);
         }
         if self.search.time.stopped() {
             return None;
         }
-        grown.keep_to_memory();
-        Some(Progress { open: grown.is_open(limits), playouts: grown.playouts })
+        shared.keep_to_memory();
+        Some(Progress { open: shared.is_open(limits), playouts: shared.playouts })
     }
 
-    /// Follows the bandit's choices to their end.
+    /// Selects moves from the root down to a leaf, and adds virtual losses.
     fn descend(&mut self, only: &[Move]) -> Descent {
-        let mut grown = lock(self.grown);
+        let mut shared = lock(self.shared);
         let (mut path, mut position) = (Vec::new(), self.line.position().clone());
-        let (mut at, mut key) = (grown.root, self.line.key());
+        let (mut at, mut key) = (shared.root, self.line.key());
         let end = loop {
             // The root is left open where its moves are restricted.
-            if path.len() + 1 >= MAX_PLY || grown.tree.node(at).proven != Proven::No && !path.is_empty() {
+            if path.len() + 1 >= MAX_PLY || shared.tree.node(at).proven != Proven::No && !path.is_empty() {
                 break End::Known;
             }
             let only = if path.is_empty() { only } else { &[] };
-            let Some(edge) = grown.choose(at, only, self.leaf.kind.has_prior()) else { break End::Known };
-            let chosen = &mut grown.tree.node_mut(at).edges[edge];
+            let Some(edge) = shared.select(at, only, self.leaf.kind.has_prior()) else { break End::Known };
+            let chosen = &mut shared.tree.node_mut(at).edges[edge];
             chosen.under_way += self.losses;
             let (m, child) = (chosen.m, chosen.child);
             let after = played(&position, m);
@@ -116,15 +116,15 @@ impl<E: Evaluator> Growth<'_, '_, E> {
             if is_drawn(&self.keys, &position, path.len()) {
                 break End::Repetition;
             }
-            let known = if child == NONE { grown.tree.find(tree::key(key, &position)) } else { Some(child) };
+            let known = if child == NONE { shared.tree.find(tree::key(key, &position)) } else { Some(child) };
             let Some(child) = known else { break End::New };
-            grown.tree.node_mut(at).edges[edge].child = child;
+            shared.tree.node_mut(at).edges[edge].child = child;
             at = child;
         };
-        Descent { path, position, key, end, pruned: grown.pruned }
+        Descent { path, position, key, end, pruned: shared.pruned }
     }
 
-    /// A move that mates, which proves a node at its first visit: the key move of a mate looks worst until then.
+    /// A mating move with its node; it proves the parent at the first visit, when its prior is often the lowest.
     fn mate_in_one(&self, position: &Chess, key: u64, legal: &MoveList) -> Option<(Move, Node)> {
         legal.iter().find_map(|&m| {
             let after = played(position, m);
@@ -137,8 +137,8 @@ impl<E: Evaluator> Growth<'_, '_, E> {
         })
     }
 
-    /// A new node of a position: what the rules say, or its value and the probabilities of its moves.
-    pub(super) fn judge(&mut self, position: &Chess, key: u64, ply: usize) -> Evaluated {
+    /// A new node of a position: a result by the rules, or value and priors.
+    pub(super) fn evaluate(&mut self, position: &Chess, key: u64, ply: usize) -> Evaluated {
         let legal = position.legal_moves();
         let in_check = legal::in_check(position);
         let key_of_node = tree::key(key, position);
@@ -171,14 +171,14 @@ impl<E: Evaluator> Growth<'_, '_, E> {
     }
 }
 
-/// Tests for a repetition, which depends on the path; other draws belong to the node.
+/// Tests for a repetition, the one draw that depends on the path.
 fn is_drawn(keys: &[u64], position: &Chess, ply: usize) -> bool {
     let reversible = (position.halfmoves() as usize).min(keys.len() - 1);
     repeats(keys, reversible, ply)
 }
 
-impl Grown<'_> {
-    /// Adds a new node after the edge that led to it, unless another thread has added it since.
+impl SharedTree<'_> {
+    /// Links an edge to its new node, which another thread may have added first.
     fn attach(&mut self, (at, edge): (u32, usize), evaluated: Evaluated) {
         let Evaluated { mut node, mated } = evaluated;
         let child = match self.tree.find(node.key) {
@@ -212,7 +212,7 @@ impl Grown<'_> {
         self.deepest = self.deepest.max(descent.path.len());
     }
 
-    /// Takes the virtual losses of a playout back that comes to nothing.
+    /// Takes back the virtual losses of a playout without a value.
     fn give_up(&mut self, descent: &Descent, losses: u16) {
         if self.pruned == descent.pruned {
             for &(at, edge) in &descent.path {
@@ -221,8 +221,8 @@ impl Grown<'_> {
         }
     }
 
-    /// The move with the highest bound that is not proven to lose.
-    fn choose(&self, at: u32, only: &[Move], has_prior: bool) -> Option<usize> {
+    /// Selects the edge with the highest upper confidence bound; proven losses come last.
+    fn select(&self, at: u32, only: &[Move], has_prior: bool) -> Option<usize> {
         let node = self.tree.node(at);
         let open = |edge: &Edge| only.is_empty() || only.contains(&edge.m);
         let visited: f32 = node.edges.iter().filter(|edge| edge.visits > 0).map(|edge| edge.prior).sum();

@@ -7,11 +7,11 @@ use shakmaty::{Chess, MoveList};
 
 use patzer_chess::move_features::{PreviousMoves, describe};
 
-/// 100,000 choices of the engine's own games: `patzer selfplay --games 1500 --nodes 1000 --seed 42`, `patzer extract`,
-/// `patzer moves fit`.
+/// Strengths fitted to 100,000 choices of the engine's own games: `patzer selfplay --games 1500 --nodes 1000 --seed
+/// 42`, `patzer extract`, `patzer moves fit`.
 const TABLE: &str = include_str!("moves.toml");
 
-/// Share of the probability that all moves have alike: the key move of a mate often looks worst.
+/// Share of the probability spread evenly over all moves: the key move of a mate often looks worst.
 const EVEN: f32 = 0.1;
 
 pub struct Model {

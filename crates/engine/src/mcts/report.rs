@@ -1,25 +1,25 @@
-//! What the tree says about the root: moves by visits, score, principal variation.
+//! Reports from the tree: the root's moves by visits, score, principal variation.
 
 use shakmaty::{Chess, Move, Position};
 
 use super::tree::{Edge, NONE, Proven};
-use super::{Grown, Growth};
+use super::{SharedTree, Worker};
 use crate::uci::Chances;
 use crate::{Limits, Report};
 use patzer_chess::score::{MAX_PLY, Score, mate_in, mated_in};
 use patzer_eval::Evaluator;
 
-impl<E: Evaluator> Growth<'_, '_, E> {
+impl<E: Evaluator> Worker<'_, '_, E> {
     /// Reports the best lines; returns the first.
     pub(super) fn report(&mut self, limits: &Limits, info: &mut dyn FnMut(&Report)) -> Report {
         let own = self.search.nodes;
         let (nodes, time) = (self.search.time.total_nodes(own), self.search.time.elapsed());
         let reports: Vec<Report> = {
-            let grown = self.grown();
-            let order = grown.order(grown.root, &limits.only);
+            let shared = self.shared();
+            let order = shared.order(shared.root, &limits.only);
             let lines = limits.lines.clamp(1, order.len().max(1));
             let line =
-                |(rank, &edge)| Report { nodes, time, ..grown.line_report(edge, rank, &self.leaf.chances) };
+                |(rank, &edge)| Report { nodes, time, ..shared.line_report(edge, rank, &self.leaf.chances) };
             (1..).zip(order.iter().take(lines)).map(line).collect()
         };
         reports.iter().for_each(info);
@@ -33,13 +33,13 @@ pub(super) fn empty(position: &Chess) -> Report {
     Report { score, rank: 1, ..Report::default() }
 }
 
-impl Grown<'_> {
+impl SharedTree<'_> {
     /// Mean length of a playout, in plies.
     fn depth(&self) -> i32 {
         (self.plies / self.playouts.max(1)).max(1) as i32
     }
 
-    /// The root's moves that were visited, by this search or earlier ones of the game, the most visited first.
+    /// Visits of the root's moves by this and earlier searches of the game, most visited first.
     pub(super) fn visits(&self) -> Vec<(Move, u32)> {
         let edges = self.tree.node(self.root).edges.iter();
         let mut visits: Vec<(Move, u32)> =
@@ -73,7 +73,7 @@ impl Grown<'_> {
     fn variation(&self, edge: &Edge) -> Vec<Move> {
         let (mut pv, mut seen) = (vec![edge.m], Vec::new());
         let mut at = edge.child;
-        // A path that repeats a position ends in a draw.
+        // A path that repeats a position is a draw.
         while at != NONE && pv.len() < MAX_PLY && !seen.contains(&at) {
             seen.push(at);
             let Some(&best) = self.order(at, &[]).first() else { break };
@@ -87,7 +87,7 @@ impl Grown<'_> {
         pv
     }
 
-    /// Moves, the best first: quick wins, then by visits, then slow losses.
+    /// Edges from best to worst: quick wins, then by visits, then slow losses.
     fn order(&self, at: u32, only: &[Move]) -> Vec<usize> {
         let edges = &self.tree.node(at).edges;
         let mut order: Vec<usize> =
@@ -108,7 +108,7 @@ impl Grown<'_> {
     }
 }
 
-/// Scores where the model of results is steep enough to be inverted.
+/// Largest score at which the WDL model is steep enough to invert.
 const MOST: Score = 5_000;
 
 impl crate::uci::Chances {

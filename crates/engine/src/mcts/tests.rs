@@ -167,7 +167,7 @@ fn threads_share_a_tree_whose_visits_add_up() {
         assert!(root.visits == visits && visits > 20, "{kind:?}: {} {visits}", root.visits);
         assert_eq!(report.visits.iter().map(|(_, visits)| visits).sum::<u32>(), visits);
         assert!(engine.tree.edges().all(|edge| edge.under_way == 0), "{kind:?}");
-        // What one thread finds is the same as ever.
+        // One thread is deterministic again.
         engine.set_threads(1);
         engine.new_game();
         let mut other = super::tests::engine(kind);
@@ -191,6 +191,6 @@ fn threads_prove_mates_within_their_memory() {
     let mut engine = PlayoutSearcher::new(Simple, SearchKind::Mcts, 1);
     engine.set_threads(4);
     let report = search(&mut engine, &Line::new(Chess::default()), nodes(150_000));
-    // The tree is pruned when it is full, and grows by one node at a time.
+    // The tree is pruned when it is full, after each playout.
     assert!(report.hashfull > 300 && engine.tree.is_within(1 << 20, 4 * 4096), "{}", report.hashfull);
 }

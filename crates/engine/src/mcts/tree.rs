@@ -33,7 +33,7 @@ pub struct Edge {
 #[derive(Debug)]
 pub struct Node {
     pub key: u64,
-    /// Value without its moves, from the side to move.
+    /// Value of the position itself, from the side to move.
     pub own: f32,
     pub value: f32,
     pub visits: u32,
@@ -101,7 +101,7 @@ impl Tree {
         self.nodes.iter().flat_map(|node| &node.edges)
     }
 
-    /// Whether it takes at most `bytes`, and `more`.
+    /// Tests whether the nodes take at most `bytes + more`.
     #[cfg(test)]
     pub fn is_within(&self, bytes: usize, more: usize) -> bool {
         self.bytes <= bytes + more
@@ -112,7 +112,7 @@ impl Tree {
         (1000 * self.bytes / self.limit.max(1)).min(1000) as u32
     }
 
-    /// The outcome of an edge's move, from its mover's side.
+    /// Proven outcome of an edge, from the mover's side.
     pub fn proven(&self, edge: &Edge) -> Proven {
         match edge.child {
             NONE => Proven::No,
@@ -124,7 +124,7 @@ impl Tree {
         }
     }
 
-    /// Value of a node from its own and its moves', and what they prove.
+    /// Updates the value of a node, and its proven outcome, from its edges.
     pub fn settle(&mut self, at: u32) {
         let node = self.node(at);
         if node.edges.is_empty() {
@@ -157,7 +157,7 @@ impl Tree {
         (node.proven, node.value) = (proven, value);
     }
 
-    /// Keeps what the root reaches by moves visited often, in half of the memory; returns the root's new place.
+    /// Keeps the most visited nodes below the root, in half of the memory; returns the root's new index.
     pub fn prune(&mut self, root: u32) -> u32 {
         let mut least = 1;
         let kept = loop {

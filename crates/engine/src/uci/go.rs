@@ -1,4 +1,4 @@
-//! The `go` command. A GUI waits for a move: unknown words are skipped, a limit without a number is the least.
+//! The `go` command. A GUI waits for a move, so unknown words are skipped, and a limit without a number is 0.
 
 use std::str::SplitWhitespace;
 use std::time::Duration;

@@ -148,7 +148,7 @@ impl Out {
         self.say(format_args!("info string {text}"));
     }
 
-    /// Explains why a command is not carried out.
+    /// Answers an invalid command with an `info string`.
     fn refuse(&self, reason: impl std::fmt::Display) {
         self.explain(reason);
         self.sink().refused = true;

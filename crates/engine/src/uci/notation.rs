@@ -43,7 +43,7 @@ pub fn text(m: Move, mode: CastlingMode) -> String {
     m.to_uci(mode).to_string()
 }
 
-/// With the chances of winning, drawing and losing for `UCI_ShowWDL`.
+/// An `info` line, with `wdl` if `UCI_ShowWDL` is set.
 pub fn info(report: &Report, mode: CastlingMode, chances: Option<&Chances>) -> String {
     let Report { depth, seldepth, rank, score, bound, nodes, tbhits, hashfull, time, .. } = report;
     let wdl = chances.map_or_else(String::new, |chances| {

@@ -15,7 +15,7 @@ pub struct UciOption {
     in_process: Option<InProcess>,
 }
 
-/// How players in this process take an option.
+/// Handling of an option by players in this process.
 #[derive(Clone, Copy)]
 enum InProcess {
     Number { max: u64, set: fn(&mut PlayerSettings, u64) },
@@ -33,7 +33,7 @@ enum Kind {
         default: bool,
         set: fn(&mut Session, bool),
     },
-    /// One of the searches, by name.
+    /// A combo of the searches' names.
     Search {
         set: fn(&mut Session, SearchKind),
     },
@@ -48,7 +48,7 @@ enum Kind {
 
 /// The name of the embedded evaluation.
 pub const EMBEDDED: &str = "<embedded>";
-/// No file or folder, as other engines write it.
+/// Value for no file or folder, as other engines write it.
 const EMPTY: &str = "<empty>";
 
 pub const HASH_MB: usize = 16;
@@ -202,11 +202,11 @@ impl UciOption {
 /// Options of a player in this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlayerSettings {
-    /// In MiB.
+    /// Size of the transposition table, in MiB.
     pub hash_mb: usize,
     /// Time reserved for each move.
     pub overhead: Duration,
-    /// How it searches.
+    /// The kind of search.
     pub search: SearchKind,
 }
 
@@ -232,7 +232,7 @@ impl PlayerSettings {
     }
 }
 
-/// Why an option was not set.
+/// Error of setting an option.
 #[derive(Debug)]
 pub enum OptionError {
     /// Not `name NAME value VALUE`.
@@ -241,9 +241,9 @@ pub enum OptionError {
     Unknown(String),
     /// A value of the wrong type or out of range: the name, what the option takes, and the value.
     Value(String, String, String),
-    /// No memory for the table; the size in use, in MiB.
+    /// No memory for the transposition table.
     OutOfMemory {
-        /// What was refused.
+        /// The requested size.
         refused: OutOfMemory,
         /// The size in use, in MiB.
         kept: usize,

@@ -31,7 +31,7 @@ pub struct Session {
     pub(super) engine: Option<Box<dyn Engine>>,
     running: Option<Running>,
     begun: u64,
-    /// When the present command arrived, or the work before it ended.
+    /// Arrival of the present command, or the end of the work before it.
     begin: Instant,
     idle_since: Instant,
     waiting: VecDeque<String>,
@@ -72,7 +72,7 @@ struct Running {
     hold: Hold,
 }
 
-/// What delays `bestmove`.
+/// Reason to delay `bestmove` after the search.
 #[derive(Clone)]
 enum Hold {
     No,
@@ -247,7 +247,7 @@ impl Session {
         self.out.say("uciok");
     }
 
-    /// False, with the reason said, if the system has no thread for the job.
+    /// Starts a job; false, after an `info string`, if the system refuses a thread.
     fn start(
         &mut self,
         hold: Hold,
@@ -318,7 +318,7 @@ impl Session {
     }
 
     pub fn set_hash(&mut self, mb: usize) -> Result<(), OptionError> {
-        // An engine that is made for this has no use for a table of the size before.
+        // An engine created here needs no table of the old size first.
         let before = std::mem::replace(&mut self.hash_mb, 1);
         let resized = self.engine().resize(mb);
         self.hash_mb = if resized.is_ok() { mb } else { before };
@@ -346,7 +346,7 @@ impl Session {
         self.explain_kind();
     }
 
-    /// Says which options a search by playouts leaves unused.
+    /// Warns of options that a search by playouts ignores.
     fn explain_kind(&self) {
         if self.search_kind == SearchKind::AlphaBeta {
             return;

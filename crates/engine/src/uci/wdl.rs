@@ -1,8 +1,8 @@
-//! Chances of winning, drawing and losing for `UCI_ShowWDL`, by the model that `patzer wdl --model` fits: W(x) = 1 / (1 +
+//! Win, draw and loss probabilities for `UCI_ShowWDL`, by the model that `patzer wdl --model` fits: W(x) = 1 / (1 +
 //! exp((a − x) / b)) and L(x) = W(−x), a and b cubic in material / 58.
 //!
 //! Fitted to 350 games of the default network against itself: `patzer match default default --nodes 8000 --games 700
-//! --seed 7`, whose games with colours exchanged are equal. Another evaluation or time has other chances.
+//! --seed 7`, whose games with colours exchanged are equal. Other evaluations or time controls need another fit.
 
 use shakmaty::{Chess, Position};
 
@@ -11,7 +11,7 @@ use patzer_chess::score::{Score, is_mate, logistic};
 /// Coefficients in centipawns, highest power first.
 const A: [f64; 4] = [4.278_703_9, 121.609_674_8, -291.190_318_9, 233.301_255_9];
 const B: [f64; 4] = [56.650_851_6, -109.926_926, 91.456_889_2, 24.096_186_9];
-/// Materials that the fit saw, queen 9, rook 5, minor piece 3, pawn 1.
+/// Range of material in the fit: queen 9, rook 5, minor piece 3, pawn 1.
 const FITTED: std::ops::RangeInclusive<f64> = 17.0..=78.0;
 
 #[derive(Debug, Clone, Copy)]
@@ -21,7 +21,7 @@ pub struct Chances {
 }
 
 impl Chances {
-    /// The model for the material of a position, taken as the nearest that the fit saw.
+    /// The model at a position's material, clamped to the range of the fit.
     pub fn of(position: &Chess) -> Chances {
         let board = position.board();
         let roles = [(board.queens(), 9), (board.rooks(), 5), (board.bishops(), 3), (board.knights(), 3)];
@@ -32,7 +32,7 @@ impl Chances {
         Chances { a, b }
     }
 
-    /// W of the model.
+    /// Win probability.
     fn win(&self, score: Score) -> f64 {
         logistic((f64::from(score) - self.a) / self.b)
     }
@@ -45,7 +45,7 @@ impl Chances {
         0.5 * (1.0 + self.win(score) - self.win(-score))
     }
 
-    /// Win, draw and loss for the side to move, 1,000 in all.
+    /// Win, draw and loss in permille for the side to move; the sum is 1,000.
     pub fn permille(&self, score: Score) -> [u32; 3] {
         if is_mate(score) {
             return if score > 0 { [1000, 0, 0] } else { [0, 0, 1000] };
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_chances_grow_with_the_score_and_draws_with_the_exchange_of_pieces() {
-        // What `patzer wdl --model` printed at material 78 and 17.
+        // As printed by `patzer wdl --model` at material 78 and 17.
         let near = |text: &str, a: f64, b: f64, draws: u32| {
             let chances = Chances::of(&from_fen(text));
             assert!((chances.a - a).abs() < 0.01 && (chances.b - b).abs() < 0.01, "{chances:?}");

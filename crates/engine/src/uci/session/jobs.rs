@@ -41,7 +41,7 @@ impl Session {
             let mut info = |report: &Report| {
                 out.say(notation::info(report, mode, chances.as_ref()));
                 if out.closed() {
-                    // The reader is gone, perhaps without `quit`.
+                    // The reader of standard output is gone, perhaps without `quit`.
                     stop.store(true, Ordering::Relaxed);
                 }
             };
