@@ -15,17 +15,17 @@ const MAX_ENTRY: i32 = 96 * GRAIN;
 const MAX_CORRECTION: i32 = 150;
 
 #[derive(Debug)]
-pub struct CorrectionHistory {
+pub(crate) struct CorrectionHistory {
     /// Tables by pawns, by White's pieces and by Black's, each for both sides to move.
     tables: [HistoryTable; 3],
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-pub struct CorrectionIndex([usize; 3]);
+pub(crate) struct CorrectionIndex([usize; 3]);
 
 impl CorrectionIndex {
     #[inline]
-    pub fn new(position: &Chess) -> CorrectionIndex {
+    pub(crate) fn new(position: &Chess) -> CorrectionIndex {
         let board = position.board();
         let side = usize::from(position.turn() == Color::Black);
         let pawns = hash(board.pawns() & board.white(), 0) ^ hash(board.pawns() & board.black(), 1);
@@ -48,23 +48,23 @@ fn hash(squares: Bitboard, salt: u32) -> u64 {
 }
 
 impl CorrectionHistory {
-    pub fn new() -> CorrectionHistory {
+    pub(crate) fn new() -> CorrectionHistory {
         CorrectionHistory { tables: std::array::from_fn(|_| HistoryTable::new(2 * ENTRIES)) }
     }
 
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.tables.iter_mut().for_each(HistoryTable::clear);
     }
 
     /// Correction to add to the evaluation, in centipawns.
     #[inline]
-    pub fn get(&self, index: CorrectionIndex, params: &Params) -> Score {
+    pub(crate) fn get(&self, index: CorrectionIndex, params: &Params) -> Score {
         let of = |i: usize| i32::from(self.tables[i][index.0[i]]);
         let sum = of(0) * params.correct_pawns + (of(1) + of(2)) * params.correct_pieces;
         (sum / (128 * GRAIN)).clamp(-MAX_CORRECTION, MAX_CORRECTION)
     }
 
-    pub fn update(&mut self, index: CorrectionIndex, difference: Score, depth: i32) {
+    pub(crate) fn update(&mut self, index: CorrectionIndex, difference: Score, depth: i32) {
         let bonus = (difference * depth * 3).clamp(-MAX_ENTRY / 4, MAX_ENTRY / 4);
         for (table, at) in self.tables.iter_mut().zip(index.0) {
             table.update(at, bonus, MAX_ENTRY);

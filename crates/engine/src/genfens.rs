@@ -19,7 +19,7 @@ const BALANCE: i32 = 600;
 const NODES: u64 = 2_000;
 
 #[derive(Debug)]
-pub struct GenfensError(String);
+pub(crate) struct GenfensError(String);
 
 impl std::fmt::Display for GenfensError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -28,7 +28,7 @@ impl std::fmt::Display for GenfensError {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Request {
+pub(crate) struct Request {
     pub count: usize,
     pub seed: u64,
     /// A file of FEN or EPD lines to start from; the start position without one.
@@ -39,7 +39,7 @@ pub struct Request {
 
 impl Request {
     /// Parses the arguments; skips unknown words, which are for other engines.
-    pub fn parse(arguments: &str) -> Result<Request, GenfensError> {
+    pub(crate) fn parse(arguments: &str) -> Result<Request, GenfensError> {
         let mut words = arguments.split_whitespace();
         let count = words.next().and_then(|word| word.parse().ok());
         let usage = || GenfensError("genfens needs: N seed S book <None|FILE> [plies N] [frc]".to_owned());
@@ -65,7 +65,7 @@ impl Request {
     }
 }
 
-pub fn generate(
+pub(crate) fn generate(
     request: &Request,
     engine: &mut dyn Engine,
     stop: &AtomicBool,

@@ -14,29 +14,29 @@ const SIDE_PIECE_SQUARES: usize = PIECE_SQUARES / 2;
 const FROM_TOS: usize = 4 * 64 * 64;
 
 /// A piece with its target square as an index; [`NO_MOVE`] for none or a null move.
-pub type PieceTo = u16;
+pub(crate) type PieceTo = u16;
 
-pub const NO_MOVE: PieceTo = PIECE_SQUARES as PieceTo;
+pub(crate) const NO_MOVE: PieceTo = PIECE_SQUARES as PieceTo;
 
 #[inline]
-pub fn piece_to(turn: Color, MoveParts { role, to, .. }: MoveParts) -> PieceTo {
+pub(crate) fn piece_to(turn: Color, MoveParts { role, to, .. }: MoveParts) -> PieceTo {
     let piece = 6 * usize::from(turn == Color::Black) + role as usize - 1;
     (piece * 64 + to.to_usize()) as PieceTo
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct ContinuationContext {
+pub(crate) struct ContinuationContext {
     pub moves: [PieceTo; 3],
     pub attacked: Bitboard,
 }
 
 #[cfg(test)]
-pub const NO_CONTEXT: ContinuationContext =
+pub(crate) const NO_CONTEXT: ContinuationContext =
     ContinuationContext { moves: [NO_MOVE; 3], attacked: Bitboard::EMPTY };
 
 /// The table rows that score one side's quiet moves at a node, looked up once for all of them.
 #[derive(Debug, Clone, Copy)]
-pub struct HistoryRows<'a> {
+pub(crate) struct HistoryRows<'a> {
     butterfly: &'a [i16; FROM_TOS],
     continuation: [&'a [i16; SIDE_PIECE_SQUARES]; 3],
     attacked: Bitboard,
@@ -45,7 +45,7 @@ pub struct HistoryRows<'a> {
 impl HistoryRows<'_> {
     /// Sums the histories of a quiet move, within ±4 × 16,384.
     #[inline(always)]
-    pub fn score(&self, parts: MoveParts) -> i32 {
+    pub(crate) fn score(&self, parts: MoveParts) -> i32 {
         // A row indexes either side's moves as White's.
         let moved = usize::from(piece_to(Color::White, parts));
         let continuation: i32 = self.continuation.iter().map(|row| i32::from(row[moved])).sum();
@@ -54,7 +54,7 @@ impl HistoryRows<'_> {
 }
 
 #[derive(Debug)]
-pub struct History {
+pub(crate) struct History {
     butterfly: HistoryTable,
     /// A row for each earlier move; the row of [`NO_MOVE`] stays zero, which saves a test.
     continuation: HistoryTable,
@@ -63,7 +63,7 @@ pub struct History {
 }
 
 impl History {
-    pub fn new() -> History {
+    pub(crate) fn new() -> History {
         History {
             butterfly: HistoryTable::new(2 * FROM_TOS),
             continuation: HistoryTable::new((PIECE_SQUARES + 1) * PIECE_SQUARES),
@@ -72,7 +72,7 @@ impl History {
         }
     }
 
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.butterfly.clear();
         self.continuation.clear();
         self.counter.fill(PackedMove::NONE);
@@ -81,7 +81,7 @@ impl History {
 
     /// Sums the histories of a single quiet move, which is cheaper than finding its rows.
     #[inline(always)]
-    pub fn score(&self, turn: Color, parts: MoveParts, context: &ContinuationContext) -> i32 {
+    pub(crate) fn score(&self, turn: Color, parts: MoveParts, context: &ContinuationContext) -> i32 {
         let moved = piece_to(turn, parts);
         let continuation =
             |earlier: PieceTo| i32::from(self.continuation[continuation_index(earlier, moved)]);
@@ -91,7 +91,7 @@ impl History {
     }
 
     #[inline]
-    pub fn rows(&self, turn: Color, context: &ContinuationContext) -> HistoryRows<'_> {
+    pub(crate) fn rows(&self, turn: Color, context: &ContinuationContext) -> HistoryRows<'_> {
         let black = usize::from(turn == Color::Black);
         let continuation = |earlier: PieceTo| {
             self.continuation.row(usize::from(earlier) * PIECE_SQUARES + black * SIDE_PIECE_SQUARES)
@@ -106,7 +106,7 @@ impl History {
     }
 
     #[inline]
-    pub fn update(&mut self, turn: Color, m: Move, context: &ContinuationContext, bonus: i32) {
+    pub(crate) fn update(&mut self, turn: Color, m: Move, context: &ContinuationContext, bonus: i32) {
         let parts = MoveParts::new(m);
         let moved = piece_to(turn, parts);
         self.butterfly.update(from_to(turn, parts, context.attacked), bonus, MAX);
@@ -118,27 +118,27 @@ impl History {
     }
 
     #[inline]
-    pub fn update_butterfly(&mut self, turn: Color, m: Move, attacked: Bitboard, bonus: i32) {
+    pub(crate) fn update_butterfly(&mut self, turn: Color, m: Move, attacked: Bitboard, bonus: i32) {
         self.butterfly.update(from_to(turn, MoveParts::new(m), attacked), bonus, MAX);
     }
 
     #[inline]
-    pub fn capture_score(&self, turn: Color, parts: MoveParts) -> i32 {
+    pub(crate) fn capture_score(&self, turn: Color, parts: MoveParts) -> i32 {
         i32::from(self.capture[capture_index(turn, parts)])
     }
 
     #[inline]
-    pub fn update_capture(&mut self, turn: Color, m: Move, bonus: i32) {
+    pub(crate) fn update_capture(&mut self, turn: Color, m: Move, bonus: i32) {
         self.capture.update(capture_index(turn, MoveParts::new(m)), bonus, MAX);
     }
 
     #[inline]
-    pub fn counter_move(&self, earlier: PieceTo) -> PackedMove {
+    pub(crate) fn counter_move(&self, earlier: PieceTo) -> PackedMove {
         self.counter.get(usize::from(earlier)).copied().unwrap_or(PackedMove::NONE)
     }
 
     #[inline]
-    pub fn set_counter_move(&mut self, earlier: PieceTo, m: Move) {
+    pub(crate) fn set_counter_move(&mut self, earlier: PieceTo, m: Move) {
         if let Some(counter) = self.counter.get_mut(usize::from(earlier)) {
             *counter = PackedMove::pack(m);
         }

@@ -8,7 +8,7 @@ use patzer_chess::huge_pages::zeroed;
 const BLOCK: usize = 64;
 
 #[derive(Debug)]
-pub struct HistoryTable {
+pub(crate) struct HistoryTable {
     values: Vec<i16>,
     start: usize,
     /// A bit for each block written since the last `clear`.
@@ -16,20 +16,20 @@ pub struct HistoryTable {
 }
 
 impl HistoryTable {
-    pub fn new(count: usize) -> HistoryTable {
+    pub(crate) fn new(count: usize) -> HistoryTable {
         let blocks = count.div_ceil(BLOCK);
         let (values, start) = zeroed(count);
         HistoryTable { values, start, dirty: vec![0; blocks.div_ceil(64)].into_boxed_slice() }
     }
 
     #[inline]
-    pub fn row<const N: usize>(&self, start: usize) -> &[i16; N] {
+    pub(crate) fn row<const N: usize>(&self, start: usize) -> &[i16; N] {
         self.values[self.start + start..].first_chunk().expect("a row within the table")
     }
 
     /// Adds a bonus or malus with gravity: the step shrinks towards ±`max`.
     #[inline]
-    pub fn update(&mut self, at: usize, bonus: i32, max: i32) {
+    pub(crate) fn update(&mut self, at: usize, bonus: i32, max: i32) {
         let number = &mut self.values[self.start + at];
         let value = i32::from(*number);
         *number = (value + bonus - value * bonus.abs() / max) as i16;
@@ -37,7 +37,7 @@ impl HistoryTable {
         self.dirty[block / 64] |= 1 << (block % 64);
     }
 
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         for (blocks, bits) in self.values[self.start..].chunks_mut(64 * BLOCK).zip(&mut self.dirty) {
             while *bits != 0 {
                 let start = bits.trailing_zeros() as usize * BLOCK;

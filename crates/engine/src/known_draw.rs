@@ -17,7 +17,7 @@ struct Bitbase {
 static KPK: LazyLock<Box<Bitbase>> = LazyLock::new(generate);
 
 /// Tests for a known draw in a position of at most four pieces. A side in check may still be mated by two knights.
-pub fn is_known_draw(position: &Chess, in_check: bool) -> bool {
+pub(crate) fn is_known_draw(position: &Chess, in_check: bool) -> bool {
     let board = position.board();
     let rest = board.occupied() & !board.kings();
     if rest == board.knights() {

@@ -14,7 +14,7 @@ use patzer_chess::score::Score;
 use patzer_chess::see::{see_ge_with_attacks, value_or_zero};
 use patzer_chess::{MoveParts, PackedMove, captures, quiets};
 
-pub use quiescence::{CAPACITY, QuiescencePicker, is_noisy};
+pub(crate) use quiescence::{CAPACITY, QuiescencePicker, is_noisy};
 
 const KILLER: i32 = 1 << 17;
 /// Sorts captures among evasions before all quiet moves.
@@ -37,7 +37,7 @@ enum Stage {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct Hints {
+pub(crate) struct Hints {
     pub tt_move: Option<Move>,
     /// Newer first.
     pub killers: [Option<Move>; 2],
@@ -53,7 +53,7 @@ pub struct Hints {
 
 impl Hints {
     #[inline]
-    pub fn new(
+    pub(crate) fn new(
         tt_move: Option<Move>,
         killers: [Option<Move>; 2],
         counter: PackedMove,
@@ -82,7 +82,7 @@ impl Hints {
 
     /// Distinct legal moves of a position pack differently, and one number compares faster than all fields.
     #[inline]
-    pub fn is_tt_move(&self, m: Move) -> bool {
+    pub(crate) fn is_tt_move(&self, m: Move) -> bool {
         PackedMove::pack(m) == self.packed_tt_move
     }
 
@@ -105,7 +105,7 @@ impl Hints {
 
     /// Ranks killers and the counter move: higher is better, 0 is neither.
     #[inline(always)]
-    pub fn refutation_rank(&self, m: Move, parts: MoveParts) -> i32 {
+    pub(crate) fn refutation_rank(&self, m: Move, parts: MoveParts) -> i32 {
         // The target square rules out nearly every move.
         if self.refutation_targets.contains(parts.to) { self.refutation_rank_at_target(m) } else { 0 }
     }
@@ -125,7 +125,7 @@ impl Hints {
     }
 }
 
-pub struct MovePicker<'a> {
+pub(crate) struct MovePicker<'a> {
     hints: &'a Hints,
     stage: Stage,
     filled: bool,
@@ -138,7 +138,7 @@ pub struct MovePicker<'a> {
 
 impl<'a> MovePicker<'a> {
     #[inline(always)]
-    pub fn new(node: &Node, hints: &'a Hints) -> MovePicker<'a> {
+    pub(crate) fn new(node: &Node, hints: &'a Hints) -> MovePicker<'a> {
         let stage = match hints.tt_move {
             Some(_) => Stage::TtMove,
             None => after_tt_move(node),
@@ -156,7 +156,7 @@ impl<'a> MovePicker<'a> {
 
     /// The next move, and whether it is noisy and loses material. `skip_quiets` drops quiets, except in check.
     #[inline]
-    pub fn next(&mut self, node: &Node, history: &History, skip_quiets: bool) -> Option<(Move, bool)> {
+    pub(crate) fn next(&mut self, node: &Node, history: &History, skip_quiets: bool) -> Option<(Move, bool)> {
         loop {
             match self.stage {
                 Stage::TtMove => {

@@ -5,7 +5,7 @@
 use crate::OptionError;
 
 #[derive(Debug)]
-pub struct Row {
+pub(crate) struct Parameter {
     pub name: &'static str,
     pub default: i32,
     pub min: i32,
@@ -29,8 +29,8 @@ macro_rules! parameters {
             }
         }
 
-        pub const ROWS: &[Row] = &[
-            $(Row {
+        pub(crate) const PARAMETERS: &[Parameter] = &[
+            $(Parameter {
                 name: stringify!($name),
                 default: $default,
                 min: $min,
@@ -133,9 +133,9 @@ parameters! {
 impl Params {
     /// Sets a parameter by name.
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
-        let row = ROWS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
+        let row = PARAMETERS.iter().find(|row| row.name.eq_ignore_ascii_case(name));
         let row = row.ok_or_else(|| OptionError::Unknown(name.to_owned()))?;
-        let Row { name, .. } = row;
+        let Parameter { name, .. } = row;
         let (min, max) = row.declared();
         let Some(number) = value.parse().ok().filter(|number| (min..=max).contains(number)) else {
             let takes = format!("a number from {min} to {max}");
@@ -148,7 +148,7 @@ impl Params {
     /// Names and values of the parameters that differ from their defaults.
     pub fn changed(&self) -> impl Iterator<Item = (&'static str, i32)> {
         let mut own = self.clone();
-        ROWS.iter().filter_map(move |row| {
+        PARAMETERS.iter().filter_map(move |row| {
             let value = *(row.field)(&mut own);
             (value != row.default).then_some((row.name, value))
         })
@@ -156,25 +156,25 @@ impl Params {
 
     /// Lines for an SPSA tuner, in OpenBench's form.
     pub fn spsa_lines() -> impl Iterator<Item = String> {
-        ROWS.iter().filter_map(Row::spsa)
+        PARAMETERS.iter().filter_map(Parameter::spsa)
     }
 }
 
-impl Row {
+impl Parameter {
     /// The least and greatest value: the range to tune in, and what switches the technique off.
     fn declared(&self) -> (i32, i32) {
         let off = self.off.unwrap_or(self.min);
         (self.min.min(off), self.max.max(off))
     }
 
-    pub fn declaration(&self) -> String {
-        let (Row { name, default, .. }, (min, max)) = (self, self.declared());
+    pub(crate) fn declaration(&self) -> String {
+        let (Parameter { name, default, .. }, (min, max)) = (self, self.declared());
         format!("option name {name} type spin default {default} min {min} max {max}")
     }
 
     /// The tuner's input for OpenBench: name, type, value, bounds, final step and rate. Switches are not tuned.
-    pub fn spsa(&self) -> Option<String> {
-        let Row { name, default, min, max, .. } = self;
+    pub(crate) fn spsa(&self) -> Option<String> {
+        let Parameter { name, default, min, max, .. } = self;
         let step = (f64::from(max - min) / 20.0).max(0.5);
         (max - min > 1).then(|| format!("{name}, int, {default}, {min}, {max}, {step}, 0.002"))
     }
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn every_row_sets_its_own_parameter_within_its_range_and_is_declared() {
-        for row in ROWS {
+        for row in PARAMETERS {
             let mut params = Params::default();
             params.set(&row.name.to_uppercase(), &row.default.to_string()).unwrap();
             assert_eq!(params, Params::default(), "{}", row.name);
@@ -207,7 +207,7 @@ mod tests {
         }
         assert!(matches!(Params::default().set("Hash", "16"), Err(OptionError::Unknown(_))));
         let declared = "option name null_depth type spin default 3 min 1 max 1000";
-        assert!(ROWS.iter().any(|row| row.declaration() == declared));
-        assert_eq!(ROWS[0].spsa().unwrap(), "aspiration_delta, int, 11, 5, 50, 2.25, 0.002");
+        assert!(PARAMETERS.iter().any(|row| row.declaration() == declared));
+        assert_eq!(PARAMETERS[0].spsa().unwrap(), "aspiration_delta, int, 11, 5, 50, 2.25, 0.002");
     }
 }

@@ -15,7 +15,7 @@ use patzer_eval::Evaluator;
 pub(super) struct LmrTable([[i32; 64]; 64]);
 
 impl LmrTable {
-    pub fn new(params: &Params) -> LmrTable {
+    pub(crate) fn new(params: &Params) -> LmrTable {
         let log: [f64; 64] = std::array::from_fn(|n| (n.max(1) as f64).ln());
         let of = |depth: usize, move_count: usize| {
             let product = (1024.0 * log[depth] * log[move_count]) as i32;

@@ -12,21 +12,21 @@ const SLOTS: usize = 1024;
 /// passant square; the fourth holds Black's pieces, or their complement if Black is to move.
 type Planes = [u64; 4];
 
-pub struct CacheKey {
+pub(crate) struct CacheKey {
     planes: Planes,
     slot: usize,
 }
 
 impl CacheKey {
     #[inline]
-    pub fn new(position: &Chess) -> CacheKey {
+    pub(crate) fn new(position: &Chess) -> CacheKey {
         let planes = planes(position);
         CacheKey { planes, slot: slot(&planes) }
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-pub struct CacheEntry {
+pub(crate) struct CacheEntry {
     planes: Planes,
     pub eval: Option<Score>,
     pub low: Score,
@@ -39,18 +39,18 @@ impl CacheEntry {
     }
 }
 
-pub struct QuiescenceCache {
+pub(crate) struct QuiescenceCache {
     slots: Box<[CacheEntry]>,
 }
 
 impl QuiescenceCache {
-    pub fn new() -> QuiescenceCache {
+    pub(crate) fn new() -> QuiescenceCache {
         // No position has black pieces everywhere.
         QuiescenceCache { slots: vec![CacheEntry::empty([0, 0, 0, u64::MAX]); SLOTS].into_boxed_slice() }
     }
 
     #[inline]
-    pub fn entry(&mut self, key: &CacheKey) -> &mut CacheEntry {
+    pub(crate) fn entry(&mut self, key: &CacheKey) -> &mut CacheEntry {
         let entry = &mut self.slots[key.slot];
         if entry.planes != key.planes {
             *entry = CacheEntry::empty(key.planes);

@@ -16,7 +16,7 @@ use patzer_chess::{Line, MoveParts, key, legal, played};
 use patzer_eval::Evaluator;
 
 #[derive(Debug, Clone)]
-pub struct RootMove {
+pub(crate) struct RootMove {
     pub m: Move,
     found: Found,
     /// The result of the last iteration, for a search that is stopped.
@@ -51,7 +51,7 @@ impl RootMove {
 
 impl<E: Evaluator> Search<'_, E> {
     /// Iterative deepening on thread number `helper`: all but thread 0 only fill the table, every second a ply ahead.
-    pub fn run(
+    pub(crate) fn run(
         &mut self,
         line: &Line,
         limits: &Limits,

@@ -25,7 +25,7 @@ use patzer_chess::score::{INFINITE, MATE_IN_MAX, MAX_PLY, Score, is_mate, mate_i
 use patzer_chess::{MoveParts, PackedMove, copy_position, key, legal};
 use patzer_eval::Evaluator;
 
-pub struct Search<'a, E> {
+pub(crate) struct Search<'a, E> {
     pub(super) evaluator: &'a mut E,
     pub(super) tt: &'a TranspositionTable,
     pub(super) history: &'a mut History,

@@ -82,14 +82,14 @@ impl Shared {
     }
 }
 
-pub struct Searcher<E: Evaluator> {
+pub(crate) struct Searcher<E: Evaluator> {
     shared: Shared,
     main: Worker<E>,
     helpers: Vec<Worker<E>>,
 }
 
 impl<E: Evaluator> Searcher<E> {
-    pub fn new(evaluator: E, tt: TranspositionTable) -> Searcher<E> {
+    pub(crate) fn new(evaluator: E, tt: TranspositionTable) -> Searcher<E> {
         let params = Params::default();
         let shared = Shared { tt, lmr: LmrTable::new(&params), params, selective: true, tables: None };
         Searcher { shared, main: Worker::new(evaluator), helpers: Vec::new() }

@@ -7,7 +7,7 @@ use patzer_chess::score::{MAX_PLY, Score};
 use patzer_chess::{Line, legal};
 
 #[derive(Debug, Clone, Copy)]
-pub struct Node<'a> {
+pub(crate) struct Node<'a> {
     pub position: &'a Chess,
     pub key: u64,
     /// Distance from the root, up to [`MAX_PLY`].
@@ -16,18 +16,18 @@ pub struct Node<'a> {
 }
 
 impl Node<'_> {
-    pub fn root(position: &Chess, key: u64) -> Node<'_> {
+    pub(crate) fn root(position: &Chess, key: u64) -> Node<'_> {
         Node { position, key, ply: 0, in_check: legal::in_check(position) }
     }
 
     #[inline(always)]
-    pub fn child<'a>(&self, after: &'a Chess, key: u64) -> Node<'a> {
+    pub(crate) fn child<'a>(&self, after: &'a Chess, key: u64) -> Node<'a> {
         Node { position: after, key, ply: self.ply + 1, in_check: legal::in_check(after) }
     }
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// The static evaluation before correction, `None` in check.
     pub raw_eval: Option<Score>,
     pub eval: Option<Score>,
@@ -52,14 +52,14 @@ fn new_frame() -> Frame {
 }
 
 #[derive(Debug)]
-pub struct Stack {
+pub(crate) struct Stack {
     frames: Vec<Frame>,
     lines: Vec<Vec<Move>>,
     keys: Vec<u64>,
 }
 
 impl Stack {
-    pub fn new() -> Stack {
+    pub(crate) fn new() -> Stack {
         // The last node clears the frames of its children and grandchildren.
         Stack {
             frames: vec![new_frame(); MAX_PLY + 3],
@@ -68,7 +68,7 @@ impl Stack {
         }
     }
 
-    pub fn start(&mut self, line: &Line) {
+    pub(crate) fn start(&mut self, line: &Line) {
         self.keys.clear();
         self.keys.extend_from_slice(line.keys());
         self.frames.fill(new_frame());
@@ -76,22 +76,22 @@ impl Stack {
     }
 
     #[inline]
-    pub fn frame(&mut self, ply: usize) -> &mut Frame {
+    pub(crate) fn frame(&mut self, ply: usize) -> &mut Frame {
         &mut self.frames[ply]
     }
 
     #[inline]
-    pub fn cutoffs(&self, ply: usize) -> u16 {
+    pub(crate) fn cutoffs(&self, ply: usize) -> u16 {
         self.frames[ply].cutoffs
     }
 
     #[inline]
-    pub fn moved(&self, ply: usize, back: usize) -> PieceTo {
+    pub(crate) fn moved(&self, ply: usize, back: usize) -> PieceTo {
         ply.checked_sub(back).map_or(NO_MOVE, |at| self.frames[at].moved)
     }
 
     #[inline]
-    pub fn continuation_context(&self, ply: usize) -> ContinuationContext {
+    pub(crate) fn continuation_context(&self, ply: usize) -> ContinuationContext {
         // Not `map`, which stays a call.
         let moves = [self.moved(ply, 1), self.moved(ply, 2), self.moved(ply, 4)];
         ContinuationContext { moves, attacked: self.frames[ply].attacked }
@@ -99,7 +99,7 @@ impl Stack {
 
     /// The static evaluation is better than two plies ago.
     #[inline]
-    pub fn improving(&self, ply: usize) -> bool {
+    pub(crate) fn improving(&self, ply: usize) -> bool {
         ply >= 2
             && match (self.frames[ply].eval, self.frames[ply - 2].eval) {
                 (Some(now), Some(then)) => now > then,
@@ -110,7 +110,7 @@ impl Stack {
     }
 
     #[inline]
-    pub fn push(&mut self, ply: usize, moved: PieceTo, key: u64) {
+    pub(crate) fn push(&mut self, ply: usize, moved: PieceTo, key: u64) {
         self.keys.push(key);
         let (above, below) = self.frames.split_at_mut(ply + 1);
         let (here, next) = (&mut above[ply], &mut below[0]);
@@ -121,28 +121,28 @@ impl Stack {
     }
 
     #[inline]
-    pub fn pop(&mut self) {
+    pub(crate) fn pop(&mut self) {
         self.keys.pop();
     }
 
     /// Tests for a draw by repetition, see [`repeats`], back to the last null move.
-    pub fn is_repetition(&self, node: &Node) -> bool {
+    pub(crate) fn is_repetition(&self, node: &Node) -> bool {
         let plies_since_null =
             (node.position.halfmoves() as usize).min(self.frames[node.ply].plies_since_null);
         repeats(&self.keys, plies_since_null, node.ply)
     }
 
-    pub fn line(&self, ply: usize) -> &[Move] {
+    pub(crate) fn line(&self, ply: usize) -> &[Move] {
         &self.lines[ply]
     }
 
     #[inline]
-    pub fn clear_line(&mut self, ply: usize) {
+    pub(crate) fn clear_line(&mut self, ply: usize) {
         self.lines[ply].clear();
     }
 
     #[inline]
-    pub fn extend_line(&mut self, ply: usize, m: Move) {
+    pub(crate) fn extend_line(&mut self, ply: usize, m: Move) {
         let (upper, lower) = self.lines.split_at_mut(ply + 1);
         let line = &mut upper[ply];
         line.clear();
@@ -150,7 +150,7 @@ impl Stack {
         line.extend_from_slice(&lower[0]);
     }
 
-    pub fn add_killer(&mut self, ply: usize, m: Move) {
+    pub(crate) fn add_killer(&mut self, ply: usize, m: Move) {
         let killers = &mut self.frames[ply].killers;
         if killers[0] != Some(m) {
             *killers = [Some(m), killers[0]];
@@ -161,7 +161,7 @@ impl Stack {
 /// Tests whether the last of `keys` repeats a position below the root, which is `ply` plies back, once, or any earlier
 /// one twice. Looks back `reversible` plies.
 #[inline]
-pub fn repeats(keys: &[u64], reversible: usize, ply: usize) -> bool {
+pub(crate) fn repeats(keys: &[u64], reversible: usize, ply: usize) -> bool {
     let now = keys.len() - 1;
     let mut earlier = 0;
     for back in (4..=reversible).step_by(2) {

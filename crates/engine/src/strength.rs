@@ -52,11 +52,11 @@ const LEVELS: &[Level] = &[
 ];
 
 /// The range of `UCI_Elo`.
-pub const WEAKEST: u64 = LEVELS[0].elo as u64;
-pub const STRONGEST: u64 = LEVELS[LEVELS.len() - 1].elo as u64;
+pub(crate) const WEAKEST: u64 = LEVELS[0].elo as u64;
+pub(crate) const STRONGEST: u64 = LEVELS[LEVELS.len() - 1].elo as u64;
 
 /// Tightens a search's limits to the strength of a rating.
-pub fn weaken(limits: &mut Limits, elo: u64, seed: u64) {
+pub(crate) fn weaken(limits: &mut Limits, elo: u64, seed: u64) {
     let (nodes, deviation) = strength(elo as f64);
     limits.nodes = Some(limits.nodes.map_or(nodes, |limit| limit.min(nodes)));
     limits.noise = Some(Noise { deviation, seed });

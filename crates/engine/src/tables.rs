@@ -33,7 +33,7 @@ pub struct Tables {
 }
 
 /// UCI options of probing.
-pub struct Probing {
+pub(crate) struct Probing {
     pub base: Option<Arc<Tablebase<Chess>>>,
     /// Most pieces of a position that is probed.
     pub limit: usize,
@@ -42,7 +42,7 @@ pub struct Probing {
 }
 
 impl Probing {
-    pub fn tables(&self) -> Option<Tables> {
+    pub(crate) fn tables(&self) -> Option<Tables> {
         let base = self.base.clone()?;
         let pieces = self.limit.min(base.max_pieces());
         Some(Tables { base, pieces, depth: self.depth, hits: Arc::default() })
@@ -51,7 +51,7 @@ impl Probing {
 
 /// Result of probing the root.
 #[derive(Debug, PartialEq, Eq)]
-pub struct RootTables {
+pub(crate) struct RootTables {
     /// The moves that keep the result.
     pub moves: Vec<Move>,
     /// [`TABLE_WIN`], its negative, or 0.
@@ -61,7 +61,7 @@ pub struct RootTables {
 }
 
 /// Opens the tables of a list of folders, separated as in `PATH`.
-pub fn open(folders: &str) -> Result<Arc<Tablebase<Chess>>, String> {
+pub(crate) fn open(folders: &str) -> Result<Arc<Tablebase<Chess>>, String> {
     let mut base = Tablebase::new();
     for folder in std::env::split_paths(folders) {
         match base.add_directory(&folder) {
@@ -79,12 +79,12 @@ fn refusal(folder: &Path, reason: &str) -> String {
 
 impl Tables {
     /// Forgets the hits of the last search.
-    pub fn new_search(&self) {
+    pub(crate) fn new_search(&self) {
         self.hits.store(0, Relaxed);
     }
 
     /// Number of positions found by all threads of this search.
-    pub fn hits(&self) -> u64 {
+    pub(crate) fn hits(&self) -> u64 {
         self.hits.load(Relaxed)
     }
 
@@ -99,7 +99,7 @@ impl Tables {
     }
 
     /// Bound of a node's score. WDL tables hold only right after a capture or a pawn move.
-    pub fn probe(&self, node: &Node, depth: i32) -> Option<(Score, Bound)> {
+    pub(crate) fn probe(&self, node: &Node, depth: i32) -> Option<(Score, Bound)> {
         let position = node.position;
         if position.halfmoves() > 0
             || !self.covers(position)
@@ -116,7 +116,7 @@ impl Tables {
     }
 
     /// Keeps the best of `moves` by distance to zeroing, or by result alone without DTZ tables.
-    pub fn at_root(&self, line: &Line, moves: &[Move]) -> Option<RootTables> {
+    pub(crate) fn at_root(&self, line: &Line, moves: &[Move]) -> Option<RootTables> {
         if moves.is_empty() || !self.covers(line.position()) {
             return None;
         }
@@ -197,7 +197,7 @@ fn has_repeated(line: &Line) -> bool {
 }
 
 /// Converts a score for reports: a table win in `n` plies is `TABLE_WIN - n`.
-pub fn shown(score: Score) -> Score {
+pub(crate) fn shown(score: Score) -> Score {
     match score {
         MATE_IN_MAX..=WIN => score - WIN + TABLE_WIN,
         _ if (MATE_IN_MAX..=WIN).contains(&-score) => score + WIN - TABLE_WIN,

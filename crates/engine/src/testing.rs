@@ -9,16 +9,16 @@ use patzer_chess::Line;
 use patzer_chess::score::Score;
 use patzer_eval::Evaluator;
 
-pub fn engine() -> Searcher<Simple> {
+pub(crate) fn engine() -> Searcher<Simple> {
     Searcher::new(Simple, TranspositionTable::smallest())
 }
 
-pub fn search(engine: &mut dyn Engine, line: &Line, limits: Limits) -> Report {
+pub(crate) fn search(engine: &mut dyn Engine, line: &Line, limits: Limits) -> Report {
     engine.search(line, &limits, &AtomicBool::new(false), &mut |_| {})
 }
 
 #[derive(Clone)]
-pub struct Simple;
+pub(crate) struct Simple;
 
 impl Evaluator for Simple {
     fn evaluate(&mut self, position: &Chess, _ply: usize) -> Score {

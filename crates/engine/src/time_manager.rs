@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{Clock, Limits, Ponder};
 
 #[derive(Debug, Clone, Copy)]
-pub struct BestMoveStability {
+pub(crate) struct BestMoveStability {
     /// Iterations since the best move last changed.
     pub iterations: usize,
     /// The best move's share of all nodes, from 0 to 1.
@@ -37,7 +37,7 @@ impl BestMoveStability {
 }
 
 #[derive(Debug)]
-pub struct TimeManager<'a> {
+pub(crate) struct TimeManager<'a> {
     stop: &'a AtomicBool,
     shared_nodes: &'a AtomicU64,
     /// This thread's part of `shared_nodes`.
@@ -55,7 +55,7 @@ const CHECK_EVERY: u64 = 256;
 
 impl<'a> TimeManager<'a> {
     /// Starts the clock for the game's move of this number. Threads of one search share `shared_nodes`.
-    pub fn new(
+    pub(crate) fn new(
         limits: &Limits,
         number: u32,
         stop: &'a AtomicBool,
@@ -86,7 +86,7 @@ impl<'a> TimeManager<'a> {
 
     /// Tests the hard limits, given this thread's node count. Once true, it stays true.
     #[inline]
-    pub fn should_stop(&mut self, nodes: u64) -> bool {
+    pub(crate) fn should_stop(&mut self, nodes: u64) -> bool {
         if nodes >= self.nodes {
             self.stopped = true;
         } else if nodes.is_multiple_of(CHECK_EVERY) && !self.stopped {
@@ -102,7 +102,7 @@ impl<'a> TimeManager<'a> {
             || (self.hard.is_some_and(|hard| self.start.elapsed() >= hard) && !self.pondering())
     }
 
-    pub fn total_nodes(&mut self, nodes: u64) -> u64 {
+    pub(crate) fn total_nodes(&mut self, nodes: u64) -> u64 {
         let new = nodes - self.published;
         self.published = nodes;
         self.shared_nodes.fetch_add(new, Relaxed) + new
@@ -113,16 +113,16 @@ impl<'a> TimeManager<'a> {
     }
 
     #[inline]
-    pub fn stopped(&self) -> bool {
+    pub(crate) fn stopped(&self) -> bool {
         self.stopped
     }
 
-    pub fn allows_iteration(&self, nodes: u64, stability: &BestMoveStability) -> bool {
+    pub(crate) fn allows_iteration(&self, nodes: u64, stability: &BestMoveStability) -> bool {
         let enough = |soft: Duration| self.start.elapsed() >= soft.mul_f64(stability.scale());
         nodes < self.soft_nodes.min(self.nodes) && (!self.soft.is_some_and(enough) || self.pondering())
     }
 
-    pub fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(&self) -> Duration {
         self.start.elapsed()
     }
 }

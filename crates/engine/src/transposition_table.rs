@@ -22,10 +22,10 @@ pub enum Bound {
 }
 
 /// Depth of quiescence without quiet checks, the lowest depth of an entry.
-pub const DEPTH_QS_NO_CHECKS: i32 = -1;
+pub(crate) const DEPTH_QS_NO_CHECKS: i32 = -1;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+pub(crate) struct Entry {
     pub best: PackedMove,
     /// Centipawns from the side to move; mates count from this position.
     pub score: Score,
@@ -39,12 +39,12 @@ pub struct Entry {
 
 impl Entry {
     /// An entry that holds a static evaluation and an empty bound.
-    pub fn evaluated(eval: Score, pv: bool) -> Entry {
+    pub(crate) fn evaluated(eval: Score, pv: bool) -> Entry {
         let (best, score, bound) = (PackedMove::NONE, mated_in(0), Bound::Lower);
         Entry { best, score, eval: Some(eval), depth: 0, bound, pv }
     }
 
-    pub fn decides(&self, alpha: Score, beta: Score) -> bool {
+    pub(crate) fn decides(&self, alpha: Score, beta: Score) -> bool {
         match self.bound {
             Bound::Exact => true,
             Bound::Lower => self.score >= beta,
@@ -52,7 +52,7 @@ impl Entry {
         }
     }
 
-    pub fn refine(&self, eval: Score) -> Score {
+    pub(crate) fn refine(&self, eval: Score) -> Score {
         match self.bound {
             Bound::Exact => self.score,
             Bound::Lower => eval.max(self.score),
@@ -176,13 +176,13 @@ impl std::fmt::Display for OutOfMemory {
 impl std::error::Error for OutOfMemory {}
 
 #[derive(Debug)]
-pub struct TranspositionTable {
+pub(crate) struct TranspositionTable {
     clusters: Vec<Cluster>,
     age: AtomicU8,
 }
 
 impl TranspositionTable {
-    pub fn new(mb: usize) -> Result<TranspositionTable, OutOfMemory> {
+    pub(crate) fn new(mb: usize) -> Result<TranspositionTable, OutOfMemory> {
         let count = (mb.max(1) << 20) / size_of::<Cluster>();
         let mut clusters = try_with_capacity(count).map_err(|_| OutOfMemory { mb })?;
         advise_huge_pages(&mut clusters);
@@ -190,12 +190,12 @@ impl TranspositionTable {
         Ok(TranspositionTable { clusters, age: AtomicU8::new(0) })
     }
 
-    pub fn smallest() -> TranspositionTable {
+    pub(crate) fn smallest() -> TranspositionTable {
         TranspositionTable::of(CLUSTERS_PER_MIB)
     }
 
     /// A table of sixteen slots for each node, up to 1 MiB, in which replacement is rare.
-    pub fn for_nodes(nodes: u64) -> TranspositionTable {
+    pub(crate) fn for_nodes(nodes: u64) -> TranspositionTable {
         TranspositionTable::of(nodes.saturating_mul(4).clamp(256, CLUSTERS_PER_MIB as u64) as usize)
     }
 
@@ -204,7 +204,7 @@ impl TranspositionTable {
         TranspositionTable { clusters, age: AtomicU8::new(0) }
     }
 
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let count = self.clusters.len();
         let share = count.div_ceil(cores).max(CLUSTERS_PER_THREAD);
@@ -218,7 +218,7 @@ impl TranspositionTable {
         self.age = AtomicU8::new(0);
     }
 
-    pub fn new_search(&self) {
+    pub(crate) fn new_search(&self) {
         self.age.store((self.age() + 1) % AGE_COUNT, Relaxed);
     }
 
@@ -228,7 +228,7 @@ impl TranspositionTable {
     }
 
     /// Permille of slots filled by this search, sampled from the first thousand.
-    pub fn hashfull(&self) -> u32 {
+    pub(crate) fn hashfull(&self) -> u32 {
         let slots = self.clusters.iter().take(250).flat_map(|cluster| &cluster.0);
         let age = self.age();
         let fresh = |slot: &&Slot| {
@@ -244,12 +244,12 @@ impl TranspositionTable {
     }
 
     #[inline]
-    pub fn prefetch(&self, key: u64) {
+    pub(crate) fn prefetch(&self, key: u64) {
         prefetch(&self.clusters[self.index(key)]);
     }
 
     #[inline]
-    pub fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
+    pub(crate) fn probe(&self, key: u64, ply: usize) -> Option<Entry> {
         let slots = &self.clusters[self.index(key)].0;
         // Branchless over all slots: which one matches is unpredictable, and a misprediction costs more.
         let held = slots.iter().rev().map(Slot::load);
@@ -269,7 +269,7 @@ impl TranspositionTable {
     }
 
     /// Replaces the least valuable slot; a shallower result of this search replaces a deeper one only if exact.
-    pub fn store(&self, key: u64, ply: usize, entry: Entry) {
+    pub(crate) fn store(&self, key: u64, ply: usize, entry: Entry) {
         let age = self.age();
         let slots = &self.clusters[self.index(key)].0;
         // The index in the low bits breaks ties towards the first slot.

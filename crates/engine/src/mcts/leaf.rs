@@ -16,7 +16,7 @@ use patzer_eval::Evaluator;
 /// Plies after which a played-out game counts as drawn.
 const LONGEST: usize = 400;
 
-pub struct Leaf {
+pub(super) struct Leaf {
     pub kind: SearchKind,
     model: &'static Model,
     rng: Rng,
@@ -25,12 +25,12 @@ pub struct Leaf {
 }
 
 impl Leaf {
-    pub fn new(kind: SearchKind, root: &Chess, seed: u64) -> Leaf {
+    pub(super) fn new(kind: SearchKind, root: &Chess, seed: u64) -> Leaf {
         Leaf { kind, model: Model::embedded(), rng: Rng::new(seed), chances: Chances::of(root) }
     }
 
     /// Expected score of the side to move, 0 to 1.
-    pub fn value<E: Evaluator>(
+    pub(super) fn value<E: Evaluator>(
         &mut self,
         search: &mut Search<'_, E>,
         position: &Chess,
@@ -46,7 +46,7 @@ impl Leaf {
     }
 
     /// Prior probabilities of the legal moves, given the moves played before.
-    pub fn priors(&self, position: &Chess, legal: &MoveList, moves: &[Move]) -> Vec<f32> {
+    pub(super) fn priors(&self, position: &Chess, legal: &MoveList, moves: &[Move]) -> Vec<f32> {
         if self.kind.has_prior() {
             self.model.probabilities(position, legal, PreviousMoves::of(moves))
         } else {

@@ -40,14 +40,14 @@ use tree::{Proven, Tree};
 const LOOK: u64 = 512;
 
 /// The engine that searches by playouts; [`Searcher`] does everything but the search.
-pub struct PlayoutSearcher<E: Evaluator> {
+pub(crate) struct PlayoutSearcher<E: Evaluator> {
     inner: Searcher<E>,
     tree: Tree,
     kind: SearchKind,
 }
 
 impl<E: Evaluator> PlayoutSearcher<E> {
-    pub fn new(evaluator: E, kind: SearchKind, hash_mb: usize) -> PlayoutSearcher<E> {
+    pub(crate) fn new(evaluator: E, kind: SearchKind, hash_mb: usize) -> PlayoutSearcher<E> {
         let inner = Searcher::new(evaluator, TranspositionTable::smallest());
         PlayoutSearcher { inner, tree: Tree::new(hash_mb), kind }
     }

@@ -14,7 +14,7 @@ const TABLE: &str = include_str!("moves.toml");
 /// Share of the probability spread evenly over all moves: the key move of a mate often looks worst.
 const EVEN: f32 = 0.1;
 
-pub struct Model {
+pub(super) struct Model {
     /// Strengths by group and level.
     strengths: Vec<Vec<f32>>,
 }
@@ -22,7 +22,7 @@ pub struct Model {
 static EMBEDDED: LazyLock<Model> = LazyLock::new(|| Model::parse(TABLE));
 
 impl Model {
-    pub fn embedded() -> &'static Model {
+    pub(super) fn embedded() -> &'static Model {
         &EMBEDDED
     }
 
@@ -42,7 +42,12 @@ impl Model {
         Model { strengths }
     }
 
-    pub fn probabilities(&self, position: &Chess, legal: &MoveList, before: PreviousMoves) -> Vec<f32> {
+    pub(super) fn probabilities(
+        &self,
+        position: &Chess,
+        legal: &MoveList,
+        before: PreviousMoves,
+    ) -> Vec<f32> {
         let strength = |levels: &[u16]| -> f32 {
             let of = |(group, &level): (&Vec<f32>, &u16)| group[usize::from(level)];
             self.strengths.iter().zip(levels).map(of).product()

@@ -7,11 +7,11 @@ use std::collections::HashMap;
 use shakmaty::{Chess, Move, Position};
 
 /// No node.
-pub const NONE: u32 = u32::MAX;
+pub(super) const NONE: u32 = u32::MAX;
 
 /// Outcome that the rules of chess prove, from the side to move, with its distance in plies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Proven {
+pub(super) enum Proven {
     No,
     Win(u16),
     Loss(u16),
@@ -19,7 +19,7 @@ pub enum Proven {
 }
 
 #[derive(Debug, Clone)]
-pub struct Edge {
+pub(super) struct Edge {
     pub m: Move,
     pub prior: f32,
     pub visits: u32,
@@ -31,7 +31,7 @@ pub struct Edge {
 }
 
 #[derive(Debug)]
-pub struct Node {
+pub(super) struct Node {
     pub key: u64,
     /// Value of the position itself, from the side to move.
     pub own: f32,
@@ -49,7 +49,7 @@ impl Node {
 }
 
 #[derive(Debug)]
-pub struct Tree {
+pub(super) struct Tree {
     nodes: Vec<Node>,
     index: HashMap<u64, u32>,
     bytes: usize,
@@ -57,34 +57,34 @@ pub struct Tree {
 }
 
 /// Key of a node. Near the fifty-move rule positions differ by their counters.
-pub fn key(key: u64, position: &Chess) -> u64 {
+pub(super) fn key(key: u64, position: &Chess) -> u64 {
     const FROM: u32 = 60;
     let clock = position.halfmoves().saturating_sub(FROM);
     key ^ u64::from(clock).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 impl Tree {
-    pub fn new(hash_mb: usize) -> Tree {
+    pub(super) fn new(hash_mb: usize) -> Tree {
         Tree { nodes: Vec::new(), index: HashMap::new(), bytes: 0, limit: hash_mb << 20 }
     }
 
-    pub fn clear(&mut self) {
+    pub(super) fn clear(&mut self) {
         *self = Tree { limit: self.limit, ..Tree::new(0) };
     }
 
-    pub fn find(&self, key: u64) -> Option<u32> {
+    pub(super) fn find(&self, key: u64) -> Option<u32> {
         self.index.get(&key).copied()
     }
 
-    pub fn node(&self, at: u32) -> &Node {
+    pub(super) fn node(&self, at: u32) -> &Node {
         &self.nodes[at as usize]
     }
 
-    pub fn node_mut(&mut self, at: u32) -> &mut Node {
+    pub(super) fn node_mut(&mut self, at: u32) -> &mut Node {
         &mut self.nodes[at as usize]
     }
 
-    pub fn insert(&mut self, node: Node) -> u32 {
+    pub(super) fn insert(&mut self, node: Node) -> u32 {
         let at = self.nodes.len() as u32;
         self.bytes += node.bytes();
         self.index.insert(node.key, at);
@@ -92,28 +92,28 @@ impl Tree {
         at
     }
 
-    pub fn is_full(&self) -> bool {
+    pub(super) fn is_full(&self) -> bool {
         self.bytes > self.limit
     }
 
     #[cfg(test)]
-    pub fn edges(&self) -> impl Iterator<Item = &Edge> {
+    pub(super) fn edges(&self) -> impl Iterator<Item = &Edge> {
         self.nodes.iter().flat_map(|node| &node.edges)
     }
 
     /// Tests whether the nodes take at most `bytes + more`.
     #[cfg(test)]
-    pub fn is_within(&self, bytes: usize, more: usize) -> bool {
+    pub(super) fn is_within(&self, bytes: usize, more: usize) -> bool {
         self.bytes <= bytes + more
     }
 
     /// Share of the memory in use, in permille.
-    pub fn permille(&self) -> u32 {
+    pub(super) fn permille(&self) -> u32 {
         (1000 * self.bytes / self.limit.max(1)).min(1000) as u32
     }
 
     /// Proven outcome of an edge, from the mover's side.
-    pub fn proven(&self, edge: &Edge) -> Proven {
+    pub(super) fn proven(&self, edge: &Edge) -> Proven {
         match edge.child {
             NONE => Proven::No,
             child => match self.node(child).proven {
@@ -125,7 +125,7 @@ impl Tree {
     }
 
     /// Updates the value of a node, and its proven outcome, from its edges.
-    pub fn settle(&mut self, at: u32) {
+    pub(super) fn settle(&mut self, at: u32) {
         let node = self.node(at);
         if node.edges.is_empty() {
             return;
@@ -158,7 +158,7 @@ impl Tree {
     }
 
     /// Keeps the most visited nodes below the root, in half of the memory; returns the root's new index.
-    pub fn prune(&mut self, root: u32) -> u32 {
+    pub(super) fn prune(&mut self, root: u32) -> u32 {
         let mut least = 1;
         let kept = loop {
             let kept = self.reached(root, least);

@@ -14,7 +14,7 @@ const GOOD: i32 = 1 << 24;
 const BAD: i32 = -(1 << 24);
 const NO_SCORE: i32 = i32::MIN;
 
-pub struct QuiescencePicker {
+pub(crate) struct QuiescencePicker {
     moves: MoveList,
     scores: ArrayVec<i32, CAPACITY>,
     next: usize,
@@ -23,17 +23,17 @@ pub struct QuiescencePicker {
 }
 
 /// shakmaty's bound on the number of moves in any position.
-pub const CAPACITY: usize = 270;
+pub(crate) const CAPACITY: usize = 270;
 
 impl QuiescencePicker {
     /// An unfilled picker: a picker is large, so it is filled in place instead of being copied.
     #[inline(always)]
-    pub fn empty() -> QuiescencePicker {
+    pub(crate) fn empty() -> QuiescencePicker {
         QuiescencePicker { moves: MoveList::new(), scores: ArrayVec::new(), next: 0, checks: false }
     }
 
     /// Generates all evasions in check, else captures and queen promotions, and later quiet checks if `checks`.
-    pub fn fill(&mut self, node: &Node, best: PackedMove, checks: bool) {
+    pub(crate) fn fill(&mut self, node: &Node, best: PackedMove, checks: bool) {
         if node.in_check {
             self.moves = node.position.legal_moves();
         } else {
@@ -58,18 +58,18 @@ impl QuiescencePicker {
     }
 
     #[inline]
-    pub fn remaining(&self) -> &[Move] {
+    pub(crate) fn remaining(&self) -> &[Move] {
         &self.moves[self.next..]
     }
 
     #[inline]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.moves.is_empty()
     }
 
     /// The next move. Captures and promotions that lose material are picked in check only.
     #[inline]
-    pub fn next(&mut self, node: &Node) -> Option<Move> {
+    pub(crate) fn next(&mut self, node: &Node) -> Option<Move> {
         loop {
             let scores = &self.scores[self.next..self.moves.len()];
             let mut best = 0;
@@ -109,7 +109,7 @@ impl QuiescencePicker {
 }
 
 #[inline]
-pub fn is_noisy(m: Move) -> bool {
+pub(crate) fn is_noisy(m: Move) -> bool {
     MoveParts::new(m).is_noisy()
 }
 

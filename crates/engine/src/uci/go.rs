@@ -9,7 +9,7 @@ use shakmaty::{Chess, Position};
 use crate::{Clock, Limits};
 
 #[derive(Debug, PartialEq, Eq)]
-pub enum Go {
+pub(super) enum Go {
     Search(Limits),
     Endless(Limits),
     Ponder(Limits),
@@ -17,7 +17,7 @@ pub enum Go {
 }
 
 /// Parses the arguments, with warnings. Negative times, which GUIs send for overdrawn clocks, count as 0.
-pub fn parse(arguments: &str, position: &Chess, overhead: Duration) -> (Go, Vec<String>) {
+pub(super) fn parse(arguments: &str, position: &Chess, overhead: Duration) -> (Go, Vec<String>) {
     let mut reader = Reader { words: arguments.split_whitespace(), lookahead: None, warnings: Vec::new() };
     let mut limits = Limits { overhead, ..Limits::default() };
     let white = position.turn().is_white();

@@ -9,7 +9,7 @@ use patzer_chess::score::mate_moves;
 use patzer_chess::{Line, fen};
 
 /// Parses `startpos` or `fen FEN`, each with `moves MOVE...`; the line ends before an illegal move.
-pub fn line(arguments: &str, chess960: bool) -> (Option<Line>, Option<String>) {
+pub(super) fn line(arguments: &str, chess960: bool) -> (Option<Line>, Option<String>) {
     let words: Vec<&str> = arguments.split_whitespace().collect();
     let end = words.iter().position(|&word| word == "moves").unwrap_or(words.len());
     let setup = words[..end].join(" ");
@@ -35,16 +35,16 @@ pub fn line(arguments: &str, chess960: bool) -> (Option<Line>, Option<String>) {
 }
 
 /// The castling notation: king takes rook for Chess960, or if the position needs it.
-pub fn mode(position: &Chess, chess960: bool) -> CastlingMode {
+pub(super) fn mode(position: &Chess, chess960: bool) -> CastlingMode {
     if chess960 { CastlingMode::Chess960 } else { position.castles().mode() }
 }
 
-pub fn text(m: Move, mode: CastlingMode) -> String {
+pub(super) fn text(m: Move, mode: CastlingMode) -> String {
     m.to_uci(mode).to_string()
 }
 
 /// An `info` line, with `wdl` if `UCI_ShowWDL` is set.
-pub fn info(report: &Report, mode: CastlingMode, chances: Option<&Chances>) -> String {
+pub(super) fn info(report: &Report, mode: CastlingMode, chances: Option<&Chances>) -> String {
     let Report { depth, seldepth, rank, score, bound, nodes, tbhits, hashfull, time, .. } = report;
     let wdl = chances.map_or_else(String::new, |chances| {
         let [win, draw, loss] = chances.permille(*score);
@@ -67,7 +67,7 @@ pub fn info(report: &Report, mode: CastlingMode, chances: Option<&Chances>) -> S
     )
 }
 
-pub fn best_move(report: &Report, mode: CastlingMode) -> String {
+pub(super) fn best_move(report: &Report, mode: CastlingMode) -> String {
     let best = report.best.map_or_else(|| "(none)".to_owned(), |m| text(m, mode));
     match report.pv.get(1) {
         Some(&reply) => format!("bestmove {best} ponder {}", text(reply, mode)),

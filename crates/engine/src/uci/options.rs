@@ -9,7 +9,7 @@ use crate::strength::{STRONGEST, WEAKEST};
 use crate::{OutOfMemory, SearchKind, tables};
 use patzer_eval::{EvalError, Evaluation};
 
-pub struct UciOption {
+pub(super) struct UciOption {
     name: &'static str,
     kind: Kind,
     in_process: Option<InProcess>,
@@ -47,16 +47,16 @@ enum Kind {
 }
 
 /// The name of the embedded evaluation.
-pub const EMBEDDED: &str = "<embedded>";
+pub(super) const EMBEDDED: &str = "<embedded>";
 /// Value for no file or folder, as other engines write it.
 const EMPTY: &str = "<empty>";
 
-pub const HASH_MB: usize = 16;
+pub(super) const HASH_MB: usize = 16;
 const MAX_HASH_MB: u64 = 65_536;
 /// Default time reserved for each move, in milliseconds.
-pub const OVERHEAD_MS: u64 = 10;
+pub(super) const OVERHEAD_MS: u64 = 10;
 
-pub const OPTIONS: &[UciOption] = &[
+pub(super) const OPTIONS: &[UciOption] = &[
     UciOption::spin("Hash", HASH_MB as u64, 1, MAX_HASH_MB, |session, mb| session.set_hash(mb as usize))
         .in_process(InProcess::Number {
             max: MAX_HASH_MB,
@@ -163,7 +163,7 @@ impl UciOption {
         UciOption { in_process: Some(in_process), ..self }
     }
 
-    pub fn declaration(&self, session: &Session) -> String {
+    pub(super) fn declaration(&self, session: &Session) -> String {
         let kind = match self.kind {
             Kind::Spin { default, min, max, .. } => format!("spin default {default} min {min} max {max}"),
             Kind::Check { default, .. } => format!("check default {default}"),
@@ -277,7 +277,7 @@ impl fmt::Display for OptionError {
 impl std::error::Error for OptionError {}
 
 /// Runs `setoption` with its arguments. Names ignore case and repeated spaces.
-pub fn set(session: &mut Session, arguments: &str) -> Result<(), OptionError> {
+pub(super) fn set(session: &mut Session, arguments: &str) -> Result<(), OptionError> {
     let (first, rest) = arguments.split_once(char::is_whitespace).unwrap_or((arguments, ""));
     if !first.eq_ignore_ascii_case("name") {
         return Err(OptionError::Syntax);

@@ -15,14 +15,14 @@ use shakmaty::{Chess, EnPassantMode};
 
 use super::options::{EMBEDDED, HASH_MB, OPTIONS, OVERHEAD_MS};
 use super::{Event, Out, notation, options};
-use crate::params::{Params, ROWS, Row};
+use crate::params::{PARAMETERS, Parameter, Params};
 use crate::strength::STRONGEST;
 use crate::tables::Probing;
 use crate::{Engine, OptionError, Ponder, STACK_BYTES, SearchKind, engine_with};
 use patzer_chess::Line;
 use patzer_eval::Evaluation;
 
-pub struct Session {
+pub(super) struct Session {
     pub(super) out: Out,
     events: Sender<Event>,
     pub(super) initial: Initial,
@@ -53,14 +53,14 @@ pub struct Session {
 }
 
 /// The evaluation of the start, and its name among the values of `EvalFile`.
-pub struct Initial {
+pub(super) struct Initial {
     pub name: String,
     pub evaluation: Evaluation,
 }
 
 impl Initial {
     /// An evaluation in place of the embedded one.
-    pub fn embedded(evaluation: Evaluation) -> Initial {
+    pub(super) fn embedded(evaluation: Evaluation) -> Initial {
         Initial { name: EMBEDDED.to_owned(), evaluation }
     }
 }
@@ -87,7 +87,7 @@ impl Hold {
 }
 
 impl Session {
-    pub fn new(out: Out, events: Sender<Event>, initial: Initial) -> Session {
+    pub(super) fn new(out: Out, events: Sender<Event>, initial: Initial) -> Session {
         Session {
             out,
             events,
@@ -119,7 +119,7 @@ impl Session {
     }
 
     /// Runs or queues a command; false after `quit`.
-    pub fn receive(&mut self, text: &str, arrived: Instant) -> bool {
+    pub(super) fn receive(&mut self, text: &str, arrived: Instant) -> bool {
         self.begin = arrived.max(self.idle_since);
         let (command, _) = split(text);
         match command {
@@ -127,7 +127,7 @@ impl Session {
             "quit" => return false,
             "uci" => self.introduce(),
             "tunable" => self.tunable = true,
-            "spsa" => ROWS.iter().filter_map(Row::spsa).for_each(|line| self.out.say(line)),
+            "spsa" => PARAMETERS.iter().filter_map(Parameter::spsa).for_each(|line| self.out.say(line)),
             "isready" => {
                 // Allocate a large table now, not in the first move's time.
                 if self.running.is_none() {
@@ -172,7 +172,7 @@ impl Session {
         }
     }
 
-    pub fn finished(&mut self, number: u64) {
+    pub(super) fn finished(&mut self, number: u64) {
         if self.running.as_ref().is_some_and(|running| running.number == number) {
             self.settle();
         }
@@ -182,7 +182,7 @@ impl Session {
     }
 
     /// Runs what is queued at the end of the input, without waiting for `stop`.
-    pub fn finish(&mut self) {
+    pub(super) fn finish(&mut self) {
         self.settle();
         while !self.waiting.is_empty() {
             self.begin = Instant::now();
@@ -242,7 +242,7 @@ impl Session {
             self.out.say(option.declaration(self));
         }
         if self.tunable {
-            ROWS.iter().for_each(|row| self.out.say(row.declaration()));
+            PARAMETERS.iter().for_each(|row| self.out.say(row.declaration()));
         }
         self.out.say("uciok");
     }
@@ -275,7 +275,7 @@ impl Session {
         }
     }
 
-    pub fn halt(&mut self) {
+    pub(super) fn halt(&mut self) {
         if let Some(running) = &self.running {
             running.stop.store(true, Ordering::Relaxed);
         }
@@ -317,7 +317,7 @@ impl Session {
         &mut **self.engine.insert(engine)
     }
 
-    pub fn set_hash(&mut self, mb: usize) -> Result<(), OptionError> {
+    pub(super) fn set_hash(&mut self, mb: usize) -> Result<(), OptionError> {
         // An engine created here needs no table of the old size first.
         let before = std::mem::replace(&mut self.hash_mb, 1);
         let resized = self.engine().resize(mb);
@@ -330,18 +330,18 @@ impl Session {
         })
     }
 
-    pub fn set_threads(&mut self, threads: usize) {
+    pub(super) fn set_threads(&mut self, threads: usize) {
         self.threads = threads;
         self.engine().set_threads(threads);
     }
 
-    pub fn set_search(&mut self, search: SearchKind) {
+    pub(super) fn set_search(&mut self, search: SearchKind) {
         self.search_kind = search;
         self.engine = None;
         self.explain_kind();
     }
 
-    pub fn set_limited(&mut self, limited: bool) {
+    pub(super) fn set_limited(&mut self, limited: bool) {
         self.limited = limited;
         self.explain_kind();
     }
@@ -361,13 +361,13 @@ impl Session {
     }
 
     /// Hands the tables to the engine.
-    pub fn probe(&mut self) {
+    pub(super) fn probe(&mut self) {
         let tables = self.probing.tables();
         self.engine().set_tables(tables);
         self.explain_kind();
     }
 
-    pub fn set_param(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
+    pub(super) fn set_param(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         self.params.set(name, value)?;
         let params = self.params.clone();
         self.engine().set_params(&params);

@@ -15,14 +15,14 @@ const B: [f64; 4] = [56.650_851_6, -109.926_926, 91.456_889_2, 24.096_186_9];
 const FITTED: std::ops::RangeInclusive<f64> = 17.0..=78.0;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Chances {
+pub(crate) struct Chances {
     a: f64,
     b: f64,
 }
 
 impl Chances {
     /// The model at a position's material, clamped to the range of the fit.
-    pub fn of(position: &Chess) -> Chances {
+    pub(crate) fn of(position: &Chess) -> Chances {
         let board = position.board();
         let roles = [(board.queens(), 9), (board.rooks(), 5), (board.bishops(), 3), (board.knights(), 3)];
         let pieces: usize = roles.into_iter().map(|(pieces, worth)| pieces.count() * worth).sum();
@@ -38,7 +38,7 @@ impl Chances {
     }
 
     /// Expected score of the side to move, 0 to 1.
-    pub fn expected(&self, score: Score) -> f64 {
+    pub(crate) fn expected(&self, score: Score) -> f64 {
         if is_mate(score) {
             return if score > 0 { 1.0 } else { 0.0 };
         }
@@ -46,7 +46,7 @@ impl Chances {
     }
 
     /// Win, draw and loss in permille for the side to move; the sum is 1,000.
-    pub fn permille(&self, score: Score) -> [u32; 3] {
+    pub(crate) fn permille(&self, score: Score) -> [u32; 3] {
         if is_mate(score) {
             return if score > 0 { [1000, 0, 0] } else { [0, 0, 1000] };
         }
