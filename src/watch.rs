@@ -18,7 +18,7 @@ use patzer_match::journal::{Follower, is_journal};
 use patzer_match::record::{PairEntry, journal_of, players};
 use patzer_match::rounds::{RoundSettings, Rounds, RoundsState};
 use patzer_match::{CrossTable, Pairings, RunSummary, SprtState, Standings};
-use patzer_report::contest::games::{Follow, Games, Took};
+use patzer_report::contest::games::{Follow, Games, MoveTotals};
 use patzer_stats::{Precision, Sprt, Verdict};
 
 /// Time between two looks at the journal.
@@ -176,9 +176,9 @@ impl Watch {
 
     /// Time, depth and speed of each player, from the comments of its moves.
     fn time_use(&self) -> Vec<String> {
-        let Games { took, .. } = self.pgn.games();
-        let line = |(name, moves): (&String, &Vec<Took>)| {
-            let sum = moves.iter().fold(Took::default(), |sum, took| sum.plus(took));
+        let Games { by_move, .. } = self.pgn.games();
+        let line = |(name, moves): (&String, &Vec<MoveTotals>)| {
+            let sum = moves.iter().fold(MoveTotals::default(), |sum, took| sum.plus(took));
             // A match by nodes has no times: all are 0.
             let seconds = sum.seconds.mean().filter(|seconds| *seconds > 0.0);
             let time = seconds.map(|seconds| format!("{:.1} ms a move", 1000.0 * seconds));
@@ -188,7 +188,7 @@ impl Watch {
             let words: Vec<String> = [time, depth, speed].into_iter().flatten().collect();
             (!words.is_empty()).then(|| format!("{name}: {}", words.join(", ")))
         };
-        took.iter().filter_map(line).collect()
+        by_move.iter().filter_map(line).collect()
     }
 }
 

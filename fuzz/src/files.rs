@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{Cursor, Read, Write};
 use std::path::{Path, PathBuf};
 
-use patzer_report::section::{Kind, Missing, Section};
+use patzer_report::section::{Missing, Section, SectionKind};
 use patzer_report::{contest, html, log, weights};
 
 /// Runs with an empty folder in memory, where the system has one.
@@ -53,7 +53,7 @@ pub fn report(bytes: &[u8]) {
     with_file(bytes, "csv", |path| {
         let mut sections = Vec::new();
         if let Ok(epochs) = log::read(path) {
-            let mut section = Section::new("log", Kind::Network);
+            let mut section = Section::new("log", SectionKind::Network);
             let log = log::Log { epochs, kept: None };
             log::measures(&mut section, &log);
             log::part("log", &log).into_iter().for_each(|part| section.part(part));

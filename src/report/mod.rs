@@ -10,7 +10,7 @@ use crate::prepare::{check_new_output, reporter};
 use crate::{Result, Status, Ui, interrupt};
 use patzer_io as io;
 use patzer_report::compare::compare;
-use patzer_report::section::{Kind, Section};
+use patzer_report::section::{Section, SectionKind};
 use patzer_report::style::Format;
 use patzer_report::table::Cell;
 use patzer_report::{html, inputs};
@@ -133,7 +133,7 @@ struct Outcome {
 #[derive(Debug, Serialize)]
 struct Run {
     run: String,
-    kind: Kind,
+    kind: SectionKind,
     measures: serde_json::Map<String, serde_json::Value>,
     figures: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! Two values of the same positions against each other: tiles of counts, and the mean of one by the other.
+//! Plots of two values of the same positions: tiles of counts, and the mean of one by the other.
 
 use std::collections::BTreeMap;
 
@@ -8,12 +8,12 @@ use super::plot::{Curves, Tile};
 use super::style::{GREEN, ORANGE};
 use super::table::{Cell, Table};
 
-/// Centipawns of a group of values.
-pub const WIDTH: i32 = 50;
-/// Values beyond, in centipawns, are not drawn.
-pub const REACH: i32 = 800;
+/// Width of a group of values, in centipawns.
+pub(crate) const WIDTH: i32 = 50;
+/// Largest value drawn, in centipawns.
+pub(crate) const REACH: i32 = 800;
 
-pub struct Labels<'a> {
+pub(crate) struct Labels<'a> {
     pub id: &'a str,
     pub title: &'a str,
     pub caption: &'a str,
@@ -25,7 +25,7 @@ pub struct Labels<'a> {
 }
 
 /// Draws pairs of x and y in centipawns; `None` if no x is within reach.
-pub fn figure(pairs: impl Iterator<Item = (i32, i32)>, labels: &Labels<'_>) -> Option<Figure> {
+pub(crate) fn figure(pairs: impl Iterator<Item = (i32, i32)>, labels: &Labels<'_>) -> Option<Figure> {
     let place = |cp: i32| cp.div_euclid(WIDTH) * WIDTH;
     let mut counts: BTreeMap<(i32, i32), u64> = BTreeMap::new();
     let mut means: BTreeMap<i32, (u64, f64)> = BTreeMap::new();
@@ -38,7 +38,7 @@ pub fn figure(pairs: impl Iterator<Item = (i32, i32)>, labels: &Labels<'_>) -> O
     }
     let most = counts.values().copied().max().unwrap_or(1);
     let range = |cp: i32| f64::from(cp)..f64::from(cp + WIDTH);
-    // On a logarithmic scale, so that small counts show.
+    // Logarithmic, so that small counts show.
     let shade = |count: u64| (1.0 + count as f64).ln() / (1.0 + most as f64).ln();
     let tiles =
         counts.iter().map(|((x, y), count)| Tile { x: range(*x), y: range(*y), value: shade(*count) });

@@ -5,37 +5,44 @@ use std::ops::Range;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::scale::{Kind, Scale, round_step};
+use super::scale::{Scale, ScaleKind, round_step};
 use super::style::{Canvas, Drawn, FONT, GRID, INK, Look};
 
 #[derive(Debug, Clone)]
-pub struct Axes {
+pub(crate) struct Axes {
     pub title: String,
     pub x: String,
     pub y: String,
     pub x_range: Range<f64>,
     pub y_range: Range<f64>,
-    /// Scales of x and y.
-    pub scales: [Kind; 2],
+    /// Kinds of the scales of x and y.
+    pub scales: [ScaleKind; 2],
 }
 
 impl Axes {
-    pub fn new(title: &str, x: &str, y: &str, x_range: Range<f64>, y_range: Range<f64>) -> Axes {
-        Axes { title: title.into(), x: x.into(), y: y.into(), x_range, y_range, scales: [Kind::Linear; 2] }
+    pub(crate) fn new(title: &str, x: &str, y: &str, x_range: Range<f64>, y_range: Range<f64>) -> Axes {
+        Axes {
+            title: title.into(),
+            x: x.into(),
+            y: y.into(),
+            x_range,
+            y_range,
+            scales: [ScaleKind::Linear; 2],
+        }
     }
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Extent(Option<(f64, f64)>);
+pub(crate) struct Extent(Option<(f64, f64)>);
 
 impl Extent {
-    pub fn add(&mut self, value: f64) {
+    pub(crate) fn add(&mut self, value: f64) {
         let (low, high) = self.0.unwrap_or((value, value));
         self.0 = Some((low.min(value), high.max(value)));
     }
 
     /// The range with a margin, as a share of its width; never empty.
-    pub fn padded(self, share: f64) -> Range<f64> {
+    pub(crate) fn padded(self, share: f64) -> Range<f64> {
         let (low, high) = self.0.unwrap_or((0.0, 1.0));
         let distance = if high > low { high - low } else { low.abs().max(1.0) };
         low - share * distance..high + share * distance

@@ -8,15 +8,15 @@ use patzer_io::error::Result;
 use patzer_io::number::grouped;
 
 #[derive(Debug, Clone)]
-pub struct Bar {
+pub(crate) struct Bar {
     pub label: String,
-    /// Lengths, in the order of the legend.
+    /// Lengths of the parts, in the order of the legend.
     pub parts: Vec<f64>,
     pub text: String,
 }
 
 impl Bar {
-    pub fn counted(label: &str, count: u64, all: u64) -> Bar {
+    pub(crate) fn counted(label: &str, count: u64, all: u64) -> Bar {
         let share = 100.0 * count as f64 / all.max(1) as f64;
         let text = format!("{} ({share:.1} %)", grouped(count));
         Bar { label: label.into(), parts: vec![count as f64], text }
@@ -24,9 +24,9 @@ impl Bar {
 }
 
 #[derive(Debug, Clone)]
-pub struct Bars {
+pub(crate) struct Bars {
     pub rows_are: String,
-    /// Names and colours of the parts; several get a legend.
+    /// Names and colours of the parts; more than one get a legend.
     pub parts: Vec<(String, RGBColor)>,
     pub rows: Vec<Bar>,
 }
@@ -34,12 +34,12 @@ pub struct Bars {
 const ROW: i32 = 28;
 
 impl Bars {
-    pub fn new(rows_are: &str, parts: &[(&str, RGBColor)], rows: Vec<Bar>) -> Bars {
+    pub(crate) fn new(rows_are: &str, parts: &[(&str, RGBColor)], rows: Vec<Bar>) -> Bars {
         let parts = parts.iter().map(|(name, colour)| (name.to_string(), *colour)).collect();
         Bars { rows_are: rows_are.into(), parts, rows }
     }
 
-    pub fn drawn(&self, format: Format, look: Look, title: &str) -> Result<Vec<u8>> {
+    pub(crate) fn drawn(&self, format: Format, look: Look, title: &str) -> Result<Vec<u8>> {
         let top = if title.is_empty() { 10 } else { 44 } + if self.parts.len() > 1 { ROW } else { 0 };
         let height = top + ROW * self.rows.len() as i32 + 10;
         drawn((look.size.0, height as u32), format, |canvas| {

@@ -2,27 +2,34 @@
 
 use super::figure::{Drawing, Figure};
 use super::plot::{Curves, Mark};
-use super::section::{Kind, Part, Section};
+use super::section::{Part, Section, SectionKind};
 use super::style::{BLUE, GREEN, ORANGE, PURPLE};
 use super::table::{Cell, Table};
 
+/// Parts that compare each kind of run of which there are several; empty if there are none.
 pub fn compare(sections: &[Section]) -> Vec<Part> {
-    let kinds = [Kind::Dataset, Kind::Weights, Kind::Network, Kind::Moves, Kind::Match];
+    let kinds = [
+        SectionKind::Dataset,
+        SectionKind::Weights,
+        SectionKind::Network,
+        SectionKind::Moves,
+        SectionKind::Match,
+    ];
     kinds.iter().filter_map(|kind| of_kind(sections, *kind)).collect()
 }
 
-fn of_kind(sections: &[Section], kind: Kind) -> Option<Part> {
+fn of_kind(sections: &[Section], kind: SectionKind) -> Option<Part> {
     let runs: Vec<&Section> = sections.iter().filter(|section| section.kind == kind).collect();
     let [first, others @ ..] = &runs[..] else { return None };
     if others.is_empty() {
         return None;
     }
     let plural = match kind {
-        Kind::Dataset => "Datasets",
-        Kind::Weights => "Tunings",
-        Kind::Network => "Networks",
-        Kind::Moves => "Models of moves",
-        Kind::Match => "Matches",
+        SectionKind::Dataset => "Datasets",
+        SectionKind::Weights => "Tunings",
+        SectionKind::Network => "Networks",
+        SectionKind::Moves => "Models of moves",
+        SectionKind::Match => "Matches",
     };
     let mut part = Part::new(&format!("{plural} compared"));
     part.say(format!("In brackets: the difference to {}.", first.name));
@@ -71,8 +78,8 @@ fn difference(cell: &Cell, base: &Cell) -> Cell {
 }
 
 /// Draws the validation losses, or the training losses of runs without any.
-fn losses(runs: &[&Section], kind: Kind) -> Option<Figure> {
-    if !matches!(kind, Kind::Weights | Kind::Network) {
+fn losses(runs: &[&Section], kind: SectionKind) -> Option<Figure> {
+    if !matches!(kind, SectionKind::Weights | SectionKind::Network) {
         return None;
     }
     let mut found = Vec::new();
@@ -108,12 +115,12 @@ mod tests {
             section.measure("games", "games", games);
             section
         };
-        let mut b = run("b", Kind::Match, 3.25, 900);
+        let mut b = run("b", SectionKind::Match, 3.25, 900);
         b.measure("llr", "LLR", Cell::number(2.0, 2));
-        let runs = [run("a", Kind::Match, 1.0, 12_000), run("d", Kind::Dataset, 0.0, 1), b];
+        let runs = [run("a", SectionKind::Match, 1.0, 12_000), run("d", SectionKind::Dataset, 0.0, 1), b];
         let parts = compare(&runs);
         assert_eq!(parts.len(), 1);
-        let super::super::section::Item::Table(table) = &parts[0].items[1] else { panic!() };
+        let crate::section::Item::Table(table) = &parts[0].items[1] else { panic!() };
         assert_eq!(table.head, ["", "a", "b"]);
         let shown: Vec<Vec<String>> =
             table.rows.iter().map(|r| r.iter().map(Cell::shown).collect()).collect();

@@ -13,21 +13,26 @@ use patzer_io::error::Result;
 
 /// Contour lines over tiles of measured shares, or over bands of the function.
 #[derive(Debug, Clone)]
-pub struct Contours {
+pub(crate) struct Contours {
     pub axes: Axes,
-    /// Measured shares; without any, the function is drawn in bands.
+    /// Measured shares; if empty, the function is drawn in bands.
     pub tiles: Vec<Tile>,
     pub levels: Vec<f64>,
-    /// Name and length of another unit of x, for an axis at the top.
+    /// Name and length of another unit of x, for an axis along the top.
     pub top: Option<(String, f64)>,
 }
 
 impl Contours {
-    pub fn drawn(&self, format: Format, function: impl Fn(f64, f64) -> f64, look: Look) -> Result<Vec<u8>> {
+    pub(crate) fn drawn(
+        &self,
+        format: Format,
+        function: impl Fn(f64, f64) -> f64,
+        look: Look,
+    ) -> Result<Vec<u8>> {
         drawn(look.size, format, |canvas| self.draw(canvas, &function, look))
     }
 
-    /// Whether a point lies between the first and the last tile of its row.
+    /// Tests whether a point lies between the first and the last tile of its row.
     fn measured(&self, (x, y): (f64, f64)) -> bool {
         let row = self.tiles.iter().filter(|tile| tile.y.contains(&y));
         let (first, last) = row.fold((f64::INFINITY, f64::NEG_INFINITY), |(first, last), tile| {
@@ -58,7 +63,7 @@ impl Contours {
 }
 
 /// Draws measured shares and a function's bands side by side, both with the function's contour lines.
-pub fn contours(path: &Path, measured: &Contours, function: impl Fn(f64, f64) -> f64) -> Result<()> {
+pub(crate) fn contours(path: &Path, measured: &Contours, function: impl Fn(f64, f64) -> f64) -> Result<()> {
     let bands = Contours { tiles: Vec::new(), ..measured.clone() };
     picture(path, (1_240, 560), |canvas| {
         let (left, right) = canvas.split_horizontally(620);
@@ -132,7 +137,7 @@ fn contour(
 
 fn write_level(chart: &mut Chart<'_, '_>, axes: &Axes, level: f64, segments: &[[(f64, f64); 2]]) -> Drawn {
     let Some(&[at, _]) = segments.get(segments.len() / 2) else { return Ok(()) };
-    // A label begins left of its place where it would leave the plot.
+    // Move a label to the left where it would leave the plot.
     let share = |value: f64, range: &Range<f64>| (value - range.start) / (range.end - range.start);
     let across = if share(at.0, &axes.x_range) > 0.85 { HPos::Right } else { HPos::Left };
     let down = if share(at.1, &axes.y_range) < 0.15 { VPos::Bottom } else { VPos::Top };
@@ -146,8 +151,8 @@ fn write_level(chart: &mut Chart<'_, '_>, axes: &Axes, level: f64, segments: &[[
 
 #[cfg(test)]
 mod tests {
-    use super::super::axes::axes;
     use super::*;
+    use crate::axes::axes;
 
     #[test]
     fn a_contour_of_a_cone_is_a_circle() {

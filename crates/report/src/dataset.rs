@@ -5,7 +5,7 @@ use super::bars::{Bar, Bars};
 use super::figure::{Drawing, Figure, Surface};
 use super::histogram::Histogram;
 use super::plot::Curves;
-use super::section::{Kind, OrMissing, Part, Section};
+use super::section::{OrMissing, Part, Section, SectionKind};
 use super::squares::Squares;
 use super::stats::{histograms, mobility, mobility_axes};
 use super::style::{BLUE, GREEN, ORANGE};
@@ -18,16 +18,22 @@ use patzer_fit::wdl::{self, FittedModel, KFit};
 use patzer_formats::capabilities::Capabilities;
 use patzer_io::number::grouped;
 
+/// A dataset's statistics and fits for its section.
 pub struct Dataset {
+    /// Counts and histograms.
     pub stats: Stats,
+    /// Sources, filters and labelling.
     pub metadata: Metadata,
+    /// Fitted K of the sigmoid.
     pub k: OrMissing<KFit>,
+    /// Fitted win/draw/loss model, and the table it was fitted to.
     pub model: OrMissing<(FittedModel, wdl::WdlTable)>,
 }
 
+/// The section of a dataset.
 pub fn section(name: &str, data: &Dataset) -> Section {
     let stats = &data.stats;
-    let mut section = Section::new(name, Kind::Dataset);
+    let mut section = Section::new(name, SectionKind::Dataset);
     section.summary = summary(&data.metadata);
     section.measure("positions", "positions", stats.positions);
     let known = |fact| !stats.unknown.contains(fact);
@@ -92,7 +98,7 @@ fn origin(metadata: &Metadata) -> Part {
     part
 }
 
-/// Positions before each filter, and those dropped.
+/// Draws the positions before each filter, and those dropped.
 fn funnel(metadata: &Metadata) -> Option<Figure> {
     let account = metadata.account.as_ref().filter(|account| account.positions_read > 0)?;
     let filters = metadata.filters.join(" ");

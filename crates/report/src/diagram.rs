@@ -9,7 +9,7 @@ use super::style::{Canvas, Drawn, Format, INK, drawn};
 use patzer_io::error::Result;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Diagram {
+pub(crate) struct Diagram {
     pub board: Board,
     pub turn: Color,
 }
@@ -17,14 +17,14 @@ pub struct Diagram {
 const SQUARE: i32 = 60;
 const MARGIN: i32 = 30;
 
-// The same on light and dark pages.
+// Colours of squares, for light and dark pages.
 const LIGHT: RGBColor = RGBColor(232, 236, 241);
 const DARK: RGBColor = RGBColor(150, 168, 188);
 const WHITE_PIECE: RGBColor = RGBColor(254, 254, 254);
 const BLACK_PIECE: RGBColor = RGBColor(32, 33, 36);
 
 impl Diagram {
-    pub fn drawn(&self, format: Format, title: &str) -> Result<Vec<u8>> {
+    pub(crate) fn drawn(&self, format: Format, title: &str) -> Result<Vec<u8>> {
         let top = if title.is_empty() { 6 } else { 40 };
         let size = (2 * MARGIN + 8 * SQUARE, top + 8 * SQUARE + MARGIN + 4);
         drawn((size.0 as u32, size.1 as u32), format, |canvas| {
@@ -58,7 +58,7 @@ impl Diagram {
             let mut points: Vec<(i32, i32)> = outline.iter().map(place).collect();
             canvas.draw(&Polygon::new(points.clone(), fill.filled()))?;
             points.extend(points.first().copied());
-            // A black piece keeps its dark edge; only its inner lines are light.
+            // A black piece keeps its dark edge; its inner lines are light.
             canvas.draw(&PathElement::new(points, BLACK_PIECE.stroke_width(2)))?;
         }
         for line in lines(piece.role) {

@@ -25,16 +25,20 @@ use patzer_eval::hce::{FULL_PHASE, phase};
 use patzer_fit::wdl::fit_k;
 use patzer_io::error::Result;
 
+/// A position with its result, to evaluate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
+    /// Pieces and castling rights.
     pub board: PackedBoard,
+    /// Side to move.
     pub turn: Color,
     /// The halfmove clock.
     pub halfmoves: u8,
-    /// From White's side, 0 to 1.
+    /// Result from White's side, 0 to 1.
     pub result: f32,
-    /// An engine's score in centipawns from White's side.
+    /// Score of the dataset in centipawns from White's side.
     pub score: Option<i32>,
+    /// Number of its game.
     pub game: u64,
 }
 
@@ -65,17 +69,21 @@ impl Evaluated {
     }
 }
 
+/// Values of an evaluation on positions and moves, compared with results and scores.
 #[derive(Debug, Clone)]
 pub struct EvaluationReport {
     evaluated: Vec<Evaluated>,
-    pub moves: MoveValues,
+    /// Values before and after moves.
+    pub(crate) moves: MoveValues,
+    /// K of the sigmoid, σ(K·s/400).
     pub k: f64,
-    /// K was fitted to these positions.
+    /// Tests whether K was fitted to these positions.
     pub fitted: bool,
+    /// Description of the positions.
     pub what: String,
 }
 
-/// Evaluates positions and moves on all threads, illegal positions left out, and fits K unless it is given.
+/// Evaluates positions and moves on all threads, without illegal positions; fits K unless it is given.
 pub fn evaluate(
     cases: &[Case],
     moves: &[PlayedMove],
@@ -134,17 +142,20 @@ impl Sums {
 }
 
 impl EvaluationReport {
-    pub fn positions(&self) -> u64 {
+    /// Number of positions.
+    pub(crate) fn positions(&self) -> u64 {
         self.evaluated.len() as u64
     }
 
-    pub fn measures(&self, section: &mut Section) {
+    /// Adds the measures to a section.
+    pub(crate) fn measures(&self, section: &mut Section) {
         section.measure("positions", "positions evaluation", self.positions());
         section.measure("loss", "squared error on them", Cell::number(self.loss(), 7));
         self.moves.measures(section);
     }
 
-    pub fn loss(&self) -> f64 {
+    /// Mean squared difference between result and expected result.
+    pub(crate) fn loss(&self) -> f64 {
         let mut sums = Sums::default();
         self.evaluated.iter().for_each(|seen| sums.add(seen.residual()));
         sums.loss()
@@ -158,7 +169,8 @@ impl EvaluationReport {
         groups
     }
 
-    pub fn by_phase(&self) -> Vec<Figure> {
+    /// Draws residuals and errors by phase.
+    pub(crate) fn by_phase(&self) -> Vec<Figure> {
         let groups = self.by(|board| phase(board) as usize);
         let points = |value: fn(&Sums) -> f64| -> Vec<(f64, f64)> {
             groups.iter().map(|(phase, sums)| (*phase as f64, value(sums))).collect()
@@ -189,7 +201,14 @@ impl EvaluationReport {
         ]
     }
 
-    pub fn by_group(&self, id: &str, title: &str, name: &str, key: impl Fn(&Board) -> usize) -> Figure {
+    /// Draws errors by a group of positions, such as king buckets.
+    pub(crate) fn by_group(
+        &self,
+        id: &str,
+        title: &str,
+        name: &str,
+        key: impl Fn(&Board) -> usize,
+    ) -> Figure {
         let groups = self.by(key);
         let points: Vec<(f64, f64)> =
             groups.iter().map(|(group, sums)| (*group as f64, sums.loss())).collect();
@@ -203,7 +222,8 @@ impl EvaluationReport {
         Figure::new(id, title, caption, Drawing::Curves(curves)).with_data(data)
     }
 
-    pub fn against_results(&self) -> Figure {
+    /// Draws mean results by evaluation: the calibration.
+    pub(crate) fn against_results(&self) -> Figure {
         const REACH: i32 = 1_000;
         let mut sums: BTreeMap<i32, (u64, f64)> = BTreeMap::new();
         for seen in &self.evaluated {
@@ -233,7 +253,8 @@ impl EvaluationReport {
             .with_data(data)
     }
 
-    pub fn against_scores(&self) -> Option<Figure> {
+    /// Draws the evaluation against the dataset's scores; `None` without scores.
+    pub(crate) fn against_scores(&self) -> Option<Figure> {
         let score = |seen: &Evaluated| seen.case.score.filter(|score| !is_mate(*score));
         let pairs = self.evaluated.iter().filter_map(|seen| Some((score(seen)?, seen.eval)));
         let caption = format!(
@@ -251,8 +272,8 @@ impl EvaluationReport {
         against::figure(pairs, &labels)
     }
 
-    /// Shows the positions with the largest residuals, at most one per game, as diagrams and as a table.
-    pub fn worst(&self, number: usize) -> Part {
+    /// The positions with the largest residuals, at most one per game, as diagrams and as a table.
+    pub(crate) fn worst(&self, number: usize) -> Part {
         let mut of_game: BTreeMap<u64, usize> = BTreeMap::new();
         for (index, seen) in self.evaluated.iter().enumerate() {
             let best = of_game.entry(seen.case.game).or_insert(index);
@@ -343,7 +364,7 @@ mod tests {
     #[test]
     fn the_worst_positions_are_from_different_games_and_differ() {
         let part = evaluation().worst(9);
-        let Some(super::super::section::Item::Table(table)) = part.items.last() else { panic!() };
+        let Some(crate::section::Item::Table(table)) = part.items.last() else { panic!() };
         let rows = &table.rows;
         let fens: Vec<String> = rows.iter().map(|row| row[1].plain()).collect();
         // Game 2 has the board of game 1.

@@ -14,7 +14,7 @@ use patzer_fit::wdl::WdlModel;
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone)]
-pub enum Drawing {
+pub(crate) enum Drawing {
     Curves(Curves),
     Histogram(Histogram),
     Bars(Bars),
@@ -24,46 +24,49 @@ pub enum Drawing {
     Diagram(Diagram),
 }
 
-/// A probability of a win/draw/loss model by score and material.
+/// A probability of a win/draw/loss model, by score and material.
 #[derive(Debug, Clone)]
-pub struct Surface {
+pub(crate) struct Surface {
     pub contours: Contours,
     pub model: WdlModel,
-    /// 0 for wins, 1 for draws.
+    /// Outcome: 0 for wins, 1 for draws.
     pub outcome: usize,
 }
 
+/// A picture of a report with its numbers.
 #[derive(Debug, Clone)]
 pub struct Figure {
-    /// Unique within its run; part of file names and links.
+    /// Name for files and links, unique within its run.
     pub id: String,
+    /// Title above the picture.
     pub title: String,
-    pub caption: String,
-    pub drawing: Drawing,
-    pub data: Table,
+    pub(crate) caption: String,
+    pub(crate) drawing: Drawing,
+    pub(crate) data: Table,
 }
 
 impl Figure {
-    pub fn new(id: &str, title: &str, caption: &str, drawing: Drawing) -> Figure {
+    pub(crate) fn new(id: &str, title: &str, caption: &str, drawing: Drawing) -> Figure {
         let data = drawing.table();
         Figure { id: id.into(), title: title.into(), caption: caption.into(), drawing, data }
     }
 
     #[must_use]
-    pub fn with_data(self, data: Table) -> Figure {
+    pub(crate) fn with_data(self, data: Table) -> Figure {
         Figure { data, ..self }
     }
 
-    pub fn svg_on_page(&self) -> Result<String> {
+    pub(crate) fn svg_on_page(&self) -> Result<String> {
         let svg = self.drawing.drawn(Format::Svg, "")?;
         String::from_utf8(svg).map_err(|e| Error::internal(format!("a picture is no text: {e}")))
     }
 
+    /// The picture's file. An error if it cannot be drawn.
     pub fn drawn(&self, format: Format) -> Result<Vec<u8>> {
         self.drawing.drawn(format, &self.title)
     }
 
-    pub fn is_small(&self) -> bool {
+    pub(crate) fn is_small(&self) -> bool {
         matches!(self.drawing, Drawing::Squares(_) | Drawing::BoardHeatmaps(_) | Drawing::Diagram(_))
     }
 }
@@ -133,7 +136,7 @@ impl Drawing {
     }
 }
 
-/// One column per series if all have the same x, else one row per point.
+/// A table with one column per series if all have the same x, else with one row per point.
 fn of_series(x: &str, series: &[Series]) -> Table {
     let Some(first) = series.first() else { return Table::default() };
     let same = |one: &Series| {
@@ -190,7 +193,7 @@ fn of_squares(squares: &Squares) -> Table {
     table
 }
 
-/// `a1` for 0, `h8` for 63.
-pub fn square_name(square: usize) -> String {
+/// Name of a square: `a1` for 0, `h8` for 63.
+pub(crate) fn square_name(square: usize) -> String {
     Square::new(square as u32).to_string()
 }

@@ -7,9 +7,9 @@ use super::style::{Canvas, Drawn, INK, on, picture, shade};
 use patzer_io::error::Result;
 
 #[derive(Debug, Clone)]
-pub struct Board<'a> {
+pub(crate) struct Board<'a> {
     pub title: &'a str,
-    /// By square, a1 to h8; missing ones are 0.
+    /// Counts by square, a1 to h8; missing ones are 0.
     pub counts: &'a [u64],
 }
 
@@ -18,7 +18,7 @@ const MARGIN: i32 = 34;
 const TOP: i32 = 52;
 
 /// Draws boards side by side, with the share of each square in percent.
-pub fn boards(path: &Path, boards: &[Board<'_>]) -> Result<()> {
+pub(crate) fn boards(path: &Path, boards: &[Board<'_>]) -> Result<()> {
     let width = MARGIN + boards.len() as i32 * (8 * SQUARE + MARGIN);
     let height = TOP + 8 * SQUARE + MARGIN;
     picture(path, (width as u32, height as u32), |canvas| {
@@ -36,7 +36,7 @@ fn draw(canvas: &Canvas<'_>, board: &Board<'_>, left: i32) -> Drawn {
         let (file, rank) = (square % 8, square / 8);
         let (x, y) = (left + file * SQUARE, TOP + (7 - rank) * SQUARE);
         let count = board.counts.get(square as usize).copied().unwrap_or(0);
-        // By the root, since kings are on a few squares most of the time.
+        // Square root, since kings are on a few squares most of the time.
         let share = (count as f64 / most.max(1) as f64).sqrt();
         let tile = Rectangle::new([(x, y), (x + SQUARE, y + SQUARE)], shade(share).filled());
         canvas.draw(&tile)?;

@@ -3,13 +3,13 @@ use std::path::Path;
 use plotters::prelude::*;
 
 use super::axes::{digits, tick};
-use super::scale::{Kind, Scale};
+use super::scale::{Scale, ScaleKind};
 use super::style::{BLUE, Canvas, Drawn, FONT, Format, GRID, INK, Look, drawn};
 use patzer_io::error::Result;
 use patzer_io::number::grouped;
 
 #[derive(Debug, Clone)]
-pub struct Histogram {
+pub(crate) struct Histogram {
     pub title: String,
     pub values: String,
     pub counted: String,
@@ -19,8 +19,8 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// One bar per value from 0, without empty ones at the ends.
-    pub fn of_values(title: &str, values: &str, counted: &str, counts: &[u64]) -> Histogram {
+    /// One bar per value from 0, without empty bars at the ends.
+    pub(crate) fn of_values(title: &str, values: &str, counted: &str, counts: &[u64]) -> Histogram {
         let first = counts.iter().position(|count| *count > 0).unwrap_or(0);
         let last = counts.iter().rposition(|count| *count > 0).map_or(first, |last| last + 1);
         Histogram {
@@ -33,11 +33,11 @@ impl Histogram {
         }
     }
 
-    pub fn draw(&self, path: &Path) -> Result<()> {
+    pub(crate) fn draw(&self, path: &Path) -> Result<()> {
         patzer_io::write(path, &self.drawn(Format::Svg, Look { size: (800, 450), text: 13, title: 20 })?)
     }
 
-    pub fn drawn(&self, format: Format, look: Look) -> Result<Vec<u8>> {
+    pub(crate) fn drawn(&self, format: Format, look: Look) -> Result<Vec<u8>> {
         drawn(look.size, format, |canvas| self.draw_on(canvas, look))
     }
 
@@ -59,9 +59,9 @@ impl Histogram {
             .build_cartesian_2d(
                 Scale::new(
                     self.start..end,
-                    if self.width.fract() == 0.0 { Kind::Whole } else { Kind::Linear },
+                    if self.width.fract() == 0.0 { ScaleKind::Whole } else { ScaleKind::Linear },
                 ),
-                Scale::new(0.0..highest as f64 * 1.05, Kind::Whole),
+                Scale::new(0.0..highest as f64 * 1.05, ScaleKind::Whole),
             )?;
         chart
             .configure_mesh()
@@ -85,7 +85,7 @@ impl Histogram {
         Ok(())
     }
 
-    /// Joins neighbouring bars until 40 to 160 are left, fewer where little was counted: from, to, count.
+    /// Joins neighbouring bars until 40 to 160 are left, fewer for small counts: from, to, count.
     fn joined(&self) -> Vec<(f64, f64, u64)> {
         let counted = self.bars.iter().sum::<u64>() as f64;
         let most = (4.0 * counted.sqrt()).clamp(40.0, 160.0) as usize;

@@ -8,14 +8,15 @@ use super::table::{Cell, Table};
 use patzer_io::error::Result;
 use patzer_io::printable;
 
-/// Contains no `<`, `&` or quotation mark: HTML and XML escape them differently in a style sheet.
+/// The style sheet. Contains no `<`, `&` or quotation mark, which HTML and XML escape differently here.
 const STYLE: &str = include_str!("page.css");
 
+/// A report of sections, after a comparison of them.
 pub fn page(sections: &[Section], comparison: &[Part]) -> Result<String> {
     page_of(sections, comparison, "")
 }
 
-/// A page that the browser reloads every `seconds` seconds.
+/// A [`page`] that the browser reloads every `seconds` seconds.
 pub fn live_page(sections: &[Section], comparison: &[Part], seconds: u64) -> Result<String> {
     let refresh = format!("<meta http-equiv=\"refresh\" content=\"{seconds}\"/>\n");
     page_of(sections, comparison, &refresh)
@@ -207,13 +208,13 @@ pub(super) fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::section::Kind;
+    use crate::section::SectionKind;
 
     #[test]
     fn user_input_never_becomes_markup() {
         assert_eq!(escaped("a<b> & \"c\" \u{1}\u{ffff}é"), "a&lt;b&gt; &amp; &quot;c&quot; \\u{1}\u{fffd}é");
         assert!(!STYLE.contains(['<', '&', '"']), "a style sheet that HTML and XML read alike");
-        let mut section = Section::new("<script>x</script>", Kind::Match);
+        let mut section = Section::new("<script>x</script>", SectionKind::Match);
         section.measure("k", "k", Cell::text("<b>"));
         let page = page(&[section], &[]).unwrap();
         assert!(!page.contains("<script") && !page.contains("<b>"), "{page}");

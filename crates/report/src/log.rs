@@ -10,28 +10,36 @@ use super::style::{BLUE, GREEN, ORANGE};
 use super::table::Cell;
 use patzer_io::error::Result;
 
+/// A row of `log.csv`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Epoch {
+    /// Number of the epoch, from 1.
     pub epoch: f64,
+    /// Mean training loss.
     pub train: f64,
+    /// Mean validation loss.
     pub validation: Option<f64>,
+    /// Learning rate of the last step.
     pub rate: Option<f64>,
 }
 
-/// The epoch whose weights a run kept, by its result.
+/// The epoch whose weights a run kept, with its losses.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Kept {
-    /// From 1; 0 is the start.
+    /// Number of the epoch, from 1; 0 is the start.
     pub epoch: u64,
+    /// Mean training loss.
     pub train: f64,
+    /// Mean validation loss.
     pub validation: Option<f64>,
 }
 
-/// A run's epochs; empty if unknown.
+/// Epochs of a run; empty if unknown.
 #[derive(Debug, Clone, Default)]
 pub struct Log {
+    /// Epochs in their order.
     pub epochs: Vec<Epoch>,
-    /// Unknown for a run without an end.
+    /// The epoch kept; `None` for a run that has not ended.
     pub kept: Option<Kept>,
 }
 
@@ -54,6 +62,7 @@ fn best(epochs: &[Epoch]) -> Option<&Epoch> {
     epochs.iter().min_by(|a, b| value(a).total_cmp(&value(b)))
 }
 
+/// Adds the number of epochs, and the kept or best epoch with its losses, to a section.
 pub fn measures(section: &mut Section, log: &Log) {
     let Some(best) = best(&log.epochs) else { return };
     section.measure("epochs", "epochs", log.epochs.len() as u64);
@@ -114,7 +123,7 @@ fn rates(epochs: &[Epoch]) -> Option<Figure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scale::Kind;
+    use crate::scale::ScaleKind;
 
     #[test]
     fn columns_are_found_by_name_and_errors_have_their_line() {
@@ -141,13 +150,13 @@ mod tests {
             .collect();
         let log = Log { epochs, kept: None };
         let Drawing::Curves(curves) = losses(&log).drawing else { panic!() };
-        assert_eq!(curves.axes.scales, [Kind::Whole, Kind::Log]);
+        assert_eq!(curves.axes.scales, [ScaleKind::Whole, ScaleKind::Log]);
         let y = &curves.axes.y_range;
         assert!(y.start > 0.03 && y.start < 0.05 && y.end > 0.5 && y.end < 2.0, "{y:?}");
         assert_eq!(curves.series[0].points.len(), 3);
         let nothing = Log { epochs: vec![Epoch { train: 0.0, ..log.epochs[0] }], kept: None };
         let Drawing::Curves(curves) = losses(&nothing).drawing else { panic!() };
-        assert_eq!(curves.axes.scales[1], Kind::Linear, "0 has no logarithm");
+        assert_eq!(curves.axes.scales[1], ScaleKind::Linear, "0 has no logarithm");
     }
 
     #[test]
@@ -157,7 +166,7 @@ mod tests {
         let shown = |kept: Option<(u64, f64)>| {
             let kept = kept.map(|(epoch, train)| Kept { epoch, train, validation: Some(train) });
             let log = Log { epochs: epochs.clone(), kept };
-            let mut section = Section::new("", crate::section::Kind::Network);
+            let mut section = Section::new("", crate::section::SectionKind::Network);
             measures(&mut section, &log);
             let values: Vec<String> = section.measures.iter().map(|measure| measure.value.shown()).collect();
             (values.join(" "), losses(&log).caption)

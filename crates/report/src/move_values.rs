@@ -1,8 +1,8 @@
-//! The values of positions before and after moves, as the loss `pqr` compares them: P before, Q after the move played,
-//! R after another legal one, each for its side to move.
+//! Values of positions before and after moves, as the loss `pqr` compares them: P before, Q after the move played, R
+//! after another legal one, each for its side to move.
 //!
-//! A sound evaluation has f(P) near −f(Q), and f(R) above f(Q) more often than not. A wrong sign or perspective turns
-//! the first round, whatever the loss says.
+//! A sound evaluation has f(P) near −f(Q), and f(R) above f(Q) more often than not. A wrong sign or perspective
+//! reverses the first, whatever the loss.
 
 use super::against::{self, Labels, REACH, WIDTH};
 use super::figure::{Drawing, Figure};
@@ -13,12 +13,12 @@ use super::values::{Place, values};
 use patzer_eval::Evaluation;
 use patzer_io::number::grouped;
 
-/// P, Q and R.
+/// The positions P, Q and R of a move.
 pub type PlayedMove = [Place; 3];
 
 /// Values of P, Q and R in centipawns for their sides to move.
 #[derive(Debug, Clone, Default)]
-pub struct MoveValues(Vec<[i32; 3]>);
+pub(crate) struct MoveValues(Vec<[i32; 3]>);
 
 impl MoveValues {
     pub(super) fn new(moves: &[PlayedMove], evaluation: &Evaluation) -> MoveValues {
@@ -28,7 +28,7 @@ impl MoveValues {
         MoveValues(found.as_chunks::<3>().0.iter().filter_map(of_move).collect())
     }
 
-    /// Pearson's correlation of f(P) and −f(Q); `None` where one of them is the same everywhere.
+    /// Pearson's correlation of f(P) and −f(Q); `None` if either is constant.
     fn correlation(&self) -> Option<f64> {
         let pairs = || self.0.iter().map(|[p, q, _]| (f64::from(*p), -f64::from(*q)));
         let count = self.0.len() as f64;

@@ -2,7 +2,7 @@
 
 use super::bars::{Bar, Bars};
 use super::figure::{Drawing, Figure, square_name};
-use super::section::{Kind, Part, Section};
+use super::section::{Part, Section, SectionKind};
 use super::squares::Squares;
 use super::style::BLUE;
 use super::table::{Cell, Table};
@@ -10,13 +10,14 @@ use patzer_fit::moves::features::GROUPS;
 use patzer_fit::moves::model::{Fit, Level};
 use patzer_fit::moves::terms::Term;
 
-/// Most bars of a figure; terms of more levels have a table alone.
+/// Maximum number of bars of a figure; terms of more levels have a table alone.
 const MOST_BARS: usize = 40;
 
 const PIECES: [&str; 6] = ["pawn", "knight", "bishop", "rook", "queen", "king"];
 
+/// The section of a fitted model of moves.
 pub fn section(name: &str, fit: &Fit) -> Section {
-    let mut section = Section::new(name, Kind::Moves);
+    let mut section = Section::new(name, SectionKind::Moves);
     let choices: f64 = fit.levels[0].iter().map(|level| level.played).sum();
     section.measure("choices", "choices", choices.round() as u64);
     let free: usize = fit.terms.iter().map(|term| term.free_count()).sum();
@@ -46,7 +47,7 @@ pub fn section(name: &str, fit: &Fit) -> Section {
     section
 }
 
-/// The levels of a term that have a row: all of a group, the fitted ones of a pair.
+/// Levels of a term with their names: all of a group, the fitted ones of a pair.
 fn shown(term: Term, levels: &[Level]) -> impl Iterator<Item = (String, &Level)> {
     let has_row = move |at: &usize| matches!(term, Term::Group(_)) || term.is_free(*at);
     (0..levels.len()).filter(has_row).map(move |at| (term.level_name(at), &levels[at]))

@@ -7,7 +7,7 @@ use super::figure::{Drawing, Figure};
 use super::histogram::Histogram;
 use super::log::{self, Log};
 use super::plot::Curves;
-use super::section::{Kind, OrMissing, Part, Section};
+use super::section::{OrMissing, Part, Section, SectionKind};
 use super::squares::BoardHeatmaps;
 use super::style::BLUE;
 use super::table::{Cell, Table};
@@ -16,18 +16,26 @@ use patzer_eval::nnue::features::ones;
 use patzer_eval::nnue::network::{QA, QB};
 use patzer_eval::nnue::{Network, OutputBy, oriented, phase};
 
+/// Differences of the quantised from the float network.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Quantisation {
+    /// Mean absolute difference in centipawns.
     pub mean_error: f64,
+    /// Largest absolute difference in centipawns.
     pub max_error: f64,
 }
 
+/// A trained network for its section.
 pub struct Trained {
+    /// The network.
     pub network: OrMissing<std::sync::Arc<Network>>,
+    /// Losses and learning rates by epoch.
     pub log: Log,
+    /// Errors of quantisation, if the run has them.
     pub quantisation: Option<Quantisation>,
+    /// Its values on positions.
     pub evaluation: OrMissing<EvaluationReport>,
-    /// Boards for the activity of neurons; may be empty.
+    /// Boards with halfmove clock and side to move, for the activity of neurons; may be empty.
     pub boards: Vec<(Board, u8, Color)>,
     /// Neurons to draw; those with the largest weights if empty.
     pub neurons: Vec<usize>,
@@ -35,8 +43,9 @@ pub struct Trained {
 
 const DRAWN: usize = 6;
 
+/// The section of a network.
 pub fn section(name: &str, data: &Trained) -> Section {
-    let mut section = Section::new(name, Kind::Network);
+    let mut section = Section::new(name, SectionKind::Network);
     if let Ok(network) = &data.network {
         let about = network.about();
         section.summary = match about.description.as_str() {
@@ -100,7 +109,7 @@ fn of_network(section: &mut Section, network: &Network, data: &Trained) {
     });
 }
 
-/// The share of boards on which each neuron is above 0 for the side to move; `None` without boards.
+/// Share of boards on which each neuron is above 0 for the side to move; `None` without boards.
 fn activity(network: &Network, boards: &[(Board, u8, Color)]) -> Option<Vec<f64>> {
     if boards.is_empty() {
         return None;

@@ -7,19 +7,19 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::axes::{Axes, Chart, Extent, chart, top_axis};
-use super::scale::Kind;
+use super::scale::ScaleKind;
 use super::style::{Canvas, Drawn, FONT, Format, GRID, Look, PAPER, drawn, shade};
 use patzer_io::error::Result;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
+pub(crate) enum Mark {
     Line,
     Dots,
 }
 
 #[derive(Debug, Clone)]
-pub struct Series {
-    /// Legend entry; none if empty.
+pub(crate) struct Series {
+    /// Legend entry; empty for none.
     pub label: String,
     pub colour: RGBColor,
     pub mark: Mark,
@@ -30,50 +30,50 @@ pub struct Series {
 }
 
 #[derive(Debug, Clone)]
-pub struct Tile {
+pub(crate) struct Tile {
     pub x: Range<f64>,
     pub y: Range<f64>,
-    /// From 0 to 1.
+    /// Shade from 0 to 1.
     pub value: f64,
 }
 
-/// The area between two curves over the same x, such as an error band.
+/// Area between two curves over the same x, such as an error band.
 #[derive(Debug, Clone)]
-pub struct Band {
+pub(crate) struct Band {
     pub colour: RGBColor,
-    /// x, lower end, upper end.
+    /// Points of x, lower end and upper end.
     pub points: Vec<(f64, f64, f64)>,
 }
 
 #[derive(Debug, Clone)]
-pub struct Level {
+pub(crate) struct Level {
     pub label: String,
     pub y: f64,
     pub colour: RGBColor,
 }
 
 #[derive(Debug, Clone)]
-pub struct Curves {
+pub(crate) struct Curves {
     pub axes: Axes,
     pub tiles: Vec<Tile>,
     pub bands: Vec<Band>,
     pub levels: Vec<Level>,
     pub series: Vec<Series>,
     pub legend: Legend,
-    /// Another unit of x, along the top: its name, and how many of x it is.
+    /// Another unit of x along the top: its name, and its length in units of x.
     pub top: Option<(String, f64)>,
 }
 
 #[derive(Debug, Clone)]
-pub enum Legend {
+pub(crate) enum Legend {
     Within(SeriesLabelPosition),
-    /// Right of the plot, where it covers no point.
+    /// Right of the plot, where it hides no point.
     Beside,
 }
 
 impl Curves {
     /// An empty plot with limits that hold all the points.
-    pub fn around(x: &str, y: &str, points: impl Iterator<Item = (f64, f64)>) -> Curves {
+    pub(crate) fn around(x: &str, y: &str, points: impl Iterator<Item = (f64, f64)>) -> Curves {
         let (mut x_range, mut y_range) = (Extent::default(), Extent::default());
         for (x, y) in points.filter(|(x, y)| x.is_finite() && y.is_finite()) {
             x_range.add(x);
@@ -83,7 +83,7 @@ impl Curves {
         Curves { legend: Legend::Within(SeriesLabelPosition::UpperRight), ..Curves::within(axes) }
     }
 
-    pub fn within(axes: Axes) -> Curves {
+    pub(crate) fn within(axes: Axes) -> Curves {
         Curves {
             axes,
             tiles: Vec::new(),
@@ -96,18 +96,18 @@ impl Curves {
     }
 
     #[must_use]
-    pub fn line(self, label: &str, colour: RGBColor, points: Vec<(f64, f64)>) -> Curves {
+    pub(crate) fn line(self, label: &str, colour: RGBColor, points: Vec<(f64, f64)>) -> Curves {
         self.with(label, colour, Mark::Line, points)
     }
 
     #[must_use]
-    pub fn dots(self, label: &str, colour: RGBColor, points: Vec<(f64, f64)>) -> Curves {
+    pub(crate) fn dots(self, label: &str, colour: RGBColor, points: Vec<(f64, f64)>) -> Curves {
         self.with(label, colour, Mark::Dots, points)
     }
 
-    /// Leaves room for the legend at the top.
+    /// Adds room for the legend at the top.
     #[must_use]
-    pub fn roomy(mut self) -> Curves {
+    pub(crate) fn roomy(mut self) -> Curves {
         let range = &mut self.axes.y_range;
         range.end += 0.3 * (range.end - range.start);
         self
@@ -115,21 +115,21 @@ impl Curves {
 
     /// Makes x an axis of counts, whose ticks are whole.
     #[must_use]
-    pub fn of_counts(mut self) -> Curves {
-        self.axes.scales[0] = Kind::Whole;
+    pub(crate) fn of_counts(mut self) -> Curves {
+        self.axes.scales[0] = ScaleKind::Whole;
         self
     }
 
     /// Makes y logarithmic around positive values, with room for the legend; without such values it stays linear.
     #[must_use]
-    pub fn log(mut self, values: impl Iterator<Item = f64> + Clone) -> Curves {
+    pub(crate) fn log(mut self, values: impl Iterator<Item = f64> + Clone) -> Curves {
         let finite = values.filter(|value| value.is_finite());
         let (least, most) =
             finite.clone().fold((f64::INFINITY, 0.0), |(a, b), value| (value.min(a), value.max(b)));
         if least > 0.0 && most > 0.0 {
             let factor = (most / least).max(1.02);
             self.axes.y_range = least * factor.powf(-0.08)..most * factor.powf(0.4);
-            self.axes.scales[1] = Kind::Log;
+            self.axes.scales[1] = ScaleKind::Log;
         }
         self
     }
@@ -139,7 +139,7 @@ impl Curves {
         self
     }
 
-    pub fn drawn(&self, format: Format, look: Look) -> Result<Vec<u8>> {
+    pub(crate) fn drawn(&self, format: Format, look: Look) -> Result<Vec<u8>> {
         drawn(look.size, format, |canvas| self.draw(canvas, look))
     }
 
@@ -221,7 +221,7 @@ fn draw_infinite(chart: &mut Chart<'_, '_>, axes: &Axes, one: &Series) -> Drawn 
     chart.draw_series(beyond.map(mark)).map(drop)
 }
 
-/// Radius of a dot: its area is the share of its count, never too small to see.
+/// Radius of a dot, whose area is its share of the counts, never too small to see.
 fn radius(count: u64, most: u64) -> u32 {
     (7.0 * (count as f64 / most.max(1) as f64).sqrt()).round().max(1.0) as u32
 }
@@ -260,7 +260,7 @@ fn draw_series<'a, 'b: 'a>(chart: &mut Chart<'a, 'b>, axes: &Axes, one: &Series)
 
 pub(super) const FILE: Look = Look { size: (860, 560), text: 14, title: 18 };
 
-pub fn curves(path: &Path, axes: &Axes, series: &[Series], top: Option<(String, f64)>) -> Result<()> {
+pub(crate) fn curves(path: &Path, axes: &Axes, series: &[Series], top: Option<(String, f64)>) -> Result<()> {
     let curves =
         Curves { series: series.to_vec(), legend: Legend::Beside, top, ..Curves::within(axes.clone()) };
     patzer_io::write(path, &curves.drawn(Format::Svg, FILE)?)
@@ -295,7 +295,7 @@ mod tests {
         };
         let circles: Vec<&str> = svg.split("<circle").skip(1).collect();
         let radii: Vec<f64> = circles.iter().map(|circle| number(circle, "r")).collect();
-        // The last one is the legend's.
+        // The last dot is the legend's.
         assert_eq!(radii, [7.0, 4.0, 1.0, 3.0]);
         assert!(number(circles[3], "cx") > number(circles[2], "cx"));
         let texts: Vec<&str> =

@@ -3,7 +3,7 @@
 use super::figure::Figure;
 use super::table::{Cell, Table};
 
-/// Why something is missing from a report: a clause for its reader.
+/// Reason why something is missing from a report, as a clause for its reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Missing(pub String);
 
@@ -13,36 +13,51 @@ impl std::fmt::Display for Missing {
     }
 }
 
+/// A part of a report, or the reason why it is missing.
 pub type OrMissing<T> = Result<T, Missing>;
 
+/// A number of a run for the table at the top of its section.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
+    /// Name in JSON and CSV.
     pub key: &'static str,
+    /// Name in the page.
     pub label: &'static str,
+    /// Value, with its decimals.
     pub value: Cell,
 }
 
+/// An item of a part.
 #[derive(Debug, Clone)]
 pub enum Item {
+    /// A paragraph.
     Text(String),
+    /// A note on something missing.
     Missing(String),
+    /// A table.
     Table(Table),
     /// A collapsed table (`<details>`) and its summary.
     Folded(String, Table),
+    /// A figure.
     Figure(Box<Figure>),
 }
 
+/// A titled part of a section.
 #[derive(Debug, Clone)]
 pub struct Part {
+    /// Heading.
     pub title: String,
+    /// Items in their order.
     pub items: Vec<Item>,
 }
 
 impl Part {
+    /// A part without items.
     pub fn new(title: &str) -> Part {
         Part { title: title.into(), items: Vec::new() }
     }
 
+    /// Adds a figure.
     pub fn add(&mut self, figure: Figure) {
         self.items.push(Item::Figure(Box::new(figure)));
     }
@@ -54,51 +69,68 @@ impl Part {
         }
     }
 
+    /// Adds a paragraph.
     pub fn say(&mut self, text: impl Into<String>) {
         self.items.push(Item::Text(text.into()));
     }
 
+    /// Adds a note on something missing.
     pub fn missing(&mut self, text: impl Into<String>) {
         self.items.push(Item::Missing(text.into()));
     }
 }
 
+/// Kinds of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum SectionKind {
+    /// A dataset.
     Dataset,
+    /// A tuning of weights.
     Weights,
+    /// A training of a network.
     Network,
+    /// A fit of move prediction.
     Moves,
+    /// A match, test, tournament or race.
     Match,
 }
 
-impl Kind {
+impl SectionKind {
+    /// Name in the page.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Dataset => "dataset",
-            Kind::Weights => "tuning",
-            Kind::Network => "network",
-            Kind::Moves => "moves",
-            Kind::Match => "match",
+            SectionKind::Dataset => "dataset",
+            SectionKind::Weights => "tuning",
+            SectionKind::Network => "network",
+            SectionKind::Moves => "moves",
+            SectionKind::Match => "match",
         }
     }
 }
 
+/// A run in a report.
 #[derive(Debug, Clone)]
 pub struct Section {
+    /// Name of the run.
     pub name: String,
-    pub kind: Kind,
+    /// SectionKind of the run.
+    pub kind: SectionKind,
+    /// A line below the heading; may be empty.
     pub summary: String,
+    /// Measures in their order.
     pub measures: Vec<Measure>,
+    /// Parts in their order.
     pub parts: Vec<Part>,
 }
 
 impl Section {
-    pub fn new(name: &str, kind: Kind) -> Section {
+    /// A section without parts.
+    pub fn new(name: &str, kind: SectionKind) -> Section {
         Section { name: name.into(), kind, summary: String::new(), measures: Vec::new(), parts: Vec::new() }
     }
 
+    /// Adds a measure.
     pub fn measure(&mut self, key: &'static str, label: &'static str, value: impl Into<Cell>) {
         self.measures.push(Measure { key, label, value: value.into() });
     }
@@ -124,6 +156,7 @@ impl Section {
         self.parts.push(part);
     }
 
+    /// Figures of all parts.
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         self.parts.iter().flat_map(|part| &part.items).filter_map(|item| match item {
             Item::Figure(figure) => Some(&**figure),
@@ -134,9 +167,9 @@ impl Section {
 
 #[cfg(test)]
 mod tests {
-    use super::super::figure::Drawing;
-    use super::super::squares::BoardHeatmaps;
     use super::*;
+    use crate::figure::Drawing;
+    use crate::squares::BoardHeatmaps;
 
     #[test]
     fn figure_ids_are_unique() {
@@ -144,7 +177,7 @@ mod tests {
             let heatmaps = BoardHeatmaps { boards: Vec::new(), columns: 1, deepest: 1.0 };
             Figure::new(id, "x", "", Drawing::BoardHeatmaps(heatmaps))
         };
-        let mut section = Section::new("x", Kind::Weights);
+        let mut section = Section::new("x", SectionKind::Weights);
         for ids in [["a.b", "a_b"], ["A/B", "c"]] {
             let mut part = Part::new("p");
             ids.iter().for_each(|id| part.add(figure(id)));

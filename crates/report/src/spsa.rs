@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::figure::{Drawing, Figure};
 use super::plot::{Band, Curves, Level};
-use super::section::{Kind, Part, Section};
+use super::section::{Part, Section, SectionKind};
 use super::style::{BLUE, PURPLE};
 use super::table::{Cell, Table};
 use patzer_experiments::spsa::{SpsaState, Tuner, Tuning, Value};
@@ -12,12 +12,12 @@ use patzer_match::Standings;
 use patzer_match::record::PairEntry;
 use patzer_stats::Trinomial;
 
-/// Points of a course.
+/// Maximum number of points of a course.
 const POINTS: usize = 400;
-/// Parameters with a figure; the table has all.
+/// Maximum number of parameters with a figure; the table has all.
 const FIGURES: usize = 64;
 
-/// Replays the results of a tuning's journal.
+/// The section of a tuning, replayed from the results of its journal.
 pub fn section(name: &str, tuning: Tuning, entries: &[PairEntry]) -> Section {
     let tuner = Arc::new(Tuner::new(tuning));
     let mut state = SpsaState::new(tuner);
@@ -29,7 +29,7 @@ pub fn section(name: &str, tuning: Tuning, entries: &[PairEntry]) -> Section {
             course.push((state.games() as f64, state.now()));
         }
     }
-    let mut section = Section::new(name, Kind::Weights);
+    let mut section = Section::new(name, SectionKind::Weights);
     let now = state.now();
     section.summary = format!("SPSA of {} parameters by games of an engine against itself.", now.len());
     let Trinomial { wins, draws, losses } = state.tally().games;

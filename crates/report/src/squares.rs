@@ -7,10 +7,10 @@ use super::style::{Canvas, Drawn, FONT, Format, INK, drawn, on, signed};
 use patzer_io::error::Result;
 
 #[derive(Debug, Clone)]
-pub struct Squares {
-    /// By square, a1 to h8; `None` leaves the square empty.
+pub(crate) struct Squares {
+    /// Values by square, a1 to h8; `None` leaves the square empty.
     pub values: Vec<Option<f64>>,
-    /// Errors, below the values in small letters; may be missing.
+    /// Errors, in small letters below the values; may be empty.
     pub below: Vec<Option<f64>>,
     /// The value with the deepest colour; equal for boards to compare.
     pub deepest: f64,
@@ -26,7 +26,7 @@ pub(super) fn centred(size: i32, colour: RGBColor) -> TextStyle<'static> {
 }
 
 impl Squares {
-    pub fn drawn(&self, format: Format, title: &str) -> Result<Vec<u8>> {
+    pub(crate) fn drawn(&self, format: Format, title: &str) -> Result<Vec<u8>> {
         let top = if title.is_empty() { 6 } else { 40 };
         let size = (2 * MARGIN + 8 * SQUARE, top + 8 * SQUARE + MARGIN);
         drawn((size.0 as u32, size.1 as u32), format, |canvas| {
@@ -84,7 +84,7 @@ pub(super) fn coordinates(
 }
 
 #[derive(Debug, Clone)]
-pub struct BoardHeatmaps {
+pub(crate) struct BoardHeatmaps {
     pub boards: Vec<(String, Vec<f64>)>,
     pub columns: usize,
     pub deepest: f64,
@@ -94,7 +94,7 @@ const SMALL: i32 = 11;
 const GAP: i32 = 14;
 
 impl BoardHeatmaps {
-    pub fn drawn(&self, format: Format, title: &str) -> Result<Vec<u8>> {
+    pub(crate) fn drawn(&self, format: Format, title: &str) -> Result<Vec<u8>> {
         let top = if title.is_empty() { 2 } else { 36 };
         let (side, columns) = (8 * SMALL, self.columns.max(1));
         let rows = self.boards.len().div_ceil(columns) as i32;

@@ -10,7 +10,7 @@ use super::style::BLUE;
 use patzer_data::stats::{Bucket, SCORE_BIN, SCORE_REACH, Stats};
 use patzer_io::error::Result;
 
-/// Name, title, labels and counts of a histogram.
+/// Name, title, labels of the axes and counts of a histogram.
 pub(crate) type Counted<'a> = (&'static str, &'static str, [&'static str; 2], &'a [u64]);
 
 pub(crate) fn histograms(stats: &Stats) -> [Counted<'_>; 7] {
@@ -30,7 +30,7 @@ pub(crate) fn histograms(stats: &Stats) -> [Counted<'_>; 7] {
 /// Fewest positions of a move number in [`mobility`].
 const FEWEST: u64 = 30;
 
-/// Move numbers with their mean number of legal moves and their positions; `None` where none has positions enough.
+/// Move numbers with their mean number of legal moves and their positions; `None` if no number has positions enough.
 pub(crate) fn mobility(stats: &Stats) -> Option<Vec<(f64, f64, u64)>> {
     let numbers = stats.tally.legal_moves_by_number.iter().enumerate();
     let enough = numbers.filter(|(_, [positions, _])| *positions >= FEWEST);
@@ -41,14 +41,14 @@ pub(crate) fn mobility(stats: &Stats) -> Option<Vec<(f64, f64, u64)>> {
     (!points.is_empty()).then_some(points)
 }
 
-/// The axes of [`mobility`], without a title.
+/// Axes of [`mobility`], without a title.
 pub(crate) fn mobility_axes(points: &[(f64, f64, u64)]) -> Axes {
     let last = points.last().map_or(1.0, |point| point.0) + 1.0;
     let most = points.iter().map(|point| point.1).fold(0.0, f64::max);
     Axes::new("", "move number", "mean number of legal moves", 0.0..last, 0.0..1.05 * most)
 }
 
-/// Draws every figure that has data and returns the paths.
+/// Draws every figure that has data into a folder, and returns the paths. An error if a file cannot be written.
 pub fn draw(folder: &Path, stats: &Stats) -> Result<Vec<PathBuf>> {
     let tally = &stats.tally;
     let mut drawn = Vec::new();

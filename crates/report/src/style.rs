@@ -1,7 +1,7 @@
 //! Colours, fonts and file formats of all pictures.
 //!
-//! Pictures have a white background; a dark page replaces the few colours named here. The palette suits the colour-blind
-//! (Okabe and Ito, "Color Universal Design", 2008).
+//! Pictures have a white background; a dark page replaces the few colours named here. The palette suits the
+//! colour-blind (Okabe and Ito, "Color Universal Design", 2008).
 
 use std::path::Path;
 
@@ -11,48 +11,48 @@ use plotters::prelude::*;
 use super::png;
 use patzer_io::error::{Error, Result};
 
-pub const PAPER: RGBColor = RGBColor(255, 255, 255);
-pub const INK: RGBColor = RGBColor(34, 34, 34);
-pub const GRID: RGBColor = RGBColor(222, 222, 222);
-/// Wins; first of a series.
-pub const BLUE: RGBColor = RGBColor(0, 114, 178);
-/// Draws; second of a series.
-pub const GREEN: RGBColor = RGBColor(0, 158, 115);
-/// Losses; third of a series.
-pub const ORANGE: RGBColor = RGBColor(213, 94, 0);
-/// Fourth of a series.
-pub const PURPLE: RGBColor = RGBColor(204, 121, 167);
+pub(crate) const PAPER: RGBColor = RGBColor(255, 255, 255);
+pub(crate) const INK: RGBColor = RGBColor(34, 34, 34);
+pub(crate) const GRID: RGBColor = RGBColor(222, 222, 222);
+/// Colour of wins, and first of a series.
+pub(crate) const BLUE: RGBColor = RGBColor(0, 114, 178);
+/// Colour of draws, and second of a series.
+pub(crate) const GREEN: RGBColor = RGBColor(0, 158, 115);
+/// Colour of losses, and third of a series.
+pub(crate) const ORANGE: RGBColor = RGBColor(213, 94, 0);
+/// Fourth colour of a series.
+pub(crate) const PURPLE: RGBColor = RGBColor(204, 121, 167);
 
-pub const FONT: &str = "sans-serif";
+pub(crate) const FONT: &str = "sans-serif";
 
-pub type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+pub(crate) type Canvas<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-pub type DrawError = DrawingAreaErrorKind<std::io::Error>;
-pub type Drawn<T = ()> = std::result::Result<T, DrawError>;
+pub(crate) type DrawError = DrawingAreaErrorKind<std::io::Error>;
+pub(crate) type Drawn<T = ()> = std::result::Result<T, DrawError>;
 
-/// From 0 to 1: blue of increasing opacity, for any background.
-pub fn shade(share: f64) -> RGBAColor {
+/// Blue of increasing opacity from 0 to 1, for any background.
+pub(crate) fn shade(share: f64) -> RGBAColor {
     veil(BLUE, share)
 }
 
-/// From -1 to 1: orange, transparent at 0, to blue.
-pub fn signed(share: f64) -> RGBAColor {
+/// Orange at -1, transparent at 0, blue at 1.
+pub(crate) fn signed(share: f64) -> RGBAColor {
     if share < 0.0 { veil(ORANGE, -share) } else { veil(BLUE, share) }
 }
 
 /// Text colour on a [`shade`] or a [`signed`] colour.
-pub fn on(share: f64) -> RGBColor {
+pub(crate) fn on(share: f64) -> RGBColor {
     if share.abs() > 0.7 { PAPER } else { INK }
 }
 
-/// Three digits suffice and keep files short.
+/// A colour at an opacity of three digits, which keep files short.
 fn veil(colour: RGBColor, share: f64) -> RGBAColor {
     let share = if share.is_nan() { 0.0 } else { share.clamp(0.0, 1.0) };
     colour.mix((share * 1000.0).round() / 1000.0)
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub(crate) struct Look {
     /// Width and height in pixels; a page scales it down.
     pub size: (u32, u32),
     pub text: i32,
@@ -61,20 +61,24 @@ pub struct Look {
 
 impl Look {
     /// A plot on a page, readable on a telephone.
-    pub const PAGE: Look = Look { size: (560, 350), text: 18, title: 20 };
+    pub(crate) const PAGE: Look = Look { size: (560, 350), text: 18, title: 20 };
 
-    pub fn letters(&self) -> TextStyle<'static> {
+    pub(crate) fn letters(&self) -> TextStyle<'static> {
         (FONT, self.text).into_font().color(&INK)
     }
 }
 
+/// File formats of pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// Scalable Vector Graphics.
     Svg,
+    /// Portable Network Graphics.
     Png,
 }
 
 impl Format {
+    /// Ending of file names.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Svg => "svg",
@@ -83,11 +87,15 @@ impl Format {
     }
 }
 
-pub fn picture(path: &Path, size: (u32, u32), draw: impl FnOnce(&Canvas<'_>) -> Drawn) -> Result<()> {
+pub(crate) fn picture(path: &Path, size: (u32, u32), draw: impl FnOnce(&Canvas<'_>) -> Drawn) -> Result<()> {
     patzer_io::write(path, &drawn(size, Format::Svg, draw)?)
 }
 
-pub fn drawn(size: (u32, u32), format: Format, draw: impl FnOnce(&Canvas<'_>) -> Drawn) -> Result<Vec<u8>> {
+pub(crate) fn drawn(
+    size: (u32, u32),
+    format: Format,
+    draw: impl FnOnce(&Canvas<'_>) -> Drawn,
+) -> Result<Vec<u8>> {
     let mut svg = String::new();
     let canvas = SVGBackend::with_string(&mut svg, size).into_drawing_area();
     (canvas.fill(&PAPER).and_then(|()| draw(&canvas)).and_then(|()| canvas.present()))

@@ -2,22 +2,28 @@
 
 use patzer_io::number::grouped;
 
+/// A cell of a table.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Cell {
+    /// An empty cell.
     Nothing,
+    /// Words.
     Text(String),
+    /// A count, grouped in thousands.
     Count(u64),
     /// A number and its decimals; `None` shows all.
     Number(f64, Option<usize>),
+    /// A link: text and address.
     Link(String, String),
 }
 
 impl Cell {
+    /// A cell of words.
     pub fn text(text: impl Into<String>) -> Cell {
         Cell::Text(text.into())
     }
 
-    /// A number, or a word if it is not finite, as an error without enough observations.
+    /// A number with its decimals, or a word if it is not finite, such as an error without enough observations.
     pub fn number(value: f64, decimals: usize) -> Cell {
         if value.is_finite() { Cell::Number(value, Some(decimals)) } else { Cell::text("unknown") }
     }
@@ -31,10 +37,12 @@ impl Cell {
         }
     }
 
+    /// A number with all its digits, empty if unknown.
     pub fn known(value: Option<f64>) -> Cell {
         value.map_or(Cell::Nothing, Cell::exact)
     }
 
+    /// The number in the cell.
     pub fn value(&self) -> Option<f64> {
         match self {
             Cell::Count(count) => Some(*count as f64),
@@ -43,13 +51,13 @@ impl Cell {
         }
     }
 
-    /// Rounded and grouped, for reading.
+    /// Text for reading, rounded and grouped.
     pub fn shown(&self) -> String {
         match self {
             Cell::Count(count) => grouped(*count),
             Cell::Number(value, Some(decimals)) => {
                 let text = format!("{value:.decimals$}");
-                // No negative zero.
+                // Drop the sign of a negative zero.
                 if text.bytes().all(|b| matches!(b, b'-' | b'0' | b'.')) {
                     text.trim_start_matches('-').to_string()
                 } else {
@@ -60,7 +68,7 @@ impl Cell {
         }
     }
 
-    /// Exact: the shortest text that parses to the same number.
+    /// Exact text, the shortest that parses to the same number.
     pub fn plain(&self) -> String {
         match self {
             Cell::Nothing => String::new(),
@@ -77,21 +85,27 @@ impl From<u64> for Cell {
     }
 }
 
+/// A table of a report.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
+    /// Heads of the columns.
     pub head: Vec<String>,
+    /// Rows of as many cells as columns.
     pub rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
+    /// A table without rows.
     pub fn new(head: &[&str]) -> Table {
         Table { head: head.iter().map(|text| (*text).to_string()).collect(), rows: Vec::new() }
     }
 
+    /// Adds a row.
     pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         self.rows.push(cells.into_iter().collect());
     }
 
+    /// Tests for a table without rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

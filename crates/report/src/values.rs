@@ -1,4 +1,4 @@
-//! The values that an evaluation gives positions, on all threads.
+//! Values of positions by an evaluation, on all threads.
 
 use rayon::prelude::*;
 use shakmaty::{Board, Color, Position};
@@ -9,17 +9,19 @@ use patzer_eval::hce::Hce;
 use patzer_eval::nnue::Nnue;
 use patzer_eval::{Evaluation, Evaluator};
 
-/// What an evaluation sees of a position.
+/// A position as an evaluation sees it, without history.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Place {
+    /// Pieces and castling rights.
     pub board: PackedBoard,
+    /// Side to move.
     pub turn: Color,
     /// The halfmove clock.
     pub halfmoves: u8,
 }
 
-/// The boards with their values in centipawns for the side to move; `None` where a position is illegal.
-pub fn values(places: &[Place], evaluation: &Evaluation) -> Vec<Option<(Board, i32)>> {
+/// Boards with their values in centipawns for the side to move; `None` for illegal positions.
+pub(crate) fn values(places: &[Place], evaluation: &Evaluation) -> Vec<Option<(Board, i32)>> {
     match evaluation {
         Evaluation::Hce(weights) => values_by(places, &Hce::new(weights.clone())),
         Evaluation::Nnue(network) => values_by(places, &Nnue::new(network.clone())),

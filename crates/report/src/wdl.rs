@@ -154,8 +154,8 @@ fn at_target(path: &Path, model: &WdlModel, table: &WdlTable) -> Result<()> {
     curves(path, &axes, &series, pawns(model))
 }
 
-/// The unit in which a score of 1 wins half of the games at the target.
-pub fn pawns(model: &WdlModel) -> Option<(String, f64)> {
+/// Unit of scores in which 1 wins half of the games at the target: its name, and its length in centipawns.
+pub(crate) fn pawns(model: &WdlModel) -> Option<(String, f64)> {
     let pawn = model.normalize_to_pawn_value();
     (pawn > 0.0).then(|| ("normalised pawns".to_string(), pawn))
 }
@@ -166,8 +166,8 @@ fn surface(path: &Path, model: &WdlModel, table: &WdlTable, outcome: usize) -> R
     contours(path, &measured, |cp, row| model.chances(row, cp)[outcome])
 }
 
-/// The counted shares of wins (`outcome` 0) or draws (1) over score and row, with contour levels.
-pub fn counted(table: &WdlTable, outcome: usize) -> Contours {
+/// Counted shares of wins (`outcome` 0) or draws (1) over score and row, with contour levels.
+pub(crate) fn counted(table: &WdlTable, outcome: usize) -> Contours {
     const LEVELS: [f64; 7] = [0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.97];
     let rows = table.seen_rows();
     let reach = reach(table);
@@ -181,7 +181,7 @@ pub fn counted(table: &WdlTable, outcome: usize) -> Contours {
     Contours { axes, tiles: tiles(table, reach, outcome), levels: LEVELS.to_vec(), top: None }
 }
 
-/// Counted shares in 40 by about 30 tiles; those with few positions stay empty.
+/// Counted shares in 40 by about 30 tiles; tiles of few positions stay empty.
 fn tiles(table: &WdlTable, reach: f64, outcome: usize) -> Vec<Tile> {
     const ACROSS: usize = 40;
     const LEAST: u64 = 10;

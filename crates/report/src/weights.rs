@@ -1,7 +1,7 @@
 //! The report section of tuned weights.
 //!
-//! Names such as `psqt.knight[e4] midgame` decide how weights are drawn, for any engine: 64 squares as a board, a list as
-//! a curve, all else as rows.
+//! Names such as `psqt.knight[e4] midgame` decide how weights are drawn, for any engine: 64 squares as a board, a list
+//! as a curve, all else as rows.
 
 use std::path::Path;
 
@@ -12,33 +12,44 @@ use super::evaluation::EvaluationReport;
 use super::figure::{Drawing, Figure};
 use super::log::{self, Log};
 use super::plot::{Band, Curves};
-use super::section::{Kind, OrMissing, Part, Section};
+use super::section::{OrMissing, Part, Section, SectionKind};
 use super::squares::Squares;
 use super::style::{BLUE, ORANGE};
 use super::table::{Cell, Table};
 use patzer_io::error::Result;
 
+/// A row of `weights.csv`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weight {
+    /// Name, such as `psqt.knight[e4] midgame`.
     pub name: String,
-    /// Before the fit, in centipawns.
+    /// Value before the fit, in centipawns.
     pub before: Option<f64>,
+    /// Value after the fit, in centipawns.
     pub after: f64,
+    /// Standard error in centipawns.
     pub error: Option<f64>,
-    /// Number of positions where it counts.
+    /// Number of positions in which it counts.
     pub positions: Option<u64>,
+    /// Set for a weight that was not tuned.
     pub fixed: bool,
 }
 
+/// Tuned weights for their section.
 pub struct Weights {
+    /// Weights in the order of the file.
     pub weights: Vec<Weight>,
+    /// K of the sigmoid.
     pub k: Option<f64>,
+    /// Losses and learning rates by epoch.
     pub log: Log,
     /// Training and validation loss before the fit.
     pub before: [Option<f64>; 2],
+    /// Their values on positions.
     pub evaluation: OrMissing<EvaluationReport>,
 }
 
+/// Reads `weights.csv`; unknown columns are ignored.
 pub fn read(path: &Path) -> Result<Vec<Weight>> {
     let table = CsvTable::read(path)?;
     let (name, before, after) = (table.needed("name")?, table.needed("before")?, table.needed("after")?);
@@ -57,8 +68,9 @@ pub fn read(path: &Path) -> Result<Vec<Weight>> {
     table.rows().map(read).collect()
 }
 
+/// The section of tuned weights.
 pub fn section(name: &str, data: &Weights) -> Section {
-    let mut section = Section::new(name, Kind::Weights);
+    let mut section = Section::new(name, SectionKind::Weights);
     let tuned = data.weights.iter().filter(|weight| !weight.fixed && weight.before.is_some()).count();
     section.measure("weights", "weights", data.weights.len() as u64);
     if tuned > 0 {
@@ -116,7 +128,7 @@ pub(super) fn add_evaluation(
 /// Weights of one name, such as `psqt.knight`.
 struct Term<'a> {
     name: &'a str,
-    /// `midgame`, `endgame` or nothing, with the weights by the text in brackets.
+    /// Halves, `midgame`, `endgame` or nameless, with the weights by the text in brackets.
     halves: Vec<(&'a str, Vec<(&'a str, &'a Weight)>)>,
 }
 
@@ -223,7 +235,7 @@ fn boards(terms: &[Term<'_>]) -> Part {
             for (entry, weight) in entries {
                 data.row(std::iter::once(Cell::text(*entry)).chain(exact(weight)));
             }
-            // A tuning from zero has no board of values before.
+            // A tuning from zero has no board of values before it.
             let before = place(|weight| weight.before);
             if before.iter().flatten().any(|value| *value != 0.0) {
                 let deepest = before.iter().flatten().fold(deepest, |most, value| most.max(value.abs()));
@@ -256,7 +268,7 @@ fn lists(terms: &[Term<'_>]) -> Part {
                 data.row([Cell::exact(x(entry)), Cell::text(*half)].into_iter().chain(exact(weight)));
             }
         }
-        // Values without positions have huge errors: only the values set the limits.
+        // Only the values set the limits: those without positions have huge errors.
         let points = lines.iter().flat_map(|(_, _, points)| points.iter().copied());
         let mut curves = Curves::around("entry", "centipawns", points).roomy().of_counts();
         let (low, high) = (curves.axes.y_range.start, curves.axes.y_range.end);
@@ -310,7 +322,7 @@ mod tests {
             fixed: false,
         };
         let mut weights: Vec<Weight> = (0..64)
-            .map(|s| weight(format!("t.knight[{}] midgame", super::super::figure::square_name(s)), s as f64))
+            .map(|s| weight(format!("t.knight[{}] midgame", crate::figure::square_name(s)), s as f64))
             .collect();
         weights.extend((0..4).map(|i| weight(format!("t.list[{i}]"), f64::from(i))));
         weights.push(weight("t.single".into(), 7.0));

@@ -6,7 +6,7 @@ use patzer_stats::{Model, Pentanomial, ResultCounts, Sprt, Trinomial};
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub(super) struct Counts {
     pub games: Trinomial,
-    /// With White, with Black.
+    /// Results with White and with Black.
     pub colours: [Trinomial; 2],
     pub pairs: Pentanomial,
 }
@@ -20,29 +20,29 @@ fn count(games: &mut Trinomial, half_points: u8) {
 }
 
 impl Counts {
-    pub fn add(&mut self, pair: &Pair) {
+    pub(super) fn add(&mut self, pair: &Pair) {
         for (points, colour) in pair.half_points.into_iter().zip(pair.colours) {
             self.add_game(points, colour);
         }
         self.pairs.add(pair.half_points);
     }
 
-    /// Adds a game: half points, 0 to 2, with White (0) or Black (1).
-    pub fn add_game(&mut self, half_points: u8, colour: usize) {
+    /// Adds a game by its half points, 0 to 2, with White (0) or Black (1).
+    pub(super) fn add_game(&mut self, half_points: u8, colour: usize) {
         count(&mut self.games, half_points);
         count(&mut self.colours[colour], half_points);
     }
 
-    /// Pairs, or without pairs single games.
-    pub fn results(&self) -> ResultCounts {
+    /// Results of pairs, or of games if there are no pairs.
+    pub(super) fn results(&self) -> ResultCounts {
         if self.pairs.pairs() > 0 { self.pairs.into() } else { self.games.into() }
     }
 
-    pub fn llr(&self, test: &Sprt) -> f64 {
+    pub(super) fn llr(&self, test: &Sprt) -> f64 {
         test.llr(self.of(test))
     }
 
-    pub fn of(&self, test: &Sprt) -> ResultCounts {
+    pub(super) fn of(&self, test: &Sprt) -> ResultCounts {
         match test.model() {
             Model::Bayesian => self.games.into(),
             _ => self.results(),
@@ -63,12 +63,12 @@ impl Pair {
 }
 
 impl Contest {
-    /// Single games that count: all, where there are no pairs.
+    /// Single games that count: all of them if there are no pairs, else none.
     pub(super) fn counted_singles(&self) -> &[Single] {
         if self.pairs.is_empty() { &self.singles } else { &[] }
     }
 
-    /// Results of the first of two players after each pair, or without pairs after each single game.
+    /// Running results of the first of two players, after each pair or, without pairs, after each single game.
     pub(super) fn counts(&self) -> impl Iterator<Item = Counts> {
         let mut counts = Counts::default();
         let units = self.pairs.iter().map(Ok).chain(self.counted_singles().iter().map(Err));
@@ -82,7 +82,7 @@ impl Contest {
         })
     }
 
-    /// Whether a curve of at most `points` points has one after pair, or without pairs game, `at`.
+    /// Tests whether a curve of at most `points` points has one after unit `at`, a pair or, without pairs, a game.
     pub(super) fn has_point(&self, at: usize, points: usize) -> bool {
         let units = self.pairs.len() + self.counted_singles().len();
         let done = at + 1;

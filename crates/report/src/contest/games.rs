@@ -11,44 +11,58 @@ use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::{Annotation, Event, GameSpan, GameSplitter, Reader, Tags, Token, outline};
 
+/// A game of a match, from its tags and comments.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Game {
+    /// Name of White.
     pub white: String,
+    /// Name of Black.
     pub black: String,
-    /// From White's side.
+    /// Result from White's side: 1, 0 or -1; `None` without a result.
     pub result: Option<i8>,
+    /// Length in plies.
     pub plies: u32,
+    /// Reason of the end, such as `mate` or `adjudication`; may be empty.
     pub reason: String,
-    /// FEN, or from the standard start position the moves with a comment `book` and those before; may be empty.
+    /// FEN, or the moves from the standard start position up to the last with a comment `book`; may be empty.
     pub opening: String,
-    /// The round up to its dot, equal for the games of a pair.
+    /// Round up to its dot, equal for the games of a pair.
     pub round: String,
 }
 
-/// What a player's moves took; a move counts for each quantity that its comment has.
+/// Totals over moves of a player; a move counts for each quantity that its comment has.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Took {
-    pub seconds: Sum,
-    pub nodes: Sum,
-    pub depth: Sum,
+pub struct MoveTotals {
+    /// Seconds used.
+    pub seconds: MoveSum,
+    /// Nodes searched.
+    pub nodes: MoveSum,
+    /// Depth reached, in plies.
+    pub depth: MoveSum,
 }
 
+/// A sum over moves.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Sum {
+pub struct MoveSum {
+    /// Number of moves.
     pub moves: u64,
+    /// MoveSum of their values.
     pub total: f64,
 }
 
+/// Games of a match, with totals by player and move number.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Games {
+    /// Games in the order of the file.
     pub games: Vec<Game>,
-    /// By player, then by move number from 0.
-    pub took: BTreeMap<String, Vec<Took>>,
+    /// Totals by player, then by move number from 0.
+    pub by_move: BTreeMap<String, Vec<MoveTotals>>,
 }
 
 /// Moves from this number on (from 0) share one entry.
-pub const LAST_MOVE: usize = 120;
+pub(crate) const LAST_MOVE: usize = 120;
 
+/// Reads a PGN. An error for a file that cannot be read, or without games.
 pub fn read(path: &Path) -> Result<Games> {
     let mut reader = Reader::start(vec![path.to_path_buf()], false)?;
     let mut games = Games::default();
@@ -70,28 +84,31 @@ pub fn read(path: &Path) -> Result<Games> {
     Ok(games)
 }
 
-/// The games of a file that grows.
+/// Reader of a PGN that grows.
 pub struct Follow {
     path: PathBuf,
     games: Games,
-    /// Bytes read.
+    /// Number of bytes read.
     at: u64,
 }
 
 impl Follow {
+    /// Nothing is read yet.
     pub fn new(path: PathBuf) -> Follow {
         Follow { path, games: Games::default(), at: 0 }
     }
 
+    /// Games read so far.
     pub fn games(&self) -> &Games {
         &self.games
     }
 
+    /// Forgets the games, to read the file from its beginning.
     pub fn restart(&mut self) {
         (self.games, self.at) = (Games::default(), 0);
     }
 
-    /// Reads the games up to the end of a game; a file that cannot be read has no more games.
+    /// Reads on to byte `end`, the end of a game; a file that cannot be read adds no games.
     pub fn update(&mut self, end: u64) {
         let mut text = Vec::new();
         let mut read = || -> std::io::Result<u64> {
@@ -110,9 +127,10 @@ impl Follow {
     }
 }
 
-impl Took {
-    pub fn plus(self, other: &Took) -> Took {
-        Took {
+impl MoveTotals {
+    /// The sum of two totals.
+    pub fn plus(self, other: &MoveTotals) -> MoveTotals {
+        MoveTotals {
             seconds: self.seconds.plus(other.seconds),
             nodes: self.nodes.plus(other.nodes),
             depth: self.depth.plus(other.depth),
@@ -120,16 +138,16 @@ impl Took {
     }
 }
 
-impl Sum {
-    fn of(value: f64) -> Sum {
-        Sum { moves: 1, total: value }
+impl MoveSum {
+    fn of(value: f64) -> MoveSum {
+        MoveSum { moves: 1, total: value }
     }
 
-    fn plus(self, other: Sum) -> Sum {
-        Sum { moves: self.moves + other.moves, total: self.total + other.total }
+    fn plus(self, other: MoveSum) -> MoveSum {
+        MoveSum { moves: self.moves + other.moves, total: self.total + other.total }
     }
 
-    /// `None` without moves.
+    /// Mean of a move; `None` without moves.
     pub fn mean(self) -> Option<f64> {
         (self.moves > 0).then(|| self.total / self.moves as f64)
     }
@@ -150,10 +168,10 @@ fn add(text: &[u8], spans: &[GameSpan], games: &mut Games) {
             let Some(took) = took else { continue };
             let black_moves = (ply % 2 == 1) != black_begins;
             let player =
-                games.took.entry(if black_moves { black.clone() } else { white.clone() }).or_default();
+                games.by_move.entry(if black_moves { black.clone() } else { white.clone() }).or_default();
             let number = ((ply + usize::from(black_begins)) / 2).min(LAST_MOVE);
             if player.len() <= number {
-                player.resize(number + 1, Took::default());
+                player.resize(number + 1, MoveTotals::default());
             }
             player[number] = player[number].plus(took);
         }
@@ -178,15 +196,15 @@ fn add(text: &[u8], spans: &[GameSpan], games: &mut Games) {
 
 #[derive(Default)]
 struct Moves {
-    took: Vec<Option<Took>>,
-    /// The moves up to the last that a book gave.
+    took: Vec<Option<MoveTotals>>,
+    /// Moves up to the last from a book.
     opening: String,
     last_comment: String,
 }
 
 fn moves(text: &[u8]) -> Moves {
     let mut moves = Moves::default();
-    // The line until an engine moves, and the length of its part from the book.
+    // The moves before an engine's first, and the length of the part from the book.
     let (mut line, mut book, mut in_book) = (String::new(), 0, true);
     outline(text, |mark| match mark {
         Token::Ply(text) => {
@@ -202,7 +220,7 @@ fn moves(text: &[u8]) -> Moves {
             in_book = false;
             let comment = String::from_utf8_lossy(text);
             if let Some(last) = moves.took.last_mut() {
-                *last = took(&comment);
+                *last = search_info(&comment);
             }
             moves.last_comment = comment.split_whitespace().collect::<Vec<_>>().join(" ");
         }
@@ -211,24 +229,24 @@ fn moves(text: &[u8]) -> Moves {
     moves
 }
 
-/// Depth, time and nodes of a comment; `None` without any of them. Depth 0 and no nodes are of a move without a search.
-fn took(comment: &str) -> Option<Took> {
-    let mut took = Took::default();
+/// Depth, time and nodes in a comment; `None` without any of them. A move without a search has depth 0 and no nodes.
+fn search_info(comment: &str) -> Option<MoveTotals> {
+    let mut took = MoveTotals::default();
     let counted = |number: &str| number.parse::<u64>().ok().map(|count| count as f64);
-    let searched = |number: f64| if number > 0.0 { Sum::of(number) } else { Sum::default() };
+    let searched = |number: f64| if number > 0.0 { MoveSum::of(number) } else { MoveSum::default() };
     for word in comment.split([' ', ',', '\n', '\r']).filter(|word| !word.is_empty()) {
         if let Some(seconds) = word.strip_suffix('s').and_then(|number| number.parse::<f64>().ok()) {
-            took.seconds = Sum::of(seconds);
+            took.seconds = MoveSum::of(seconds);
         } else if let Some(nodes) = word.strip_prefix("n=").and_then(counted) {
             took.nodes = searched(nodes);
         } else if let Some(depth) = word.split_once('/').and_then(|(_, depth)| counted(depth)) {
             took.depth = searched(depth);
         }
     }
-    (took != Took::default()).then_some(took)
+    (took != MoveTotals::default()).then_some(took)
 }
 
-/// Why a game ended, by its last comment or else its tag.
+/// Reason of a game's end, from its last comment or else its tag.
 fn reason(comment: &str, termination: &str) -> String {
     let known = [
         ("mates", "checkmate"),
@@ -277,25 +295,25 @@ mod tests {
         assert_eq!((first.plies, first.result, first.round.as_str()), (6, Some(1), "3"));
         assert_eq!((first.reason.as_str(), second.reason.as_str()), ("checkmate", "not told"));
         assert_eq!((second.plies, second.result), (2, Some(0)));
-        let a = &games.took["A"];
+        let a = &games.by_move["A"];
         // 1. e4 of the first game, 1... Kd7 of the second.
-        let sum = |moves, total| Sum { moves, total };
-        assert_eq!(a[0], Took { seconds: sum(2, 2.5), nodes: sum(1, 100.0), depth: sum(2, 17.0) });
-        let b = &games.took["B"];
+        let sum = |moves, total| MoveSum { moves, total };
+        assert_eq!(a[0], MoveTotals { seconds: sum(2, 2.5), nodes: sum(1, 100.0), depth: sum(2, 17.0) });
+        let b = &games.by_move["B"];
         assert_eq!([0, 1, 2].map(|at| b[at].seconds.total), [1.5, 4.0, 0.1]);
         assert_eq!(a.iter().chain(b).map(|took| took.depth.moves).sum::<u64>(), 5);
     }
 
     #[test]
     fn a_move_counts_for_what_its_comment_has() {
-        let sum = |moves, total| Sum { moves, total };
-        let whole = Took { seconds: sum(1, 0.5), nodes: sum(1, 1000.0), depth: sum(1, 10.0) };
-        assert_eq!(took("+0.10/10 0.50s, n=1000"), Some(whole));
-        let timed = Took { seconds: sum(1, 0.7), ..Took::default() };
-        assert_eq!([took("0.70s"), took("/0 0.70s, n=0")], [Some(timed); 2]);
-        assert_eq!(took("book"), None);
+        let sum = |moves, total| MoveSum { moves, total };
+        let whole = MoveTotals { seconds: sum(1, 0.5), nodes: sum(1, 1000.0), depth: sum(1, 10.0) };
+        assert_eq!(search_info("+0.10/10 0.50s, n=1000"), Some(whole));
+        let timed = MoveTotals { seconds: sum(1, 0.7), ..MoveTotals::default() };
+        assert_eq!([search_info("0.70s"), search_info("/0 0.70s, n=0")], [Some(timed); 2]);
+        assert_eq!(search_info("book"), None);
         let both = whole.plus(&timed);
-        assert_eq!([both.seconds, both.nodes].map(Sum::mean), [Some(0.6), Some(1000.0)]);
+        assert_eq!([both.seconds, both.nodes].map(MoveSum::mean), [Some(0.6), Some(1000.0)]);
     }
 
     #[test]
@@ -312,9 +330,9 @@ mod tests {
             follow.update((count * game.len()) as u64);
             assert_eq!(follow.games(), &read(&game.repeat(count)).unwrap(), "{count}");
         }
-        let a = follow.games().took["A"].iter().fold(Took::default(), Took::plus);
-        let sum = |total| Sum { moves: 3, total };
-        assert_eq!(a, Took { seconds: sum(6.0), nodes: sum(21.0), depth: sum(27.0) });
+        let a = follow.games().by_move["A"].iter().fold(MoveTotals::default(), MoveTotals::plus);
+        let sum = |total| MoveSum { moves: 3, total };
+        assert_eq!(a, MoveTotals { seconds: sum(6.0), nodes: sum(21.0), depth: sum(27.0) });
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The report section of a match, from the first player's side.
 
 mod counts;
+/// Games of a match from its PGN.
 pub mod games;
 mod openings;
 mod pairing;
@@ -13,7 +14,7 @@ mod time;
 use super::bars::{Bar, Bars};
 use super::figure::{Drawing, Figure};
 use super::histogram::Histogram;
-use super::section::{Kind, Part, Section};
+use super::section::{Part, Section, SectionKind};
 use super::style::{BLUE, GREEN, ORANGE};
 use super::table::{Cell, Table};
 use counts::Counts;
@@ -22,8 +23,9 @@ use patzer_stats::{Adjusted, Estimate, Sprt, Trinomial, Verdict};
 pub use printed::of_result;
 pub use results::{Contest, Pair, Single};
 
+/// The section of a match.
 pub fn section(name: &str, contest: &Contest) -> Section {
-    let mut section = Section::new(name, Kind::Match);
+    let mut section = Section::new(name, SectionKind::Match);
     section.summary = contest.players.join(" against ");
     if let Some(settings) = &contest.race {
         race::race(&mut section, contest, settings);
@@ -41,7 +43,7 @@ pub fn section(name: &str, contest: &Contest) -> Section {
     section
 }
 
-/// Games that the result leaves out.
+/// Measures the games that the result leaves out.
 fn left_out(section: &mut Section, contest: &Contest) {
     let singles = (contest.singles.len() - contest.counted_singles().len()) as u64;
     for (key, label, games) in [
@@ -248,7 +250,7 @@ mod tests {
     #[test]
     fn elo_without_a_bound_and_errors_that_are_unknown_are_words() {
         let names = ["A", "B", "C"];
-        // A wins all its games, and the others draw between them.
+        // A wins all its games; the others draw.
         let pairs = [([0, 1], [2, 2]), ([0, 2], [2, 2]), ([1, 2], [1, 1])];
         let contest = |players: usize| Contest {
             players: names[..players].iter().map(|name| name.to_string()).collect(),

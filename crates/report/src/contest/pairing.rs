@@ -1,4 +1,4 @@
-//! Finds the pairs of a match by its PGN alone, without a journal.
+//! Pairs of a match from its PGN alone, without a journal.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ pub fn of_games_alone(games: Games) -> Contest {
     contest
 }
 
-/// The players of all games, in the order of their first.
+/// Players in the order of their first games.
 fn players(games: &Games) -> Vec<String> {
     let mut players: Vec<String> = Vec::new();
     for name in games.games.iter().flat_map(|game| [&game.white, &game.black]) {
@@ -76,14 +76,14 @@ mod tests {
     fn games_are_paired_whoever_begins() {
         let mut games = vec![game("A", "B", 1, "x"), game("B", "A", 0, "y"), game("B", "A", 1, "x")];
         games.extend([game("A", "B", -1, "y"), game("A", "B", 1, "alone")]);
-        let contest = of_games_alone(Games { games, took: BTreeMap::new() });
+        let contest = of_games_alone(Games { games, by_move: BTreeMap::new() });
         assert_eq!(contest.players, ["A", "B"]);
         // From x A won with White and lost with Black; from y A drew with Black and lost with White.
         let pair = |half_points, colours, opening| Pair { players: [0, 1], half_points, colours, opening };
         assert_eq!(contest.pairs, [pair([2, 0], [0, 1], 0), pair([1, 0], [1, 0], 1)]);
         assert_eq!(contest.singles, [Single { players: [0, 1], half_points: 2 }]);
         assert_eq!(contest.openings, BTreeMap::from([(0, "x".to_string()), (1, "y".to_string())]));
-        let section = super::super::section("x", &contest);
+        let section = crate::contest::section("x", &contest);
         let measured = |key: &str| section.measures.iter().find(|one| one.key == key).unwrap().value.shown();
         assert_eq!(["games", "games_unpaired"].map(measured), ["4", "1"]);
         let colours = section.figures().find(|figure| figure.id == "colours").unwrap();
@@ -95,8 +95,8 @@ mod tests {
     fn games_without_partners_count_one_by_one() {
         let mut games = vec![game("A", "B", 1, ""), game("A", "B", 0, ""), game("B", "A", 1, "x")];
         games.push(Game { result: None, ..game("A", "B", 0, "") });
-        let contest = of_games_alone(Games { games, took: BTreeMap::new() });
-        let section = super::super::section("x", &contest);
+        let contest = of_games_alone(Games { games, by_move: BTreeMap::new() });
+        let section = crate::contest::section("x", &contest);
         let measured = |key: &str| section.measures.iter().find(|one| one.key == key).unwrap().value.shown();
         assert_eq!(["games", "wins", "draws", "losses"].map(measured), ["3", "1", "1", "1"]);
         assert_eq!(measured("games_without_result"), "1");

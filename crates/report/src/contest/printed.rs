@@ -1,12 +1,12 @@
 //! The report section of a match result alone, without its games.
 
 use super::{Contest, colours, endings, measure_numbers, pentanomial, time};
-use crate::section::{Kind, Missing, Part, Section};
+use crate::section::{Missing, Part, Section, SectionKind};
 use crate::table::Cell;
 use patzer_stats::Trinomial;
 use serde_json::Value;
 
-/// More games than any match has: sums of counts stay below 64 bits.
+/// Bound on the games of a result: more than any match has, and sums stay below 64 bits.
 const MOST: u64 = 1 << 48;
 
 /// Reads the JSON object of `patzer sprt --json` or of a two-player `patzer match --json`.
@@ -16,7 +16,7 @@ pub fn of_result(name: &str, result: &Value) -> Option<Section> {
     let pairs: [u64; 5] = pairs?.try_into().ok()?;
     let count = |key: &str| result.get(key).and_then(count_of);
     let number = |key: &str| result.get(key).and_then(Value::as_f64);
-    let mut section = Section::new(name, Kind::Match);
+    let mut section = Section::new(name, SectionKind::Match);
     let (wins, draws, losses) = (count("wins")?, count("draws")?, count("losses")?);
     section.measure("games", "games", wins + draws + losses);
     section.measure("wins", "won", wins);

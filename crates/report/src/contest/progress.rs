@@ -42,7 +42,7 @@ fn llr_figure(test: &Sprt, points: Vec<(f64, f64)>) -> Figure {
 }
 
 /// Points that the axes hold: all numbers of games, 0 Elo, the later pairs with their errors, and where an error is
-/// unknown the Elo and as much again, at least 100. The first pairs say little: they are drawn, but do not widen the axis.
+/// unknown the Elo and as much again, at least 100. The first pairs are drawn, but do not widen the axis.
 fn elo_bounds(elo: &[(f64, f64, f64)]) -> impl Iterator<Item = (f64, f64)> {
     let late = elo[elo.len() / 12..].iter().filter(|(_, elo, _)| elo.is_finite());
     let ends = late.flat_map(|&(x, elo, error)| {

@@ -3,7 +3,7 @@
 use super::results::Contest;
 use crate::figure::{Drawing, Figure};
 use crate::plot::{Curves, Legend};
-use crate::scale::Kind;
+use crate::scale::ScaleKind;
 use crate::section::{Part, Section};
 use crate::style::{BLUE, GREEN, ORANGE, PURPLE};
 use crate::table::{Cell, Table};
@@ -11,7 +11,7 @@ use patzer_experiments::race::{Evidence, Meetings, RaceSettings};
 
 const COLOURS: [plotters::style::RGBColor; 4] = [BLUE, GREEN, ORANGE, PURPLE];
 
-/// Points of a curve at most.
+/// Maximum number of points of a curve.
 const POINTS: usize = 200;
 
 pub(super) fn race(section: &mut Section, contest: &Contest, settings: &RaceSettings) {
@@ -72,7 +72,7 @@ fn allocation(contest: &Contest, settings: &RaceSettings) -> Figure {
     let last = rows.last().map_or(0.0, |(x, _)| *x);
     let ends = [(0.0, 0.0), (last, games[order[0]] as f64)];
     let mut curves = Curves::around("games", "games of the candidate", ends.into_iter()).of_counts();
-    curves.axes.scales[1] = Kind::Whole;
+    curves.axes.scales[1] = ScaleKind::Whole;
     for (candidate, colour) in order.iter().zip(COLOURS) {
         let points = rows.iter().map(|(x, games)| (*x, games[*candidate] as f64)).collect();
         curves = curves.line(&contest.players[*candidate], colour, points);
@@ -88,7 +88,7 @@ fn allocation(contest: &Contest, settings: &RaceSettings) -> Figure {
     Figure::new("race-allocation", "Allocation", caption, Drawing::Curves(curves)).with_data(data)
 }
 
-/// Points that the games of weaker candidates gave away, by the final strengths.
+/// Draws the points lost in games of weaker candidates, by the final strengths.
 fn regret(contest: &Contest, evidence: &Evidence) -> Figure {
     let (mut sum, mut points) = (0.0, vec![(0.0, 0.0)]);
     for (at, pair) in contest.pairs.iter().enumerate() {

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::games::{LAST_MOVE, Sum, Took};
+use super::games::{LAST_MOVE, MoveSum, MoveTotals};
 use super::results::Contest;
 use crate::bars::{Bar, Bars};
 use crate::figure::{Drawing, Figure};
@@ -20,22 +20,22 @@ pub(super) fn time(contest: &Contest) -> Part {
             return part;
         }
     };
-    type Of = fn(&Took) -> Sum;
+    type Of = fn(&MoveTotals) -> MoveSum;
     let quantity: [(&str, &str, &str, Of); 3] = [
         ("time", "Time by move", "seconds", |took| took.seconds),
         ("nodes", "Nodes by move", "nodes", |took| took.nodes),
         ("depth", "Depth by move", "plies", |took| took.depth),
     ];
     for (id, title, unit, of) in quantity {
-        let line = |(name, player): (_, &Vec<Took>)| (name, means(player.iter().map(of).collect()));
-        let lines = games.took.iter().map(line).filter(|(_, line)| !line.is_empty()).collect();
+        let line = |(name, player): (_, &Vec<MoveTotals>)| (name, means(player.iter().map(of).collect()));
+        let lines = games.by_move.iter().map(line).filter(|(_, line)| !line.is_empty()).collect();
         part.items.extend(by_move(id, title, unit, lines));
     }
     part
 }
 
-/// Means by move number from 1. Numbers that few games reach say little, and are left out.
-fn means(sums: Vec<Sum>) -> Vec<(f64, f64)> {
+/// Means by move number from 1, without the numbers that few games reach.
+fn means(sums: Vec<MoveSum>) -> Vec<(f64, f64)> {
     let most = sums.iter().map(|sum| sum.moves).max().unwrap_or(0);
     let known = sums.iter().enumerate().filter(|(_, sum)| sum.moves * 20 >= most);
     known.take(LAST_MOVE).filter_map(|(at, sum)| Some((at as f64 + 1.0, sum.mean()?))).collect()
@@ -71,7 +71,7 @@ pub(super) fn of_result(result: &Value) -> Part {
         part.missing("No use of time: the result has none.");
         return part;
     }
-    let sum = |took: &MoveTime| Sum { moves: took.moves, total: took.seconds };
+    let sum = |took: &MoveTime| MoveSum { moves: took.moves, total: took.seconds };
     let line = |player: &Player| means(player.by_move.iter().map(sum).collect());
     let lines = players.iter().map(|player| (&player.player, line(player))).collect();
     part.items.extend(by_move("time", "Time by move", "seconds", lines));

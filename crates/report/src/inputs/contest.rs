@@ -14,7 +14,12 @@ use patzer_io::error::{Error, Result};
 use patzer_match::journal::{self, Contents};
 use patzer_match::record::{PairEntry, check_players, players, test};
 
-pub fn of_journal(name: &str, journal: &Path, pgn: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
+pub(super) fn of_journal(
+    name: &str,
+    journal: &Path,
+    pgn: &Path,
+    settings: &ReportSettings<'_>,
+) -> Result<Section> {
     let Contents { start, entries, complete } = journal::read::<PairEntry>(journal)?;
     let options = start.options().clone();
     if let Some(tuning) = options.get("spsa") {
@@ -67,13 +72,13 @@ fn fens(pairs: &[Pair], games: &Games) -> BTreeMap<usize, String> {
     known.map(|(pair, fen)| (pair.opening, fen.clone())).collect()
 }
 
-pub fn of_pgn(name: &str, path: &Path, report: &Path) -> Result<Section> {
+pub(super) fn of_pgn(name: &str, path: &Path, report: &Path) -> Result<Section> {
     let mut contest = contest::of_games_alone(games::read(path)?);
     contest.link = Some((path.display().to_string(), link(path, report)));
     Ok(contest::section(name, &contest))
 }
 
-pub fn of_result(name: &str, path: &str, value: &Value) -> Result<Section> {
+pub(super) fn of_result(name: &str, path: &str, value: &Value) -> Result<Section> {
     contest::of_result(name, value)
         .ok_or_else(|| Error::data(path, "is not the JSON result of a match of two"))
 }

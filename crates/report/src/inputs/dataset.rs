@@ -13,7 +13,7 @@ use patzer_prepare::{Event, Report};
 /// Material at which a and b are the sums of their coefficients.
 const TARGET: f64 = 58.0;
 
-pub fn section(name: &str, path: &Path, report: &Report<'_>) -> Result<Section> {
+pub(super) fn section(name: &str, path: &Path, report: &Report<'_>) -> Result<Section> {
     let metadata = AnyReader::open(path, None)?.metadata().clone();
     report(Event::Started("counting", 0));
     let counted =

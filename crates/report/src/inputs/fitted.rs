@@ -30,7 +30,7 @@ fn result(folder: &Path) -> Value {
 }
 
 /// The run's result says that a signal came before its end.
-pub fn is_cut_short(folder: &Path) -> bool {
+pub(super) fn is_cut_short(folder: &Path) -> bool {
     result(folder).get("interrupted") == Some(&Value::Bool(true))
 }
 
@@ -47,7 +47,7 @@ fn output(folder: &Path, result: &Value, ending: &str) -> Option<PathBuf> {
     [named, Some(usual)].into_iter().flatten().find_map(|path| of_run(folder, &path))
 }
 
-pub fn tuning(name: &str, folder: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
+pub(super) fn tuning(name: &str, folder: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
     let rows = weights::read(&folder.join("weights.csv"))?;
     let log_path = folder.join("log.csv");
     let epochs = if log_path.is_file() { log::read(&log_path)? } else { Vec::new() };
@@ -91,7 +91,7 @@ fn of_these(path: &Path, rows: &[Weight]) -> OrMissing<hce::Weights> {
     }
 }
 
-pub fn weights(name: &str, path: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
+pub(super) fn weights(name: &str, path: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
     let text = io::read_text(path, io::Limit::WEIGHTS)?;
     let table: Option<toml::Table> = toml::from_str(&text).ok();
     let (model, k, evaluation) = if table.is_some_and(|table| table.contains_key("terms")) {
@@ -138,7 +138,7 @@ impl Recipe {
     }
 }
 
-pub fn training(name: &str, folder: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
+pub(super) fn training(name: &str, folder: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
     let epochs = log::read(&folder.join("log.csv"))?;
     let recipe = Recipe::read(&folder.join("recipe.toml"))?;
     let result = result(folder);
@@ -156,7 +156,7 @@ pub fn training(name: &str, folder: &Path, settings: &ReportSettings<'_>) -> Res
     shown(name, network, log, quantisation, (source, k), settings)
 }
 
-pub fn network(name: &str, path: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
+pub(super) fn network(name: &str, path: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
     shown(name, Ok(load(path)?), Log::default(), None, (Err(unnamed(settings)), None), settings)
 }
 

@@ -24,14 +24,14 @@ use patzer_prepare::{DataSelection, Split, halfmoves_at};
 const MOVES: usize = 100_000;
 
 #[derive(Debug, Default)]
-pub struct Positions {
+pub(super) struct Positions {
     pub cases: Vec<Case>,
     pub moves: Vec<PlayedMove>,
     pub what: String,
 }
 
 #[derive(Debug, Default)]
-pub struct Source {
+pub(super) struct Source {
     data: Vec<PathBuf>,
     format: Option<&'static Format>,
     filter: Vec<String>,
@@ -42,7 +42,7 @@ pub struct Source {
 }
 
 /// Resolves a path in run.json: relative to the folder that holds `runs/`, else to the current folder.
-pub fn of_run(folder: &Path, path: &Path) -> Option<PathBuf> {
+pub(super) fn of_run(folder: &Path, path: &Path) -> Option<PathBuf> {
     let there = std::path::absolute(folder).ok()?;
     let usual = there.parent().filter(|runs| runs.ends_with("runs")).and_then(Path::parent);
     let here = std::env::current_dir().ok();
@@ -51,7 +51,7 @@ pub fn of_run(folder: &Path, path: &Path) -> Option<PathBuf> {
 }
 
 impl Source {
-    pub fn of_folder(folder: &Path, remedy: &str) -> OrMissing<Source> {
+    pub(super) fn of_folder(folder: &Path, remedy: &str) -> OrMissing<Source> {
         let path = folder.join("run.json");
         let text = io::read_text(&path, io::Limit::RUN).map_err(|e| Missing(e.to_string()))?;
         let fault = |e| Missing(format!("{}: {e}", path.display()));
@@ -85,7 +85,7 @@ impl Source {
     }
 }
 
-pub fn read(settings: &ReportSettings<'_>, source: OrMissing<Source>) -> Result<OrMissing<Positions>> {
+pub(super) fn read(settings: &ReportSettings<'_>, source: OrMissing<Source>) -> Result<OrMissing<Positions>> {
     if !settings.data.is_empty() {
         let source = Source { data: settings.data.to_vec(), resolved: true, ..Source::default() };
         return load(&source, settings).map(Ok);

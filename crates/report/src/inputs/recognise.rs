@@ -12,7 +12,7 @@ use patzer_io as io;
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug)]
-pub enum Input {
+pub(super) enum Input {
     Dataset(PathBuf),
     Tuning(PathBuf),
     Weights(PathBuf),
@@ -28,7 +28,7 @@ const JOURNAL: &[u8] = b"{\"patzer_journal\":";
 
 const KINDS: &str = "a dataset, the folder of a run, a network, weights, strengths of moves, a journal, games, or a match's JSON result";
 
-pub fn recognise(path: &Path) -> Result<Input> {
+pub(super) fn recognise(path: &Path) -> Result<Input> {
     if path == Path::new("-") {
         return Err(Error::usage("a report is of files and folders; standard input is none"));
     }
