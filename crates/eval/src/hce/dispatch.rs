@@ -25,8 +25,8 @@ fn white_with_counting(table: &WeightTable, cache: &mut Cache, board: &Board, tu
 
 #[cfg(test)]
 mod tests {
-    use super::super::{COUNT, Weights};
     use super::*;
+    use crate::hce::{COUNT, Weights};
 
     #[test]
     fn both_versions_give_the_full_evaluation() {
@@ -35,7 +35,7 @@ mod tests {
         let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
         let board = fen.parse::<shakmaty::fen::Fen>().unwrap().into_setup().board;
         let turn = Color::Black;
-        let full = super::super::full(&table, &board, turn);
+        let full = crate::hce::full(&table, &board, turn);
         assert_eq!(white(&table, &mut Cache::new(), &board, turn), full);
     }
 }

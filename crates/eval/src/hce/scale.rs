@@ -80,8 +80,8 @@ mod tests {
         let mut flipped = board.clone();
         flipped.flip_vertical();
         flipped.swap_colors();
-        let scale = super::super::scale(&board);
-        assert_eq!(scale, super::super::scale(&flipped), "{fen}");
+        let scale = crate::hce::scale(&board);
+        assert_eq!(scale, crate::hce::scale(&flipped), "{fen}");
         scale
     }
 

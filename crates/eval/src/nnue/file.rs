@@ -176,8 +176,8 @@ pub fn hex(bytes: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::network::tests::{random_of, shapes};
     use super::*;
+    use crate::nnue::network::tests::{random_of, shapes};
 
     #[test]
     fn files_of_every_shape_survive_the_round_trip() {

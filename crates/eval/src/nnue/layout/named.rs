@@ -1,8 +1,8 @@
 //! Layouts by the names of the programs that have them.
 
-use super::super::architecture::{Activation, Architecture};
-use super::super::king_buckets::KingBuckets;
 use super::{Dtype, Layout, Padding};
+use crate::nnue::architecture::{Activation, Architecture};
+use crate::nnue::king_buckets::KingBuckets;
 
 /// A layout with a name, and the architecture that it has unless another one is given.
 pub struct NamedLayout {

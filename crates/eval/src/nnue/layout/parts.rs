@@ -1,8 +1,8 @@
 //! The numbers of a raw file: their order, widths and units.
 
-use super::super::architecture::Architecture;
-use super::super::network::{QA, QB, SCALE};
 use super::{Dtype, Layout};
+use crate::nnue::architecture::Architecture;
+use crate::nnue::network::{QA, QB, SCALE};
 
 /// What a number of a raw body is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

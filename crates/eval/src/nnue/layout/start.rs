@@ -1,9 +1,9 @@
 //! Raw weights to start a training from: their layout by name, or guessed.
 
-use super::super::architecture::Architecture;
-use super::super::king_buckets::KingBuckets;
-use super::super::network::{About, BodyError, Network};
 use super::{Dtype, Layout, NamedLayout};
+use crate::nnue::architecture::Architecture;
+use crate::nnue::king_buckets::KingBuckets;
+use crate::nnue::network::{About, BodyError, Network};
 
 impl Layout {
     /// Reads weights of `shape`, or of one king bucket or output bucket for all of its.

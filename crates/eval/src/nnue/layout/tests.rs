@@ -1,6 +1,6 @@
-use super::super::network::tests::{random_of, shapes};
 use super::named::{bullet, bullet_columns, bullet_raw};
 use super::*;
+use crate::nnue::network::tests::{random_of, shapes};
 
 fn layouts() -> Vec<Layout> {
     let mut layouts: Vec<Layout> = LAYOUTS.iter().map(|named| (named.layout)()).collect();

@@ -22,8 +22,8 @@ impl Network {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{random_of, shapes};
     use crate::Evaluator;
+    use crate::nnue::network::tests::{random_of, shapes};
     use crate::nnue::{Activation, Nnue};
     use patzer_chess::rng::Rng;
     use patzer_chess::testing::along_random_games;
