@@ -1,5 +1,5 @@
-//! Copies the network to embed to where the crate includes it from: `src/default.nnue`, or the file that the environment
-//! variable `EVALFILE` names, as OpenBench sets it.
+//! Copies the network to embed to where the crate includes it from: `src/default.nnue`, or the file that the
+//! environment variable `EVALFILE` names, as OpenBench sets it.
 
 use std::path::PathBuf;
 

@@ -5,7 +5,7 @@ use shakmaty::{Bitboard, Board, Chess, Color, Move, MoveList, Position, Rank, Ro
 use super::attacks::pawn_attacks as all_pawn_attacks;
 use super::sliders;
 
-/// For a side not in check. Quiescence never gains from an under-promotion.
+/// Generates captures for a side not in check. Quiescence never gains from an under-promotion.
 pub fn generate(position: &Chess, moves: &mut MoveList) {
     let Some(king) = position.board().king_of(position.turn()) else { return };
     let pinned = pinned(position, king);
@@ -25,7 +25,7 @@ pub(super) fn pinned(position: &Chess, king: Square) -> Bitboard {
     blockers(position.board(), king, position.them()) & position.us()
 }
 
-/// The only pieces of either colour between a king and an enemy slider.
+/// Pieces of either colour that alone stand between a king and an enemy slider.
 #[inline(always)]
 pub(super) fn blockers(board: &Board, king: Square, of: Bitboard) -> Bitboard {
     let snipers = (sliders::file_and_rank(king) & board.rooks_and_queens())

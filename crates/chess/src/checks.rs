@@ -9,7 +9,7 @@ pub struct CheckInfo {
     king: Square,
     /// Indexed by role; index 0 is unused.
     check_squares: [Bitboard; 7],
-    /// Our pieces that alone block one of our sliders from the king.
+    /// Own pieces that alone block an own slider from the king.
     blockers: Bitboard,
 }
 
@@ -47,7 +47,7 @@ impl CheckInfo {
     }
 }
 
-/// Castling, promotions and en passant change more than one square, or the piece.
+/// Tests the moves that change more than one square, or the piece: castling, promotions, en passant.
 #[cold]
 fn gives_check_slow(position: &Chess, m: Move) -> bool {
     legal::in_check(&played(position, m))

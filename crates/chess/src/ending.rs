@@ -1,4 +1,4 @@
-//! How the rules of chess end a game.
+//! Ends of a game by the rules of chess.
 
 use shakmaty::{Color, MoveList, Position};
 

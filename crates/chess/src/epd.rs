@@ -1,6 +1,6 @@
 //! Lines of EPD or FEN: four fields of a position, perhaps two counters, and operations, which end in semicolons.
 //!
-//! Reads also what public test suites have: fields that a semicolon ends, and zero bytes at the end of the line.
+//! Also reads lines of public test suites with fields that a semicolon ends, and zero bytes at the end.
 
 use shakmaty::Chess;
 

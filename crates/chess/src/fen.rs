@@ -4,7 +4,7 @@
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup, PositionError};
 
-/// Why a text is not a position, and the text.
+/// Error of a text that is no position: the reason, and the text.
 #[derive(Debug)]
 pub struct FenError(String);
 

@@ -11,7 +11,7 @@ thread_local! {
     static HANDLED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Tests for a failure of allocation that [`try_with_capacity`] reports, for an allocator that would end the process.
+/// Tests whether a failed allocation comes back as an error, where the allocator would otherwise end the process.
 pub fn failure_is_handled() -> bool {
     HANDLED.try_with(Cell::get).unwrap_or(false)
 }
@@ -51,7 +51,7 @@ fn advise(range: Range<*mut u8>) {
     let _ = range;
 }
 
-/// A zeroed vector and the index at which its `count` values begin, aligned to a huge page from a MiB on.
+/// A zeroed vector and the index of its first of `count` values, aligned to a huge page from a MiB on.
 pub fn zeroed(count: usize) -> (Vec<i16>, usize) {
     let page = PAGE / size_of::<i16>();
     if count < page / 2 {

@@ -6,10 +6,10 @@ use shakmaty::{Bitboard, CastlingSide, Chess, Color, Move, Piece, Position, Role
 
 use crate::rng::mix;
 
-/// Any constant: keys must be the same in every run.
+/// An arbitrary constant: keys must be the same in every run.
 const SEED: u64 = 0x5061_747a_6572;
 
-/// By colour, role and square. Roles 0 and 7 are zeros, so that three bits always index the table.
+/// Keys by colour, role and square. Roles 0 and 7 are zeros, so that three bits always index the table.
 static PIECES: [[[u64; 64]; 8]; 2] = {
     let mut table = [[[0; 64]; 8]; 2];
     let mut index = 0;
@@ -56,7 +56,8 @@ pub fn complete_after(approximate: u64, before: &Chess, after: &Chess) -> u64 {
     approximate ^ castling(lost) ^ en_passant(after)
 }
 
-/// Ignores lost castling rights and a new en passant square: nearly always exact, and early enough to prefetch.
+/// A key that ignores lost castling rights and a new en passant square: nearly always exact, and early enough to
+/// prefetch.
 #[inline]
 pub fn approximate_after(before: &Chess, key: u64, m: Move) -> u64 {
     let us = before.turn();
@@ -99,7 +100,7 @@ fn piece(piece: Piece, square: Square) -> u64 {
     at(piece.color, piece.role as usize, square)
 }
 
-/// The masks repeat what the types guarantee, where the compiler has lost sight of it.
+/// Looks up a piece's key; the masks repeat bounds that the compiler has lost sight of.
 #[inline(always)]
 fn at(color: Color, role: usize, square: Square) -> u64 {
     PIECES[color as usize & 1][role & 7][square as usize & 63]
@@ -115,7 +116,7 @@ fn en_passant(position: &Chess) -> u64 {
     if position.maybe_ep_square().is_some() { legal_en_passant(position) } else { 0 }
 }
 
-/// Rarely called, so testing for legality costs nothing.
+/// Key of the en passant file if the capture is legal; rarely called, so the test costs nothing.
 #[cold]
 #[inline(never)]
 fn legal_en_passant(position: &Chess) -> u64 {

@@ -85,7 +85,7 @@ mod tests {
         along_random_games(7, 40, 150, |position| assert_eq!(in_check(position), position.is_check()));
         let mut seen = 0;
         along_random_games(6, 6, 100, |position| {
-            // Each takes a while: one of ten is enough.
+            // One position of ten is enough, since each takes a while.
             if seen % 10 == 0 {
                 check(position);
             }

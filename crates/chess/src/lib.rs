@@ -46,7 +46,7 @@ pub fn copy_position(position: &Chess) -> Chess {
     unsafe { std::ptr::read(position) }
 }
 
-/// The legal moves other than this one; `None` where it is illegal or the only one.
+/// Legal moves other than this one; `None` if it is illegal or the only one.
 pub fn other_moves(position: &Chess, m: Move) -> Option<MoveList> {
     let mut moves = position.legal_moves();
     let all = moves.len();

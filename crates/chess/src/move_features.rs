@@ -1,6 +1,5 @@
-//! Move features of the choice model: each move has one level of every group.
-//! The groups follow Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007), carried over
-//! to chess.
+//! Move features of the choice model: each move has one level of every group. The groups follow Coulom, "Computing Elo
+//! ratings of move patterns in the game of Go" (2007), carried over to chess.
 
 use shakmaty::{Bitboard, Chess, Color, Move, MoveList, Position, Role, Square, attacks};
 
@@ -11,7 +10,7 @@ pub struct FeatureGroup {
     pub name: &'static str,
     pub doc: &'static str,
     levels: LevelNames,
-    /// Level with strength 1, against which the others are measured.
+    /// Reference level, of strength 1.
     pub reference: usize,
 }
 
@@ -84,7 +83,7 @@ impl FeatureGroup {
         }
     }
 
-    /// Whether its levels are pieces and squares, 64 for each of pawn to king.
+    /// Tests whether its levels are pieces and squares, 64 for each of pawn to king.
     pub const fn is_by_place(&self) -> bool {
         matches!(self.levels, LevelNames::PieceSquare)
     }
@@ -107,7 +106,7 @@ pub struct PreviousMoves {
 }
 
 impl PreviousMoves {
-    /// The last two of the moves played.
+    /// The last two moves played.
     pub fn of(played: &[Move]) -> PreviousMoves {
         let back = |plies| played.len().checked_sub(plies).map(|at| played[at]);
         PreviousMoves { last: back(1), own: back(2) }
@@ -155,7 +154,7 @@ fn levels_of(position: &Chess, m: Move, before: PreviousMoves, danger: &Danger) 
     levels.map(|level| level as u16)
 }
 
-/// Destination of the moving piece; of the king if it castles.
+/// Destination of the moving piece; the king's if it castles.
 fn target(m: Move) -> Square {
     match m {
         Move::Castle { king, rook } => {
@@ -184,7 +183,7 @@ fn distance(a: Square, b: Square) -> usize {
     (a.distance(b).clamp(1, 5) - 1) as usize
 }
 
-/// What the opponent attacks before the move.
+/// The opponent's attacks before the move.
 struct Danger {
     pawns: Bitboard,
     minors: Bitboard,
@@ -229,7 +228,7 @@ impl Danger {
     }
 }
 
-/// Role of the most valuable piece that the move newly attacks, undefended or worth more than the mover.
+/// Role of the most valuable piece newly attacked by the move, undefended or worth more than the mover.
 fn threat(position: &Chess, after: &Chess, m: Move) -> usize {
     let (Some(from), false) = (m.from(), matches!(m, Move::Castle { .. })) else { return 0 };
     let (board, us) = (after.board(), position.turn());

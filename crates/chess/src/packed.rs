@@ -93,7 +93,7 @@ impl PackedBoard {
         self
     }
 
-    /// The horizontal mirror image; `None` with castling rights, whose mirror image has other moves.
+    /// The horizontal mirror image; `None` with castling rights, since the mirror image has other moves.
     pub fn mirrored(&self) -> Option<PackedBoard> {
         let occupied = self.occupied().0;
         let codes = self.codes();
@@ -170,7 +170,8 @@ impl PackedBoard {
     }
 }
 
-/// Chess960 only if standard squares cannot express the rights, so that moves print in standard notation.
+/// The mode of castling: Chess960 only if standard squares cannot express the rights, so that moves print in standard
+/// notation.
 fn castling_mode(setup: &Setup) -> CastlingMode {
     let standard = setup.castling_rights.is_subset(Bitboard::CORNERS)
         && Color::ALL.iter().all(|&color| {

@@ -6,7 +6,7 @@ use super::captures::{king_moves, pieces, pin_allows, pinned};
 use super::checks::CheckInfo;
 use super::legal::pushes;
 
-/// For a side not in check, given the enemy's [`attacked`](super::attacks::attacked) squares.
+/// Generates quiet moves for a side not in check, given the enemy's [`attacked`](super::attacks::attacked) squares.
 pub fn generate(position: &Chess, attacked: Bitboard, moves: &mut MoveList) {
     let Some(king) = position.board().king_of(position.turn()) else { return };
     let pinned = pinned(position, king);

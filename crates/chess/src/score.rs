@@ -11,7 +11,7 @@ pub const MATE: Score = 32_000;
 /// The lowest score that is a forced mate.
 pub const MATE_IN_MAX: Score = MATE - 1_000;
 pub const INFINITE: Score = 32_500;
-/// The score of a position that endgame tables decide, as Stockfish shows it: above every evaluation, below every mate.
+/// Score of a table win, as Stockfish shows it: above every evaluation, below every mate.
 pub const TABLE_WIN: Score = 20_000;
 
 pub const fn mate_in(plies: i32) -> Score {

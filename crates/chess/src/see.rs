@@ -5,7 +5,7 @@ use shakmaty::{Bitboard, Board, Chess, Move, Position, Role, Square, attacks};
 use super::score::Score;
 use super::sliders;
 
-/// Indexed by role, 0 for none. A lookup: a branch on the role is unpredictable here.
+/// Values by role, 0 for none. A lookup: a branch on the role is unpredictable here.
 const VALUES: [Score; 7] = [0, 100, 300, 300, 500, 900, 20_000];
 
 /// The exchange value of a piece in centipawns; the king's exceeds any possible gain.

@@ -57,8 +57,8 @@ static RANKS: [[u8; 64]; 8] = {
     ranks
 };
 
-/// o ^ (o - 2r): subtracting the slider flips all bits up to the first blocker; byte-swapped, the same for
-/// the other direction. For lines with at most one square on each rank.
+/// Attacks along a line with at most one square on each rank, by o ^ (o - 2r): subtracting the slider flips all bits
+/// up to the first blocker; byte-swapped for the other direction.
 #[inline(always)]
 fn line_attacks(occupied: Bitboard, line: u64, square: Square) -> u64 {
     let bit = 1u64 << square as u32;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::nnue::{ArchitectureError, BodyError};
 
-/// Why bytes or a file are no evaluation. The message leaves out the file's name, which the caller knows.
+/// Error of reading an evaluation. The message leaves out the file's name, which the caller knows.
 #[derive(Debug)]
 pub enum EvalError {
     Io(std::io::Error),
@@ -13,7 +13,7 @@ pub enum EvalError {
     NoMagic,
     /// A damaged header of a network file, or one of a newer version.
     Header(String),
-    /// The network was quantised with other scales than the engine computes with.
+    /// A network quantised with other scales than the engine's.
     Scale {
         name: &'static str,
         expected: i32,
@@ -23,7 +23,7 @@ pub enum EvalError {
     Body(BodyError),
     Checksum,
     Weights {
-        /// The line, from 1; `None` for a fault of the whole file.
+        /// Line of the fault, from 1; `None` for a fault of the whole file.
         line: Option<usize>,
         reason: String,
     },

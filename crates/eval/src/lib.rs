@@ -2,8 +2,8 @@
 //!
 //! # Where to begin
 //!
-//! [`Evaluation`] names an evaluation, embedded or from a file; an [`Evaluator`] evaluates positions by it, and the search
-//! is generic over it.
+//! [`Evaluation`] names an evaluation, embedded or from a file; an [`Evaluator`] evaluates positions by it, and the
+//! search is generic over it.
 
 mod error;
 pub mod hce;
@@ -23,8 +23,8 @@ use patzer_chess::score::Score;
 pub trait Evaluator: Clone + Send {
     /// Evaluates a position in centipawns for the side to move, always below a mate score.
     ///
-    /// `ply` is the distance from the root of a search, at most [`patzer_chess::score::MAX_PLY`]: a hint where a similar
-    /// position is cached. The result depends on the position alone.
+    /// `ply` is the distance from the root of a search, at most [`patzer_chess::score::MAX_PLY`]: a hint where a
+    /// similar position is cached. The result depends on the position alone.
     fn evaluate(&mut self, position: &Chess, ply: usize) -> Score;
 }
 

@@ -13,7 +13,7 @@ use super::Evaluation;
 use super::hce::{self, Shape};
 use super::nnue::Network;
 
-/// Why weights cannot be set.
+/// Error of setting weights.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NamedWeightError(String);
 
@@ -25,7 +25,7 @@ impl fmt::Display for NamedWeightError {
 
 impl std::error::Error for NamedWeightError {}
 
-/// Tells the name of a weight from the name of an option.
+/// Tests whether an option's name is that of a weight.
 pub fn is_weight(name: &str) -> bool {
     name.contains('.')
 }
@@ -61,7 +61,7 @@ pub fn named_weights(evaluation: &Evaluation) -> Vec<(String, i32)> {
     }
 }
 
-/// The evaluation with other values of these weights.
+/// The evaluation with other values of these weights. An error for an unknown name or a value out of range.
 pub fn with(evaluation: &Evaluation, values: &[(String, String)]) -> Result<Evaluation, NamedWeightError> {
     let known = named_weights(evaluation);
     let places: HashMap<&str, usize> = known.iter().map(|(name, _)| &name[..]).zip(0..).collect();

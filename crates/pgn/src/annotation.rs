@@ -1,7 +1,8 @@
 //! Scores, depths and book moves in move comments.
 //!
 //! A comment's text decides its row of [`DIALECTS`]; the file's [`Conventions`] give side and unit. PGN writers wrap
-//! comments at 80 columns, some inside a number: blanks after a point or a slash are skipped, and a line feed after a sign.
+//! comments at 80 columns, some inside a number: blanks after a point or a slash are skipped, and a line feed after a
+//! sign.
 
 use memchr::{memchr, memmem};
 use shakmaty::Color;
@@ -12,11 +13,11 @@ use crate::dialect::*;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Value {
-    /// Hundredths of the unit, and whether it was written with a decimal point.
+    /// Hundredths of the unit, and a flag for a decimal point.
     Number(i32, bool),
-    /// Plies until mate, and whether the score's side mates.
+    /// Plies until mate, and a flag for the score's side as the mating one.
     MatePlies(u32, bool),
-    /// Full moves until mate, and whether the score's side mates.
+    /// Full moves until mate, and a flag for the score's side as the mating one.
     MateMoves(u32, bool),
 }
 
@@ -30,13 +31,13 @@ pub struct Score {
 }
 
 impl Score {
-    /// Whether the written score is further from 0 than a score is stored that is no mate.
+    /// Tests for a score that is no mate and too large to store.
     #[inline]
     pub(crate) fn is_clamped(self) -> bool {
         !self.mate && i32::from(self.value).abs() == MATE_IN_MAX - 1
     }
 
-    /// Multiplies a score that is no mate.
+    /// Multiplies a score unless it is a mate.
     #[inline]
     pub(crate) fn scaled(self, factor: f64) -> Score {
         if factor == 1.0 || self.mate {
@@ -47,13 +48,13 @@ impl Score {
     }
 }
 
-/// A score as its comment writes it.
+/// A score as written in a comment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct WrittenScore {
     pub(crate) dialect: DialectId,
     value: Value,
     depth: Option<u8>,
-    /// The number has a sign.
+    /// Set if the number has a sign.
     pub(crate) signed: bool,
 }
 
@@ -109,7 +110,7 @@ impl From<Option<WrittenScore>> for Annotation {
 }
 
 impl WrittenScore {
-    /// The number in hundredths and whether it has a decimal point; `None` for a mate.
+    /// The number in hundredths with a flag for a decimal point; `None` for a mate.
     pub(crate) fn number(&self) -> Option<(i32, bool)> {
         match self.value {
             Value::Number(hundredths, decimal) => Some((hundredths, decimal)),
@@ -117,7 +118,7 @@ impl WrittenScore {
         }
     }
 
-    /// `ours`: the score is from the side to move.
+    /// Converts a written score; `ours` if it is from the side to move.
     fn of(&self, reading: &Reading, ours: bool) -> Score {
         let limit = MATE_IN_MAX - 1;
         let (value, mate) = match self.value.on_move(ours, reading.factor) {
@@ -138,7 +139,7 @@ impl WrittenScore {
 }
 
 impl Value {
-    /// Converts full moves to plies. `to_move`: the score's side is to move.
+    /// Converts full moves to plies; `to_move` if the score's side is to move.
     fn on_move(self, to_move: bool, factor: f32) -> Value {
         match self {
             // The mating side plays the last ply, and also the first if it is to move.
@@ -154,8 +155,8 @@ impl Value {
     }
 }
 
-/// Mates that are written as numbers, here in centipawns: 32,767 − plies (ChessBase, old UCI GUIs), 32,000 − plies (engines
-/// that send mates as centipawns), and 100,005 for a mate in 5 moves (the convention of XBoard's protocol).
+/// Reads mates written as numbers, here in centipawns: 32,767 − plies (ChessBase, old UCI GUIs), 32,000 − plies
+/// (engines that send mates as centipawns), and 100,005 for a mate in 5 moves (the convention of XBoard's protocol).
 fn numeric_mate(cp: i32, to_move: bool) -> Option<Value> {
     let gives = cp > 0;
     match cp.unsigned_abs() {
@@ -166,7 +167,7 @@ fn numeric_mate(cp: i32, to_move: bool) -> Option<Value> {
     }
 }
 
-/// `book`, and Fritz's `B 0` or `B/0 0`.
+/// Tests for `book`, and Fritz's `B 0` or `B/0 0`.
 fn is_book(text: &[u8]) -> bool {
     match text {
         [b'B', b' ' | b'\n' | b'/', rest @ ..] => {
@@ -178,7 +179,7 @@ fn is_book(text: &[u8]) -> bool {
     }
 }
 
-/// A comment that begins with a number or a mate.
+/// Reads a comment that begins with a number or a mate.
 fn leading(text: &[u8]) -> Option<WrittenScore> {
     let number = score(text, false)?;
     let rest = number.rest;
@@ -205,7 +206,7 @@ fn leading(text: &[u8]) -> Option<WrittenScore> {
     }
 }
 
-/// What follows the slash after a score: a depth, and what separates the dialects.
+/// Reads the text after a score's slash: a depth, and the fields that tell dialects apart.
 fn slash(number: &Number<'_>, text: &[u8], dialect: Option<DialectId>) -> Option<WrittenScore> {
     let (depth, mut rest) = digits(text.trim_ascii_start())?;
     // A selective depth.
@@ -223,7 +224,7 @@ fn slash(number: &Number<'_>, text: &[u8], dialect: Option<DialectId>) -> Option
     Some(number.written(dialect, Some(depth)))
 }
 
-/// The dialect of `score/depth`, by the time that follows.
+/// The dialect of `score/depth`, by the time after it.
 fn timed(number: &Number<'_>, text: &[u8]) -> DialectId {
     let digits = |text: &[u8]| text.iter().take_while(|b| b.is_ascii_digit()).count();
     let mut whole = digits(text);
@@ -243,7 +244,7 @@ fn timed(number: &Number<'_>, text: &[u8]) -> DialectId {
     }
 }
 
-/// `17/28 583 363004` after the score: depth, selective depth, milliseconds, nodes.
+/// Reads `17/28 583 363004` after the score: depth, selective depth, milliseconds, nodes.
 fn openbench(number: &Number<'_>, text: &[u8]) -> Option<WrittenScore> {
     let (depth, rest) = digits(text)?;
     let (_, rest) = digits(rest.strip_prefix(b"/")?)?;
@@ -253,7 +254,7 @@ fn openbench(number: &Number<'_>, text: &[u8]) -> Option<WrittenScore> {
     both.then(|| number.written(OPENBENCH, Some(depth)))
 }
 
-/// `(e5) +0.35/12 5`: the expected moves, score, depth, seconds.
+/// Reads `(e5) +0.35/12 5`: the expected moves, score, depth, seconds.
 fn arena(text: &[u8]) -> Option<WrittenScore> {
     let close = memchr(b')', text)?;
     let rest = text[close + 1..].trim_ascii_start();
@@ -264,7 +265,7 @@ fn arena(text: &[u8]) -> Option<WrittenScore> {
     slash(&number, number.rest.trim_ascii_start().strip_prefix(b"/")?, Some(dialect))
 }
 
-/// The text after `[%eval`: a score or `#` with moves, then optionally a comma or slash and a depth.
+/// Reads the text after `[%eval`: a score or `#` with moves, then optionally a comma or slash and a depth.
 fn eval(text: &[u8]) -> Option<WrittenScore> {
     let end = memchr(b']', text).unwrap_or(text.len());
     let text = text[..end].trim_ascii();
@@ -278,7 +279,7 @@ fn eval(text: &[u8]) -> Option<WrittenScore> {
     Some(number.written(if number.is_whole() { EVAL_CP } else { EVAL }, depth))
 }
 
-/// Fields separated by commas: `d=24, …, wv=0.35` or `ev=0.35, d=24, …`.
+/// Reads fields separated by commas: `d=24, …, wv=0.35` or `ev=0.35, d=24, …`.
 fn fields(text: &[u8]) -> Option<WrittenScore> {
     memchr(b'=', text)?;
     let (mut white, mut mover, mut depth) = (None, None, None);
@@ -295,7 +296,7 @@ fn fields(text: &[u8]) -> Option<WrittenScore> {
     white.map(|number| number.written(TCEC, depth)).or_else(|| mover.map(|number| number.written(EV, depth)))
 }
 
-/// `12:+0.35` as the last word.
+/// Reads `12:+0.35` as the last word.
 fn scid(text: &[u8]) -> Option<WrittenScore> {
     let word = text.rsplit(u8::is_ascii_whitespace).next()?;
     let (depth, rest) = digits(word)?;
@@ -316,9 +317,9 @@ struct Number<'a> {
 
 enum Mate {
     No(i32),
-    /// After `M`: moves or plies, by the dialect.
+    /// Number after `M`: moves or plies, by the dialect.
     Letter(u32, bool),
-    /// After `#`: moves.
+    /// Number after `#`: moves.
     Hash(u32, bool),
 }
 
@@ -341,7 +342,7 @@ impl Number<'_> {
     }
 }
 
-/// Reads `+0.35`, `-12`, `M5`, `-M5`, `#3`, `#-3` or `-#3`; `comma`: with a decimal comma.
+/// Reads `+0.35`, `-12`, `M5`, `-M5`, `#3`, `#-3` or `-#3`; `comma` allows a decimal comma.
 fn score(text: &[u8], comma: bool) -> Option<Number<'_>> {
     let (plus, mut positive, text) = match text {
         [b'+', rest @ ..] => (true, true, wrapped(rest)),
@@ -408,8 +409,8 @@ pub(crate) fn clock(text: &[u8]) -> Option<f32> {
     })
 }
 
-/// Whether a comment without a readable score looks as if it had one: a signed decimal number, a decimal number before a
-/// slash or behind an equals sign, a mate, or the word `eval`.
+/// Tests whether a comment without a readable score looks like one: a signed decimal number, a decimal number before a
+/// slash or after an equals sign, a mate, or the word `eval`.
 #[cold]
 pub(crate) fn looks_like_score(text: &[u8]) -> bool {
     let decimal = |text: &[u8]| {

@@ -60,9 +60,9 @@ const LOW: [u128; 33] = {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) from: u8,
-    /// The destination; for castling, the rook's square.
+    /// Destination; for castling, the rook's square.
     pub(super) to: u8,
-    /// 0 none, 1 knight … 4 queen.
+    /// Promotion: 0 none, 1 knight … 4 queen.
     pub(super) promotion: u8,
     pub(super) castle: bool,
     pub(super) en_passant: bool,
@@ -85,7 +85,7 @@ pub(super) struct Board {
     pub(super) sides: [u64; 2],
     /// Squares by role, pawn to king; two spare entries make every index in bounds.
     pub(super) roles: [u64; 8],
-    /// The code of [`PackedBoard`] on each square, or [`NOTHING`].
+    /// Code of [`PackedBoard`] on each square, or [`NOTHING`].
     squares: [u8; 64],
     /// The codes of the occupied squares in square order, as in [`PackedBoard`].
     codes: u128,
@@ -150,13 +150,13 @@ impl Board {
         self.packed().unpack(self.turn(), self.ep, self.halfmoves, self.fullmoves.max(1))
     }
 
-    /// Includes en passant.
+    /// Tests for a capture, en passant included.
     #[inline(always)]
     pub(super) fn captures(&self, step: Step) -> bool {
         !step.castle && (step.en_passant || self.occupied & bit(step.to) != 0)
     }
 
-    /// Whether the king has a legal move: a quick test that rules out most mates and stalemates.
+    /// Tests whether the king has a legal move: a quick test that rules out most mates and stalemates.
     pub(super) fn king_can_move(&self) -> bool {
         let king = self.kings[self.us & 1];
         let free = attacks::king_attacks(sq(king)).0 & !self.sides[self.us & 1];
@@ -178,7 +178,7 @@ impl Board {
         ROLE_OF[usize::from(self.squares[usize::from(square & 63)] & 15)]
     }
 
-    /// Whether a side's sliders attack a square through `occupied`, ignoring the pieces on `without`.
+    /// Tests whether a side's sliders attack a square through `occupied`, ignoring the pieces on `without`.
     #[inline(always)]
     pub(super) fn slider_attacks(&self, side: usize, square: u8, occupied: u64, without: u64) -> bool {
         let theirs = self.sides[side & 1] & !without;
@@ -192,7 +192,7 @@ impl Board {
                 && attacks::bishop_attacks(sq(square), Bitboard(occupied)).0 & diagonal != 0)
     }
 
-    /// Whether a side attacks a square through `occupied`, ignoring the pieces on `without`.
+    /// Tests whether a side attacks a square through `occupied`, ignoring the pieces on `without`.
     #[inline]
     pub(super) fn attacked(&self, side: usize, square: u8, occupied: u64, without: u64) -> bool {
         let theirs = self.sides[side & 1] & !without;
@@ -203,7 +203,7 @@ impl Board {
         near & theirs != 0 || self.slider_attacks(side, square, occupied, without)
     }
 
-    /// Whether any of the squares is on a queen line of a side's king, so that leaving it may expose the king.
+    /// Tests whether any of the squares is on a queen line of a side's king, so that leaving it may expose the king.
     #[inline(always)]
     pub(super) fn on_kings_line(&self, side: usize, squares: u64) -> bool {
         let king = usize::from(self.kings[side & 1] & 63);
@@ -274,7 +274,7 @@ impl Board {
         self.in_check = self.slider_attacks(us, king, self.occupied, 0);
     }
 
-    /// Whether the move of a `role` to `to`, which emptied the squares `opened`, gives check.
+    /// Tests whether the move of a `role` to `to`, which emptied the squares `opened`, gives check.
     #[inline(always)]
     fn gives_check(&self, to: u8, role: u8, opened: u64) -> bool {
         let (mover, king) = (self.us & 1 ^ 1, self.kings[self.us & 1]);

@@ -1,4 +1,4 @@
-//! What a survey decides about the scores of a file, and on what evidence.
+//! A survey's decisions on the scores of a file, with their evidence.
 
 use std::fmt;
 
@@ -7,20 +7,20 @@ use serde::{Deserialize, Serialize};
 use crate::dialect::{Side, Unit};
 use patzer_io::number::grouped;
 
-/// What decided.
+/// Basis of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Basis {
-    /// The dialect's programs always write so.
+    /// The dialect: its programs always write so.
     Dialect,
     Data,
-    /// The data did not decide, so the dialect's default holds.
+    /// The dialect's default, since the data did not decide.
     Default,
     /// The user.
     Option,
 }
 
-/// How a file's scores in one dialect are read, and on what evidence.
+/// Side and unit of a file's scores in one dialect, with the evidence.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
     pub dialect: String,
@@ -35,7 +35,7 @@ pub struct Decision {
 /// Evidence from the first games of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Evidence {
-    /// Scores seen, and those without a decimal point.
+    /// Number of scores; `whole` of them are without a decimal point.
     pub scores: u64,
     pub whole: u64,
     /// Games with a result that were parsed for the side; 0 if the side was not open.
@@ -48,11 +48,11 @@ pub struct Evidence {
     pub neighbours: Option<f64>,
 }
 
-/// How the scores of one file are read.
+/// Decisions on the scores of one file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Survey {
     pub decisions: Vec<Decision>,
-    /// Factor of every score that is no mate, if the user gave one.
+    /// Factor of all scores but mates, if the user gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<f64>,
     /// Patterns of the players whose scores are kept; all if empty.
@@ -61,7 +61,7 @@ pub struct Survey {
 }
 
 impl Decision {
-    /// Whether the dialect left nothing open.
+    /// Tests whether the dialect left nothing open.
     pub fn is_by_dialect(&self) -> bool {
         self.side_by == Basis::Dialect && self.unit_by == Basis::Dialect
     }

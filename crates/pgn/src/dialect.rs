@@ -50,7 +50,8 @@ pub(crate) enum Place {
     Before,
     /// The position after the commented move.
     After,
-    /// The position after the move if the scores are White's (an analysis), else the one before it (an engine's search).
+    /// The position after the move if the scores are White's (an analysis), else the one before it (an engine's
+    /// search).
     AfterIfWhite,
 }
 
@@ -106,8 +107,8 @@ pub const DIALECTS: [Dialect; 14] = {
         Dialect { mates_in_moves: true, ..dialect }
     }
     [
-        // Source: cutechess' `evalString` (chessgame.cpp), fastchess' PGN writer. Mates count plies: `+M1` mates with the next
-        // move, `-M2` is mated by the next but one (fastchess' tests: mate 100 is `+M199`, mate −1 is `-M2`).
+        // Source: cutechess' `evalString` (chessgame.cpp), fastchess' PGN writer. Mates count plies: `+M1` mates with
+        // the next move, `-M2` is mated by the next but one (fastchess' tests: mate 100 is `+M199`, mate −1 is `-M2`).
         row(
             "cutechess",
             "cutechess, fastchess, OpenBench",
@@ -120,7 +121,8 @@ pub const DIALECTS: [Dialect; 14] = {
         row("compact", "OpenBench, c-chess-cli", "+0.35/12", Open(Mover), Open(Pawn), Before),
         // A plus before positive scores; whole seconds, or tenths.
         row("xboard", "XBoard, WinBoard, Banksia", "+0.35/12 5", Open(Mover), Open(Pawn), Before),
-        // No plus; whole seconds; the expected move comes last. Source: the first TCEC matches, played in the Fritz GUI.
+        // No plus; whole seconds; the expected move comes last. Source: the first TCEC matches, played in the Fritz
+        // GUI.
         row("chessbase", "ChessBase, Fritz", "0.18/23 239 (Nd7)", Open(White), Open(Pawn), Before),
         // The expected moves come first.
         row("arena", "Arena", "(e5) +0.35/12 5", Open(Mover), Open(Pawn), Before),
@@ -157,7 +159,7 @@ pub struct Reading {
     pub dialect: DialectId,
     pub side: Side,
     pub(crate) after: bool,
-    /// Whether the comments are read at all.
+    /// True if the comments are read at all.
     pub read: bool,
     /// Centipawns for a hundredth of the number in the comment: 1 for pawns, 0.01 for centipawns.
     pub factor: f32,

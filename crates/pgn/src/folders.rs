@@ -8,30 +8,30 @@ use patzer_io::error::{Error, Result};
 /// Endings of files of games.
 pub const ENDINGS: [&str; 4] = [".pgn", ".pgn.gz", ".pgn.bz2", ".pgn.zst"];
 
-/// Endings of texts, which are taken if they begin like games.
+/// Endings of texts, which count if they begin like games.
 const TEXT_ENDINGS: [&str; 4] = [".txt", ".txt.gz", ".txt.bz2", ".txt.zst"];
 
-/// Endings of compressed files, whose names need not say that they hold games.
+/// Endings of compressed files, which count if they begin like games.
 const COMPRESSED_ENDINGS: [&str; 3] = [".gz", ".bz2", ".zst"];
 
-/// Bytes of a text in which a tag has to come.
+/// Length in bytes of the beginning of a text that must have a tag.
 const HEAD: u64 = 1 << 14;
 
-/// Files of games, and what may hold games and is left out.
+/// Files of games found in folders, and files left out.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Expanded {
     /// Files to read, in order.
     pub files: Vec<PathBuf>,
     /// Archives in the folders, by their endings.
     pub archives: Vec<PathBuf>,
-    /// Files of games in the folders in which nothing is written yet.
+    /// Files without any content yet.
     pub empty: Vec<PathBuf>,
 }
 
-/// Replaces each folder by the PGN files in it and its subfolders, sorted by path, without following links to folders. A
-/// text (`.txt`) or compressed file counts if a line near its beginning is a tag. Hidden files and folders, whose names
-/// begin with a dot, are left out. Other paths stay as they are. A folder without PGN files is an error, and so is a path that
-/// does not exist or is an empty file: a reader would come to it only after the files before it.
+/// Replaces each folder by the PGN files in it and its subfolders, sorted by path, without following links to folders.
+/// A text (`.txt`) or compressed file counts if a line near its beginning is a tag. Hidden files and folders, whose
+/// names begin with a dot, are left out. Other paths stay as they are. A folder without PGN files is an error, and so
+/// is a path that does not exist or is an empty file, which a reader would find only after the files before it.
 pub fn expand_folders(paths: &[PathBuf]) -> Result<Expanded> {
     let mut all = Expanded::default();
     for path in paths {
@@ -88,7 +88,7 @@ fn collect(folder: &Path, found: &mut Expanded) -> Result<()> {
     Ok(())
 }
 
-/// Whether a text has a tag such as `[Event "…` near its beginning.
+/// Tests whether a text has a tag such as `[Event "…` near its beginning.
 fn begins_like_games(path: &Path) -> Result<bool> {
     let mut head = Vec::new();
     let read = patzer_io::open(path)?.take(HEAD).read_to_end(&mut head);

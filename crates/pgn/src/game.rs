@@ -3,8 +3,8 @@
 //! A null move (`--`, `Z0`, `0000`, `null`) passes the turn where that is legal. It counts as a ply for the distances
 //! and for `ply`, but the position before it gives no record.
 //!
-//! Conflicting results: checkmate or stalemate on the board decides, then the Result tag, then the movetext; `*` in one of the
-//! two decides nothing, but is counted as a conflict.
+//! Conflicting results: checkmate or stalemate on the board decides, then the Result tag, then the movetext; a `*` in
+//! one of the two decides nothing, but counts as a conflict.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::Record;
 pub struct GameError {
     /// First line of the game.
     pub line: u64,
-    /// Line of the fault; the game's first line if the fault has no place.
+    /// Line of the fault; the game's first line if the fault has no line.
     pub fault_line: u64,
     pub reason: String,
 }
@@ -57,7 +57,7 @@ pub struct Game<'a> {
     pub result: Option<i8>,
     pub conflict: Option<ResultConflict>,
     pub error: Option<GameError>,
-    /// Neither standard chess nor Chess960; such games have no records.
+    /// Set for variants other than standard chess and Chess960; such games have no records.
     pub other_variant: bool,
     pub plausible: bool,
     /// Null moves played: plies without a record.
@@ -68,16 +68,16 @@ pub struct Game<'a> {
 pub struct Parser {
     standard: Start,
     scoring: Arc<Scoring>,
-    /// Scores of the games parsed so far.
+    /// Scores of all games parsed so far.
     pub tally: ScoreTally,
-    /// If asked for: seconds left after each ply of the last game by its `[%clk]` comments, NaN where there is none.
+    /// Seconds left after each ply of the last game by its `[%clk]` comments, NaN without one; `None` to skip them.
     pub clocks: Option<Vec<f32>>,
-    /// If asked for: the visits of each record of the last game, in their order; empty where a comment has none.
+    /// Visits of each record of the last game, empty without a comment of visits; `None` to skip them.
     pub visits: Option<Vec<Visits>>,
 }
 
 impl Default for Parser {
-    /// Reads scores by the conventions of their dialects, without a look at the whole file.
+    /// A parser that reads scores by the conventions of their dialects, without a look at the whole file.
     fn default() -> Parser {
         Parser::new(Arc::default())
     }
@@ -86,7 +86,7 @@ impl Default for Parser {
 #[derive(Default)]
 struct RuleTags<'a> {
     tagged: bool,
-    /// `Some(None)` for `*`.
+    /// Result from White's side; `Some(None)` for `*`.
     result: Option<Option<i8>>,
     fen: Option<&'a [u8]>,
     chess960: bool,
@@ -196,14 +196,14 @@ fn read_movetext<'a>(text: &[u8], recorder: &mut Recorder<'a>) -> Result<(), Mov
     movetext::read(text, recorder)
 }
 
-/// Whether movetext without tags starts a game instead of continuing one.
+/// Tests whether movetext without tags starts a game instead of continuing one.
 fn begins_a_game(movetext: &[u8]) -> bool {
     let text = movetext.trim_ascii_start();
     let digits = text.iter().take_while(|b| b.is_ascii_digit()).count();
     digits == 0 || text[digits..].first() != Some(&b'.') || &text[..digits] == b"1"
 }
 
-/// The results of tag and movetext: `Some(None)` for `*`.
+/// The conflict of the results of tag and movetext, `Some(None)` for `*`.
 fn conflict(
     tag: Option<Option<i8>>,
     text: Option<Option<i8>>,
@@ -220,14 +220,14 @@ fn conflict(
 }
 
 impl GameSpan {
-    /// The line in the file of a byte of the splitter's text.
+    /// Line in the file of a byte of the splitter's text.
     fn line_at(&self, text: &[u8], at: usize) -> u64 {
         self.line + memchr::memchr_iter(b'\n', &text[self.start..at]).count() as u64
     }
 }
 
 impl MoveError {
-    /// Where in the movetext the fault is, if it is at one place.
+    /// Byte of the movetext at which the fault is, if it has one place.
     fn place(self, movetext: &[u8]) -> Option<usize> {
         match self {
             // The first brace after the last comment that was closed.

@@ -2,9 +2,9 @@
 //!
 //! Every mainline token is either a known non-move or must be a move; nothing unknown is skipped.
 //!
-//! An own scanner, because it is faster and more tolerant: splitting and parsing to full records takes 0.80 of the time in
-//! which pgn-reader 0.29 and shakmaty only replay the moves (17.0 against 21.3 ms for `fixtures/games.pgn.zst`,
-//! `benches/extract.rs`).
+//! An own scanner, because it is faster and more tolerant: splitting and parsing to full records takes 0.80 of the
+//! time in which pgn-reader 0.29 and shakmaty only replay the moves (17.0 against 21.3 ms for
+//! `fixtures/games.pgn.zst`, `benches/extract.rs`).
 
 use memchr::memchr;
 
@@ -27,7 +27,7 @@ pub(super) trait Visitor {
 pub(super) struct TokenSpan {
     pub(super) start: usize,
     pub(super) end: usize,
-    /// A blank line separates this token from an earlier move.
+    /// Set if a blank line separates this token from an earlier move.
     pub(super) after_blank: bool,
 }
 

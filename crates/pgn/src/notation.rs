@@ -93,7 +93,7 @@ pub(super) fn read(token: &[u8]) -> Option<Notation> {
     Some(Notation::Move(parsed))
 }
 
-/// `Nf3`, `exd8=Q`, `Ng1-f3`, `e2-e4`, `e7e8q`.
+/// Parses a piece's move, such as `Nf3`, `exd8=Q`, `Ng1-f3`, `e2-e4` or `e7e8q`.
 fn piece(text: &[u8]) -> Option<ParsedMove> {
     let (named_role, text) = match text {
         [first, rest @ ..] if ROLES[usize::from(*first)] != 0 => (Some(ROLES[usize::from(*first)] - 1), rest),

@@ -6,12 +6,13 @@ use super::resolve::ParsedMove;
 /// A mainline token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token<'a> {
-    /// A move as it is written.
+    /// A move as written.
     Ply(&'a [u8]),
     Comment(&'a [u8]),
 }
 
-/// Calls `each` with the mainline's plies and comments up to the first syntax error. Moves are not checked for legality.
+/// Calls `each` with the mainline's plies and comments up to the first syntax error. Moves are not checked for
+/// legality.
 pub fn outline(movetext: &[u8], each: impl FnMut(Token<'_>)) {
     // The caller parses the game for its errors.
     let _ = movetext::read(movetext, &mut Outline { movetext, each });

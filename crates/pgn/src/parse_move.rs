@@ -1,4 +1,4 @@
-//! Moves outside of games, such as in operations of EPD and in columns of tables.
+//! Moves outside of games, as in operations of EPD and columns of tables.
 
 use shakmaty::{Chess, Move};
 
@@ -6,8 +6,8 @@ use super::board::Board;
 use super::notation::{Notation, read};
 use patzer_chess::PackedMove;
 
-/// Returns the legal move that a text means in SAN, long algebraic or UCI notation, with or without marks such as `+` and
-/// `!?`; `None` if it means none, or more than one.
+/// Parses a legal move in SAN, long algebraic or UCI notation, with or without marks such as `+` and `!?`; `None` if
+/// no legal move matches, or more than one.
 pub fn parse_move(position: &Chess, text: &str) -> Option<Move> {
     let text = text.trim_end_matches(['!', '?', '+', '#']);
     let Some(Notation::Move(parsed)) = read(text.as_bytes()) else { return None };

@@ -23,7 +23,7 @@ pub mod flags {
     pub const BOOK: u16 = 1 << 5;
     pub const MATE_SCORE: u16 = 1 << 6;
     pub const CHESS960: u16 = 1 << 7;
-    /// See [`Placeholders`](super::Placeholders).
+    /// Score 0 in place of none, see [`Placeholders`](super::Placeholders).
     pub const PLACEHOLDER: u16 = 1 << 8;
 }
 
@@ -60,23 +60,23 @@ pub struct Record {
     pub leaf: Option<Leaf>,
     /// Results of all equal positions, if `--duplicates mean` merged them into this one.
     pub mean: Option<MeanResult>,
-    /// Best move of the engine that gave the score, if a teacher did; else [`PackedMove::NONE`].
+    /// Best move of the teacher that gave the score; else [`PackedMove::NONE`].
     pub best: PackedMove,
-    /// Expected shares of that engine, if it shows them.
+    /// The teacher's expected shares, if it shows them.
     pub wdl: Option<Wdl>,
 }
 
-/// Marks scores of 0 that stand for none: those after a score beyond 100 centipawns in a decided game. Source:
+/// Marks scores of 0 written in place of none: those after a score beyond 100 centipawns in a decided game. Source:
 /// nnue-pytorch, `cpp/training_data_loader.cpp`, which leaves them out of Stockfish's binpacks.
 #[derive(Debug, Default)]
 pub struct Placeholders {
-    /// Ply and score of the game before, which a later ply goes on.
+    /// Ply and score of the record before, to which a later ply belongs.
     ply: Option<u32>,
     score: i16,
 }
 
 impl Placeholders {
-    /// Marks the records of a game, or of the next part of one.
+    /// Marks the records of a game, or of its next part.
     pub fn mark(&mut self, game: &mut [Record]) {
         for record in game {
             let ply = Some(record.game_ply());
@@ -105,8 +105,8 @@ impl Wdl {
     }
 }
 
-/// Results of equal positions merged into one. Sum and count instead of the mean, so that merging datasets gives exactly
-/// the result of one run over all games.
+/// Results of equal positions merged into one. Sum and count instead of the mean, so that merging datasets gives
+/// exactly the result of one run over all games.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeanResult {
     pub count: u32,

@@ -22,16 +22,16 @@ pub(super) struct Recorder<'a> {
     game: u32,
     chess960: bool,
     scoring: &'a Scoring,
-    /// Whether the scores of Black's and of White's moves are kept, by `Color as usize`.
+    /// Sides whose moves' scores are kept, by `Color as usize`.
     keeps: [bool; 2],
     tally: &'a mut ScoreTally,
-    /// Scores of earlier games in the tally.
+    /// Number of scores in the tally before this game.
     before: [u64; DIALECTS.len()],
-    /// Address of the first comment that looks like a score and is not understood.
+    /// Address and text of the first comment that looks like a score and cannot be read.
     unread: Option<(usize, String)>,
     pub(super) clocks: Option<&'a mut Vec<f32>>,
     pub(super) visits: Option<&'a mut Vec<Visits>>,
-    /// Address of the first comment with visits that make no sense, and why.
+    /// Address of the first comment with invalid visits, and the reason.
     bad_visits: Option<(usize, String)>,
     /// Null moves played.
     pub(super) passes: u32,
@@ -39,7 +39,7 @@ pub(super) struct Recorder<'a> {
     pub(super) result: Option<Option<i8>>,
     ended: bool,
     next_score: Option<(Score, DialectId)>,
-    /// The last move was a null move, whose comments belong to no record.
+    /// Set after a null move, whose comments belong to no record.
     passed: bool,
 }
 
@@ -88,7 +88,7 @@ impl Recorder<'_> {
         Some(if board.in_check { Ending::Checkmate(mates) } else { Ending::Stalemate })
     }
 
-    /// Completes the records of a game. `sound`: the game has no error.
+    /// Completes the records of a game; `sound` if it has no error.
     pub(super) fn finish(self, result: Option<i8>, mate: bool, sound: bool) {
         let (mut to_capture, mut to_check, mut to_end) = (FAR, FAR, FAR);
         let mate = if mate { flags::MATE_END } else { 0 };
@@ -120,13 +120,13 @@ impl Recorder<'_> {
         }
     }
 
-    /// The first comment of the game that looks like a score and is not understood, and where it begins in `movetext`.
+    /// The first comment that looks like a score and cannot be read, with its byte in `movetext`.
     pub(super) fn take_unread(&mut self, movetext: &[u8]) -> Option<(usize, String)> {
         let (address, text) = self.unread.take()?;
         Some((address.saturating_sub(movetext.as_ptr() as usize), text))
     }
 
-    /// The first visits of the game that make no sense: where their comment begins in `movetext`, and why.
+    /// The byte in `movetext` of the first comment with invalid visits, and the reason.
     pub(super) fn take_bad_visits(&mut self, movetext: &[u8]) -> Option<(usize, String)> {
         let (address, reason) = self.bad_visits.take()?;
         Some((address.saturating_sub(movetext.as_ptr() as usize), reason))
@@ -149,7 +149,7 @@ impl Recorder<'_> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// With the result from White's side.
+    /// Checkmate, with the result from White's side.
     Checkmate(i8),
     Stalemate,
 }
@@ -248,7 +248,7 @@ impl Visitor for Recorder<'_> {
 }
 
 impl Recorder<'_> {
-    /// Stores a comment's score with the position that it belongs to.
+    /// Stores a comment's score with its position.
     fn score(&mut self, annotation: &Annotation, dialect: DialectId) {
         let (turn, conventions) = (self.board.turn(), &self.scoring.conventions);
         if !self.keeps[turn.other() as usize] {
@@ -274,7 +274,7 @@ impl Recorder<'_> {
         }
     }
 
-    /// Stores the clock of a comment with the ply that it follows.
+    /// Stores a comment's clock with the ply before it.
     #[cold]
     fn clock(&mut self, text: &[u8]) {
         let (Some(clocks), Some(ply)) = (&mut self.clocks, self.ply.checked_sub(1)) else { return };

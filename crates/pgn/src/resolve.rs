@@ -12,20 +12,20 @@ pub(super) enum ParsedMove {
     Piece(Target),
     /// Castling; true for king side.
     Castle(bool),
-    /// UCI: from, to, promotion.
+    /// UCI move: from, to, promotion.
     Squares(u8, u8, u8),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Target {
-    /// Pawn 0 to king 5.
+    /// Role, pawn 0 to king 5.
     pub(super) role: u8,
     /// Possible origins according to the written file, rank or square.
     pub(super) from: u64,
     pub(super) to: u8,
-    /// 0 none, 1 knight … 4 queen.
+    /// Promotion: 0 none, 1 knight … 4 queen.
     pub(super) promotion: u8,
-    /// Written as a capture; matters only for pawns.
+    /// Set for a move written as a capture; matters only for pawns.
     pub(super) captures: bool,
 }
 
@@ -138,7 +138,7 @@ impl Board {
         legal.next().is_none().then_some(found)
     }
 
-    /// Whether a pseudo-legal move leaves its king out of check.
+    /// Tests whether a pseudo-legal move leaves its king out of check.
     #[inline(always)]
     fn is_legal(&self, step: Step) -> bool {
         let Step { from, to, .. } = step;

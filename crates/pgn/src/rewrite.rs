@@ -1,8 +1,8 @@
-//! Writes a game that was read in another layout: chosen tags, another notation, with or without comments, glyphs and
+//! Writes a game in another layout: chosen tags, another notation, with or without comments, glyphs and
 //! variations.
 //!
-//! What is written is UTF-8: text that is not counts as Latin-1, as the PGN standard has it. A variation that cannot be read
-//! (prose in parentheses) becomes a comment. Lines that begin with `%` are no part of a game and go.
+//! Output is UTF-8: text that is not UTF-8 counts as Latin-1, as the PGN standard has it. A variation that cannot be
+//! read (prose in parentheses) becomes a comment. Lines that begin with `%` are no part of a game and go.
 
 use std::fmt::Write;
 
@@ -17,7 +17,7 @@ use super::write::{Movetext, Notation, write_move, write_tag};
 use patzer_chess::null_move::null_move;
 use patzer_chess::{PackedMove, fen};
 
-/// Variations within more variations than this become comments.
+/// Maximum depth of variations within variations; deeper ones become comments.
 const DEEPEST: usize = 32;
 
 /// Longest comment in bytes that stays on one line.
@@ -33,22 +33,22 @@ patzer_io::named! {
     }
 }
 
-/// How games are written.
+/// Layout of rewritten games.
 #[derive(Debug, Clone, Default)]
 pub struct Rewrite {
-    /// `None`: moves as they are read.
+    /// Notation of moves; `None` for moves as written.
     pub notation: Option<Notation>,
     pub without: Vec<Part>,
-    /// Tags to keep beside those that decide what the moves mean (FEN, SetUp, Variant) and the result; `None` for all.
+    /// Tags to keep beside the result and those that moves depend on (FEN, SetUp, Variant); `None` for all.
     pub tags: Option<Vec<String>>,
 }
 
-/// What a rewritten game needs to be replayed, which always stays.
+/// Tags that always stay: a game cannot be replayed without them.
 const NEEDED: [&str; 4] = ["Result", "FEN", "SetUp", "Variant"];
 
 impl Rewrite {
-    /// Appends a game that [`Parser::parse`](crate::Parser::parse) finds sound, with an empty line after it. `result`: the
-    /// result that counts, from White's side. Returns the number of variations that could not be read.
+    /// Appends a game that [`Parser::parse`](crate::Parser::parse) finds sound, with an empty line after it. `result`
+    /// is the one that counts, from White's side. Returns the number of variations that could not be read.
     pub fn write(&self, out: &mut String, text: &[u8], span: &GameSpan, result: Option<i8>) -> u64 {
         let said = result_text(result);
         let tags = Tags::new(&text[span.start..span.movetext]);
@@ -60,7 +60,7 @@ impl Rewrite {
         let mut unread = 0;
         let line = Line { board: Board::new(&start), position: start };
         let mut writer = Writer::new(self, &mut movetext, text, line, 0, &mut unread);
-        // The parser has found no error; whatever a variation holds is none of the mainline.
+        // The parser found no error in the mainline.
         let _ = movetext::read(text, &mut writer);
         movetext.token.push_str(said);
         movetext.push();
@@ -80,7 +80,7 @@ impl Rewrite {
                 has_result = true;
                 write_tag(out, &name, result);
             } else if name == "Event" && kept("Event") && std::mem::replace(&mut has_event, true) {
-                // A second one on the line of the first, whose end was lost, would begin a game.
+                // A second `[Event` tag on the line of the first would begin a game.
                 write_tag(out, "Event_", &decoded(&value));
             } else if kept(&name) {
                 write_tag(out, &tag_name(&name), &decoded(&value));
@@ -96,7 +96,7 @@ impl Rewrite {
     }
 }
 
-/// A result from White's side as PGN has it.
+/// A result from White's side in PGN.
 pub fn result_text(result: Option<i8>) -> &'static str {
     match result {
         Some(1..) => "1-0",
@@ -117,14 +117,14 @@ fn start_of(tags: Tags<'_>) -> Chess {
     }
 }
 
-/// The name of a tag in the characters that PGN has for it; each other one becomes `_`.
+/// A tag name in the characters of PGN; each other character becomes `_`.
 fn tag_name(name: &str) -> String {
     let letters = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' });
     let lead = if name.starts_with(|c: char| c.is_ascii_alphabetic()) { "" } else { "X" };
     lead.chars().chain(letters).collect()
 }
 
-/// Where the moves of a mainline or variation have come to: the position as it is parsed, and as it is written.
+/// State of a mainline or variation: the position as parsed, and as written.
 #[derive(Clone)]
 struct Line {
     board: Board,
@@ -138,9 +138,9 @@ struct Writer<'a, 'o> {
     line: Line,
     /// The position before the last move, from which a variation starts; `None` before the first move.
     before: Option<Line>,
-    /// The next move has its number, whoever makes it.
+    /// Set if the next move needs its number, whoever makes it.
     numbered: bool,
-    /// Variations around it; a variation opens with its first token.
+    /// Number of variations around it; a variation opens with its first token.
     depth: usize,
     opens: bool,
     unread: &'a mut u64,
@@ -198,9 +198,9 @@ impl<'a, 'o> Writer<'a, 'o> {
 
     /// Writes a comment, over as many lines as it needs.
     fn write_comment(&mut self, text: &str) {
-        // A comment to the end of its line may hold what would end one in braces.
+        // A comment to the end of its line may hold a closing brace.
         let mut text = text.replace('}', ")");
-        // Before another opening brace this would begin a game, as in a comment that was never closed.
+        // An unclosed comment's `[Event` would begin a game.
         if text.contains("[Event \"") {
             text = text.replace('{', "(");
         }
@@ -213,7 +213,7 @@ impl<'a, 'o> Writer<'a, 'o> {
         for (at, word) in words.iter().enumerate() {
             self.out.token.push_str(word);
             match words.get(at + 1) {
-                // A line that begins with it would not be read.
+                // A reader skips a line that begins with `%`.
                 Some(next) if next.starts_with('%') => self.out.token.push(' '),
                 Some(_) => self.push(),
                 None => {}
@@ -223,7 +223,7 @@ impl<'a, 'o> Writer<'a, 'o> {
         self.push();
     }
 
-    /// Whether a variation could be written.
+    /// Writes a variation; false if it cannot be read.
     fn nested(&mut self, text: &[u8]) -> bool {
         let Some(line) = self.before.clone().filter(|_| self.depth < DEEPEST) else { return false };
         let (mark, unread) = (self.out.mark(), *self.unread);

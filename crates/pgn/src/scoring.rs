@@ -1,4 +1,4 @@
-//! How the scores of one file are read, and what a user may say about it.
+//! Reading of the scores of one file, with a user's options.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -58,7 +58,7 @@ impl<T> PerSource<T> {
     }
 }
 
-/// Whether a user's SOURCE names a file: its path or its last component.
+/// Tests whether a user's SOURCE names a file: its path or its last component.
 fn names(source: &str, path: &Path) -> bool {
     Path::new(source) == path || path.file_name().is_some_and(|name| name.to_str() == Some(source))
 }
@@ -92,7 +92,7 @@ impl FromStr for PerSource<Factor> {
     }
 }
 
-/// What a user says about the scores in comments.
+/// A user's options for the scores in comments.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ScoreOptions {
     pub side: Vec<PerSource<EvalSide>>,
@@ -103,7 +103,7 @@ pub struct ScoreOptions {
 }
 
 impl ScoreOptions {
-    /// Refuses a SOURCE that names no file.
+    /// An error for a SOURCE that names no file.
     pub fn check(&self, files: &[PathBuf]) -> Result<()> {
         let side = self.side.iter().filter_map(|one| one.source.as_ref());
         let unit = self.unit.iter().filter_map(|one| one.source.as_ref());
@@ -127,11 +127,11 @@ impl ScoreOptions {
     }
 }
 
-/// How the scores of one file are read.
+/// Reading of the scores of one file.
 #[derive(Debug, Clone)]
 pub struct Scoring {
     pub conventions: Conventions,
-    /// Factor of every score that is no mate.
+    /// Factor of all scores but mates.
     pub scale: f64,
     pub of: Vec<Pattern>,
 }
@@ -143,7 +143,7 @@ impl Default for Scoring {
 }
 
 impl Scoring {
-    /// Whether the scores of Black's and of White's moves are kept, by `Color as usize`.
+    /// Sides whose moves' scores are kept, by `Color as usize`.
     pub(crate) fn keeps(&self, tags: Tags<'_>) -> [bool; 2] {
         let mut keeps = [self.of.is_empty(); 2];
         if keeps == [true; 2] {

@@ -29,15 +29,15 @@ pub struct Chunk {
     pub first: u64,
     /// Number of the chunk's first game in all files, from 0.
     pub number: u64,
-    /// The bytes that `games` point into.
+    /// Text that `games` index.
     pub text: Vec<u8>,
     pub games: Vec<GameSpan>,
-    /// The last game is incomplete because the file could not be read further.
+    /// Set if the last game is incomplete because the file could not be read further.
     pub truncated: bool,
 }
 
 impl Chunk {
-    /// The error of a game, by its place in the chunk, if the file breaks off in it.
+    /// The error of the game at an index of the chunk, if the file breaks off in it.
     pub fn cut(&self, index: usize) -> Option<GameError> {
         let line = self.games[index].line;
         let cut = self.truncated && index + 1 == self.games.len();
@@ -45,12 +45,12 @@ impl Chunk {
     }
 }
 
-/// A message from the reader thread. SHA-256 sums are hexadecimal, of the file's bytes on disk, and empty unless asked
-/// for. The last, truncated game of a broken file comes in a chunk before [`Event::Broken`].
+/// A message from the reader thread. SHA-256 sums are hexadecimal, of the file's bytes on disk, and empty unless
+/// requested. The last, truncated game of a broken file comes in a chunk before [`Event::Broken`].
 #[derive(Debug)]
 pub enum Event {
     Chunk(Chunk),
-    /// `grew` is true if the file was longer at its end than when it was opened.
+    /// The end of a file; `grew` if it was longer than when it was opened.
     End {
         file: usize,
         sha256: String,
@@ -69,14 +69,14 @@ pub enum Event {
 pub struct Reader {
     events: Receiver<Event>,
     bytes: Arc<AtomicU64>,
-    /// Files that have not ended or failed.
+    /// Number of files without an end or failure so far.
     files: usize,
-    /// Taken when the thread is waited for: after the last file, or if it panicked. Until then it may wait for a pipe.
+    /// The thread, joined after the last file or a panic. Until then it may wait for a pipe.
     thread: Option<JoinHandle<()>>,
 }
 
 impl Reader {
-    /// `hashed`: with the SHA-256 of each file, which would cost `patzer rate` a third more time.
+    /// Starts the thread. `hashed` adds the SHA-256 of each file, which would cost `patzer rate` a third more time.
     pub fn start(files: Vec<PathBuf>, hashed: bool) -> Result<Reader> {
         let (sender, events) = sync_channel(64);
         let bytes = Arc::new(AtomicU64::new(0));
@@ -149,7 +149,7 @@ fn read_file(
     let size = about.map_or(0, |about| about.len());
     let text = match open(path, &digest) {
         Ok(text) => text,
-        // Nobody waits for the fault of a read that a signal ended.
+        // After an interruption, errors of reading do not matter.
         Err(_) if interrupt::requested() => return Err(Disconnected),
         Err(error) => return send(Event::Failed(error)),
     };
@@ -242,7 +242,7 @@ fn open(path: &Path, digest: &Digest) -> Result<Box<dyn BufRead + Send>> {
     }
 }
 
-/// Why a file with this beginning holds no games that can be read, where that is plain.
+/// Reason why a file with this beginning is no PGN, if it is obvious.
 fn no_pgn(head: &[u8]) -> Option<&'static str> {
     let lone = |at: usize| head.get(at + 1).is_some_and(|next| *next != b'\n');
     match head {
@@ -284,7 +284,7 @@ mod tests {
         }
     }
 
-    /// The last event of a file of 8 MB whose length changes while the reader waits for room in the channel.
+    /// The last event of a file of 8 MB whose length changes while the reader waits for the channel.
     fn last_event(length: u64) -> Event {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("games.pgn");

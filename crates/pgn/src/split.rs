@@ -48,11 +48,11 @@ enum Line {
 #[derive(Debug)]
 pub struct GameSplitter {
     text: Vec<u8>,
-    /// End of the scanned text, always the start of a line.
+    /// End of the scanned text, always at the start of a line.
     scanned: usize,
     /// End of the text searched for a line end.
     searched: usize,
-    /// Place of the last look-ahead that found a brace, and of that brace.
+    /// Start of the last look-ahead that found a brace, and the brace's place.
     brace: Option<(usize, usize)>,
     line: u64,
     section: Section,
@@ -259,7 +259,7 @@ impl GameSplitter {
         may_begin(content) && is_over(&self.text[self.current.movetext.min(self.scanned)..self.scanned])
     }
 
-    /// Whether the comment around a place is closed before another one opens; `None` if more text is needed.
+    /// Tests whether the comment around a place is closed before another one opens; `None` if more text is needed.
     fn comment_ends(&mut self, from: usize, last: bool) -> Option<bool> {
         if let Some((_, at)) = self.brace.filter(|&(before, at)| before <= from && from <= at) {
             return Some(self.text[at] == b'}');
@@ -362,7 +362,7 @@ fn looks_like_tag(content: &[u8]) -> bool {
     matches!(content, [b'[', first, ..] if first.is_ascii_alphabetic() || *first == b' ')
 }
 
-/// Whether a line starts with `[Name "`, which movetext never does.
+/// Tests whether a line starts with `[Name "`, which movetext never does.
 fn is_tag(content: &[u8]) -> bool {
     let Some(inner) = content.strip_prefix(b"[") else { return false };
     let inner = inner.trim_ascii_start();

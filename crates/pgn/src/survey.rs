@@ -1,8 +1,8 @@
-//! Decides how the scores of a file are read, by the file's first games.
+//! Survey of the scores of a file by its first games.
 //!
-//! [`SurveyedReader`] holds a file's first chunks back until they are enough: [`LOOK`] bytes tell which dialects occur;
-//! where one of them leaves side or unit open, [`STUDY`] bytes or [`GAMES`] games are parsed and decide by the data. Chunks
-//! do not depend on the number of threads, so neither does the decision.
+//! [`SurveyedReader`] holds a file's first chunks back until they are enough: [`LOOK`] bytes show which dialects
+//! occur; where one of them leaves side or unit open, [`STUDY`] bytes or [`GAMES`] games are parsed and decide by the
+//! data. Chunks do not depend on the number of threads, so neither does the decision.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -25,19 +25,19 @@ const LOOK: usize = 1 << 19;
 const STUDY: usize = 4 << 20;
 const GAMES: usize = 1000;
 
-/// Fewer scores than this do not show a unit, unless one of them is large.
+/// Minimum number of scores to decide the unit, unless one of them is large.
 const ENOUGH_SCORES: u64 = 20;
 
-/// An event with the way to read its file's scores.
+/// An event with the reading of its file's scores.
 #[derive(Debug)]
 pub struct Surveyed {
     pub event: Event,
     pub scoring: Arc<Scoring>,
-    /// Comes with the first event of each file.
+    /// The survey, with the first event of each file.
     pub survey: Option<Survey>,
 }
 
-/// A [`Reader`] whose chunks know how their scores are read.
+/// A [`Reader`] that adds the reading of scores to each event.
 pub struct SurveyedReader {
     reader: Reader,
     files: Vec<PathBuf>,
@@ -129,7 +129,7 @@ impl SurveyedReader {
     }
 }
 
-/// What the comments of a dialect look like.
+/// Counts of a dialect's comments.
 #[derive(Debug, Clone, Copy, Default)]
 struct Count {
     scores: u64,
@@ -178,9 +178,9 @@ impl Counts {
         }
     }
 
-    /// The dialect that a file's comments of dialect `id` count under. Scores without a plus are XBoard's where others have
-    /// one, whole numbers are pawns where others of their games have decimals, and a few scores without a time are as the
-    /// others.
+    /// The dialect to count comments of dialect `id` under: scores without a plus are XBoard's if some have one, whole
+    /// numbers are pawns if their games have decimals too, and a few scores without a time count with the timed
+    /// dialect.
     fn counted_as(&self, id: DialectId) -> DialectId {
         let scores = |id: DialectId| self.of[id].scores;
         match id {
@@ -236,7 +236,7 @@ fn decide(
             None => (dialect.side.value(), Basis::Dialect),
         };
         let mut reading = Reading::of(id, side, unit);
-        // Numbers that never have a sign are times.
+        // Numbers without any sign are times.
         reading.read = id != BARE || count.signed > 0 || count.scores == 0;
         for other in (0..DIALECTS.len()).filter(|other| counts.counted_as(*other) == id) {
             conventions.0[other] = Reading { after: Reading::of(other, side, unit).after, ..reading };
@@ -256,7 +256,7 @@ fn decide(
     (conventions, survey)
 }
 
-/// The unit of a dialect's numbers: centipawns if none has a decimal point, even where the dialect's programs write pawns.
+/// Unit of a dialect's numbers: centipawns if none has a decimal point, even where the dialect's programs write pawns.
 fn unit_of(dialect: &Dialect, count: &Count) -> (Unit, Basis) {
     let numbers = count.whole + count.decimal;
     let whole = numbers > 0 && 100 * count.whole >= 99 * numbers;
@@ -271,8 +271,8 @@ fn unit_of(dialect: &Dialect, count: &Count) -> (Unit, Basis) {
     }
 }
 
-/// Decides the side of a dialect's scores. Read for White, White's own scores agree with the results and with each other
-/// whoever is to move; the mover's change their sign from ply to ply.
+/// Decides the side of a dialect's scores, read for White: White's own scores agree with the results and with each
+/// other whoever is to move; the mover's scores change their sign from ply to ply.
 fn study(
     dialect: &Dialect,
     conventions: Conventions,
@@ -287,7 +287,7 @@ fn study(
             records.clear();
             parser.parse(&chunk.text, span, 0, &mut records);
             for pair in records.windows(2).filter(|pair| pair[1].ply == pair[0].ply + 1) {
-                // Stored for the side to move, so an agreement from White's side is of opposite sign.
+                // Scores are stored for the side to move, so agreement from White's side is of opposite sign.
                 if let (Some(a), Some(b)) = (pair[0].score, pair[1].score) {
                     let small = |score: i16| i64::from(score).clamp(-300, 300);
                     neighbours.add(small(a), -small(b));
@@ -313,7 +313,7 @@ fn study(
     }
 }
 
-/// The side by the correlations of score and result, for a tally that was read for White.
+/// The side by the correlations of score and result, for a tally read for White.
 fn side_by_results(tally: &ScoreTally) -> Option<Side> {
     let (white, black) = tally.senses()?;
     match white >= CLEAR_CORRELATION {

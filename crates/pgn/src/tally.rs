@@ -1,4 +1,4 @@
-//! What the scores of a file's comments add up to: counts by dialect, and how they agree with the results.
+//! Sums over the scores in a file's comments: counts by dialect, and their agreement with the results.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,13 +7,13 @@ use shakmaty::Color;
 use crate::Record;
 use crate::dialect::DIALECTS;
 
-/// Scores further from 0 count as this far, in centipawns, so that won positions do not hide the others.
+/// Bound on scores in centipawns, so that won positions do not hide the others.
 const CLAMP: i64 = 1000;
 
-/// Scores within this many centipawns of 0 decide the slope: further out the result hardly depends on the score.
+/// Largest score in centipawns that counts for the slope: further out the result hardly depends on it.
 const LINEAR: i64 = 400;
 
-/// Sums over scores and results, both from the side to move. Whole numbers, so that no order changes them.
+/// Sums over scores and results, both from the side to move, in whole numbers, so that their order does not matter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sums {
     pub n: i64,
@@ -35,7 +35,7 @@ impl Sums {
         self.xy += x * y;
     }
 
-    /// Adds values of the first by their number, sum and sum of squares, all with one value of the second.
+    /// Adds `n` scores with one result, by their sum and sum of squares.
     fn add_all(&mut self, (n, x, xx): (i64, i64, i64), y: i64) {
         self.merge(&Sums { n, x, y: n * y, xx, yy: n * y * y, xy: x * y });
     }
@@ -49,7 +49,7 @@ impl Sums {
         self.xy += other.xy;
     }
 
-    /// Whether at most this many values can add up to these sums.
+    /// Tests whether the sums can be of at most this many values.
     fn is_of(&self, values: u64) -> bool {
         let sums = [self.x, self.y, self.xx, self.yy, self.xy];
         let Ok(n) = u64::try_from(self.n) else { return false };
@@ -74,7 +74,7 @@ impl Sums {
     }
 }
 
-/// A comment that looks like a score and is not understood.
+/// A comment that looks like a score and cannot be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnreadComment {
     pub line: u64,
@@ -87,17 +87,17 @@ pub struct UnreadComment {
 pub struct ScoreTally {
     /// Positions with a score by dialect, bad games included.
     pub positions: [u64; DIALECTS.len()],
-    /// Comments that look like a score and are not understood.
+    /// Comments that look like a score and cannot be read.
     pub unread: u64,
     pub sample: Option<UnreadComment>,
-    /// Scores beyond ±30,999 centipawns that are no mate, which are clamped.
+    /// Scores beyond ±30,999 centipawns, clamped, without mates.
     #[serde(default)]
     pub clamped: u64,
     /// Games with a result and a score.
     pub games: u64,
     /// Score and result with Black and with White to move, by `Color as usize`.
     pub by_turn: [Sums; 2],
-    /// Score and result where the score is small.
+    /// Score and result for small scores.
     pub small: Sums,
 }
 
@@ -116,7 +116,8 @@ impl ScoreTally {
         self.positions.iter().sum()
     }
 
-    /// Whether the counts can be of a source with these numbers of games and positions; it has any number of comments.
+    /// Tests whether a source with these numbers of games and positions can have these counts; it has any number of
+    /// comments.
     pub fn is_of(&self, games: u64, positions: u64) -> bool {
         let scored = self.positions.iter().fold(0, |sum: u64, count| sum.saturating_add(*count));
         let sums = self.by_turn.iter().chain([&self.small]).all(|sums| sums.is_of(positions));
@@ -154,14 +155,14 @@ impl ScoreTally {
         Some((white.correlation()?, black.correlation()?))
     }
 
-    /// Whether White's and Black's scores agree with the results in opposite senses: one side's are read wrongly.
+    /// Tests whether White's and Black's scores agree with the results in opposite senses: one side's are misread.
     pub fn is_contradictory(&self) -> bool {
         self.senses().is_some_and(|(white, black)| {
             white.abs().min(black.abs()) >= CLEAR_CORRELATION && (white > 0.0) != (black > 0.0)
         })
     }
 
-    /// Whether the scores agree with the results far less for one side to move: games of several origins, some of which write
+    /// Tests whether one side's scores agree with the results far less: games of several origins, some of which write
     /// the mover's scores and others White's.
     pub fn is_mixed(&self) -> bool {
         self.senses().is_some_and(|(white, black)| {
@@ -177,17 +178,17 @@ impl ScoreTally {
     }
 }
 
-/// Below these numbers, correlations decide nothing.
+/// Minimum numbers for correlations to decide.
 pub(crate) const ENOUGH_GAMES: u64 = 10;
 pub(crate) const ENOUGH_POSITIONS: i64 = 300;
 
-/// With fewer games a slope says more about the games than about the scale.
+/// Minimum number of games for a slope: with fewer it says more about the games than about the scale.
 const SLOPE_GAMES: u64 = 100;
 
-/// The least correlation of score and result that counts.
+/// Least correlation of score and result that counts.
 pub(crate) const CLEAR_CORRELATION: f64 = 0.08;
 
-/// Numbers from which one side's correlation, a third of the other's, is no chance.
+/// Minimum numbers at which one side's correlation of a third of the other's is no chance.
 const MIXED_GAMES: u64 = 50;
 const CLEAR_MIXTURE: f64 = 0.3;
 

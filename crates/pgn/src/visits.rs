@@ -8,20 +8,20 @@ use shakmaty::uci::UciMove;
 use crate::Record;
 use patzer_chess::PackedMove;
 
-/// Moves of a position with their visits, at least one each; the most visited first, then by their codes.
+/// Moves of a position with at least one visit each; the most visited first, then by their codes.
 pub type Visits = Vec<(PackedMove, u32)>;
 
-/// No legal position has more moves: N. Petrović's problem of 1964 has as many.
+/// Maximum number of moves of a legal position (N. Petrović's problem of 1964).
 pub const MOST_MOVES: usize = 218;
 
 const FIELD: &[u8] = b"visits=\"";
 
-/// Brings visits into their order.
+/// Sorts visits, the most visited move first.
 pub fn sort(visits: &mut Visits) {
     visits.sort_by_key(|&(m, count)| (std::cmp::Reverse(count), m.0));
 }
 
-/// What is wrong with the visits of a position, if anything: moves have to be legal, each once and with a visit.
+/// Reason why visits of a position are invalid, if they are: moves have to be legal, each once and with a visit.
 pub fn fault(record: &Record, visits: &[(PackedMove, u32)]) -> Option<String> {
     if visits.len() > MOST_MOVES {
         return Some(format!(
@@ -42,7 +42,7 @@ pub fn fault(record: &Record, visits: &[(PackedMove, u32)]) -> Option<String> {
     })
 }
 
-/// Reads the visits that a comment has of a position; `None` if it has none, an error if they make no sense.
+/// Reads the visits in a comment on a position; `None` without any, an error if they are invalid.
 pub(crate) fn read(comment: &[u8], record: &Record) -> Option<Result<Visits, String>> {
     let start = memmem::find(comment, FIELD)? + FIELD.len();
     let rest = &comment[start..];

@@ -29,7 +29,7 @@ pub struct Movetext<'a> {
 }
 
 impl Movetext<'_> {
-    /// Movetext at the end of `out`, which ends with a whole line.
+    /// Begins movetext at the end of `out`, which ends with a whole line.
     pub fn new(out: &mut String) -> Movetext<'_> {
         Movetext { out, column: 0, token: String::with_capacity(WIDTH) }
     }
@@ -57,13 +57,13 @@ impl Movetext<'_> {
         }
     }
 
-    /// Writes to the end of the last token, such as a closing parenthesis.
+    /// Appends to the last token, such as a closing parenthesis.
     pub(crate) fn attach(&mut self, mark: char) {
         self.out.push(mark);
         self.column += mark.len_utf8();
     }
 
-    /// The place that [`Movetext::back_to`] returns to.
+    /// A place for [`Movetext::back_to`].
     pub(crate) fn mark(&self) -> (usize, usize) {
         (self.out.len(), self.column)
     }
@@ -88,7 +88,7 @@ pub fn write_tag(out: &mut String, name: &str, value: &str) {
     out.push_str("\"]\n");
 }
 
-/// Appends the tags that a start other than the standard one needs; Chess960 by `chess960` or by its castling rights.
+/// Appends the tags of a start other than the standard one; Chess960 by `chess960` or by its castling rights.
 pub fn write_start(out: &mut String, start: &Chess, chess960: bool) {
     // Equality of positions leaves their counters out.
     if *start != Chess::default() || start.halfmoves() != 0 || start.fullmoves().get() != 1 {
@@ -126,7 +126,8 @@ fn lan(out: &mut String, m: Move) {
     }
 }
 
-/// Appends a score from the mover's side in pawns, or `+M5` for a mate in five plies. `unsigned_zero`: a zero has no sign.
+/// Appends a score from the mover's side in pawns, or `+M5` for a mate in five plies; a zero without sign if
+/// `unsigned_zero`.
 pub fn push_score(out: &mut String, score: Score, unsigned_zero: bool) {
     if score != 0 || !unsigned_zero {
         out.push(if score < 0 { '-' } else { '+' });
@@ -140,7 +141,7 @@ pub fn push_score(out: &mut String, score: Score, unsigned_zero: bool) {
     }
 }
 
-/// Appends an integer; `std::fmt` costs more than all else that a move needs.
+/// Appends an integer; `std::fmt` would cost more than the rest of a move.
 pub fn push_number(out: &mut String, mut number: u64) {
     let mut digits = [0; 20];
     let mut at = digits.len();

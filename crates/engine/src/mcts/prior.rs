@@ -1,5 +1,5 @@
-//! The model of moves: a move's probability is proportional to the product of its features' strengths (Bradley and Terry,
-//! generalised by Coulom, 2007). `patzer moves fit` fits it, and its table is embedded as it was written.
+//! The model of moves: a move's probability is proportional to the product of its features' strengths (Bradley and
+//! Terry, generalised by Coulom, 2007). `patzer moves fit` fits it, and its table is embedded as it was written.
 
 use std::sync::LazyLock;
 

@@ -1,6 +1,6 @@
 //! Positions seen by playouts, as a graph: transpositions share a node. Values follow Czech, Korus and Kersting,
-//! "Monte-Carlo Graph Search for AlphaZero" (2020): a node's value is the mean of its own and of its moves', by visits, so
-//! that a node with several parents is right for all of them.
+//! "Monte-Carlo Graph Search for AlphaZero" (2020): a node's value is the mean of its own and of its moves', by
+//! visits, so that a node with several parents is right for all of them.
 
 use std::collections::HashMap;
 

@@ -10,12 +10,12 @@ use super::scale::{Scales, counts};
 use super::sink::{Packed, Total, WeightTable};
 use super::terms;
 
-/// Enough for most of a search, and small enough for a processor's own cache.
+/// Number of entries: enough for most of a search, and few enough for a processor's own cache.
 const PAWN_ENTRIES: usize = 4096;
 
 const MATERIAL_ENTRIES: usize = 1024;
 
-/// What depends on pawns and kings alone.
+/// Values that depend on pawns and kings alone.
 #[derive(Debug, Clone, Copy)]
 pub struct PawnEntry {
     pawns: ByColor<Bitboard>,
@@ -39,7 +39,7 @@ impl PawnEntry {
     }
 }
 
-/// What depends on the numbers of pieces alone.
+/// Values that depend on the numbers of pieces alone.
 #[derive(Debug, Clone, Copy)]
 pub struct MaterialEntry {
     key: u64,
@@ -115,7 +115,7 @@ impl Cache {
     }
 }
 
-/// The square of a king; 64 if there is none or more than one, which the terms ignore.
+/// Square of a king; 64 for none or more than one, which the terms ignore.
 #[inline(always)]
 fn king(board: &Board, color: Color) -> u8 {
     board.king_of(color).map_or(64, u8::from)

@@ -62,8 +62,8 @@ impl<'a> Context<'a> {
         self.zone[us] = king | self.pieces(us, Role::King);
     }
 
-    /// Attacks of a knight, bishop, rook or queen. Own pieces that move alike are transparent: a bishop behind its queen
-    /// still bears on the diagonal, and two rooks on a file are a battery.
+    /// Attacks of a knight, bishop, rook or queen. Own pieces that move alike are transparent: a bishop behind its
+    /// queen still bears on the diagonal, and two rooks on a file are a battery.
     #[inline(always)]
     pub fn reach(&self, us: Color, role: Role, square: Square) -> Bitboard {
         let (ours, occupied) = (self.board.by_color(us), self.board.occupied());

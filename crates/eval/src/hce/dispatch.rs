@@ -1,5 +1,5 @@
-//! Compiles the evaluation twice, with and without `popcnt` and `bmi1`, and chooses at run time: the terms count squares
-//! all the time, one instruction with them and a dozen without.
+//! Compiles the evaluation twice, with and without `popcnt` and `bmi1`, and chooses at run time: the terms count
+//! squares all the time, one instruction with them and a dozen without.
 
 use shakmaty::{Board, Color};
 

@@ -128,7 +128,7 @@ pub(super) const fn at(term: &str, part: &str) -> usize {
     panic!("no such part of the evaluation")
 }
 
-/// `==` of strings is not `const`.
+/// Compares strings, for which `==` is not `const`.
 const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut i = 0;

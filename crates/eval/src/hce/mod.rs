@@ -1,7 +1,7 @@
 //! The hand-crafted evaluation: a tapered sum of weights times counts.
 //!
-//! The terms under `terms`, one per file, are generic over a [`Sink`]: in play they sum weights, for tuning they leave a
-//! trace of the counts. The evaluation is linear in its weights, so counts times weights is exactly the evaluation.
+//! The terms under `terms`, one per file, are generic over a [`Sink`]: in play they sum weights, for tuning they leave
+//! a trace of the counts. The evaluation is linear in its weights, so counts times weights is exactly the evaluation.
 
 mod cache;
 mod context;

@@ -1,4 +1,4 @@
-//! What depends on the pawns alone; the pawn hash table keeps it.
+//! Values that depend on the pawns alone; the pawn hash table keeps them.
 
 use shakmaty::{Bitboard, Board, ByColor, Color};
 
@@ -7,9 +7,9 @@ use super::context::{above, below, beside, relative};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PawnStructure {
     pub passed: ByColor<Bitboard>,
-    /// How closed the position is, from 0 (open) to 8.
+    /// Closedness, from 0 (open) to 8.
     pub closed: u8,
-    /// There are pawns, all on files a to d or all on e to h.
+    /// Set if there are pawns, all on files a to d or all on e to h.
     pub one_wing: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Sinks for the counts of the terms: a tapered sum in play, a trace for tuning. Tracing costs nothing in play, since the
-//! terms are compiled for each sink.
+//! Sinks for the counts of the terms: a tapered sum in play, a trace for tuning. Tracing costs nothing in play, since
+//! the terms are compiled for each sink.
 
 use shakmaty::{ByColor, Color};
 

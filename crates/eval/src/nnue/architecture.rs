@@ -13,11 +13,11 @@ use super::features::{FeatureBlock, Features};
 use super::further_layers::LayerActivation;
 use super::king_buckets::KingBuckets;
 
-/// The most neurons of the hidden layer. Beyond it the 32-bit sums of the fast path could overflow.
+/// Maximum number of neurons of the hidden layer. Beyond it the 32-bit sums of the fast path could overflow.
 pub const MAX_HIDDEN: usize = 4096;
-/// The most output buckets: their piece-square values take one block of memory.
+/// Maximum number of output buckets: their piece-square values take one block of memory.
 pub const MAX_OUTPUT_BUCKETS: usize = 32;
-/// The most rows of the feature table: row numbers have 16 bits.
+/// Maximum number of rows of the feature table: row numbers have 16 bits.
 pub const MAX_ROWS: usize = 1 << 16;
 
 /// Activation function of the hidden layer.
@@ -46,7 +46,7 @@ impl Activation {
     }
 }
 
-/// What selects a position's output bucket.
+/// Selection of a position's output bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OutputBy {
@@ -57,7 +57,8 @@ pub enum OutputBy {
     Phase,
 }
 
-/// Where a feature's row is: bucketed features have rows for every king bucket, the rows that all buckets share follow.
+/// Row numbers of features: bucketed features have rows for every king bucket, and the rows that all buckets share
+/// follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowNumbers {
     bucketed: usize,
@@ -94,12 +95,13 @@ pub struct Architecture {
     pub layers: Vec<usize>,
     /// Perspectives: 1 is the side to move alone, 2 is both sides with shared weights.
     pub views: usize,
-    /// The one perspective is White's, whoever is to move, and the output is White's score. Only with one view.
+    /// Set if the one perspective is White's, whoever is to move, and the output is White's score. Only with one view.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub white_view: bool,
-    /// Of the hidden layer.
+    /// Activation of the hidden layer.
     pub activation: Activation,
-    /// Of each further layer. Empty: that of the hidden layer, or squared clipped ReLU after [`Activation::Pairwise`].
+    /// Activation of each further layer. Empty: that of the hidden layer, or squared clipped ReLU after
+    /// [`Activation::Pairwise`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub layer_activations: Vec<LayerActivation>,
     /// The last neuron of the first further layer goes straight to the output, and to no other layer (Stockfish).
@@ -174,7 +176,7 @@ impl Architecture {
         (flip, self.king_buckets.bucket(king ^ flip, self.mirror))
     }
 
-    /// Whose perspectives a position has, in the order of the output weights: one or two sides.
+    /// Perspectives of a position in the order of the output weights: one or two sides.
     #[inline]
     pub fn perspectives(&self, turn: Color) -> &'static [Color] {
         const SIDES: [[Color; 2]; 2] = [[Color::White, Color::Black], [Color::Black, Color::White]];
@@ -290,7 +292,7 @@ fn is_sixteen(bits: &u8) -> bool {
     *bits == 16
 }
 
-/// Such as `(768x5hm->256)x2->16->1x8 screlu`.
+/// Formats an architecture, such as `(768x5hm->256)x2->16->1x8 screlu`.
 impl fmt::Display for Architecture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let buckets = match self.king_bucket_count() {

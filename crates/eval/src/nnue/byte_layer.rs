@@ -4,9 +4,9 @@
 use super::network::{Block, LANES, Network, OutputLayers, QA};
 use super::simd::Kernel;
 
-/// Inputs that are skipped together.
+/// Number of inputs that are skipped together.
 pub const INPUTS: usize = 4;
-/// Neurons whose weights for a block of inputs are one line.
+/// Number of neurons whose weights for a block of inputs are one line.
 pub const NEURONS: usize = 16;
 /// Products of two activations in 1/QA by an activation in bytes; 255² / 512 rounds to 127.
 pub const SHIFT: u32 = 9;
@@ -31,7 +31,7 @@ pub struct ByteLayer {
     groups: Vec<Vec<Line>>,
 }
 
-/// Activations of all perspectives, and which of their blocks of four are not zero.
+/// Activations of all perspectives, and the list of their non-zero blocks of four.
 #[derive(Debug, Clone, Default)]
 pub struct ByteInputs {
     active: Vec<ByteBlock>,
@@ -39,7 +39,7 @@ pub struct ByteInputs {
 }
 
 impl ByteLayer {
-    /// From the weights of each neuron by perspective, which all fit 8 bits.
+    /// Lays out the weights of each neuron by perspective, which all fit 8 bits.
     pub fn new(neurons: &[[Vec<Block>; 2]]) -> ByteLayer {
         let group = |group: &[[Vec<Block>; 2]]| {
             let inputs: Vec<Vec<i16>> = group
@@ -84,7 +84,7 @@ impl ByteLayer {
     }
 }
 
-/// A sum of bytes times weights in 1/QB, in 1/(QA·QB).
+/// Converts a sum of bytes times weights in 1/QB to 1/(QA·QB).
 #[inline]
 pub fn unit(sum: i32) -> i64 {
     (i64::from(sum) << SHIFT) / i64::from(QA)

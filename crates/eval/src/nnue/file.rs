@@ -9,8 +9,8 @@
 //! | | the text: TOML, padded with newlines so that the body starts at a multiple of 64 |
 //! | | the body as [`network`](super::network) describes it |
 //!
-//! The text has the architecture, the feature blocks, the scales, the origin, the SHA-256 of the body and, since it could
-//! change in silence too, its own: of the text without that line and the padding. Older files have none.
+//! The text has the architecture, the feature blocks, the scales, the origin, the SHA-256 of the body and, since it
+//! could change in silence too, its own: of the text without that line and the padding. Older files have none.
 
 use serde::{Deserialize, Serialize};
 
@@ -223,7 +223,7 @@ mod tests {
         }
     }
 
-    /// As older versions wrote it: they would see a key that they do not know.
+    /// A file as older versions wrote it: they would meet a key that they do not know.
     fn without_header_checksum(mut bytes: Vec<u8>) -> Vec<u8> {
         let at = bytes.windows(13).position(|w| w == b"header_sha256").unwrap();
         bytes[at..at + 6].copy_from_slice(b"unread");

@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::architecture::{Activation, Architecture, ArchitectureError};
 
-/// The most further layers.
+/// Maximum number of further layers.
 pub const MAX_LAYERS: usize = 3;
-/// The most neurons of a further layer.
+/// Maximum number of neurons of a further layer.
 pub const MAX_LAYER: usize = 128;
 
 /// Activation function of a further layer; numbered as in the kernels.
@@ -33,7 +33,7 @@ impl LayerActivation {
         }
     }
 
-    /// Values that a neuron passes on.
+    /// Number of values that a neuron passes on.
     fn values(self) -> usize {
         if self == LayerActivation::Dual { 2 } else { 1 }
     }
@@ -46,7 +46,7 @@ impl Architecture {
         if self.wdl_head { 3 } else { 1 }
     }
 
-    /// Whether the hidden layer's activations are weighed for one output, and not rounded first.
+    /// Tests for one output without further layers: the hidden layer's activations are weighed without rounding.
     #[inline]
     pub fn is_single_layer(&self) -> bool {
         self.layers.is_empty() && !self.wdl_head
@@ -74,7 +74,7 @@ impl Architecture {
         })
     }
 
-    /// Whether the first further layer multiplies bytes.
+    /// Tests whether the first further layer multiplies bytes.
     #[inline]
     pub fn in_bytes(&self) -> bool {
         self.first_layer_bits == 8

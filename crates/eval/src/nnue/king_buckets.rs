@@ -17,7 +17,7 @@ pub struct KingBuckets {
     map: [u8; 64],
 }
 
-/// Fine at home, coarse farther up the board: a layout for moderate numbers of positions.
+/// The map `five`, fine at home and coarse farther up the board, for moderate numbers of positions.
 const FIVE: &str = "00111100 22333322 22333322 44444444 44444444 44444444 44444444 44444444";
 const CODES: &[u8] = b"0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 

@@ -18,9 +18,9 @@ use super::weights::Weights;
 pub enum Dtype {
     I8,
     I16,
-    /// 16 bits, but later weights of 8.
+    /// 16 bits; later weights have 8.
     I16I8,
-    /// Without quantisation: an activation of 1 is 1.
+    /// Floats without quantisation: an activation of 1 is 1.
     F32,
 }
 
@@ -29,7 +29,7 @@ pub enum Dtype {
 pub enum Padding {
     None,
     Zeros,
-    /// The word `bullet`, again and again.
+    /// The word `bullet`, repeated.
     Bullet,
 }
 
@@ -40,11 +40,13 @@ pub struct Layout {
     pub qa: i32,
     pub qb: i32,
     pub scale: i32,
-    /// Feature weights are `[hidden][row]`, not `[row][hidden]`.
+    /// Set if feature weights are `[hidden][row]`, not `[row][hidden]`.
     pub columns_of_features: bool,
-    /// Later weights are `[input][output]` with the output buckets' outputs side by side, not `[output][input]`.
+    /// Set if later weights are `[input][output]` with the output buckets' outputs side by side, not
+    /// `[output][input]`.
     pub columns_of_outputs: bool,
-    /// Each later layer has its weights and biases for all output buckets together; else all weights come first.
+    /// Set if each later layer has its weights and biases for all output buckets together; else all weights come
+    /// first.
     pub by_layer: bool,
     /// The output bucket at each place of the file; empty for 0, 1, 2, ...
     pub buckets: Vec<usize>,
@@ -68,7 +70,7 @@ impl Default for Layout {
     }
 }
 
-/// A network in another layout, with what the change of units has cost.
+/// A network in another layout, with the cost of changing units.
 #[derive(Debug)]
 pub struct Converted<T> {
     pub content: T,
@@ -77,7 +79,7 @@ pub struct Converted<T> {
 }
 
 impl Layout {
-    /// Bytes of a file without its padding.
+    /// Size of a file in bytes, without its padding.
     pub fn size(&self, shape: &Architecture) -> usize {
         self.parts(shape).iter().map(|part| part.count * self.width(part.kind)).sum()
     }
@@ -86,20 +88,20 @@ impl Layout {
         if self.padding == Padding::None { size } else { size.next_multiple_of(64) }
     }
 
-    /// Whether a file has the size of an architecture, and after its numbers nothing but padding.
+    /// Tests for a file of an architecture's size, with nothing but padding after its numbers.
     fn fits(&self, shape: &Architecture, bytes: &[u8]) -> bool {
         let size = self.size(shape);
         let is_size = bytes.len() == size || bytes.len() == size.next_multiple_of(64);
         is_size && is_padding(&bytes[size..])
     }
 
-    /// Whether a file ends in bullet's padding after the numbers of an architecture.
+    /// Tests whether a file ends in bullet's padding after the numbers of an architecture.
     pub fn ends_as_of_bullet(&self, shape: &Architecture, bytes: &[u8]) -> bool {
         let padding = bytes.get(self.size(shape)..).unwrap_or_default();
         !padding.is_empty() && padding.len() < 64 && padding.iter().eq(bullets(padding.len()))
     }
 
-    /// The hidden size of a file of an architecture that is otherwise known, by the number of its bytes and its padding.
+    /// Hidden size of a file of an otherwise known architecture, from its number of bytes and its padding.
     pub fn hidden(&self, shape: &Architecture, bytes: &[u8]) -> Option<usize> {
         let of = |hidden| Architecture { hidden, ..shape.clone() };
         (1..=MAX_HIDDEN).find(|hidden| self.fits(&of(*hidden), bytes))
@@ -206,17 +208,17 @@ impl Layout {
     }
 }
 
-/// bullet's padding of a length.
+/// bullet's padding of this length.
 fn bullets(length: usize) -> impl Iterator<Item = &'static u8> {
     b"bullet".iter().cycle().take(length)
 }
 
-/// Whether bytes are what fills a file up to a multiple of 64: zeros, or bullet's word.
+/// Tests for padding up to a multiple of 64: zeros, or bullet's word.
 pub(super) fn is_padding(bytes: &[u8]) -> bool {
     bytes.iter().all(|byte| *byte == 0) || bytes.iter().eq(bullets(bytes.len()))
 }
 
-/// Says that the last bytes of a file are no padding.
+/// Message for a file whose last bytes are no padding.
 pub(super) fn not_padding(count: usize) -> String {
     format!(
         "its last {count} bytes are neither zeros nor `bullet`, which pad a network of this size: it is another"

@@ -47,7 +47,7 @@ use patzer_chess::score::{MATE_IN_MAX, Score};
 #[derive(Debug, Clone)]
 pub struct Nnue {
     network: Arc<Network>,
-    /// See [`Architecture::output_bucket_table`].
+    /// Output buckets by pieces or phase, see [`Architecture::output_bucket_table`].
     buckets: [u8; 65],
     accumulators: Accumulators,
     kernel: Kernel,
@@ -58,7 +58,7 @@ pub struct Nnue {
 
 #[derive(Debug, Clone)]
 enum Accumulators {
-    /// For the feature block `all`, alone or with blocks that list their changes.
+    /// Stack for the feature block `all`, alone or with blocks that list their changes.
     Pieces(PieceStack),
     Features(FeatureStack),
 }
@@ -96,7 +96,7 @@ pub fn phase(board: &Board) -> usize {
     minor + 2 * board.rooks().count() + 4 * board.queens().count()
 }
 
-/// The halfmove clock, as far as it matters.
+/// The halfmove clock, at most 255.
 #[inline]
 pub fn halfmoves(position: &Chess) -> u8 {
     position.halfmoves().min(u8::MAX.into()) as u8

@@ -1,14 +1,15 @@
 //! A quantised network of any [`Architecture`].
 //!
-//! The raw body is a list of 16-bit integers, little-endian, padded to 64 bytes: feature weights `[row][N]` where row is
-//! king bucket × features + feature, feature bias `[N]`, piece-square values `[row][output bucket]` with a skip connection,
-//! and for every output bucket its layers' weights `[layer][output][input]`, then for every output bucket its biases
-//! `[layer][output]`; last the K of a WDL head. For (768 → N) × 2 → 1 this is the field's layout: output weights are N for the side to move,
-//! then N for the other.
+//! The raw body is a list of 16-bit integers, little-endian, padded to 64 bytes: feature weights `[row][N]` where row
+//! is king bucket × features + feature, feature bias `[N]`, piece-square values `[row][output bucket]` with a skip
+//! connection, and for every output bucket its layers' weights `[layer][output][input]`, then for every output bucket
+//! its biases `[layer][output]`; last the K of a WDL head. For (768 → N) × 2 → 1 this is the field's layout: output
+//! weights are N for the side to move, then N for the other.
 //!
-//! A weight of the first layer, its activations and piece-square values are in units of 1/[`QA`]; other weights in units
-//! of 1/[`QB`]; other biases in 1/(QA·QB); an output of 1 is [`SCALE`] centipawns. In memory rows are padded with zeros
-//! to whole [`Block`]s: a neuron without weights has activation 0 and changes no output, so N may be any number.
+//! A weight of the first layer, its activations and piece-square values are in units of 1/[`QA`]; other weights in
+//! units of 1/[`QB`]; other biases in 1/(QA·QB); an output of 1 is [`SCALE`] centipawns. In memory rows are padded
+//! with zeros to whole [`Block`]s: a neuron without weights has activation 0 and changes no output, so N may be any
+//! number.
 
 mod further;
 mod reorder;
@@ -26,7 +27,7 @@ use super::features::all::COUNT;
 use super::layout::{is_padding, not_padding};
 use super::wdl_head;
 
-/// Bytes at the start of a file that say whether it is text.
+/// Number of bytes at the start of a file that decide whether it is text.
 const READ_AS_TEXT: usize = 64;
 
 pub use super::architecture::MAX_HIDDEN;
@@ -61,7 +62,7 @@ pub struct Network {
     /// Blocks of the hidden layer in a row; with pairwise, the first half holds the first neurons of all pairs.
     pub(super) hidden_blocks: usize,
     pub(super) outputs: Vec<OutputLayers>,
-    /// Every weight of the first output layer is at most 128, so that activation × weight fits 16 bits.
+    /// Set if every weight of the first output layer is at most 128, so that activation × weight fits 16 bits.
     pub(super) narrow: bool,
     /// K of a WDL head, in 1/256.
     wdl_k: Option<i16>,
@@ -167,7 +168,8 @@ impl Network {
         }
     }
 
-    /// Reads a raw body of a plain network; a file of games or positions is none. The hidden size follows from the number of bytes.
+    /// Reads a raw body of a plain network; a file of games or positions is none. The hidden size follows from the
+    /// number of bytes.
     pub fn from_body(body: &[u8], about: About) -> Result<Network, BodyError> {
         let text =
             body.iter().take(READ_AS_TEXT).all(|byte| byte.is_ascii_graphic() || byte.is_ascii_whitespace());
@@ -287,7 +289,7 @@ impl Network {
         &self.features[row * blocks..(row + 1) * blocks]
     }
 
-    /// Whether products of activations are one factor [`QA`] larger than activations.
+    /// Tests whether products of activations are one factor [`QA`] larger than activations.
     #[inline]
     pub(super) fn squares(&self) -> bool {
         matches!(self.architecture.activation, Activation::Screlu | Activation::Pairwise)

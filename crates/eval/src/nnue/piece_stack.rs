@@ -17,7 +17,7 @@ use patzer_chess::score::MAX_PLY;
 
 /// Castling changes the most squares of any move: it vacates two and occupies two.
 const A_MOVE: u32 = 4;
-/// Farther than any two boards are apart.
+/// A distance greater than that of any two boards.
 const NEVER: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy)]

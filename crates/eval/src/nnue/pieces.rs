@@ -10,7 +10,7 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// No position: nothing is active, not even a halfmove clock.
+    /// No position: no feature is active, not even a halfmove clock.
     pub const NONE: Pieces = Pieces { planes: [0; 5], halfmoves: u8::MAX };
 
     #[inline]
@@ -44,7 +44,7 @@ impl Pieces {
         self.planes.iter().zip(&other.planes).fold(0, |changed, (a, b)| changed | (a ^ b))
     }
 
-    /// How many pieces an update from one board to the other adds and removes.
+    /// Number of pieces that an update from one board to the other adds and removes.
     #[inline]
     pub fn distance(&self, other: &Pieces) -> u32 {
         let changed = self.changed(other);

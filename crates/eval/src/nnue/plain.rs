@@ -10,10 +10,10 @@ use super::weights::{Dense, Weights};
 use super::{halfmoves, phase};
 use patzer_chess::score::{MATE_IN_MAX, Score};
 
-/// When a perspective is mirrored horizontally.
+/// Condition of mirroring a perspective horizontally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mirroring {
-    /// As the architecture says.
+    /// By the architecture.
     #[default]
     Trained,
     Never,
@@ -30,7 +30,7 @@ pub enum KingSquare {
     Trained,
     /// Bucket 0 for every square.
     First,
-    /// Not turned upside down for Black.
+    /// The own king's square, not turned upside down for Black.
     Unturned,
     /// The opponent's king.
     Theirs,
@@ -50,14 +50,14 @@ pub enum OutputBucket {
     WithKings,
 }
 
-/// How a network is read; the default is right.
+/// Reading of a network; the default is right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Reading {
-    /// The other side's accumulator comes first.
+    /// Set if the other side's accumulator comes first.
     pub swapped: bool,
-    /// Black sees the board from White's side.
+    /// Set if Black sees the board from White's side.
     pub unturned: bool,
-    /// Black takes White's pieces for its own.
+    /// Set if Black takes White's pieces for its own.
     pub same_colours: bool,
     pub mirroring: Mirroring,
     pub king: KingSquare,
@@ -111,12 +111,12 @@ impl Reading {
     }
 }
 
-/// What the integers of a network mean; by default as in a `.nnue` file.
+/// Units of a network's integers; by default those of a `.nnue` file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Units {
-    /// An activation of 1.
+    /// Integer of an activation of 1.
     pub qa: i64,
-    /// A later weight of 1.
+    /// Integer of a later weight of 1.
     pub qb: i64,
     /// Centipawns of an output of 1.
     pub scale: i64,
@@ -141,13 +141,14 @@ impl<'a> PlainNnue<'a> {
         PlainNnue { network, weights: network.weights(), units: Units::default() }
     }
 
-    /// Takes the network's integers in other units; `None` with further layers or a WDL head, which have the default units alone.
+    /// Takes the network's integers in other units; `None` with further layers or a WDL head, which have the default
+    /// units alone.
     pub fn in_units(network: &'a Network, units: Units) -> Option<PlainNnue<'a>> {
         let one_layer = network.architecture().is_single_layer();
         (one_layer || units == Units::default()).then(|| PlainNnue { units, ..PlainNnue::new(network) })
     }
 
-    /// Centipawns for the side to move, as the network is read.
+    /// Score in centipawns for the side to move, by a reading of the network.
     pub fn evaluate(&self, position: &Chess, reading: &Reading) -> Score {
         let (board, side) = (position.board(), position.turn());
         let (shape, weights) = (self.network.architecture(), &self.weights);

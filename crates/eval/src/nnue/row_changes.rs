@@ -8,7 +8,7 @@ use super::architecture::Architecture;
 use super::features::{FeatureBlock, ListChanges, all};
 use super::pieces::{Men, Pieces};
 
-/// Perspective key: how a side sees the board, by its king's square.
+/// Perspective key: mirroring and bucket of a side, by its king's square.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PerspectiveKey {
     /// Xor mask for the files of squares: 7 if mirrored, else 0.
@@ -17,7 +17,7 @@ pub struct PerspectiveKey {
 }
 
 impl PerspectiveKey {
-    /// For a perspective without an accumulator.
+    /// Key of a perspective without an accumulator.
     pub const NONE: PerspectiveKey = PerspectiveKey { flip: u16::MAX, base: u16::MAX };
 
     fn new(architecture: &Architecture, side: Color, king: Square) -> PerspectiveKey {
@@ -105,7 +105,7 @@ pub struct RowChanges {
 }
 
 impl RowChanges {
-    /// `None` unless the features are `all` and blocks that list their changes.
+    /// Row changes of an architecture; `None` unless the features are `all` and blocks that list their changes.
     pub fn new(architecture: &Architecture) -> Option<RowChanges> {
         let (first, rest) = architecture.features.blocks().split_first()?;
         let mut feature = first.count;
@@ -153,7 +153,7 @@ impl RowChanges {
         }
     }
 
-    /// Whether there are blocks beside `all`: then many rows change, in a table larger than the caches.
+    /// Tests for blocks beside `all`: with them many rows change, in a table larger than the caches.
     #[inline]
     pub fn is_large(&self) -> bool {
         !self.others.is_empty()

@@ -1,4 +1,4 @@
-//! WDL head: three outputs of a network, whose softmax is the chances of a win, a draw and a loss for the side to move.
+//! WDL head: three outputs of a network, whose softmax is win, draw and loss probability for the side to move.
 //! Source: the value head of Leela Chess Zero.
 
 use super::network::ONE;
@@ -6,10 +6,10 @@ use super::network::ONE;
 /// Units of a network's K.
 pub const K_UNIT: f64 = 256.0;
 
-/// Differences of outputs beyond this change no chance that matters, and smaller exponentials would be 0.
+/// Largest difference of outputs that matters; smaller exponentials would be 0.
 const FAR: f64 = 40.0;
 
-/// Chances of a win, a draw and a loss, softmax(K · outputs).
+/// Win, draw and loss probability, softmax(K · outputs).
 pub fn chances(outputs: [f64; 3], k: f64) -> [f64; 3] {
     let weights = weights(outputs, k);
     let sum: f64 = weights.iter().sum();
@@ -22,13 +22,13 @@ pub fn output(outputs: [f64; 3], k: f64) -> f64 {
     ((2.0 * win + draw) / (2.0 * loss + draw)).ln() / k
 }
 
-/// Chances up to a common factor.
+/// Exponentials of the softmax, before division by their sum.
 fn weights(outputs: [f64; 3], k: f64) -> [f64; 3] {
     let most = outputs.into_iter().fold(f64::MIN, f64::max);
     outputs.map(|output| (k * (output - most)).max(-FAR).exp())
 }
 
-/// A network's three outputs, in units, as numbers.
+/// Converts a network's three outputs from units to numbers.
 pub(super) fn numbers(values: &[i64]) -> [f64; 3] {
     [0, 1, 2].map(|at| values[at] as f64 / ONE as f64)
 }

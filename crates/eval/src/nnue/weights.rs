@@ -33,7 +33,7 @@ impl Weights {
         Weights { features, bias, psqt: Vec::new(), dense: vec![vec![dense]], wdl_k: None }
     }
 
-    /// Whether every length agrees with the architecture.
+    /// Tests whether every length agrees with the architecture.
     pub(super) fn fits(&self, architecture: &Architecture) -> bool {
         let shapes = architecture.dense();
         let layer = |(dense, [inputs, outputs]): (&Dense, &[usize; 2])| {

@@ -54,8 +54,9 @@ fn fastchess_and_openbench_extras_are_ignored() {
     }
 }
 
-/// Comments as their programs wrote them: TCEC's archive (the Fritz GUI, ChessGUI), GitHub threads of OpenBench, PyChess
-/// and python-chess-annotator, and the source of XBoard, Banksia and Scid; scores with White and with Black to move.
+/// Comments as their programs wrote them: TCEC's archive (the Fritz GUI, ChessGUI), GitHub threads of OpenBench,
+/// PyChess and python-chess-annotator, and the source of XBoard, Banksia and Scid; scores with White and with Black to
+/// move.
 #[test]
 fn each_dialect_gives_side_unit_and_depth() {
     for (comment, name, white, black, depth) in [

@@ -31,7 +31,7 @@ fn nothing_is_lost_unless_asked() {
                     {why )} 3. Qxe5# +- 1-0\n\n";
     assert_eq!(text, format!("[Event \"a \\\"b\\\"\"]\n[White \"x\"]\n[Result \"1-0\"]\n\n{movetext}"));
     assert_eq!(unread, 0);
-    // Written once more, it stays.
+    // Rewriting again changes nothing.
     assert_eq!(rewritten(&text, &Rewrite::default()).0, text);
 }
 

@@ -5,8 +5,8 @@ use super::*;
 use crate::scoring::PerSource;
 use crate::{Parser, Record};
 
-/// Games of the bundled engine against itself, with its scores, as a text in another dialect: `comment` gets the score in
-/// pawns from the mover, whether White moved, and the depth.
+/// Games of the bundled engine against itself, with its scores in another dialect: `comment` gets the score in pawns
+/// from the mover, a flag for White's moves, and the depth.
 fn rewritten(games: usize, comment: impl Fn(f64, bool, &str) -> String) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/engine.pgn.zst");
     let mut text = String::new();

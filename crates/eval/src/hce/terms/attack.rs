@@ -1,6 +1,6 @@
-//! King attack: attacks on the enemy king's zone, and possible checks. Counts are for the attacker.
-//! Danger grows faster than linearly: besides single counts there is one weight for each number of attackers, and one for
-//! each degree of a king danger index in the manner of Stockfish and Ethereal. The evaluation stays linear in its weights.
+//! King attack: attacks on the enemy king's zone, and possible checks. Counts are for the attacker. Danger grows
+//! faster than linearly: besides single counts there is one weight for each number of attackers, and one for each
+//! degree of a king danger index in the manner of Stockfish and Ethereal. The evaluation stays linear in its weights.
 
 use shakmaty::{Bitboard, Color, Role, attacks};
 

@@ -1,5 +1,5 @@
-//! King distance of knights and queens, the term `near_king`. Source: Stockfish's king protector; bishops and rooks gain
-//! nothing from it here.
+//! King distance of knights and queens, the term `near_king`. Source: Stockfish's king protector; bishops and rooks
+//! gain nothing from it here.
 
 use shakmaty::{Color, Role};
 

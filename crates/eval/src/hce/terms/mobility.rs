@@ -1,6 +1,6 @@
-//! Mobility: attacked squares without own pawns, the own king and squares that enemy pawns attack.
-//! One weight per number of squares, so that no shape of the curve is assumed. Bishops and queens see through each other
-//! on diagonals, rooks and queens on files and ranks, as in Ethereal.
+//! Mobility: attacked squares without own pawns, the own king and squares that enemy pawns attack. One weight per
+//! number of squares, so that no shape of the curve is assumed. Bishops and queens see through each other on
+//! diagonals, rooks and queens on files and ranks, as in Ethereal.
 
 use shakmaty::{Color, Role};
 

@@ -1,7 +1,7 @@
 //! The terms of the evaluation, one file each.
 //!
-//! To add a term, write a file here that declares it with `term!` and counts weights into a [`Sink`], and add its name to
-//! the list below with the functions that it has:
+//! To add a term, write a file here that declares it with `term!` and counts weights into a [`Sink`], and add its name
+//! to the list below with the functions that it has:
 //!
 //! - `material` depends on the numbers of pieces alone, `structure` on pawns and kings alone; the cache keeps both;
 //! - `visit` gets each knight, bishop, rook and queen, in one walk for all terms;
@@ -14,7 +14,8 @@ use super::layout::Term;
 use super::scale::Counts;
 use super::sink::Sink;
 
-/// Declares `TERM` and, for each part, a constant with its first index: `CONSTANT = shape("part", sizes, "description");`.
+/// Declares `TERM` and, for each part, a constant with its first index: `CONSTANT = shape("part", sizes,
+/// "description");`.
 macro_rules! term {
     ($name:literal, $about:literal; $($index:ident = $shape:ident($part:literal, $($rest:tt)*);)*) => {
         pub const TERM: $crate::hce::layout::Term = $crate::hce::layout::Term {
@@ -99,8 +100,8 @@ pub fn structure<S: Sink>(context: &Context<'_>, sink: &mut S) {
     structure_of(context, Color::Black, sink);
 }
 
-/// Visits the pieces of one role for all terms at once: the ends of such loops are hard to predict, so fewer are faster.
-/// One loop per role lets the compiler drop the terms that ignore it.
+/// Visits the pieces of one role for all terms at once: the ends of such loops are hard to predict, so fewer are
+/// faster. One loop per role lets the compiler drop the terms that ignore it.
 #[inline(always)]
 fn visit_all<S: Sink>(context: &mut Context<'_>, us: Color, role: Role, sink: &mut S) {
     for square in context.pieces(us, role) {

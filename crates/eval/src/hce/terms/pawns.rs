@@ -1,6 +1,5 @@
-//! Pawn structure: isolated, backward, doubled, connected pawns, candidates, islands.
-//! A pawn is opposed if an enemy pawn is in front of it on its file. The classes are those of the classical Stockfish and
-//! of Ethereal.
+//! Pawn structure: isolated, backward, doubled, connected pawns, candidates, islands. A pawn is opposed if an enemy
+//! pawn is in front of it on its file. The classes are those of the classical Stockfish and of Ethereal.
 
 use shakmaty::{Bitboard, Color, Role, Square};
 

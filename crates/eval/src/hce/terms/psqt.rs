@@ -24,7 +24,7 @@ const START: usize = layout::at("psqt", "pawn");
 
 pub const PIECE_SQUARES: usize = 6 * 64;
 
-/// Whether each king, own and enemy, is on files a to d; a missing king is not.
+/// Sides of the kings, own and enemy: true on files a to d; a missing king counts as not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wings {
     own: bool,

@@ -8,7 +8,7 @@ use super::{Bits, Perspective};
 
 pub const COUNT: usize = 768;
 
-/// The most features that are active at once: 32 pieces.
+/// Maximum number of active features: 32 pieces.
 pub const MAX_ACTIVE: usize = 32;
 
 /// Copies the perspective: its bits are the features.

@@ -1,6 +1,6 @@
-//! Feature blocks: what a network sees of a position, defined once for the engine and the trainer.
-//! A feature is a statement about the board from one perspective, true or false. To add a block, write a function in a
-//! file of this folder and a row of [`FEATURE_BLOCKS`].
+//! Feature blocks: the inputs of a network, defined once for the engine and the trainer. A feature is a statement
+//! about the board from one perspective, true or false. To add a block, write a function in a file of this folder and
+//! a row of [`FEATURE_BLOCKS`].
 //!
 //! The first blocks follow a thesis on feature sets for efficiently updatable networks: the squares of pieces and their
 //! files, ranks and diagonals, neighbours on lines, and where pieces can move. Pawn pairs follow the engine Pawnocchio,
@@ -24,7 +24,7 @@ use super::row_changes::{BlockRows, BoardChange};
 /// A board as one side sees it: itself at the bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Perspective {
-    /// The squares of own pawns to king, then of the other side's.
+    /// Squares of own pawns to king, then of the other side's.
     pub pieces: [u64; 12],
     /// The halfmove clock.
     pub halfmoves: u8,
@@ -79,10 +79,10 @@ impl Bits<'_> {
 pub struct FeatureBlock {
     pub name: &'static str,
     pub count: usize,
-    /// The most features that can be active at once.
+    /// Maximum number of features active at once.
     pub most: usize,
     pub about: &'static str,
-    /// Whether every king bucket has rows of its own for these features; else all buckets share theirs.
+    /// Set if every king bucket has rows of its own for these features; else all buckets share theirs.
     pub bucketed: bool,
     write: fn(&Perspective, &mut Bits<'_>),
     /// Lists the features that a change of the board adds and removes; without it they follow from `write`.
@@ -112,8 +112,8 @@ const fn shared(block: FeatureBlock, changes: ListChanges) -> FeatureBlock {
     FeatureBlock { bucketed: false, changes: Some(changes), ..block }
 }
 
-/// All blocks, in their order in a feature table: name, features, the most active at once, function, description.
-/// Bucketed blocks come first.
+/// All blocks in their order in a feature table: name, number of features, maximum active at once, function,
+/// description. Bucketed blocks come first.
 pub static FEATURE_BLOCKS: &[FeatureBlock] = &[
     block("all", [768, 32], all::write, "square, role, colour"),
     block("h", [96, 32], lines::file, "file, role, colour"),
@@ -181,7 +181,7 @@ impl Features {
         self.blocks.iter().filter(|block| block.bucketed).map(|block| block.count).sum()
     }
 
-    /// The most features that can be active at once.
+    /// Maximum number of features active at once.
     pub fn most(&self) -> usize {
         self.blocks.iter().map(|block| block.most).sum()
     }

@@ -18,7 +18,7 @@ pub static BOTH_SIDES: SquarePairs = SquarePairs::new(partners());
 
 pub const COUNT: usize = 2 * SquarePairs::unordered(partners()).count + SquarePairs::new(partners()).count;
 
-/// For each square of a pawn the squares of other pawns at most one file apart.
+/// Squares of other pawns at most one file apart, by the square of a pawn.
 const fn partners() -> [u64; 64] {
     let (mut masks, mut at) = ([0; 64], 0);
     while at < 64 * 64 {
@@ -32,7 +32,7 @@ const fn partners() -> [u64; 64] {
     masks
 }
 
-/// The feature of two pawns, each by whether it is theirs and its square.
+/// Feature of two pawns, each by a flag for the other side's and its square.
 #[inline]
 fn index(a: (bool, usize), b: (bool, usize)) -> usize {
     match (a.0, b.0) {

@@ -1,6 +1,6 @@
 //! Numbers pairs of squares, so that only pairs that can occur have features.
 
-/// For each first square the second squares that it can have, and how many pairs come before.
+/// Second squares by first square, and the number of pairs before them.
 pub struct SquarePairs {
     pub masks: [u64; 64],
     pub offsets: [u16; 64],

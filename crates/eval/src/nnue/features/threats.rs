@@ -70,12 +70,12 @@ const fn empty_board(role: usize, targets: u64) -> [u64; 64] {
     masks
 }
 
-/// How a pair of kinds is numbered.
+/// Numbering of a pair of kinds.
 #[derive(Debug, Clone, Copy)]
 pub struct Pair {
     pub base: u16,
     pub shape: u8,
-    /// The reverse threat has the same feature.
+    /// Set if the reverse threat has the same feature.
     pub swap: bool,
 }
 

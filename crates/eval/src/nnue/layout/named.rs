@@ -1,10 +1,10 @@
-//! Layouts by the names of the programs that have them.
+//! Layouts by the names of their programs.
 
 use super::{Dtype, Layout, Padding};
 use crate::nnue::architecture::{Activation, Architecture};
 use crate::nnue::king_buckets::KingBuckets;
 
-/// A layout with a name, and the architecture that it has unless another one is given.
+/// A named layout with its usual architecture.
 pub struct NamedLayout {
     pub name: &'static str,
     pub about: &'static str,
@@ -145,7 +145,7 @@ impl NamedLayout {
         LAYOUTS.iter().find(|layout| layout.name == name)
     }
 
-    /// Whether its engine or trainer has networks of this architecture.
+    /// Tests whether the layout's engine or trainer has networks of this architecture.
     pub fn takes(&self, shape: &Architecture) -> bool {
         let is_of_a_trainer = self.name == "patzer" || self.name.starts_with("bullet");
         is_of_a_trainer || Architecture { hidden: shape.hidden, ..(self.architecture)() } == *shape

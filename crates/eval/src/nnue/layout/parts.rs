@@ -4,7 +4,7 @@ use super::{Dtype, Layout};
 use crate::nnue::architecture::Architecture;
 use crate::nnue::network::{QA, QB, SCALE};
 
-/// What a number of a raw body is.
+/// Kind of a number of a raw body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     FeatureWeight,
@@ -28,7 +28,7 @@ impl Kind {
     }
 }
 
-/// Numbers of one kind: how many, and the place in the raw body of each.
+/// Numbers of one kind: their count, and the place of each in the raw body.
 pub(super) struct Part {
     pub(super) kind: Kind,
     pub(super) count: usize,

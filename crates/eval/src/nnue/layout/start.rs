@@ -6,7 +6,7 @@ use crate::nnue::king_buckets::KingBuckets;
 use crate::nnue::network::{About, BodyError, Network};
 
 impl Layout {
-    /// Reads weights of `shape`, or of one king bucket or output bucket for all of its.
+    /// Reads weights of `shape`, or of one king bucket or output bucket, copied to all of its.
     pub fn read_start(&self, shape: &Architecture, bytes: &[u8]) -> Result<Network, BodyError> {
         let one_king = Architecture { king_buckets: KingBuckets::none(), ..shape.clone() };
         let one_output = |shape: &Architecture| Architecture { output_buckets: 1, ..shape.clone() };
@@ -17,8 +17,8 @@ impl Layout {
     }
 }
 
-/// Reads weights in a layout of bullet, as [`Layout::read_start`], by their size and padding. Where two layouts have the
-/// same size, as with several output buckets, the first of [`super::LAYOUTS`].
+/// Reads weights in a layout of bullet, as [`Layout::read_start`], by their size and padding. Of several layouts of
+/// the same size, as with several output buckets, takes the first of [`super::LAYOUTS`].
 pub fn guess(shape: &Architecture, bytes: &[u8]) -> Option<(Network, &'static NamedLayout)> {
     ["bullet", "bullet-raw"].into_iter().filter_map(NamedLayout::find).find_map(|named| {
         let layout = (named.layout)();

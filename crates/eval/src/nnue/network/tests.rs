@@ -1,4 +1,4 @@
-//! Networks of every shape for tests, and what holds for all of them.
+//! Networks of every shape for tests, and properties that all of them have.
 
 use super::*;
 use patzer_chess::rng::Rng;

@@ -103,8 +103,8 @@ pub fn dot(active: &[Block], weights: &[Block]) -> i64 {
     super::dot(active, weights)
 }
 
-/// `active × weight` fits 16 bits, as with AVX2; of at most 4096 neurons, in one perspective or both, a 32-bit lane takes at
-/// most 4096 / 16 products of 255² × 128, still < 2^31. Four totals keep consecutive products independent.
+/// `active × weight` fits 16 bits, as with AVX2; of at most 4096 neurons, in one perspective or both, a 32-bit lane
+/// takes at most 4096 / 16 products of 255² × 128, still < 2^31. Four totals keep consecutive products independent.
 #[target_feature(enable = "avx2,avx512f,avx512bw,avx512vnni")]
 pub fn output<'a>(perspectives: impl Iterator<Item = (&'a [Block], &'a [Block])>) -> i64 {
     let mut totals = [_mm512_setzero_si512(); 4];

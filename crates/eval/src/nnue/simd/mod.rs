@@ -13,7 +13,8 @@ use std::fmt;
 use super::architecture::Activation;
 use super::network::{Block, LANES, Network, QA};
 
-/// Blocks of an accumulator, 2048 neurons, whose squares times weights of at most 128 the AVX paths sum in 32-bit lanes.
+/// Blocks of an accumulator, 2048 neurons, whose squares times weights of at most 128 the AVX paths sum in 32-bit
+/// lanes.
 const LONGEST: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +96,8 @@ impl Kernel {
         dispatch!(self, carry(network, from, to, added, removed))
     }
 
-    /// The weighted sum of the activations of all perspectives: in 1/(QA²·QB) where `Network::squares`, else in 1/(QA·QB).
+    /// The weighted sum of the activations of all perspectives: in 1/(QA²·QB) where `Network::squares`, else in
+    /// 1/(QA·QB).
     #[inline]
     pub fn output<'a>(
         self,
@@ -151,7 +153,7 @@ impl Kernel {
         dispatch!(self, activate(activation, accumulator, active))
     }
 
-    /// Σ active × weight, in 1/(QA·QB).
+    /// Dot product Σ active × weight, in 1/(QA·QB).
     #[inline]
     pub fn dot(self, network: &Network, active: &[Block], weights: &[Block]) -> i64 {
         match self {
