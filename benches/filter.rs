@@ -1,4 +1,4 @@
-//! What filters, statistics and checks cost a position, on the bundled engine games.
+//! Cost of filters, statistics and checks per position, on the bundled engine games.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! What the arena costs: a game between players who have their moves ready, and its PGN.
+//! Cost of the arena: a game between players who have their moves ready, and its PGN.
 //!
 //! Everything that is not thinking: legal moves, rules, adjudication, clocks, and the text of the game. Per ply.
 

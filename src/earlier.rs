@@ -11,7 +11,7 @@ use patzer_match::journal::{
 };
 use patzer_match::participant;
 
-/// What to do with the files of an earlier run.
+/// Handling of the files of an earlier run.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct EarlierArgs {
     /// Resume the run of the journal; options not given are taken from it

@@ -1,4 +1,4 @@
-//! What commands that read files of games share: the files, and what is said about them.
+//! Arguments and messages of all commands that read files of games.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -14,7 +14,7 @@ use patzer_match::record::PairEntry;
 use patzer_match::{Observer, Pair, Standings, Tally, TimeSummary, TimeUse};
 use patzer_stats::{Estimate, Sprt, with_error};
 
-/// What a match says.
+/// Display of a match.
 #[derive(Debug, Clone, clap::Args)]
 pub struct DisplayArgs {
     /// Print events on stdout, one JSON object a line: start, pair, status, end

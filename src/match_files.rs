@@ -9,7 +9,7 @@ use patzer_match::pgn::{Header, MoveField, Notation, PgnStyle};
 use patzer_match::record::MatchRecord;
 use patzer_match::{EngineLog, Listen, PvCheck};
 
-/// What the PGN holds, and what else is written.
+/// Content of the PGN, and other files to write.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Records")]
 pub struct RecordArgs {
@@ -43,7 +43,8 @@ pub struct RecordArgs {
 }
 
 impl RecordArgs {
-    /// What to keep of the engines' output; opens the log, which is none of the files of the run with these games.
+    /// Setting of the engines' output to keep; opens the log, which must be none of the files of the run with these
+    /// games.
     pub fn listen(&self, games: &Path, append: bool) -> Result<Listen> {
         let own =
             |log: &PathBuf| MatchRecord::files(games).iter().any(|file| patzer_io::same_file(file, log));

@@ -118,7 +118,7 @@ struct Info {
     bytes: usize,
     description: String,
     training: String,
-    /// What vouches for the weights: the file's own checksum, or the line of NAME.sha256 beside it.
+    /// Checksum of the weights: the file's own, or the line of NAME.sha256 beside it.
     checksum: Checksum,
 }
 

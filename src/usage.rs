@@ -1,4 +1,4 @@
-//! What a run is made of and what it took, for `--verbose`.
+//! Version, threads and processor of a run, then its time and memory, for `--verbose`.
 
 use std::time::{Duration, Instant};
 

@@ -35,7 +35,7 @@ fn patzer(folder: &TempDir, line: &str) -> Output {
     command.current_dir(folder.path()).args(line.split_whitespace()).output().unwrap()
 }
 
-/// What a run that has to succeed says on stdout and on stderr.
+/// Runs a command that has to succeed: its stdout and stderr.
 #[track_caller]
 fn done(folder: &TempDir, line: &str) -> (String, String) {
     let output = patzer(folder, line);

@@ -48,7 +48,7 @@ pub fn compressed(bytes: &[u8]) {
     assert_eq!(unpacked(1 << 16), unpacked(4099));
 }
 
-/// What `report` reads from a run folder, drawn on its page: games, a log, weights.
+/// Files of a run folder as `report` reads and draws them: games, a log, weights.
 pub fn report(bytes: &[u8]) {
     with_file(bytes, "csv", |path| {
         let mut sections = Vec::new();

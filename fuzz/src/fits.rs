@@ -1,4 +1,4 @@
-//! What fits leave behind: counts of scores and results, strengths of moves, answers of a teacher.
+//! Files of fits: counts of scores and results, strengths of moves, answers of a teacher.
 
 use std::fs;
 

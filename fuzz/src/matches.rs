@@ -1,4 +1,4 @@
-//! What a match reads: journals beside games, opening books, puzzles.
+//! Files that a match reads: journals beside games, opening books, puzzles.
 
 use std::fs;
 use std::path::Path;

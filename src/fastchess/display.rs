@@ -158,7 +158,7 @@ impl<'a> Display<'a> {
 
     /// Writes the file by which a run goes on.
     pub fn save(&mut self, standings: &dyn Standings) {
-        // What was played is played, whatever becomes of this file.
+        // The games stay, even if this file cannot be written.
         if let Some(Err(error)) =
             self.config.as_mut().map(|file| file.write(self.settings, standings, &self.gaps))
         {

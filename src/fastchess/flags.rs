@@ -21,7 +21,7 @@ pub struct Flag {
     pub takes: Takes,
 }
 
-/// What patzer makes of an option or key.
+/// Meaning of an option or key in patzer.
 #[derive(Clone, Copy)]
 pub enum Means {
     Does(&'static str),

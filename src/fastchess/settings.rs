@@ -78,7 +78,7 @@ pub struct Settings {
     pub keeps_stats: bool,
     /// Settings that a file replaced.
     pub replaced: Option<Box<Settings>>,
-    /// What is accepted without effect, to be said once.
+    /// Notes on options accepted without effect, shown once.
     pub notes: Vec<String>,
 }
 

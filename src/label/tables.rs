@@ -66,7 +66,7 @@ impl fmt::Display for TableResult {
     }
 }
 
-/// What tables changed, for people.
+/// Changes by tables, as text.
 pub(super) struct Changed<'a>(pub &'a TableCounts);
 
 impl fmt::Display for Changed<'_> {

@@ -84,7 +84,7 @@ struct FitResult {
 struct Without {
     train: Quality,
     held_out: Quality,
-    /// What the pairs gain on held-out choices, in nats a choice, and its standard error.
+    /// Gain of the pairs on held-out choices, in nats a choice, and its standard error.
     gain: [f64; 2],
 }
 

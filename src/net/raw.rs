@@ -13,7 +13,7 @@ use patzer_eval::nnue::layout::{Dtype, LAYOUTS, Layout, NamedLayout};
 use patzer_eval::nnue::{About, Architecture, Network, file};
 use patzer_train as train;
 
-/// What raw weights are, where their size does not say it.
+/// Architecture of raw weights, as far as their size does not decide it.
 #[derive(Debug, Args)]
 pub(super) struct RawArgs {
     /// Layout of raw weights in EVAL [default: bullet if they end in its padding, else patzer]
@@ -265,7 +265,7 @@ fn of_size(
 const MIXED: &str = "; later layers in floats or other bits than the first, as in bullet's multi-layer example, are read \
                      from its raw.bin, --from bullet-raw";
 
-/// What else raw weights may be by their size.
+/// Other layouts that raw weights may have by their size.
 fn others(bytes: &[u8]) -> String {
     let fits = |named: &&NamedLayout| (named.layout)().hidden(&(named.architecture)(), bytes).is_some();
     let names: Vec<&str> = LAYOUTS.iter().filter(fits).map(|named| named.name).collect();

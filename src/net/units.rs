@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use crate::{Error, Result};
 use patzer_eval::nnue::layout::{Dtype, Layout, Padding};
 
-/// What a layout has otherwise than its name says.
+/// Deviations from a named layout.
 #[derive(Debug, Args)]
 pub(super) struct Units {
     /// Units of feature weights: an activation of 1 [default: the layout's, 255]

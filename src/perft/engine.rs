@@ -48,7 +48,7 @@ struct Difference {
     cause: Cause,
 }
 
-/// What is wrong in the last position.
+/// Fault of the last position.
 #[derive(Debug, Default, PartialEq, Eq, Serialize)]
 struct Cause {
     /// Legal moves that the engine does not have.
@@ -57,7 +57,7 @@ struct Cause {
     illegal: Vec<String>,
     /// Counts of moves here, if the engine does not name them.
     counts: Option<(u64, u64)>,
-    /// What is wrong only below this position, not if the engine begins after the move.
+    /// Fault below this position that disappears when the engine begins after the move.
     carried: Option<Carried>,
 }
 

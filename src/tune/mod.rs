@@ -125,7 +125,7 @@ struct TuneResult {
     /// With --hce and --traces.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     weights: Vec<TunedWeight>,
-    /// What the weights were multiplied by to keep the scale of the initial ones.
+    /// Factor of the weights that keeps the scale of the initial ones.
     #[serde(skip_serializing_if = "Option::is_none")]
     scale_factor: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]

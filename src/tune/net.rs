@@ -275,7 +275,7 @@ fn small(args: &TuneArgs, default: &Settings, ui: &Ui) -> Result<Settings> {
     Ok(small)
 }
 
-/// What the losses say against the network.
+/// Warnings by the losses of a network.
 fn warnings(data: &TrainingData, outcome: &Outcome) -> Vec<String> {
     let (weights, positions, losses) = (outcome.parameters, data.positions(), &outcome.losses);
     let mut warnings = Vec::new();

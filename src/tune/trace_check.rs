@@ -1,4 +1,4 @@
-//! What can be known of traces and terms without a fit.
+//! Checks of traces and terms without a fit.
 
 use std::fmt;
 

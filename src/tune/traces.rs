@@ -126,7 +126,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     Ok(TuneResult { patch, ..TuneResult::of_fit(fitted, &model, output, run) })
 }
 
-/// What the traces themselves say against a fit.
+/// Checks of the traces before a fit.
 struct Checks<'a> {
     phases: PhaseCheck<'a>,
     evaluations: EvalCheck<'a>,

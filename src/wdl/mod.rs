@@ -59,7 +59,7 @@ pub struct WdlArgs {
     bounds: ModelArgs,
 }
 
-/// What the model is fitted to.
+/// Options of the model's fit.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Model")]
 struct ModelArgs {
@@ -128,7 +128,7 @@ const EXAMPLES: &str = "Expected result = 1 / (1 + exp(-K * cp / 400)). Position
     patzer wdl --model --merge 1.json\n  \
     patzer wdl --model games.pgn --check stockfish     does the engine show what its games say?";
 
-/// What rows of the model are.
+/// Variable of the model's rows.
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Rows {
     /// Material of both sides
@@ -228,7 +228,7 @@ fn each_batch(mut reader: AnyReader, ui: &Ui, mut see: impl FnMut(&[Record])) ->
     })
 }
 
-/// What became of files' games, in a line.
+/// Line on the games read and skipped.
 fn games_read(counts: &ReadCounts) -> String {
     let skipped = |(reason, count): (&&str, &u64)| format!(", {reason} {}", grouped(*count));
     let skipped: String = counts.games_skipped.iter().map(skipped).collect();

@@ -92,7 +92,7 @@ fn provenance_passes_through_every_command_that_moves_positions() {
     assert_eq!(counted["account"]["dropped"]["duplicates"].as_u64().unwrap_or(0), dropped);
 }
 
-/// What a part of the inputs has passed is no filter of the whole, and positions that are left out count as dropped.
+/// A filter of a part of the inputs is no filter of the whole, and positions left out count as dropped.
 #[test]
 fn a_card_says_what_holds_of_all_positions() {
     let folder = tempfile::tempdir().unwrap();

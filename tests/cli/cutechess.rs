@@ -81,7 +81,7 @@ fn engines_of_cutechess_play_from_polyglot_books() {
     played(&run_as(folder.path(), PATZER, &["cutechess"], &words));
     let pgn = fs::read_to_string(folder.path().join("g.pgn")).unwrap();
     assert!(book_moves(&pgn).iter().all(|count| (1..=5).contains(count)), "{pgn}");
-    // The same book as openings: both games of a pair begin with its line.
+    // With the book as openings, both games of a pair begin with its line.
     let options = format!(
         "-each nodes=5 -rounds 3 -maxmoves 5 -openings file={} order=random plies=4 -srand 1 -pgnout file=o.pgn",
         book.display()

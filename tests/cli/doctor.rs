@@ -4,7 +4,7 @@ use std::process::Output;
 
 use crate::mock;
 
-/// What the command says of an engine, with the exit code.
+/// Runs the command on an engine: exit code and JSON.
 fn examined(start: &str, engine: &str) -> (Option<i32>, serde_json::Value) {
     let mut command = crate::program();
     let output = command.env(mock::VARIABLE, start).args(["doctor", "--json", "--engine", engine]).output();

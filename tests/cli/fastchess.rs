@@ -130,7 +130,7 @@ fn the_command_line_of_openbenchs_worker_plays_its_test() {
     let output = run_as(folder.path(), runner.to_str().unwrap(), &[], &words);
     let text = played(&output);
     assert!(text.contains("Warning; Mock-dev doesn't have option Threads\n"), "{text}");
-    // What the worker splits its results from: the third and the seventh word.
+    // OpenBench's worker splits its results from the third and the seventh word.
     let mut numbers = Vec::new();
     for line in text.lines().filter(|line| line.starts_with("Finished game")) {
         let words: Vec<&str> = line.split_whitespace().collect();

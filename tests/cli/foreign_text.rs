@@ -82,7 +82,7 @@ fn run(folder: &Path, line: &str) -> std::process::Output {
     patzer(folder, &args.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
-/// What is wrong with the output of a command: raw characters, or none of the foreign text at all.
+/// Faults of a command's output: raw characters, or none of the foreign text at all.
 fn faults(line: &str, output: &std::process::Output) -> String {
     let mut wrong = String::new();
     for (stream, bytes) in [("stdout", &output.stdout), ("stderr", &output.stderr)] {

@@ -1,4 +1,4 @@
-//! What the program says of itself: help, version, misspelt names.
+//! The program's help, version, and answers to misspelt names.
 
 use std::process::{Command, Output, Stdio};
 

@@ -244,7 +244,7 @@ fn a_journal_is_resumed_by_the_user_who_wrote_it_and_by_others_with_trust() {
     assert_eq!(play(None, "match --resume --pgn plain.pgn", false).status.code(), Some(0));
 }
 
-/// What strace saw a program do, a line a call, with the path of each descriptor; `None` without strace.
+/// System calls of a program by strace, a line a call, with the path of each descriptor; `None` without strace.
 #[cfg(target_os = "linux")]
 fn trace(folder: &Path, line: &str) -> Option<Vec<String>> {
     let calls = "trace=write,fsync,fdatasync,rename,renameat,renameat2";
@@ -293,7 +293,7 @@ fn nothing_is_counted_or_reported_before_it_is_on_the_disk() {
     assert!(counted >= 6 && reported == 6, "{counted} {reported}");
 }
 
-/// The same for files that appear whole: synced, renamed, and the folder synced.
+/// Files that appear whole are synced, renamed, and their folder synced.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_file_that_appears_has_been_synced_and_so_is_its_name() {

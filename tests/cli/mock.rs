@@ -59,7 +59,7 @@ pub fn is_hard(key: u64) -> bool {
     mix(99, key).is_multiple_of(16)
 }
 
-/// What the teacher says of a position after so many searches since `ucinewgame`: score, depth, wins and draws.
+/// The teacher's answer for a position after this many searches since `ucinewgame`: score, depth, wins and draws.
 pub fn taught(key: u64, searches: u64) -> (i32, usize, [u32; 2]) {
     let value = mix(key, searches);
     let win = (value >> 20) as u32 % 1001;

@@ -30,7 +30,7 @@ fn a_fit_tells_strengths_with_errors_and_foresees_games_that_it_has_not_seen() {
     let held_out = |key: &str| v["held_out"][key].as_f64().unwrap();
     assert!(held_out("log_likelihood") > held_out("uniform") + 0.5, "{}", v["held_out"]);
     let strength = |group: &str, level: &str| v["strengths"][group][level][0].as_f64().unwrap();
-    // What every player knows: do not give a piece away, take back, save what is attacked.
+    // Common sense: do not give a piece away, take back, save an attacked piece.
     assert!(strength("exchange", "below -250") < 0.3);
     assert!(strength("recapture", "after a capture") > 1.5);
     assert!(strength("escape", "attacked by a lesser piece") > 1.5);
@@ -223,7 +223,7 @@ fn visits_of_playouts_are_fitted_as_moves_played_are() {
         visits["held_out"]
     );
     assert_eq!(held_out(&played, "attainable"), 0.0);
-    // The same choices are held out; each of them has its ranks.
+    // Equal choices are held out; each of them has its ranks.
     assert_eq!(visits["held_out"]["choices"], played["held_out"]["choices"]);
     assert!(visits["held_out"]["by_exchange"][4].as_f64().unwrap() > 0.05);
     assert_eq!(visits, json(here, &format!("{line} --visits -o v.toml --threads 1")));

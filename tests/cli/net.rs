@@ -101,7 +101,7 @@ fn raw_weights_have_their_checksum_beside_them() {
     assert_eq!(info("a.bin"), "unchecked");
     let text = String::from_utf8(patzer(dir, &["net", "info", "a.bin"]).stdout).unwrap();
     assert!(text.contains("unchecked"), "{text}");
-    // What replaces raw weights takes their companion away.
+    // A file that replaces raw weights removes their companion.
     json(dir, &["net", "convert", "a.bin", "c.bin"]);
     json(dir, &["net", "convert", "a.bin", "c.bin", "--to", "nnue"]);
     assert!(!dir.join("c.bin.sha256").exists());

@@ -178,7 +178,7 @@ fn every_command_says_as_what_it_takes_raw_weights() {
         let whole = Network::parse(&std::fs::read(dir.join("layers.nnue")).unwrap()).unwrap();
         assert_eq!(read.weights(), whole.weights(), "{file}");
     }
-    // What is named is not said.
+    // Named architectures give no note.
     let (_, errors) = said(dir, &format!("info bullet.bin --from bullet --hidden 24 {recipe}"));
     assert_eq!(errors, "");
     let (text, _) = said(dir, &format!("info bullet.bin --from bullet {recipe}"));

@@ -20,7 +20,7 @@ const GAMES: [Row; 10] = [
     ("Epsilon", "Beta", 1, 6, 33),
 ];
 
-/// What Ordo 1.2.6 says of these games: its plain ratings, and those with `-W`, which gives White 16.80.
+/// Output of Ordo 1.2.6 for these games: its plain ratings, and those with `-W`, which gives White 16.80.
 const ORDO: [(&str, f64, f64); 5] = [
     ("Alpha 2", 2463.616, 2464.702),
     ("Beta", 2400.213, 2398.459),
@@ -76,7 +76,8 @@ fn ratings_are_those_of_ordo() {
 /// An option, the text of its file, and ratings.
 type OfFile = (&'static str, &'static str, &'static [(&'static str, f64)]);
 
-/// What Ordo 1.2.6 says of the games with `-Y` of `Beta,Delta`, `-i` of the first three players, `-x` of the last, and `-m`.
+/// Output of Ordo 1.2.6 for the games with `-Y` of `Beta,Delta`, `-i` of the first three players, `-x` of the last,
+/// and `-m`.
 const ORDO_OF_FILES: [OfFile; 4] = [
     (
         "--aliases",

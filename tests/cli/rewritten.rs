@@ -126,7 +126,7 @@ fn missing_columns_are_empty_or_computed_and_named() {
     let mut expected = positions(&fixture("source.parquet"));
     expected.reverse();
     for (row, record) in expected.iter_mut().enumerate() {
-        // What a single position does not say.
+        // Facts that a single position lacks.
         record.flags &= !(flags::BOOK | flags::MATE_END);
         record.to_capture = if record.has(flags::CAPTURE) { 0 } else { 255 };
         record.to_check = if record.has(flags::GIVES_CHECK) { 0 } else { 255 };

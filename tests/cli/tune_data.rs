@@ -55,7 +55,7 @@ fn labels_that_a_user_made_are_never_replaced() {
     );
     assert!(said.lines().count() == 1 && fs::read(folder.path().join("labelled.parquet")).unwrap() == own);
     done(folder.path(), &format!("{line} --no-resolve"));
-    // What quiescence search gives is made again.
+    // A copy by quiescence search is made again.
     fs::rename(folder.path().join("labelled.parquet"), folder.path().join("own.parquet")).unwrap();
     done(folder.path(), line);
     touch();
@@ -83,7 +83,7 @@ fn a_labelled_copy_of_a_replaced_file_is_made_again() {
     );
     replace(&first.chunks(32).rev().flatten().copied().collect::<Vec<u8>>());
     assert!(said(&folder, line).contains("labelling it by qsearch"));
-    // The same content, copied: the copy is current.
+    // With equal content the copy stays current.
     replace(&fs::read(&path).unwrap());
     assert!(said(&folder, line).contains("taking a.bullet.labelled.parquet"));
 }

@@ -160,7 +160,7 @@ fn networks_of_epochs_are_saved_and_the_last_is_that_of_a_shorter_run() {
     let saved = |name: &str| fs::read(folder.path().join("runs/long").join(name));
     let [two, four] = ["epoch-0002.nnue", "epoch-0004.nnue"].map(|name| saved(name).unwrap());
     assert!(two != four && ["epoch-0001.nnue", "epoch-0005.nnue"].iter().all(|name| saved(name).is_err()));
-    // What determines a network is written into it, so the shorter run's says another number of epochs.
+    // A network's file has its settings, so the shorter run's has another number of epochs.
     tuned(&folder, &format!("--epochs 4 {line} -o short.nnue"));
     fs::write(folder.path().join("four.nnue"), four).unwrap();
     let value = |net: &str| {
@@ -183,7 +183,7 @@ fn the_device_is_named_and_one_that_is_not_there_is_an_error() {
     assert!(fault(&folder, "--hce --device cpu").contains("--hce"));
 }
 
-/// What a command that succeeds says on stderr.
+/// Runs a command that succeeds: its stderr.
 pub fn said(folder: &TempDir, args: &str) -> String {
     let line = format!("tune --hidden 16 --epochs 1 {args}");
     let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());

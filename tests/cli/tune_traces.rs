@@ -32,7 +32,7 @@ fn epd(lines: usize) -> String {
 
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
 
-/// What a program writes that reads positions.
+/// Output of a program that reads positions.
 fn piped(command: &mut std::process::Command, input: &str) -> Option<String> {
     use std::io::Write;
     use std::process::Stdio;
@@ -438,7 +438,7 @@ fn bad_lines_are_counted_and_named_and_strict_stops_at_the_first() {
         "{notes}"
     );
     assert!(run(&format!("{epd} --strict")).1.starts_with("error: x.epd: line 1: no result"));
-    // The same with the leaves of quiescence search.
+    // With the leaves of quiescence search.
     let (code, notes) = run(&epd.replace("--no-resolve ", ""));
     assert!(code == Some(0) && notes.contains("x.epd: line 1"), "{notes}");
 }

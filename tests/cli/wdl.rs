@@ -240,7 +240,7 @@ fn the_model_is_found_from_the_comments_of_games() {
         let svg = std::fs::read_to_string(folder.join(format!("plots/wdl-{name}.svg"))).unwrap();
         assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"), "{name}");
     }
-    // The same scores give K without being told that they are there.
+    // The scores give K without an option.
     let k = json(&patzer(folder, &["wdl", "--json", "games.pgn", "--svg", "plots"]));
     assert_eq!((k["positions"].as_u64(), k["source"].as_str()), (Some(32_000), Some("scores of the games")));
     assert!(folder.join("plots/k.svg").exists());

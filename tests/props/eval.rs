@@ -1,4 +1,4 @@
-//! What holds for the hand-crafted evaluation on any position and any weights.
+//! Properties of the hand-crafted evaluation on any position with any weights.
 
 use std::sync::Arc;
 

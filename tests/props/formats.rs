@@ -115,7 +115,7 @@ fn through(format: &'static Format, records: &[Record], name: &str) -> (Vec<Reco
     (read, dropped)
 }
 
-/// What is left of records in a format that carries these facts alone.
+/// Records after a format that carries these facts alone.
 fn carried(records: &[Record], facts: Capabilities) -> Vec<Record> {
     let lacks = |fact| !facts.contains(fact);
     let mut games: Vec<u32> = Vec::new();
@@ -169,7 +169,7 @@ fn without_castling(record: &Record) -> PackedBoard {
     PackedBoard::pack(&Chess::from_setup(setup, CastlingMode::Standard).unwrap())
 }
 
-/// The same position with the colours exchanged, as seen by the other side.
+/// The position with the colours exchanged, as seen by the other side.
 fn turned(record: &Record) -> Record {
     let position = record.position().unwrap();
     let mut setup = position.to_setup(EnPassantMode::Legal);

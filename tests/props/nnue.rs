@@ -78,7 +78,7 @@ proptest! {
         stays_fresh(&random_network(hidden, seed).unwrap(), &steps)?;
     }
 
-    /// The same for every shape, with files of it in between.
+    /// Networks of every shape, with a round trip through files in between.
     #[test]
     fn every_shape_evaluates_as_after_a_refresh(
         architecture in architectures(),

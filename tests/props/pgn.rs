@@ -57,7 +57,7 @@ fn plainly(start: &Chess, moves: &[Move], game: u32, result: i8) -> Vec<Record> 
     (0..moves.len()).map(record).collect()
 }
 
-/// What patzer reads: each game's records, or why it is broken.
+/// patzer's reading: each game's records, or the reason why it is broken.
 fn read(text: &[u8]) -> Vec<Result<Vec<Record>, String>> {
     let mut cutter = GameSplitter::new();
     cutter.text().extend_from_slice(text);

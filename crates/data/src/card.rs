@@ -15,7 +15,7 @@ use patzer_io::{Digest, printable};
 use patzer_pgn::dialect::{Side, Unit};
 use patzer_pgn::{Basis, Decision};
 
-/// What is known of a file of positions.
+/// Card of a file of positions: its format, its origin, its processing.
 #[derive(Debug, Clone, Serialize)]
 pub struct Card {
     pub name: String,

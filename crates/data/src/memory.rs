@@ -57,7 +57,7 @@ fn kilobytes(text: &str, name: &str) -> Option<usize> {
     line.trim().strip_suffix("kB")?.trim().parse::<usize>().ok()?.checked_mul(1024)
 }
 
-/// What a limit of the process leaves beside what is in use.
+/// Memory in bytes that a limit of the process leaves beside the memory in use.
 fn rest(limits: &str, limit: &str, status: &str, used: &str) -> Option<usize> {
     let line = limits.lines().find_map(|line| line.strip_prefix(limit))?;
     let limit = line.split_whitespace().next()?.parse::<usize>().ok()?;

@@ -58,16 +58,16 @@ pub struct Report {
     pub examples: Vec<FaultExample>,
 }
 
-/// What the bytes of a file were checked with.
+/// Checksums that a file was checked with.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Checksums {
     /// Damage that leaves legal records goes unnoticed.
     #[default]
     None,
-    /// Those within the file.
+    /// Checksums within the file.
     Own,
-    /// That of the [companion](patzer_io::companion).
+    /// The checksum of the [companion](patzer_io::companion).
     Companion,
 }
 

@@ -122,7 +122,7 @@ pub struct AnyWriter {
     path: PathBuf,
     format: &'static Format,
     no_score: Option<i16>,
-    /// What the format carries, or the inputs lack.
+    /// Facts left as they are: the format carries them, or the inputs lack them.
     keeps: Capabilities,
     writer: Box<dyn PositionWriter>,
     extra: Vec<ExtraColumn>,

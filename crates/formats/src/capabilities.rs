@@ -56,7 +56,7 @@ impl Capabilities {
     pub const NONE: Capabilities = Capabilities(0);
     pub const ALL: Capabilities = Capabilities(u32::MAX);
 
-    /// What a position has from its game, and no later step can add.
+    /// Facts of a position's game, which no later step can add.
     pub const OF_SOURCE: Capabilities = Capabilities::TURN
         .and(Capabilities::HALFMOVE)
         .and(Capabilities::FULLMOVE)

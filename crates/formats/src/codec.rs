@@ -41,7 +41,7 @@ pub trait PositionReader: Send {
         false
     }
 
-    /// What the file at hand does not say, though its format could.
+    /// Facts missing from this file, though its format could carry them.
     fn lacks(&self) -> Capabilities {
         Capabilities::NONE
     }

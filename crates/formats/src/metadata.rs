@@ -45,8 +45,8 @@ pub struct Metadata {
     pub account: Option<Account>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub steps: Vec<String>,
-    /// What no input says of its positions, among [`Capabilities::OF_SOURCE`]. A copy in a format that could say it knows
-    /// no more.
+    /// Facts of [`Capabilities::OF_SOURCE`] that no input has. A copy in a format that could carry them lacks them
+    /// too.
     #[serde(default, skip_serializing_if = "Capabilities::is_none")]
     pub lacks: Capabilities,
     /// Columns that patzer does not know, and carries along; none unless all writers of the file get their values.
@@ -237,7 +237,7 @@ impl Metadata {
         account.max(sources.unwrap_or(0))
     }
 
-    /// What is known of a file without metadata.
+    /// Metadata of a file that has none of its own: its name and length.
     pub fn of_file(path: &Path) -> Metadata {
         let about = std::fs::metadata(path).ok().filter(std::fs::Metadata::is_file);
         let bytes = about.map(|about| about.len());

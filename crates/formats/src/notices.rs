@@ -1,4 +1,4 @@
-//! What readers have to say about files, once a file, after a command.
+//! Notices of readers on their files, shown once a file after a command.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

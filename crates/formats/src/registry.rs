@@ -51,7 +51,7 @@ pub enum Write {
 }
 
 impl Format {
-    /// What a file of the format may hold: what it carries, and in text the counters that each dialect of it reads.
+    /// Facts that a file of the format may hold: those it carries, and in text the counters that each dialect reads.
     pub(crate) fn may_hold(&self) -> Capabilities {
         if self.dialect.is_some() { self.carries.and(Capabilities::CLOCKS) } else { self.carries }
     }
@@ -65,9 +65,9 @@ impl std::fmt::Debug for Format {
 
 const POSITION: Capabilities =
     Capabilities::TURN.and(Capabilities::CASTLING).and(Capabilities::CHESS960).and(Capabilities::EP);
-/// What a table of positions can say. That of another program has no distances to captures and checks.
+/// Facts of a table of positions. Tables of other programs have no distances to captures and checks.
 const TABLE: Capabilities = FLAT.without(Capabilities::DISTANCES);
-/// What a table without lists and a teacher's answer can say.
+/// Facts of a table without lists and without a teacher's answer.
 const FLAT: Capabilities = Capabilities::ALL.without(Capabilities::TEACHER).without(Capabilities::VISITS);
 const PLAYED: Capabilities = Capabilities::MOVE.and(Capabilities::DISTANCES).and(Capabilities::GAME);
 

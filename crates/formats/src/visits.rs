@@ -21,7 +21,7 @@ pub use patzer_pgn::visits::{MOST_MOVES, Visits, fault, sort};
 /// Name of the column.
 pub const NAME: &str = "visits";
 
-/// What the column means, for its file and docs/schema.md.
+/// Meaning of the column, for its file and docs/schema.md.
 pub const MEANING: &str = "how often the search by playouts visited each move: a list of moves, as `move`, and their visits, \
                            at least 1; the most visited first";
 

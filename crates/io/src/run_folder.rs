@@ -15,7 +15,7 @@ const INPUTS: &str = "run.json";
 /// Further files of a run, of which a user may have others of the same name.
 const OTHERS: [&str; 4] = ["recipe.toml", "log.csv", "weights.csv", "weights.diff"];
 
-/// What to do with an earlier run in the folder.
+/// Handling of an earlier run in the folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Earlier {
     /// Stop at an unfinished run, move a finished one aside.

@@ -37,7 +37,7 @@ impl OpenFile {
 /// Positions that a thread judges at a time.
 const CHUNK: usize = 1 << 10;
 
-/// What is known of a position without the positions before it.
+/// Judgement of a position without the positions before it.
 struct Verdict<T> {
     kept: bool,
     item: std::result::Result<T, &'static str>,
@@ -46,7 +46,7 @@ struct Verdict<T> {
     held_out: bool,
 }
 
-/// What decides on a position without the positions before it.
+/// Rules for a position without the positions before it.
 pub struct BatchRules<'a, T> {
     pub filters: &'a FilterSet,
     pub split: Split,

@@ -160,7 +160,7 @@ impl<T> Prepared<T> {
         Prepared { train: items(train), by_file, validation: items(validation), sources, read, dropped }
     }
 
-    /// What was read; every position that was kept gave `group` items.
+    /// Summary of the positions read; every position kept gave `group` items.
     pub fn summary(&self, group: usize) -> String {
         summary(self.read, &self.dropped, self.train.len() / group, self.validation.len() / group)
     }

@@ -29,7 +29,7 @@ pub struct Offer<'a, T> {
     pub file: usize,
     /// The position as in the file; of EPD lines only what tuning needs.
     pub record: &'a Record,
-    /// What [`MakeItem`] made of it.
+    /// Item by [`MakeItem`].
     pub item: T,
     /// The result from White's side, from 0 to 1.
     pub result: f32,

@@ -32,7 +32,7 @@ impl Pentanomial {
         self.0.iter().sum()
     }
 
-    /// The same pairs from the second player's side.
+    /// Counts of the pairs from the second player's side.
     pub fn reversed(self) -> Pentanomial {
         let Pentanomial([ll, ld, even, wd, ww]) = self;
         Pentanomial([ww, wd, even, ld, ll])

@@ -31,7 +31,7 @@ pub struct Checkpoint {
     pub earlier: Earlier,
 }
 
-/// What the finished stages of a checkpoint have left; `None` if the checkpoint is damaged.
+/// Handover of a checkpoint's finished stages; `None` if the checkpoint is damaged.
 pub fn resume_point(bytes: &[u8]) -> Option<Earlier> {
     Checkpoint::parse(bytes).map(|checkpoint| checkpoint.earlier)
 }
@@ -135,7 +135,7 @@ impl Checkpoint {
     }
 }
 
-/// What a run knows of its checkpoints before it reads one.
+/// Shape of a run, to check a checkpoint against.
 #[derive(Debug, Clone, Copy)]
 pub struct RunShape {
     pub parameters: usize,

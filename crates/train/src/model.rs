@@ -182,7 +182,7 @@ impl Model {
                     let weight = f32::from(weights.dense[0][0].weights[input]) / QB as f32;
                     self.parameters[layout.weight_at(bucket, 0, 0, input)] = weight;
                     if architecture.wdl_head {
-                        // What makes a win likelier makes a loss less likely.
+                        // A feature that makes a win likelier makes a loss less likely.
                         self.parameters[layout.weight_at(bucket, 0, 2, input)] = -weight;
                     }
                 }

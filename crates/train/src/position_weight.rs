@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TrainItem;
 
-/// What a position's weight depends on.
+/// Variable of a position's weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Measure {
@@ -52,7 +52,7 @@ impl PositionWeight {
         }
     }
 
-    /// What a sum of losses is divided by: the weights of its positions, or without a rule the number of their groups.
+    /// Divisor of a sum of losses: the weights of its positions, or without a rule the number of their groups.
     pub fn divisor<'a>(
         rule: Option<&PositionWeight>,
         group: usize,

@@ -52,7 +52,7 @@ impl ScoreSources {
         }
     }
 
-    /// What a reader has to know of positions without a score; `method` names what made the leaves.
+    /// Note on positions without a score; `method` names the method that made the leaves.
     pub fn note(&self, method: Option<&str>) -> Option<String> {
         let (without, all) = (self.leaf + self.none, self.own + self.leaf + self.none);
         match self {

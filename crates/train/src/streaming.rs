@@ -150,7 +150,7 @@ fn send(
 
 /// The positions that a pass over weighted files draws.
 struct Draws {
-    /// Of each file, as a part of 1; none without weights.
+    /// Share of each file, in parts of 1; empty without weights.
     shares: Vec<f64>,
     seed: u64,
 }

@@ -109,7 +109,7 @@ impl TrainingData {
         self.fitted_k
     }
 
-    /// What the targets of positions without a score are, if there are any.
+    /// Note on the targets of positions without a score, if there are any.
     pub fn score_note(&self) -> Option<String> {
         let method = self.sources().first().and_then(|(_, metadata)| metadata.resolved.as_deref());
         self.scores.note(method)

@@ -12,7 +12,7 @@ use patzer_eval::nnue::network::SCALE;
 use patzer_eval::nnue::plain::{KingSquare, Mirroring, OutputBucket, PlainNnue, Reading};
 use patzer_io::number::grouped;
 
-/// What gives the engine's values.
+/// Reading of the network that gives the engine's values.
 #[derive(Debug, Clone, Serialize)]
 pub struct Explanation {
     /// `perspective`, `bucket`, `mirroring`, `constant`, `scale`, `clock` or `rounding`.
@@ -145,7 +145,7 @@ impl Compared {
     }
 }
 
-/// What the engine adds to most values: the median of the differences.
+/// Constant that the engine adds to most values: the median of the differences.
 fn constant(compared: &[Compared]) -> Option<Score> {
     let mut beyond: Vec<Score> = compared.iter().map(|one| one.engine - one.network).collect();
     beyond.sort_unstable();

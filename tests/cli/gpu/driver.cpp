@@ -45,7 +45,7 @@ struct Event {
     }
 };
 
-/// What a kernel does with its parameters, which are copied when it is launched.
+/// A kernel bound to its parameters, which are copied at the launch.
 template <class... Args> std::function<void()> bound(void (*kernel)(Args...), void** at) {
     size_t next = 0;
     std::tuple<Args...> args{*(Args*)at[next++]...};
@@ -62,7 +62,7 @@ const std::map<std::string, Bind> KERNELS = {
 void* current = nullptr;
 std::map<unsigned long long, size_t> sizes;
 
-/// What was launched by graphs and alone, told at the end to who asks.
+/// Number of launches by graphs and alone, printed at the end on request.
 size_t by_graph = 0, alone = 0;
 __attribute__((destructor)) void tell() {
     if (getenv("EMULATION_TELLS")) {

@@ -10,7 +10,7 @@ pub(crate) struct FileEnd {
     pub(crate) file: usize,
     pub(crate) sha256: String,
     pub(crate) bytes: u64,
-    /// What is wrong with a damaged file.
+    /// Description of a file's damage.
     pub(crate) damage: Option<String>,
 }
 

@@ -1,5 +1,5 @@
-//! What an extraction says about the scores in comments: how they were read, on what evidence, and whether the results
-//! agree.
+//! Report of an extraction on the scores in comments: their reading, the evidence for it, and their agreement with the
+//! results.
 
 use std::collections::BTreeMap;
 

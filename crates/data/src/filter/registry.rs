@@ -21,7 +21,7 @@ pub type ParamValues = toml::Table;
 #[derive(Debug)]
 pub struct Param {
     pub name: &'static str,
-    /// What it means, with its unit.
+    /// Meaning, with the unit.
     pub about: &'static str,
     pub kind: Kind,
 }
@@ -126,7 +126,7 @@ where
     filter(values, move |_: &NoParams, record: &Record| keeps(record))
 }
 
-/// What a filter looks at, and how it is built.
+/// Constructor of a filter, by its subject.
 #[derive(Debug)]
 pub enum Build {
     Position(BuildFilter<Record>),

@@ -45,7 +45,7 @@ fn material(values: ParamValues) -> Result<Filter> {
     }))
 }
 
-/// What two sides have.
+/// Material of both sides.
 #[derive(Debug, PartialEq)]
 struct Signature([Side; 2]);
 

@@ -30,7 +30,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// What a run that ends early has left.
+    /// Result of a run that ended early, for messages.
     pub(super) fn left(&self) -> &'static str {
         match self.per_file {
             Some(_) => "the files that were full are written",

@@ -1,4 +1,4 @@
-//! What statistics count: positions, games and visits, in all and by file.
+//! Counts of statistics: positions, games and visits, in all and by file.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ pub struct Stats {
     pub tally: Tally,
     pub visits: VisitCounts,
     pub files: Vec<FileStats>,
-    /// What no file says of its positions. Of a file that lacks something it is not counted.
+    /// Facts that all files lack. A file that lacks a fact is left out of its counts.
     #[serde(skip_serializing_if = "Capabilities::is_none")]
     pub unknown: Capabilities,
 }

@@ -39,7 +39,7 @@ impl Field {
         Field { elo, pairs }
     }
 
-    /// The same candidates in another order, so that none wins ties by its place.
+    /// A copy with the candidates in another order, so that none wins ties by its place.
     fn shuffled(&self, candidates: usize, seed: u64) -> Field {
         let players = self.elo.len();
         let mut order: Vec<usize> = (0..candidates).collect();

@@ -32,7 +32,7 @@ pub struct MoveChoice {
 pub struct Competition {
     pub moves: Vec<FeatureLevels>,
     pub played: usize,
-    /// Of each move, its share of the choice, which are 1 together: the move played has all, or each that of its visits.
+    /// Target distribution over the moves, whose sum is 1: all for the move played, or by visits.
     pub shares: Vec<f64>,
 }
 
@@ -100,7 +100,7 @@ impl MoveChoice {
     }
 }
 
-/// What is to be foreseen.
+/// Target of the prediction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
     Played,

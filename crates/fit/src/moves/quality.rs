@@ -20,7 +20,7 @@ pub struct Quality {
     pub uniform: f64,
     /// Share of choices whose move played ranks first, among the first two, … five.
     pub among: [f64; 5],
-    /// The same of moves in the order of a search without history: by the exchange, then by the piece taken.
+    /// Counts for moves in the order of a search without history: by exchange, then by the piece taken.
     pub by_exchange: [f64; 5],
 }
 
@@ -65,7 +65,7 @@ pub fn rank<T: PartialOrd>(scores: &[T], of: usize) -> usize {
     1 + greater + equal.saturating_sub(1) / 2
 }
 
-/// What a model gains over another in the mean log-probability of a choice, in nats, with its standard error.
+/// Gain of a model over another in the mean log-probability of a choice, in nats, with its standard error.
 pub fn gain(competitions: &[Competition], with: &Strengths, without: &Strengths) -> [f64; 2] {
     let sums = sum(competitions.len(), 2, |choice, sums| {
         let [with, without] = [with, without].map(|gammas| log_probability(&competitions[choice], gammas));

@@ -6,7 +6,7 @@ use patzer_io::did_you_mean;
 /// Most free strengths of a fit: their information matrix is held in memory for several chunks at once.
 pub const MOST_STRENGTHS: usize = 1500;
 
-/// What has a strength at each of its levels.
+/// A term, with a strength for each of its levels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Term {
     /// A group of features, by its place.

@@ -11,7 +11,7 @@ pub const CHUNK_POSITIONS: usize = 16_384;
 /// Largest whole count listed by repetition; beyond it a coefficient takes less room.
 const LARGEST_REPEAT: f32 = 3.0;
 
-/// What a trace holds besides its counts.
+/// Values of a trace besides its counts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TraceInfo {
     /// Expected result from White's side, 0 (lost) to 1 (won).

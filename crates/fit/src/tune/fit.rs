@@ -33,7 +33,7 @@ pub enum FitEvent<'a> {
     Epoch(&'a Epoch),
     /// Epochs begin again at 1, with another L2 prior.
     Restart,
-    /// What it is at, for passes that take seconds.
+    /// Name of the present stage, for passes that take seconds.
     Stage(&'static str),
 }
 

@@ -80,7 +80,7 @@ impl Layout {
         }
     }
 
-    /// What is wrong with it.
+    /// Fault of the layout, if it has one.
     pub fn fault(&self) -> Option<String> {
         if self.brackets.as_ref().is_some_and(|brackets| brackets.chars().count() != 2) {
             return Some("`brackets` are an opening and a closing one, such as \"{}\"".into());

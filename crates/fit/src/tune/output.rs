@@ -189,7 +189,7 @@ impl Tuned<'_> {
         )
     }
 
-    /// What a term is, and the least and largest support of its entries.
+    /// Description of a term, and the least and largest support of its entries.
     pub(super) fn about(&self, comment: &str, term: &Term) -> String {
         let about = about(comment, term);
         let range = self.terms.tables().find(|(other, _)| std::ptr::eq(*other, term)).map(|(_, range)| range);

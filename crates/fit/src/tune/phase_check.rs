@@ -72,7 +72,7 @@ impl PhaseCheck<'_> {
         Ok(())
     }
 
-    /// What the user should know of phases that are possible.
+    /// Note on phases that are possible but suspect.
     pub fn note(&self) -> Option<String> {
         if !self.tapered || self.is_clamped() || self.above == 0 {
             return None;

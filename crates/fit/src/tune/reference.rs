@@ -16,7 +16,7 @@ use patzer_chess::score::logistic;
 
 use super::chunk::{BothSides, Entries, TraceChunk};
 
-/// What becomes of a part's product in one half.
+/// Function of a part's product in one half.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Curve {
     None,

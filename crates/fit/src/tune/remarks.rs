@@ -115,7 +115,7 @@ fn seen_in(positions: u64, games: u64) -> String {
     format!("{} of {}", counted(positions, "position"), counted(games, "game"))
 }
 
-/// What the held-out games say about a fit of many weights to few positions.
+/// Remark on a fit of many weights to few positions, by its held-out games.
 pub fn few_data(traces: &SplitTraces, outcome: &Outcome) -> String {
     let SplitTraces { train, validation, .. } = traces;
     let games =

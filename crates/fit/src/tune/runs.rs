@@ -34,7 +34,7 @@ pub enum RunEvent<'a> {
     Restart {
         seed: u64,
     },
-    /// What a fit is at.
+    /// Name of a fit's present stage.
     Stage(&'static str),
     Fitted {
         seed: u64,
@@ -48,7 +48,7 @@ pub struct FittedRuns {
     pub validation_positions: usize,
     pub values: TunedValues,
     pub remarks: Vec<String>,
-    /// What speaks against a result from few data.
+    /// Warning of a result from few data.
     pub warning: Option<String>,
 }
 

@@ -100,7 +100,7 @@ impl TraceFiles<'_> {
     }
 }
 
-/// What the first bad line says of all of them.
+/// Description of the first bad line, with the number of all of them.
 fn first_bad(counts: &[(&Path, LineCounts)]) -> String {
     let (read, bad) = counts.iter().fold((0, 0), |(read, bad), (_, of)| (read + of.read, bad + of.bad));
     let first = counts.iter().find_map(|(path, of)| Some((path, of.first_bad.first()?)));

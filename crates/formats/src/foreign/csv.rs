@@ -61,7 +61,7 @@ impl PositionReader for Reader {
         let (place, line) = (&self.place, &self.line);
         let text = |role: usize| {
             let bytes = line.get(place[role]?).filter(|bytes| !bytes.is_empty())?;
-            // What is not text is neither a FEN nor a number.
+            // A field that is no UTF-8 is neither a FEN nor a number.
             Some(std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed))
         };
         let record = self.table.record(text, self.white);

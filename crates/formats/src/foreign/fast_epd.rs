@@ -24,7 +24,7 @@ pub struct EpdPosition {
 }
 
 impl EpdPosition {
-    /// What tuning needs of the position.
+    /// The position's record, with the fields that tuning needs.
     pub fn record(&self) -> Record {
         let EpdPosition { board, turn, halfmove, ply, .. } = *self;
         let score = self.score.map(|white| turn.fold_wb(white, -white).clamp(-32_000.0, 32_000.0) as i16);
@@ -84,7 +84,7 @@ fn operations(rest: &[u8]) -> Result<Operations, &'static str> {
         .map_err(|_| "one of hmvc, fmvn, ce, dm and acd is not a number in range")
 }
 
-/// What a character of the board field adds: a piece with its code in [`PackedBoard`], squares, the end of a rank.
+/// Meaning of a character of the board field: a piece with its code in [`PackedBoard`], squares, the end of a rank.
 #[derive(Clone, Copy)]
 struct Symbol {
     code: u8,
@@ -145,7 +145,7 @@ impl Placement {
         Ok((Placement { squares, kinds, occupied }, &line[length..]))
     }
 
-    /// What is illegal with `turn` to move, as [`legality::fault`] finds it.
+    /// Fault of the position with `turn` to move, as [`legality::fault`] finds it.
     ///
     /// [`legality::fault`]: crate::legality::fault
     fn fault(&self, turn: Color) -> Option<&'static str> {

@@ -367,7 +367,8 @@ mod tests {
         assert_eq!([centipawns(0), centipawns(u16::MAX)], [-4991, 4991]);
     }
 
-    /// What the crate montyformat 0.10 wrote for 1. e4 (0.5) e5 (0.25) 2. Nf3 (0.9), drawn, with visits of the first move.
+    /// Bytes by the crate montyformat 0.10 for 1. e4 (0.5) e5 (0.25) 2. Nf3 (0.9), drawn, with visits of the first
+    /// move.
     #[test]
     fn games_of_the_crate_are_read() {
         const START: &str =

@@ -25,7 +25,7 @@ pub struct Reader {
     games: JoinedGames,
 }
 
-/// What a position may have, each at most once: a second one belongs to a position whose lines are lost between.
+/// Keys of a position, each at most once: a second one belongs to a position whose first lines are lost.
 const KEYS: [&str; 5] = ["fen", "move", "score", "ply", "result"];
 
 #[derive(Default)]

@@ -18,7 +18,7 @@ use patzer_chess::{PackedBoard, PackedMove};
 use patzer_io::error::{Error, Result};
 use patzer_pgn::parse_move;
 
-/// What a column of a table means: its name in files of patzer, and a name in files of others.
+/// Role of a table's column: its name in files of patzer, and its name in other files.
 pub struct Role {
     pub name: &'static str,
     other: Option<&'static str>,
@@ -141,7 +141,7 @@ pub struct Table {
 pub trait Row<'a>: Fn(usize) -> Option<Cow<'a, str>> {}
 impl<'a, T: Fn(usize) -> Option<Cow<'a, str>>> Row<'a> for T {}
 
-/// What a table does not say, by whether it has a role's column.
+/// Facts that a table lacks, by the roles of its columns.
 pub fn lacks(has: impl Fn(usize) -> bool) -> Capabilities {
     let moves = Capabilities::MOVE.and(Capabilities::DISTANCES);
     let of = [(GAME, Capabilities::GAME), (MOVE, moves)];

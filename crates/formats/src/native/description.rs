@@ -1,5 +1,5 @@
-//! What each column of a dataset means. The file's own metadata says it under the key [`KEY`], as JSON, and docs/schema.md
-//! in a table.
+//! Meanings of a dataset's columns. The file's own metadata has them under the key [`KEY`], as JSON, and
+//! docs/schema.md in a table.
 
 use serde::Serialize;
 use serde_json::{Map, Value};

@@ -22,7 +22,7 @@ const TAIL: usize = 8;
 /// Output of a dataset that holds the end of the file back to seal it.
 pub struct Sealed {
     out: Output,
-    /// What was written since [`Sealed::hold`].
+    /// Bytes written since [`Sealed::hold`].
     held: Option<Vec<u8>>,
 }
 

@@ -29,7 +29,7 @@ impl Missing {
         self.names.contains(&name)
     }
 
-    /// What a record holds before its columns are read.
+    /// A record before its columns are read.
     pub fn base(&self) -> Record {
         let far = |name: &str| if self.has(name) { FAR } else { 0 };
         Record {

@@ -123,7 +123,7 @@ pub fn is_page_header(bytes: &[u8]) -> bool {
     Bytes { left: bytes }.value(12, PAGE_HEADER, 0).is_some()
 }
 
-/// What is left to read; every method is `None` at its end, and where the bytes are not what they have to be.
+/// Bytes left to read; every method is `None` at their end or for invalid bytes.
 struct Bytes<'a> {
     left: &'a [u8],
 }

@@ -26,7 +26,7 @@ const LEVEL: i32 = 9;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GameTotals {
-    /// Those left out included.
+    /// Number of games, those left out included.
     pub games: u64,
     pub positions: u64,
     pub white: u64,

@@ -99,7 +99,7 @@ pub struct SelfplaySummary {
     pub complete: bool,
 }
 
-/// What a run reports.
+/// Progress of a run.
 pub enum Event<'a> {
     /// Totals, and the positions of this run.
     Played(&'a GameTotals, u64),
@@ -174,7 +174,7 @@ struct BatchWriter<'a> {
     config: &'a SelfplayConfig<'a>,
     header: &'a Header,
     outputs: &'a mut Outputs,
-    /// Those of the games that wait included.
+    /// Counts of the run, games that wait included.
     counts: GameTotals,
     waiting: Vec<FinishedGame>,
     failed_in_row: usize,

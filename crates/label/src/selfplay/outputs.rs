@@ -12,7 +12,7 @@ use patzer_match::pgn::Header;
 pub struct Outputs {
     files: Vec<(Format, JournaledFile<Batch>)>,
     pub done: Vec<Batch>,
-    /// What became of earlier files.
+    /// Notes on earlier files: moved, resumed or replaced.
     pub notes: Vec<String>,
     /// Some file may lack the last batch, or a part of it.
     failed: bool,

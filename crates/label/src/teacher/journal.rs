@@ -18,7 +18,7 @@ use patzer_io::error::{Error, Result};
 use patzer_io::run_folder::Earlier;
 use patzer_match::journal::difference;
 
-/// What decides the answers, by name.
+/// Settings that decide the answers, by name.
 pub type Settings = BTreeMap<String, String>;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -362,7 +362,7 @@ mod tests {
             let lost = ends.iter().rposition(|end| *end <= bit / 8).unwrap();
             let kept = (0..3).map(|block| (block != lost).then_some(7)).collect::<Vec<_>>();
             assert_eq!((journal.finished(), journal.answered()), (kept, 4), "bit {bit}");
-            // What follows the last whole record is the trace of a kill.
+            // Bytes after the last whole record come from a kill.
             let bytes = if lost == 2 { 0 } else { (ends[lost + 1] - ends[lost]) as u64 };
             assert_eq!(journal.damaged(), bytes, "bit {bit}");
             journal.append(&finished(lost as u64)).unwrap();

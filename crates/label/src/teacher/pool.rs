@@ -29,7 +29,7 @@ pub struct Teacher<'a> {
     pub concurrency: usize,
 }
 
-/// What happened in the search of a block.
+/// Progress of the search of a block.
 pub enum Event<'a> {
     /// This many positions have answers, including those from earlier runs.
     Answered(u64),

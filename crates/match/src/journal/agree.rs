@@ -8,7 +8,7 @@ use super::JournalEntry;
 use super::line::{self, EntryLine, Header, Line};
 use patzer_io::checked_line;
 
-/// What a journal and its file of games agree on, up to the first difference.
+/// Entries on which a journal and its file of games agree, up to the first difference.
 pub(super) struct Survey<E> {
     pub entries: Vec<EntryLine<E>>,
     /// End offsets in file and journal of the first line and of each entry.

@@ -1,4 +1,4 @@
-//! What an earlier run of the same name allows: a free name, a resumed run, or neither.
+//! Choice by an earlier run of the same name: a free name, a resumed run, or neither.
 
 use std::path::Path;
 

@@ -68,7 +68,7 @@ pub trait JournalEntry: Serialize + DeserializeOwned + Clone {
     fn journal(file: &Path) -> PathBuf;
 }
 
-/// What to do with the files of an earlier run.
+/// Handling of the files of an earlier run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Earlier {
     /// Stop at an unfinished run, move a finished one aside.
@@ -97,7 +97,7 @@ pub struct Start<'a> {
 pub struct Opened<E> {
     pub record: JournaledFile<E>,
     pub entries: Vec<E>,
-    /// What became of earlier files.
+    /// Notes on earlier files: moved, resumed or replaced.
     pub notes: Vec<String>,
 }
 

@@ -15,7 +15,7 @@ use patzer_io::Output;
 use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
 
-/// What a repair keeps.
+/// Entries and games that a repair keeps.
 pub(super) struct Repair<E> {
     entries: Vec<EntryLine<E>>,
     games: Vec<u8>,

@@ -86,7 +86,7 @@ fn games_added_to_a_finished_record_are_never_cut_off_and_those_after_an_unfinis
     }
 }
 
-/// What a kill or a power cut can leave: all that the journal counts has been synced before it was counted.
+/// Files after a kill or a power cut: games are synced before the journal counts them.
 #[test]
 fn files_cut_anywhere_after_what_was_synced_give_whole_pairs_that_agree() {
     let (_folder, path) = written(3, false);

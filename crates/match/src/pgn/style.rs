@@ -1,4 +1,4 @@
-//! What a game's PGN holds: tags, notation, comments.
+//! Style of a game's PGN: tags, notation, comments.
 
 use patzer_io::named;
 

@@ -36,7 +36,8 @@ pub struct Settings {
     pub white_view: bool,
     /// `screlu`, `crelu`, `relu` or `pairwise`.
     pub activation: Activation,
-    /// Of each further layer: `relu`, `crelu`, `screlu` or `dual`; unset: as `activation`, `screlu` for `pairwise`.
+    /// Activation of each further layer: `relu`, `crelu`, `screlu` or `dual`; unset: as `activation`, `screlu` for
+    /// `pairwise`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub layer_activations: Vec<LayerActivation>,
     /// The last neuron of the first further layer is added to the output instead of being passed on.

@@ -1,4 +1,4 @@
-//! The same bytes from every run, resumed or not, on any number of threads.
+//! Tests that every run gives the same bytes, resumed or not, on any number of threads.
 
 use super::{Checkpoints, OPTIMISERS, items, settings};
 use crate::checkpoint::Checkpoint;
@@ -66,7 +66,7 @@ fn a_run_that_goes_on_gives_the_same_bytes_with_every_optimiser() {
 #[test]
 fn a_forged_checkpoint_is_refused_whatever_field_it_changes() {
     let mut items = items(300, 4);
-    // What the start does not know.
+    // Scores that the start does not know.
     items.iter_mut().for_each(|item| item.score = Some(300));
     let (train, validation) = items.split_at(200);
     let settings = Settings { epochs: 3, batch: 100, average: 0.9, patience: 2, ..settings() };
@@ -130,7 +130,7 @@ fn averaged_weights_are_kept_and_a_run_goes_on_with_them() {
 #[test]
 fn jitter_and_weights_change_the_network_and_a_run_goes_on_with_them() {
     let mut items = items(900, 4);
-    // What the start does not know.
+    // Scores that the start does not know.
     items.iter_mut().enumerate().for_each(|(at, item)| item.score = Some((at % 7 * 300) as i16));
     let (train, validation) = items.split_at(800);
     let plain = Settings { epochs: 2, batch: 100, learning_rate: 0.01, ..settings() };

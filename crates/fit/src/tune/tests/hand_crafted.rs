@@ -39,7 +39,7 @@ fn traces_times_weights_are_the_evaluation() {
     let hce = Hce::new(Arc::new(start.clone()));
     let positions = boards(300, 30);
     for terms in [vec![], vec!["psqt".to_string(), "material.queen".to_string()], vec!["tempo".to_string()]] {
-        // What is not tuned is folded into constants, and has to come out the same.
+        // Weights that are not tuned become constants, which may not change the result.
         let model = hce::model(&start, &Selection { terms, ..Selection::default() }).unwrap();
         let space = Space::new(&model);
         let tracer = HceTracer::default();

@@ -1,4 +1,4 @@
-//! What a GPU refuses, by name.
+//! Settings that a GPU refuses by name.
 
 use super::*;
 
