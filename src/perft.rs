@@ -1,16 +1,17 @@
-mod engine;
-
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use shakmaty::{CastlingMode, Chess, Position};
 
-use crate::{Error, Result, Status, Ui};
+use crate::{Error, Result, Status, Ui, interrupt, program};
+use patzer_chess::perft::{Divided, SuiteLine};
 use patzer_chess::{fen, perft};
 use patzer_io::number::grouped;
+use patzer_label::teacher;
+use patzer_uci_client::perft_check::{PerftCheck, PerftError, PerftTask};
+use patzer_uci_client::{Control, PlayerError};
 
 /// Count the leaves of the tree of legal moves, or find what an engine's move generator gets wrong.
 ///
@@ -65,7 +66,7 @@ pub struct PerftArgs {
 pub fn run(args: &PerftArgs, ui: &Ui) -> Result<Status> {
     if let Some(engine) = &args.engine {
         let timeout = Duration::from_secs(args.timeout);
-        return engine::compare(engine, &args.command, timeout, &args.tasks()?, ui);
+        return compare(engine, &args.command, timeout, &args.tasks()?, ui);
     }
     match (&args.suite, args.depth) {
         (Some(file), _) => check_suite(file, args.chess960, args.max_nodes.unwrap_or(u64::MAX), ui),
@@ -82,31 +83,30 @@ impl PerftArgs {
     }
 
     /// Positions with their depths, for an engine.
-    fn tasks(&self) -> Result<Vec<engine::Task>> {
+    fn tasks(&self) -> Result<Vec<PerftTask>> {
         let Some(file) = &self.suite else {
             let depths = (1..=self.depth.unwrap_or(1)).collect();
-            return Ok(vec![engine::Task { position: self.position()?, depths }]);
+            return Ok(vec![PerftTask { position: self.position()?, depths }]);
         };
         let most = self.max_nodes.unwrap_or(u64::MAX);
-        let task = |(position, counts): SuiteLine| {
+        let task = |SuiteLine { position, counts }: SuiteLine| {
             let depths = counts.into_iter().filter(|&(_, leaves)| leaves <= most).map(|(depth, _)| depth);
-            engine::Task { position, depths: depths.collect() }
+            PerftTask { position, depths: depths.collect() }
         };
         let text = patzer_io::read_text(file, patzer_io::Limit::SUITE)?;
         suite_lines(file, &text, self.chess960).map(|line| line.map(|(_, line)| task(line))).collect()
     }
 }
 
-/// A position and its counts by depth.
-type SuiteLine = (Chess, Vec<(u32, u64)>);
-
-/// The positions of a suite with the numbers of their lines, from 1.
-fn suite_lines(file: &Path, text: &str, chess960: bool) -> impl Iterator<Item = Result<(usize, SuiteLine)>> {
-    let lines = text.trim_start_matches('\u{feff}').lines().enumerate();
-    let lines = lines.filter(|(_, line)| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
-    lines.map(move |(index, line)| {
-        let at = |e: Error| Error::at(file, format!("line {}", index + 1), e.to_string());
-        Ok((index + 1, parse(line, chess960).map_err(at)?))
+/// The positions of a suite with the numbers of their lines.
+fn suite_lines<'a>(
+    file: &'a Path,
+    text: &'a str,
+    chess960: bool,
+) -> impl Iterator<Item = Result<(usize, SuiteLine)>> + 'a {
+    perft::suite(text, chess960).map(move |(number, line)| {
+        let at = |e: fen::FenError| Error::at(file, format!("line {number}"), e.to_string());
+        Ok((number, line.map_err(at)?))
     })
 }
 
@@ -139,25 +139,12 @@ fn count(args: &PerftArgs, depth: u32, ui: &Ui) -> Result<Status> {
     let mode = CastlingMode::from_chess960(args.chess960 || position.castles().mode().is_chess960());
     let start = Instant::now();
     let mut moves = Vec::new();
-    let counts = divide(&position, depth);
+    let counted = Divided::new(&position, depth, rayon::current_num_threads());
     if args.divide {
         let text = |m: shakmaty::Move| m.to_uci(mode).to_string();
-        moves = counts.iter().map(|&(m, nodes)| Below { r#move: text(m), nodes }).collect();
+        moves = counted.moves.iter().map(|&(m, nodes)| Below { r#move: text(m), nodes }).collect();
     }
-    let nodes = total(&counts, depth);
-    ui.result(&Count { nodes, seconds: start.elapsed().as_secs_f64(), moves })
-}
-
-fn divide(position: &Chess, depth: u32) -> Vec<(shakmaty::Move, u64)> {
-    if depth == 0 {
-        return Vec::new();
-    }
-    let never = AtomicBool::new(false);
-    perft::divide(position, depth, rayon::current_num_threads(), &never).unwrap_or_default()
-}
-
-fn total(counts: &[(shakmaty::Move, u64)], depth: u32) -> u64 {
-    if depth == 0 { 1 } else { counts.iter().map(|(_, leaves)| leaves).sum() }
+    ui.result(&Count { nodes: counted.total, seconds: start.elapsed().as_secs_f64(), moves })
 }
 
 #[derive(Serialize, Default)]
@@ -191,7 +178,7 @@ fn check_suite(file: &Path, chess960: bool, max_nodes: u64, ui: &Ui) -> Result<S
     let mut suite = Suite::default();
     let bar = ui.progress("checking", text.lines().count() as u64);
     for line in suite_lines(file, &text, chess960) {
-        let (number, (position, counts)) = line?;
+        let (number, SuiteLine { position, counts }) = line?;
         bar.set_position(number as u64);
         suite.positions += 1;
         for (depth, expected) in counts {
@@ -199,7 +186,7 @@ fn check_suite(file: &Path, chess960: bool, max_nodes: u64, ui: &Ui) -> Result<S
                 suite.skipped += 1;
                 continue;
             }
-            let counted = total(&divide(&position, depth), depth);
+            let counted = Divided::new(&position, depth, rayon::current_num_threads()).total;
             suite.nodes += counted;
             if counted == expected {
                 suite.passed += 1;
@@ -222,41 +209,23 @@ fn check_suite(file: &Path, chess960: bool, max_nodes: u64, ui: &Ui) -> Result<S
     }
 }
 
-/// Parses `FEN ;D1 20 ;D2 400 ...`.
-fn parse(line: &str, chess960: bool) -> Result<SuiteLine> {
-    let mut parts = line.split(';').map(str::trim);
-    let position =
-        fen::position(parts.next().unwrap_or(""), chess960).map_err(|e| Error::input(e.to_string()))?;
-    let counts: Option<Vec<(u32, u64)>> = parts
-        .filter(|part| !part.is_empty())
-        .map(|part| {
-            let (depth, leaves) = part.strip_prefix('D')?.split_once(char::is_whitespace)?;
-            Some((depth.parse().ok()?, leaves.trim().parse().ok()?))
-        })
-        .collect();
-    match counts {
-        Some(counts) if !counts.is_empty() => Ok((position, counts)),
-        _ => Err(Error::input("wanted counts like `;D1 20 ;D2 400` after the FEN")),
+/// Compares an engine's counts with patzer's; [`Status::Unsound`] if one differs.
+fn compare(spec: &str, command: &str, timeout: Duration, tasks: &[PerftTask], ui: &Ui) -> Result<Status> {
+    interrupt::listen();
+    let program = program::load(spec, Control::default(), timeout)?;
+    let started = teacher::start(&program, interrupt::flag());
+    let mut analyst = started.map_err(|error| Error::data(&program.name, error.to_string()))?;
+    let (threads, stop) = (rayon::current_num_threads(), interrupt::flag());
+    let mut check = PerftCheck { analyst: &mut analyst, command, timeout, threads, stop };
+    let (checked, outcome) = ui
+        .with_progress("counting", tasks.len() as u64, |bar| check.run(&program.name, tasks, &|| bar.inc(1)));
+    // A crash in a later position takes nothing from what was compared.
+    if checked.equal + checked.different > 0 {
+        ui.result(&checked)?;
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_suite_line_is_a_position_and_its_counts() {
-        let (position, counts) =
-            parse("rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1 ;D1 20 ;D2 400", false).unwrap();
-        assert_eq!(position, Chess::default());
-        assert_eq!(counts, [(1, 20), (2, 400)]);
-        for bad in [
-            "junk",
-            "8/8/8/8/8/8/8/8 w - - ;D1 0",
-            "4k3/8/8/8/8/8/8/4K3 w - - ;D1",
-            "4k3/8/8/8/8/8/8/4K3 w - -",
-        ] {
-            assert!(parse(bad, false).is_err(), "{bad}");
-        }
-    }
+    outcome.map_err(|PerftError { at, error }| match error {
+        PlayerError::Stopped => Error::Interrupted("not all counts were compared"),
+        error => Error::at(&program.name, at, error.to_string()),
+    })?;
+    Ok(if checked.different > 0 { Status::Unsound } else { Status::Done })
 }

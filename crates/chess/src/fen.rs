@@ -6,7 +6,7 @@ use shakmaty::{CastlingMode, Chess, EnPassantMode, FromSetup, PositionError};
 
 /// Error of a text that is no position: the reason, and the text.
 #[derive(Debug)]
-pub struct FenError(String);
+pub struct FenError(pub(crate) String);
 
 impl std::fmt::Display for FenError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -3,7 +3,8 @@
 //! # Where to begin
 //!
 //! A [`Program`] says how to start an engine. [`UciPlayer`] plays games with it, as a [`Player`]; [`Analyst`] searches
-//! single positions; [`compliance`] checks that it keeps the protocol.
+//! single positions; [`compliance`] checks that it keeps the protocol, [`eval_check`] that it evaluates as a network does,
+//! [`perft_check`] that it generates the legal moves.
 //!
 //! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
 
@@ -13,6 +14,7 @@ mod bench;
 mod children;
 pub mod compliance;
 mod control;
+pub mod eval_check;
 mod genfens;
 mod limits;
 mod line_buffer;
@@ -22,6 +24,7 @@ mod output;
 mod parse;
 mod patterns;
 mod perft;
+pub mod perft_check;
 #[cfg(unix)]
 mod pipes;
 #[cfg(not(unix))]
@@ -35,6 +38,7 @@ mod position;
 mod process;
 mod program;
 mod pv_check;
+pub mod speeds;
 mod uci_player;
 mod wait;
 

@@ -148,6 +148,11 @@ impl<'a> PlainNnue<'a> {
         (one_layer || units == Units::default()).then(|| PlainNnue { units, ..PlainNnue::new(network) })
     }
 
+    /// The network's architecture.
+    pub fn architecture(&self) -> &Architecture {
+        self.network.architecture()
+    }
+
     /// Score in centipawns for the side to move, by a reading of the network.
     pub fn evaluate(&self, position: &Chess, reading: &Reading) -> Score {
         let (board, side) = (position.board(), position.turn());

@@ -1,4 +1,4 @@
-//! Wrong ways to read a network: which of them gives an engine's values.
+//! Wrong ways to read a network, of which one may give an engine's values.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use shakmaty::Position;
 
 use super::Compared;
 use patzer_chess::score::Score;
-use patzer_eval::nnue::Network;
+use patzer_eval::nnue::Architecture;
 use patzer_eval::nnue::network::SCALE;
 use patzer_eval::nnue::plain::{KingSquare, Mirroring, OutputBucket, PlainNnue, Reading};
 use patzer_io::number::grouped;
 
-/// Reading of the network that gives the engine's values.
+/// Reading of a network that gives the engine's values.
 #[derive(Debug, Clone, Serialize)]
 pub struct Explanation {
     /// `perspective`, `bucket`, `mirroring`, `constant`, `scale`, `clock` or `rounding`.
@@ -38,8 +38,7 @@ const ENOUGH: f64 = 0.98;
 const OUTLIER: f64 = 6.0;
 
 /// Wrong readings that the architecture leaves open.
-fn candidates(network: &Network) -> Vec<(&'static str, String, Reading)> {
-    let shape = network.architecture();
+fn candidates(shape: &Architecture) -> Vec<(&'static str, String, Reading)> {
     let reading = Reading::default();
     let mut all: Vec<(&'static str, String, Reading)> = Vec::new();
     let mut add = |cause, what: &str, reading| all.push((cause, what.to_string(), reading));
@@ -92,12 +91,7 @@ fn candidates(network: &Network) -> Vec<(&'static str, String, Reading)> {
 }
 
 /// Finds what explains an engine's values best, if it explains nearly all.
-pub fn explain(
-    network: &Network,
-    plain: &PlainNnue<'_>,
-    compared: &[Compared],
-    tolerance: Score,
-) -> Option<Explanation> {
+pub fn explain(network: &PlainNnue<'_>, compared: &[Compared], tolerance: Score) -> Option<Explanation> {
     let of = compared.len();
     let agree = |value: &dyn Fn(&Compared) -> Score| {
         compared.iter().filter(|one| (value(one) - one.engine).abs() <= tolerance).count()
@@ -108,8 +102,8 @@ pub fn explain(
     add("perspective", "the engine's values are White's; whitepov=on reads them so".into(), agree(&white));
     let other = "the engine's values are for the side that does not move";
     add("perspective", other.into(), agree(&|one| -one.network));
-    for (cause, what, reading) in candidates(network) {
-        let value = |one: &Compared| plain.evaluate(&one.position, &reading);
+    for (cause, what, reading) in candidates(network.architecture()) {
+        let value = |one: &Compared| network.evaluate(&one.position, &reading);
         add(cause, what, agree(&value));
     }
     if let Some(beyond) = constant(compared).filter(|beyond| beyond.abs() > tolerance) {
