@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use clap::{Command, CommandFactory};
 
 use crate::Cli;
-use crate::fastchess::{self, Program};
+use patzer_fastchess::{self as fastchess, Program};
 
 /// Files and folders whose command lines are checked. The changelog has former names, and tests run their lines.
 const ROOTS: [&str; 12] = [

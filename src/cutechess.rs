@@ -1,7 +1,8 @@
 //! `patzer cutechess`: the command line of cutechess-cli.
 
-use crate::fastchess::{Program, command};
+use crate::fastchess::command;
 use crate::{Result, Status, Ui};
+use patzer_fastchess::Program;
 
 /// Play by the command line of cutechess-cli
 #[derive(Debug, Clone, clap::Args)]

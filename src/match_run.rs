@@ -7,7 +7,6 @@ use super::play::PlayArgs;
 use crate::{Result, Ui, interrupt};
 use patzer_experiments::spsa::Tuner;
 use patzer_io::number::counted;
-use patzer_io::printable;
 use patzer_match::journal::{Arguments, Opened};
 use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
@@ -120,7 +119,9 @@ pub fn play_match<S: Standings>(
     let ended = run_match(&config, &mut standings, &done, &mut record, &players, stop, &mut show);
     for participant in &lineup.participants {
         participant.drop_spares();
-        warn_of_strays(participant, ui);
+        if let Some(warning) = participant.strays_warning() {
+            ui.warn(warning);
+        }
     }
     if let Some(error) = log.and_then(|log| log.error()) {
         ui.warn(format!("--log is cut short: {error}"));
@@ -145,14 +146,6 @@ pub fn play_match<S: Standings>(
 }
 
 /// Warns of lines `bestmove` that answered no question.
-pub fn warn_of_strays(participant: &Participant, ui: &Ui) {
-    let strays = participant.strays();
-    if strays > 0 {
-        let name = printable(&participant.name);
-        ui.warn(format!("{name}: dropped answers without a question, {strays} in all"));
-    }
-}
-
 /// Says how many games are in the PGN, and how many wait for an unfinished one.
 fn kept(standings: &impl Standings, record: &MatchRecord, pgn: &Path) -> String {
     let games = format!("{} in {}", counted(standings.games(), "game"), pgn.display());

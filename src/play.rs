@@ -13,7 +13,7 @@ use patzer_io::number::counted;
 use patzer_match::affinity;
 use patzer_match::journal::Options;
 use patzer_match::openings::{self, Openings, Order};
-use patzer_match::participant::{Defaults, Participant};
+use patzer_match::participant::Defaults;
 use patzer_match::{KEYS, Lineup, Listen, Rules, Spec};
 
 /// Default nodes a move: quick and reproducible.
@@ -137,7 +137,7 @@ impl PlayArgs {
             "all" => affinity::CpuShares::new(games, threads),
             list => list.parse().and_then(|list| affinity::CpuShares::from_list(&list, games, threads)),
         };
-        pinned(shares, lineup, |reason| ui.warn(format!("--affinity: {reason}; boards share cores")))
+        lineup.pinned(shares, |reason| ui.warn(format!("--affinity: {reason}; boards share cores")))
     }
 
     pub fn announce(&self, specs: &[Spec], lineup: &Lineup, openings: &Openings, ui: &Ui) {
@@ -206,23 +206,10 @@ fn unlimited(specs: &[Spec], names: &[String]) -> Option<String> {
     }
 }
 
-/// Makes programs start pinned to their CPUs; reports why they cannot be.
-pub fn pinned<E>(
-    shares: std::result::Result<affinity::CpuShares, E>,
-    lineup: &Lineup,
-    refused: impl FnOnce(E),
-) -> Option<affinity::CpuShares> {
-    let shares = shares.map_err(refused).ok()?;
-    // Programs that run already are not pinned.
-    lineup.participants.iter().for_each(Participant::drop_spares);
-    Some(shares)
-}
-
 /// Names the first opening that a book could not give.
 pub fn warn_of_bad_openings(book: &Openings, ui: &Ui) {
-    if let Some(bad) = book.bad() {
-        let more = if bad.count > 1 { format!(", and {} more", bad.count - 1) } else { String::new() };
-        ui.warn(format!("{}{more}; left out, {} openings remain", bad.first, book.len()));
+    if let Some(warning) = book.warning() {
+        ui.warn(warning);
     }
 }
 

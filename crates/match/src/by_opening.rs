@@ -9,7 +9,7 @@ use shakmaty::fen::Fen;
 
 use super::openings::Openings;
 use super::record::PairEntry;
-use super::tally::{Tally, share};
+use super::tally::Tally;
 use patzer_stats::{Pentanomial, Trinomial};
 
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -52,7 +52,7 @@ pub fn write_table(f: &mut fmt::Formatter<'_>, rows: &[OpeningResult]) -> fmt::R
     write!(f, "\n\nopenings (number in their order, games, share of the first player, pairs)")?;
     for OpeningResult { opening, fen, wins, draws, losses, pentanomial } in rows {
         let games = Trinomial { wins: *wins, draws: *draws, losses: *losses };
-        let (share, pairs) = (100.0 * share(games), format!("{:?}", pentanomial.0));
+        let (share, pairs) = (100.0 * games.share(), format!("{:?}", pentanomial.0));
         write!(f, "\n{opening:>6} {:>6} {share:>6.1} %  {pairs:<20}  {fen}", games.games())?;
     }
     Ok(())

@@ -19,7 +19,6 @@ mod lineup;
 mod mock;
 pub mod openings;
 pub mod ordered_map;
-pub mod output_format;
 mod pairings;
 mod pairs;
 pub mod participant;

@@ -2,6 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
+use super::affinity::CpuShares;
 use super::journal::Options;
 use super::openings::Openings;
 use super::participant::{self, Defaults, Participant};
@@ -40,6 +41,18 @@ impl Lineup {
                 Err(Error::input(format!("{name}: has no option {CHESS960}, which openings of {book} need")))
             }
         }
+    }
+
+    /// Makes programs start pinned to the CPUs of `shares`; reports why they cannot be.
+    pub fn pinned<E>(
+        &self,
+        shares: std::result::Result<CpuShares, E>,
+        refused: impl FnOnce(E),
+    ) -> Option<CpuShares> {
+        let shares = shares.map_err(refused).ok()?;
+        // Programs that run already are not pinned.
+        self.participants.iter().for_each(Participant::drop_spares);
+        Some(shares)
     }
 
     /// Threads that think at once on one board.

@@ -18,6 +18,7 @@ use patzer_engine::{OptionError, Params, PlayerSettings, SearchKind};
 use patzer_eval::Evaluation;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
+use patzer_io::printable;
 use patzer_uci_client::compliance::Compliance;
 use patzer_uci_client::{Analyst, Benched, CHESS960, Genfens, Program, UciPlayer};
 
@@ -120,12 +121,12 @@ impl Participant {
         !self.is_program() || self.declares_chess960
     }
 
-    /// Lines `bestmove` of a program that answered no question.
-    pub fn strays(&self) -> u64 {
-        match &self.kind {
-            Kind::InProcess(..) => 0,
-            Kind::Program(program) => program.strays.load(Ordering::Relaxed),
-        }
+    /// Warning of lines `bestmove` that answered no question, if there were any.
+    pub fn strays_warning(&self) -> Option<String> {
+        let Kind::Program(program) = &self.kind else { return None };
+        let strays = program.strays.load(Ordering::Relaxed);
+        let name = printable(&self.name);
+        (strays > 0).then(|| format!("{name}: dropped answers without a question, {strays} in all"))
     }
 
     /// Terms that the weights file of an in-process player lacks; see [`Evaluation::missing`].

@@ -63,20 +63,12 @@ impl Tally {
     }
 
     pub fn share(&self) -> f64 {
-        share(self.games)
+        self.games.share()
     }
 
     /// Whether all pairs are two identical games: the players play alike.
     pub fn identical(&self) -> bool {
         self.pairs.pairs() > 0 && self.mirrored == self.pairs.pairs()
-    }
-}
-
-/// Score as a fraction, 0 to 1; one half without games.
-pub fn share(games: Trinomial) -> f64 {
-    match games.games() {
-        0 => 0.5,
-        all => (games.wins as f64 + 0.5 * games.draws as f64) / all as f64,
     }
 }
 

@@ -17,6 +17,14 @@ impl Trinomial {
         self.wins + self.draws + self.losses
     }
 
+    /// Score as a fraction, 0 to 1; one half without games.
+    pub fn share(&self) -> f64 {
+        match self.games() {
+            0 => 0.5,
+            all => (self.wins as f64 + 0.5 * self.draws as f64) / all as f64,
+        }
+    }
+
     pub fn ascending(&self) -> [u64; 3] {
         [self.losses, self.draws, self.wins]
     }

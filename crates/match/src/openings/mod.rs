@@ -210,6 +210,13 @@ impl Openings {
         drawn.bad.clone()
     }
 
+    /// Names the first opening that could not be read, if one could not.
+    pub fn warning(&self) -> Option<String> {
+        let BadOpenings { first, count, .. } = self.bad()?;
+        let more = if count > 1 { format!(", and {} more", count - 1) } else { String::new() };
+        Some(format!("{first}{more}; left out, {} openings remain", self.len()))
+    }
+
     /// The last of the bad openings found since the last call of this or of [`Openings::bad`], and how many they are.
     pub fn newly_bad(&self) -> Option<(String, usize)> {
         let mut drawn = self.drawn();

@@ -4,9 +4,9 @@ use serde_json::{Value, json};
 use shakmaty::Color;
 
 use super::MatchStatus;
-use crate::pgn;
-use crate::record::PairEntry;
-use crate::{Pair, Tally};
+use patzer_match::pgn;
+use patzer_match::record::PairEntry;
+use patzer_match::{Pair, Tally};
 use patzer_stats::Estimate;
 
 pub fn start(names: &[String], conditions: &str, games: usize, done: u64) -> Value {

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::Program;
 use super::config::Stats;
+use super::output_format::OutputFormat;
 use patzer_match::affinity::CpuList;
-use patzer_match::output_format::OutputFormat;
 use patzer_match::pgn::PgnStyle;
 use patzer_match::{DrawRule, LinePattern, ResignRule, SyzygyResults, Timeouts};
 use patzer_stats::Model;

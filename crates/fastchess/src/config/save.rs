@@ -6,10 +6,10 @@ use super::Stats;
 use super::schema::{
     Clock, Config, Draw, Engine, Epd, Limit, Log, MaxMoves, Opening, Pgn, Resign, Sprt, Tables,
 };
-use crate::fastchess::gaps::Gaps;
-use crate::fastchess::settings::{OutputFile, Settings, Tournament};
-use crate::{Error, Result};
-use patzer_match::output_format::OutputFormat;
+use crate::gaps::Gaps;
+use crate::output_format::OutputFormat;
+use crate::settings::{OutputFile, Settings, Tournament};
+use patzer_io::error::{Error, Result};
 use patzer_match::pgn::{MoveField, Notation};
 use patzer_match::{Spec, Standings, Tally, Time};
 

@@ -5,7 +5,7 @@ use super::flags::{FLAGS, Flag, Means, Takes};
 use super::flags_files::FILE_FLAGS;
 use super::flags_rules::RULE_FLAGS;
 use super::settings::{KeyValue, Settings};
-use crate::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// All options of a program.
 pub fn flags(program: Program) -> impl Iterator<Item = &'static Flag> {

@@ -3,14 +3,14 @@
 use std::fmt::Write;
 
 use super::{MatchStatus, accepted, error, fastchess, number, percent};
-use crate::tally::{Tally, share};
+use patzer_match::Tally;
 use patzer_stats::{Estimate, Sprt, Trinomial};
 
 /// Formats `7 - 5 - 8  [0.550] 20`: wins, losses, draws, score, games.
 fn counts(games: Trinomial) -> String {
     let Trinomial { wins, draws, losses } = games;
     let all = games.games();
-    let points = if all == 0 { 0.0 } else { share(games) };
+    let points = if all == 0 { 0.0 } else { games.share() };
     format!("{wins} - {losses} - {draws}  [{points:.3}] {all}")
 }
 

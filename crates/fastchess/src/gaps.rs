@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Error, Result};
+use patzer_io::error::{Error, Result};
 
 /// Which pairs of a match are counted, by their indices.
 #[derive(Debug, Default)]

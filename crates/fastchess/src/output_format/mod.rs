@@ -4,9 +4,8 @@ mod cutechess;
 pub mod events;
 mod fastchess;
 
-use super::pgn;
-use crate::{Pair, Reason, Tally};
 use patzer_io::Named;
+use patzer_match::{Pair, Reason, Tally, pgn};
 use patzer_stats::{Sprt, Trinomial, Verdict};
 
 /// Format of match output

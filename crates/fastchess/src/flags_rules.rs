@@ -3,7 +3,7 @@
 use super::Program::{Cutechess, Fastchess};
 use super::flags::{FAST, Flag, Key, Takes, fast, field, flag, key, number, set, truth};
 use super::settings::{Settings, SprtSettings};
-use crate::{Error, Result};
+use patzer_io::error::{Error, Result};
 use patzer_match::{DrawRule, ResignRule, SyzygyResults};
 use patzer_stats::Model;
 

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use super::{MatchStatus, accepted, error, number, percent};
-use crate::tally::{Tally, share};
+use patzer_match::Tally;
 use patzer_stats::{Estimate, Pentanomial, ResultCounts, Sprt, Trinomial};
 
 const RULE: &str = "--------------------------------------------------\n";
@@ -32,7 +32,7 @@ pub(super) fn standing(status: &MatchStatus) -> String {
         text,
         "Games: {}, Wins: {wins}, Losses: {losses}, Draws: {draws}, Points: {points:.1} ({:.2} %)",
         games.games(),
-        100.0 * share(games)
+        100.0 * games.share()
     );
     if by_pairs {
         let _ = writeln!(text, "Ptnml(0-2): {:?}, WL/DD Ratio: {}", pairs.0, number(traded, 2));

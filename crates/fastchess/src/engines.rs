@@ -5,7 +5,7 @@ use std::path::Path;
 use super::Program::{self, Cutechess, Fastchess};
 use super::flags::{BOTH, CUTE, FAST, Means};
 use super::settings::{KeyValue, Settings};
-use crate::{Error, Result};
+use patzer_io::error::{Error, Result};
 use patzer_match::Spec;
 
 pub const ENGINE_KEYS: &[(&str, &[Program], Means)] = &[

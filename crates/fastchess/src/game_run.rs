@@ -4,20 +4,20 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use super::Console;
 use super::Program;
 use super::config::ConfigFile;
 use super::display::Display;
 use super::engines;
 use super::gaps::Gaps;
 use super::output_files::{self, OutputFiles};
+use super::output_format::OutputFormat;
 use super::settings::{Settings, Tournament};
-use crate::match_run::warn_of_strays;
-use crate::play::{pinned, warn_of_bad_openings};
-use crate::{Error, Result, Status, Ui, interrupt};
+use patzer_io::error::{Error, Result};
+use patzer_io::interrupt;
 use patzer_io::number::counted;
 use patzer_match::affinity::{self, CpuShares};
 use patzer_match::openings::{BookOptions, Openings, Order};
-use patzer_match::output_format::OutputFormat;
 use patzer_match::participant::Defaults;
 use patzer_match::rounds::{RoundSettings, Rounds, RoundsState, System};
 use patzer_match::{
@@ -31,29 +31,29 @@ const HASH: usize = 16;
 /// Time reserve of players in this process.
 const OVERHEAD: Duration = Duration::from_millis(5);
 
-pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
+pub fn play(settings: &Settings, console: &dyn Console) -> Result<()> {
     interrupt::listen();
     let stop = interrupt::flag();
     let specs = engines::specs(settings)?;
     let test = sprt(settings, specs.len())?;
-    let games = Games::new(settings, test.as_ref(), ui)?;
+    let games = Games::new(settings, test.as_ref(), console)?;
     let concurrency = concurrency(settings)?;
-    let seed = seed(settings, ui);
-    let (openings, rules) = (openings(settings, &games, seed, ui)?, rules(settings)?);
+    let seed = seed(settings, console);
+    let (openings, rules) = (openings(settings, &games, seed, console)?, rules(settings)?);
     let log = log(settings)?;
-    settings.notes.iter().for_each(|note| ui.note(note));
+    settings.notes.iter().for_each(|note| console.note(note));
     let lineup = Lineup::load(&specs, &defaults(settings, seed, log.as_ref()), stop);
-    let lineup = lineup.inspect_err(|error| startup_failure(&specs, error, ui))?;
+    let lineup = lineup.inspect_err(|error| startup_failure(&specs, error, console))?;
     let pairings = pairings(settings, &games, specs.len());
     let rounds = rounds(settings, specs.len());
     let done = if settings.keeps_stats { settings.stats.pairs()? } else { Vec::new() };
     let gaps = Gaps::new(done.len(), if settings.keeps_stats { &settings.unplayed } else { &[] })?;
     if !done.is_empty() {
-        ui.note(format!("-config: goes on after {}", counted(2 * done.len() as u64, "game")));
+        console.note(&format!("-config: goes on after {}", counted(2 * done.len() as u64, "game")));
     }
     let plan = rounds.as_ref().map(Rounds::plan);
     let pairs = rounds.as_ref().map(|rounds| rounds.settings().most_pairs() as usize);
-    let shares = cpu_shares(settings, concurrency, &lineup, ui);
+    let shares = cpu_shares(settings, concurrency, &lineup, console);
     let mut header = lineup.header(&settings.event);
     header.style = settings.style.clone();
     let config = MatchConfig {
@@ -72,7 +72,7 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
     };
     let book = settings.book.file.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     lineup.check_openings(&openings, 2 * config.pairs.end, &book)?;
-    let mut files = OutputFiles::open(settings, !done.is_empty(), ui)?;
+    let mut files = OutputFiles::open(settings, !done.is_empty(), console)?;
     let conditions = lineup.conditions(&book);
     let conditions = conditions.trim_end_matches(", ").to_string();
     let mut display = Display::new(
@@ -82,7 +82,7 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
         2 * config.pairs.end,
         games.by_pairs,
         log.clone(),
-        ui,
+        console,
     )?;
     display.epd = output_files::open(settings.epd.as_ref(), !done.is_empty())?;
     display.gaps = gaps;
@@ -103,7 +103,9 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
     let ended = run_match(&config, &mut *standings, &done, &mut files, &players, stop, &mut display);
     for participant in &lineup.participants {
         participant.drop_spares();
-        warn_of_strays(participant, ui);
+        if let Some(warning) = participant.strays_warning() {
+            console.warn(&warning);
+        }
     }
     if let Err(error) = ended {
         display.save(&*standings);
@@ -115,17 +117,17 @@ pub fn play(settings: &Settings, ui: &Ui) -> Result<Status> {
     {
         return Err(Error::data(path, format!("the log is cut short: {error}")));
     }
-    Ok(Status::Done)
+    Ok(())
 }
 
 /// Says in fastchess's words that an engine did not answer `uci`.
-fn startup_failure(specs: &[Spec], error: &Error, ui: &Ui) {
+fn startup_failure(specs: &[Spec], error: &Error, console: &dyn Console) {
     let error = error.to_string();
     let names = specs.iter().filter_map(|spec| spec.name.as_deref());
     for name in names.filter(|name| error.starts_with(&format!("{name}: ")) && error.contains("`uci`")) {
         let name = patzer_io::printable(name);
         let reason = "Engine didn't respond to uciok after startup";
-        let _ = ui.line(&format!("Fatal; {name} engine startup failure: \"{reason}\""));
+        let _ = console.line(&format!("Fatal; {name} engine startup failure: \"{reason}\""));
     }
 }
 
@@ -140,7 +142,7 @@ struct Games {
 }
 
 impl Games {
-    fn new(settings: &Settings, test: Option<&Sprt>, ui: &Ui) -> Result<Games> {
+    fn new(settings: &Settings, test: Option<&Sprt>, console: &dyn Console) -> Result<Games> {
         let Settings { rounds, games, repeat, .. } = *settings;
         let (rounds, games) = match settings.program {
             // As fastchess does for the order of cutechess-cli.
@@ -159,7 +161,7 @@ impl Games {
         let all = rounds.checked_mul(games).filter(|all| (1..=1_000_000_000).contains(all));
         let all = all.ok_or_else(|| Error::usage("-rounds and -games: write 1 to 1,000,000,000 games"))?;
         if all % 2 == 1 {
-            ui.note(format!("{} games are played, not {all}: games come in pairs", all + 1));
+            console.note(&format!("{} games are played, not {all}: games come in pairs", all + 1));
         }
         let bayesian = test.is_some_and(|test| test.model() == patzer_stats::Model::Bayesian);
         let change = match (repeat, settings.book.by_round) {
@@ -204,17 +206,17 @@ fn concurrency(settings: &Settings) -> Result<usize> {
 }
 
 /// Seeds the order of the openings and what engines draw from books.
-fn seed(settings: &Settings, ui: &Ui) -> u64 {
+fn seed(settings: &Settings, console: &dyn Console) -> u64 {
     let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let seed = settings.seed.unwrap_or_else(|| now().as_nanos() as u64);
     let draws = settings.engines.iter().flatten().chain(&settings.each).any(|(key, _)| key == "book");
     if (settings.book.random || draws) && settings.seed.is_none() {
-        ui.note(format!("-srand {seed} repeats this order of the openings"));
+        console.note(&format!("-srand {seed} repeats this order of the openings"));
     }
     seed
 }
 
-fn openings(settings: &Settings, games: &Games, seed: u64, ui: &Ui) -> Result<Openings> {
+fn openings(settings: &Settings, games: &Games, seed: u64, console: &dyn Console) -> Result<Openings> {
     let book = &settings.book;
     let Some(file) = &book.file else {
         if settings.chess960 {
@@ -222,7 +224,7 @@ fn openings(settings: &Settings, games: &Games, seed: u64, ui: &Ui) -> Result<Op
                 "-variant fischerandom: name a book of such positions with -openings file=",
             ));
         }
-        ui.note("no -openings: every game begins at the start position");
+        console.note("no -openings: every game begins at the start position");
         return Ok(Openings::start_position());
     };
     let order = match (book.random, settings.program) {
@@ -242,7 +244,9 @@ fn openings(settings: &Settings, games: &Games, seed: u64, ui: &Ui) -> Result<Op
         // Fastchess drops what one pairing does not need, and the others use the same openings.
         most: (settings.program == Program::Fastchess).then_some(games.openings),
     })?;
-    warn_of_bad_openings(&openings, ui);
+    if let Some(warning) = openings.warning() {
+        console.warn(&warning);
+    }
     Ok(openings)
 }
 
@@ -329,10 +333,15 @@ fn pairings(settings: &Settings, games: &Games, players: usize) -> Pairings {
     pairings
 }
 
-fn cpu_shares(settings: &Settings, games: usize, lineup: &Lineup, ui: &Ui) -> Option<CpuShares> {
+fn cpu_shares(
+    settings: &Settings,
+    games: usize,
+    lineup: &Lineup,
+    console: &dyn Console,
+) -> Option<CpuShares> {
     let shares = match settings.affinity.as_ref()? {
         Some(list) => CpuShares::from_list(list, games, lineup.threads()),
         None => CpuShares::new(games, lineup.threads()),
     };
-    pinned(shares, lineup, |reason| ui.warn(format!("-use-affinity: {reason}; games share CPUs")))
+    lineup.pinned(shares, |reason| console.warn(&format!("-use-affinity: {reason}; games share CPUs")))
 }

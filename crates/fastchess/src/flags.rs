@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use super::Program::{self, Cutechess, Fastchess};
 use super::engines::ENGINE_KEYS;
+use super::output_format::OutputFormat;
 use super::parse::pair;
 use super::settings::{Settings, Tournament};
-use crate::{Error, Result};
+use patzer_io::error::{Error, Result};
 use patzer_match::DrawRule;
-use patzer_match::output_format::OutputFormat;
 
 /// An option of one or both programs.
 pub struct Flag {

@@ -3,9 +3,9 @@
 use super::Program::{Cutechess, Fastchess};
 use super::config;
 use super::flags::{CUTE, FAST, Flag, Key, Means, Takes, fast, field, flag, key, number, set, truth};
+use super::output_format::OutputFormat;
 use super::settings::{LogLevel, OutputFile, Settings};
-use crate::{Error, Result};
-use patzer_match::output_format::OutputFormat;
+use patzer_io::error::{Error, Result};
 use patzer_match::pgn::{MoveField, Notation};
 
 const OPENINGS: &[Key] = &[

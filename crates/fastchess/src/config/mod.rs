@@ -11,7 +11,7 @@ use std::path::Path;
 use super::Program;
 use super::parse;
 use super::settings::Settings;
-use crate::{Error, Result};
+use patzer_io::error::{Error, Result};
 use patzer_match::record::PairEntry;
 use patzer_match::{Reason, SWAPPED};
 pub use save::ConfigFile;

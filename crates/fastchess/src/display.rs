@@ -6,15 +6,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::Console;
 use super::Program;
 use super::config::ConfigFile;
 use super::gaps::Gaps;
+use super::output_format::{MatchStatus, OutputFormat, started};
 use super::settings::{LogLevel, Settings};
-use crate::{Error, Result, Ui};
 use patzer_io::date::clock;
+use patzer_io::error::{Error, Result};
 use patzer_io::number::counted;
 use patzer_io::printable;
-use patzer_match::output_format::{MatchStatus, OutputFormat, started};
 use patzer_match::pgn::final_epd;
 use patzer_match::record::PairEntry;
 use patzer_match::{EngineLog, Observer, Pair, Reason, Standings, Tally, TimeUse};
@@ -33,7 +34,7 @@ pub struct Display<'a> {
     /// File of settings and results, if one is written.
     pub config: Option<ConfigFile>,
     pub gaps: Gaps,
-    ui: Ui,
+    console: &'a dyn Console,
     begin: Instant,
     times: Vec<TimeUse>,
     /// Games lost by a crash or without an answer, by player.
@@ -49,7 +50,7 @@ impl<'a> Display<'a> {
         games: usize,
         by_pairs: bool,
         log: Option<Arc<EngineLog>>,
-        ui: &Ui,
+        console: &'a dyn Console,
     ) -> Result<Display<'a>> {
         let players = names.len();
         Ok(Display {
@@ -62,7 +63,7 @@ impl<'a> Display<'a> {
             epd: None,
             config: None,
             gaps: Gaps::default(),
-            ui: *ui,
+            console,
             begin: Instant::now(),
             times: vec![TimeUse::default(); players],
             crashes: vec![0; players],
@@ -71,7 +72,7 @@ impl<'a> Display<'a> {
     }
 
     fn say(&self, text: &str) -> Result<()> {
-        if text.is_empty() { Ok(()) } else { self.ui.line(text.trim_end_matches('\n')) }
+        if text.is_empty() { Ok(()) } else { self.console.line(text.trim_end_matches('\n')) }
     }
 
     /// Prints a warning, and stops the match if it may not have any.
@@ -162,11 +163,11 @@ impl<'a> Display<'a> {
         if let Some(Err(error)) =
             self.config.as_mut().map(|file| file.write(self.settings, standings, &self.gaps))
         {
-            self.ui.warn(error);
+            self.console.warn(&error.to_string());
         }
         if self.gaps.out_of_order > 0 {
             let pairs = counted(self.gaps.out_of_order, "pair");
-            self.ui.note(format!("finished after an unfinished pair, counted and written: {pairs}"));
+            self.console.note(&format!("finished after an unfinished pair, counted and written: {pairs}"));
         }
     }
 
@@ -212,7 +213,7 @@ impl Observer for Display<'_> {
         if let Some(Err(error)) =
             self.config.as_mut().map(|file| file.follow(self.settings, standings, &self.gaps))
         {
-            self.ui.warn(error);
+            self.console.warn(&error.to_string());
         }
         let now = (self.names.len() == 2).then(|| standings.between(entry.players).games);
         for game in [0, 1] {
@@ -224,6 +225,6 @@ impl Observer for Display<'_> {
     }
 
     fn incident(&mut self, text: &str) {
-        self.ui.warn(printable(text));
+        self.console.warn(&printable(text));
     }
 }

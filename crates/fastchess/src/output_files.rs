@@ -4,14 +4,15 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
+use super::Console;
 use super::settings::{OutputFile, Settings};
-use crate::{Error, Result, Ui};
+use patzer_io::error::{Error, Result};
 use patzer_match::record::{PairEntry, PairSink};
 
-pub struct OutputFiles {
+pub struct OutputFiles<'a> {
     pgn: Option<(File, PathBuf)>,
     checksum: Option<crc32fast::Hasher>,
-    ui: Ui,
+    console: &'a dyn Console,
 }
 
 /// Opens a file to append to, or a new one in its place; a run that goes on always appends.
@@ -23,11 +24,11 @@ pub fn open(file: Option<&OutputFile>, resumes: bool) -> Result<Option<(File, Pa
     Ok(Some((opened, path.clone())))
 }
 
-impl OutputFiles {
-    pub fn open(settings: &Settings, resumes: bool, ui: &Ui) -> Result<OutputFiles> {
+impl<'a> OutputFiles<'a> {
+    pub fn open(settings: &Settings, resumes: bool, console: &'a dyn Console) -> Result<OutputFiles<'a>> {
         for (file, option) in [(&settings.pgn, "-pgnout"), (&settings.epd, "-epdout")] {
             if resumes && file.as_ref().is_some_and(|file| !file.append) {
-                ui.note(format!("-config: goes on, so {option} append=false has no effect"));
+                console.note(&format!("-config: goes on, so {option} append=false has no effect"));
             }
         }
         let pgn = open(settings.pgn.as_ref(), resumes)?;
@@ -35,7 +36,7 @@ impl OutputFiles {
             Some((_, path)) if settings.crc => Some(checksum(path)?),
             _ => None,
         };
-        Ok(OutputFiles { pgn, checksum, ui: *ui })
+        Ok(OutputFiles { pgn, checksum, console })
     }
 }
 
@@ -51,14 +52,14 @@ fn checksum(path: &Path) -> Result<crc32fast::Hasher> {
     }
 }
 
-impl PairSink for OutputFiles {
+impl PairSink for OutputFiles<'_> {
     fn append(&mut self, _: &PairEntry, games: &[u8]) -> Result<()> {
         let Some((file, path)) = &mut self.pgn else { return Ok(()) };
         file.write_all(games).map_err(|e| Error::io(&*path, e))?;
         if let Some(hasher) = &mut self.checksum {
             hasher.update(games);
             let sum = hasher.clone().finalize();
-            self.ui.line(&format!("File {} has CRC32: {sum:#x}", path.display()))?;
+            self.console.line(&format!("File {} has CRC32: {sum:#x}", path.display()))?;
         }
         Ok(())
     }
