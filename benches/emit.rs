@@ -1,6 +1,6 @@
-//! The cost of one evaluation by the code of `net emit` beside patzer's own, over the same moves of random games, for the
-//! embedded network and one of every family, or for NETWORK.
-//! It needs gcc and rustc: `RUSTFLAGS="-C target-cpu=native" cargo bench --bench emit [NETWORK]`.
+//! The cost of one evaluation by the code of `net emit` beside patzer's own, over the same moves of random games, for
+//! the embedded network and one of every family, or for NETWORK. It needs gcc and rustc: `RUSTFLAGS="-C
+//! target-cpu=native" cargo bench --bench emit [NETWORK]`.
 
 #[path = "../tests/cli/net_emit/families.rs"]
 mod families;
@@ -85,7 +85,8 @@ fn run(folder: &Path, command: &str, input: Option<&str>) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Nanoseconds of this thread on a processor, so that other programs do not count; of the clock where Linux is not there.
+/// Nanoseconds of this thread on a processor, so that other programs do not count; of the clock where Linux is not
+/// there.
 fn time(start: Instant) -> u128 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let time = text.split(' ').next().and_then(|time| time.parse().ok());

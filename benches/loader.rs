@@ -1,8 +1,9 @@
 //! How fast positions come to the trainer, whatever trains.
 //!
-//! `cargo bench --bench loader`. The order of an epoch, drawn on all threads and as its simple twin draws it; positions of
-//! the bundled engine games, many times over, read, collected and handed over in batches from two formats. Nothing is
-//! trained. The limit is the memory: a position has 32 bytes, and a decoded one about three times as many.
+//! `cargo bench --bench loader`. The order of an epoch, drawn on all threads and as its simple twin draws it;
+//! positions of the bundled engine games, many times over, read, collected and handed over in batches from two
+//! formats. Nothing is trained. The limit is the memory: a position has 32 bytes, and a decoded one about three times
+//! as many.
 
 use std::hint::black_box;
 use std::path::Path;

@@ -14,8 +14,8 @@ const POSITIONS: [&str; 3] = [
     "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1",
 ];
 
-/// Copies the crates into a workspace of their own, applies `change` to it and returns what `program`, an example of the
-/// last crate, prints there.
+/// Copies the crates into a workspace of their own, applies `change` to it and returns what `program`, an example of
+/// the last crate, prints there.
 fn recipe(name: &str, crates: &[&str], change: impl FnOnce(&Path), program: &str) -> String {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let scratch = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("recipes");

@@ -1,5 +1,6 @@
-//! Reads positions in the dialects of EPD, FEN and text that patzer writes, collects counts and writes traces. No crate is
-//! needed, and no copyright is claimed for this file: copy it into your engine. `examples/write_traces.rs` uses it.
+//! Reads positions in the dialects of EPD, FEN and text that patzer writes, collects counts and writes traces. No
+//! crate is needed, and no copyright is claimed for this file: copy it into your engine. `examples/write_traces.rs`
+//! uses it.
 
 use std::collections::BTreeMap;
 
@@ -57,8 +58,8 @@ const NO_RESULT: &str = "no result, such as [0.5], \"1-0\" or | 35 | 0.5";
 pub struct Trace(pub BTreeMap<usize, [f32; 2]>);
 
 impl Trace {
-    /// A line of traces; `facts` are its further fields, such as `scale=0.5 eval=31`, and `both` says of which entries it
-    /// has `white/black`, as terms of safety need.
+    /// A line of traces; `facts` are its further fields, such as `scale=0.5 eval=31`, and `both` says of which entries
+    /// it has `white/black`, as terms of safety need.
     pub fn line(&self, position: &Position, phase: f32, facts: &str, both: impl Fn(usize) -> bool) -> String {
         let mut line = format!("{} {phase}", position.result);
         line.extend(position.score.as_ref().map(|score| format!(" score={score}")));

@@ -40,7 +40,8 @@ pub fn strengths(bytes: &[u8]) {
 const HEAD: usize = 20;
 const ANSWER: usize = 12;
 
-/// Records of the target [`teacher`] with their length and checksum: the count of answers is that of the bytes that follow.
+/// Records of the target [`teacher`] with their length and checksum: the count of answers is that of the bytes that
+/// follow.
 fn records(bytes: &[u8]) -> Vec<u8> {
     let mut journal = Vec::new();
     let mut rest = bytes;

@@ -14,8 +14,9 @@ use shakmaty::{CastlingMode, Chess, Position};
 
 use super::files::{in_folder, with_file};
 
-/// A resumed run has the entries 1, 2, …; resuming again finds the same; an error leaves every byte, and what is repaired
-/// then can be resumed. Without a header in the bytes the journal gets one of the format before checksums of lines.
+/// A resumed run has the entries 1, 2, …; resuming again finds the same; an error leaves every byte, and what is
+/// repaired then can be resumed. Without a header in the bytes the journal gets one of the format before checksums of
+/// lines.
 fn resume<E: JournalEntry + PartialEq + std::fmt::Debug>(bytes: &[u8], name: &str) {
     let split = bytes.windows(2).position(|window| window == b"\0\n").unwrap_or(bytes.len());
     let (mut journal, games) = (bytes[..split].to_vec(), bytes.get(split + 2..).unwrap_or_default());
@@ -105,7 +106,8 @@ const POSITIONS: [&str; 6] = [
     "8/P6k/8/8/8/8/p6K/8 w - - 0 1",
 ];
 
-/// A Polyglot book, in which a key below 256 stands for a position: its moves are legal, its openings can be played from.
+/// A Polyglot book, in which a key below 256 stands for a position: its moves are legal, its openings can be played
+/// from.
 pub fn polyglot(bytes: &[u8]) {
     let position = |fen: &str| -> Chess {
         fen.parse::<Fen>().expect("a FEN").into_position(CastlingMode::Standard).expect("a position")

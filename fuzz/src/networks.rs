@@ -11,7 +11,8 @@ use patzer_train::{Epoch, Settings, TrainItem, TrainingCallbacks, WIN};
 use sha2::{Digest, Sha256};
 use shakmaty::{Chess, Color};
 
-/// Any body beyond this is refused before the target, so that an input of a few bytes cannot ask for the largest network.
+/// Any body beyond this is refused before the target, so that an input of a few bytes cannot ask for the largest
+/// network.
 const LARGEST: usize = 1 << 16;
 
 /// A network keeps its bytes and evaluates.
@@ -72,8 +73,8 @@ pub fn body(bytes: &[u8]) {
     check(Network::of_body(architecture, &body, About::default()).expect("a body of the right size"));
 }
 
-/// A file of another program: its layout and the order of its output buckets by a byte, its architecture by four, and its
-/// numbers. What is written in that layout without rounding reads the same; a guess is a network that evaluates.
+/// A file of another program: its layout and the order of its output buckets by a byte, its architecture by four, and
+/// its numbers. What is written in that layout without rounding reads the same; a guess is a network that evaluates.
 pub fn layout(bytes: &[u8]) {
     let Some((&[kind, ref shape @ ..], numbers)) = bytes.split_first_chunk::<5>() else { return };
     let Some(architecture) = architecture(*shape) else { return };
@@ -134,8 +135,9 @@ fn vectors(checkpoint: &[u8]) -> std::ops::Range<usize> {
 /// Magic and hash of settings and positions.
 const HEAD: usize = 8 + 64;
 
-/// Numbers, vectors and device of a checkpoint with a right hash and checksum: a flag that says whether the real vectors
-/// come in, the number of 8-byte numbers before them, and the bytes. Resuming from it is an error or a training.
+/// Numbers, vectors and device of a checkpoint with a right hash and checksum: a flag that says whether the real
+/// vectors come in, the number of 8-byte numbers before them, and the bytes. Resuming from it is an error or a
+/// training.
 pub fn checkpoint(bytes: &[u8]) {
     static WHOLE: OnceLock<Vec<u8>> = OnceLock::new();
     let whole = WHOLE.get_or_init(|| trained(None).expect("a training"));

@@ -44,8 +44,8 @@ fn moves_of(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// Count and hash were made with pgn-extract 26-05 from the same file: `pgn-extract -s -C -N -V -Wuci --notags`, each line
-/// without its result and in lower case.
+/// Count and hash were made with pgn-extract 26-05 from the same file: `pgn-extract -s -C -N -V -Wuci --notags`, each
+/// line without its result and in lower case.
 #[test]
 fn moves_are_those_of_pgn_extract() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! `patzer tune --device gpu` on an emulated NVIDIA driver that runs the kernels on the CPU: operations, their order and
-//! waits. No GPU takes part.
+//! `patzer tune --device gpu` on an emulated NVIDIA driver that runs the kernels on the CPU: operations, their order
+//! and waits. No GPU takes part.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::patzer;
 use crate::reference::held;
 
-/// Runs in this order in one folder; `F` is the folder of fixtures, engines are the bundled one. Games are of evaluations that are the same everywhere,
-/// and in the match a pairing without a lost pair has no ratio of pairs.
+/// Runs in this order in one folder; `F` is the folder of fixtures, engines are the bundled one. Games are of
+/// evaluations that are the same everywhere, and in the match a pairing without a lost pair has no ratio of pairs.
 const RUNS: &[&str] = &[
     "extract F/engine.pgn.zst --filter unique --sample 2000",
     "games F/engine.pgn.zst --unique --count Result",

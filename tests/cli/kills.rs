@@ -75,8 +75,8 @@ fn timeless(text: &str) -> String {
     words.filter(|word| !(word.starts_with("0.") && word.ends_with("s,"))).collect::<Vec<_>>().join(" ")
 }
 
-/// Waits for the end, or kills: first when the journal begins, then every other time when some pairs more are done, else
-/// after a random time. True if it was killed.
+/// Waits for the end, or kills: first when the journal begins, then every other time when some pairs more are done,
+/// else after a random time. True if it was killed.
 fn kill_at_random(child: &mut Child, folder: &Path, attempt: u64) -> bool {
     let count = || pairs(folder).unwrap_or_default().len() as u64;
     let enough = count() + mix(3, attempt) % 4;

@@ -4,17 +4,18 @@
 //! What libtest prints first is garbage that patzer has to tolerate. The engine plays a legal move that depends on its
 //! option `Seed` and the position alone, or the moves of its option `Moves`. Its option `Mode` is `fault@go`: what to
 //! do wrong, and at which `go`, counted from 1 through all games; `fault@0` does it at every position of which
-//! [`is_hard`] is true, `mute` reports no score at any, and `doubled` answers all twice. Its option `Score` is the score
-//! that it always reports. Of all engines in a folder with the mode `block` or `blocked-crash`, one waits for a file
-//! `go-on`, and then plays or dies.
+//! [`is_hard`] is true, `mute` reports no score at any, and `doubled` answers all twice. Its option `Score` is the
+//! score that it always reports. Of all engines in a folder with the mode `block` or `blocked-crash`, one waits for a
+//! file `go-on`, and then plays or dies.
 //!
 //! Started as `teacher`, it shows wins, draws and losses if `UCI_ShowWDL` says so, and its scores depend on the
-//! searches since `ucinewgame`, as those of an engine with a transposition table do: [`taught`]. Started as `iterates`, it
-//! reports five iterations of 100 nodes each and waits for `stop`. Started as `ponders`, it has the option `Ponder`, expects
-//! the reply that it would play itself, and with the mode `doubles` it answers `stop` twice, with `early` before it.
+//! searches since `ucinewgame`, as those of an engine with a transposition table do: [`taught`]. Started as
+//! `iterates`, it reports five iterations of 100 nodes each and waits for `stop`. Started as `ponders`, it has the
+//! option `Ponder`, expects the reply that it would play itself, and with the mode `doubles` it answers `stop` twice,
+//! with `early` before it.
 //!
-//! Its `go perft` is right but in the modes `no en passant`, `queens`, which promotes to queens alone, and `captures`, which
-//! counts a leaf too many below each capture; in a mode that ends with `totals` it names no moves.
+//! Its `go perft` is right but in the modes `no en passant`, `queens`, which promotes to queens alone, and `captures`,
+//! which counts a leaf too many below each capture; in a mode that ends with `totals` it names no moves.
 //!
 //! It knows `genfens` of OpenBench, where each eighth opening is no position; started as `few`, it ends halfway.
 

@@ -72,7 +72,7 @@ fn script(network: &Network) -> (String, usize) {
     (text, checks)
 }
 
-/// Whether a program is there; says so where it is not.
+/// Tests whether a program is there; says so where it is not.
 pub fn has(compiler: &str) -> bool {
     let there = Command::new(compiler).arg("--version").output().is_ok_and(|output| output.status.success());
     if !there {

@@ -1,4 +1,5 @@
-//! `patzer extract` in parts, beyond memory, and killed; `patzer data shuffle`, `split` and `merge` as a user runs them.
+//! `patzer extract` in parts, beyond memory, and killed; `patzer data shuffle`, `split` and `merge` as a user runs
+//! them.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

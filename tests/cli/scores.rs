@@ -9,8 +9,8 @@ use serde_json::Value;
 
 use crate::patzer;
 
-/// The fixture's engine games, a number of them from some game on, with each score in pawns rewritten by `comment`, which
-/// gets the score from the mover, whether White moved, and the depth.
+/// The fixture's engine games, a number of them from some game on, with each score in pawns rewritten by `comment`,
+/// which gets the score from the mover, whether White moved, and the depth.
 fn engine_games(from: usize, count: usize, comment: impl Fn(f64, bool, &str) -> String) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engine.pgn.zst");
     let mut text = String::new();

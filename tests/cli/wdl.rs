@@ -192,8 +192,8 @@ fn data_without_a_k_is_refused_by_name() {
     }
 }
 
-/// Games whose comments hold scores drawn with their results from a known model, in the dialect of cutechess; the moves are
-/// a shuffle of knights, so that the material stays 78.
+/// Games whose comments hold scores drawn with their results from a known model, in the dialect of cutechess; the
+/// moves are a shuffle of knights, so that the material stays 78.
 fn games(folder: &Path, name: &str, count: usize, seed: u64) {
     let moves = ["Nf3", "Nf6", "Ng1", "Ng8"];
     let mut rng = Rng::new(seed);

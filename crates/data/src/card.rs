@@ -23,10 +23,10 @@ pub struct Card {
     pub positions: u64,
     pub bytes: u64,
     pub sha256: String,
-    /// Whether the companion beside the file records this digest, if there is one.
+    /// True if the companion beside the file records this digest, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub companion_matches: Option<bool>,
-    /// Whether the file itself says where it comes from.
+    /// True if the file itself says where it comes from.
     pub has_provenance: bool,
     #[serde(flatten)]
     pub metadata: Metadata,

@@ -94,8 +94,8 @@ impl FunnelCounts {
         self.records - self.seen.len() as u64
     }
 
-    /// The whole funnel of `read` positions: the reasons `before` the filters, the filters, and the reasons `after` them
-    /// with what each drops alone, if in use.
+    /// The whole funnel of `read` positions: the reasons `before` the filters, the filters, and the reasons `after`
+    /// them with what each drops alone, if in use.
     pub fn steps(
         &self,
         filters: &FilterSet,

@@ -1,8 +1,8 @@
 //! Mixes files of positions by weights, in memory that does not depend on their size.
 //!
 //! Every position of the mix draws its file at random by weight. Games stay whole: a file that is drawn earns one
-//! position, and its next game comes once its credit is positive. So the shares of positions follow the weights,
-//! and a shuffled file, whose games are of one position each, is mixed position by position. The mix ends with the first
+//! position, and its next game comes once its credit is positive. So the shares of positions follow the weights, and a
+//! shuffled file, whose games are of one position each, is mixed position by position. The mix ends with the first
 //! file that has no game left, so that its shares hold from start to end.
 
 use std::path::{Path, PathBuf};

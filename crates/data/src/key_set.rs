@@ -1,11 +1,11 @@
 //! A set of 128-bit position keys, made for hundreds of millions of insertions.
 //!
 //! Open addressing, 16 bytes a slot, four slots to a cache line: a key is searched in its home line and, where that is
-//! full, in the following ones. Keys are random already ([`Record::key`](super::Record::key)), so their highest bits are
-//! the place without hashing. Three things follow. The set has `SEGMENTS` segments of different initial sizes that
-//! grow one after another: there is never a second table beside the first, nor a long pause. Growing passes once through
-//! the old lines of a segment and once through the new ones, in order. And since the home of a key is known beforehand,
-//! [`KeySet::insert_all`] prefetches the lines of coming keys, so that their cache misses overlap.
+//! full, in the following ones. Keys are random already ([`Record::key`](super::Record::key)), so their highest bits
+//! are the place without hashing. Three things follow. The set has `SEGMENTS` segments of different initial sizes that
+//! grow one after another: there is never a second table beside the first, nor a long pause. Growing passes once
+//! through the old lines of a segment and once through the new ones, in order. And since the home of a key is known
+//! beforehand, [`KeySet::insert_all`] prefetches the lines of coming keys, so that their cache misses overlap.
 
 use patzer_chess::huge_pages::prefaulted;
 use patzer_chess::prefetch::prefetch;
@@ -13,7 +13,7 @@ use patzer_chess::prefetch::prefetch;
 #[derive(Debug)]
 pub struct KeySet {
     segments: Vec<Segment>,
-    /// Whether the key 0 is in the set.
+    /// True if the key 0 is in the set.
     zero: bool,
 }
 

@@ -1,8 +1,8 @@
 //! Merges datasets into one.
 //!
 //! Shards of one extraction are interleaved by game number, and the pieces of one labelling follow one another; both
-//! give the bytes of a single run. Other datasets are concatenated and their games renumbered. Then come the same stages
-//! as in `extract` (`OutputStage`).
+//! give the bytes of a single run. Other datasets are concatenated and their games renumbered. Then come the same
+//! stages as in `extract` (`OutputStage`).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

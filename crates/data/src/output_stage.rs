@@ -1,5 +1,5 @@
-//! The stages after the filters: removal of duplicates, random sampling, writing. `extract` and `data merge` share them,
-//! so that a merge of shards gives what one run gives.
+//! The stages after the filters: removal of duplicates, random sampling, writing. `extract` and `data merge` share
+//! them, so that a merge of shards gives what one run gives.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,7 +36,7 @@ impl OutputSettings {
         [most(PER_GAME, self.per_game), most(SAMPLE, self.sample)].into_iter().flatten().collect()
     }
 
-    /// Whether the stages may drop positions.
+    /// Tests whether the stages may drop positions.
     pub fn drops(&self) -> bool {
         self.dedupe.is_some() || self.per_game.is_some() || self.sample.is_some()
     }
@@ -77,7 +77,8 @@ impl OutputStage {
         })
     }
 
-    /// Takes the next records, with their keys if duplicates are dropped, and leaves their buffer for reuse where it can.
+    /// Takes the next records, with their keys if duplicates are dropped, and leaves their buffer for reuse where it
+    /// can.
     pub fn take(&mut self, records: &mut Vec<Record>, keys: &[u128]) -> Result<()> {
         self.counts.read += records.len() as u64;
         if let Some(deduper) = &mut self.deduper {

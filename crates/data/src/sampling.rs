@@ -77,7 +77,8 @@ impl<T> Sampler<T> {
     }
 }
 
-/// Items of a stream at equal distances, fewer than `most`, an even number: all of them, then every second, every fourth.
+/// Items of a stream at equal distances, fewer than `most`, an even number: all of them, then every second, every
+/// fourth.
 pub struct Thinned<T> {
     items: Vec<T>,
     most: usize,

@@ -52,7 +52,7 @@ pub struct Report {
     /// Faults by kind; a record may have several.
     pub faults: BTreeMap<&'static str, u64>,
     pub without_move: u64,
-    /// Whether games and plies are in order; `None` if the file is shuffled.
+    /// True if games and plies are in order; `None` if the file is shuffled.
     pub ordered: Option<bool>,
     pub checksums: Checksums,
     pub examples: Vec<FaultExample>,

@@ -20,8 +20,8 @@ impl OnDemand<'_> {
         OnDemand { participant, analyst: None }
     }
 
-    /// Searches a position as a new game, these moves alone as [`Analyst::search_moves`] does; after a crash or a hang once
-    /// more.
+    /// Searches a position as a new game, these moves alone as [`Analyst::search_moves`] does; after a crash or a hang
+    /// once more.
     pub fn search(
         &mut self,
         position: &Chess,

@@ -45,7 +45,7 @@ impl<'a> From<&'a Path> for DataFile<'a> {
 pub struct AnyReader {
     path: PathBuf,
     format: &'static Format,
-    /// Whether the format follows from the name alone.
+    /// True if the format follows from the name alone.
     by_name: bool,
     metadata: Metadata,
     rows: Option<u64>,

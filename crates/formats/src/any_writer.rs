@@ -42,7 +42,8 @@ impl PositionWriter for parquet::Writer {
 pub struct Target {
     pub format: Option<&'static Format>,
     pub dialect: Option<Dialect>,
-    /// Score of unscored positions in formats that need one, centipawns from the side to move; by default they are dropped.
+    /// Score of unscored positions in formats that need one, centipawns from the side to move; by default they are
+    /// dropped.
     pub no_score: Option<i16>,
     /// Level of zstd, 1 to 22, for a dataset or a name that ends in `.zst`.
     pub level: Option<i32>,

@@ -31,12 +31,12 @@ pub trait PositionReader: Send {
         Ok(records.len() > before)
     }
 
-    /// Whether each read is of whole games: what an error leaves of one has no distances.
+    /// Tests whether each read is of whole games: what an error leaves of one has no distances.
     fn reads_games(&self) -> bool {
         false
     }
 
-    /// Whether the file has mean results of equal positions.
+    /// Tests whether the file has mean results of equal positions.
     fn means(&self) -> bool {
         false
     }
@@ -51,7 +51,7 @@ pub trait PositionReader: Send {
         None
     }
 
-    /// Whether [`ExtraRows`](crate::extra_rows::ExtraRows) gets visits from the file.
+    /// Tests whether [`ExtraRows`](crate::extra_rows::ExtraRows) gets visits from the file.
     fn has_visits(&self) -> bool {
         false
     }

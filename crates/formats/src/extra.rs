@@ -1,7 +1,7 @@
 //! Columns of a Parquet dataset that patzer does not know, carried along from file to file.
 //!
-//! They stay what they are: type and values, optional or not, become an optional column of the same name. Nested columns
-//! are left out, except [`visits`](crate::visits), which patzer knows; montyformat has it too.
+//! They stay what they are: type and values, optional or not, become an optional column of the same name. Nested
+//! columns are left out, except [`visits`](crate::visits), which patzer knows; montyformat has it too.
 
 use std::io;
 use std::sync::Arc;

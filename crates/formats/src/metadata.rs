@@ -27,7 +27,8 @@ pub struct Metadata {
     pub seed: u64,
     /// How the leaves were found (`qsearch`, `depth 4`, …); `None` for an unlabelled dataset.
     pub resolved: Option<String>,
-    /// [`patzer_io::sampled_digest`] of the file that was labelled, which tells whether a copy beside it is of its content.
+    /// [`patzer_io::sampled_digest`] of the file that was labelled, which tells whether a copy beside it is of its
+    /// content.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub labelled_from: Option<String>,
     /// The engine that gave the scores, with its limit, if `label --engine` did.
@@ -138,9 +139,9 @@ impl Metadata {
         Layout { resolved: self.resolved.is_some(), means, taught: self.teacher.is_some() }
     }
 
-    /// The provenance that datasets have together: sources, steps and teachers of all, each once; the filters that each
-    /// has passed; the first seed and mean results; the sum of the counts, if all have them. How leaves were found is left
-    /// to the caller.
+    /// The provenance that datasets have together: sources, steps and teachers of all, each once; the filters that
+    /// each has passed; the first seed and mean results; the sum of the counts, if all have them. How leaves were
+    /// found is left to the caller.
     pub fn joined<'a>(all: impl Iterator<Item = &'a Metadata>) -> Metadata {
         let all: Vec<&Metadata> = all.collect();
         let seed = all.first().map_or(0, |first| first.seed);
@@ -209,8 +210,9 @@ impl Metadata {
         }
     }
 
-    /// Forgets what holds of each of several `parts` and not of all together: that there are no duplicates, and of sources
-    /// that parts share the numbers of games, which no longer identify the file, and the counts, of which each part has all.
+    /// Forgets what holds of each of several `parts` and not of all together: that there are no duplicates, and of
+    /// sources that parts share the numbers of games, which no longer identify the file, and the counts, of which each
+    /// part has all.
     pub fn forget_shared<'a>(&mut self, parts: impl Iterator<Item = &'a Metadata>) {
         let sources: Vec<usize> = parts.map(|part| part.sources.len()).collect();
         if self.sources.len() < sources.iter().sum() {

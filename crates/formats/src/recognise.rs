@@ -13,7 +13,7 @@ pub fn format_of(path: &Path) -> Result<Option<&'static Format>> {
     Ok(if is_stream(path) { None } else { known(path, Input::open(path)?.head()) })
 }
 
-/// Whether reading consumes the bytes, as of a pipe.
+/// Tests whether reading consumes the bytes, as of a pipe.
 pub(crate) fn is_stream(path: &Path) -> bool {
     path == Path::new("-") || patzer_io::is_stream(path)
 }
@@ -22,7 +22,7 @@ pub(crate) fn known(path: &Path, head: &[u8]) -> Option<&'static Format> {
     registry::of_content(head).or_else(|| if is_pgn(head) { None } else { registry::of_path(path) })
 }
 
-/// Whether a file begins with a tag of PGN.
+/// Tests whether a file begins with a tag of PGN.
 fn is_pgn(head: &[u8]) -> bool {
     let text = patzer_io::without_byte_order_mark(head).trim_ascii_start();
     let Some(tag) = text.strip_prefix(b"[") else { return false };
@@ -54,7 +54,7 @@ pub fn no_games(path: &Path) -> Error {
     Error::data(path, reason)
 }
 
-/// Whether to read a file as Parquet, which needs random access; a stream only once it is copied.
+/// Tests whether to read a file as Parquet, which needs random access; a stream only once it is copied.
 pub(crate) fn is_dataset(path: &Path, format: Option<&'static Format>) -> Result<bool> {
     if is_stream(path) {
         return Ok(spooled::holds(path));

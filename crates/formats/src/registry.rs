@@ -32,7 +32,7 @@ pub struct Format {
     pub note: &'static str,
     /// Default dialect of a text format that has several.
     pub dialect: Option<Dialect>,
-    /// Whether a [companion](patzer_io::companion) is written beside a file, since the format has no checksums.
+    /// True if a [companion](patzer_io::companion) is written beside a file, since the format has no checksums.
     pub companion: bool,
     /// Recognises the format by the first bytes, if possible.
     pub recognise: Option<fn(&[u8]) -> bool>,
@@ -342,7 +342,7 @@ pub fn of_path(path: &Path) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.endings.contains(&ending))
 }
 
-/// Whether a name has an ending that could name a format; that of a compression does not.
+/// Tests whether a name has an ending that could name a format; that of a compression does not.
 pub fn has_ending(path: &Path) -> bool {
     let name = if packing(path).is_some() { path.file_stem() } else { path.file_name() };
     name.is_some_and(|name| Path::new(name).extension().is_some())

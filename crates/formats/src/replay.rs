@@ -55,7 +55,7 @@ impl Replay {
         Some(record)
     }
 
-    /// Whether the mover's king is not attacked after a move. `None` without a king.
+    /// Tests whether the mover's king is not attacked after a move. `None` without a king.
     #[inline]
     fn safe(&self, m: Move, mover: Color) -> Option<bool> {
         let board = self.position.board();
@@ -71,7 +71,7 @@ impl Replay {
         Some(board.attacks_to(king, !mover, board.occupied()).is_empty())
     }
 
-    /// Whether a move gave check. `None` without a king.
+    /// Tests whether a move gave check. `None` without a king.
     #[inline]
     fn checks(&self, m: Move, mover: Color) -> Option<bool> {
         let board = self.position.board();
@@ -206,7 +206,7 @@ impl MoveKinds {
     }
 }
 
-/// Whether a move is legal except that it may leave the king in check.
+/// Tests whether a move is legal except that it may leave the king in check.
 #[inline]
 pub fn pseudo_legal(position: &Chess, m: Move) -> bool {
     let board = position.board();

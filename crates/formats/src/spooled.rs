@@ -37,7 +37,7 @@ pub fn find(path: &Path) -> io::Result<Option<File>> {
     spooled().iter().find(|(of, _)| of == path).map(|(_, file)| file.try_clone()).transpose()
 }
 
-/// Whether [`keep`] has copied a stream.
+/// Tests whether [`keep`] has copied a stream.
 pub fn holds(path: &Path) -> bool {
     spooled().iter().any(|(of, _)| of == path)
 }

@@ -1,4 +1,5 @@
-//! The column `visits`: how often a search by playouts visited each move of a position, a list of moves with their visits.
+//! The column `visits`: how often a search by playouts visited each move of a position, a list of moves with their
+//! visits.
 //!
 //! Records have a fixed size, so the lists travel beside them, as the cells of an [`ExtraRow`].
 
@@ -39,13 +40,13 @@ pub fn column() -> ExtraColumn {
     ExtraColumn { field: field.unwrap_or_else(|| unreachable!("the schema is a constant")) }
 }
 
-/// Whether a column of a file is this one, and not one of the name that another program made.
+/// Tests whether a column of a file is this one, and not one of the name that another program made.
 pub fn is(column: &ExtraColumn) -> bool {
     column.name() == NAME && !column.field.is_primitive()
 }
 
-/// Whether a column of a file is the moves of the lists, with their visits in the column after it. Other programs may
-/// make elements optional and numbers wider.
+/// Tests whether a column of a file is the moves of the lists, with their visits in the column after it. Other
+/// programs may make elements optional and numbers wider.
 pub(crate) fn starts(columns: &[ColumnDescPtr], place: usize) -> bool {
     let part = |place: usize, name: &str| {
         columns.get(place).is_some_and(|column| {

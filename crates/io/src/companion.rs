@@ -40,7 +40,8 @@ pub fn write_with_companion(path: &Path, bytes: &[u8]) -> Result<()> {
 
 /// Reads the digest that the companion of a file records, in lowercase; `None` without a companion.
 ///
-/// Of several lines, the one with the file's name counts; the only line counts under any name, since it outlives a renaming.
+/// Of several lines, the one with the file's name counts; the only line counts under any name, since it outlives a
+/// renaming.
 ///
 /// # Errors
 /// The companion has no such line.

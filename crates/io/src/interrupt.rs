@@ -75,7 +75,7 @@ fn on_signal() {
     });
 }
 
-/// Whether a process ignores a signal, by the text of its `/proc/PID/status`.
+/// Tests whether a process ignores a signal, by the text of its `/proc/PID/status`.
 #[cfg(unix)]
 fn ignores(about: &str, signal: i32) -> Option<bool> {
     let mask = about.lines().find_map(|line| line.strip_prefix("SigIgn:"))?;

@@ -22,8 +22,8 @@ pub trait Named: Copy + 'static {
     }
 }
 
-/// Declares an enumeration with `Variant: "name", "meaning";` a line, and implements [`Named`](crate::Named), `Display` and
-/// `FromStr` for it. The meaning, if given, is the variant's documentation too.
+/// Declares an enumeration with `Variant: "name", "meaning";` a line, and implements [`Named`](crate::Named),
+/// `Display` and `FromStr` for it. The meaning, if given, is the variant's documentation too.
 #[macro_export]
 macro_rules! named {
     (

@@ -1,4 +1,5 @@
-//! Paths as text in JSON: U+FFFD takes the place of bytes that are not UTF-8, as in messages, where serde refuses the path.
+//! Paths as text in JSON: U+FFFD takes the place of bytes that are not UTF-8, as in messages, where serde refuses the
+//! path.
 
 use std::path::{Path, PathBuf};
 

@@ -121,7 +121,7 @@ fn is_of_run(name: &str) -> bool {
     known || is_numbered(name, "run.", ".json") || is_saved_network(name)
 }
 
-/// Whether a file of a run's folder is the network of an epoch, such as `epoch-0010.nnue`.
+/// Tests whether a file of a run's folder is the network of an epoch, such as `epoch-0010.nnue`.
 pub fn is_saved_network(name: &str) -> bool {
     is_numbered(name, "epoch-", ".nnue")
 }

@@ -9,8 +9,8 @@ use sha2::{Digest, Sha256};
 const BLOCKS: u64 = 64;
 const BLOCK: u64 = 1 << 12;
 
-/// Hexadecimal SHA-256 of a file's length and of 64 blocks of 4 KiB spread evenly over it, first and last included; none
-/// for what is no regular file.
+/// Hexadecimal SHA-256 of a file's length and of 64 blocks of 4 KiB spread evenly over it, first and last included;
+/// none for what is no regular file.
 pub fn sampled_digest(path: &Path) -> io::Result<Option<String>> {
     let about = std::fs::metadata(path)?;
     if !about.is_file() {

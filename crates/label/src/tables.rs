@@ -1,8 +1,8 @@
 //! Corrects results and scores by Syzygy endgame tables.
 //!
-//! A position that the tables decide gets its exact result and a score that says so. With the games' results, an earlier
-//! position that they do not decide gets the result of the next decided position of its game (as Leela Chess Zero's
-//! rescorer does).
+//! A position that the tables decide gets its exact result and a score that says so. With the games' results, an
+//! earlier position that they do not decide gets the result of the next decided position of its game (as Leela Chess
+//! Zero's rescorer does).
 
 use std::collections::HashMap;
 use std::path::Path;

@@ -132,8 +132,8 @@ struct Played {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GameError {
     Stopped,
-    /// The player of this colour failed, and [`Rules::recover`] is off or does not help; `position` is the UCI command of the
-    /// game so far.
+    /// The player of this colour failed, and [`Rules::recover`] is off or does not help; `position` is the UCI command
+    /// of the game so far.
     Failed {
         player: Color,
         error: PlayerError,

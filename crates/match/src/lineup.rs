@@ -65,7 +65,7 @@ impl Lineup {
         self.time_settings.iter().all(|settings| settings.control.deterministic())
     }
 
-    /// Whether there are two participants with the same evaluation or program, limits and settings.
+    /// Tests whether there are two participants with the same evaluation or program, limits and settings.
     pub fn identical(&self) -> bool {
         let key = |p: &Participant| (p.digest.clone(), p.time_settings, p.settings());
         matches!(&self.participants[..], [a, b] if key(a) == key(b))

@@ -103,7 +103,7 @@ impl Pair {
         [0, 1].map(|game| (&self.games[game], if colours[game] == 0 { [a, b] } else { [b, a] }))
     }
 
-    /// Whether both players played the same moves, each with both colours.
+    /// Tests whether both players played the same moves, each with both colours.
     pub fn mirrored(&self) -> bool {
         let ([first, second], [one, other]) = (&self.games, self.pairing.colours);
         let comparable = one != other && first.start == second.start;

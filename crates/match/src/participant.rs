@@ -116,7 +116,7 @@ impl Participant {
         matches!(self.kind, Kind::Program(_))
     }
 
-    /// Whether it plays Chess960, as far as it has been started.
+    /// Tests whether it plays Chess960, as far as it has been started.
     pub fn plays_chess960(&self) -> bool {
         !self.is_program() || self.declares_chess960
     }
@@ -137,12 +137,12 @@ impl Participant {
         }
     }
 
-    /// Whether it searches by playouts in this process, and so says how often it visited each move.
+    /// Tests whether it searches by playouts in this process, and so says how often it visited each move.
     pub fn plays_by_playouts(&self) -> bool {
         matches!(&self.kind, Kind::InProcess(_, settings, _) if settings.search != SearchKind::AlphaBeta)
     }
 
-    /// Whether it thinks on the opponent's time.
+    /// Tests whether it thinks on the opponent's time.
     pub fn ponders(&self) -> bool {
         matches!(&self.kind, Kind::Program(program) if program.ponder)
     }
@@ -246,7 +246,8 @@ impl Participant {
         }
     }
 
-    /// Checks that the program keeps the protocol, calling `done` after each check; `None` for an evaluation in this process.
+    /// Checks that the program keeps the protocol, calling `done` after each check; `None` for an evaluation in this
+    /// process.
     pub fn compliance(
         &self,
         stop: &AtomicBool,

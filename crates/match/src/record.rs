@@ -70,7 +70,7 @@ impl PairEntry {
         }
     }
 
-    /// Whether a pairing has these players, colours and openings.
+    /// Tests whether a pairing has these players, colours and openings.
     pub fn is_of(&self, pairing: &Pairing) -> bool {
         (self.players, self.colours, self.opening) == (pairing.players, pairing.colours, pairing.openings[0])
     }

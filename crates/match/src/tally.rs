@@ -66,7 +66,7 @@ impl Tally {
         self.games.share()
     }
 
-    /// Whether all pairs are two identical games: the players play alike.
+    /// Tests whether all pairs are two identical games: the players play alike.
     pub fn identical(&self) -> bool {
         self.pairs.pairs() > 0 && self.mirrored == self.pairs.pairs()
     }

@@ -108,7 +108,8 @@ impl TimeUse {
         TimeSummary { player, moves: self.moves, seconds: self.seconds, by_move, latency }
     }
 
-    /// Latency that 99 % of the moves do not exceed: the end of a class, or the largest of all. `None` in the last class.
+    /// Latency that 99 % of the moves do not exceed: the end of a class, or the largest of all. `None` in the last
+    /// class.
     fn usual_latency(&self) -> Option<f64> {
         let mut count = 0;
         let enough = |moves: &u64| {

@@ -23,7 +23,7 @@ pub struct OpenFile {
 }
 
 impl OpenFile {
-    /// Whether a format that keeps games by the order of positions holds hardly any two of one game.
+    /// Tests whether a format that keeps games by the order of positions holds hardly any two of one game.
     pub fn has_broken_games(&self) -> bool {
         self.by_order && self.read >= 100 && 2 * self.read < 3 * self.begun
     }

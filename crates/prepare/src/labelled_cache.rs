@@ -60,8 +60,8 @@ pub(crate) fn qsearch() -> Settings {
     Settings { method: Method::Quiescence, rescore: false, evaluation, name }
 }
 
-/// Opens a dataset if it is resolved or `resolve` is off, else its labelled cache, made if missing or outdated. The format
-/// is that of the dataset itself.
+/// Opens a dataset if it is resolved or `resolve` is off, else its labelled cache, made if missing or outdated. The
+/// format is that of the dataset itself.
 pub fn open(file: DataFile<'_>, resolve: bool, report: &Report<'_>) -> Result<(AnyReader, &'static Format)> {
     let (data, path) = (file.open()?, file.path);
     let format = data.format();
@@ -110,8 +110,8 @@ pub fn cache_path(path: &Path) -> PathBuf {
     path.with_file_name(name)
 }
 
-/// The cache, if it was made from this dataset: not older, of the same content as far as the cache names it, and with the
-/// same metadata and number of rows.
+/// The cache, if it was made from this dataset: not older, of the same content as far as the cache names it, and with
+/// the same metadata and number of rows.
 fn current(data: &AnyReader, cache: &Path) -> Option<AnyReader> {
     if modified(cache)? < modified(data.path())? {
         return None;

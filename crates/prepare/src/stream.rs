@@ -52,8 +52,8 @@ impl Account {
     }
 }
 
-/// Makes the item of a position, given the board to judge and its side to move, or says why to drop the position. Called
-/// on all threads, in any order.
+/// Makes the item of a position, given the board to judge and its side to move, or says why to drop the position.
+/// Called on all threads, in any order.
 pub type MakeItem<'a, T> =
     dyn Fn(&Record, PackedBoard, Color) -> std::result::Result<T, &'static str> + Sync + 'a;
 
@@ -150,8 +150,8 @@ pub fn known_count(data: &DataSelection) -> Result<Option<u64>> {
     Ok(Some(sum))
 }
 
-/// The files to read, none of them named twice, nor a stream: its beginning is read before the rest, and fits read their
-/// data again.
+/// The files to read, none of them named twice, nor a stream: its beginning is read before the rest, and fits read
+/// their data again.
 pub fn paths(data: &DataSelection) -> Result<Vec<PathBuf>> {
     let stream = data.files.iter().find(|path| *path == Path::new("-") || io::is_stream(path));
     match stream {

@@ -1,7 +1,7 @@
 //! Reads a file as the trainer does and lists the features of each batch: what rate.py compares the package with.
 //!
-//! `loader FILE order|shuffled PASSES` prints the number of positions and of features. `order` takes batches as they are
-//! in the file, `shuffled` by the trainer's stream, with its thread and its buffers.
+//! `loader FILE order|shuffled PASSES` prints the number of positions and of features. `order` takes batches as they
+//! are in the file, `shuffled` by the trainer's stream, with its thread and its buffers.
 
 use std::path::Path;
 

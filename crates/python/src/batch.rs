@@ -83,9 +83,9 @@ impl Batch {
     ///
     /// The first pair is the side to move's, the second its opponent's, each with the board as that side sees it.
     /// offsets has for each position where its indices begin, as `torch.nn.EmbeddingBag` takes them;
-    /// `torch.from_numpy` makes tensors of the arrays without a copy. The indices of a position are in no special order.
-    /// blocks: feature blocks with + between them, such as "all+pp"; `patzer net features` lists them. No king buckets
-    /// or mirroring are applied.
+    /// `torch.from_numpy` makes tensors of the arrays without a copy. The indices of a position are in no special
+    /// order. blocks: feature blocks with + between them, such as "all+pp"; `patzer net features` lists them. No king
+    /// buckets or mirroring are applied.
     #[pyo3(signature = (blocks="all"))]
     fn features<'py>(&self, py: Python<'py>, blocks: &str) -> PyResult<(Bag<'py>, Bag<'py>)> {
         features::bags(py, &self.records, blocks).map_err(python)

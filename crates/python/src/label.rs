@@ -24,10 +24,10 @@ type Leaves<'py> = (Vec<Option<String>>, Bound<'py, PyAny>);
 
 /// Resolve positions to the quiet leaf of a search, and return the leaves' FENs and scores.
 ///
-/// fens: FENs, or a batch of `patzer.open`. net: an evaluation, as of `evaluate`.
-/// depth, nodes: resolve the end of a search to this depth or of this many nodes; by default the position itself.
-/// The FENs have no en passant square and no clocks. The scores, int16, are centipawns from the side to move of the leaf,
-/// or mate scores; a leaf that is stalemate has neither: its FEN is None and its score masked. As `patzer label` does.
+/// fens: FENs, or a batch of `patzer.open`. net: an evaluation, as of `evaluate`. depth, nodes: resolve the end of a
+/// search to this depth or of this many nodes; by default the position itself. The FENs have no en passant square and
+/// no clocks. The scores, int16, are centipawns from the side to move of the leaf, or mate scores; a leaf that is
+/// stalemate has neither: its FEN is None and its score masked. As `patzer label` does.
 #[pyfunction]
 #[pyo3(signature = (fens, net=PathBuf::from("default-hce"), *, depth=None, nodes=None), text_signature = "(fens, net='default-hce', *, depth=None, nodes=None)")]
 pub fn label<'py>(

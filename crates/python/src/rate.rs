@@ -36,12 +36,11 @@ pub enum WhiteElo {
 
 /// Rate the players of games; the dict is that of `patzer rate --json`.
 ///
-/// games: a PGN file or several, plain or compressed. model: "elo", "davidson" or "rao-kupper".
-/// anchors: ratings to keep, by name; average: the mean rating of a pool without anchors.
-/// white: White's advantage in Elo, or "auto" to fit it. scale: the difference at which 76 % of the points are expected.
-/// prior: games against an average player, half won and half lost, added to everyone.
-/// min_games: players with fewer are left out.
-/// bootstrap: samples for the errors, 1,000,000 at most, 0 for the covariance; seed: of the samples.
+/// games: a PGN file or several, plain or compressed. model: "elo", "davidson" or "rao-kupper". anchors: ratings to
+/// keep, by name; average: the mean rating of a pool without anchors. white: White's advantage in Elo, or "auto" to
+/// fit it. scale: the difference at which 76 % of the points are expected. prior: games against an average player,
+/// half won and half lost, added to everyone. min_games: players with fewer are left out. bootstrap: samples for the
+/// errors, 1,000,000 at most, 0 for the covariance; seed: of the samples.
 #[pyfunction]
 #[pyo3(signature = (games, *, model="elo", anchors=None, average=2300.0, white=WhiteElo::Elo(0.0), scale=202.0, prior=0.0,
     min_games=1, bootstrap=0, seed=0),

@@ -1,9 +1,10 @@
 //! Confidence sequence of a mean score in [0, 1]: holds at all times at once, however the observations were allotted.
 //!
-//! A bet of the share f that the mean lies above m multiplies its capital by 1 + f (s/m − 1) at a score s. While the mean
-//! is at most m, the capital is a supermartingale, and reaches 1/α at any time with probability α at most (Ville). The
-//! bounds are the m at which the mean capital over a grid of f reaches 1/α. Source: Waudby-Smith and Ramdas, "Estimating
-//! means of bounded random variables by betting" (J. R. Stat. Soc. B 86, 2024): section 4, and the grid of appendix B.
+//! A bet of the share f that the mean lies above m multiplies its capital by 1 + f (s/m − 1) at a score s. While the
+//! mean is at most m, the capital is a supermartingale, and reaches 1/α at any time with probability α at most
+//! (Ville). The bounds are the m at which the mean capital over a grid of f reaches 1/α. Source: Waudby-Smith and
+//! Ramdas, "Estimating means of bounded random variables by betting" (J. R. Stat. Soc. B 86, 2024): section 4, and the
+//! grid of appendix B.
 
 use super::pentanomial::{Distribution, Pentanomial};
 

@@ -31,9 +31,9 @@ pub struct Median {
     pub high: Option<f64>,
 }
 
-/// Median of values of any distribution, and the interval between the order statistics whose ranks cover it with at least
-/// `confidence`. Source: Thompson, "On confidence ranges for the median and other expectation distributions for populations
-/// of unknown distribution form" (1936).
+/// Median of values of any distribution, and the interval between the order statistics whose ranks cover it with at
+/// least `confidence`. Source: Thompson, "On confidence ranges for the median and other expectation distributions for
+/// populations of unknown distribution form" (1936).
 ///
 /// # Panics
 /// Without values.

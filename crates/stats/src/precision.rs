@@ -1,9 +1,9 @@
 //! Stopping by precision: a match ends when its estimate of Elo is known well enough.
 //!
 //! The width of the interval follows the variance of the pairs and hardly their mean, so that stopping by it does not
-//! bias the estimate. A variance that happens to be small in the first pairs would stop a match too early; hence a least
-//! number of pairs, and one pair of an extreme result more in the variance (Chow and Robbins, "On the asymptotic theory
-//! of fixed-width sequential confidence intervals for the mean", 1965).
+//! bias the estimate. A variance that happens to be small in the first pairs would stop a match too early; hence a
+//! least number of pairs, and one pair of an extreme result more in the variance (Chow and Robbins, "On the asymptotic
+//! theory of fixed-width sequential confidence intervals for the mean", 1965).
 
 use super::elo::{Estimate, elo_error};
 use super::pentanomial::{Distribution, Pentanomial};

@@ -67,7 +67,7 @@ impl CpuGradient {
         once
     }
 
-    /// Whether forward passes of gradients are rounded as the quantised network's.
+    /// Tests whether forward passes of gradients are rounded as the quantised network's.
     pub fn rounds(&mut self, on: bool) {
         self.rounds[0] = on;
     }

@@ -194,7 +194,7 @@ fn inputs_of<'a>(
     values
 }
 
-/// Whether each neuron of a further layer passes on one value.
+/// Tests whether each neuron of a further layer passes on one value.
 #[inline(always)]
 fn passes_one_each(architecture: &Architecture, layer: usize) -> bool {
     let skips = layer == 0 && architecture.skip_neuron;

@@ -17,8 +17,8 @@ use patzer_eval::nnue::Network;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
-/// A batch of at least `MIN_BATCH` positions whose loss exceeds the first by this factor has diverged, if it also exceeds
-/// the loss of the same value for every position, and `MIN_LOSS`.
+/// A batch of at least `MIN_BATCH` positions whose loss exceeds the first by this factor has diverged, if it also
+/// exceeds the loss of the same value for every position, and `MIN_LOSS`.
 const DIVERGED: f64 = 16.0;
 const MIN_BATCH: usize = 64;
 const MIN_LOSS: f64 = 1e-4;

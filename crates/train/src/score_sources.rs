@@ -38,7 +38,7 @@ impl ScoreSources {
         item
     }
 
-    /// Whether the data have scores, so that no leaf's counts.
+    /// Tests whether the data have scores, so that no leaf's counts.
     pub fn has_own(&self) -> bool {
         self.own > 0
     }

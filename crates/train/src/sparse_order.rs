@@ -1,5 +1,5 @@
-//! The order of hidden neurons in which most blocks of four activations are zero, so that a first further layer in bytes
-//! skips them.
+//! The order of hidden neurons in which most blocks of four activations are zero, so that a first further layer in
+//! bytes skips them.
 
 use super::TrainItem;
 use super::loader::evenly;

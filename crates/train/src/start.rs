@@ -12,14 +12,16 @@ use super::model::Model;
 /// The `start` of a recipe.
 #[derive(Debug)]
 pub struct Start {
-    /// With a single input or output bucket of the file copied to all of the recipe's, and as many neurons as the recipe.
+    /// With a single input or output bucket of the file copied to all of the recipe's, and as many neurons as the
+    /// recipe.
     pub network: Network,
     /// Architecture and layout of raw weights; `None` for a `.nnue` file.
     pub raw: Option<(Architecture, &'static str)>,
 }
 
 impl Settings {
-    /// Loads the `start` network: a `.nnue` file, or raw weights in the layout `start_layout` or a guessed one of bullet.
+    /// Loads the `start` network: a `.nnue` file, or raw weights in the layout `start_layout` or a guessed one of
+    /// bullet.
     pub fn start(&self) -> Result<Option<Start>> {
         let Some(path) = &self.start else { return Ok(None) };
         let expected = self.architecture();

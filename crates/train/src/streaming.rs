@@ -162,7 +162,7 @@ impl Draws {
         Draws { shares, seed: rng::mix(settings.seed, pass) }
     }
 
-    /// Whether the pass draws its position of this number, counted over all files.
+    /// Tests whether the pass draws its position of this number, counted over all files.
     fn take(&self, file: usize, number: u64) -> bool {
         self.shares.get(file).is_none_or(|share| rng::unit(rng::mix(self.seed, number)) < *share)
     }

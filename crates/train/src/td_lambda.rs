@@ -1,8 +1,8 @@
 //! TD(λ) targets along a game.
 //!
-//! Each result becomes the λ-return G(t) = (1 − λ)·E(s(t)) + λ·G(t+1), from White's side, with the game result after the
-//! last position: λ = 1 is the result, λ = 0 the expected result E of the score, as in the target. A score comes from a
-//! search, so it already looks ahead of its position. A gap of d plies weighs λ^d.
+//! Each result becomes the λ-return G(t) = (1 − λ)·E(s(t)) + λ·G(t+1), from White's side, with the game result after
+//! the last position: λ = 1 is the result, λ = 0 the expected result E of the score, as in the target. A score comes
+//! from a search, so it already looks ahead of its position. A gap of d plies weighs λ^d.
 //!
 //! Source: Sutton, "Learning to Predict by the Methods of Temporal Differences" (1988).
 

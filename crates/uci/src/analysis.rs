@@ -35,7 +35,7 @@ pub struct Analyst {
     informs: bool,
 }
 
-/// Whether the word of a `bestmove` is a move: two positions in a row may have none.
+/// Tests whether the word of a `bestmove` is a move: two positions in a row may have none.
 fn names_move(word: &[u8]) -> bool {
     !matches!(word, b"" | b"0000" | b"(none)" | b"none" | b"NULL")
 }
@@ -74,7 +74,8 @@ impl Analyst {
         self.search_moves(position, &[], control, new_game, stop)
     }
 
-    /// As [`Analyst::search`], of these moves alone (`searchmoves`), or of all if there is none; not every engine keeps to it.
+    /// As [`Analyst::search`], of these moves alone (`searchmoves`), or of all if there is none; not every engine
+    /// keeps to it.
     pub fn search_moves(
         &mut self,
         position: &Chess,

@@ -1,5 +1,5 @@
-//! Speed of an engine by its own benchmark: the command line `ENGINE bench`, whose last lines say nodes and nodes a second.
-//! Source: AndyGrant, OpenBench wiki, "Requirements for public engines".
+//! Speed of an engine by its own benchmark: the command line `ENGINE bench`, whose last lines say nodes and nodes a
+//! second. Source: AndyGrant, OpenBench wiki, "Requirements for public engines".
 
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;

@@ -51,7 +51,8 @@ message_error!(TimeControlError);
 impl FromStr for TimeControl {
     type Err = TimeControlError;
 
-    /// Parses `10+0.1`, `10s+0.1s`, `60`, `40/60+0.6` or `40/1:00+0.6`: moves / seconds (or minutes:seconds) + increment.
+    /// Parses `10+0.1`, `10s+0.1s`, `60`, `40/60+0.6` or `40/1:00+0.6`: moves / seconds (or minutes:seconds) +
+    /// increment.
     fn from_str(text: &str) -> Result<TimeControl, TimeControlError> {
         let form = "write seconds+increment or moves/seconds+increment";
         let wrong = || TimeControlError(format!("`{text}` is not a time control; {form}"));
@@ -116,7 +117,7 @@ impl Control {
         self.nodes.or(self.soft_nodes.map(|nodes| nodes.saturating_mul(HARD_NODES)))
     }
 
-    /// Whether a player in the same position always plays the same move.
+    /// Tests whether a player in the same position always plays the same move.
     pub fn deterministic(&self) -> bool {
         self.time.is_none()
     }

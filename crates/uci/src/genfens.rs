@@ -1,5 +1,5 @@
-//! Openings that an engine makes by itself: the command line `ENGINE "genfens N seed S book <None|FILE>" quit`, and a line
-//! `info string genfens FEN` for each. Source: AndyGrant, OpenBench wiki, "Data generation workloads".
+//! Openings that an engine makes by itself: the command line `ENGINE "genfens N seed S book <None|FILE>" quit`, and a
+//! line `info string genfens FEN` for each. Source: AndyGrant, OpenBench wiki, "Data generation workloads".
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;

@@ -56,7 +56,7 @@ impl LinePattern {
         line.get(group.range())
     }
 
-    /// Whether the pattern has a group in parentheses.
+    /// Tests whether the pattern has a group in parentheses.
     pub fn has_group(&self) -> bool {
         self.0.captures_len() > 1
     }

@@ -63,8 +63,8 @@ impl UciPlayer {
         self.pondering = Some(Pondering { moves: line.moves().len(), expected });
     }
 
-    /// Whether the opponent played the expected move, so that the search goes on; any other ends the search, outside the
-    /// engine's time.
+    /// Tests whether the opponent played the expected move, so that the search goes on; any other ends the search,
+    /// outside the engine's time.
     pub(crate) fn ponder_result(&mut self, turn: &Turn) -> Result<bool, PlayerError> {
         let Some(Pondering { moves, expected }) = self.pondering.take() else { return Ok(false) };
         if turn.line.moves().get(moves) == Some(&expected) && turn.line.moves().len() == moves + 1 {
@@ -76,8 +76,8 @@ impl UciPlayer {
         Ok(false)
     }
 
-    /// Sends `stop`, once, and waits for `readyok` and the move of the stopped search; returns false if that does not come.
-    /// Drops a second move before `readyok`.
+    /// Sends `stop`, once, and waits for `readyok` and the move of the stopped search; returns false if that does not
+    /// come. Drops a second move before `readyok`.
     pub(crate) fn end_search(&mut self, stop: &AtomicBool) -> Result<bool, PlayerError> {
         let timeout = self.program.timeouts.ready;
         let until = |timeout| Wait { deadline: Some(Instant::now() + timeout), stop };

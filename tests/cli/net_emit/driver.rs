@@ -24,7 +24,8 @@ fn pass(stack: &mut nnue::Stack, script: &[(String, Vec<i32>)]) -> u32 {
     checked
 }
 
-/// Nanoseconds of this thread on a processor, so that other programs do not count; of the clock where Linux is not there.
+/// Nanoseconds of this thread on a processor, so that other programs do not count; of the clock where Linux is not
+/// there.
 fn time(start: std::time::Instant) -> u128 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let time = text.split(' ').next().and_then(|time| time.parse().ok());

@@ -6,7 +6,8 @@ use patzer_io::error::Result;
 use patzer_io::interrupt;
 use patzer_pgn::{Surveyed, SurveyedReader};
 
-/// Parses batches of `most` events and passes each with the number of bytes read to `take`. False after an interruption.
+/// Parses batches of `most` events and passes each with the number of bytes read to `take`. False after an
+/// interruption.
 pub(crate) fn each_batch<P: Send>(
     reader: &mut SurveyedReader,
     most: usize,

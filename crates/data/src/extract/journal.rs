@@ -1,8 +1,9 @@
 //! Checkpoints of a run beside its output, from which a killed run resumes.
 //!
-//! The folder `NAME.partial`, which a run locks, holds the positions that passed the filters (`positions`) and the journal:
-//! a line of JSON that identifies the run, and a line for each checkpoint, all with checksums. A checkpoint is written
-//! after everything it refers to is on disk, and an incomplete last line is ignored, so the run may be killed at any moment.
+//! The folder `NAME.partial`, which a run locks, holds the positions that passed the filters (`positions`) and the
+//! journal: a line of JSON that identifies the run, and a line for each checkpoint, all with checksums. A checkpoint
+//! is written after everything it refers to is on disk, and an incomplete last line is ignored, so the run may be
+//! killed at any moment.
 
 use std::fs::File;
 use std::io::Write;
@@ -40,7 +41,7 @@ pub(super) struct Checkpoint {
 const MOST_POSITIONS: u64 = 1 << 40;
 
 impl Checkpoint {
-    /// Whether all that was read is accounted for, and by no other files than the run's.
+    /// Tests whether all that was read is accounted for, and by no other files than the run's.
     fn agrees(&self, files: usize, passed: u64) -> bool {
         let summary = &self.summary;
         let counted = summary.dropped.values().fold(passed, |sum, count| sum.saturating_add(*count));

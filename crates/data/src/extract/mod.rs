@@ -1,8 +1,8 @@
 //! Extraction of a dataset from games: read, parse, filter, remove duplicates, sample, write.
 //!
-//! One thread reads and splits games; all threads parse and filter a batch of chunks while one of them passes the batch
-//! before, in the order of the input, through the later stages. So the dataset depends on the input, the filters and the
-//! seed alone. The [`Summary`] counts every game and every position that was read.
+//! One thread reads and splits games; all threads parse and filter a batch of chunks while one of them passes the
+//! batch before, in the order of the input, through the later stages. So the dataset depends on the input, the filters
+//! and the seed alone. The [`Summary`] counts every game and every position that was read.
 
 mod batches;
 mod collect;

@@ -111,7 +111,7 @@ impl ReasonCounts {
     }
 }
 
-/// Whether a game that is not selected shows that its file holds games: it has tags, or else a first ply.
+/// Tests whether a game that is not selected shows that its file holds games: it has tags, or else a first ply.
 pub(crate) fn is_game(chunk: &Chunk, span: &GameSpan) -> bool {
     let parses = || Parser::default().parse(&chunk.text, span, 0, &mut Vec::new()).plausible;
     span.movetext > span.start || parses()

@@ -41,7 +41,7 @@ impl ScoreCounts {
         }
     }
 
-    /// Whether the counts can be of a run with these numbers of files, games and positions.
+    /// Tests whether the counts can be of a run with these numbers of files, games and positions.
     pub(super) fn is_of(&self, files: usize, games: u64, positions: u64) -> bool {
         let sound = |source: &SourceScores| source.file < files && source.tally.is_of(games, positions);
         self.0.iter().all(sound)

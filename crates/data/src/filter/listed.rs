@@ -1,5 +1,5 @@
-//! Filter by membership in a file of positions: test suites and held-out data that training must not see, or openings that
-//! games pass through.
+//! Filter by membership in a file of positions: test suites and held-out data that training must not see, or openings
+//! that games pass through.
 
 use std::path::PathBuf;
 

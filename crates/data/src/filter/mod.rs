@@ -1,12 +1,13 @@
 //! Filters: which positions a dataset keeps, and the name under which each dropped position is counted.
 //!
 //! A [`Filter`] sees one [`Record`], which stores everything a filter needs, so filtering at `extract` and filtering
-//! the dataset later give the same positions. Two exceptions: a filter of games, or one that
-//! needs the game's tags or clocks, sees [`GameTags`], which a dataset does not carry, and works at `extract` only; `duplicates` remembers earlier positions and comes last in every
-//! [`Pipeline`], so the first of equal positions is the first that the other filters leave.
+//! the dataset later give the same positions. Two exceptions: a filter of games, or one that needs the game's tags or
+//! clocks, sees [`GameTags`], which a dataset does not carry, and works at `extract` only; `duplicates` remembers
+//! earlier positions and comes last in every [`Pipeline`], so the first of equal positions is the first that the other
+//! filters leave.
 //!
-//! To add a filter: its [`Row`] and parameter struct in the file of its theme, with what it judges by if a file may lack
-//! that, and a game in `tests.rs` that shows what it drops.
+//! To add a filter: its [`Row`] and parameter struct in the file of its theme, with what it judges by if a file may
+//! lack that, and a game in `tests.rs` that shows what it drops.
 
 mod draw;
 mod duplicates;

@@ -1,5 +1,5 @@
-//! Filters of games by their names: players, event, site, date, round, ECO code; and of positions by who is to move and by
-//! the clock. All work at `extract` alone: a dataset stores no names.
+//! Filters of games by their names: players, event, site, date, round, ECO code; and of positions by who is to move
+//! and by the clock. All work at `extract` alone: a dataset stores no names.
 
 use std::cmp::Ordering;
 
@@ -122,8 +122,8 @@ struct Limits {
     unknown: Unknown,
 }
 
-/// Keeps games by a tag that is read as a list, such as year, month and day; lists are compared as far as both go. `asked`
-/// reads a limit, and `example` says how one is written.
+/// Keeps games by a tag that is read as a list, such as year, month and day; lists are compared as far as both go.
+/// `asked` reads a limit, and `example` says how one is written.
 fn within<T: Ord + Send + Sync + 'static>(
     values: ParamValues,
     (name, example): (&str, &str),

@@ -48,17 +48,17 @@ impl FilterSet {
         self.games.iter().find(|named| !(named.keeps)(tags)).map_or(Ok(()), |named| Err(named.name))
     }
 
-    /// Whether the filters need the tags of games.
+    /// Tests whether the filters need the tags of games.
     pub fn reads_tags(&self) -> bool {
         !self.games.is_empty() || !self.in_game.is_empty()
     }
 
-    /// Whether a filter judges positions, not only whole games.
+    /// Tests whether a filter judges positions, not only whole games.
     pub fn judges_positions(&self) -> bool {
         !self.in_game.is_empty() || !self.positions.is_empty()
     }
 
-    /// Whether the filters need the clocks of games.
+    /// Tests whether the filters need the clocks of games.
     pub fn reads_clocks(&self) -> bool {
         self.clocks
     }
@@ -74,12 +74,13 @@ impl FilterSet {
         games.chain(in_game).chain(self.positions.iter().map(|named| (named.name, named.label.as_str())))
     }
 
-    /// Whether each filter of games keeps a game, in the order of [`FilterSet::names`].
+    /// Tests whether each filter of games keeps a game, in the order of [`FilterSet::names`].
     pub fn each_of_games(&self, tags: &GameTags) -> impl Iterator<Item = bool> {
         self.games.iter().map(|named| (named.keeps)(tags))
     }
 
-    /// Whether each filter of positions keeps a position, in the order of [`FilterSet::names`]; they follow the filters of [`Self::in_game`].
+    /// Tests whether each filter of positions keeps a position, in the order of [`FilterSet::names`]; they follow the
+    /// filters of [`Self::in_game`].
     pub fn each_of_positions(&self, record: &Record) -> impl Iterator<Item = bool> {
         self.positions.iter().map(|named| (named.keeps)(record))
     }

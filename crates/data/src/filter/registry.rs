@@ -148,8 +148,8 @@ pub struct Row {
     pub about: &'static str,
     pub params: &'static [Param],
     pub build: Build,
-    /// The facts of a position that it judges by, for the values of its parameters, as far as a file may lack them. In a
-    /// file without any of them its verdict is not that in the game.
+    /// The facts of a position that it judges by, for the values of its parameters, as far as a file may lack them. In
+    /// a file without any of them its verdict is not that in the game.
     pub(super) sees: fn(&ParamValues) -> Capabilities,
 }
 
@@ -275,7 +275,7 @@ impl Row {
 }
 
 impl Row {
-    /// Whether the filter works at `extract` alone.
+    /// Tests whether the filter works at `extract` alone.
     pub fn is_at_extract_only(&self) -> bool {
         matches!(self.build, Build::Game(_) | Build::InGame { .. })
     }
@@ -331,7 +331,8 @@ mod tests {
         assert!(reason.contains("`piece_count.min` is 30, above `piece_count.max`"), "{reason}");
     }
 
-    /// Every struct has just the fields that its row lists: it is built from the defaults, and from nothing more or less.
+    /// Every struct has just the fields that its row lists: it is built from the defaults, and from nothing more or
+    /// less.
     #[test]
     fn names_defaults_and_fields_agree() {
         let builds = |row: &Row, values: ParamValues| match row.build {

@@ -119,7 +119,7 @@ impl Selector<'_> {
         selected
     }
 
-    /// Whether a sound game stays; an error has the reason.
+    /// Tests whether a sound game stays; an error has the reason.
     fn keep(
         &self,
         game: &Game<'_>,

@@ -11,7 +11,7 @@ pub(super) struct GameFiles {
     /// Games of each file; `None` for one file of all.
     per_file: Option<u64>,
     current: Option<(CompressedOutput, u64)>,
-    /// Whether the last game written ends with its result.
+    /// True if the last game written ends with its result.
     over: bool,
     written: Vec<PathBuf>,
     /// Files that are read, which no output may replace.

@@ -1,9 +1,9 @@
 //! Selection of whole games: PGN in, PGN out.
 //!
-//! A game stays if the filters of games keep it and, where there are filters of positions, enough of its positions pass
-//! them. As in [`crate::extract`], one thread reads and splits games, all threads judge a batch of chunks while one of them
-//! writes the batch before, in the order of the input: the output depends on the input and the settings alone. Every game
-//! is written or counted under the reason that dropped it.
+//! A game stays if the filters of games keep it and, where there are filters of positions, enough of its positions
+//! pass them. As in [`crate::extract`], one thread reads and splits games, all threads judge a batch of chunks while
+//! one of them writes the batch before, in the order of the input: the output depends on the input and the settings
+//! alone. Every game is written or counted under the reason that dropped it.
 
 mod chunk;
 mod files;

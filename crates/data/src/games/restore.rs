@@ -31,8 +31,9 @@ pub struct Restored {
     pub files: Vec<PathBuf>,
 }
 
-/// Writes the games of files of positions, in their order. A game ends where the next position does not follow from its
-/// last move. Comments have scores as [`crate::extract`] reads them; names of players are in no format, so tags lack them.
+/// Writes the games of files of positions, in their order. A game ends where the next position does not follow from
+/// its last move. Comments have scores as [`crate::extract`] reads them; names of players are in no format, so tags
+/// lack them.
 pub fn restore(
     files: &[PathBuf],
     format: Option<&'static Format>,

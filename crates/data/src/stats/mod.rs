@@ -30,8 +30,8 @@ struct GroupStats {
     keys: Vec<u128>,
 }
 
-/// Computes statistics with about `memory` bytes for the keys of the positions; if the keys need more, the files are read
-/// several times.
+/// Computes statistics with about `memory` bytes for the keys of the positions; if the keys need more, the files are
+/// read several times.
 pub fn stats(
     files: &[PathBuf],
     format: Option<&'static Format>,

@@ -146,7 +146,7 @@ impl Games {
         Epd::from_position(&position, EnPassantMode::Legal).to_string()
     }
 
-    /// Whether the first of two players has more points against the second.
+    /// Tests whether the first of two players has more points against the second.
     fn stronger(&self) -> HashMap<[usize; 2], i64> {
         let mut balance = HashMap::new();
         for Played { players: [white, black], points, .. } in &self.games {

@@ -8,8 +8,9 @@ use patzer_io::error::Result;
 use patzer_match::Control;
 use patzer_match::participant::Participant;
 
-/// Lets `threads` processes of a program solve puzzles, every position as a new game, calling `done` after each puzzle;
-/// `None` if `stop` was set. A position on which the program crashes or hangs twice, or says no legal move, is not solved.
+/// Lets `threads` processes of a program solve puzzles, every position as a new game, calling `done` after each
+/// puzzle; `None` if `stop` was set. A position on which the program crashes or hangs twice, or says no legal move, is
+/// not solved.
 pub fn solve_by_program(
     puzzles: &[Puzzle],
     program: &Participant,

@@ -145,7 +145,7 @@ impl Evidence {
         [-self.upper([b, a]), self.upper([a, b])]
     }
 
-    /// Whether no candidate can be stronger than the leader by more than [`RaceSettings::within`].
+    /// Tests whether no candidate can be stronger than the leader by more than [`RaceSettings::within`].
     pub fn is_known(&self) -> bool {
         let leader = self.leader();
         let others = (0..self.settings.candidates).filter(|other| *other != leader);

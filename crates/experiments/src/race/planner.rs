@@ -65,7 +65,7 @@ impl Planner {
         }
     }
 
-    /// Whether the race ends because the winner is known.
+    /// Tests whether the race ends because the winner is known.
     pub fn is_decided(&self) -> bool {
         self.settings.until_known && self.known
     }

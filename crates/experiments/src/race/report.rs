@@ -27,7 +27,7 @@ pub struct CandidateRow {
 pub struct RaceReport {
     pub winner: String,
     pub probability: f64,
-    /// Whether the bounds prove the winner, with the confidence asked for.
+    /// True if the bounds prove the winner, with the confidence asked for.
     pub known: bool,
     pub games: u64,
     pub policy: &'static str,

@@ -54,8 +54,8 @@ pub(super) fn ranking(players: &[(&str, Tally)]) -> String {
     format!("{RULE}{}{RULE}", table(players, &format!(" {:>20}", "Ptnml(0-2)"), row))
 }
 
-/// The table of more than two engines; `row` gives what is estimated of one, its share of draws, and what its row has below
-/// `last`.
+/// The table of more than two engines; `row` gives what is estimated of one, its share of draws, and what its row has
+/// below `last`.
 pub(super) fn table(
     players: &[(&str, Tally)],
     last: &str,

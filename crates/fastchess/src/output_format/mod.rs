@@ -50,7 +50,7 @@ pub struct MatchStatus<'a> {
     /// From the first player's side.
     pub tally: &'a Tally,
     pub test: Option<(Sprt, f64)>,
-    /// Whether the statistics count pairs, not games.
+    /// True if the statistics count pairs, not games.
     pub by_pairs: bool,
 }
 

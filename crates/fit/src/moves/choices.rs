@@ -124,7 +124,8 @@ pub struct DrawnChoices {
 }
 
 impl DrawnChoices {
-    /// Draws up to `most` choices by the seed, of moves played or of visits; `progress` receives the size of each batch read.
+    /// Draws up to `most` choices by the seed, of moves played or of visits; `progress` receives the size of each
+    /// batch read.
     pub fn read(
         paths: &[PathBuf],
         format: Option<&'static Format>,

@@ -1,5 +1,5 @@
-//! Move prediction: ranks of played moves, and a Bradley-Terry model of move [features], which the engine's search by playouts
-//! shares.
+//! Move prediction: ranks of played moves, and a Bradley-Terry model of move [features], which the engine's search by
+//! playouts shares.
 
 pub mod choices;
 mod errors;

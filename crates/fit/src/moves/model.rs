@@ -1,12 +1,11 @@
-//! Generalised Bradley-Terry model of move choice, fitted by minorisation-maximisation.
-//! A move's strength is the product of its levels' strengths; it is played with a probability proportional to
-//! it among the legal moves. Sources: Hunter, "MM algorithms for generalized Bradley-Terry models" (2004);
-//! Coulom, "Computing Elo ratings of move patterns in the game of Go" (2007), also for the prior: each level
-//! wins and loses one virtual game against strength 1.
-//! A choice may be shared by moves, in proportion to the visits of a search: then its likelihood is the mean of theirs in
-//! logarithms, and a level is played by the shares of its moves.
-//! [Pairs](Term::Pair) of groups may have strengths of their own, by which the product of both groups' is multiplied.
-//! Sums run over fixed chunks in a fixed order, so a fit does not depend on the number of threads.
+//! Generalised Bradley-Terry model of move choice, fitted by minorisation-maximisation. A move's strength is the
+//! product of its levels' strengths; it is played with a probability proportional to it among the legal moves.
+//! Sources: Hunter, "MM algorithms for generalized Bradley-Terry models" (2004); Coulom, "Computing Elo ratings of
+//! move patterns in the game of Go" (2007), also for the prior: each level wins and loses one virtual game against
+//! strength 1. A choice may be shared by moves, in proportion to the visits of a search: then its likelihood is the
+//! mean of theirs in logarithms, and a level is played by the shares of its moves. [Pairs](Term::Pair) of groups may
+//! have strengths of their own, by which the product of both groups' is multiplied. Sums run over fixed chunks in a
+//! fixed order, so a fit does not depend on the number of threads.
 
 use rayon::prelude::*;
 

@@ -1,4 +1,5 @@
-//! The move model as source code: one array a group or pair of groups, so that an engine orders moves by sums of integers.
+//! The move model as source code: one array a group or pair of groups, so that an engine orders moves by sums of
+//! integers.
 
 use std::fmt::Write;
 use std::path::Path;

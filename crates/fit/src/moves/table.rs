@@ -1,6 +1,5 @@
-//! Strengths as a TOML file: a table per group, and per level its strength, the standard error of the
-//! logarithm, times played, times possible. Sums of log strengths order moves. A pair of groups has a table with its free
-//! levels.
+//! Strengths as a TOML file: a table per group, and per level its strength, the standard error of the logarithm, times
+//! played, times possible. Sums of log strengths order moves. A pair of groups has a table with its free levels.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -81,7 +81,7 @@ impl Term {
         }
     }
 
-    /// Whether a level's strength is fitted. That of a reference is 1, and so is that of every pair with one.
+    /// Tests whether a level's strength is fitted. That of a reference is 1, and so is that of every pair with one.
     pub fn is_free(self, index: usize) -> bool {
         match self {
             Term::Group(group) => index != GROUPS[group].reference,

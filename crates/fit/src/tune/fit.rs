@@ -44,7 +44,7 @@ pub struct Losses {
     pub validation: Option<f64>,
 }
 
-/// Whether the values were rescaled to the mean absolute evaluation of the start.
+/// True if the values were rescaled to the mean absolute evaluation of the start.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Scale {
     /// Nobody asked.
@@ -265,8 +265,8 @@ fn descend(
     Ok(tracker.best.clone())
 }
 
-/// Fits with a first L2 prior, estimates the one that suits the values, and fits with it. An estimate needs an optimum, so that a matrix
-/// method finds it for first-order ones too; these then go on from the start.
+/// Fits with a first L2 prior, estimates the one that suits the values, and fits with it. An estimate needs an
+/// optimum, so that a matrix method finds it for first-order ones too; these then go on from the start.
 fn descend_by_evidence(
     objective: &Objective<'_>,
     start: &[f64],

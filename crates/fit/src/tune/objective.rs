@@ -161,8 +161,8 @@ impl Objective<'_> {
         self.sampled_normal(parameters, curvature, 1)
     }
 
-    /// The matrix by every `every`th chunk. Its diagonal is at least the curvature over all chunks, so that weights that
-    /// the sample lacks have theirs.
+    /// The matrix by every `every`th chunk. Its diagonal is at least the curvature over all chunks, so that weights
+    /// that the sample lacks have theirs.
     pub fn sampled_normal(&self, parameters: &[f64], curvature: Curvature, every: usize) -> Vec<f64> {
         let pairs = self.space.pairs(self.model, parameters);
         let chunks: Vec<&TraceChunk> = self.traces.chunks.iter().step_by(every).collect();

@@ -80,7 +80,7 @@ impl Terms {
         }
     }
 
-    /// Whether templates write all terms; none or all of them have one.
+    /// Tests whether templates write all terms; none or all of them have one.
     fn has_templates(&self, output: &Path) -> Result<bool> {
         let layout = |term: &Term| term.output.over(&self.output);
         let written = |term: &&Term| !term.symbols(&layout(term)).is_empty();

@@ -1,8 +1,8 @@
 //! Terms outside the endgame scale, such as a tempo that an engine adds after scaling.
 //!
-//! The fast passes over traces know one factor for all endgame halves of a position. So a position that has both a scale
-//! and such a term takes the scale into the counts of its other terms: each of these has, behind the entries of the
-//! terms file, a feature for its midgame half and one for its endgame half, whose count the scale multiplies. With
+//! The fast passes over traces know one factor for all endgame halves of a position. So a position that has both a
+//! scale and such a term takes the scale into the counts of its other terms: each of these has, behind the entries of
+//! the terms file, a feature for its midgame half and one for its endgame half, whose count the scale multiplies. With
 //! non-linear parts the reference pass keeps these terms apart.
 
 use super::chunk::{FeatureCounts, TraceInfo};

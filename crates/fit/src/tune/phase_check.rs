@@ -16,7 +16,7 @@ pub struct PhaseCheck<'a> {
     terms: &'a Terms,
     /// The terms file.
     path: &'a Path,
-    /// Whether a value depends on the phase.
+    /// True if a value depends on the phase.
     tapered: bool,
     positions: u64,
     above: u64,

@@ -31,8 +31,8 @@ pub enum Curve {
 
 pub const MOST_FACTORS: usize = 3;
 
-/// A non-linear part of the evaluation: for each side the product of sums of weight · count, limited to `clamp`, divided
-/// and put through a curve, half by half.
+/// A non-linear part of the evaluation: for each side the product of sums of weight · count, limited to `clamp`,
+/// divided and put through a curve, half by half.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     pub halves: [Curve; 2],

@@ -1,9 +1,8 @@
-//! Gauss-Newton and Newton steps.
-//! Each step solves with the normal matrix, slightly damped (Levenberg, 1944; Marquardt, 1963), and is halved
-//! until the loss falls sufficiently (Armijo, 1966). In directions of constant loss (the nullspace) the gradient is 0, so
-//! values stay at their start. Where positions have many counts, a sample gives the matrix: its steps are not quite
-//! Newton's, but each costs a gradient, and the gradient is exact; the whole matrix ends the fit. Values at a bound that
-//! the gradient pushes against are held for the step (Bertsekas, 1982).
+//! Gauss-Newton and Newton steps. Each step solves with the normal matrix, slightly damped (Levenberg, 1944;
+//! Marquardt, 1963), and is halved until the loss falls sufficiently (Armijo, 1966). In directions of constant loss
+//! (the nullspace) the gradient is 0, so values stay at their start. Where positions have many counts, a sample gives
+//! the matrix: its steps are not quite Newton's, but each costs a gradient, and the gradient is exact; the whole
+//! matrix ends the fit. Values at a bound that the gradient pushes against are held for the step (Bertsekas, 1982).
 
 use super::fit::Tracker;
 use super::normal::Curvature;

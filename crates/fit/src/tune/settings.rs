@@ -7,7 +7,8 @@ use patzer_io::error::{Error, Result};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Optimizer {
-    /// The fastest that applies: gauss-newton, or lbfgs where a matrix does not pay; adam if --learning-rate, --batch or
+    /// The fastest that applies: gauss-newton, or lbfgs where a matrix does not pay; adam if --learning-rate, --batch
+    /// or
     /// --schedule is given
     Auto,
     /// Second order, on the matrix of slopes; reaches the optimum in about five passes
@@ -95,7 +96,7 @@ pub struct Settings {
     pub patience: usize,
     /// L2 prior: loss added for a value 100 centipawns from its start.
     pub l2: f64,
-    /// Whether the data set an L2 prior besides, see `evidence`.
+    /// True if the data set an L2 prior besides, see `evidence`.
     pub evidence: bool,
     /// Positions that the start values have learnt from, if that is known: as many count for them as the data have
     /// for the optimum. Both losses have about the same shape, so their joint optimum lies between the two by their

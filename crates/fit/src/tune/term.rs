@@ -147,7 +147,7 @@ pub struct Term {
     /// Type of its values, instead of the file's.
     #[serde(rename = "type", default, skip_serializing_if = "Option::is_none")]
     pub number: Option<NumberType>,
-    /// Whether the endgame scale multiplies it.
+    /// True if the endgame scale multiplies it.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub scaled: bool,
     #[serde(default, skip_serializing_if = "is_default")]

@@ -243,7 +243,7 @@ fn parse_chunk<S: Default>(
     result
 }
 
-/// Whether moves of Black and White take part, by `Color as usize`; `None` for an excluded game.
+/// Tests whether moves of Black and White take part, by `Color as usize`; `None` for an excluded game.
 fn taking_part(header: &[u8], selection: &GameSelection) -> Option<[bool; 2]> {
     let mut players = [selection.player.is_none(); 2];
     if selection.exclude.is_empty() && selection.player.is_none() {

@@ -28,9 +28,9 @@ pub struct Reader {
     input: Input,
     line: Vec<u8>,
     game: u32,
-    /// Whether it was said that numbers after results are not read.
+    /// True if it was said that numbers after results are not read.
     said: bool,
-    /// Whether the first lines have results between win, draw and loss.
+    /// True if the first lines have results between win, draw and loss.
     means: bool,
     /// The counters that none of the first lines has.
     lacks: Capabilities,

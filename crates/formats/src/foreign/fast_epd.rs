@@ -1,5 +1,5 @@
-//! Fast reader of EPD with results: a FEN, then `c9 "1-0";`, `"1-0"`, `[0.5]` or `| score | 1.0`. Reads only pieces, side
-//! to move, counters, result and score, and checks what is legal without castling rights and en passant.
+//! Fast reader of EPD with results: a FEN, then `c9 "1-0";`, `"1-0"`, `[0.5]` or `| score | 1.0`. Reads only pieces,
+//! side to move, counters, result and score, and checks what is legal without castling rights and en passant.
 
 use shakmaty::{Bitboard, Color, Role, Square, attacks};
 

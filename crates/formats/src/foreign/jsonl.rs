@@ -27,12 +27,12 @@ pub struct Reader {
     line: Vec<u8>,
     columns: Columns,
     table: Table,
-    /// Whether the first line waits in `line`.
+    /// True if the first line waits in `line`.
     waits: bool,
     leaves: bool,
     means: bool,
     lacks: Capabilities,
-    /// Whether scores speak for White, once a line has said it.
+    /// True if scores speak for White, once a line has said it.
     white: Option<bool>,
     announced: bool,
 }

@@ -1,8 +1,8 @@
 //! marlinformat: 32 bytes a position, as stored by several Rust engines.
 //!
 //! The board as in [`patzer_chess::PackedBoard`], then side to move and en passant square in one byte, halfmove clock,
-//! move number (u16), score (i16) and result (0 to 2) from White's side, and a byte without meaning. Little-endian. It is
-//! the start of a game in viriformat, with a score. Source: jnlt3/marlinflow, `marlinformat/src/lib.rs`.
+//! move number (u16), score (i16) and result (0 to 2) from White's side, and a byte without meaning. Little-endian. It
+//! is the start of a game in viriformat, with a score. Source: jnlt3/marlinflow, `marlinformat/src/lib.rs`.
 
 use crate::Record;
 use crate::bytes::field;

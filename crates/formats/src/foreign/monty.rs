@@ -1,10 +1,10 @@
 //! montyformat: whole games, as stored by the engine Monty, with or without visits.
 //!
-//! Per game a start position: four boards of 64 bits (Black's pieces; rooks, queens, kings; knights, bishops, kings; pawns,
-//! bishops, queens), side to move, en passant square or 0, castling rights, halfmove clock, move number (u16), the files
-//! of the four castling rooks, and the result (0 to 2) from White's side. Then the moves (u16) with their scores, and 0.
-//! `monty` has the mover's winning chance in 65,535 steps and the visits of every legal move in steps of 255;
-//! `montyvalue` has centipawns from White's side. Little-endian. Source: the crate `montyformat` 0.10.
+//! Per game a start position: four boards of 64 bits (Black's pieces; rooks, queens, kings; knights, bishops, kings;
+//! pawns, bishops, queens), side to move, en passant square or 0, castling rights, halfmove clock, move number (u16),
+//! the files of the four castling rooks, and the result (0 to 2) from White's side. Then the moves (u16) with their
+//! scores, and 0. `monty` has the mover's winning chance in 65,535 steps and the visits of every legal move in steps
+//! of 255; `montyvalue` has centipawns from White's side. Little-endian. Source: the crate `montyformat` 0.10.
 
 use std::path::Path;
 
@@ -49,9 +49,9 @@ const PROMOTION: u16 = 8;
 pub struct Reader {
     bytes: Buffered,
     game: u32,
-    /// Whether scores are winning chances with visits.
+    /// True if scores are winning chances with visits.
     visits: bool,
-    /// Whether the file can be read again for its visits, and its first position has some.
+    /// True if the file can be read again for its visits, and its first position has some.
     has_visits: bool,
     /// Positions with visits.
     visited: u64,

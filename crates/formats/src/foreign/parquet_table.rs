@@ -44,7 +44,7 @@ enum Cell {
     Text(Bytes),
 }
 
-/// Whether a file is a table: columns are named for it, or it has FENs and no boards.
+/// Tests whether a file is a table: columns are named for it, or it has FENs and no boards.
 pub fn is_table(file: &ParquetFile, columns: &Columns) -> bool {
     let has = |wanted| file.top_level().iter().any(|(name, _)| name.eq_ignore_ascii_case(wanted));
     *columns != Columns::default() || (has("fen") && !has("board"))

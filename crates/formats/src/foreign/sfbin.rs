@@ -1,11 +1,12 @@
 //! Stockfish's `.bin`: 40 bytes a position, before binpacks the format of its training data.
 //!
-//! 32 bytes hold the position in bits, the lowest first: side to move, the squares of the kings (White's first), for each
-//! other square from a8 to h1 a code of one bit for none, else four bits for the piece and one for Black; castling rights
-//! (K, Q, k, q), en passant (one bit, then six for the square), 6 bits of the halfmove clock, 16 of the move number and
-//! the seventh of the halfmove clock. Then follow, little-endian, score (i16), move (u16), ply (u16) and result (i8) from
-//! the side to move, and one byte of padding. The score 32002 means none. Source: official-stockfish/Stockfish, branch
-//! `tools`, `src/tools/sfen_packer.cpp`, and `nnue_training_data_formats.h` of nnue-pytorch.
+//! 32 bytes hold the position in bits, the lowest first: side to move, the squares of the kings (White's first), for
+//! each other square from a8 to h1 a code of one bit for none, else four bits for the piece and one for Black;
+//! castling rights (K, Q, k, q), en passant (one bit, then six for the square), 6 bits of the halfmove clock, 16 of
+//! the move number and the seventh of the halfmove clock. Then follow, little-endian, score (i16), move (u16), ply
+//! (u16) and result (i8) from the side to move, and one byte of padding. The score 32002 means none. Source:
+//! official-stockfish/Stockfish, branch `tools`, `src/tools/sfen_packer.cpp`, and `nnue_training_data_formats.h` of
+//! nnue-pytorch.
 
 use shakmaty::{Chess, Color, Move, Position, Square};
 

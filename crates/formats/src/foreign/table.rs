@@ -1,6 +1,7 @@
 //! Tables of positions with a column of FENs: what their columns mean, and the record of a row.
 //!
-//! CSV, JSON lines and Parquet share this. Columns are found by name, the dataset's own first; `--columns` names others.
+//! CSV, JSON lines and Parquet share this. Columns are found by name, the dataset's own first; `--columns` names
+//! others.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -66,7 +67,7 @@ pub const MATE_IN: usize = 15;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Columns {
     names: Vec<(usize, String)>,
-    /// Whether scores speak for White; `None` to decide by the names.
+    /// True if scores speak for White; `None` to decide by the names.
     white: Option<bool>,
 }
 
@@ -106,8 +107,8 @@ impl Columns {
         given.into_iter().chain(usual.filter(move |_| given.is_none()))
     }
 
-    /// Whether scores of a column speak for White: the dataset's `score` speaks for the side to move, `cp` and `mate`
-    /// of Lichess for White; of another column `--columns` has to say it.
+    /// Tests whether scores of a column speak for White: the dataset's `score` speaks for the side to move, `cp` and
+    /// `mate` of Lichess for White; of another column `--columns` has to say it.
     pub fn white(&self, score: Option<&str>) -> std::result::Result<bool, String> {
         match (self.white, score) {
             (Some(white), _) => Ok(white),
@@ -131,7 +132,7 @@ enum Scale {
 #[derive(Debug, Default)]
 pub struct Table {
     scale: Option<Scale>,
-    /// Whether results of a win and of a loss were seen as whole numbers, 1 and -1.
+    /// True if results of a win and of a loss were seen as whole numbers, 1 and -1.
     won: bool,
     lost: bool,
     rows: u32,
@@ -286,8 +287,8 @@ fn of_float<T: FromStr>(text: &str) -> Option<T> {
     (number as i64).to_string().parse().ok()
 }
 
-/// The score from the side to move. A mate, also `#3` among the scores, counts in moves: the side that mates makes an odd
-/// number of plies.
+/// The score from the side to move. A mate, also `#3` among the scores, counts in moves: the side that mates makes an
+/// odd number of plies.
 fn score<'a>(
     row: &impl Row<'a>,
     position: &Chess,

@@ -1,4 +1,5 @@
-//! Blocks of records for spill files: the dataset's compressed pages without Parquet's file structure, and their CRC-32.
+//! Blocks of records for spill files: the dataset's compressed pages without Parquet's file structure, and their
+//! CRC-32.
 
 use std::io;
 

@@ -25,7 +25,7 @@ pub struct Column {
 }
 
 impl Column {
-    /// Whether a column of a file is as the writer makes it.
+    /// Tests whether a column of a file is as the writer makes it.
     pub fn is_own(&self, stored: &ColumnDescriptor) -> bool {
         let form = match self.kind {
             Board => {
@@ -60,8 +60,8 @@ macro_rules! int {
     };
 }
 
-/// Every column in file order. `leaf_stm` and `leaf_score` complete the leaf that `leaf` has started, `mean_sum` the mean
-/// of `mean_count`, `wdl_draw` the shares of `wdl_win`.
+/// Every column in file order. `leaf_stm` and `leaf_score` complete the leaf that `leaf` has started, `mean_sum` the
+/// mean of `mean_count`, `wdl_draw` the shares of `wdl_win`.
 pub static COLUMNS: [Column; 23] = [
     required(
         "board",

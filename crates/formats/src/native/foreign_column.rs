@@ -1,5 +1,5 @@
-//! Columns as other programs write them: other integer types, nullable columns, boards as byte strings, dictionaries and
-//! other encodings.
+//! Columns as other programs write them: other integer types, nullable columns, boards as byte strings, dictionaries
+//! and other encodings.
 //!
 //! A [`ForeignColumn`] gives a column's values page by page, and is a reader of pages itself: it converts each to the
 //! form of the dataset's own pages and checks every value against the range of its column.

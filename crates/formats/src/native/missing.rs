@@ -15,7 +15,7 @@ pub const NEEDED: [&str; 3] = ["board", "stm", "result"];
 #[derive(Debug, Clone, Default)]
 pub struct Missing {
     names: Vec<&'static str>,
-    /// Whether the position's own columns are read.
+    /// True if the position's own columns are read.
     positions: bool,
 }
 

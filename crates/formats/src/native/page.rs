@@ -1,11 +1,11 @@
 //! Writes and reads Parquet data pages (version 1) of fixed-size values directly.
 //!
-//! Byte strings and booleans are encoded plainly, integers with BYTE_STREAM_SPLIT, which leaves zstd long runs of zeros:
-//! on real games an eighth less time and size. Plain pages are read too.
+//! Byte strings and booleans are encoded plainly, integers with BYTE_STREAM_SPLIT, which leaves zstd long runs of
+//! zeros: on real games an eighth less time and size. Plain pages are read too.
 //!
-//! Own pages, because parquet's typed column writers (60.1, same encodings, columns in parallel) take 1.14 times as long
-//! for `extract`, 1.39 for `data convert` from Parquet to Parquet and 1.21 for `data shuffle` (medians of 7 runs, 2.1
-//! million positions, 2 cores). The tests compare with the typed writers. Pages of other programs come through
+//! Own pages, because parquet's typed column writers (60.1, same encodings, columns in parallel) take 1.14 times as
+//! long for `extract`, 1.39 for `data convert` from Parquet to Parquet and 1.21 for `data shuffle` (medians of 7 runs,
+//! 2.1 million positions, 2 cores). The tests compare with the typed writers. Pages of other programs come through
 //! [`crate::native::foreign_column`]. Source: apache/parquet-format, `Encodings.md`.
 
 use bytes::Bytes;

@@ -1,5 +1,5 @@
-//! A look at page headers before the parquet crate (60.1) parses them: it panics where the header of a data page lacks the
-//! part about data pages, counts what is not there, and does not show whether there is a checksum.
+//! A look at page headers before the parquet crate (60.1) parses them: it panics where the header of a data page lacks
+//! the part about data pages, counts what is not there, and does not show whether there is a checksum.
 //!
 //! Source: apache/parquet-format, `parquet.thrift`, `PageHeader`.
 
@@ -54,7 +54,7 @@ impl ChunkReader for Pages {
     }
 }
 
-/// Whether the page that starts there has a checksum; `None` if no page does.
+/// Tests whether the page that starts there has a checksum; `None` if no page does.
 pub fn has_checksum(file: &Positioned, start: u64) -> Result<Option<bool>> {
     let (mut header, mut size) = (Vec::new(), USUAL);
     loop {

@@ -32,10 +32,10 @@ pub struct Dataset {
     metadata: Metadata,
     columns: Vec<FileColumn>,
     missing: Vec<&'static Column>,
-    /// Whether the file says where it comes from.
+    /// True if the file says where it comes from.
     provenance: bool,
     checksums: bool,
-    /// Whether to check every record, since the file has no checksum of its footer.
+    /// True if to check every record, since the file has no checksum of its footer.
     check_records: bool,
 }
 
@@ -93,12 +93,13 @@ impl Dataset {
         &self.file
     }
 
-    /// Whether the metadata is the file's own, which says where it comes from.
+    /// Tests whether the metadata is the file's own, which says where it comes from.
     pub fn has_provenance(&self) -> bool {
         self.provenance
     }
 
-    /// Whether pages have checksums, which every read verifies. Without them, every read checks that records are legal.
+    /// Tests whether pages have checksums, which every read verifies. Without them, every read checks that records are
+    /// legal.
     pub fn has_checksums(&self) -> bool {
         self.checksums
     }
@@ -141,8 +142,8 @@ impl Dataset {
         Ok(records)
     }
 
-    /// Replaces `records` by the projected columns of one row group, on all threads. Reusing the memory saves a fifth of
-    /// the time.
+    /// Replaces `records` by the projected columns of one row group, on all threads. Reusing the memory saves a fifth
+    /// of the time.
     pub fn read_into(&self, index: usize, projection: Projection, records: &mut Vec<Record>) -> Result<()> {
         let rows = self.rows_of(index, projection)?.left;
         records.resize(rows, EMPTY);

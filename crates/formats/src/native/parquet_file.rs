@@ -1,5 +1,5 @@
-//! Opening of Parquet files, whatever they hold. What a footer claims is checked first: the parquet crate (60.1) allocates
-//! what it declares and panics at offsets below 0.
+//! Opening of Parquet files, whatever they hold. What a footer claims is checked first: the parquet crate (60.1)
+//! allocates what it declares and panics at offsets below 0.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,8 @@ pub struct ParquetFile {
 }
 
 impl ParquetFile {
-    /// Fails where the footer is damaged: its checksum differs, or column chunks or numbers of rows contradict the file.
+    /// Fails where the footer is damaged: its checksum differs, or column chunks or numbers of rows contradict the
+    /// file.
     pub fn open(path: &Path) -> Result<ParquetFile> {
         let input = open_file(path)?;
         let sealed = footer::check(&input).map_err(|reason| Error::data(path, reason))?;
@@ -91,12 +92,12 @@ impl ParquetFile {
         Ok(get_column_reader(column, Box::new(pages)))
     }
 
-    /// Whether the footer has a checksum: no other program wrote the file.
+    /// Tests whether the footer has a checksum: no other program wrote the file.
     pub(crate) fn is_sealed(&self) -> bool {
         self.sealed
     }
 
-    /// Whether the first page of every column chunk has a checksum.
+    /// Tests whether the first page of every column chunk has a checksum.
     pub(crate) fn has_page_checksums(&self) -> bool {
         let mut chunks = self.metadata().row_groups().iter().flat_map(|group| group.columns());
         chunks.all(|chunk| {

@@ -1,5 +1,5 @@
-//! Pages as the parquet crate's (60.1) readers of columns need them: those read on where levels claim more values than there
-//! are, which take no space in a file but memory, and panic at a [`fault`](SoundPages::fault) of a page.
+//! Pages as the parquet crate's (60.1) readers of columns need them: those read on where levels claim more values than
+//! there are, which take no space in a file but memory, and panic at a [`fault`](SoundPages::fault) of a page.
 
 use parquet::basic::{Encoding, Type as PhysicalType};
 use parquet::column::page::{Page, PageMetadata, PageReader};

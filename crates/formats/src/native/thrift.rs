@@ -1,6 +1,6 @@
-//! A look at footers and page headers before the parquet crate (60.1) reads them: in a file of a kilobyte, a group of the
-//! schema may claim two thousand million children, for which memory is asked, and a list as many truth values, or numbers
-//! after the end of the file, which the crate counts one by one.
+//! A look at footers and page headers before the parquet crate (60.1) reads them: in a file of a kilobyte, a group of
+//! the schema may claim two thousand million children, for which memory is asked, and a list as many truth values, or
+//! numbers after the end of the file, which the crate counts one by one.
 //!
 //! They are the structs `FileMetaData` and `PageHeader` of Parquet's `parquet.thrift` in Thrift's compact protocol. The
 //! crate reads a field by its number whatever its type, and then takes what follows for something else than this look
@@ -112,8 +112,8 @@ const PAGE_HEADER: Type = Struct(&[
 /// Fields that lie deeper are refused, as by the parquet crate.
 const DEEPEST: u32 = 64;
 
-/// Whether the bytes begin with a footer whose fields all have their types, without a list of more elements or a group of
-/// more children than there are bytes.
+/// Tests whether the bytes begin with a footer whose fields all have their types, without a list of more elements or a
+/// group of more children than there are bytes.
 pub fn is_footer(bytes: &[u8]) -> bool {
     Bytes { left: bytes }.value(12, FILE, 0).is_some()
 }
@@ -181,7 +181,8 @@ impl Bytes<'_> {
         }
     }
 
-    /// Truth values in a list are refused: Parquet has none there, and the parquet crate takes no byte for one that it skips.
+    /// Truth values in a list are refused: Parquet has none there, and the parquet crate takes no byte for one that it
+    /// skips.
     fn list(&mut self, of: Type, depth: u32) -> Option<()> {
         let head = self.byte()?;
         let (count, kind) = (u64::from(head >> 4), head & 15);

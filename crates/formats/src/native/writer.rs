@@ -56,8 +56,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Creates a dataset, which appears under its name with [`Writer::finish`]. The metadata decides the columns: leaves
-    /// if it is resolved, mean results if equal positions were merged.
+    /// Creates a dataset, which appears under its name with [`Writer::finish`]. The metadata decides the columns:
+    /// leaves if it is resolved, mean results if equal positions were merged.
     pub fn create(path: &Path, metadata: Metadata) -> Result<Writer> {
         Writer::with_columns(path, metadata, LEVEL, ReadableColumns::default())
     }

@@ -43,7 +43,7 @@ const ARCHIVES: &[Archive] = &[
     },
 ];
 
-/// Whether a name in lower case has the ending of an archive or of an unknown compression.
+/// Tests whether a name in lower case has the ending of an archive or of an unknown compression.
 pub fn has_archive_ending(name: &str) -> bool {
     ARCHIVES.iter().flat_map(|archive| archive.endings).any(|ending| name.ends_with(ending))
 }

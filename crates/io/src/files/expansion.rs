@@ -26,7 +26,8 @@ impl<R: Read> Read for Counted<R> {
     }
 }
 
-/// Text of a decoder whose window grows with the text, up to 2 GiB: fails where a few bytes expand to more than 128 MiB.
+/// Text of a decoder whose window grows with the text, up to 2 GiB: fails where a few bytes expand to more than 128
+/// MiB.
 pub struct Bounded<R> {
     pub inner: R,
     pub text: u64,

@@ -32,7 +32,8 @@ pub fn is_stream(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|about| !about.is_file() && !about.is_dir())
 }
 
-/// The file that an output to `path` makes or replaces: links are followed, the last one also where it leads to no file yet.
+/// The file that an output to `path` makes or replaces: links are followed, the last one also where it leads to no
+/// file yet.
 pub fn destination(path: &Path) -> PathBuf {
     let mut path = path.to_path_buf();
     for _ in 0..MOST_LINKS {
@@ -123,8 +124,8 @@ impl Output {
         Ok(Output { path: path.to_path_buf(), target })
     }
 
-    /// Renames the finished file to its final name. The companion of a file that it replaces goes first, so that none is left
-    /// that is wrong.
+    /// Renames the finished file to its final name. The companion of a file that it replaces goes first, so that none
+    /// is left that is wrong.
     pub fn commit(self) -> Result<()> {
         let path = self.path;
         match self.target {

@@ -45,7 +45,7 @@ pub struct GameTotals {
     pub lengths: [u64; 2],
 }
 
-/// Whether a player's failure rather than chess ended a game: its result says nothing of its positions.
+/// Tests whether a player's failure rather than chess ended a game: its result says nothing of its positions.
 pub fn is_failure(reason: Reason) -> bool {
     matches!(reason, Reason::TimeForfeit | Reason::IllegalMove | Reason::Disconnect | Reason::Stall)
 }
@@ -160,7 +160,7 @@ impl Format {
         matches!(self, Format::Pgn | Format::PgnZst)
     }
 
-    /// Whether it has a place for how often a search by playouts visited each move.
+    /// Tests whether it has a place for how often a search by playouts visited each move.
     pub fn carries_visits(self) -> bool {
         self.is_pgn() || self == Format::Monty
     }

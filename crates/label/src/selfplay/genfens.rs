@@ -16,7 +16,8 @@ use patzer_match::{Genfens, PlayerError};
 /// Openings of a block: starting the engine costs little for each, and a short run waits for few.
 const BLOCK: usize = 64;
 
-/// Distance from a first opening's seed to its seed after a rejection. All seeds are below 2^31, which every engine reads.
+/// Distance from a first opening's seed to its seed after a rejection. All seeds are below 2^31, which every engine
+/// reads.
 const SEEDS: u64 = 1 << 20;
 
 /// Times that an engine is started for a block.

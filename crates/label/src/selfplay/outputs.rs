@@ -81,8 +81,8 @@ impl Outputs {
         (next, ahead)
     }
 
-    /// Appends games, of which those from `ahead` on do not follow the others; nothing after an error, as a file that has
-    /// the batch would get its games twice.
+    /// Appends games, of which those from `ahead` on do not follow the others; nothing after an error, as a file that
+    /// has the batch would get its games twice.
     pub(super) fn append(&mut self, games: &[FinishedGame], ahead: usize, header: &Header) -> Result<()> {
         if std::mem::replace(&mut self.failed, true) {
             return Ok(());

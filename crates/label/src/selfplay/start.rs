@@ -125,7 +125,7 @@ fn random_moves(mut position: Chess, plies: usize, rng: &mut Rng) -> Option<Ches
     ending(&Line::new(position.clone())).is_none().then_some(position)
 }
 
-/// Whether a move loses nothing by exchanges, neither the piece moved nor one left behind.
+/// Tests whether a move loses nothing by exchanges, neither the piece moved nor one left behind.
 fn is_sound(position: &Chess, m: Move) -> bool {
     if !see_ge(position, m, 0) {
         return false;

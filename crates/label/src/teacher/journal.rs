@@ -1,8 +1,8 @@
 //! The journal of a labelling beside its output: a line of JSON that identifies the run, then the answers of each
 //! finished block with their CRC-32, in the order in which the blocks were finished.
 //!
-//! The file only grows and is synced every second. What follows the last whole record does not count, so that the run may
-//! be killed at any moment; the positions of a damaged record are answered again.
+//! The file only grows and is synced every second. What follows the last whole record does not count, so that the run
+//! may be killed at any moment; the positions of a damaged record are answered again.
 
 use std::collections::BTreeMap;
 use std::fs::File;

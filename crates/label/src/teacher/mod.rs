@@ -1,5 +1,5 @@
-//! Labels positions by a UCI engine: searches that a pool of engines does, a journal from which a killed run resumes, and
-//! the dataset with the answers.
+//! Labels positions by a UCI engine: searches that a pool of engines does, a journal from which a killed run resumes,
+//! and the dataset with the answers.
 
 mod answer;
 mod blocks;
@@ -21,8 +21,8 @@ use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_match::{Control, Time};
 
-/// Positions between two `ucinewgame`: those that an engine searches in about 64,000 nodes or milliseconds, at most 64. So
-/// clearing its tables costs little, and a killed run loses little.
+/// Positions between two `ucinewgame`: those that an engine searches in about 64,000 nodes or milliseconds, at most
+/// 64. So clearing its tables costs little, and a killed run loses little.
 pub fn default_block(control: &Control) -> usize {
     let nodes = control.nodes.map_or(64, |nodes| 64_000 / nodes.max(1));
     let time = match control.time {

@@ -1,7 +1,7 @@
 //! A pool of engines that search the blocks of a dataset, each engine a block at a time.
 //!
-//! An engine forgets everything (`ucinewgame`) before each block and searches its positions in order, so that the answers
-//! do not depend on the number of engines.
+//! An engine forgets everything (`ucinewgame`) before each block and searches its positions in order, so that the
+//! answers do not depend on the number of engines.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};

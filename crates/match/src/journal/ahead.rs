@@ -1,7 +1,8 @@
 //! Pairs that finished before an earlier one, in a file beside the journal until their turn comes.
 //!
-//! The file is JSON lines with checksums: first the checksum of the journal's first line, then a line for each pair with
-//! its results and its games. It is written after the journal, so that the results on which a pairing depended are there.
+//! The file is JSON lines with checksums: first the checksum of the journal's first line, then a line for each pair
+//! with its results and its games. It is written after the journal, so that the results on which a pairing depended
+//! are there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, OpenOptions};
@@ -87,7 +88,8 @@ impl AheadFile {
         Ok(AheadFile { path, first_line, file: None, exists: false, length: 0, lines, unwritten })
     }
 
-    /// Reads the entries that a journal of `entries` entries lacks. Returns the number of the first damaged line, if any.
+    /// Reads the entries that a journal of `entries` entries lacks. Returns the number of the first damaged line, if
+    /// any.
     pub fn load<E: DeserializeOwned + JournalEntry>(&mut self, entries: usize) -> Result<Option<usize>> {
         let text = read(&self.path)?;
         self.exists = self.path.exists();

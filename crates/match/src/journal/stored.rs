@@ -9,7 +9,7 @@ use super::{Arguments, JournalEntry, Key, Options, agree};
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
-/// Whether a name is a journal's.
+/// Tests whether a name is a journal's.
 pub fn is_journal(path: &Path) -> bool {
     path.extension().is_some_and(|ending| ending == "journal")
 }

@@ -167,8 +167,8 @@ const BYTES: [u8; 256] = {
     table
 };
 
-/// Whether board and castling rights can be written in this way alone: eight whole ranks, and rights in the usual order
-/// that the board supports by the rules of standard chess.
+/// Tests whether board and castling rights can be written in this way alone: eight whole ranks, and rights in the
+/// usual order that the board supports by the rules of standard chess.
 fn is_plain(board: &str, castling: &str) -> bool {
     let mut squares = [0; 64];
     let (mut at, mut end, mut wrong, mut last_digit) = (0, 8, board.len() > 71, 0);

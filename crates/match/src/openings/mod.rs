@@ -1,8 +1,8 @@
 //! Opening books: EPD, FEN or PGN, plain, compressed or in a ZIP archive, or a Polyglot book.
 //!
-//! The seed alone decides a random order, so pair `i` of a test always starts from the same opening. After
-//! the last opening the first comes again; for deterministic players, with two random moves added. Openings of a Polyglot
-//! book come the sooner the likelier its weights make them.
+//! The seed alone decides a random order, so pair `i` of a test always starts from the same opening. After the last
+//! opening the first comes again; for deterministic players, with two random moves added. Openings of a Polyglot book
+//! come the sooner the likelier its weights make them.
 //!
 //! A large book of lines is indexed, and a line is parsed when it is drawn.
 
@@ -235,12 +235,12 @@ impl Openings {
         self.len() == 0
     }
 
-    /// Whether the book repeats openings that its order keeps, as fastchess does.
+    /// Tests whether the book repeats openings that its order keeps, as fastchess does.
     pub fn repeats(&self) -> bool {
         self.repeats
     }
 
-    /// Whether one of the first `count` openings, as far as they are parsed, is of Chess960.
+    /// Tests whether one of the first `count` openings, as far as they are parsed, is of Chess960.
     pub fn need_chess960(&self, count: usize) -> bool {
         let drawn = self.drawn();
         drawn.positions.iter().take(count).any(|position| position.castles().mode().is_chess960())

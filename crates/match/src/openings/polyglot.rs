@@ -42,7 +42,7 @@ pub(super) struct Line {
     pub share: f64,
 }
 
-/// Whether the name is that of a Polyglot book, compressed or not.
+/// Tests whether the name is that of a Polyglot book, compressed or not.
 pub(super) fn is_name(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let packed = [".gz", ".bz2", ".zst"].iter().find_map(|ending| name.strip_suffix(ending));

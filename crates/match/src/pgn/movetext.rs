@@ -11,8 +11,8 @@ use crate::openings::Opening;
 use crate::{Game, Reason};
 use patzer_pgn::write::{Movetext, Notation, write_move};
 
-/// Writes a game with an empty line after it. `players` are the indices of White and Black; the moves of the opening, if
-/// they are known, come first.
+/// Writes a game with an empty line after it. `players` are the indices of White and Black; the moves of the opening,
+/// if they are known, come first.
 pub fn write_game(
     out: &mut String,
     game: &Game,

@@ -1,7 +1,8 @@
 //! Tournaments in rounds whose pairings follow from results: knockout and Swiss system.
 //!
-//! A round's encounters have some pairs of games each, colours swapped, each pair from the next opening. Pairings depend
-//! on the results in order alone, so that a tournament is the same on any number of threads and after a resumption.
+//! A round's encounters have some pairs of games each, colours swapped, each pair from the next opening. Pairings
+//! depend on the results in order alone, so that a tournament is the same on any number of threads and after a
+//! resumption.
 
 mod knockout;
 mod report;

@@ -1,8 +1,8 @@
 //! Swiss system: each round pairs players of like score who have not met.
 //!
-//! Players are ordered by score, then by seed; the first meets the nearest below it such that all others can be paired too.
-//! The last without a bye rests where their number is odd, and counts as the winner of every game of the round. Up to
-//! half as many rounds as players, nobody meets twice; after that neighbours do where nothing else is left.
+//! Players are ordered by score, then by seed; the first meets the nearest below it such that all others can be paired
+//! too. The last without a bye rests where their number is odd, and counts as the winner of every game of the round.
+//! Up to half as many rounds as players, nobody meets twice; after that neighbours do where nothing else is left.
 
 use super::round::Round;
 

@@ -279,7 +279,8 @@ mod tests {
         };
         let ratings = fit(&games, &settings).unwrap();
         let errors = covariance(&ratings, &settings).unwrap();
-        // W 136, D 111, L 96: 40.70 ± 30.43 by trinomial variance; here the variance is that of the model at that score.
+        // W 136, D 111, L 96: 40.70 ± 30.43 by trinomial variance; here the variance is that of the model at that
+        // score.
         assert!((ratings.elo[0].unwrap() - 40.70).abs() < 0.05, "{:?}", ratings.elo);
         assert!((errors.error(0).unwrap() - 30.43).abs() < 0.5, "{:?}", errors.error(0));
         assert_eq!(errors.error(1), Some(0.0));

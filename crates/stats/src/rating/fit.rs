@@ -17,8 +17,8 @@ pub enum White {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     pub model: ResultModel,
-    /// Rating difference at which 76 % of the points are expected: 200.24 by Elo's formula, 202 in Ordo. Models of draws
-    /// expect the same score of nearly equal players.
+    /// Rating difference at which 76 % of the points are expected: 200.24 by Elo's formula, 202 in Ordo. Models of
+    /// draws expect the same score of nearly equal players.
     pub scale: f64,
     pub average: f64,
     pub anchors: Vec<(usize, f64)>,
@@ -216,7 +216,8 @@ mod tests {
         let [a, b] = [fitted.elo[0].unwrap(), fitted.elo[1].unwrap()];
         assert!((a - b - 2f64.ln() / settings.unit()).abs() < 1e-6 && (a + b - 4600.0).abs() < 1e-6);
         assert!(fitted.white.abs() < 1e-6, "{}", fitted.white);
-        // Davidson: wins to losses 60 to 20, draws 40 = ν √(60·20) of the same 120; scaled by 1 less the draws of equals.
+        // Davidson: wins to losses 60 to 20, draws 40 = ν √(60·20) of the same 120; scaled by 1 less the draws of
+        // equals.
         let davidson = fit(&games, &Settings { model: ResultModel::Davidson, ..settings.clone() }).unwrap();
         let gap = (davidson.elo[0].unwrap() - davidson.elo[1].unwrap()) * settings.unit();
         assert!((gap - 3f64.ln() * (1.0 - davidson.draw_rate())).abs() < 1e-6, "{gap}");

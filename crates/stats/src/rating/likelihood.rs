@@ -1,8 +1,9 @@
 //! Likelihood of results given a rating difference x in favour of White, in natural units of Elo's scale, and a
 //! draw parameter.
 //!
-//! The models of draws have scales of their own, on which all three are concave, so that ratings have one optimum. Their
-//! differences are stretched to Elo's scale as Bayeselo does: between equals the expected score has the same slope.
+//! The models of draws have scales of their own, on which all three are concave, so that ratings have one optimum.
+//! Their differences are stretched to Elo's scale as Bayeselo does: between equals the expected score has the same
+//! slope.
 
 use crate::Quadratic;
 use patzer_io::named;
@@ -27,7 +28,7 @@ impl ResultModel {
         self != ResultModel::Elo
     }
 
-    /// Whether `draw` is in the parameter's range.
+    /// Tests whether `draw` is in the parameter's range.
     pub fn admits(self, draw: f64) -> bool {
         self != ResultModel::RaoKupper || draw > 0.0
     }

@@ -63,7 +63,8 @@ impl Problem {
         here
     }
 
-    /// Whether some change of the free players' ratings is the same as a change of White's advantage in every encounter.
+    /// Tests whether some change of the free players' ratings is the same as a change of White's advantage in every
+    /// encounter.
     pub(super) fn hides_white(&self) -> bool {
         let mut met = vec![Vec::new(); self.free.len()];
         for edge in &self.edges {

@@ -249,7 +249,8 @@ impl Driver for Cuda {
 
     fn send(&mut self, slot: usize, bytes: usize) -> Result<Address> {
         let slot = &self.slots[slot];
-        // SAFETY: at most the bytes of the slot; they are next touched in `slot`, which waits for what is recorded below.
+        // SAFETY: at most the bytes of the slot; they are next touched in `slot`, which waits for what is recorded
+        // below.
         let source = unsafe { std::slice::from_raw_parts(slot.host, bytes.min(slot.bytes)) };
         let copy = || {
             // SAFETY: as above.

@@ -24,7 +24,8 @@ fn further(activation: LayerActivation, sums: &[f64]) -> Vec<f64> {
     }
 }
 
-/// Mean loss by definition, in f64, with the penalty on activations; shares only parameter offsets with the implementation.
+/// Mean loss by definition, in f64, with the penalty on activations; shares only parameter offsets with the
+/// implementation.
 fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem], settings: &Settings) -> f64 {
     let architecture = &layout.architecture;
     let sigmoid = |x: f64| 1.0 / (1.0 + (-x).exp());

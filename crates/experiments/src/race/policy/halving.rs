@@ -1,6 +1,6 @@
-//! Sequential halving: the budget in equal rounds, after each of which the better half goes on. Unlike its source, a round
-//! judges by all pairs so far. Source: Karnin, Koren and Somekh, "Almost Optimal Exploration in Multi-Armed Bandits"
-//! (ICML 2013).
+//! Sequential halving: the budget in equal rounds, after each of which the better half goes on. Unlike its source, a
+//! round judges by all pairs so far. Source: Karnin, Koren and Somekh, "Almost Optimal Exploration in Multi-Armed
+//! Bandits" (ICML 2013).
 
 use super::{Policy, Row, View};
 use crate::race::RaceSettings;

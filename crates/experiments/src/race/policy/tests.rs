@@ -48,7 +48,8 @@ fn the_regret_of_ucb1_grows_as_the_logarithm_and_stays_below_its_theorem() {
         let constant = (1.0 + std::f64::consts::PI.powi(2) / 3.0) * gaps.iter().sum::<f64>();
         assert!(*regret <= logarithm + constant, "{pairs}: {regret}");
     }
-    // Each doubling adds as much as the one before, within noise and the slow start; linear regret would add twice that.
+    // Each doubling adds as much as the one before, within noise and the slow start; linear regret would add twice
+    // that.
     let growth: Vec<f64> = regrets.windows(2).map(|pair| pair[1] - pair[0]).collect();
     assert!(growth.iter().all(|more| *more > 0.0), "{regrets:?}");
     assert!(growth[3] < 1.3 * growth[1], "{regrets:?}");

@@ -1,6 +1,6 @@
-//! Track-and-stop: allots pairs in the proportions by which the leader is known soonest, were the present estimates true.
-//! Source: Garivier and Kaufmann, "Optimal Best Arm Identification with Fixed Confidence" (COLT 2016): D-tracking, and the
-//! proportions of its section 2.2 for normal scores of equal variance.
+//! Track-and-stop: allots pairs in the proportions by which the leader is known soonest, were the present estimates
+//! true. Source: Garivier and Kaufmann, "Optimal Best Arm Identification with Fixed Confidence" (COLT 2016):
+//! D-tracking, and the proportions of its section 2.2 for normal scores of equal variance.
 
 use super::{Policy, Row, View};
 
@@ -23,8 +23,8 @@ impl Policy for Track {
         view.highest(among, |candidate| step * shares[candidate] - view.pulls(candidate) as f64)
     }
 
-    /// The leader and the challenger that the pairs between them have refuted least. Against each other, a pair measures
-    /// the gap itself, so the proportions follow 1 / gap².
+    /// The leader and the challenger that the pairs between them have refuted least. Against each other, a pair
+    /// measures the gap itself, so the proportions follow 1 / gap².
     fn duel(&mut self, view: &View) -> [usize; 2] {
         let mut others: Vec<usize> = (0..view.candidates()).collect();
         let leader = view.best(&others);

@@ -1,5 +1,6 @@
-//! UCB1: the highest upper confidence bound, mean + √(2 ln t / n), for little regret rather than early certainty. Source:
-//! Auer, Cesa-Bianchi and Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem" (Machine Learning 47, 2002).
+//! UCB1: the highest upper confidence bound, mean + √(2 ln t / n), for little regret rather than early certainty.
+//! Source: Auer, Cesa-Bianchi and Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem" (Machine Learning
+//! 47, 2002).
 
 use super::{Policy, Row, View};
 

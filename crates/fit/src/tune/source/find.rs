@@ -22,8 +22,8 @@ impl<'a> Source<'a> {
         line_of(self.text, at)
     }
 
-    /// The declarations of `name`, which may have qualifiers: `Eval.KNIGHT`, `psqt::knight`. Fails if each of them has a
-    /// fault, with the first.
+    /// The declarations of `name`, which may have qualifiers: `Eval.KNIGHT`, `psqt::knight`. Fails if each of them has
+    /// a fault, with the first.
     pub fn find(&self, name: &str) -> Result<Vec<Node>, Fault> {
         let mut path: Vec<&str> = name.split(['.', ':']).filter(|part| !part.is_empty()).collect();
         let last = path.pop().unwrap_or_default();
@@ -106,7 +106,7 @@ impl<'a> Source<'a> {
         declares.then_some(next + 1)
     }
 
-    /// Whether a field has a literal, not a type.
+    /// Tests whether a field has a literal, not a type.
     fn opens(&self, i: usize) -> bool {
         let mut parser = Parser { text: self.text, tokens: &self.tokens, next: i };
         parser.value().is_ok() && self.is_sign(parser.next, b",}")
@@ -117,7 +117,8 @@ impl<'a> Source<'a> {
         parser.value().is_ok() && self.is_sign(parser.next, b";")
     }
 
-    /// Whether the brackets at token `open` are an initialiser of C++ with its values: `{100, 100};`, `(100, 100),`.
+    /// Tests whether the brackets at token `open` are an initialiser of C++ with its values: `{100, 100};`, `(100,
+    /// 100),`.
     fn holds_values(&self, open: usize) -> bool {
         if self.language != Language::C || !self.is_sign(open, b"{(") {
             return false;
@@ -127,7 +128,7 @@ impl<'a> Source<'a> {
         values && self.is_sign(parser.next, b",;")
     }
 
-    /// Whether a declaration of C++ has the name at token `i`, as its first or behind a comma.
+    /// Tests whether a declaration of C++ has the name at token `i`, as its first or behind a comma.
     fn declares(&self, i: usize) -> bool {
         if i == 0 || !self.is_sign(i - 1, b",") {
             return self.follows_type(i);
@@ -157,7 +158,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Whether `>` at a token closes the arguments of a template, as in `std::array<Score, 2>`.
+    /// Tests whether `>` at a token closes the arguments of a template, as in `std::array<Score, 2>`.
     fn closes_a_template(&self, close: usize) -> bool {
         let mut depth = 0;
         for i in (0..=close).rev() {
@@ -223,7 +224,7 @@ impl<'a> Source<'a> {
         (!self.word(last).is_empty()).then_some(last)
     }
 
-    /// Whether a `#define` defines the name at token `i`, its first: tokens of other directives are skipped.
+    /// Tests whether a `#define` defines the name at token `i`, its first: tokens of other directives are skipped.
     fn defines(&self, i: usize) -> bool {
         let line = self.text[..self.tokens[i].at.start].rfind('\n').map_or(0, |at| at + 1);
         let first = i == 0 || self.tokens[i - 1].at.start < line;
@@ -246,7 +247,7 @@ impl<'a> Source<'a> {
         self.tokens.len()
     }
 
-    /// Whether token `i` is inside blocks of these names, or behind them as in `Eval::KNIGHT`.
+    /// Tests whether token `i` is inside blocks of these names, or behind them as in `Eval::KNIGHT`.
     fn is_within(&self, i: usize, path: &[&str]) -> bool {
         let qualified = (0..i).rev().take_while(|&j| self.is_sign(j, b":.") || !self.word(j).is_empty());
         let mut names: Vec<&str> = qualified.map(|j| self.word(j)).collect();

@@ -74,8 +74,8 @@ impl Parser<'_> {
         }
     }
 
-    /// A macro, constructor or literal with its type: `S(1, 2)`, `Score::new(1, 2)`, `Score { mg: 1, eg: 2 }`, `vec![1]`,
-    /// `new int[][] {{1}}`, `np.array([1])`.
+    /// A macro, constructor or literal with its type: `S(1, 2)`, `Score::new(1, 2)`, `Score { mg: 1, eg: 2 }`,
+    /// `vec![1]`, `new int[][] {{1}}`, `np.array([1])`.
     fn call(&mut self) -> Result<Node, Fault> {
         let (from, first) = (self.tokens[self.next].at.start, self.next);
         while matches!(self.peek(0), Some(Kind::Word | Kind::Sign(b':' | b'.' | b'!' | b'<' | b'>'))) {

@@ -8,8 +8,8 @@ use crate::tune::terms::Terms;
 use patzer_io::error::Result;
 
 impl Terms {
-    /// A copy whose terms start at the values that they have in these source files, but for fixed terms and terms without a
-    /// symbol. Every other term has one declaration in them.
+    /// A copy whose terms start at the values that they have in these source files, but for fixed terms and terms
+    /// without a symbol. Every other term has one declaration in them.
     pub fn from_source(&self, paths: &[PathBuf]) -> Result<Terms> {
         let texts: Vec<String> = paths.iter().map(|path| read(path)).collect::<Result<_>>()?;
         let sources: Vec<Source<'_>> = paths.iter().zip(&texts).map(open).collect::<Result<_>>()?;

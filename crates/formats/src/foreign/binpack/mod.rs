@@ -1,9 +1,9 @@
 //! Stockfish's binpack: chains of moves and score differences.
 //!
-//! Blocks of `BINP`, a length (u32, little-endian) and chains. A chain is a stem (position, move, score, ply and result in
-//! 32 bytes), a count (u16, big-endian), and as many plies of a few bits each: piece, move of the piece, score difference.
-//! Scores and results are from the side to move; the score 32002 means none. Source: the crate `sfbinpack`, which the
-//! tests compare with, and the description in Stockfish's tools.
+//! Blocks of `BINP`, a length (u32, little-endian) and chains. A chain is a stem (position, move, score, ply and
+//! result in 32 bytes), a count (u16, big-endian), and as many plies of a few bits each: piece, move of the piece,
+//! score difference. Scores and results are from the side to move; the score 32002 means none. Source: the crate
+//! `sfbinpack`, which the tests compare with, and the description in Stockfish's tools.
 
 mod bits;
 mod moves;
