@@ -10,18 +10,24 @@ use super::model::Model;
 use super::{Settings, TrainItem};
 use patzer_io::error::{Error, Result};
 
+/// Device to train on, as named by a user: `auto`, `cpu`, `gpu` or `gpu:N`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Device {
-    /// The first GPU that computes what the CPU does, else the CPU.
+    /// The first GPU if it passes its check, else the CPU.
     #[default]
     Auto,
+    /// The CPU, with all threads of the pool.
     Cpu,
+    /// A GPU by its number.
     Gpu(usize),
 }
 
+/// Error of parsing a [`Device`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ParseDeviceError {
+    /// Unknown name.
     Name,
+    /// Text that is no number of a GPU.
     Number(String),
 }
 
@@ -61,18 +67,21 @@ impl fmt::Display for Device {
     }
 }
 
+/// An opened device.
 pub struct Compute {
     gpu: Option<Box<dyn Driver>>,
     about: String,
-    /// Fall back to the CPU if the GPU fails its check.
+    /// Set to fall back to the CPU if the GPU fails its check.
     or_cpu: bool,
 }
 
 impl Compute {
+    /// The CPU.
     pub fn cpu() -> Compute {
         Compute { gpu: None, about: "the CPU".to_string(), or_cpu: true }
     }
 
+    /// Opens a device. An error if a GPU named by the user cannot be opened.
     pub fn open(device: Device) -> Result<Compute> {
         let number = match device {
             Device::Cpu => return Ok(Compute::cpu()),
@@ -94,11 +103,13 @@ impl Compute {
         Compute { gpu: Some(driver), about, or_cpu }
     }
 
+    /// Description of the device.
     pub fn about(&self) -> &str {
         &self.about
     }
 
-    /// A GPU is first checked against the CPU on `sample`; a fallback to the CPU returns the reason too.
+    /// Creates the backend. A GPU is first checked against the CPU on `sample`; a fallback to the CPU returns the
+    /// reason too.
     pub(super) fn backend(
         self,
         model: Model,

@@ -62,12 +62,13 @@ fn is_sound(board: &PackedBoard) -> bool {
 pub struct Extractor {
     architecture: Architecture,
     numbers: RowNumbers,
-    /// For blocks beside `all` that list their rows.
+    /// Rows of blocks beside `all` that list their changes.
     changes: Option<RowChanges>,
     words: Vec<u64>,
 }
 
 impl Extractor {
+    /// An extractor for networks of an architecture.
     pub fn new(architecture: &Architecture) -> Extractor {
         let is_all = architecture.features.is_all();
         Extractor {
@@ -158,6 +159,7 @@ impl Extractor {
         self.architecture.sign(item.turn)
     }
 
+    /// Output bucket of a board.
     #[inline]
     pub fn bucket(&self, board: &PackedBoard) -> usize {
         if self.architecture.output_buckets == 1 {

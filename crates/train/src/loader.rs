@@ -14,26 +14,29 @@ pub type TakeBatch<'a> = dyn FnMut(&[TrainItem], &[u32]) -> Result<bool> + 'a;
 
 /// Source of training batches.
 pub trait DataLoader {
-    /// Positions of an epoch, or groups of them.
+    /// Number of positions, or groups of them, of an epoch.
     fn positions(&self) -> usize;
 
+    /// Number of batches of an epoch.
     fn batches(&self) -> usize;
 
+    /// Size of the largest batch, in positions.
     fn largest(&self) -> usize;
 
+    /// Hashes the identity of the data.
     fn hash(&self, hash: &mut Sha256);
 
-    /// Runs an epoch, counted from 1. Epochs come in order but may start at any.
+    /// Runs an epoch, counted from 1. Epochs come in order but may start at any. An error ends the run.
     fn epoch(&mut self, epoch: usize, take: &mut TakeBatch<'_>) -> Result<()>;
 
-    /// Positions of all parts of the data, in whole groups; at most 65,536.
+    /// Sample of positions from all parts of the data, in whole groups; at most 65,536.
     fn sample(&self) -> Vec<TrainItem>;
 }
 
-/// Positions that a loss or an error after the run is measured on.
+/// Maximum number of positions to measure losses and errors on after the run.
 pub const SAMPLE: usize = 1 << 16;
 
-/// At most `most` items in their order, in whole groups with equal distances.
+/// Items at equal distances in whole groups, at most `most`.
 pub fn evenly(items: &[TrainItem], group: usize, most: usize) -> impl Iterator<Item = &TrainItem> {
     let groups = items.len() / group;
     let taken = groups.min(most / group);
@@ -49,9 +52,10 @@ pub fn hash_items(hash: &mut Sha256, items: &[TrainItem]) {
     }
 }
 
+/// Loader of positions in memory, in another order each epoch.
 pub struct MemoryLoader<'a> {
     items: &'a [TrainItem],
-    /// Files with weights: their number of positions, and how many of them an epoch draws.
+    /// Files with weights: their number of positions, and the number that an epoch draws.
     files: Vec<[usize; 2]>,
     /// Order of groups, group size, and the expanded indices of a batch of groups.
     order: Vec<u32>,
@@ -59,12 +63,13 @@ pub struct MemoryLoader<'a> {
     expanded: Vec<u32>,
     batch: usize,
     seed: u64,
-    /// The features include the halfmove clock, or weights the ply; other networks keep their hash.
+    /// Set if the features include the halfmove clock, or weights the ply; other networks keep their hash.
     sees_clock: bool,
     sees_ply: bool,
 }
 
 impl<'a> MemoryLoader<'a> {
+    /// A loader of all positions. An error without positions, or for more than 2^32 − 1.
     pub fn new(items: &'a [TrainItem], settings: &Settings) -> Result<MemoryLoader<'a>> {
         if items.is_empty() {
             return Err(Error::input("there are no positions to train on"));
@@ -83,7 +88,7 @@ impl<'a> MemoryLoader<'a> {
         Ok(MemoryLoader { items, files, order, group, expanded, batch, seed, sees_clock, sees_ply })
     }
 
-    /// Draws files by their weights; `by_file` are their numbers of positions, in order.
+    /// A loader that draws files by their weights; `by_file` are their numbers of positions, in order.
     pub fn weighted(
         items: &'a [TrainItem],
         by_file: &[usize],
@@ -102,7 +107,7 @@ impl<'a> MemoryLoader<'a> {
         Ok(loader)
     }
 
-    /// Orders the positions of an epoch. Each file is passed again and again, in another order each time.
+    /// Orders the positions of an epoch; a file that is passed several times gets another order each time.
     fn shuffle(&mut self, epoch: usize) {
         let seed = mix(self.seed, epoch as u64);
         permutation(seed, &mut self.order);
@@ -185,10 +190,14 @@ impl DataLoader for MemoryLoader<'_> {
     }
 }
 
+/// Sizes of an epoch of streamed data: equal shuffle buffers of whole batches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Superbatch {
+    /// Positions of a batch.
     pub batch: usize,
+    /// Batches of a buffer.
     pub batches: usize,
+    /// Buffers of an epoch.
     pub buffers: usize,
 }
 
@@ -205,6 +214,7 @@ impl Superbatch {
         Superbatch::new(settings.superbatch, settings.buffer, settings.batch)
     }
 
+    /// Positions of a buffer.
     pub fn buffer_size(self) -> usize {
         self.batch * self.batches
     }
@@ -220,9 +230,10 @@ struct Buffer {
     order: Vec<u32>,
 }
 
+/// Sending end of a stream: fills shuffle buffers for a [`StreamLoader`].
 pub struct StreamSender {
     sender: SyncSender<Buffer>,
-    /// Memory of buffers that were trained on.
+    /// Buffers already trained on, whose memory is used again.
     used: Receiver<Vec<TrainItem>>,
     items: Vec<TrainItem>,
     buffer_size: usize,
@@ -231,6 +242,7 @@ pub struct StreamSender {
 }
 
 impl StreamSender {
+    /// Adds a position; false once the loader is gone.
     pub fn push(&mut self, item: TrainItem) -> bool {
         self.items.push(item);
         if self.items.len() < self.buffer_size {

@@ -1,4 +1,4 @@
-//! Results of a training run, and what a stage leaves to the next.
+//! Results of a training run, and the state that a stage leaves to the next.
 
 use serde::Serialize;
 
@@ -10,28 +10,39 @@ use patzer_eval::nnue::Network;
 /// State that a stage takes over from those before it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Earlier {
+    /// Number of finished stages.
     pub stages: u64,
-    /// K of all stages that name none, if one has fitted it.
+    /// Fitted K of all stages whose recipe has none.
     pub k: Option<f32>,
+    /// Weights that the last stage kept.
     pub weights: Vec<f32>,
+    /// Epochs of all finished stages.
     pub epochs: Vec<Epoch>,
 }
 
+/// Result of a stage of training.
 #[derive(Debug, Clone)]
 pub struct Outcome {
+    /// The network kept, quantised.
     pub network: Network,
+    /// Epochs of the stage.
     pub epochs: Vec<Epoch>,
     /// Epoch of the network kept, counted from 1: that with the lowest validation loss (else training loss), 0 if the
     /// start was better; or the last.
     pub best_epoch: usize,
+    /// Its losses.
     pub losses: Losses,
+    /// Its difference from the float weights.
     pub quantisation: Quantisation,
+    /// Number of its parameters.
     pub parameters: usize,
+    /// Name of the device it was trained on.
     pub device: String,
     pub(super) model: Model,
 }
 
 impl Outcome {
+    /// The float weights as a safetensors file.
     pub fn safetensors(&self) -> Vec<u8> {
         safetensors::safetensors(&self.model, &self.network.about().description)
     }
@@ -44,12 +55,14 @@ impl Outcome {
     }
 }
 
-/// Mean losses of the network that was kept, and what they compare with.
+/// Mean losses of the network kept, and of baselines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Losses {
-    /// On positions trained on, evenly drawn from all.
+    /// Loss on positions trained on, evenly drawn from all.
     pub train: f64,
+    /// Loss on the held-out positions; `None` without any.
     pub validation: Option<f64>,
+    /// Loss of the starting weights on the held-out positions.
     pub start: Option<f64>,
     /// Loss of the mean target for every position, on the held-out positions if there are any.
     pub constant: f64,
@@ -76,7 +89,9 @@ impl Losses {
 /// Absolute difference of the quantised from the float network in centipawns, and its zeros, over validation positions.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Quantisation {
+    /// Mean difference in centipawns.
     pub mean_error: f64,
+    /// Largest difference in centipawns.
     pub max_error: f64,
     /// Share of the hidden layer's activations that are 0 in the quantised network.
     pub zero_activations: f64,

@@ -14,10 +14,12 @@ pub fn network(model: &Model, about: About, k: f32, trained: &[TrainItem]) -> Re
     sparse_order::in_order_of_zeros(model.quantise(about)?.with_wdl_k(k.into()), trained)
 }
 
+/// A plain network with random weights. An error for a hidden size out of range.
 pub fn random_network(hidden: usize, seed: u64) -> Result<Network> {
     random_network_of(&Architecture::plain(hidden), seed)
 }
 
+/// A network with random weights. An error for an invalid architecture.
 pub fn random_network_of(architecture: &Architecture, seed: u64) -> Result<Network> {
     architecture.check().map_err(|error| Error::usage(error.to_string()))?;
     let about = About { description: format!("random, seed {seed}"), training: String::new() };

@@ -12,7 +12,8 @@ use super::model::Model;
 /// The `start` of a recipe.
 #[derive(Debug)]
 pub struct Start {
-    /// With a single input or output bucket of the file copied to all of the recipe's, and as many neurons as the
+    /// The network, with a single input or output bucket of the file copied to all of the recipe's, and as many
+    /// neurons as the recipe.
     /// recipe.
     pub network: Network,
     /// Architecture and layout of raw weights; `None` for a `.nnue` file.

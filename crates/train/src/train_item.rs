@@ -7,9 +7,12 @@ use patzer_chess::score::is_mate;
 use patzer_data::Record;
 use patzer_prepare::halfmoves_at;
 
+/// A position with its result and score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TrainItem {
+    /// Pieces; castling rights do not matter.
     pub board: PackedBoard,
+    /// Side to move.
     pub turn: Color,
     /// The halfmove clock.
     pub halfmoves: u8,
@@ -25,6 +28,7 @@ pub struct TrainItem {
 pub const WIN: i16 = 1 << 14;
 
 impl TrainItem {
+    /// Result from White's side, 0 to 1.
     #[inline]
     pub fn expected(&self) -> f32 {
         f32::from(self.result) * (0.5 / WIN as f32) + 0.5

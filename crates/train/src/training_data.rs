@@ -20,6 +20,7 @@ use patzer_io::error::{Error, Result};
 use patzer_prepare::labelled_cache::cache_path;
 use patzer_prepare::{DataSelection, Prepared, Report, RunInputs, Split, paths, prepare, prepare_with};
 
+/// Data of a training run: positions in memory, or a preview of a stream.
 pub struct TrainingData {
     data: DataSelection,
     split: Split,
@@ -27,7 +28,7 @@ pub struct TrainingData {
     fitted_k: Option<FittedK>,
     scores: ScoreSources,
     validation_sources: Vec<(PathBuf, Metadata)>,
-    /// Items of a position: one, or with `pqr` a group.
+    /// Number of items of a position: one, or with `pqr` a group.
     group: usize,
 }
 
@@ -37,7 +38,7 @@ enum Items {
 }
 
 impl Items {
-    /// Refuses a weight by ply where no position says its ply: formats without move numbers say 0, or 1 for Black.
+    /// An error for a weight by ply if no position has its ply: formats without move numbers have 0, or 1 for Black.
     fn check_plies(&self, settings: &Settings) -> Result<()> {
         let positions = match self {
             Items::Memory(data) => &data.train,
@@ -53,12 +54,15 @@ impl Items {
 /// K of the sigmoid, fitted to scores and results.
 #[derive(Debug, Clone, Copy)]
 pub struct FittedK {
+    /// K of σ(K·s/400).
     pub k: f64,
+    /// Number of positions of the fit.
     pub positions: usize,
 }
 
 impl TrainingData {
-    /// Reads and splits the data; with files for validation, nothing of the data is held out.
+    /// Reads and splits the data; with files for validation, nothing of the data is held out. Sets the settings' K and
+    /// epochs if they follow from the data.
     pub fn read(
         data: &DataSelection,
         validation: &[PathBuf],
@@ -105,6 +109,7 @@ impl TrainingData {
         Ok(read)
     }
 
+    /// Fitted K; `None` if the settings have one.
     pub fn fitted_k(&self) -> Option<FittedK> {
         self.fitted_k
     }
@@ -115,6 +120,7 @@ impl TrainingData {
         self.scores.note(method)
     }
 
+    /// Summary of the positions read and dropped.
     pub fn summary(&self) -> String {
         match &self.items {
             Items::Memory(data) => data.summary(self.group),
@@ -122,6 +128,7 @@ impl TrainingData {
         }
     }
 
+    /// Number of positions to train on.
     pub fn positions(&self) -> usize {
         match &self.items {
             Items::Memory(data) => data.train.len() / self.group,
@@ -129,6 +136,7 @@ impl TrainingData {
         }
     }
 
+    /// Number of held-out positions.
     pub fn validation_positions(&self) -> usize {
         match &self.items {
             Items::Memory(data) => data.validation.len() / self.group,
@@ -158,6 +166,7 @@ impl TrainingData {
         self.data.inputs(self.split, self.sources(), &self.validation_sources)
     }
 
+    /// Trains a stage on the data. An error for data that cannot be read again, or from a callback.
     pub fn fit(
         &self,
         settings: &Settings,

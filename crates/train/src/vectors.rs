@@ -2,20 +2,24 @@
 
 use std::fmt;
 
+/// Number of floats that loops take at a time.
 pub const LANES: usize = 16;
 
-/// The vectors that this processor trains with.
+/// Vector instructions to train with.
 #[derive(Clone, Copy)]
 pub enum Vectors {
+    /// AVX-512.
     #[cfg(target_arch = "x86_64")]
     Avx512,
+    /// AVX2.
     #[cfg(target_arch = "x86_64")]
     Avx2,
-    /// The compiler uses what the build's target has.
+    /// Vectors of the build's target.
     Portable,
 }
 
 impl Vectors {
+    /// The widest vectors of this processor.
     pub fn best() -> Vectors {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx512f") {

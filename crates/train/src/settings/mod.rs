@@ -22,19 +22,22 @@ use patzer_io::error::{Error, Result};
 /// Built-in recipes: the name and text of every file in `recipes`.
 pub const RECIPES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
 
+/// A recipe; keys that a file lacks have their defaults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
-    /// Feature blocks with `+` between them: `all`, or such as `all+h+v`.
+    /// Feature blocks with `+` between them, such as `all+h+v`.
     pub features: Features,
     /// Neurons of the hidden layer, 1 to 4096; the speed is best for multiples of 32.
     pub hidden: usize,
+    /// Neurons of further layers, at most three of at most 128.
     pub layers: Vec<usize>,
+    /// Perspectives: 2 for both sides with shared weights, 1 for the side to move alone.
     pub views: usize,
-    /// The one view is White's, whoever is to move.
+    /// With one view: it is White's, whoever is to move.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub white_view: bool,
-    /// `screlu`, `crelu`, `relu` or `pairwise`.
+    /// Activation of the hidden layer: `screlu`, `crelu`, `relu` or `pairwise`.
     pub activation: Activation,
     /// Activation of each further layer: `relu`, `crelu`, `screlu` or `dual`; unset: as `activation`, `screlu` for
     /// `pairwise`.
@@ -49,17 +52,20 @@ pub struct Settings {
     /// Three outputs, the chances of win, draw and loss; with `cross-entropy`.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub wdl_head: bool,
+    /// Horizontal mirroring while the own king is on the files e to h.
     pub mirror: bool,
     /// Input buckets by the own king's square: `none`, `five`, `halfka`, 64 characters from a1 to h8, or 32 of
     /// the files a to d.
     pub king_buckets: KingBuckets,
     /// Factoriser: weights shared by all king buckets, added to each bucket's own.
     pub factoriser: bool,
+    /// Number of output buckets, 1 to 32.
     pub output_buckets: usize,
     /// Selector of the output bucket: `pieces` or `phase`.
     pub output_by: OutputBy,
     /// Piece-square values: one value per feature, added directly to the output.
     pub psqt: bool,
+    /// Number of epochs.
     pub epochs: usize,
     /// Share of the steps, the last ones, whose forward pass rounds as the quantised network.
     #[serde(skip_serializing_if = "is_zero")]
@@ -70,33 +76,40 @@ pub struct Settings {
     pub buffer: usize,
     /// Batch size; a pass is split into equal batches of at most this size.
     pub batch: usize,
+    /// Learning rate after the warm-up.
     pub learning_rate: f32,
+    /// Learning rate at the last step.
     pub final_learning_rate: f32,
     /// Learning-rate decay: `cosine`, `linear`, `exponential`, `step` or `constant`.
     pub schedule: Decay,
+    /// Factor of the learning rate an epoch, in place of `final_learning_rate` and `schedule`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch_decay: Option<f32>,
+    /// Steps of linear warm-up, at most a tenth of all.
     pub warmup: u64,
+    /// File of weights to start from: a `.nnue` file or raw weights.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start: Option<PathBuf>,
     /// Layout of raw weights in `start`, one of [`patzer_eval::nnue::layout::LAYOUTS`]; guessed if unset.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub start_layout: Option<String>,
-    /// `power` (|σ(out) − target|^power), `cross-entropy`, or `pqr`, which learns from the moves played alone.
+    /// Loss: `power` (|σ(out) − target|^power), `cross-entropy`, or `pqr`, which learns from the moves played alone.
     pub loss: LossKind,
+    /// Exponent of the loss `power`.
     pub power: f32,
     /// Weight of p = −q in `pqr`; 1 in its source.
     pub kappa: f32,
-    /// Half the width of the draws in scores and in the output, centipawns: the expected score of s is then
+    /// Half the width of the draws in scores, centipawns: the expected score of s is then
     /// (1 + σ(K·(s − offset)/400) − σ(K·(−s − offset)/400)) / 2. With `power`; of scores also with `wdl_head`.
     pub score_offset: f32,
+    /// Half the width of the draws in the output, centipawns; see `score_offset`.
     pub output_offset: f32,
     /// Further share of the loss where the output is above the target; with `power`.
     pub asymmetry: f32,
     /// Penalty on the mean activation of the hidden layer, added to each position's loss.
     #[serde(skip_serializing_if = "is_zero")]
     pub l1_activations: f32,
-    /// With `pqr`, drop positions below this quantile of legal moves for their side and move number.
+    /// With `pqr`: drops positions below this quantile of legal moves for their side and move number.
     pub legal_quantile: f64,
     /// λ of TD(λ): results become λ-returns along the game, from the result (1) to the scores (0).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -115,16 +128,22 @@ pub struct Settings {
     /// K of the sigmoid σ(K·s/400) from centipawns; unset means 1 here, and `patzer tune` fits it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<f32>,
+    /// K of the output's sigmoid; unset: `k`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_k: Option<f32>,
     /// Accumulator precision in training: `i16` or `f32`.
     pub forward: Forward,
+    /// Optimiser: `adamw`, `adam`, `radam`, `ranger` or `sgd`.
     pub optimiser: OptimiserKind,
+    /// Momentum of `sgd`, in `[0, 1)`.
     pub momentum: f32,
+    /// L2 decay through the gradient.
     pub l2: f32,
+    /// Largest gradient norm; 0 for no clipping.
     pub clip_gradient: f32,
     /// Epochs without a better validation loss before early stopping; 0 disables it.
     pub patience: usize,
+    /// Epoch to keep: the best, or the last.
     #[serde(skip_serializing_if = "Keep::is_best")]
     pub keep: Keep,
     /// Decay of the weight average per step, such as 0.999; the average is validated and kept. 0: off.
@@ -135,8 +154,11 @@ pub struct Settings {
     pub noise: f32,
     /// Decoupled pull of every weight towards its start, in units of the learning rate.
     pub pull: f32,
+    /// Decay of Adam's first moment.
     pub beta1: f32,
+    /// Decay of Adam's second moment.
     pub beta2: f32,
+    /// Seed of all random numbers.
     pub seed: u64,
     /// Share of games held out for validation, 0 to 0.5.
     pub validation: f64,
@@ -146,8 +168,10 @@ pub struct Settings {
     /// Frequency of each file's positions, relative to one another; an epoch is a pass of the most frequent.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub weights: Vec<f32>,
+    /// Filters of positions, as on the command line.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub filter: Vec<String>,
+    /// Parameters of filters, `key=value`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub filter_set: Vec<String>,
     /// Files of other games to validate with, instead of `validation`.
@@ -242,6 +266,7 @@ impl Settings {
         }
     }
 
+    /// Loads a built-in recipe by name, or a file. An error for an unknown name or an invalid recipe.
     pub fn load(name_or_path: &str) -> Result<Settings> {
         if let Some((_, text)) = RECIPES.iter().find(|(name, _)| *name == name_or_path) {
             return Settings::parse(text, Path::new(name_or_path));
@@ -256,6 +281,7 @@ impl Settings {
         Settings::parse(&patzer_io::read_text(path, Limit::RECIPE)?, path)
     }
 
+    /// Parses a recipe; `path` names it in errors.
     pub fn parse(text: &str, path: &Path) -> Result<Settings> {
         let settings: Settings = toml::from_str(text).map_err(|e| {
             let line = text[..e.span().map_or(0, |span| span.start)].matches('\n').count() + 1;
@@ -297,6 +323,7 @@ impl Settings {
         Ok(settings)
     }
 
+    /// Architecture of the recipe's network.
     pub fn architecture(&self) -> Architecture {
         Architecture {
             features: self.features.clone(),
@@ -317,6 +344,7 @@ impl Settings {
         }
     }
 
+    /// Tests for a factoriser with more than one king bucket.
     pub fn factorised(&self) -> bool {
         self.factoriser && self.architecture().king_bucket_count() > 1
     }
@@ -329,6 +357,7 @@ impl Settings {
         self.position_weight.as_ref().is_some_and(|rule| rule.by == Measure::Ply)
     }
 
+    /// An error for a value out of range, or keys that exclude each other.
     pub fn validate(&self) -> Result<()> {
         self.check().map_err(|(_, reason)| Error::usage(reason))
     }

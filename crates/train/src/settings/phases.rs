@@ -12,6 +12,7 @@ use patzer_fit::optim::Decay;
 pub struct Phase {
     /// Length in epochs; the last phase lasts to the end of the run.
     pub epochs: usize,
+    /// Learning rate at its first step.
     pub from: f32,
     /// Learning rate at its last step; default `from`.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -2,12 +2,14 @@
 
 use serde::{Deserialize, Serialize};
 
+/// Precision of the forward pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Forward {
     /// 16-bit copy of the feature weights, finer than the quantised network's: half the memory traffic.
     #[default]
     I16,
+    /// The float weights themselves.
     F32,
 }
 
@@ -15,9 +17,10 @@ pub enum Forward {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Keep {
-    /// That of the lowest loss on held-out positions, or without them on those trained on; the start may be it.
+    /// The epoch of the lowest loss on held-out positions, or without them on those trained on; the start may be it.
     #[default]
     Best,
+    /// The last epoch.
     Last,
 }
 
@@ -27,6 +30,7 @@ impl Keep {
     }
 }
 
+/// Loss of a position by its output and target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
@@ -40,15 +44,19 @@ pub enum LossKind {
     Pqr,
 }
 
+/// Optimisers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OptimiserKind {
+    /// Adam with decoupled weight decay
     #[default]
     AdamW,
+    /// Adam
     Adam,
     /// Rectified Adam
     RAdam,
     /// Rectified Adam that looks ahead
     Ranger,
+    /// Gradient descent with momentum
     Sgd,
 }
