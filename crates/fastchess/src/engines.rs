@@ -128,8 +128,8 @@ fn split_command(spec: &mut Spec) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::parse::parse;
     use super::*;
+    use crate::parse::parse;
 
     fn players(program: Program, line: &str) -> Result<Vec<Spec>> {
         let words: Vec<String> = line.split(' ').map(str::to_string).collect();

@@ -150,7 +150,7 @@ mod tests {
         let names = |a: &str, b: &str| {
             let words = ["-quick".into(), format!("cmd={a}"), format!("cmd={b}"), "book=b.epd".into()];
             let settings = parse(Program::Fastchess, &words).unwrap();
-            let specs = super::super::engines::specs(&settings).unwrap();
+            let specs = crate::engines::specs(&settings).unwrap();
             specs.into_iter().map(|spec| spec.name.unwrap()).collect::<Vec<_>>()
         };
         assert_eq!(names("./eng.py", "./eng.py"), ["./eng.py1", "./eng.py2"]);

@@ -195,11 +195,11 @@ mod tests {
     use std::path::Path;
     use std::sync::atomic::AtomicBool;
 
-    use super::super::journal::{self, Arguments, Contents, Earlier, Opened, Options, Start};
-    use super::super::pairs::tests::{hashing, plan};
-    use super::super::record::{AheadPairs, MatchRecord, PairSink, journal_path};
-    use super::super::runner;
     use super::*;
+    use crate::journal::{self, Arguments, Contents, Earlier, Opened, Options, Start};
+    use crate::pairs::tests::{hashing, plan};
+    use crate::record::{AheadPairs, MatchRecord, PairSink, journal_path};
+    use crate::runner;
     use crate::{Adjudication, MatchConfig, Rules};
     use patzer_io::error::Result;
 

@@ -6,18 +6,18 @@ use std::path::PathBuf;
 
 use rayon::prelude::*;
 
-use super::super::dedupe::Dedupe;
-use super::super::filter::{DUPLICATES, FilterSet};
-use super::super::funnel::FunnelCounts;
-use super::super::output_stage::{OutputCounts, OutputStage, PER_GAME, SAMPLE};
-use super::super::spill_file::SpillFile;
-use super::super::{Metadata, Record, Source};
 use super::file_end::FileEnd;
 use super::journal::{Checkpoint, Journal};
 use super::parse::{BufferPool, ParsedChunk, ParsedEvent};
 use super::scores::ScoreCounts;
 use super::settings::{BAD_GAME, NO_RESULT, Settings};
 use super::summary::{BadGame, Notice, Summary};
+use crate::dedupe::Dedupe;
+use crate::filter::{DUPLICATES, FilterSet};
+use crate::funnel::FunnelCounts;
+use crate::output_stage::{OutputCounts, OutputStage, PER_GAME, SAMPLE};
+use crate::spill_file::SpillFile;
+use crate::{Metadata, Record, Source};
 use patzer_formats::recognise::no_games;
 use patzer_formats::stream::CompressedOutput;
 use patzer_io::error::{Error, Result};

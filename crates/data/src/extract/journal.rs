@@ -12,11 +12,11 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::super::spill_file::SpillFile;
-use super::super::{Metadata, Source};
 use super::scores::ScoreCounts;
 use super::settings::Settings;
 use super::summary::{BadGame, Summary};
+use crate::spill_file::SpillFile;
+use crate::{Metadata, Source};
 use patzer_io::error::{Error, Result};
 use patzer_io::{Lock, checked_line};
 use patzer_pgn::ScoreOptions;

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use super::super::Record;
-use super::super::dedupe::Dedupe;
-use super::super::filter::{FilterSet, GameTags};
-use super::super::funnel::FunnelCounts;
-use super::super::rejects;
 use super::settings::{BAD_GAME, NO_RESULT, Settings};
+use crate::Record;
+use crate::dedupe::Dedupe;
+use crate::filter::{FilterSet, GameTags};
+use crate::funnel::FunnelCounts;
+use crate::rejects;
 use patzer_formats::extra::ExtraRow;
 use patzer_pgn::{Chunk, Event, GameError, GameSpan, Parser, ScoreTally, Scoring, Survey, Surveyed};
 

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::funnel::FunnelStep;
-use super::super::output_stage::OutputCounts;
 use super::scores::ScoreSummary;
+use crate::funnel::FunnelStep;
+use crate::output_stage::OutputCounts;
 use patzer_formats::metadata::Account;
 use patzer_io::error::{Error, Result};
 use patzer_pgn::GameError;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::super::Record;
-use super::super::extract::{BAD_GAME, NO_RESULT, ReasonCounts, is_game};
-use super::super::filter::{FilterSet, GameTags};
-use super::super::rejects;
 use super::settings::{POSITIONS, Settings, Unique};
+use crate::Record;
+use crate::extract::{BAD_GAME, NO_RESULT, ReasonCounts, is_game};
+use crate::filter::{FilterSet, GameTags};
+use crate::rejects;
 use patzer_chess::rng::mix;
 use patzer_pgn::{
     Chunk, Event, Game, GameError, GameSpan, Parser, ScoreTally, Scoring, Survey, Surveyed, result_text,

@@ -93,8 +93,8 @@ fn drawn(tally: &Tally) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{sprt, tally};
     use super::*;
+    use crate::output_format::tests::{sprt, tally};
 
     #[test]
     fn the_lines_are_those_of_cutechess() {

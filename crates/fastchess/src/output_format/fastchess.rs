@@ -96,8 +96,8 @@ fn even(pairs: Pentanomial) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{sprt, tally};
     use super::*;
+    use crate::output_format::tests::{sprt, tally};
 
     /// Printed by fastchess 1.8.0 after 80 games between two random movers.
     const BLOCK: &str = "\

@@ -113,8 +113,8 @@ impl PhaseCheck<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::text;
     use super::*;
+    use crate::tune::text;
 
     /// The verdict, note and warning of traces with these phases.
     fn seen(head: &str, kind: &str, phases: &[f64]) -> [String; 3] {

@@ -233,14 +233,14 @@ fixed = true
         assert_eq!(name(70 + 5, 0), "storm[1][2]");
         let pairs = model.pairs(&model.start());
         assert_eq!((pairs[1], pairs[69], pairs[75]), ([337.0, 281.0], [20.0, 20.0], [6.0, 0.0]));
-        let space = super::super::model::Space::new(&model);
+        let space = crate::tune::model::Space::new(&model);
         // Material, half a board in pairs, tempo.
         assert_eq!(space.parameters(), 10 + 64 + 1);
         assert_eq!(Space::new(&terms.model(&["psqt".into()]).unwrap()).parameters(), 11);
         assert!(terms.model(&["magic".into()]).unwrap_err().to_string().contains("material, knight"));
     }
 
-    use super::super::model::{Slot, Space};
+    use crate::tune::model::{Slot, Space};
 
     #[test]
     fn tuned_values_can_be_read_again() {

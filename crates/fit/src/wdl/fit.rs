@@ -275,9 +275,9 @@ fn fit_row(row: &Row) -> Option<(f64, f64)> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::histogram::{Bin, Histogram, Observation};
-    use super::super::table::Bounds;
     use super::*;
+    use crate::wdl::histogram::{Bin, Histogram, Observation};
+    use crate::wdl::table::Bounds;
     use patzer_chess::rng::Rng;
 
     const TRUTH: WdlModel =

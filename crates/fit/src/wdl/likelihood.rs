@@ -65,8 +65,8 @@ pub(super) fn in_a_b(cells: &[Cell], a: f64, b: f64) -> Quadratic {
 
 #[cfg(test)]
 mod tests {
-    use super::super::model::chances;
     use super::*;
+    use crate::wdl::model::chances;
 
     fn cells() -> Vec<Cell> {
         let cell = |score, wins, draws, losses| Cell { score, wins, draws, losses };

@@ -161,8 +161,8 @@ impl WdlTable {
 
 #[cfg(test)]
 mod tests {
-    use super::super::histogram::Bin;
     use super::*;
+    use crate::wdl::histogram::Bin;
 
     const BIN: Bin = Bin { width: 1, single_precision: false };
 

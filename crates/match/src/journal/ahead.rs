@@ -250,9 +250,9 @@ impl<E: JournalEntry> JournaledFile<E> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{entry, files, names, open, refused, text, written};
-    use super::super::{Earlier, Opened};
     use super::*;
+    use crate::journal::tests::{entry, files, names, open, refused, text, written};
+    use crate::journal::{Earlier, Opened};
     use crate::record::{MatchRecord, PairEntry, journal_path};
     use std::path::PathBuf;
 

@@ -122,8 +122,8 @@ impl<E: JournalEntry> Follower<E> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Earlier, JournaledFile, Opened, Start};
     use super::*;
+    use crate::journal::{Earlier, JournaledFile, Opened, Start};
     use crate::record::{MatchRecord, PairEntry};
     use crate::tally::tests::entry;
 

@@ -193,7 +193,7 @@ mod tests {
     fn the_kernels_know_every_block_in_the_order_of_the_table() {
         let names: Vec<&str> = FEATURE_BLOCKS.iter().map(|block| block.name).collect();
         assert_eq!(names, BLOCKS);
-        let source = |name| std::fs::read_to_string(super::super::ptx::folder().join(name)).unwrap();
+        let source = |name| std::fs::read_to_string(crate::gpu::ptx::folder().join(name)).unwrap();
         let counts = |is_bucketed: bool| {
             let blocks = FEATURE_BLOCKS.iter().filter(|block| block.bucketed == is_bucketed);
             blocks.map(|block| block.count.to_string()).collect::<Vec<_>>().join(", ")
@@ -214,7 +214,7 @@ mod tests {
     fn the_numbers_of_pairs_are_those_of_the_kernel() {
         let numbers = pair_numbers();
         assert_eq!(numbers.len(), PAIR_NUMBERS);
-        let source = std::fs::read_to_string(super::super::ptx::folder().join("unbucketed.cu")).unwrap();
+        let source = std::fs::read_to_string(crate::gpu::ptx::folder().join("unbucketed.cu")).unwrap();
         assert!(source.contains(&format!("const u32 ONE_SIDE = {};", pawn_pairs::ONE_SIDE.count)));
     }
 }

@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn the_kernels_have_the_same_sizes() {
-        let source = |name| std::fs::read_to_string(super::super::ptx::folder().join(name)).unwrap();
+        let source = |name| std::fs::read_to_string(crate::gpu::ptx::folder().join(name)).unwrap();
         assert!(source("scatter.cu").contains(&format!("const u32 STAGED = {WINDOW},")));
         assert!(source("common.cuh").contains(&format!("const u32 SEGMENT = {SEGMENT};")));
     }

@@ -1,7 +1,7 @@
 use std::path::PathBuf;
 
-use super::super::terms::Terms;
 use super::*;
+use crate::tune::terms::Terms;
 
 /// Patches sources with the start values of terms.
 fn patch(terms: &str, files: &[(&str, &str)]) -> Result<Vec<Patched>> {

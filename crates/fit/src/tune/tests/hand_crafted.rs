@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use shakmaty::{Chess, Position};
 
-use super::super::hce::{self, HceTracer, Selection, TuneItem};
 use super::*;
+use crate::tune::hce::{self, HceTracer, Selection, TuneItem};
 use patzer_chess::PackedBoard;
 use patzer_eval::hce::{COUNT, Hce, Weights};
 
