@@ -3,7 +3,7 @@ use std::fmt;
 use serde::Serialize;
 
 use crate::{Error, Result, Status, Ui};
-use patzer_data::filter::{PRESETS, Preset, Row, rows};
+use patzer_data::filter::{FilterRow, PRESETS, Preset, rows};
 
 /// List the presets and filters of --filter, or show one
 ///
@@ -66,11 +66,11 @@ struct FilterLine {
     at_extract_only: bool,
     parameters: Vec<&'static str>,
     #[serde(skip)]
-    row: &'static Row,
+    row: &'static FilterRow,
 }
 
 impl FilterLine {
-    fn of(row: &'static Row) -> FilterLine {
+    fn of(row: &'static FilterRow) -> FilterLine {
         FilterLine {
             name: row.name,
             drops: row.about,

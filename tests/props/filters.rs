@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use patzer_chess::{PackedBoard, PackedMove};
-use patzer_data::filter::{Build, GameTags, Kind, ParamValues, Pipeline, Row, rows};
+use patzer_data::filter::{Build, FilterRow, GameTags, ParamKind, ParamValues, Pipeline, rows};
 use patzer_data::{Dataset, Metadata, Record, Writer, flags};
 use patzer_formats::EMPTY;
 use proptest::prelude::*;
@@ -61,27 +61,29 @@ fn tags() -> impl Strategy<Value = GameTags> {
 }
 
 /// Values for a row's parameters, all within their ranges, as overrides and as the row takes them.
-fn values(row: &'static Row, numbers: &[u64]) -> Option<(Vec<String>, ParamValues)> {
+fn values(row: &'static FilterRow, numbers: &[u64]) -> Option<(Vec<String>, ParamValues)> {
     let mut numbers = numbers.iter().cycle();
     let mut values = row.defaults();
     let mut texts = Vec::new();
     for p in row.params {
         let one = |number: u64| match p.kind {
-            Kind::Whole((low, high), _) => (low + (number % (high - low + 1) as u64) as i64).to_string(),
-            Kind::Real((low, high), _) => (low + (high - low) * (number % 1001) as f64 / 1000.0).to_string(),
-            Kind::Switch(_) => number.is_multiple_of(2).to_string(),
-            Kind::Choice(words) => words[number as usize % words.len()].to_string(),
-            Kind::Text(default) if p.name == "signatures" => {
+            ParamKind::Whole((low, high), _) => (low + (number % (high - low + 1) as u64) as i64).to_string(),
+            ParamKind::Real((low, high), _) => {
+                (low + (high - low) * (number % 1001) as f64 / 1000.0).to_string()
+            }
+            ParamKind::Switch(_) => number.is_multiple_of(2).to_string(),
+            ParamKind::Choice(words) => words[number as usize % words.len()].to_string(),
+            ParamKind::Text(default) if p.name == "signatures" => {
                 [default, "KP*vK", "KRP*vKRP*, KPKP", "*vKQ+"][number as usize % 4].to_string()
             }
-            Kind::Text(default) if row.name == "eco" => {
+            ParamKind::Text(default) if row.name == "eco" => {
                 [default, "B", "c4", "D99"][number as usize % 4].to_string()
             }
-            Kind::Text(default) if row.name == "date" => {
+            ParamKind::Text(default) if row.name == "date" => {
                 [default, "2020", "1999-12", "2021.6.30"][number as usize % 4].to_string()
             }
-            Kind::Text(default) => [default, "*a*", "2020", "C"][number as usize % 4].to_string(),
-            Kind::File => "fixtures/perft.epd".to_string(),
+            ParamKind::Text(default) => [default, "*a*", "2020", "C"][number as usize % 4].to_string(),
+            ParamKind::File => "fixtures/perft.epd".to_string(),
         };
         let list: Vec<String> = (0..p.kind.count()).map(|_| one(*numbers.next().unwrap())).collect();
         let text = list.join(",");
@@ -92,7 +94,7 @@ fn values(row: &'static Row, numbers: &[u64]) -> Option<(Vec<String>, ParamValue
     Pipeline::for_games(&[row.name.to_string()], &texts).is_ok().then_some((texts, values))
 }
 
-fn pipeline(row: &Row, overrides: &[String]) -> Pipeline {
+fn pipeline(row: &FilterRow, overrides: &[String]) -> Pipeline {
     Pipeline::for_games(&[row.name.to_string()], overrides).unwrap()
 }
 

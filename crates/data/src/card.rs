@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{RowGroups, Source};
 use patzer_formats::metadata::{Account, Metadata};
-use patzer_formats::native::description::{self, Row};
+use patzer_formats::native::description::{self, ColumnRow};
 use patzer_io::error::{Error, Result};
 use patzer_io::number::grouped;
 use patzer_io::{Digest, printable};
@@ -32,7 +32,7 @@ pub struct Card {
     pub metadata: Metadata,
     /// Columns of a dataset.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub columns: Vec<Row>,
+    pub columns: Vec<ColumnRow>,
     #[serde(skip)]
     pub front_matter: bool,
 }
@@ -146,8 +146,8 @@ impl fmt::Display for Card {
         list(f, "Filters", &metadata.filters)?;
         metadata.account.as_ref().map_or(Ok(()), |account| counts(f, account))?;
         list(f, "Steps", &metadata.steps)?;
-        let rows: Vec<Vec<String>> = self.columns.iter().map(Row::cells).collect();
-        table(f, "Columns", &Row::HEADER, &rows)
+        let rows: Vec<Vec<String>> = self.columns.iter().map(ColumnRow::cells).collect();
+        table(f, "Columns", &ColumnRow::HEADER, &rows)
     }
 }
 

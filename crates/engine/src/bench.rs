@@ -16,7 +16,7 @@ const POSITIONS: &str = include_str!("bench.epd");
 
 /// The result of a run; its `Display` is the line that OpenBench reads.
 #[derive(Debug, Clone, Copy, serde::Serialize)]
-pub struct Outcome {
+pub struct BenchResult {
     /// Nodes of all positions: equal in every run of the same search.
     pub nodes: u64,
     /// Nodes per second.
@@ -29,7 +29,7 @@ pub struct Outcome {
     pub first_move_cutoffs: u64,
 }
 
-impl std::fmt::Display for Outcome {
+impl std::fmt::Display for BenchResult {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} nodes {} nps", self.nodes, self.nps)
     }
@@ -41,7 +41,7 @@ pub fn run(
     depth: i32,
     stop: &AtomicBool,
     progress: &mut dyn FnMut(usize),
-) -> Outcome {
+) -> BenchResult {
     let limits = Limits { depth: Some(depth), ..Limits::default() };
     let (mut nodes, mut time, mut cutoffs) = (0, Duration::ZERO, [0; 2]);
     for (index, position) in positions().enumerate() {
@@ -54,7 +54,13 @@ pub fn run(
     }
     let seconds = time.as_secs_f64();
     let [cutoffs, first_move_cutoffs] = cutoffs;
-    Outcome { nodes, nps: (nodes as f64 / seconds.max(1e-6)) as u64, seconds, cutoffs, first_move_cutoffs }
+    BenchResult {
+        nodes,
+        nps: (nodes as f64 / seconds.max(1e-6)) as u64,
+        seconds,
+        cutoffs,
+        first_move_cutoffs,
+    }
 }
 
 /// The positions searched.

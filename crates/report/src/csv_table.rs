@@ -10,7 +10,7 @@ pub(crate) struct CsvTable {
     rows: Vec<csv::StringRecord>,
 }
 
-pub(crate) struct Row<'a> {
+pub(crate) struct CsvRow<'a> {
     path: &'a Path,
     line: usize,
     record: &'a csv::StringRecord,
@@ -35,12 +35,12 @@ impl CsvTable {
         self.column(name).ok_or_else(none)
     }
 
-    pub(crate) fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.rows.iter().enumerate().map(|(at, record)| Row { path: &self.path, line: at + 2, record })
+    pub(crate) fn rows(&self) -> impl Iterator<Item = CsvRow<'_>> {
+        self.rows.iter().enumerate().map(|(at, record)| CsvRow { path: &self.path, line: at + 2, record })
     }
 }
 
-impl<'a> Row<'a> {
+impl<'a> CsvRow<'a> {
     pub(crate) fn text(&self, column: usize) -> &'a str {
         self.record.get(column).unwrap_or_default().trim()
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::csv_table::{CsvTable, Row};
+use super::csv_table::{CsvRow, CsvTable};
 use super::figure::{Drawing, Figure};
 use super::plot::Curves;
 use super::section::{Part, Section};
@@ -48,7 +48,7 @@ pub fn read(path: &Path) -> Result<Vec<Epoch>> {
     let table = CsvTable::read(path)?;
     let (epoch, train) = (table.needed("epoch")?, table.needed("train_loss")?);
     let (validation, rate) = (table.column("validation_loss"), table.column("learning_rate"));
-    let read = |row: Row<'_>| {
+    let read = |row: CsvRow<'_>| {
         let may = |column: Option<usize>| column.map_or(Ok(None), |column| row.number(column));
         let (epoch, train) = (row.required(epoch)?, row.required(train)?);
         Ok(Epoch { epoch, train, validation: may(validation)?, rate: may(rate)? })

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use shakmaty::Square;
 
-use super::csv_table::{CsvTable, Row};
+use super::csv_table::{CsvRow, CsvTable};
 use super::evaluation::EvaluationReport;
 use super::figure::{Drawing, Figure};
 use super::log::{self, Log};
@@ -55,7 +55,7 @@ pub fn read(path: &Path) -> Result<Vec<Weight>> {
     let (name, before, after) = (table.needed("name")?, table.needed("before")?, table.needed("after")?);
     let (error, positions) = (table.needed("standard_error")?, table.needed("positions")?);
     let fixed = table.needed("fixed")?;
-    let read = |row: Row<'_>| {
+    let read = |row: CsvRow<'_>| {
         Ok(Weight {
             name: row.text(name).to_string(),
             before: row.number(before)?,

@@ -3,13 +3,13 @@
 use serde::Deserialize;
 
 use super::registry::{
-    Build, BuildFilter, KnownRange, Param, Row, Unknown, choice, filter, real, switch, whole,
+    Build, BuildFilter, FilterRow, KnownRange, Param, Unknown, choice, filter, real, switch, whole,
 };
 use super::{End, GameTags, Record};
 use crate::flags;
 use patzer_formats::capabilities::Capabilities;
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[FilterRow] = &[
     game(
         "elo",
         "a player is rated below min or above max, or the players too far apart",
@@ -47,7 +47,7 @@ pub(super) const ROWS: &[Row] = &[
         |v| filter(v, |p: &Termination, tags: &GameTags| !p.drops(tags.end)),
     ),
     // A record stores whether its game is Chess960, so this works on a dataset; `extract` reads no other variant.
-    Row::position(
+    FilterRow::position(
         "variant",
         "its game is of a kind of chess not kept",
         &[
@@ -64,8 +64,8 @@ pub(super) const fn game(
     about: &'static str,
     params: &'static [Param],
     build: BuildFilter<GameTags>,
-) -> Row {
-    Row::new(name, about, params, Build::Game(build))
+) -> FilterRow {
+    FilterRow::new(name, about, params, Build::Game(build))
 }
 
 #[derive(Deserialize)]

@@ -4,7 +4,7 @@ use toml::Value;
 
 /// The values that a parameter takes, and its default; several defaults are a list of that length.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Kind {
+pub enum ParamKind {
     /// A whole number from the first to the second.
     Whole((i64, i64), &'static [i64]),
     /// A number from the first to the second.
@@ -18,11 +18,11 @@ pub enum Kind {
     File,
 }
 
-impl Kind {
+impl ParamKind {
     pub fn count(&self) -> usize {
         match self {
-            Kind::Whole(_, default) => default.len(),
-            Kind::Real(_, default) => default.len(),
+            ParamKind::Whole(_, default) => default.len(),
+            ParamKind::Real(_, default) => default.len(),
             _ => 1,
         }
     }
@@ -33,20 +33,20 @@ impl Kind {
             _ => Value::Array(values),
         };
         match self {
-            Kind::Whole(_, default) => list(default.iter().map(|n| Value::Integer(*n)).collect()),
-            Kind::Real(_, default) => list(default.iter().map(|x| Value::Float(*x)).collect()),
-            Kind::Switch(default) => Value::Boolean(*default),
-            Kind::Choice(words) => Value::String(words[0].into()),
-            Kind::Text(default) => Value::String((*default).into()),
-            Kind::File => Value::String(String::new()),
+            ParamKind::Whole(_, default) => list(default.iter().map(|n| Value::Integer(*n)).collect()),
+            ParamKind::Real(_, default) => list(default.iter().map(|x| Value::Float(*x)).collect()),
+            ParamKind::Switch(default) => Value::Boolean(*default),
+            ParamKind::Choice(words) => Value::String(words[0].into()),
+            ParamKind::Text(default) => Value::String((*default).into()),
+            ParamKind::File => Value::String(String::new()),
         }
     }
 
     pub(super) fn parse(&self, text: &str) -> Option<Value> {
         let number = |text: &str| text.trim().parse().ok().map(Value::Float);
         match self {
-            Kind::Switch(_) => text.parse().ok().map(Value::Boolean),
-            Kind::Choice(_) | Kind::Text(_) | Kind::File => Some(Value::String(text.into())),
+            ParamKind::Switch(_) => text.parse().ok().map(Value::Boolean),
+            ParamKind::Choice(_) | ParamKind::Text(_) | ParamKind::File => Some(Value::String(text.into())),
             _ if self.count() > 1 => text.split(',').map(number).collect::<Option<_>>().map(Value::Array),
             _ => number(text),
         }
@@ -65,24 +65,26 @@ impl Kind {
 
     fn checked_one(&self, value: &Value) -> Option<Value> {
         match self {
-            Kind::Whole((low, high), _) => {
+            ParamKind::Whole((low, high), _) => {
                 let whole = number(value).filter(|x| x.fract() == 0.0)? as i64;
                 (*low..=*high).contains(&whole).then_some(Value::Integer(whole))
             }
-            Kind::Real((low, high), _) => {
+            ParamKind::Real((low, high), _) => {
                 number(value).filter(|x| (low..=high).contains(&x)).map(Value::Float)
             }
-            Kind::Switch(_) => value.as_bool().map(Value::Boolean),
-            Kind::Choice(words) => value.as_str().filter(|word| words.contains(word)).map(Value::from),
-            Kind::Text(_) | Kind::File => value.as_str().map(Value::from),
+            ParamKind::Switch(_) => value.as_bool().map(Value::Boolean),
+            ParamKind::Choice(words) => value.as_str().filter(|word| words.contains(word)).map(Value::from),
+            ParamKind::Text(_) | ParamKind::File => value.as_str().map(Value::from),
         }
     }
 
     /// The values it takes: `a whole number from 1 to 255`.
     pub(super) fn describe(&self) -> String {
         match self {
-            Kind::Switch(_) | Kind::Choice(_) | Kind::Text(_) | Kind::File => self.range(),
-            Kind::Whole(..) if self.count() == 1 => format!("a whole number from {}", self.range()),
+            ParamKind::Switch(_) | ParamKind::Choice(_) | ParamKind::Text(_) | ParamKind::File => {
+                self.range()
+            }
+            ParamKind::Whole(..) if self.count() == 1 => format!("a whole number from {}", self.range()),
             _ if self.count() == 1 => format!("a number from {}", self.range()),
             _ => format!("a list of {} numbers from {}", self.count(), self.range()),
         }
@@ -90,12 +92,12 @@ impl Kind {
 
     pub(super) fn range(&self) -> String {
         match self {
-            Kind::Whole((low, high), _) => format!("{low} to {high}"),
-            Kind::Real((low, high), _) => format!("{low} to {high}"),
-            Kind::Switch(_) => "true or false".into(),
-            Kind::Choice(words) => words.join(" or "),
-            Kind::Text(_) => "text".into(),
-            Kind::File => "a file".into(),
+            ParamKind::Whole((low, high), _) => format!("{low} to {high}"),
+            ParamKind::Real((low, high), _) => format!("{low} to {high}"),
+            ParamKind::Switch(_) => "true or false".into(),
+            ParamKind::Choice(words) => words.join(" or "),
+            ParamKind::Text(_) => "text".into(),
+            ParamKind::File => "a file".into(),
         }
     }
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 
 use serde::Deserialize;
 
-use super::registry::{self, Build, Filter, ParamValues, Row, choice, params};
+use super::registry::{self, Build, Filter, FilterRow, ParamValues, choice, params};
 use crate::key_set::KeySet;
 use patzer_io::error::{Error, Result};
 
-pub(super) const ROWS: &[Row] = &[Row::new(
+pub(super) const ROWS: &[FilterRow] = &[FilterRow::new(
     "listed",
     "the position is in a file, or with keep=listed is not (board, side to move, castling, en passant)",
     &[

@@ -3,23 +3,23 @@
 
 use serde::Deserialize;
 
-use super::registry::{Param, Range, Row, filter, whole};
+use super::registry::{FilterRow, Param, Range, filter, whole};
 use super::{PieceCounts, Record};
 
-pub(super) const ROWS: &[Row] = &[
-    Row::position(
+pub(super) const ROWS: &[FilterRow] = &[
+    FilterRow::position(
         "piece_count",
         "it has fewer than min or more than max pieces, kings and pawns counted",
         PIECES,
         |v| filter(v, |p: &Range<u32>, r: &Record| p.contains(r.board.count())),
     ),
-    Row::position(
+    FilterRow::position(
         "non_pawn_pieces",
         "it has fewer than min or more than max pieces other than pawns, kings counted",
         PIECES,
         |v| filter(v, |p: &Range<u32>, r: &Record| p.contains(PieceCounts::of(&r.board).non_pawns())),
     ),
-    Row::position(
+    FilterRow::position(
         "side_pieces",
         "a side has fewer or more pieces than wanted, its king and pawns counted",
         &[
@@ -31,7 +31,7 @@ pub(super) const ROWS: &[Row] = &[
         |v| filter(v, SidePieces::keeps),
     ),
     // nnue-pytorch's `simple_eval_skipping` is a lower bound of this kind, in other units.
-    Row::position(
+    FilterRow::position(
         "imbalance",
         "one side's material is ahead by fewer than min or more than max pawns (3, 3, 5, 9)",
         &[

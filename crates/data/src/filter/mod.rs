@@ -6,7 +6,7 @@
 //! earlier positions and comes last in every [`Pipeline`], so the first of equal positions is the first that the other
 //! filters leave.
 //!
-//! To add a filter: its [`Row`] and parameter struct in the file of its theme, with what it judges by if a file may
+//! To add a filter: its [`FilterRow`] and parameter struct in the file of its theme, with what it judges by if a file may
 //! lack that, and a game in `tests.rs` that shows what it drops.
 
 mod draw;
@@ -37,10 +37,10 @@ mod windows;
 use super::Record;
 
 pub use game_tags::{End, GameTags};
-pub use kind::Kind;
+pub use kind::ParamKind;
 pub use patzer_formats::dedupe_rule::DUPLICATES;
 pub use piece_counts::PieceCounts;
 pub use pipeline::{FilterSet, Pipeline};
 pub use preset::{PRESETS, Preset};
-pub use registry::{Build, Filter, FilterError, Param, ParamValues, Row};
+pub use registry::{Build, Filter, FilterError, FilterRow, Param, ParamValues};
 pub use table::rows;

@@ -3,13 +3,13 @@
 use serde::Deserialize;
 
 use super::Record;
-use super::registry::{Row, filter, params, plain, switch};
+use super::registry::{FilterRow, filter, params, plain, switch};
 use crate::flags;
 use patzer_formats::capabilities::Capabilities;
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[FilterRow] = &[
     // nnue-pytorch looks at the target square alone, so that it keeps captures en passant.
-    Row::position(
+    FilterRow::position(
         "capture",
         "the move played captures",
         &[switch("en_passant", "captures en passant count", true)],
@@ -21,18 +21,20 @@ pub(super) const ROWS: &[Row] = &[
         },
     )
     .seeing(|_| Capabilities::MOVE),
-    Row::position("promotion", "the move played promotes", &[], |v| plain(v, |r| !r.has(flags::PROMOTION)))
-        .seeing(|_| Capabilities::MOVE),
-    Row::position("gives_check", "the move played gives check", &[], |v| {
+    FilterRow::position("promotion", "the move played promotes", &[], |v| {
+        plain(v, |r| !r.has(flags::PROMOTION))
+    })
+    .seeing(|_| Capabilities::MOVE),
+    FilterRow::position("gives_check", "the move played gives check", &[], |v| {
         plain(v, |r| !r.has(flags::GIVES_CHECK))
     })
     .seeing(|_| Capabilities::MOVE),
     // Trainers whose move type knows only normal moves leave castling out (bullet's example for Stockfish's binpacks,
     // viriformat's `filter_castling`).
-    Row::position("castling", "the move played castles", &[], |v| plain(v, |r| r.played.0 >> 15 == 0))
+    FilterRow::position("castling", "the move played castles", &[], |v| plain(v, |r| r.played.0 >> 15 == 0))
         .seeing(|_| Capabilities::MOVE),
     // One filter for what trainers often drop together.
-    Row::position(
+    FilterRow::position(
         "tactical",
         "any of these holds of the move played",
         &[
@@ -49,7 +51,7 @@ pub(super) const ROWS: &[Row] = &[
     .seeing(|_| Capabilities::MOVE),
     // The flag is set where the move's comment says `book`. Source: Österlund, "Texel's Tuning Method" (2014), which
     // leaves book positions out.
-    Row::position("book", "the move played is commented as a book move", &[], |v| {
+    FilterRow::position("book", "the move played is commented as a book move", &[], |v| {
         plain(v, |r| !r.has(flags::BOOK))
     })
     .seeing(|_| Capabilities::MARKS),

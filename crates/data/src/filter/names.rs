@@ -7,13 +7,14 @@ use serde::Deserialize;
 
 use super::games::game;
 use super::registry::{
-    Build, Filter, FilterError, InGameFilter, Param, ParamValues, Row, Unknown, choice, params, real, text,
+    Build, Filter, FilterError, FilterRow, InGameFilter, Param, ParamValues, Unknown, choice, params, real,
+    text,
 };
 use super::{GameTags, Record};
 use patzer_io::error::{Error, Result};
 use patzer_pgn::Pattern;
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[FilterRow] = &[
     game(
         "players",
         "no player's name matches name, or the opponent's does not match opponent",
@@ -52,13 +53,13 @@ pub(super) const ROWS: &[Row] = &[
         ],
         date,
     ),
-    Row::new(
+    FilterRow::new(
         "to_move",
         "the player to move does not match name",
         &[NAME],
         Build::InGame { build: to_move, clocks: false },
     ),
-    Row::new(
+    FilterRow::new(
         "clock",
         "its move leaves the player fewer than min or more than max seconds ([%clk])",
         &[

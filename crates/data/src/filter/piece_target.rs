@@ -13,9 +13,9 @@ use serde::Deserialize;
 
 use super::Record;
 use super::draw::{SEED, Stream, draw};
-use super::registry::{Row, params, real};
+use super::registry::{FilterRow, params, real};
 
-pub(super) const ROWS: &[Row] = &[Row::position(
+pub(super) const ROWS: &[FilterRow] = &[FilterRow::position(
     "piece_target",
     "a random number by game and ply exceeds what makes the piece counts follow a curve",
     &[

@@ -3,13 +3,13 @@
 use serde::Deserialize;
 
 use super::Record;
-use super::registry::{Range, Row, choice, filter, whole};
+use super::registry::{FilterRow, Range, choice, filter, whole};
 use super::windows::Window;
 use patzer_formats::capabilities::Capabilities;
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[FilterRow] = &[
     // After an opening from a book of FENs, the ply by the move number is what Stockfish's formats call the ply.
-    Row::position(
+    FilterRow::position(
         "ply",
         "it lies fewer than min or more than max plies from the start",
         &[
@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
         Some("move1") => Capabilities::FULLMOVE,
         _ => Capabilities::PLY,
     }),
-    Row::position(
+    FilterRow::position(
         "move_number",
         "its move number is below min or above max",
         &[
@@ -38,7 +38,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .seeing(|_| Capabilities::FULLMOVE),
     // Near the fifty-move rule the result depends on the clock more than on the position.
-    Row::position(
+    FilterRow::position(
         "halfmove",
         "its halfmove clock is below min or above max plies",
         &[
@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .seeing(|_| Capabilities::HALFMOVE),
     // A record stores distances to the end up to 254 plies, so 255 is the greatest length to ask for.
-    Row::position(
+    FilterRow::position(
         "short_game",
         "its game has fewer than plies plies",
         &[whole("plies", "the fewest plies that a game has to have", (1, 255), &[20])],

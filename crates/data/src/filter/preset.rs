@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use toml::{Spanned, Value};
 
-use super::registry::{FilterError, ParamValues, Row};
+use super::registry::{FilterError, FilterRow, ParamValues};
 use super::table;
 use patzer_io::error::{Error, Result};
 
@@ -28,7 +28,7 @@ pub const PRESETS: &[(&str, &str)] = &[
 /// A filter of a preset, with the values of all its parameters.
 #[derive(Clone)]
 pub struct PresetFilter {
-    pub row: &'static Row,
+    pub row: &'static FilterRow,
     pub values: ParamValues,
 }
 

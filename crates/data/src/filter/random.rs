@@ -7,13 +7,13 @@ use serde::Deserialize;
 
 use super::Record;
 use super::draw::{SEED, Stream, draw};
-use super::registry::{Row, filter, params, real, whole};
+use super::registry::{FilterRow, filter, params, real, whole};
 use patzer_formats::capabilities::Capabilities;
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[FilterRow] = &[
     // Neighbours in a game are nearly the same position with the same result. An odd n takes both sides in turn, an
     // even one only one side's positions.
-    Row::position(
+    FilterRow::position(
         "every_nth",
         "its ply is not offset plus a multiple of n",
         &[
@@ -24,7 +24,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .seeing(|_| Capabilities::PLY.and(Capabilities::FULLMOVE)),
     // nnue-pytorch's `random_fen_skipping` of n is a probability of n / (n + 1).
-    Row::position(
+    FilterRow::position(
         "random_skip",
         "a random number by game and ply is below a probability",
         &[real("probability", "share of positions that go", (0.0, 1.0), &[0.5]), SEED],
@@ -32,7 +32,7 @@ pub(super) const ROWS: &[Row] = &[
     ),
     // The share kept is linear between the given plies, and everything from the last on stays. Source: nnue-pytorch's
     // `soft_early_fen_skipping`, whose points are the defaults.
-    Row::position(
+    FilterRow::position(
         "early_skip",
         "it is early in the game (by its move number) and a random number by game and ply exceeds a share",
         &[

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use toml::Value;
 
-use super::kind::{Kind, number, show};
+use super::kind::{ParamKind, number, show};
 use super::{GameTags, Record};
 use crate::key_set::KeySet;
 use patzer_formats::capabilities::Capabilities;
@@ -23,33 +23,33 @@ pub struct Param {
     pub name: &'static str,
     /// Meaning, with the unit.
     pub about: &'static str,
-    pub kind: Kind,
+    pub kind: ParamKind,
 }
 
 type Str = &'static str;
 
 pub(super) const fn whole(name: Str, about: Str, range: (i64, i64), default: &'static [i64]) -> Param {
-    Param { name, about, kind: Kind::Whole(range, default) }
+    Param { name, about, kind: ParamKind::Whole(range, default) }
 }
 
 pub(super) const fn real(name: Str, about: Str, range: (f64, f64), default: &'static [f64]) -> Param {
-    Param { name, about, kind: Kind::Real(range, default) }
+    Param { name, about, kind: ParamKind::Real(range, default) }
 }
 
 pub(super) const fn switch(name: Str, about: Str, default: bool) -> Param {
-    Param { name, about, kind: Kind::Switch(default) }
+    Param { name, about, kind: ParamKind::Switch(default) }
 }
 
 pub(super) const fn choice(name: Str, about: Str, words: &'static [Str]) -> Param {
-    Param { name, about, kind: Kind::Choice(words) }
+    Param { name, about, kind: ParamKind::Choice(words) }
 }
 
 pub(super) const fn text(name: Str, about: Str, default: Str) -> Param {
-    Param { name, about, kind: Kind::Text(default) }
+    Param { name, about, kind: ParamKind::Text(default) }
 }
 
 pub(super) const fn file(name: Str, about: Str) -> Param {
-    Param { name, about, kind: Kind::File }
+    Param { name, about, kind: ParamKind::File }
 }
 
 #[derive(Deserialize)]
@@ -143,7 +143,7 @@ pub enum Build {
 
 /// A filter that presets may use.
 #[derive(Debug)]
-pub struct Row {
+pub struct FilterRow {
     pub name: &'static str,
     pub about: &'static str,
     pub params: &'static [Param],
@@ -158,11 +158,11 @@ pub struct Row {
 pub enum FilterError {
     /// A name, and the names that there are.
     UnknownFilter(String, Vec<&'static str>),
-    UnknownParam(&'static Row, String),
+    UnknownParam(&'static FilterRow, String),
     /// Text of the command line, and the kind of parameter that does not take it.
-    BadText(String, Kind),
+    BadText(String, ParamKind),
     /// A parameter such as `elo.min`, its value in a preset, and its kind, which does not take it.
-    BadValue(String, String, Kind),
+    BadValue(String, String, ParamKind),
     /// A `min` and its value above a `max` and its value.
     NothingLeft(String, String, String, String),
     NotAnOverride,
@@ -177,7 +177,7 @@ impl fmt::Display for FilterError {
             FilterError::UnknownFilter(name, known) => {
                 write!(f, "unknown filter `{name}`; there are {}", known.join(", "))
             }
-            FilterError::UnknownParam(Row { name, params: [], .. }, param) => {
+            FilterError::UnknownParam(FilterRow { name, params: [], .. }, param) => {
                 write!(f, "`{name}` takes no parameter, so no `{param}`")
             }
             FilterError::UnknownParam(row, param) => {
@@ -207,25 +207,25 @@ impl fmt::Display for FilterError {
     }
 }
 
-impl Row {
+impl FilterRow {
     pub(super) const fn position(
         name: Str,
         about: Str,
         params: &'static [Param],
         build: BuildFilter<Record>,
-    ) -> Row {
-        Row::new(name, about, params, Build::Position(build))
+    ) -> FilterRow {
+        FilterRow::new(name, about, params, Build::Position(build))
     }
 
-    pub(super) const fn new(name: Str, about: Str, params: &'static [Param], build: Build) -> Row {
-        Row { name, about, params, build, sees: |_| Capabilities::NONE }
+    pub(super) const fn new(name: Str, about: Str, params: &'static [Param], build: Build) -> FilterRow {
+        FilterRow { name, about, params, build, sees: |_| Capabilities::NONE }
     }
 
-    pub(super) const fn seeing(self, sees: fn(&ParamValues) -> Capabilities) -> Row {
-        Row { sees, ..self }
+    pub(super) const fn seeing(self, sees: fn(&ParamValues) -> Capabilities) -> FilterRow {
+        FilterRow { sees, ..self }
     }
 
-    fn kind(&'static self, param: &str) -> Result<Kind> {
+    fn kind(&'static self, param: &str) -> Result<ParamKind> {
         let found = self.params.iter().find(|p| p.name == param);
         found.map(|p| p.kind).ok_or_else(|| FilterError::UnknownParam(self, param.into()))
     }
@@ -274,14 +274,14 @@ impl Row {
     }
 }
 
-impl Row {
+impl FilterRow {
     /// Tests whether the filter works at `extract` alone.
     pub fn is_at_extract_only(&self) -> bool {
         matches!(self.build, Build::Game(_) | Build::InGame { .. })
     }
 }
 
-impl fmt::Display for Row {
+impl fmt::Display for FilterRow {
     /// Name, what it drops, and a line for each parameter.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let only = if self.is_at_extract_only() { " (at extract only)" } else { "" };
@@ -289,7 +289,7 @@ impl fmt::Display for Row {
         for p in self.params {
             write!(f, "\n{:19}{}: {} ({}", "", p.name, p.about, p.kind.range())?;
             match p.kind {
-                Kind::File => write!(f, ")")?,
+                ParamKind::File => write!(f, ")")?,
                 _ => write!(f, ", default {})", show(&p.kind.default()))?,
             }
         }
@@ -335,7 +335,7 @@ mod tests {
     /// less.
     #[test]
     fn names_defaults_and_fields_agree() {
-        let builds = |row: &Row, values: ParamValues| match row.build {
+        let builds = |row: &FilterRow, values: ParamValues| match row.build {
             Build::Position(build) => build(values).is_ok(),
             Build::Game(build) => build(values).is_ok(),
             Build::InGame { build, .. } => build(values).is_ok(),

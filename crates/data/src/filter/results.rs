@@ -3,13 +3,13 @@
 use serde::Deserialize;
 
 use super::Record;
-use super::registry::{Row, choice, filter, plain, switch};
+use super::registry::{FilterRow, choice, filter, plain, switch};
 use patzer_formats::capabilities::Capabilities;
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[FilterRow] = &[
     // Source: zurichess, "Choosing positions for Texel's Tuning Method" (2016).
-    Row::position("draws", "the game was drawn", &[], |v| plain(v, |r| r.result != 0)),
-    Row::position(
+    FilterRow::position("draws", "the game was drawn", &[], |v| plain(v, |r| r.result != 0)),
+    FilterRow::position(
         "result",
         "the game's result is not among those kept",
         &[
@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     )
     .seeing(|v| if v["white_wins"] == v["black_wins"] { Capabilities::NONE } else { Capabilities::TURN }),
     // For learning moves: the loser's are worse.
-    Row::position(
+    FilterRow::position(
         "winner",
         "the side to move did not win the game",
         &[

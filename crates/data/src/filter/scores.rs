@@ -4,15 +4,15 @@
 use serde::Deserialize;
 
 use super::Record;
-use super::registry::{KnownRange, Range, Row, choice, filter, plain, whole};
+use super::registry::{FilterRow, KnownRange, Range, choice, filter, plain, whole};
 use crate::flags;
 use patzer_chess::score::is_mate;
 use patzer_formats::capabilities::Capabilities;
 
-pub(super) const ROWS: &[Row] = &[
-    Row::position("no_score", "it has no score", &[], |v| plain(v, |r| r.score.is_some())),
+pub(super) const ROWS: &[FilterRow] = &[
+    FilterRow::position("no_score", "it has no score", &[], |v| plain(v, |r| r.score.is_some())),
     // Source: nnue-pytorch's `skip_placeholder_zero`.
-    Row::position(
+    FilterRow::position(
         "placeholder",
         "its score is 0 after one beyond 100 centipawns in a decided game",
         &[],
@@ -20,10 +20,10 @@ pub(super) const ROWS: &[Row] = &[
     )
     .seeing(|_| Capabilities::GAME),
     // Source: Österlund, "Texel's Tuning Method" (2014), which leaves out positions where the engine found a mate.
-    Row::position("mate_score", "its score is a forced mate for either side", &[], |v| {
+    FilterRow::position("mate_score", "its score is a forced mate for either side", &[], |v| {
         plain(v, |r| r.score.is_none_or(|score| !is_mate(score.into())))
     }),
-    Row::position(
+    FilterRow::position(
         "score_limit",
         "its score is below min or above max centipawns for either side (none: it stays)",
         &[
@@ -36,7 +36,7 @@ pub(super) const ROWS: &[Row] = &[
             })
         },
     ),
-    Row::position(
+    FilterRow::position(
         "score_range",
         "its score is below min or above max centipawns for a side (none: it stays)",
         &[
@@ -51,14 +51,14 @@ pub(super) const ROWS: &[Row] = &[
         _ => Capabilities::NONE,
     }),
     // Source: viriformat's `max_eval_incorrectness`.
-    Row::position(
+    FilterRow::position(
         "score_conflict",
         "a drawn game's score is further than max centipawns from 0, or a decided one's that far against the winner",
         &[whole("max", "the most that the score may be off, in centipawns", (0, 32000), &[1000])],
         |v| filter(v, ScoreConflict::keeps),
     ),
     // A score near 0 shortly before a decisive end is most often a placeholder, a loss on time or a crash.
-    Row::position(
+    FilterRow::position(
         "equal_decisive",
         "its score is within cp of 0 fewer than plies plies before the end of a decided game",
         &[
@@ -73,7 +73,7 @@ pub(super) const ROWS: &[Row] = &[
         },
     )
     .seeing(|_| Capabilities::DISTANCES),
-    Row::position(
+    FilterRow::position(
         "depth",
         "its score was searched to a depth below min or above max",
         &[

@@ -5,10 +5,10 @@ use shakmaty::Role;
 
 use super::PieceCounts;
 use super::listed::Keep;
-use super::registry::{Filter, ParamValues, Row, choice, params, text};
+use super::registry::{Filter, FilterRow, ParamValues, choice, params, text};
 use patzer_io::error::{Error, Result};
 
-pub(super) const ROWS: &[Row] = &[Row::position(
+pub(super) const ROWS: &[FilterRow] = &[FilterRow::position(
     "material",
     "its material, whichever side has which, is none of the signatures, or with keep=others is one",
     &[

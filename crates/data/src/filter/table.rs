@@ -1,13 +1,13 @@
 //! The table of filters.
 
-use super::registry::{FilterError, Row};
+use super::registry::{FilterError, FilterRow};
 use super::{
     duplicates, games, listed, material, moves, names, piece_target, plies, random, results, scores,
     signature, wdl_skip, windows,
 };
 
 /// The rows of each theme; filters of games come first, as in every [`Pipeline`].
-static THEMES: &[&[Row]] = &[
+static THEMES: &[&[FilterRow]] = &[
     games::ROWS,
     names::ROWS,
     windows::ROWS,
@@ -25,12 +25,12 @@ static THEMES: &[&[Row]] = &[
 ];
 
 /// Every filter, in the order of help texts.
-pub fn rows() -> impl Iterator<Item = &'static Row> {
+pub fn rows() -> impl Iterator<Item = &'static FilterRow> {
     THEMES.iter().copied().flatten()
 }
 
 /// The filter of this name.
-pub fn row(name: &str) -> Result<&'static Row, FilterError> {
+pub fn row(name: &str) -> Result<&'static FilterRow, FilterError> {
     let unknown = || FilterError::UnknownFilter(name.into(), rows().map(|row| row.name).collect());
     rows().find(|row| row.name == name).ok_or_else(unknown)
 }

@@ -9,11 +9,11 @@
 use serde::Deserialize;
 
 use super::draw::{SEED, Stream, draw};
-use super::registry::{Row, choice, params, real};
+use super::registry::{FilterRow, choice, params, real};
 use super::{PieceCounts, Record};
 use patzer_formats::capabilities::Capabilities;
 
-pub(super) const ROWS: &[Row] = &[Row::position(
+pub(super) const ROWS: &[FilterRow] = &[FilterRow::position(
     "wdl_skip",
     "a random number by game and ply exceeds the probability that its score gives to the game's result",
     &[

@@ -6,27 +6,29 @@
 use serde::Deserialize;
 
 use super::Record;
-use super::registry::{Param, Row, filter, plain, whole};
+use super::registry::{FilterRow, Param, filter, plain, whole};
 use crate::flags;
 use patzer_formats::capabilities::Capabilities;
 
-pub(super) const ROWS: &[Row] = &[
+pub(super) const ROWS: &[FilterRow] = &[
     // A static evaluation says nothing about a position in check.
-    Row::position("in_check", "the side to move is in check", &[], |v| plain(v, |r| !r.has(flags::IN_CHECK))),
-    Row::position("before_check", "a check is given within a window of plies", WINDOW, |v| {
+    FilterRow::position("in_check", "the side to move is in check", &[], |v| {
+        plain(v, |r| !r.has(flags::IN_CHECK))
+    }),
+    FilterRow::position("before_check", "a check is given within a window of plies", WINDOW, |v| {
         filter(v, |p: &Window, r: &Record| r.to_check >= p.plies)
     })
     .seeing(|_| Capabilities::DISTANCES),
-    Row::position("before_capture", "a capture is played within a window of plies", WINDOW, |v| {
+    FilterRow::position("before_capture", "a capture is played within a window of plies", WINDOW, |v| {
         filter(v, |p: &Window, r: &Record| r.to_capture >= p.plies)
     })
     .seeing(|_| Capabilities::DISTANCES),
-    Row::position("before_mate", "checkmate is given within a window of plies", WINDOW, |v| {
+    FilterRow::position("before_mate", "checkmate is given within a window of plies", WINDOW, |v| {
         filter(v, |p: &Window, r: &Record| !r.has(flags::MATE_END) || r.to_end >= p.plies)
     })
     .seeing(|_| Capabilities::DISTANCES),
     // The moves before an adjudication or a resignation say little that the result does not.
-    Row::position("before_end", "the game ends within a window of plies", WINDOW, |v| {
+    FilterRow::position("before_end", "the game ends within a window of plies", WINDOW, |v| {
         filter(v, |p: &Window, r: &Record| r.to_end >= p.plies)
     })
     .seeing(|_| Capabilities::DISTANCES),

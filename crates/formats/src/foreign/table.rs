@@ -139,8 +139,8 @@ pub struct Table {
 }
 
 /// Text of the column of a role in a row; `None` if it is empty or missing.
-pub trait Row<'a>: Fn(usize) -> Option<Cow<'a, str>> {}
-impl<'a, T: Fn(usize) -> Option<Cow<'a, str>>> Row<'a> for T {}
+pub trait TableRow<'a>: Fn(usize) -> Option<Cow<'a, str>> {}
+impl<'a, T: Fn(usize) -> Option<Cow<'a, str>>> TableRow<'a> for T {}
 
 /// Facts that a table lacks, by the roles of its columns.
 pub fn lacks(has: impl Fn(usize) -> bool) -> Capabilities {
@@ -202,7 +202,11 @@ pub fn announce<'a>(path: &Path, white: bool, results: bool, unread: impl Iterat
 
 impl Table {
     /// Makes the record of the next row. `white`: whether scores speak for White.
-    pub fn record<'a>(&mut self, row: impl Row<'a>, white: bool) -> std::result::Result<Record, LineError> {
+    pub fn record<'a>(
+        &mut self,
+        row: impl TableRow<'a>,
+        white: bool,
+    ) -> std::result::Result<Record, LineError> {
         let position = fen::parse(&row(FEN).ok_or(LineError::Structure("no fen"))?)?;
         let mut record = replay::still(&position);
         let played = row(MOVE).map(|text| played(&position, &text)).transpose()?;
@@ -275,7 +279,7 @@ impl Table {
 
 /// A number, also as a floating-point number without a fraction.
 #[inline]
-fn whole<'a, T: FromStr>(row: &impl Row<'a>, role: usize) -> std::result::Result<Option<T>, LineError> {
+fn whole<'a, T: FromStr>(row: &impl TableRow<'a>, role: usize) -> std::result::Result<Option<T>, LineError> {
     let Some(text) = row(role) else { return Ok(None) };
     let number = text.parse().ok().or_else(|| of_float(&text));
     number.map(Some).ok_or(LineError::Column(ROLES[role].name, "is not a number in range"))
@@ -290,7 +294,7 @@ fn of_float<T: FromStr>(text: &str) -> Option<T> {
 /// The score from the side to move. A mate, also `#3` among the scores, counts in moves: the side that mates makes an
 /// odd number of plies.
 fn score<'a>(
-    row: &impl Row<'a>,
+    row: &impl TableRow<'a>,
     position: &Chess,
     white: bool,
 ) -> std::result::Result<Option<i16>, LineError> {
@@ -322,7 +326,7 @@ fn played(position: &Chess, text: &str) -> std::result::Result<PackedMove, LineE
 mod tests {
     use super::*;
 
-    fn row<'a>(cells: &'a [(usize, &'a str)]) -> impl Row<'a> {
+    fn row<'a>(cells: &'a [(usize, &'a str)]) -> impl TableRow<'a> {
         move |role| cells.iter().find(|cell| cell.0 == role).map(|cell| Cow::Borrowed(cell.1))
     }
 

@@ -8,7 +8,7 @@ use parquet::errors::Result;
 use parquet::schema::types::ColumnDescriptor;
 use shakmaty::Color;
 
-use crate::native::kind::Kind;
+use crate::native::kind::ColumnType;
 use crate::native::page::{Builder, Cursor};
 use crate::native::readable::ReadableColumns;
 use crate::{Leaf, MeanResult, Record, Wdl};
@@ -17,7 +17,7 @@ use patzer_chess::{PackedBoard, PackedMove};
 /// One column. `write` and `read` take slices of records, so that a call costs little per row.
 pub struct Column {
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: ColumnType,
     pub optional: bool,
     part: Part,
     pub write: Write,
@@ -46,7 +46,7 @@ enum Part {
     Taught,
 }
 
-use Kind::{Board, Bool, Int};
+use ColumnType::{Board, Bool, Int};
 use Part::{All, Means, Resolved, Taught};
 
 macro_rules! int {
@@ -172,11 +172,11 @@ fn leaf_board(record: &Record) -> Option<&[u8; 24]> {
 type Write = fn(&mut Builder, &[Record]);
 type Read = fn(&mut Cursor, &mut [Record]) -> Result<()>;
 
-const fn required(name: &'static str, kind: Kind, write: Write, read: Read) -> Column {
+const fn required(name: &'static str, kind: ColumnType, write: Write, read: Read) -> Column {
     Column { name, kind, optional: false, part: All, write, read }
 }
 
-const fn optional(part: Part, name: &'static str, kind: Kind, write: Write, read: Read) -> Column {
+const fn optional(part: Part, name: &'static str, kind: ColumnType, write: Write, read: Read) -> Column {
     Column { optional: true, part, ..required(name, kind, write, read) }
 }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::native::columns::{COLUMNS, Layout};
-use crate::native::kind::Kind;
+use crate::native::kind::ColumnType;
 use crate::native::readable::{READABLE, ReadableColumns};
 use crate::visits;
 
@@ -115,7 +115,7 @@ pub fn json(layout: Layout, readable: ReadableColumns, with_visits: bool) -> Str
 
 /// A column as a table of columns shows it.
 #[derive(Debug, Clone, Serialize)]
-pub struct Row {
+pub struct ColumnRow {
     pub name: String,
     #[serde(rename = "type")]
     pub kind: String,
@@ -123,7 +123,7 @@ pub struct Row {
     about: Option<&'static Description>,
 }
 
-impl Row {
+impl ColumnRow {
     pub const HEADER: [&'static str; 6] = ["column", "type", "meaning", "unit", "side", "none is"];
 
     pub fn cells(&self) -> Vec<String> {
@@ -136,21 +136,21 @@ impl Row {
 }
 
 /// The columns of a dataset in file order.
-pub fn rows(layout: Layout) -> impl Iterator<Item = Row> {
+pub fn rows(layout: Layout) -> impl Iterator<Item = ColumnRow> {
     layout.columns().map(|column| {
         let kind = match column.kind {
-            Kind::Board => "24 bytes".into(),
-            Kind::Bool => "boolean".into(),
-            Kind::Int(logical) => logical.to_lowercase().replace('_', ""),
+            ColumnType::Board => "24 bytes".into(),
+            ColumnType::Bool => "boolean".into(),
+            ColumnType::Int(logical) => logical.to_lowercase().replace('_', ""),
         };
         let about = DESCRIPTIONS.iter().find(|row| row.name == column.name);
-        Row { name: column.name.into(), kind, about }
+        ColumnRow { name: column.name.into(), kind, about }
     })
 }
 
 /// The table of docs/schema.md.
 pub fn markdown() -> String {
-    let mut text = format!("| {} |\n|{}\n", Row::HEADER.join(" | "), "---|".repeat(6));
+    let mut text = format!("| {} |\n|{}\n", ColumnRow::HEADER.join(" | "), "---|".repeat(6));
     let all = Layout { resolved: true, means: true, taught: true };
     rows(all).for_each(|row| text += &format!("| {} |\n", row.cells().join(" | ")));
     let list = "list of (move uint16, visits uint32)";

@@ -7,7 +7,7 @@ use parquet::file::metadata::ParquetMetaData;
 use crate::dedupe_rule::{Dedupe, Keep};
 use crate::metadata::{METADATA_KEY, Metadata};
 use crate::native::columns::{Column, Layout};
-use crate::native::kind::Kind;
+use crate::native::kind::ColumnType;
 use crate::native::parquet_file::ParquetFile;
 use crate::native::values::Stored;
 use crate::notices;
@@ -28,8 +28,8 @@ impl FileColumn {
             return Ok(FileColumn { column, place, foreign: None });
         }
         let fits = |stored: &Stored| match column.kind {
-            Kind::Board => matches!(stored, Stored::Fixed(24) | Stored::Bytes),
-            Kind::Bool | Kind::Int(_) => !matches!(stored, Stored::Fixed(_) | Stored::Bytes),
+            ColumnType::Board => matches!(stored, Stored::Fixed(24) | Stored::Bytes),
+            ColumnType::Bool | ColumnType::Int(_) => !matches!(stored, Stored::Fixed(_) | Stored::Bytes),
         };
         let Some(kind) = Stored::of(&stored).filter(fits) else {
             let reason = format!("its column `{}` has another type than a dataset's", column.name);

@@ -11,7 +11,7 @@ use parquet::errors::{ParquetError, Result};
 
 use crate::bytes::varint;
 use crate::native::columns::Column;
-use crate::native::kind::Kind;
+use crate::native::kind::ColumnType;
 use crate::native::values::{self, Stored, Values};
 
 /// A value that a column of a dataset cannot hold.
@@ -76,7 +76,7 @@ impl ForeignColumn {
         let mut body = Vec::with_capacity(4 * values.len());
         let mut empty = Vec::new();
         match (self.column.kind, &values) {
-            (Kind::Board, Values::Bytes(boards)) => {
+            (ColumnType::Board, Values::Bytes(boards)) => {
                 for (nth, board) in boards.iter().enumerate() {
                     if board.len() != 24 {
                         return Err(bad(nth, format!("has {} bytes, not 24", board.len())));
@@ -84,7 +84,7 @@ impl ForeignColumn {
                     body.extend_from_slice(board);
                 }
             }
-            (Kind::Bool | Kind::Int(_), Values::Numbers(numbers)) => {
+            (ColumnType::Bool | ColumnType::Int(_), Values::Numbers(numbers)) => {
                 let (least, most) = self.column.kind.range();
                 for (nth, &number) in numbers.iter().enumerate() {
                     if number.is_nan() && self.column.optional {
@@ -99,7 +99,7 @@ impl ForeignColumn {
                         ));
                     }
                     let filled = nth - empty.len();
-                    if self.column.kind == Kind::Bool {
+                    if self.column.kind == ColumnType::Bool {
                         if filled.is_multiple_of(8) {
                             body.push(0);
                         }
@@ -109,7 +109,7 @@ impl ForeignColumn {
                     }
                 }
             }
-            (Kind::Board, _) => return Err(bad(0, "holds numbers, not boards".into())),
+            (ColumnType::Board, _) => return Err(bad(0, "holds numbers, not boards".into())),
             (_, _) => return Err(bad(0, "holds text, not numbers".into())),
         }
         let mut empty = empty.into_iter().peekable();

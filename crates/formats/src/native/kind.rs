@@ -2,24 +2,24 @@
 
 /// Type of a column: 24 bytes, a boolean, or an INT32 with its logical type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnType {
     Board,
     Bool,
     Int(&'static str),
 }
 
-impl Kind {
+impl ColumnType {
     /// The least and the greatest number of a column.
     pub fn range(self) -> (i64, i64) {
         match self {
-            Kind::Board => (0, 0),
-            Kind::Bool => (0, 1),
-            Kind::Int("UINT_8") => (0, u8::MAX.into()),
-            Kind::Int("UINT_16") => (0, u16::MAX.into()),
-            Kind::Int("UINT_32") => (0, u32::MAX.into()),
-            Kind::Int("INT_8") => (i8::MIN.into(), i8::MAX.into()),
-            Kind::Int("INT_16") => (i16::MIN.into(), i16::MAX.into()),
-            Kind::Int(_) => (i32::MIN.into(), i32::MAX.into()),
+            ColumnType::Board => (0, 0),
+            ColumnType::Bool => (0, 1),
+            ColumnType::Int("UINT_8") => (0, u8::MAX.into()),
+            ColumnType::Int("UINT_16") => (0, u16::MAX.into()),
+            ColumnType::Int("UINT_32") => (0, u32::MAX.into()),
+            ColumnType::Int("INT_8") => (i8::MIN.into(), i8::MAX.into()),
+            ColumnType::Int("INT_16") => (i16::MIN.into(), i16::MAX.into()),
+            ColumnType::Int(_) => (i32::MIN.into(), i32::MAX.into()),
         }
     }
 }

@@ -15,11 +15,11 @@ use parquet::errors::{ParquetError, Result};
 
 use crate::Record;
 use crate::bytes::varint;
-use crate::native::kind::Kind;
+use crate::native::kind::ColumnType;
 use crate::native::values::levels;
 
-pub fn encoding(kind: Kind) -> Encoding {
-    if matches!(kind, Kind::Int(_)) { Encoding::BYTE_STREAM_SPLIT } else { Encoding::PLAIN }
+pub fn encoding(kind: ColumnType) -> Encoding {
+    if matches!(kind, ColumnType::Int(_)) { Encoding::BYTE_STREAM_SPLIT } else { Encoding::PLAIN }
 }
 
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::outcome::{Checked, Outcome};
+use super::outcome::{CheckOutcome, Checked};
 use super::session::{Session, best_of, game, line_of, ms, question};
 use crate::PlayerError;
 use crate::wait::{ProcessError, Wait};
@@ -26,29 +26,29 @@ pub fn stop(session: &mut Session) -> Checked {
     for fen in [Some("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"), None] {
         session.begin_game()?;
         if let Some(best) = endless(session, fen, "infinite")? {
-            return Ok(Outcome::warning(format!("`bestmove {best}` before `stop`")));
+            return Ok(CheckOutcome::warning(format!("`bestmove {best}` before `stop`")));
         }
         let begin = Instant::now();
         session.ask("stop\n", b"bestmove")?;
         slowest = slowest.max(begin.elapsed());
     }
     let value = format!("a move {} ms after `stop`", ms(slowest));
-    Ok(if slowest > AT_ONCE { Outcome::fault(value) } else { Outcome::good(value) })
+    Ok(if slowest > AT_ONCE { CheckOutcome::fault(value) } else { CheckOutcome::good(value) })
 }
 
 pub fn ready_while_searching(session: &mut Session) -> Checked {
     if let Some(best) = endless(session, None, "infinite")? {
-        return Ok(Outcome::fault(format!("`bestmove {best}` before `stop`")));
+        return Ok(CheckOutcome::fault(format!("`bestmove {best}` before `stop`")));
     }
     let begin = Instant::now();
     let lines = session.ask("isready\n", b"readyok")?;
     let time = begin.elapsed();
     if let Some(best) = line_of(&lines, b"bestmove") {
-        return Ok(Outcome::fault(format!("`isready` ended the search with `{}`", best_of(best))));
+        return Ok(CheckOutcome::fault(format!("`isready` ended the search with `{}`", best_of(best))));
     }
     session.ask("stop\n", b"bestmove")?;
     let value = format!("`readyok` after {} ms", ms(time));
-    Ok(if time > AT_ONCE { Outcome::warning(value) } else { Outcome::good(value) })
+    Ok(if time > AT_ONCE { CheckOutcome::warning(value) } else { CheckOutcome::good(value) })
 }
 
 pub fn one_answer(session: &mut Session) -> Checked {
@@ -59,45 +59,45 @@ pub fn one_answer(session: &mut Session) -> Checked {
         let lines = session.listen(Duration::from_millis(100))?;
         if let Some(line) = line_of(&lines, b"bestmove") {
             let best = best_of(line);
-            return Ok(Outcome::fault(format!("`bestmove {best}` after the answer to `go {go}`")));
+            return Ok(CheckOutcome::fault(format!("`bestmove {best}` after the answer to `go {go}`")));
         }
     }
-    Ok(Outcome::good(format!("one `bestmove` to each of {} searches", GO.len())))
+    Ok(CheckOutcome::good(format!("one `bestmove` to each of {} searches", GO.len())))
 }
 
 pub fn stop_without_search(session: &mut Session) -> Checked {
     let mut lines = session.ask("stop\nisready\n", b"readyok")?;
     lines.extend(session.listen(Duration::from_millis(100))?);
     Ok(match line_of(&lines, b"bestmove") {
-        Some(line) => Outcome::warning(format!("`bestmove {}`", best_of(line))),
-        None => Outcome::good("ignored"),
+        Some(line) => CheckOutcome::warning(format!("`bestmove {}`", best_of(line))),
+        None => CheckOutcome::good("ignored"),
     })
 }
 
 pub fn pondering(session: &mut Session) -> Checked {
     if session.option("Ponder").is_none() {
-        return Ok(Outcome::absent("Ponder"));
+        return Ok(CheckOutcome::absent("Ponder"));
     }
     session.ask("setoption name Ponder value true\nisready\n", b"readyok")?;
     const GO: &str = "ponder wtime 1000 btime 1000";
     if let Some(best) = endless(session, None, GO)? {
-        return Ok(Outcome::fault(format!("`bestmove {best}` before `ponderhit`")));
+        return Ok(CheckOutcome::fault(format!("`bestmove {best}` before `ponderhit`")));
     }
     let begin = Instant::now();
     session.ask("ponderhit\n", b"bestmove")?;
     let time = begin.elapsed();
     if time > AT_ONCE {
-        return Ok(Outcome::fault(format!(
+        return Ok(CheckOutcome::fault(format!(
             "a move {} ms after `ponderhit`, with 1,000 on the clock",
             ms(time)
         )));
     }
     if let Some(best) = endless(session, None, GO)? {
-        return Ok(Outcome::fault(format!("`bestmove {best}` before `stop`")));
+        return Ok(CheckOutcome::fault(format!("`bestmove {best}` before `stop`")));
     }
     session.ask("stop\n", b"bestmove")?;
     session.restore("Ponder")?;
-    Ok(Outcome::good(format!("a move {} ms after `ponderhit`, one after `stop`", ms(time))))
+    Ok(CheckOutcome::good(format!("a move {} ms after `ponderhit`, one after `stop`", ms(time))))
 }
 
 pub fn hash_and_threads(session: &mut Session) -> Checked {
@@ -108,15 +108,15 @@ pub fn hash_and_threads(session: &mut Session) -> Checked {
             continue;
         }
         if let Err(said) = session.search(&game(None, false, "d2d4"), "movetime 100")?.best {
-            return Ok(Outcome::fault(format!("`{}` with {name} {value}", said.0)));
+            return Ok(CheckOutcome::fault(format!("`{}` with {name} {value}", said.0)));
         }
         set.push(format!("{name} {value}"));
     }
     session.restore("Hash")?;
     session.restore("Threads")?;
     Ok(match set.as_slice() {
-        [] => Outcome::absent("Hash or Threads"),
-        set => Outcome::good(format!("searches with {}", set.join(", "))),
+        [] => CheckOutcome::absent("Hash or Threads"),
+        set => CheckOutcome::good(format!("searches with {}", set.join(", "))),
     })
 }
 
@@ -145,13 +145,15 @@ fn leave(session: &mut Session, farewell: Option<&str>) -> Checked {
     let never = std::sync::atomic::AtomicBool::new(false);
     let wait = Wait { deadline: Some(begin + 2 * AT_ONCE), stop: &never };
     let ended = process.read(&wait, |_| None::<()>);
-    let running = Outcome::warning(format!("still runs {} ms later", ms(2 * AT_ONCE)));
+    let running = CheckOutcome::warning(format!("still runs {} ms later", ms(2 * AT_ONCE)));
     if ended == Err(ProcessError::TimedOut) {
         return Ok(running);
     }
     Ok(match process.exit_status(AT_ONCE) {
         None => running,
-        Some(status) if status.success() => Outcome::good(format!("ends {} ms later", ms(begin.elapsed()))),
-        Some(status) => Outcome::warning(format!("ends with {status}{}", process.stderr_note())),
+        Some(status) if status.success() => {
+            CheckOutcome::good(format!("ends {} ms later", ms(begin.elapsed())))
+        }
+        Some(status) => CheckOutcome::warning(format!("ends with {status}{}", process.stderr_note())),
     })
 }

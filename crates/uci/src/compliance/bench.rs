@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::outcome::{Checked, Outcome, Verdict};
+use super::outcome::{CheckOutcome, Checked, Verdict};
 use super::session::Session;
 use crate::{Benched, PlayerError, Program};
 use patzer_io::number::grouped;
@@ -17,13 +17,15 @@ pub fn bench(session: &mut Session) -> Checked {
     let twice = (0..2).map(|_| program.bench(BENCH, session.stop)).collect::<Result<Vec<Benched>, _>>();
     Ok(match twice {
         Ok(runs) if runs[0].nodes == runs[1].nodes => {
-            Outcome::good(format!("{} nodes, twice", grouped(runs[0].nodes)))
+            CheckOutcome::good(format!("{} nodes, twice", grouped(runs[0].nodes)))
         }
-        Ok(runs) => {
-            Outcome::warning(format!("{} nodes, then {}", grouped(runs[0].nodes), grouped(runs[1].nodes)))
-        }
+        Ok(runs) => CheckOutcome::warning(format!(
+            "{} nodes, then {}",
+            grouped(runs[0].nodes),
+            grouped(runs[1].nodes)
+        )),
         Err(PlayerError::Stopped) => return Err(PlayerError::Stopped),
-        Err(PlayerError::Unable(reason)) => Outcome::new(Verdict::Absent, reason),
-        Err(error) => Outcome::warning(error.to_string()),
+        Err(PlayerError::Unable(reason)) => CheckOutcome::new(Verdict::Absent, reason),
+        Err(error) => CheckOutcome::warning(error.to_string()),
     })
 }

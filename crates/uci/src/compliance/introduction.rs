@@ -1,6 +1,6 @@
 //! Checks of the answer to `uci`, of options, and of commands outside of searches.
 
-use super::outcome::{Checked, Outcome};
+use super::outcome::{CheckOutcome, Checked};
 use super::session::{Session, best_of, line_of, ms};
 use crate::option::UciOption;
 use crate::parse::{joined, shown, words};
@@ -16,9 +16,9 @@ pub fn names(session: &mut Session) -> Checked {
     };
     let ready = format!("ready {} ms after its start", ms(session.started));
     Ok(match (id(b"name"), id(b"author")) {
-        (Some(name), Some(author)) => Outcome::good(format!("{name} by {author}, {ready}")),
-        (None, _) => Outcome::warning(format!("no `id name`; {ready}")),
-        (_, None) => Outcome::warning(format!("no `id author`; {ready}")),
+        (Some(name), Some(author)) => CheckOutcome::good(format!("{name} by {author}, {ready}")),
+        (None, _) => CheckOutcome::warning(format!("no `id name`; {ready}")),
+        (_, None) => CheckOutcome::warning(format!("no `id author`; {ready}")),
     })
 }
 
@@ -36,13 +36,13 @@ pub fn options(session: &mut Session) -> Checked {
         let Some(option) =
             UciOption::parse(words(line).skip(2)).filter(|option| named && !option.name.is_empty())
         else {
-            return Ok(Outcome::fault(format!("`{}` has no name or no type", shown(line))));
+            return Ok(CheckOutcome::fault(format!("`{}` has no name or no type", shown(line))));
         };
         if let Err(error) = option.set_to_default(&mut Vec::new()) {
-            return Ok(Outcome::fault(format!("{error}, which is its default")));
+            return Ok(CheckOutcome::fault(format!("{error}, which is its default")));
         }
         if declared.iter().any(|other| other.name.eq_ignore_ascii_case(&option.name)) {
-            return Ok(Outcome::fault(format!("option `{}` is declared twice", option.name)));
+            return Ok(CheckOutcome::fault(format!("option `{}` is declared twice", option.name)));
         }
         declared.push(option);
     }
@@ -51,8 +51,8 @@ pub fn options(session: &mut Session) -> Checked {
     let known: Vec<&str> = NEEDED.into_iter().chain(KNOWN).filter(has).collect();
     let count = declared.len();
     Ok(match missing.as_slice() {
-        [] => Outcome::good(format!("{count}, among them {}", known.join(", "))),
-        missing => Outcome::warning(format!("{count}, without {}", missing.join(" and "))),
+        [] => CheckOutcome::good(format!("{count}, among them {}", known.join(", "))),
+        missing => CheckOutcome::warning(format!("{count}, without {}", missing.join(" and "))),
     })
 }
 
@@ -65,12 +65,12 @@ pub fn defaults(session: &mut Session) -> Checked {
         count += usize::from(commands.len() > before);
     }
     session.ask(&format!("{}isready\n", String::from_utf8_lossy(&commands)), b"readyok")?;
-    Ok(Outcome::good(format!("{count} set")))
+    Ok(CheckOutcome::good(format!("{count} set")))
 }
 
 pub fn unknown_command(session: &mut Session) -> Checked {
     session.ask("xyzzy\n\nisready\n", b"readyok")?;
-    Ok(Outcome::good("ignored, as is an empty line"))
+    Ok(CheckOutcome::good("ignored, as is an empty line"))
 }
 
 pub fn carriage_return(session: &mut Session) -> Checked {
@@ -78,5 +78,5 @@ pub fn carriage_return(session: &mut Session) -> Checked {
     let best = line_of(&lines, b"bestmove").map(best_of).unwrap_or_default();
     // White moves if the position was not read.
     let black = best.as_bytes().get(1).is_some_and(|rank| matches!(rank, b'7' | b'8'));
-    Ok(if black { Outcome::good("read") } else { Outcome::fault(format!("`{best}` after 1. e4")) })
+    Ok(if black { CheckOutcome::good("read") } else { CheckOutcome::fault(format!("`{best}` after 1. e4")) })
 }

@@ -6,7 +6,7 @@ use shakmaty::CastlingMode;
 
 use patzer_io::number::grouped;
 
-use super::outcome::{Checked, Outcome, Verdict};
+use super::outcome::{CheckOutcome, Checked, Verdict};
 use super::session::{Session, game, ms};
 
 /// Words after `go`, moves before the search, and the time of the side to move.
@@ -26,11 +26,11 @@ pub fn clocks(session: &mut Session) -> Checked {
         let time = session.search(&game(None, false, moves), go)?.time;
         if time > Duration::from_millis(own) {
             let verdict = if own < 100 { Verdict::Warning } else { Verdict::Fault };
-            return Ok(Outcome::new(verdict, format!("{} ms for `go {go}`", ms(time))));
+            return Ok(CheckOutcome::new(verdict, format!("{} ms for `go {go}`", ms(time))));
         }
         used.push(format!("{} of {}", ms(time), grouped(own)));
     }
-    Ok(Outcome::good(format!("used {} ms", used.join(", "))))
+    Ok(CheckOutcome::good(format!("used {} ms", used.join(", "))))
 }
 
 const MOVETIME: Duration = Duration::from_millis(200);
@@ -39,9 +39,9 @@ pub fn movetime(session: &mut Session) -> Checked {
     let found = session.search(&game(None, false, "e2e4 c7c5"), &format!("movetime {}", ms(MOVETIME)))?;
     let value = format!("{} ms of {}", ms(found.time), ms(MOVETIME));
     Ok(match found.time {
-        time if time > 2 * MOVETIME => Outcome::fault(value),
-        time if time > MOVETIME + Duration::from_millis(20) => Outcome::warning(value),
-        _ => Outcome::good(value),
+        time if time > 2 * MOVETIME => CheckOutcome::fault(value),
+        time if time > MOVETIME + Duration::from_millis(20) => CheckOutcome::warning(value),
+        _ => CheckOutcome::good(value),
     })
 }
 
@@ -52,10 +52,10 @@ pub fn nodes(session: &mut Session) -> Checked {
     let nodes = found.nodes();
     let value = format!("{} of {}", grouped(nodes), grouped(NODES));
     Ok(match nodes {
-        0 => Outcome::warning("not reported"),
-        _ if nodes > 2 * NODES => Outcome::fault(value),
-        _ if (NODES / 10..=NODES + NODES / 20).contains(&nodes) => Outcome::good(value),
-        _ => Outcome::warning(value),
+        0 => CheckOutcome::warning("not reported"),
+        _ if nodes > 2 * NODES => CheckOutcome::fault(value),
+        _ if (NODES / 10..=NODES + NODES / 20).contains(&nodes) => CheckOutcome::good(value),
+        _ => CheckOutcome::warning(value),
     })
 }
 
@@ -67,7 +67,7 @@ pub fn searchmoves(session: &mut Session) -> Checked {
         session.search(&game(None, false, "e2e4"), &format!("depth 4 searchmoves {}", ONLY.join(" ")))?;
     let best = found.best.map_or_else(|illegal| illegal.0, |m| m.to_uci(CastlingMode::Standard).to_string());
     let verdict = if ONLY.contains(&best.as_str()) { Verdict::Good } else { Verdict::Warning };
-    Ok(Outcome::new(verdict, format!("{best} of {}", ONLY.join(" and "))))
+    Ok(CheckOutcome::new(verdict, format!("{best} of {}", ONLY.join(" and "))))
 }
 
 const DEPTH: i32 = 5;
@@ -76,5 +76,5 @@ pub fn depth(session: &mut Session) -> Checked {
     let found = session.search(&game(None, false, "e2e4 e7e6"), &format!("depth {DEPTH}"))?;
     let reached = found.reports().map(|info| info.depth).max().unwrap_or(0);
     let verdict = if reached == DEPTH { Verdict::Good } else { Verdict::Warning };
-    Ok(Outcome::new(verdict, format!("{reached} of {DEPTH} plies")))
+    Ok(CheckOutcome::new(verdict, format!("{reached} of {DEPTH} plies")))
 }

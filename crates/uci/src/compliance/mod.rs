@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 use serde::Serialize;
 
 pub use self::outcome::Verdict;
-use self::outcome::{Checked, Outcome};
+use self::outcome::{CheckOutcome, Checked};
 use self::session::Session;
 use crate::{PlayerError, Program};
 
@@ -179,10 +179,10 @@ impl Compliance {
         for check in CHECKS {
             let outcome = match session.begin_game().and_then(|()| (check.run)(&mut session)) {
                 Err(PlayerError::Stopped) => return Err(PlayerError::Stopped),
-                Err(error) => Outcome::fault(error.to_string()),
+                Err(error) => CheckOutcome::fault(error.to_string()),
                 Ok(outcome) => outcome,
             };
-            let Outcome { verdict, value } = outcome;
+            let CheckOutcome { verdict, value } = outcome;
             let matters = (verdict != Verdict::Good).then_some(check.matters);
             findings.push(Finding { check: check.name, verdict, value, matters });
             done();

@@ -18,32 +18,32 @@ pub enum Verdict {
 }
 
 /// Verdict of a check, and the engine's answer that it rests on.
-pub struct Outcome {
+pub struct CheckOutcome {
     pub verdict: Verdict,
     pub value: String,
 }
 
-impl Outcome {
-    pub fn new(verdict: Verdict, value: impl Into<String>) -> Outcome {
-        Outcome { verdict, value: value.into() }
+impl CheckOutcome {
+    pub fn new(verdict: Verdict, value: impl Into<String>) -> CheckOutcome {
+        CheckOutcome { verdict, value: value.into() }
     }
 
-    pub fn good(value: impl Into<String>) -> Outcome {
-        Outcome::new(Verdict::Good, value)
+    pub fn good(value: impl Into<String>) -> CheckOutcome {
+        CheckOutcome::new(Verdict::Good, value)
     }
 
-    pub fn warning(value: impl Into<String>) -> Outcome {
-        Outcome::new(Verdict::Warning, value)
+    pub fn warning(value: impl Into<String>) -> CheckOutcome {
+        CheckOutcome::new(Verdict::Warning, value)
     }
 
-    pub fn fault(value: impl Into<String>) -> Outcome {
-        Outcome::new(Verdict::Fault, value)
+    pub fn fault(value: impl Into<String>) -> CheckOutcome {
+        CheckOutcome::new(Verdict::Fault, value)
     }
 
-    pub fn absent(option: &str) -> Outcome {
-        Outcome::new(Verdict::Absent, format!("has no option {option}"))
+    pub fn absent(option: &str) -> CheckOutcome {
+        CheckOutcome::new(Verdict::Absent, format!("has no option {option}"))
     }
 }
 
-/// Outcome of a check, or why the engine did not answer.
-pub type Checked = Result<Outcome, PlayerError>;
+/// Outcome of a check, or the reason why the engine did not answer.
+pub type Checked = Result<CheckOutcome, PlayerError>;

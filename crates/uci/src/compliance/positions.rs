@@ -5,7 +5,7 @@ use std::time::Duration;
 use patzer_chess::{Line, fen};
 use shakmaty::Position;
 
-use super::outcome::{Checked, Outcome};
+use super::outcome::{CheckOutcome, Checked};
 use super::session::{Searched, Session, best_of, game, line_of};
 use crate::parse::words;
 
@@ -43,7 +43,7 @@ fn legal_in(session: &mut Session, games: &[(Option<&str>, &str)], chess960: boo
             return Ok(fault);
         }
     }
-    Ok(Outcome::good(format!("legal in {} positions", searched.len())))
+    Ok(CheckOutcome::good(format!("legal in {} positions", searched.len())))
 }
 
 /// Searches, and says what is wrong with the move.
@@ -52,11 +52,11 @@ fn illegal(
     line: &Line,
     go: &str,
     searched: &mut Vec<Searched>,
-) -> Result<Option<Outcome>, crate::PlayerError> {
+) -> Result<Option<CheckOutcome>, crate::PlayerError> {
     let found = session.search(line, go)?;
     if let Err(said) = &found.best {
         let fen = fen::text(line.position());
-        return Ok(Some(Outcome::fault(format!("`{}` in {fen}", said.0))));
+        return Ok(Some(CheckOutcome::fault(format!("`{}` in {fen}", said.0))));
     }
     searched.push(found);
     Ok(None)
@@ -64,7 +64,7 @@ fn illegal(
 
 fn one_position(session: &mut Session, line: &Line, good: String) -> Checked {
     let fault = illegal(session, line, CLOCK, &mut Vec::new())?;
-    Ok(fault.unwrap_or_else(|| Outcome::good(good)))
+    Ok(fault.unwrap_or_else(|| CheckOutcome::good(good)))
 }
 
 /// 660 plies: knights go to and fro, and after every 64 plies each side moves a pawn by a step.
@@ -109,11 +109,11 @@ pub fn no_move(session: &mut Session) -> Checked {
     Ok(
         match said.iter().flatten().find(|best| !matches!(best.as_str(), "(none)" | "0000" | "none" | "NULL"))
         {
-            Some(best) => Outcome::warning(format!("`bestmove {best}`, where no move is legal")),
+            Some(best) => CheckOutcome::warning(format!("`bestmove {best}`, where no move is legal")),
             None if said.iter().all(Option::is_some) => {
-                Outcome::good(format!("`bestmove {}`", said[0].as_deref().unwrap_or_default()))
+                CheckOutcome::good(format!("`bestmove {}`", said[0].as_deref().unwrap_or_default()))
             }
-            None => Outcome::warning("no `bestmove`"),
+            None => CheckOutcome::warning("no `bestmove`"),
         },
     )
 }
@@ -128,7 +128,7 @@ const CHESS960: [(Option<&str>, &str); 3] = [
 pub fn chess960(session: &mut Session) -> Checked {
     const NAME: &str = "UCI_Chess960";
     if session.option(NAME).is_none() {
-        return Ok(Outcome::absent(NAME));
+        return Ok(CheckOutcome::absent(NAME));
     }
     session.set(NAME, "true")?;
     let outcome = legal_in(session, &CHESS960, true)?;
@@ -139,10 +139,10 @@ pub fn chess960(session: &mut Session) -> Checked {
 pub fn several_lines(session: &mut Session) -> Checked {
     const NAME: &str = "MultiPV";
     if session.option(NAME).is_none() {
-        return Ok(Outcome::absent(NAME));
+        return Ok(CheckOutcome::absent(NAME));
     }
     if !session.set(NAME, "3")? {
-        return Ok(Outcome::warning("does not take 3"));
+        return Ok(CheckOutcome::warning("does not take 3"));
     }
     let found = session.search(&game(None, false, "e2e4 e7e5"), CLOCK)?;
     session.restore(NAME)?;
@@ -155,11 +155,11 @@ pub fn several_lines(session: &mut Session) -> Checked {
         }
     }
     let [Some(first), Some(second), Some(third)] = &firsts else {
-        return Ok(Outcome::fault(format!("{} lines of 3", firsts.iter().flatten().count())));
+        return Ok(CheckOutcome::fault(format!("{} lines of 3", firsts.iter().flatten().count())));
     };
     Ok(match first == second || second == third || first == third {
-        true => Outcome::fault("two lines begin with one move"),
-        false => Outcome::good("3 lines with a move each"),
+        true => CheckOutcome::fault("two lines begin with one move"),
+        false => CheckOutcome::good("3 lines with a move each"),
     })
 }
 

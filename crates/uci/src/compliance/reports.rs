@@ -6,7 +6,7 @@ use std::time::Duration;
 use patzer_chess::{Line, played};
 use shakmaty::Position;
 
-use super::outcome::{Checked, Outcome};
+use super::outcome::{CheckOutcome, Checked};
 use super::session::{Searched, Session, game};
 use crate::parse::words;
 use crate::pv_check;
@@ -22,11 +22,11 @@ pub fn fields(session: &mut Session) -> Checked {
     let (there, missing): (Vec<&str>, Vec<&str>) = names.into_iter().partition(|name| has(name.as_bytes()));
     let lacks = |name: &str| missing.contains(&name);
     Ok(if lacks("score") || found.info.score.is_none() {
-        Outcome::fault("no score")
+        CheckOutcome::fault("no score")
     } else if names[..4].iter().any(|name| lacks(name)) {
-        Outcome::warning(format!("no {}", missing.join(", ")))
+        CheckOutcome::warning(format!("no {}", missing.join(", ")))
     } else {
-        Outcome::good(there.join(", "))
+        CheckOutcome::good(there.join(", "))
     })
 }
 
@@ -48,11 +48,11 @@ pub fn variations(session: &mut Session) -> Checked {
         wrong.extend(warnings(&line, &found));
     }
     Ok(match (lines, wrong.as_slice()) {
-        (0, _) => Outcome::warning("none"),
-        (_, []) => Outcome::good(format!("{lines} legal ones, of the move")),
+        (0, _) => CheckOutcome::warning("none"),
+        (_, []) => CheckOutcome::good(format!("{lines} legal ones, of the move")),
         (_, [first, rest @ ..]) => {
             let more = if rest.is_empty() { String::new() } else { format!(", and {} more", rest.len()) };
-            Outcome::warning(format!("{first}{more}"))
+            CheckOutcome::warning(format!("{first}{more}"))
         }
     })
 }
@@ -81,28 +81,28 @@ pub fn side(session: &mut Session) -> Checked {
     for fen in QUEENS {
         session.begin_game()?;
         let found = session.search(&game(Some(fen), false, ""), GO)?;
-        let Some(score) = found.info.score else { return Ok(Outcome::warning("no score")) };
+        let Some(score) = found.info.score else { return Ok(CheckOutcome::warning("no score")) };
         scores.push(if session.white_pov() { -score } else { score });
     }
     let value = format!("Black to move: {} cp a queen down, {} cp a queen up", scores[0], scores[1]);
     Ok(match (scores[0].signum(), scores[1].signum()) {
-        (-1, 1) => Outcome::good(value),
-        (1, -1) if session.white_pov() => Outcome::fault(format!("{value}, with whitepov=on")),
-        (1, -1) => Outcome::fault(format!("{value}: from White's side")),
-        _ => Outcome::warning(value),
+        (-1, 1) => CheckOutcome::good(value),
+        (1, -1) if session.white_pov() => CheckOutcome::fault(format!("{value}, with whitepov=on")),
+        (1, -1) => CheckOutcome::fault(format!("{value}: from White's side")),
+        _ => CheckOutcome::warning(value),
     })
 }
 
 pub fn mate(session: &mut Session) -> Checked {
     let line = game(Some("6k1/5ppp/8/8/8/8/8/R5K1 w - - 0 1"), false, "");
     let found = session.search(&line, GO)?;
-    let Ok(best) = found.best else { return Ok(Outcome::fault("no legal move")) };
+    let Ok(best) = found.best else { return Ok(CheckOutcome::fault("no legal move")) };
     let after = played(line.position(), best);
     let uci = best.to_uci(shakmaty::CastlingMode::Standard);
     Ok(match found.info.score {
-        _ if !after.is_checkmate() => Outcome::warning(format!("played {uci}, which is no mate")),
-        Some(score) if score == MATE - 1 => Outcome::good(format!("{uci}, `score mate 1`")),
-        _ => Outcome::warning(format!("{uci}, without `score mate 1`")),
+        _ if !after.is_checkmate() => CheckOutcome::warning(format!("played {uci}, which is no mate")),
+        Some(score) if score == MATE - 1 => CheckOutcome::good(format!("{uci}, `score mate 1`")),
+        _ => CheckOutcome::warning(format!("{uci}, without `score mate 1`")),
     })
 }
 
@@ -116,14 +116,14 @@ fn search_of(session: &mut Session) -> Result<(String, u64, Option<i32>, i32), P
 
 pub fn repeatable(session: &mut Session) -> Checked {
     if session.chosen("Threads").is_some_and(|threads| threads != "1") {
-        return Ok(Outcome::good("not asked of several threads"));
+        return Ok(CheckOutcome::good("not asked of several threads"));
     }
     let (first, second) = (search_of(session)?, search_of(session)?);
     let shown = |(best, nodes, ..): &(String, u64, Option<i32>, i32)| {
         format!("{best} after {} nodes", patzer_io::number::grouped(*nodes))
     };
     Ok(match first == second {
-        true => Outcome::good(shown(&first)),
-        false => Outcome::warning(format!("{}, then {}", shown(&first), shown(&second))),
+        true => CheckOutcome::good(shown(&first)),
+        false => CheckOutcome::warning(format!("{}, then {}", shown(&first), shown(&second))),
     })
 }
