@@ -1,16 +1,16 @@
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::named::named;
 use crate::prepare::{InputFormat, check_output, warn_of_repeated};
-use crate::{Error, Result, Status, Ui, interrupt};
+use crate::{Result, Status, Ui, interrupt};
+use patzer_data::Target;
+use patzer_data::convert::{Conversion, ConvertEvent, Converted, convert};
 use patzer_data::filter::Pipeline;
-use patzer_data::{AnyReader, AnyWriter, Metadata, Target};
-use patzer_formats::extra_rows::ExtraRows;
 use patzer_formats::foreign::epd::Dialect;
 use patzer_formats::foreign::table::Columns;
 use patzer_formats::native::readable::ReadableColumns;
@@ -106,11 +106,7 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         return super::traces::export(args, ui);
     }
     let started = Instant::now();
-    let mut pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
-    let format = args.input.input_format;
-    let readers = args.inputs.iter().map(|path| AnyReader::open_source(path, format, &args.columns));
-    let readers = readers.collect::<Result<Vec<_>>>()?;
-    let metadata = together(&readers, &pipeline, &args.licence, ui);
+    let pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
     let target = Target {
         format: args.format,
         dialect: args.dialect,
@@ -118,140 +114,48 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         level: args.compress,
         with: args.with,
     };
-    let mut writer = AnyWriter::create(&args.output, &target, &metadata)?;
-    for reader in &readers {
-        if let Some(text) = pipeline.blind(reader.metadata().lacks) {
-            ui.warn(format!("{}: {text}", reader.path().display()));
-        }
-    }
-    let rows = readers.iter().map(AnyReader::rows).sum::<Option<u64>>().unwrap_or(0);
-    let bar = ui.progress("converting", rows);
-    let mut outcome = Outcome { inputs: readers.len(), ..Outcome::default() };
-    // One more than the highest game number so far, including games without positions.
-    let (mut games, mut batch) = (0u64, Vec::new());
-    let wanted = writer.extra();
-    for mut reader in readers {
-        let first = games;
-        games += reader.metadata().games();
-        let mut extra = ExtraRows::of(reader.path(), reader.metadata(), &wanted)?;
-        while reader.next_batch(&mut batch)? {
-            if interrupt::requested() {
-                return Err(interrupt::error());
-            }
-            bar.inc(batch.len() as u64);
-            outcome.positions_read += batch.len() as u64;
-            for sample in &mut batch {
-                let game = first + u64::from(sample.game);
-                games = games.max(game + 1);
-                sample.game = u32::try_from(game).map_err(|_| {
-                    Error::data(reader.path(), "its games cannot be numbered on: there are 2^32 in all")
-                })?;
-            }
-            let mut rows = extra.as_mut().map(|extra| extra.take(batch.len())).transpose()?;
-            let mut kept = Vec::new();
-            batch.retain(|sample| {
-                let verdict = pipeline.keep(sample);
-                if let Err(reason) = verdict {
-                    *outcome.dropped.entry(reason).or_default() += 1;
-                }
-                if rows.is_some() {
-                    kept.push(verdict.is_ok());
-                }
-                verdict.is_ok()
-            });
-            if let Some(rows) = &mut rows {
-                let mut kept = kept.into_iter();
-                rows.retain(|_| kept.next() == Some(true));
-            }
-            writer.write_with(&batch, rows)?;
-        }
-        writer.add_digests(reader.metadata());
-    }
-    if let Some(account) = writer.metadata().and_then(|metadata| metadata.account.as_mut()) {
-        account.add_dropped(&outcome.dropped);
-    }
-    bar.finish_and_clear();
-    let format = writer.format();
-    let written = writer.finish()?;
-    if let Some(warning) = written.warning(&args.output, format) {
-        ui.warn(warning);
-    }
-    outcome.format = format.name;
-    outcome.positions_written = written.positions;
-    outcome.lost = written.lost;
-    for (reason, count) in written.dropped {
-        *outcome.dropped.entry(reason).or_default() += count;
-    }
-    outcome.check()?;
-    outcome.seconds = started.elapsed().as_secs_f64();
-    outcome.positions_per_second = outcome.positions_read as f64 / outcome.seconds.max(1e-9);
-    outcome.output = args.output.clone();
-    if outcome.positions_written == 0 {
+    let settings = Conversion {
+        input_format: args.input.input_format,
+        columns: &args.columns,
+        target,
+        licence: args.licence.as_deref(),
+    };
+    let mut bar = ProgressBar::hidden();
+    let converted = convert(&args.inputs, &args.output, pipeline, &settings, &mut |event| match event {
+        ConvertEvent::Started(rows) => bar = ui.progress("converting", rows),
+        ConvertEvent::Advanced(rows) => bar.inc(rows),
+        ConvertEvent::Finished => bar.finish_and_clear(),
+        ConvertEvent::Warning(text) => ui.warn(text),
+    })?;
+    if converted.positions_written == 0 {
         ui.warn("no position is left");
     }
+    let seconds = started.elapsed().as_secs_f64();
+    let positions_per_second = converted.positions_read as f64 / seconds.max(1e-9);
+    let outcome = Outcome { converted, seconds, positions_per_second, output: args.output.clone() };
     ui.result_beside(&args.output, &outcome)
 }
 
-fn together(readers: &[AnyReader], pipeline: &Pipeline, licence: &Option<String>, ui: &Ui) -> Metadata {
-    let all = || readers.iter().map(AnyReader::metadata);
-    let mut metadata = Metadata::joined(all());
-    metadata.forget_shared(all());
-    for filter in pipeline.describe() {
-        if !metadata.filters.contains(&filter) {
-            metadata.filters.push(filter);
-        }
-    }
-    let mut resolved: Vec<&str> = all().filter_map(|metadata| metadata.resolved.as_deref()).collect();
-    let complete = resolved.len() == readers.len();
-    if !complete && !resolved.is_empty() {
-        ui.warn("some inputs are resolved and some are not, so the leaves are left out");
-    }
-    resolved.dedup();
-    metadata.resolved = complete.then(|| resolved.join("; "));
-    let unlicensed = metadata.sources.iter_mut().filter(|source| source.licence.is_none());
-    unlicensed.for_each(|source| source.licence = licence.clone());
-    metadata
-}
-
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Serialize)]
 struct Outcome {
-    inputs: usize,
-    positions_read: u64,
-    positions_written: u64,
-    /// By filter, or by the reason why the format cannot hold a position.
-    dropped: BTreeMap<&'static str, u64>,
-    lost: BTreeMap<&'static str, u64>,
-    format: &'static str,
+    #[serde(flatten)]
+    converted: Converted,
     seconds: f64,
     positions_per_second: f64,
     #[serde(serialize_with = "patzer_io::path_text")]
     output: PathBuf,
 }
 
-impl Outcome {
-    fn check(&self) -> Result<()> {
-        let accounted = self.positions_written + self.dropped.values().sum::<u64>();
-        if accounted == self.positions_read {
-            return Ok(());
-        }
-        let read = self.positions_read;
-        Err(Error::internal(format!("{read} positions were read, but {accounted} are accounted for")))
-    }
-}
-
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(
-            f,
-            "read      {} in {}",
-            counted(self.positions_read, "position"),
-            counted(self.inputs as u64, "file")
-        )?;
-        for (reason, count) in &self.dropped {
+        let Converted { inputs, positions_read, positions_written, dropped, format, .. } = &self.converted;
+        let files = counted(*inputs as u64, "file");
+        writeln!(f, "read      {} in {files}", counted(*positions_read, "position"))?;
+        for (reason, count) in dropped {
             writeln!(f, "dropped   {} {reason}", grouped(*count))?;
         }
-        let (output, format) = (patzer_io::Printable(self.output.display()), self.format);
-        writeln!(f, "written   {} → {output} ({format})", counted(self.positions_written, "position"))?;
+        let output = patzer_io::Printable(self.output.display());
+        writeln!(f, "written   {} → {output} ({format})", counted(*positions_written, "position"))?;
         writeln!(f, "          {:.1} s, {}", self.seconds, rate(self.positions_per_second, "positions"))
     }
 }

@@ -10,6 +10,7 @@
 //! [`games::select`] writes whole games.
 
 pub mod card;
+pub mod convert;
 pub mod dedupe;
 pub mod extract;
 pub mod filter;
