@@ -2,14 +2,15 @@ use std::fmt;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use shakmaty::{Board, Chess, File, Position, Rank, Role, Square};
+use shakmaty::{Chess, File, Position, Rank, Square};
 
 use crate::evaluation::load;
 use crate::{Error, Result, Status, Ui};
 use patzer_chess::fen;
 use patzer_chess::score::Score;
 use patzer_eval::hce::{self, Hce};
-use patzer_eval::nnue::{Nnue, halfmoves};
+use patzer_eval::nnue::Nnue;
+use patzer_eval::nnue::breakdown::{BucketScore, PieceWorth, bucket_scores, piece_worths};
 use patzer_eval::{Evaluation, Evaluator};
 
 /// Show the evaluation of a position with its parts
@@ -52,8 +53,8 @@ enum Parts {
         scale: i32,
     },
     Network {
-        pieces: Vec<Piece>,
-        buckets: Vec<Bucket>,
+        pieces: Vec<PieceWorth>,
+        buckets: Vec<BucketScore>,
     },
 }
 
@@ -63,21 +64,6 @@ struct Term {
     term: &'static str,
     white: [i32; 2],
     black: [i32; 2],
-}
-
-/// Worth of a piece to White on its square, centipawns.
-#[derive(Serialize)]
-struct Piece {
-    square: String,
-    piece: char,
-    worth: Score,
-}
-
-#[derive(Serialize)]
-struct Bucket {
-    bucket: usize,
-    white: Score,
-    used: bool,
 }
 
 pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
@@ -95,43 +81,11 @@ pub fn run(args: &EvalArgs, ui: &Ui) -> Result<Status> {
         }
         Evaluation::Nnue(network) => {
             let mut nnue = Nnue::new(network);
-            let (pieces, buckets) = (pieces(&mut nnue, &position), buckets(&mut nnue, &position));
+            let (pieces, buckets) = (piece_worths(&mut nnue, &position), bucket_scores(&mut nnue, &position));
             (nnue.evaluate(&position, 0), Parts::Network { pieces, buckets })
         }
     };
     ui.result(&EvalResult { score, white: position.turn().fold_wb(score, -score), parts })
-}
-
-/// Worth of each piece but the kings: the change of the score without it.
-fn pieces(nnue: &mut Nnue, position: &Chess) -> Vec<Piece> {
-    let (board, clock, turn) = (position.board(), halfmoves(position), position.turn());
-    let mut white = |board: &Board| {
-        let score = nnue.evaluate_board(board, clock, turn, 0);
-        turn.fold_wb(score, -score)
-    };
-    let whole = white(board);
-    let others = board.iter().filter(|(_, piece)| piece.role != Role::King);
-    let mut worth = |square| {
-        let mut without = board.clone();
-        without.discard_piece_at(square);
-        whole - white(&without)
-    };
-    others
-        .map(|(square, piece)| Piece {
-            square: square.to_string(),
-            piece: piece.char(),
-            worth: worth(square),
-        })
-        .collect()
-}
-
-fn buckets(nnue: &mut Nnue, position: &Chess) -> Vec<Bucket> {
-    let (board, turn) = (position.board(), position.turn());
-    let used = nnue.bucket(board);
-    let scores = nnue.buckets(board, halfmoves(position), turn).into_iter().enumerate();
-    scores
-        .map(|(bucket, score)| Bucket { bucket, white: turn.fold_wb(score, -score), used: bucket == used })
-        .collect()
 }
 
 impl fmt::Display for EvalResult {
@@ -147,7 +101,7 @@ impl fmt::Display for EvalResult {
             }
             Parts::Network { pieces, buckets } => {
                 write_board(f, pieces)?;
-                for Bucket { bucket, white, used } in buckets.iter().filter(|_| buckets.len() > 1) {
+                for BucketScore { bucket, white, used } in buckets.iter().filter(|_| buckets.len() > 1) {
                     let mark = if *used { "->" } else { "  " };
                     writeln!(f, "{mark} bucket {bucket:2} {white:>+7}")?;
                 }
@@ -173,7 +127,7 @@ fn write_terms(f: &mut fmt::Formatter<'_>, terms: &[Term]) -> fmt::Result {
     writeln!(f, "{:48}   {:>+7} {:>+7}", "sum", total[0], total[1])
 }
 
-fn write_board(f: &mut fmt::Formatter<'_>, pieces: &[Piece]) -> fmt::Result {
+fn write_board(f: &mut fmt::Formatter<'_>, pieces: &[PieceWorth]) -> fmt::Result {
     let at = |square: Square| pieces.iter().find(|piece| piece.square == square.to_string());
     for rank in Rank::ALL.into_iter().rev() {
         let squares = File::ALL.map(|file| at(Square::from_coords(file, rank)));
@@ -183,51 +137,4 @@ fn write_board(f: &mut fmt::Formatter<'_>, pieces: &[Piece]) -> fmt::Result {
         writeln!(f, "  {}", worths.map(|worth| format!("{worth:>7}")).concat())?;
     }
     writeln!(f, "  {}", File::ALL.map(|file| format!("{:>7}", file.char())).concat())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use patzer_eval::nnue::{About, Architecture, Network};
-
-    const STANDARD: &str = "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1";
-
-    #[test]
-    fn the_bucket_that_counts_says_what_the_network_says() {
-        let architecture = Architecture { output_buckets: 8, ..Architecture::plain(16) };
-        let mut weights = patzer_train::random_network_of(&architecture, 3).unwrap().weights();
-        // Random buckets begin alike.
-        for (bucket, head) in weights.dense.iter_mut().enumerate() {
-            head[0].bias[0] += 1000 * bucket as i16;
-        }
-        let network = Network::new(architecture, &weights, About::default()).unwrap();
-        let mut nnue = Nnue::new(std::sync::Arc::new(network));
-        // Kings and a pawn: the first of eight buckets by the number of pieces; all 32: the last.
-        for (text, used) in [("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1", 0), (STANDARD, 7)] {
-            let position = fen::position(text, false).unwrap();
-            let buckets = buckets(&mut nnue, &position);
-            let white = position.turn().fold_wb(1, -1) * nnue.evaluate(&position, 0);
-            assert_eq!(
-                buckets.iter().map(|b| b.used).collect::<Vec<_>>(),
-                [0, 1, 2, 3, 4, 5, 6, 7].map(|b| b == used)
-            );
-            assert_eq!(buckets[used].white, white);
-            assert_eq!(
-                buckets.iter().filter(|b| b.white == white).count(),
-                1,
-                "all others say something else"
-            );
-        }
-    }
-
-    #[test]
-    fn a_piece_is_worth_the_difference_it_makes() {
-        let position = fen::position("4k3/8/8/8/8/8/4P3/4K3 b - - 0 1", false).unwrap();
-        let network = patzer_eval::nnue::material::network(32).unwrap();
-        let mut nnue = Nnue::new(std::sync::Arc::new(network));
-        let worth = pieces(&mut nnue, &position);
-        assert_eq!(worth.len(), 1);
-        assert_eq!((worth[0].square.as_str(), worth[0].piece), ("e2", 'P'));
-        assert!((95..=105).contains(&worth[0].worth), "{}", worth[0].worth);
-    }
 }

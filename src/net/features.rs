@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use clap::Args;
 use rayon::prelude::*;
 use serde::Serialize;
-use shakmaty::{Chess, Color, Position};
+use shakmaty::Position;
 
 use crate::prepare::{InputFormat, files_or_default};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_chess::played;
 use patzer_data::{AnyReader, Record};
-use patzer_eval::nnue::features::{FEATURE_BLOCKS, FeatureBlock, Features, Perspective};
-use patzer_eval::nnue::halfmoves;
+use patzer_eval::nnue::features::statistics::FeatureCounts;
+use patzer_eval::nnue::features::{FEATURE_BLOCKS, FeatureBlock, Features};
 use patzer_io::number::grouped;
 
 #[derive(Debug, Args)]
@@ -26,30 +26,6 @@ pub(super) struct FeaturesArgs {
     /// Positions to look at, from the first; 0 for all
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     limit: u64,
-}
-
-/// Integer sums, so that the order of summation does not matter.
-#[derive(Debug, Clone, Copy, Default)]
-struct Count {
-    views: u64,
-    active: u64,
-    most: u64,
-    moves: u64,
-    added: u64,
-    removed: u64,
-}
-
-impl Count {
-    fn and(self, other: Count) -> Count {
-        Count {
-            views: self.views + other.views,
-            active: self.active + other.active,
-            most: self.most.max(other.most),
-            moves: self.moves + other.moves,
-            added: self.added + other.added,
-            removed: self.removed + other.removed,
-        }
-    }
 }
 
 #[derive(Debug, Serialize)]
@@ -103,7 +79,7 @@ pub(super) fn run(args: &FeaturesArgs, ui: &Ui) -> Result<Status> {
         FEATURE_BLOCKS.iter().filter_map(|block| Some((block, Features::parse(block.name).ok()?))).collect();
     let paths = files_or_default(&args.data)?;
     let limit = if args.limit == 0 { u64::MAX } else { args.limit };
-    let (mut counts, mut positions) = (vec![Count::default(); blocks.len()], 0);
+    let (mut counts, mut positions) = (vec![FeatureCounts::default(); blocks.len()], 0);
     'files: for path in &paths {
         let mut reader = AnyReader::open(path, args.format.input_format)?;
         let mut samples = Vec::new();
@@ -114,7 +90,7 @@ pub(super) fn run(args: &FeaturesArgs, ui: &Ui) -> Result<Status> {
             let of_batch = samples
                 .par_chunks(1 << 10)
                 .map(|chunk| count_all(chunk, &blocks))
-                .reduce(|| vec![Count::default(); blocks.len()], sum);
+                .reduce(|| vec![FeatureCounts::default(); blocks.len()], sum);
             counts = sum(counts, of_batch);
             samples.clear();
             if positions == limit {
@@ -126,10 +102,10 @@ pub(super) fn run(args: &FeaturesArgs, ui: &Ui) -> Result<Status> {
         return Err(Error::usage("there are no positions to look at"));
     }
     let mean = |sum: u64, count: u64| sum as f64 / count.max(1) as f64;
-    let row = |((block, _), count): (&(&'static FeatureBlock, Features), &Count)| Row {
+    let row = |((block, _), count): (&(&'static FeatureBlock, Features), &FeatureCounts)| Row {
         block: block.name,
         features: block.count,
-        active: mean(count.active, count.views),
+        active: mean(count.active, count.perspectives),
         most_active: count.most,
         added: mean(count.added, count.moves),
         removed: mean(count.removed, count.moves),
@@ -139,39 +115,18 @@ pub(super) fn run(args: &FeaturesArgs, ui: &Ui) -> Result<Status> {
     ui.result(&Table { positions, moves, blocks: blocks.iter().zip(&counts).map(row).collect() })
 }
 
-fn sum(a: Vec<Count>, b: Vec<Count>) -> Vec<Count> {
+fn sum(a: Vec<FeatureCounts>, b: Vec<FeatureCounts>) -> Vec<FeatureCounts> {
     a.into_iter().zip(b).map(|(a, b)| a.and(b)).collect()
 }
 
-fn count_all(samples: &[Record], blocks: &[(&'static FeatureBlock, Features)]) -> Vec<Count> {
-    let mut counts = vec![Count::default(); blocks.len()];
+fn count_all(samples: &[Record], blocks: &[(&'static FeatureBlock, Features)]) -> Vec<FeatureCounts> {
+    let mut counts = vec![FeatureCounts::default(); blocks.len()];
     for sample in samples {
         let Some(before) = sample.position() else { continue };
         let after = sample.played.unpack(&before).filter(|m| before.is_legal(*m)).map(|m| played(&before, m));
         for ((_, features), count) in blocks.iter().zip(&mut counts) {
-            for side in Color::ALL {
-                *count = count.and(count_view(features, &before, after.as_ref(), side));
-            }
+            *count = count.and(FeatureCounts::of(features, &before, after.as_ref()));
         }
     }
     counts
-}
-
-fn count_view(features: &Features, before: &Chess, after: Option<&Chess>, side: Color) -> Count {
-    let words = |position: &Chess| {
-        let mut words = vec![0; features.words()];
-        features.write(&Perspective::new(position.board(), halfmoves(position), side), &mut words);
-        words
-    };
-    let here = words(before);
-    let active = here.iter().map(|word| u64::from(word.count_ones())).sum();
-    let mut count = Count { views: 1, active, most: active, ..Count::default() };
-    if let Some(after) = after {
-        count.moves = 1;
-        for (a, b) in here.iter().zip(words(after)) {
-            count.added += u64::from((b & !a).count_ones());
-            count.removed += u64::from((a & !b).count_ones());
-        }
-    }
-    count
 }

@@ -4,6 +4,7 @@
 
 pub mod architecture;
 mod arena;
+pub mod breakdown;
 mod byte_layer;
 mod feature_stack;
 pub mod features;

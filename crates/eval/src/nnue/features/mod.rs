@@ -13,6 +13,7 @@ mod moves;
 mod pairs;
 pub mod pawn_pairs;
 pub mod square_pairs;
+pub mod statistics;
 pub mod threats;
 
 use serde::{Deserialize, Serialize};
