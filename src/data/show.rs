@@ -6,9 +6,8 @@ use serde_json::{Map, Value};
 
 use crate::prepare::default_dataset;
 use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_data::show::{self, Column, Shown};
-use patzer_data::{Record, RowGroup, RowGroups};
-use patzer_formats::extra_rows::ExtraRows;
+use patzer_data::show::{self, Column, Selection, Shown};
+use patzer_data::{Record, RowGroups};
 use patzer_formats::registry::{self, Format};
 use patzer_formats::visits::{self, Visits};
 use patzer_io::number::grouped;
@@ -61,31 +60,16 @@ const COUNT: u64 = 20;
 pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let file = args.data.clone().map_or_else(default_dataset, Ok)?;
-    let most = args.count.unwrap_or(if args.game.is_some() { u64::MAX } else { COUNT });
     let mut lines = Lines { columns: args.columns.clone(), rows: Vec::new(), boards: Vec::new() };
     let parts = RowGroups::open(&file, args.format)?;
-    let with_visits = args.columns.iter().any(|column| column.name == visits::NAME);
-    let mut visits = VisitsOfRows::of(&parts, with_visits)?;
     let known = parts.rows();
-    let wanted = |row: u64, game: u32| row >= args.start && args.game.is_none_or(|wanted| wanted == game);
-    let work = |part: RowGroup<'_>| -> Result<Vec<(u64, Record)>> {
-        let rows = (part.row..).zip(part.records?);
-        let rows = rows.filter(|(row, sample)| wanted(*row, sample.game));
-        Ok(rows.take(most.min(1 << 32) as usize).map(|(row, sample)| (row, *sample)).collect())
+    let selection = Selection {
+        start: args.start,
+        most: args.count.unwrap_or(if args.game.is_some() { u64::MAX } else { COUNT }),
+        game: args.game,
+        visits: args.columns.iter().any(|column| column.name == visits::NAME),
     };
-    let done = parts.scan(args.start, work, |found| {
-        for (row, sample) in found? {
-            lines.add(row, &sample, &visits.at(row)?, args.board);
-            if lines.rows.len() as u64 == most {
-                return Err(enough());
-            }
-        }
-        Ok(())
-    });
-    match done {
-        Err(error) if lines.rows.len() as u64 == most => drop(error),
-        other => other?,
-    }
+    show::rows(parts, &selection, &mut |row, sample, visits| lines.add(row, sample, visits, args.board))?;
     if lines.rows.is_empty() {
         let reason = match (args.game, known) {
             (Some(game), _) => format!("holds no position of game {game}"),
@@ -97,39 +81,6 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
         return Err(Error::data(&file, reason));
     }
     ui.result(&lines)
-}
-
-/// Sentinel that ends the reading once enough rows are shown.
-fn enough() -> Error {
-    Error::usage("enough was read")
-}
-
-/// Visits of rows in their order, if they are wanted and the file has them.
-struct VisitsOfRows {
-    rows: Option<ExtraRows>,
-    next: u64,
-}
-
-impl VisitsOfRows {
-    fn of(parts: &RowGroups, wanted: bool) -> Result<VisitsOfRows> {
-        let column = visits::column();
-        let there = wanted && parts.metadata().extra.contains(&column);
-        let rows = there.then(|| ExtraRows::of(parts.path(), parts.metadata(), &[column])).transpose()?;
-        Ok(VisitsOfRows { rows: rows.flatten(), next: 0 })
-    }
-
-    fn at(&mut self, row: u64) -> Result<Visits> {
-        let Some(rows) = &mut self.rows else { return Ok(Visits::new()) };
-        while self.next < row {
-            let skipped = rows.take((row - self.next).min(1 << 14) as usize)?.len() as u64;
-            if skipped == 0 {
-                break;
-            }
-            self.next += skipped;
-        }
-        self.next += 1;
-        Ok(rows.take(1)?.first().map(|row| row.visits(0)).unwrap_or_default())
-    }
 }
 
 struct Lines {

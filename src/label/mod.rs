@@ -1,4 +1,3 @@
-mod scale;
 mod tables;
 mod teacher;
 

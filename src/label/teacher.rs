@@ -6,10 +6,10 @@ use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::LabelArgs;
-use super::scale::{Sample, Scale};
 use super::tables::Changed;
 use crate::ui::LINES;
 use crate::{Error, Result, Status, Ui, interrupt, program};
+use patzer_fit::wdl::scale::{Scale, ScaleSample};
 use patzer_formats::metadata::Shard;
 use patzer_io::number::{grouped, per_hour};
 use patzer_io::run_folder::Earlier;
@@ -164,7 +164,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     }
     let seconds = start.elapsed().as_secs_f64();
     let searched = journal.answered() - before;
-    let mut sample = Sample::new(metadata.lacks);
+    let mut sample = ScaleSample::new(metadata.lacks);
     let mut see = |records: &[patzer_data::Record]| records.iter().for_each(|record| sample.add(record));
     let target = args.target();
     let to = (output.as_path(), &target, &metadata);

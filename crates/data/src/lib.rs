@@ -28,6 +28,7 @@ mod position_keys;
 mod rejects;
 mod sampling;
 pub mod show;
+mod show_rows;
 pub mod shuffle;
 mod spill;
 mod spill_file;

@@ -9,6 +9,8 @@ use patzer_chess::{PackedBoard, PackedMove};
 use patzer_formats::{fen, visits};
 use patzer_io::error::{Error, Result};
 
+pub use super::show_rows::{Selection, rows};
+
 #[derive(Debug)]
 pub struct Column {
     pub name: &'static str,

@@ -8,6 +8,7 @@ mod histogram;
 mod k;
 mod likelihood;
 mod model;
+pub mod scale;
 pub mod source;
 mod table;
 

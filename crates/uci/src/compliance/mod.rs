@@ -11,6 +11,7 @@ mod introduction;
 mod limits;
 mod outcome;
 mod positions;
+mod report;
 mod reports;
 mod session;
 
@@ -21,6 +22,7 @@ use serde::Serialize;
 
 pub use self::outcome::Verdict;
 use self::outcome::{CheckOutcome, Checked};
+pub use self::report::ComplianceReport;
 use self::session::Session;
 use crate::{PlayerError, Program};
 

@@ -1,13 +1,13 @@
-//! The scale of a teacher's centipawns: K, fitted to the results of the games.
+//! Scale of an engine's centipawns: K, fitted to the results of the games that a sample of positions is of.
 
 use std::fmt;
 
 use serde::Serialize;
 
+use super::k::fit_k_by_game;
+use super::source::Scored;
 use patzer_chess::score::expected_score;
 use patzer_data::{Record, Thinned};
-use patzer_fit::wdl::fit_k_by_game;
-use patzer_fit::wdl::source::Scored;
 use patzer_formats::capabilities::Capabilities;
 use patzer_io::number::grouped;
 
@@ -15,12 +15,13 @@ use patzer_io::number::grouped;
 const MOST: usize = 1 << 22;
 
 /// Scored positions, each with its result and its game.
-pub struct Sample {
+pub struct ScaleSample {
     scored: Thinned<((f32, f32), u32)>,
     /// The file does not say which positions are of one game.
     independent: bool,
 }
 
+/// K with its standard error.
 #[derive(Debug, Serialize)]
 pub struct Scale {
     pub k: f64,
@@ -30,13 +31,14 @@ pub struct Scale {
     pub positions: u64,
 }
 
-impl Sample {
+impl ScaleSample {
     /// A sample of a file that lacks some facts.
-    pub fn new(lacks: Capabilities) -> Sample {
+    pub fn new(lacks: Capabilities) -> ScaleSample {
         let independent = lacks.contains(Capabilities::GAME);
-        Sample { scored: Thinned::new(MOST), independent }
+        ScaleSample { scored: Thinned::new(MOST), independent }
     }
 
+    /// Adds a position, if it has a score and a result.
     pub fn add(&mut self, record: &Record) {
         if let Some(scored) = Scored::stored(record) {
             self.scored.push(((scored.cp, scored.result), scored.game));
@@ -79,20 +81,20 @@ mod tests {
 
     #[test]
     fn k_is_that_of_the_results() {
-        let mut sample = Sample::new(Capabilities::NONE);
+        let mut sample = ScaleSample::new(Capabilities::NONE);
         (0..40_000).for_each(|number| sample.add(&record(number, (number % 800) as i16 - 400)));
         sample.add(&Record { score: Some(31_990), ..EMPTY });
         let scale = sample.fit().unwrap();
         assert!((scale.k - 1.5).abs() < 3.0 * scale.k_error && scale.k_error < 0.05, "{scale}");
         assert_eq!(scale.positions, 40_000, "mates have no centipawns");
         assert!(!scale.independent_positions);
-        let lines = Sample { independent: true, ..sample }.fit().unwrap();
+        let lines = ScaleSample { independent: true, ..sample }.fit().unwrap();
         assert!(lines.to_string().contains("positions taken as independent"), "{lines}");
     }
 
     #[test]
     fn more_positions_than_fit_are_thinned_evenly() {
-        let mut sample = Sample::new(Capabilities::NONE);
+        let mut sample = ScaleSample::new(Capabilities::NONE);
         (0..MOST as u64 + 100).for_each(|number| sample.add(&record(number, 7)));
         let expected: Vec<u32> = (0..MOST as u32 + 100).step_by(2).collect();
         let games: Vec<u32> = sample.scored.items().iter().map(|(_, game)| *game).collect();
