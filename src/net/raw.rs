@@ -9,7 +9,9 @@ use super::units::Units;
 use super::{Checksum, Format, Read};
 use crate::{Error, Result, Ui};
 use patzer_eval::Evaluation;
-use patzer_eval::nnue::layout::{Dtype, LAYOUTS, Layout, NamedLayout};
+use patzer_eval::nnue::layout::{
+    Dtype, LAYOUTS, Layout, NamedLayout, foreign_format, layouts_differ, layouts_of_size,
+};
 use patzer_eval::nnue::{About, Architecture, Network, file};
 use patzer_train as train;
 
@@ -79,7 +81,7 @@ impl RawArgs {
         if bytes.is_empty() {
             return Err(fault("is empty".into()));
         }
-        if let Some(other) = other_format(&bytes) {
+        if let Some(other) = foreign_format(&bytes) {
             return Err(fault(format!("is {other}")));
         }
         let (name, layout, shape) = match &self.recipe {
@@ -133,7 +135,7 @@ impl RawArgs {
             let other = "--hidden names another number of neurons";
             ui.note(super::taken_as(path, &shape, "by its size", other));
         }
-        if self.from.is_some() || !differ(&shape) {
+        if self.from.is_some() || !layouts_differ(&shape) {
             return Ok((named.name, layout, shape));
         }
         // A file of bullet has the same size, but another padding.
@@ -188,11 +190,6 @@ impl Raw {
     }
 }
 
-/// Whether layouts `patzer`, `bullet` and `bullet-columns` have the numbers of an architecture in another order.
-fn differ(shape: &Architecture) -> bool {
-    !shape.wdl_head && (!shape.layers.is_empty() || shape.output_buckets > 1)
-}
-
 fn changed(named: &NamedLayout, units: Option<&Units>, shape: &Architecture) -> Result<Layout> {
     let layout = (named.layout)();
     units.map_or(Ok(layout.clone()), |units| units.change(layout, shape.output_buckets))
@@ -212,18 +209,6 @@ fn embedded(path: &Path) -> Result<Option<Read>> {
 
 fn other_hidden(path: &Path, network: &Network, hidden: usize) -> Error {
     Error::data(path, format!("has {} neurons, not the {hidden} of --hidden", network.hidden()))
-}
-
-/// Formats of other programs that a size alone would take for weights.
-fn other_format(bytes: &[u8]) -> Option<&'static str> {
-    const STOCKFISH: u32 = 0x7AF3_2F20;
-    match bytes.first_chunk()? {
-        b"BINP" => Some("a binpack of positions, not a network"),
-        magic if *magic == STOCKFISH.to_le_bytes() => {
-            Some("a network of Stockfish, which patzer does not read")
-        }
-        _ => None,
-    }
 }
 
 /// The plain architecture that a file's size says.
@@ -267,8 +252,7 @@ const MIXED: &str = "; later layers in floats or other bits than the first, as i
 
 /// Other layouts that raw weights may have by their size.
 fn others(bytes: &[u8]) -> String {
-    let fits = |named: &&NamedLayout| (named.layout)().hidden(&(named.architecture)(), bytes).is_some();
-    let names: Vec<&str> = LAYOUTS.iter().filter(fits).map(|named| named.name).collect();
+    let names = layouts_of_size(bytes);
     match names.is_empty() {
         true => "; `net convert` reads no such size, unless --recipe names another architecture".to_string(),
         false => format!("; `net convert` reads this size --from {}", names.join(", ")),

@@ -2,11 +2,13 @@
 
 mod named;
 mod parts;
+mod recognise;
 mod start;
 #[cfg(test)]
 mod tests;
 
 pub use self::named::{LAYOUTS, NamedLayout};
+pub use self::recognise::{foreign_format, layouts_differ, layouts_of_size};
 pub use self::start::guess;
 
 use super::architecture::{Architecture, MAX_HIDDEN};
