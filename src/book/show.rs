@@ -1,19 +1,16 @@
-use std::collections::{BTreeMap, HashSet};
 use std::fmt;
-use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use serde::Serialize;
-use shakmaty::{Chess, Position};
 
 use super::engine::{EngineArgs, describe};
 use super::make::warn_of_failures;
 use crate::program::warn_of_restarts;
 use crate::{Result, Status, Ui, interrupt};
-use patzer_experiments::book::score_all;
+use patzer_experiments::book::{BadEntry, BookSurvey, SCORE_BIN, SCORE_ENDS, survey};
 use patzer_io::number::grouped;
 use patzer_io::printable;
-use patzer_match::openings::{Entry, entries};
+use patzer_match::openings::entries;
 
 /// Show what a book holds: positions, duplicates, plies, scores, and lines that cannot be played
 ///
@@ -46,70 +43,46 @@ pub struct ShowArgs {
 
 /// Bad entries that are printed; --json has all.
 const NAMED: usize = 10;
-/// Width of a bar of the distribution, in centipawns.
-const BIN: i32 = 25;
-/// Where the first and the last bar begin, in centipawns; they hold all beyond.
-const ENDS: i32 = 400;
-
-#[derive(Serialize)]
-struct BadEntry {
-    place: String,
-    reason: String,
-}
 
 #[derive(Serialize)]
 struct Shown {
     #[serde(serialize_with = "patzer_io::path_text")]
     file: PathBuf,
-    entries: usize,
-    positions: usize,
-    duplicates: usize,
-    bad: Vec<BadEntry>,
-    /// Share of the positions with White to move.
-    white_to_move: f64,
-    /// Positions by plies from the start of the game, where the entries say.
-    plies: BTreeMap<u32, u64>,
-    engine: String,
-    scored: usize,
-    failed: u64,
-    /// Crashes and hangs of a UCI engine, after which it was started again.
-    restarts: u64,
-    /// Scores from White's side at these percentages of the scored positions.
-    percentiles: BTreeMap<u8, i32>,
-    /// Scored positions by centipawns, from each number on, 25 wide; the first and the last bar hold all beyond.
-    scores: BTreeMap<i32, u64>,
+    #[serde(flatten)]
+    survey: BookSurvey,
 }
 
 impl fmt::Display for Shown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let survey = &self.survey;
         let count = |count: usize| grouped(count as u64);
-        write!(f, "positions  {} of {} entries", count(self.positions), count(self.entries))?;
-        writeln!(f, ", {} duplicates, {} bad", count(self.duplicates), count(self.bad.len()))?;
-        for BadEntry { place, reason } in self.bad.iter().take(NAMED) {
+        write!(f, "positions  {} of {} entries", count(survey.positions), count(survey.entries))?;
+        writeln!(f, ", {} duplicates, {} bad", count(survey.duplicates), count(survey.bad.len()))?;
+        for BadEntry { place, reason } in survey.bad.iter().take(NAMED) {
             writeln!(f, "           {place}: {}", printable(reason))?;
         }
-        if self.bad.len() > NAMED {
-            writeln!(f, "           and {} more", count(self.bad.len() - NAMED))?;
+        if survey.bad.len() > NAMED {
+            writeln!(f, "           and {} more", count(survey.bad.len() - NAMED))?;
         }
-        writeln!(f, "to move    White in {:.1} %", 100.0 * self.white_to_move)?;
-        if !self.plies.is_empty() {
+        writeln!(f, "to move    White in {:.1} %", 100.0 * survey.white_to_move)?;
+        if !survey.plies.is_empty() {
             let plies: Vec<String> =
-                self.plies.iter().map(|(plies, count)| format!("{plies}: {}", grouped(*count))).collect();
+                survey.plies.iter().map(|(plies, count)| format!("{plies}: {}", grouped(*count))).collect();
             writeln!(f, "plies      {}", plies.join(", "))?;
         }
-        writeln!(f, "scores     {} by {}", count(self.scored), printable(&self.engine))?;
-        if self.failed > 0 {
-            writeln!(f, "           {} without a score", grouped(self.failed))?;
+        writeln!(f, "scores     {} by {}", count(survey.scored), printable(&survey.engine))?;
+        if survey.failed > 0 {
+            writeln!(f, "           {} without a score", grouped(survey.failed))?;
         }
         let percentiles: Vec<String> =
-            self.percentiles.iter().map(|(share, score)| format!("{share} %: {score:+}")).collect();
+            survey.percentiles.iter().map(|(share, score)| format!("{share} %: {score:+}")).collect();
         write!(f, "           {} centipawns for White", percentiles.join(", "))?;
-        let most = self.scores.values().copied().max().unwrap_or(1);
-        for (from, count) in &self.scores {
+        let most = survey.scores.values().copied().max().unwrap_or(1);
+        for (from, count) in &survey.scores {
             let width = (40 * count).div_ceil(most) as usize;
             let from = match *from {
-                least if least == -ENDS => format!("<{:+}", least + BIN),
-                ENDS => format!("≥{ENDS:+}"),
+                least if least == -SCORE_ENDS => format!("<{:+}", least + SCORE_BIN),
+                SCORE_ENDS => format!("≥{SCORE_ENDS:+}"),
                 from => format!("{from:+}"),
             };
             write!(f, "\n{from:>9}  {:>9}  {}", grouped(*count), "█".repeat(width))?;
@@ -122,58 +95,14 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     let read = entries(&args.file, args.plies, args.chess960)?;
     let participant = args.engine.participant()?;
     let scorer = args.engine.scorer(&participant, 0)?;
-    let (mut positions, mut bad, mut plies) = (Vec::<Chess>::new(), Vec::new(), BTreeMap::new());
-    let entries = read.len();
-    for Entry { place, opening, plies: after } in read {
-        match opening {
-            Ok(opening) => {
-                positions.push(opening.position);
-                after.into_iter().for_each(|plies_of| *plies.entry(plies_of).or_default() += 1);
-            }
-            Err(reason) => bad.push(BadEntry { place, reason }),
-        }
-    }
-    let duplicates = positions.len() - positions.iter().collect::<HashSet<_>>().len();
-    let white = positions.iter().filter(|position| position.turn().is_white()).count();
+    let (mut survey, positions) = survey(read);
+    survey.engine = describe(&scorer);
     let sample = args.sample.map_or(positions.len(), |sample| positions.len().min(sample as usize));
-    let item = |number: usize| Some(((), positions[number * positions.len() / sample.max(1)].clone()));
-    let (mut scores, mut failures) = (Vec::with_capacity(sample), BTreeMap::<String, u64>::new());
     ui.with_progress("scoring", sample as u64, |bar| {
-        score_all(&scorer, 0..sample, &item, interrupt::flag(), &mut |scored| {
-            bar.inc(1);
-            match scored.score {
-                Ok(score) => scores.push(score),
-                Err(reason) => *failures.entry(reason).or_default() += 1,
-            }
-            Ok(ControlFlow::Continue(()))
-        })
+        survey.score(&positions, sample, &scorer, interrupt::flag(), &mut || bar.inc(1))
     })?;
     interrupt::check()?;
-    warn_of_failures(&failures, ui);
+    warn_of_failures(&survey.failures, ui);
     warn_of_restarts(&participant, ui);
-    scores.sort_unstable();
-    let mut bins = BTreeMap::new();
-    for score in &scores {
-        let from = score.div_euclid(BIN) * BIN;
-        *bins.entry(from.clamp(-ENDS, ENDS)).or_default() += 1;
-    }
-    let at = |share: u8| {
-        let place = (scores.len().saturating_sub(1)) * usize::from(share) / 100;
-        scores.get(place).map(|score| (share, *score))
-    };
-    ui.result(&Shown {
-        file: args.file.clone(),
-        entries,
-        positions: positions.len(),
-        duplicates,
-        bad,
-        white_to_move: white as f64 / positions.len().max(1) as f64,
-        plies,
-        engine: describe(&scorer),
-        scored: scores.len(),
-        failed: failures.values().sum(),
-        restarts: participant.restarts.count(),
-        percentiles: [0, 5, 25, 50, 75, 95, 100].into_iter().filter_map(at).collect(),
-        scores: bins,
-    })
+    ui.result(&Shown { file: args.file.clone(), survey })
 }
