@@ -20,7 +20,7 @@ pub const SAMPLE: &str = "sample";
 /// Deduplication and sampling of records on their way to the file.
 #[derive(Debug, Clone, Default)]
 pub struct OutputSettings {
-    /// Which equal positions to drop; `None` keeps all.
+    /// Rule for equal positions to drop; `None` keeps all.
     pub dedupe: Option<Dedupe>,
     /// Random sample of at most this many positions of each game, after the filters.
     pub per_game: Option<usize>,

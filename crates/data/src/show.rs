@@ -14,9 +14,9 @@ pub use super::show_rows::{Selection, rows};
 #[derive(Debug)]
 pub struct Column {
     pub name: &'static str,
-    /// Its meaning, with its unit.
+    /// Meaning, with the unit.
     pub about: &'static str,
-    /// Its value; null if there is none.
+    /// Value; null if there is none.
     pub value: fn(&Shown<'_>) -> Value,
 }
 

@@ -196,7 +196,7 @@ impl Code<'_> {
     }
 }
 
-/// How a perspective is oriented by its king's square: 2 × king bucket, + 1 if mirrored.
+/// Perspective key by the king's square: 2 × king bucket, + 1 if mirrored.
 fn key(shape: &Architecture, king: usize) -> i16 {
     let (flip, bucket) = shape.orientation(king);
     2 * bucket as i16 + i16::from(flip > 0)

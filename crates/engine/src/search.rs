@@ -75,7 +75,7 @@ pub(super) struct NodeContext {
     pub beta: Score,
     pub depth: i32,
     pub eval: Score,
-    /// Is or has been part of a principal variation.
+    /// Set if the node is or has been part of a principal variation.
     pub pv: bool,
     pub improving: bool,
     /// An expected cut node (Knuth and Moore's type 2).

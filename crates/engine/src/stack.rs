@@ -38,7 +38,7 @@ pub(crate) struct Frame {
     pub moved: PieceTo,
     /// The move being searched, if it is quiet.
     pub quiet: Option<Move>,
-    /// Is or has been part of a principal variation.
+    /// Set if the node is or has been part of a principal variation.
     pub pv: bool,
     /// Fail-highs at this ply since the node two plies above began.
     pub cutoffs: u16,

@@ -33,7 +33,7 @@ pub(crate) struct Entry {
     pub eval: Option<Score>,
     pub depth: i32,
     pub bound: Bound,
-    /// Has been part of a principal variation.
+    /// Set if the position has been part of a principal variation.
     pub pv: bool,
 }
 

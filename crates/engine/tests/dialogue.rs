@@ -32,7 +32,7 @@ impl Gui {
         self.to.write_all(text.as_bytes()).unwrap();
     }
 
-    /// Says a text and reads up to the line that begins with another.
+    /// Sends a text and reads up to the line that begins with another.
     fn ask(&mut self, text: &str, begin: &str) -> String {
         self.say(text);
         let mut line = String::new();

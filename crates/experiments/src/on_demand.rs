@@ -35,7 +35,7 @@ impl OnDemand<'_> {
         }
     }
 
-    /// As [`OnDemand::search`], the move alone, or why there is none; `None` if it was halted.
+    /// Best move by [`OnDemand::search`], or the reason for none; `None` if it was halted.
     pub fn best(
         &mut self,
         position: &Chess,

@@ -251,7 +251,7 @@ const BAND: u32 = 200;
 #[derive(Debug, Default)]
 pub struct SuiteScore {
     pub total: PuzzleScore,
-    /// By rating, rounded down to 200 points.
+    /// Scores by rating, rounded down to 200 points.
     pub by_rating: BTreeMap<u32, PuzzleScore>,
     pub unsolved: Vec<String>,
     /// Puzzles with a position on which a program failed, and the reason, once for each position.

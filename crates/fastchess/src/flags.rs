@@ -15,7 +15,7 @@ pub struct Flag {
     /// Without its hyphen.
     pub name: &'static str,
     pub programs: &'static [Program],
-    /// Its values, as help shows them.
+    /// Values, as help shows them.
     pub values: &'static str,
     pub means: Means,
     pub takes: Takes,

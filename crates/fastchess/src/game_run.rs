@@ -120,7 +120,7 @@ pub fn play(settings: &Settings, console: &dyn Console) -> Result<()> {
     Ok(())
 }
 
-/// Says in fastchess's words that an engine did not answer `uci`.
+/// Prints in fastchess's words that an engine did not answer `uci`.
 fn startup_failure(specs: &[Spec], error: &Error, console: &dyn Console) {
     let error = error.to_string();
     let names = specs.iter().filter_map(|spec| spec.name.as_deref());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use patzer_io::error::{Error, Result};
 
-/// Which pairs of a match are counted, by their indices.
+/// Indices of the pairs of a match that count.
 #[derive(Debug, Default)]
 pub struct Gaps {
     unplayed: BTreeSet<usize>,

@@ -54,7 +54,7 @@ impl Program {
     }
 }
 
-/// Where a run prints: lines of the other program's stdout, and patzer's own remarks.
+/// Output of a run: lines of the other program's stdout, and patzer's own remarks.
 pub trait Console {
     fn line(&self, text: &str) -> Result<()>;
     fn note(&self, text: &str);

@@ -82,7 +82,7 @@ pub struct Settings {
     pub notes: Vec<String>,
 }
 
-/// Who meets whom.
+/// Pairings of the players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tournament {
     RoundRobin,

@@ -46,7 +46,7 @@ pub trait PositionReader: Send {
         Capabilities::NONE
     }
 
-    /// How the leaves were found, if the file has leaves.
+    /// Search that found the leaves, if the file has leaves.
     fn resolved(&self) -> Option<String> {
         None
     }
@@ -61,7 +61,7 @@ pub trait PositionWriter: Send {
     /// Writes records; returns the number of records dropped because of an illegal move.
     fn write(&mut self, records: &[Record]) -> Result<u64>;
 
-    /// How often missing positions interrupted a game.
+    /// Number of games interrupted by missing positions.
     fn gaps(&self) -> u64 {
         0
     }

@@ -7,7 +7,7 @@ use crate::Record;
 pub const DUPLICATES: &str = "duplicates";
 
 patzer_io::named! {
-    /// Which of equal positions stays.
+    /// The one of equal positions that stays.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Keep {

@@ -25,7 +25,7 @@ pub struct Metadata {
     /// Applied filters, one preset or registry row each.
     pub filters: Vec<String>,
     pub seed: u64,
-    /// How the leaves were found (`qsearch`, `depth 4`, …); `None` for an unlabelled dataset.
+    /// Search that found the leaves (`qsearch`, `depth 4`, …); `None` for an unlabelled dataset.
     pub resolved: Option<String>,
     /// [`patzer_io::sampled_digest`] of the file that was labelled, which tells whether a copy beside it is of its
     /// content.
@@ -125,7 +125,7 @@ pub struct Source {
     /// Terms under which the file may be used, as the user gave them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub licence: Option<String>,
-    /// How the scores in its comments were read.
+    /// Survey of the scores in its comments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scores: Option<Survey>,
     /// Number of games read, broken ones included, if known. A dataset numbers the games through its sources in order.

@@ -63,7 +63,7 @@ pub struct Input {
     head: Vec<u8>,
     /// Columns of a table, where they are not the usual ones.
     pub columns: Columns,
-    /// Of the bytes on disk, if they are hashed.
+    /// Digest of the bytes on disk, if they are hashed.
     pub digest: FileDigest,
     /// Decompressed bytes read so far.
     pub offset: u64,

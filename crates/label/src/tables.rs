@@ -44,7 +44,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// With `games`, reads the whole dataset first for the decided positions of each game.
+    /// Opens the tables; with `games`, first reads the whole dataset for the decided positions of each game.
     pub fn new(syzygy: std::sync::Arc<Syzygy>, games: Option<DataFile<'_>>) -> Result<Tables> {
         let mut tables = Tables { syzygy, games: None, counts: TableCounts::default() };
         if let Some(data) = games {

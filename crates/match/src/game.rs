@@ -14,7 +14,7 @@ use crate::{
 use patzer_chess::{Ending, Line, ending_with};
 use patzer_uci_client::PositionCommand;
 
-/// Why a game ended. The names are the keys of `reasons` in JSON output and in the journal.
+/// Reason of a game's end. The names are the keys of `reasons` in JSON output and in the journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -128,7 +128,7 @@ struct Played {
     remarks: Vec<(usize, Remarks)>,
 }
 
-/// Why a game has no result.
+/// Reason why a game has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GameError {
     Stopped,

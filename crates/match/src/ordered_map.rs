@@ -24,7 +24,7 @@ pub trait Receiver<T> {
     /// Takes a result in its turn; breaks to end the run.
     fn receive(&mut self, number: usize, result: T) -> Result<ControlFlow<()>>;
 
-    /// Sees a result as it arrives before that of an earlier job.
+    /// Receives a result that arrives before that of an earlier job.
     fn arrived_ahead(&mut self, _number: usize, _result: &T) -> Result<()> {
         Ok(())
     }
@@ -64,7 +64,7 @@ pub fn run<W, T: Send>(
     run_into(crew, begin, work, stop, &mut Closures { receive, idle })
 }
 
-/// As [`run`], with a receiver that also sees results before their turn.
+/// Runs jobs like [`run`], with a receiver that also gets results before their turn.
 pub fn run_into<W, T: Send>(
     crew: &Jobs,
     begin: &(dyn Fn(usize) -> W + Sync),

@@ -15,20 +15,20 @@ pub struct Pairings {
     pub change: OpeningChange,
 }
 
-/// Which of the two players, 0 or 1, has White in each game of a pair.
+/// Player with White, 0 or 1, in each game of a pair.
 pub type Colours = [usize; 2];
 
 /// The first player has White in the first game of a pair, the second in the second.
 pub const SWAPPED: Colours = [0, 1];
 
-/// When the next opening is due.
+/// Moment of the next opening.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpeningChange {
-    /// With each round: all pairs of a round begin alike.
+    /// Each round: all pairs of a round begin alike.
     Round,
-    /// With each pair of games.
+    /// Each pair of games.
     Pair,
-    /// With each game.
+    /// Each game.
     Game,
 }
 
@@ -41,7 +41,7 @@ pub struct Pairing {
     pub openings: [usize; 2],
 }
 
-/// Says who meets in each pair.
+/// Players of each pair.
 pub trait Schedule: Sync {
     /// The pairing of a pair, by its index from 0; `None` if it is not known by the time `halt` is set.
     fn pairing(&self, pair: usize, halt: &AtomicBool) -> Option<Pairing>;

@@ -38,7 +38,7 @@ pub struct Defaults {
 }
 
 impl Defaults {
-    /// Of engines that search single positions, outside of games; one that takes longer than `stall` hangs.
+    /// Defaults of engines that search single positions, outside of games; one that takes longer than `stall` hangs.
     pub fn for_positions(control: Control, stall: Duration) -> Defaults {
         let seconds = Duration::from_secs;
         Defaults {
@@ -70,7 +70,7 @@ pub struct Participant {
     declares_chess960: bool,
     /// Warnings of the program's first start.
     pub warnings: Vec<String>,
-    /// Its crashes and hangs where it is asked about single positions.
+    /// Crashes and hangs of an engine asked about single positions.
     pub restarts: Restarts,
 }
 

@@ -86,7 +86,7 @@ impl RunSummary {
     }
 }
 
-/// Why the match stopped.
+/// Reason why the match stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {

@@ -13,7 +13,7 @@ use super::game::Game;
 pub struct TimeUse {
     pub moves: u64,
     pub seconds: f64,
-    /// By move number from 0; the last entry has those from `LAST_MOVE` on.
+    /// Times by move number from 0; the last entry has the moves from `LAST_MOVE` on.
     pub by_move: Vec<MoveTime>,
     /// Moves whose time the player reported.
     pub reported: u64,

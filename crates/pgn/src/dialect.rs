@@ -152,7 +152,7 @@ pub const DIALECTS: [Dialect; 14] = {
     ]
 };
 
-/// How the comments of a dialect are read in one file.
+/// Reading of the comments of a dialect in one file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reading {
     /// The dialect that its comments count under: a file's dialect may claim comments that look like another's.
@@ -176,7 +176,7 @@ impl Reading {
     }
 }
 
-/// How the comments of one file are read, by [`DialectId`].
+/// Reading of the comments of one file, by [`DialectId`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Conventions(pub [Reading; DIALECTS.len()]);
 

@@ -288,7 +288,7 @@ fn rule_tags(tags: Tags<'_>) -> RuleTags<'_> {
     rules
 }
 
-/// Tells whether a tag Variant names Chess960 (true) or standard chess (false); `None` for other variants.
+/// Tests whether a tag Variant names Chess960 (true) or standard chess (false); `None` for other variants.
 pub fn variant(name: &[u8]) -> Option<bool> {
     let letters: Vec<u8> =
         name.iter().filter(|b| b.is_ascii_alphanumeric()).map(u8::to_ascii_lowercase).collect();

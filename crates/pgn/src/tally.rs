@@ -78,7 +78,7 @@ impl Sums {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnreadComment {
     pub line: u64,
-    /// Its first characters.
+    /// First characters of the comment.
     pub text: String,
 }
 

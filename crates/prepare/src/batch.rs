@@ -52,7 +52,7 @@ pub struct BatchRules<'a, T> {
     pub split: Split,
     pub resolved: bool,
     pub make: &'a MakeItem<'a, T>,
-    /// Sees each file once it is read.
+    /// Receives each file once it is read.
     pub ended: &'a (dyn Fn(&OpenFile) + Sync),
 }
 

@@ -16,7 +16,7 @@ use patzer_engine::{Engine, LeafSearch, Limits, engine_for, leaf_search};
 use patzer_eval::Evaluation;
 use patzer_io::error::{Error, Result};
 
-/// How to find the leaf of a position.
+/// Search for the leaf of a position.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
     Quiescence,

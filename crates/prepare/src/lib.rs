@@ -204,7 +204,7 @@ pub fn prepare<T: Copy + Send>(
     prepare_with(data, split, report, make, |offer| offer.item)
 }
 
-/// As [`prepare`], and `keep` makes of each position offered what is kept.
+/// Prepares data like [`prepare`]; `keep` maps each position offered to the value kept.
 pub fn prepare_with<T: Copy + Send, U>(
     data: &DataSelection,
     split: Split,

@@ -33,7 +33,7 @@ pub struct Trained {
     pub log: Log,
     /// Errors of quantisation, if the run has them.
     pub quantisation: Option<Quantisation>,
-    /// Its values on positions.
+    /// Evaluation of positions by the network.
     pub evaluation: OrMissing<EvaluationReport>,
     /// Boards with halfmove clock and side to move, for the activity of neurons; may be empty.
     pub boards: Vec<(Board, u8, Color)>,

@@ -34,7 +34,7 @@ impl Model {
         Model::noisy(architecture, factoriser, seed, 1.0)
     }
 
-    /// As [`Model::random`], with a factor for the feature weights.
+    /// A [`Model::random`] with a factor for the feature weights.
     pub(super) fn noisy(architecture: &Architecture, factoriser: bool, seed: u64, noise: f32) -> Model {
         let mut model = Model::zero(architecture, factoriser);
         let layout = &model.layout;

@@ -30,11 +30,11 @@ pub struct Outcome {
     /// Epoch of the network kept, counted from 1: that with the lowest validation loss (else training loss), 0 if the
     /// start was better; or the last.
     pub best_epoch: usize,
-    /// Its losses.
+    /// Losses of the network.
     pub losses: Losses,
-    /// Its difference from the float weights.
+    /// Difference of the network from the float weights.
     pub quantisation: Quantisation,
-    /// Number of its parameters.
+    /// Number of the network's parameters.
     pub parameters: usize,
     /// Name of the device it was trained on.
     pub device: String,

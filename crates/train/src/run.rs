@@ -23,7 +23,7 @@ const DIVERGED: f64 = 16.0;
 const MIN_BATCH: usize = 64;
 const MIN_LOSS: f64 = 1e-4;
 
-/// Tells the random numbers of λ from others of the same seed.
+/// Separates the random numbers of λ from others of the same seed.
 const JITTER: u64 = 0x6a69_7474_6572;
 
 pub struct Run {

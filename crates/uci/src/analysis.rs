@@ -74,7 +74,7 @@ impl Analyst {
         self.search_moves(position, &[], control, new_game, stop)
     }
 
-    /// As [`Analyst::search`], of these moves alone (`searchmoves`), or of all if there is none; not every engine
+    /// Searches like [`Analyst::search`] these moves alone (`searchmoves`), or all if there is none; not every engine
     /// keeps to it.
     pub fn search_moves(
         &mut self,

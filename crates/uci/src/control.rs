@@ -165,7 +165,7 @@ impl fmt::Display for Control {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeSettings {
     pub control: Control,
-    /// How far the player may overstep its time.
+    /// Time by which the player may overstep its limit.
     pub margin: Duration,
 }
 

@@ -8,7 +8,7 @@ use patzer_io::message_error;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UciOption {
     pub name: String,
-    /// Its value if it is not set; empty if the engine does not say.
+    /// Value if it is not set; empty if the engine does not declare one.
     pub default: String,
     kind: Kind,
 }

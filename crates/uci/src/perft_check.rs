@@ -35,7 +35,7 @@ pub struct PerftChecked {
     pub differences: Vec<PerftDifference>,
 }
 
-/// Where an engine's count is another one.
+/// A position where an engine's count differs.
 #[derive(Debug, Serialize)]
 pub struct PerftDifference {
     pub fen: String,

@@ -12,7 +12,7 @@ use patzer_chess::score::Score;
 
 /// The position, limits and clocks of a move to choose.
 pub struct Turn<'a> {
-    /// Its last position has at least one legal move.
+    /// Line of the game, whose last position has at least one legal move.
     pub line: &'a Line,
     pub legal: &'a MoveList,
     pub own: &'a Timer,
@@ -78,7 +78,7 @@ pub struct MoveReply {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoMove(pub String);
 
-/// Why a player did not answer. [`Player::new_game`] restarts it.
+/// Reason why a player did not answer. [`Player::new_game`] restarts it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlayerError {
     Stopped,

@@ -19,7 +19,7 @@ pub struct PositionCommand {
 }
 
 impl PositionCommand {
-    /// With `short`, drops the moves before the last capture or pawn move.
+    /// A command that with `short` drops the moves before the last capture or pawn move.
     pub fn new(short: bool) -> PositionCommand {
         PositionCommand { text: Vec::new(), moves: None, position: short.then(Chess::default), some: false }
     }

@@ -39,11 +39,11 @@ pub struct UciPlayer {
     played: bool,
     /// The engine is asked to think on the opponent's time, and can.
     pub(crate) ponders: bool,
-    /// Its search on the opponent's time.
+    /// The player's search on the opponent's time.
     pub(crate) pondering: Option<Pondering>,
     /// The answer to a search that the last game did not wait for is still owed.
     pub(crate) searching: bool,
-    /// That search has been sent `stop`.
+    /// Set once that search has been sent `stop`.
     pub(crate) stopped: bool,
     /// The move of the last `bestmove`, as the program wrote it.
     pub(crate) last_answer: Vec<u8>,

@@ -1,4 +1,4 @@
-//! How a file of games ended: whole, damaged with its readable part kept, or with an error.
+//! End of a file of games: whole, damaged with its readable part kept, or with an error.
 
 use std::path::PathBuf;
 

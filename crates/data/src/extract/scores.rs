@@ -47,7 +47,7 @@ impl ScoreCounts {
         self.0.iter().all(sound)
     }
 
-    /// How the scores of a file are read; `None` if it has none.
+    /// Survey of a file's scores; `None` if it has none.
     pub(super) fn survey(&self, file: usize) -> Option<&Survey> {
         self.0.iter().find(|source| source.file == file).map(|source| &source.survey)
     }

@@ -22,7 +22,7 @@ pub struct Settings {
     /// Keep the positions of a broken game before its fault, and the games before a file's damage.
     pub keep_partial: bool,
     pub scores: ScoreOptions,
-    /// Which of equal positions stays; `None` leaves it to the presets, some of which keep the first.
+    /// Rule for equal positions; `None` leaves it to the presets, some of which keep the first.
     pub duplicates: Option<Keep>,
     pub mirror: bool,
     pub shard: Option<Shard>,

@@ -114,7 +114,7 @@ fn end(text: &str) -> Option<End> {
     WORDS.iter().find(|(_, words)| words.iter().any(|word| text.contains(word))).map(|(end, _)| *end)
 }
 
-/// How a game ended, by its last comment: `{White mates}` or `{+M1/11 0.08s, White mates}`.
+/// End of a game by its last comment: `{White mates}` or `{+M1/11 0.08s, White mates}`.
 fn last_comment(movetext: &[u8]) -> Option<End> {
     let close = memchr::memrchr(b'}', movetext)?;
     let open = memchr::memrchr(b'{', &movetext[..close])?;

@@ -29,7 +29,7 @@ struct Listed {
     keep: Keep,
 }
 
-/// Which positions stay.
+/// Rule of the positions that stay.
 #[derive(PartialEq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Keep {

@@ -101,7 +101,7 @@ impl Pipeline {
         }
     }
 
-    /// As [`Pipeline::new`] for games at `extract`, where filters of games work too.
+    /// A pipeline for games at `extract`, where filters of games work too; see [`Pipeline::new`].
     pub fn for_games(filters: &[String], overrides: &[String]) -> Result<Pipeline> {
         let mut presets = filters.iter().map(|name| Preset::load(name)).collect::<Result<Vec<_>>>()?;
         for text in overrides {
@@ -152,7 +152,7 @@ impl Pipeline {
         self.description.clone()
     }
 
-    /// Says which filters cannot judge as in the games, in a file that lacks these facts, and why; `None` if all can.
+    /// Message on filters that cannot judge as in the games, in a file that lacks these facts; `None` if all can.
     pub fn blind(&self, lacks: Capabilities) -> Option<String> {
         let blind = self.sees.iter().filter(|(_, sees)| !sees.is_none() && lacks.contains(*sees));
         let blind =

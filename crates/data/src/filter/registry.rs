@@ -93,7 +93,7 @@ pub(super) enum Unknown {
     Keep,
 }
 
-/// Says whether a position stays, or by the tags of a game whether all its positions stay.
+/// Predicate of a position that stays, or of the tags of a game whose positions all stay.
 pub type Filter<T = Record> = Box<dyn Fn(&T) -> bool + Send + Sync>;
 
 /// Makes the filter of one game's positions from its tags.
@@ -153,7 +153,7 @@ pub struct FilterRow {
     pub(super) sees: fn(&ParamValues) -> Capabilities,
 }
 
-/// Why a filter, a parameter or an override is refused.
+/// Error of a filter, a parameter or an override.
 #[derive(Debug)]
 pub enum FilterError {
     /// A name, and the names that there are.

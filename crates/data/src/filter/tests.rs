@@ -230,8 +230,8 @@ fn copied(records: &[Record], format: &'static Format) -> Option<(Vec<Record>, C
     Some((reader.read_all().unwrap(), lacks))
 }
 
-/// Where a filter judges a copy otherwise, it is named, unless the copy has other scores or rights, which its writer
-/// says.
+/// A filter that judges a copy otherwise is named, unless the copy has other scores or rights, on which its writer has
+/// a notice.
 #[test]
 fn filters_are_named_that_do_not_see_in_a_copy_what_they_judge_by() {
     let verdicts = |records: &[Record], pipeline: &mut Pipeline| {

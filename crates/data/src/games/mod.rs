@@ -48,12 +48,12 @@ pub struct Summary {
     pub results_conflicting: BTreeMap<String, u64>,
     /// Variations that could not be read and became comments, unless comments go.
     pub variations_unread: u64,
-    /// How many of the games written have each value of the tags to count; empty if they lack the tag.
+    /// Number of games written by value of the tags to count; empty if they lack the tag.
     pub counts: BTreeMap<String, BTreeMap<String, u64>>,
     /// Files written.
     #[serde(serialize_with = "patzer_io::path_text")]
     pub files: Vec<PathBuf>,
-    /// How scores in comments were read, if filters of positions may have used them.
+    /// Reading of scores in comments, if filters of positions may have used them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scores: Option<ScoreSummary>,
     pub seconds: f64,

@@ -39,7 +39,7 @@ impl Settings {
     }
 }
 
-/// How many of their plies make games the same.
+/// Number of plies by which games are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unique {
     All,

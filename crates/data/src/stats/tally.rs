@@ -135,17 +135,17 @@ pub struct Tally {
     pub scores: Scores,
     pub depth: Vec<u64>,
     pub ply: Vec<u64>,
-    /// By plies since the last capture or pawn move.
+    /// Positions by plies since the last capture or pawn move.
     pub halfmove: Vec<u64>,
     pub piece_count: Vec<u64>,
-    /// By material of both sides: pawn 1, knight and bishop 3, rook 5, queen 9.
+    /// Positions by material of both sides: pawn 1, knight and bishop 3, rook 5, queen 9.
     pub material: Vec<u64>,
-    /// By the square of White's king, a1 to h8.
+    /// Positions by the square of White's king, a1 to h8.
     pub white_king: Vec<u64>,
     pub black_king: Vec<u64>,
-    /// By the number of legal moves; without positions that are no legal ones.
+    /// Positions by number of legal moves, without illegal positions.
     pub legal_moves: Vec<u64>,
-    /// By move number, from 0: positions and the sum of their legal moves.
+    /// Positions and the sum of their legal moves, by move number from 0.
     pub legal_moves_by_number: Vec<[u64; 2]>,
     pub marks: Marks,
 }

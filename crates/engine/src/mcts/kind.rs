@@ -1,6 +1,6 @@
 //! The searches, by name.
 
-/// How the engine searches.
+/// Kind of search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SearchKind {
     /// Principal variation search.
@@ -31,7 +31,7 @@ impl SearchKind {
         SearchKind::ALL.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map(|(kind, _)| *kind)
     }
 
-    /// Its name.
+    /// Name of the search.
     pub fn name(self) -> &'static str {
         SearchKind::ALL.iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
     }

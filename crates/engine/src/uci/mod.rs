@@ -24,12 +24,12 @@ pub fn serve() -> std::io::Result<()> {
     serve_input(std::io::stdin(), Initial::embedded(Evaluation::default()))
 }
 
-/// As [`serve`], with another evaluation, whose name is the default of the option `EvalFile`.
+/// Serves UCI like [`serve`] with another evaluation, whose name is the default of the option `EvalFile`.
 pub fn serve_with(name: String, evaluation: Evaluation) -> std::io::Result<()> {
     serve_input(std::io::stdin(), Initial { name, evaluation })
 }
 
-/// As [`serve`], with the search parameters among the options, for a tuner.
+/// Serves UCI like [`serve`] with the search parameters among the options, for a tuner.
 pub fn serve_tunable() -> std::io::Result<()> {
     let input = std::io::Cursor::new("tunable\n").chain(std::io::stdin());
     serve_input(input, Initial::embedded(Evaluation::default()))
@@ -44,7 +44,7 @@ pub fn carry_out(commands: &[String]) -> bool {
     carry_out_to(commands, std::io::stdout(), Evaluation::default())
 }
 
-/// As [`carry_out`], with this evaluation, and the answers written to `output`.
+/// Runs commands like [`carry_out`] with this evaluation, and writes the answers to `output`.
 pub fn carry_out_to(
     commands: &[String],
     output: impl Write + Send + 'static,

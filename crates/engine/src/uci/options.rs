@@ -235,7 +235,7 @@ impl PlayerSettings {
 /// Error of setting an option.
 #[derive(Debug)]
 pub enum OptionError {
-    /// Not `name NAME value VALUE`.
+    /// A command other than `name NAME value VALUE`.
     Syntax,
     /// No option of this name.
     Unknown(String),

@@ -13,7 +13,7 @@ use patzer_chess::score::{MATE_IN_MAX, Score};
 /// Condition of mirroring a perspective horizontally.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mirroring {
-    /// By the architecture.
+    /// Mirroring of the architecture.
     #[default]
     Trained,
     Never,
@@ -44,9 +44,9 @@ pub enum OutputBucket {
     Only(usize),
     /// The last bucket first.
     Reversed,
-    /// By pieces instead of phase, or the other way round.
+    /// The formula by pieces instead of phase, or the reverse.
     OtherFormula,
-    /// By the number of pieces, without subtracting the two kings first.
+    /// The formula by pieces without subtracting the two kings.
     WithKings,
 }
 

@@ -41,10 +41,10 @@ pub struct BookCounts {
 }
 
 pub struct MadeBook {
-    /// With scores from White's side.
+    /// Openings with their scores from White's side.
     pub openings: Vec<(Opening, Score)>,
     pub counts: BookCounts,
-    /// Why positions have no score, and how many.
+    /// Number of positions without a score, by reason.
     pub failures: BTreeMap<String, u64>,
     pub complete: bool,
 }

@@ -99,7 +99,7 @@ pub struct Value {
     #[serde(flatten)]
     pub param: Param,
     pub value: f64,
-    /// As an option takes it.
+    /// Value as an option's text.
     pub text: String,
     /// Half the width of the 95 % interval that chance alone explains.
     pub noise: f64,

@@ -24,7 +24,7 @@ pub struct MoveChoice {
     pub position: Chess,
     pub played: Move,
     pub before: PreviousMoves,
-    /// How often a search visited the moves; empty if the move played alone counts.
+    /// Visits of the moves by a search; empty if the move played alone counts.
     pub visits: Visits,
 }
 

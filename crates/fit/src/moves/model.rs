@@ -112,7 +112,7 @@ pub fn fit(competitions: &[Competition], pairs: &[Term], settings: &Settings) ->
     Fit { terms: gammas.terms, levels, iterations, converged }
 }
 
-/// How much each level was played, and how often it was offered.
+/// Shares of the choices that each level has, and the number of its offers.
 fn count(competitions: &[Competition], terms: &[Term]) -> (Vec<Vec<f64>>, Vec<Vec<u64>>) {
     let mut played: Vec<_> = terms.iter().map(|term| vec![0.0; term.level_count()]).collect();
     let mut offered: Vec<_> = terms.iter().map(|term| vec![0; term.level_count()]).collect();

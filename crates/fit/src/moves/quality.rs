@@ -1,4 +1,4 @@
-//! How well strengths foresee choices: likelihoods, and ranks of the moves played.
+//! Quality of strengths as predictions of choices: likelihoods, and ranks of the moves played.
 
 use serde::Serialize;
 

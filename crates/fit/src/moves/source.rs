@@ -19,7 +19,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// Of a file name.
+    /// Ending of file names.
     pub fn ending(self) -> &'static str {
         match self {
             Language::C => "h",

@@ -10,7 +10,7 @@ pub enum Decay {
     Cosine,
     /// A straight line from `start` to `end`.
     Linear,
-    /// By the same factor every step, from `start` to `end`.
+    /// Decay by a constant factor a step, from `start` to `end`.
     Exponential,
     /// Five equal stages, each lower than the last by the same factor, from `start` to `end`.
     Step,

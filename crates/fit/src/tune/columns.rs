@@ -46,7 +46,7 @@ impl Column {
 
 struct Group {
     rows: usize,
-    /// By [`NAMES`].
+    /// Columns by [`NAMES`].
     columns: [Option<Column>; 11],
 }
 

@@ -98,7 +98,7 @@ enum Surface {
         matrix: Vec<f64>,
         right: Vec<f64>,
     },
-    /// With the distances from the start under a first prior.
+    /// Diagonal prior, with the distances from the start under a first prior.
     Diagonal {
         curvatures: Vec<f64>,
         away: Vec<f64>,

@@ -19,7 +19,7 @@ pub struct Epoch {
     pub number: usize,
     /// The number at which the method stops at the latest.
     pub limit: usize,
-    /// With the L2 prior; for first-order methods the mean over the batches before each step.
+    /// Training loss with the L2 prior; for first-order methods the mean over the batches before each step.
     pub train_loss: f64,
     pub validation_loss: Option<f64>,
     /// Learning rate, or the fraction of the full step taken.
@@ -72,7 +72,7 @@ pub struct Outcome {
     pub passes: usize,
     pub parameters: usize,
     pub seconds: f64,
-    /// By parameter.
+    /// Support by parameter.
     pub support: Vec<Support>,
     /// The L2 prior that the data set.
     pub evidence: Option<Evidence>,
@@ -95,7 +95,7 @@ pub struct Tracker<'a> {
     limit: usize,
     best: Vec<f64>,
     best_loss: f64,
-    /// With the L2 prior.
+    /// Best losses, with the L2 prior.
     best_losses: Losses,
     best_epoch: usize,
     epochs: usize,

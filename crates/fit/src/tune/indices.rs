@@ -1,4 +1,4 @@
-//! Which index each entry of a terms file has, for the engine that writes traces.
+//! Index of each entry of a terms file, for the engine that writes traces.
 
 use std::fmt;
 

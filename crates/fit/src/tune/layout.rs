@@ -1,4 +1,4 @@
-//! How an engine's source writes the values of a term: declaration, pair, brackets, line breaks, order of squares.
+//! Layout of a term's values in an engine's source: declaration, pair, brackets, line breaks, order of squares.
 
 use std::ops::Range;
 

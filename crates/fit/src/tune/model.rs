@@ -5,7 +5,7 @@
 use super::parts::NO_PART;
 use super::reference::{Curve, NonlinearForm};
 
-/// How a feature enters the evaluation; see `reference`.
+/// Part of the evaluation that a feature enters; see `reference`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EvalPart {
     /// Weight times count.
@@ -21,7 +21,7 @@ pub enum EvalPart {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Slot {
-    /// Such as `psqt.knight[e4] midgame`.
+    /// Name, such as `psqt.knight[e4] midgame`.
     pub name: String,
     pub start: f64,
     pub fixed: bool,

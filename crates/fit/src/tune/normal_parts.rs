@@ -48,7 +48,7 @@ pub fn with_parts(
 /// Derivatives of some rows.
 struct Block {
     count: usize,
-    /// Of row after row, ascending by weight.
+    /// Slopes of row after row, ascending by weight.
     slopes: Vec<Slope>,
     /// End of each row in `slopes`, and its curvature.
     ends: Vec<(usize, f64)>,

@@ -54,11 +54,11 @@ impl Format {
     const ENDINGS: &str = ".h .c .hpp .cpp .cc .hh .rs .toml .json .csv";
 }
 
-/// How an output file is written.
+/// Form of an output file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     Format(Format),
-    /// By the template of the terms.
+    /// The template of the terms.
     Template,
 }
 
@@ -124,10 +124,10 @@ fn extension(path: &Path) -> &str {
 pub struct Tuned<'a> {
     pub terms: &'a Terms,
     pub model: &'a Model,
-    /// By slot, in centipawns.
+    /// Values by slot, in centipawns.
     pub values: &'a [f64],
     pub k: f64,
-    /// By entry; empty if unknown.
+    /// Support by entry; empty if unknown.
     pub support: &'a [Support],
 }
 

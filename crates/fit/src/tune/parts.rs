@@ -55,7 +55,7 @@ const NAMES: [&str; 4] = ["linear", "safety", "complexity", "table"];
 pub(super) const NO_PART: [u8; 2] = [u8::MAX, 0];
 
 impl Terms {
-    /// How a term of that `part` enters the evaluation, and its part and factor.
+    /// Part of the evaluation that a term of this `part` enters, with its part and factor.
     pub(super) fn part_of(&self, name: &str) -> Result<(EvalPart, [u8; 2])> {
         let (part, factor) = match name.split_once('.') {
             Some((part, factor)) => (part, factor.parse::<usize>().unwrap_or(0)),

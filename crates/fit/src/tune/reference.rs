@@ -36,7 +36,7 @@ pub const MOST_FACTORS: usize = 3;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Part {
     pub halves: [Curve; 2],
-    /// Of a square after squaring, else before the curve.
+    /// Divisors, of a square after squaring, else before the curve.
     pub divisors: [f64; 2],
     pub clamp: [f64; 2],
     /// Taken off the side's value instead of added.

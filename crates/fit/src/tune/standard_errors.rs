@@ -20,7 +20,7 @@ const DAMPING: f64 = 1e-9;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct StandardErrors {
-    /// By slot, in centipawns; `None` if fixed or never counted.
+    /// Errors by slot, in centipawns; `None` if fixed or never counted.
     pub errors: Vec<Option<f64>>,
     /// Free slots that no position counts.
     pub dead: Vec<usize>,

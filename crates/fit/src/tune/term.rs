@@ -155,7 +155,7 @@ pub struct Term {
     /// Earlier term of the same shape and kind whose values it shares.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub same_as: String,
-    /// How the engine's source writes it.
+    /// Layout in the engine's source.
     #[serde(default, skip_serializing_if = "is_default")]
     pub output: Layout,
 }

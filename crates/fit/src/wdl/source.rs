@@ -63,7 +63,7 @@ impl ReadCounts {
 pub enum ReadProgress {
     Bytes(u64),
     BadGame(String),
-    /// How the scores of a file are read where their dialect leaves it open.
+    /// Reading of a file's scores where their dialect leaves it open.
     Scores(String),
 }
 

@@ -30,7 +30,7 @@ const KEYS: [&str; 5] = ["fen", "move", "score", "ply", "result"];
 
 #[derive(Default)]
 struct Entry {
-    /// Which of [`KEYS`] came.
+    /// Flags of the [`KEYS`] read so far.
     given: [bool; KEYS.len()],
     position: Option<Chess>,
     played: Option<Move>,

@@ -185,7 +185,7 @@ fn place_of<S: AsRef<str>>(names: &[S], name: &str) -> Option<usize> {
     })
 }
 
-/// Says what a table leaves open, and what of it is not read.
+/// Notice on choices that a table leaves open, and on its columns that are not read.
 pub fn announce<'a>(path: &Path, white: bool, results: bool, unread: impl Iterator<Item = &'a str>) {
     let unread: Vec<&str> = unread.collect();
     if !unread.is_empty() {
@@ -237,7 +237,8 @@ impl Table {
         Ok(record)
     }
 
-    /// Says after the last row that zeros among its results count as draws, where ones and zeros alone leave it open.
+    /// Notice after the last row that zeros among its results count as draws, where ones and zeros alone leave it
+    /// open.
     pub fn end(&self, path: &Path) {
         if self.scale == Some(Scale::Signed) && self.won && !self.lost {
             let text = "results are 1 and 0, none is -1: 0 is read as a draw; write losses as -1, or results as 1.0, 0.5, 0.0";

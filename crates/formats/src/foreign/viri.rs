@@ -123,7 +123,7 @@ fn encode_ply(m: Move, score: i16, turn: Color) -> [u8; PLY] {
 
 pub type EncodeVisits = fn(&mut Vec<u8>, &Chess, &[(PackedMove, u32)]);
 
-/// How games are written: what appends their start and each move with its score, and the bytes of their end.
+/// Code of games: functions that append their start and each move with its score, and the bytes of their end.
 #[derive(Clone, Copy)]
 pub struct GameCode {
     pub header: fn(&mut Vec<u8>, &Record),

@@ -5,7 +5,7 @@
 use crate::native::dictionary::bits;
 use crate::native::rle::take_varint;
 
-/// How many integers the bytes say they hold.
+/// Number of integers by the bytes' header.
 pub fn count(mut bytes: &[u8]) -> Option<usize> {
     header(&mut bytes).map(|[.., count]| count)
 }

@@ -18,7 +18,7 @@ pub struct Description {
     pub meaning: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<&'static str>,
-    /// Whose side numbers speak for.
+    /// Side that numbers speak for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side: Option<&'static str>,
     /// The value that means none.

@@ -67,7 +67,7 @@ pub fn metadata_of(path: &Path, file: &ParquetMetaData, layout: Layout) -> (Meta
     (metadata, lost)
 }
 
-/// Says in one notice what another program left out, added or lost.
+/// Notice of columns that another program left out, added or lost.
 pub fn say(path: &Path, unknown: &[&str], missing: &[&'static Column], lost: Option<String>) {
     let mut parts = Vec::new();
     if !unknown.is_empty() {

@@ -1,4 +1,4 @@
-//! Which columns of a dataset are read.
+//! Choice of a dataset's columns to read.
 
 use crate::native::columns::{COLUMNS, Column};
 

@@ -27,7 +27,7 @@ impl SoundPages {
         SoundPages { pages, levels, width: fewest_bytes(column), left, dictionary: false }
     }
 
-    /// Why a page cannot be read.
+    /// Reason why a page cannot be read.
     fn fault(&self, page: &Page) -> Option<&'static str> {
         let sound = match page {
             // The encoding before RLE, out of use since 2013, says no length.
@@ -64,7 +64,7 @@ impl SoundPages {
         (!has_all).then_some("a page has fewer values than its levels say")
     }
 
-    /// How many values the levels of a page say are there, and the bytes of the values.
+    /// Number of values by the levels of a page, and the bytes of the values.
     fn values<'a>(&self, page: &'a Page) -> Option<(usize, &'a [u8])> {
         let number = page.num_values() as usize;
         let [repetition, definition] = self.levels.map(|most| most > 0);
@@ -89,7 +89,7 @@ fn prefixed(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(u32::from_le_bytes(*length) as usize)
 }
 
-/// How many of the levels are the highest; values are there for these alone. `None` if the levels end early.
+/// Number of the highest levels, which alone have values; `None` if the levels end early.
 fn highest_levels(mut bytes: &[u8], number: usize, most: i16) -> Option<usize> {
     let width = (i16::BITS - most.leading_zeros()) as usize;
     let (mut left, mut found) = (number, 0);

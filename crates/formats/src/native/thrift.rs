@@ -12,7 +12,7 @@ use self::Type::{Any, Binary, Bool, Byte, Children, Double, Int, List, Struct};
 enum Type {
     Bool,
     Byte,
-    /// Of 16, 32 or 64 bits, which are written alike.
+    /// Integer of 16, 32 or 64 bits, which are written alike.
     Int,
     /// Number of elements of the schema that follow; each takes a byte.
     Children,
@@ -118,7 +118,7 @@ pub fn is_footer(bytes: &[u8]) -> bool {
     Bytes { left: bytes }.value(12, FILE, 0).is_some()
 }
 
-/// As [`is_footer`], of the header of a page.
+/// Tests for the header of a page like [`is_footer`] for a footer.
 pub fn is_page_header(bytes: &[u8]) -> bool {
     Bytes { left: bytes }.value(12, PAGE_HEADER, 0).is_some()
 }

@@ -117,7 +117,7 @@ impl<'a> Board<'a> {
     }
 }
 
-/// Why a game has no end.
+/// Reason why a game has no end.
 enum Failure {
     Stopped,
     /// The participant cannot play.

@@ -34,7 +34,7 @@ pub struct GenfensCache<'a> {
     seed: u64,
     book: Option<PathBuf>,
     words: String,
-    /// By number and attempt.
+    /// Blocks by number and attempt.
     blocks: Mutex<BTreeMap<(usize, usize), Block>>,
 }
 

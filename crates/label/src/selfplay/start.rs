@@ -29,7 +29,7 @@ pub enum Rejection {
     Illegal,
 }
 
-/// Where games begin, before random moves.
+/// Starts of games, before random moves.
 #[derive(Clone, Copy)]
 pub enum Source<'a> {
     StartPosition,

@@ -6,7 +6,7 @@ use patzer_data::{AnyReader, DataFile, Record};
 use patzer_formats::metadata::Shard;
 use patzer_io::error::Result;
 
-/// How a dataset is cut.
+/// Division of a dataset into blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cut {
     /// Positions of a block; the last may have fewer.

@@ -56,7 +56,7 @@ pub struct Journal {
     path: PathBuf,
     file: File,
     end: u64,
-    /// By block, from the first of the run.
+    /// Entries by block, from the first of the run.
     entries: Vec<Option<Entry>>,
     first: u64,
     /// Most answers of a record.

@@ -145,7 +145,7 @@ impl AheadFile {
         self.unwritten.clear();
     }
 
-    /// Tells whether [`AheadFile::sync`] has something to do.
+    /// Tests whether [`AheadFile::sync`] has something to do.
     pub fn is_due(&self) -> bool {
         !self.unwritten.is_empty() || self.exists && (self.lines.is_empty() || self.file.is_none())
     }

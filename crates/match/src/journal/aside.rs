@@ -38,7 +38,7 @@ pub(super) fn move_aside<E: JournalEntry>(path: &Path) -> Result<String> {
     Ok(format!("moved aside: {}", moved.join(", ")))
 }
 
-/// Tells whether a path still names the open file.
+/// Tests whether a path still names the open file.
 pub(super) fn is_at(file: &File, path: &Path) -> bool {
     let Ok(there) = fs::metadata(path) else { return false };
     #[cfg(unix)]

@@ -31,7 +31,7 @@ pub(super) fn clear<E: JournalEntry>(path: &Path, journal: &[u8], overwrite: boo
     Ok(None)
 }
 
-/// Tells a finished run from one without games.
+/// Tests for a finished run, as opposed to one without games.
 ///
 /// # Errors
 /// The run is unfinished, so that its files are not to be replaced.

@@ -45,7 +45,7 @@ pub(super) fn end_line() -> Result<Vec<u8>> {
     checked_line::write(&EndLine { end: End::Complete })
 }
 
-/// Tells whether the bytes after the last line end can be the beginning of a line, cut off by a kill or a power cut.
+/// Tests whether the bytes after the last line end can be the beginning of a line, cut off by a kill or a power cut.
 pub(super) fn is_cut_off(tail: &[u8]) -> bool {
     // Some file systems show zeros where a power cut came before the data.
     let end = tail.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1);

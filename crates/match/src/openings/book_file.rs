@@ -1,4 +1,4 @@
-//! Bytes of a book: reads them, and tells what they are.
+//! Bytes of a book: reads them, and recognises their kind.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     io::read_as(path, |head| is_book(head).then_some(Limit::BOOK))
 }
 
-/// Tells a book of games from one of lines.
+/// Tests for a book of games, as opposed to one of lines.
 pub(super) fn begins_as_games(bytes: &[u8]) -> bool {
     let text = io::without_byte_order_mark(bytes);
     let is_text = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"%");

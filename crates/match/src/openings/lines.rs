@@ -33,7 +33,7 @@ struct LineStart {
 enum Key {
     /// Hash of the position's only text.
     Plain(u64),
-    /// Has to be parsed.
+    /// A line that has to be parsed.
     Other,
 }
 

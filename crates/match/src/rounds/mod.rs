@@ -24,7 +24,7 @@ pub const EXTRA_PAIRS: u64 = 32;
 pub enum System {
     /// Losers leave.
     Knockout,
-    /// As many rounds as given; players meet others of like score.
+    /// A given number of rounds; players meet others of like score.
     Swiss {
         /// 1 or more.
         rounds: usize,

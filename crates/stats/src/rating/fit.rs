@@ -65,7 +65,7 @@ impl Settings {
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ratings {
-    /// By player; `None` without a finite rating.
+    /// Elo by player; `None` without a finite rating.
     pub elo: Vec<Option<f64>>,
     pub status: Vec<PoolStatus>,
     pub white: f64,

@@ -52,7 +52,7 @@ impl ResultModel {
         self.own_chances(x * self.stretch(draw)[0], draw)
     }
 
-    /// As [`ResultModel::chances`], on the model's own scale.
+    /// [`ResultModel::chances`] on the model's own scale.
     fn own_chances(self, x: f64, draw: f64) -> [f64; 3] {
         match self {
             ResultModel::Elo => {
@@ -99,7 +99,7 @@ impl ResultModel {
         }
     }
 
-    /// As [`ResultModel::expand_counts`], on the model's own scale and with all of the second derivatives.
+    /// [`ResultModel::expand_counts`] on the model's own scale and with all of the second derivatives.
     pub fn expand_own(self, [w, d, l]: [f64; 3], x: f64, draw: f64) -> Quadratic {
         let n = w + d + l;
         match self {

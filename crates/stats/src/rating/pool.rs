@@ -14,7 +14,7 @@ pub enum PoolStatus {
     Above,
     /// Lost every game against rated players.
     Below,
-    /// Has no games that connect to a rated player.
+    /// A player without games that connect to a rated one.
     Alone,
 }
 

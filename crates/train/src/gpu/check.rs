@@ -16,8 +16,8 @@ const POSITIONS: usize = 4096;
 /// Relative tolerances of gradients and of steps, whose weights are rounded.
 const GRADIENT: f64 = 1e-4;
 const STEP: f64 = 1e-3;
-/// Of gradients in rounded passes of further layers: their sums are often exactly 0 or 1, where the last bit, which
-/// depends on the order of the sum, decides on the derivative.
+/// Tolerance of gradients in rounded passes of further layers: their sums are often exactly 0 or 1, where the last
+/// bit, depends on the order of the sum, decides on the derivative.
 const ROUNDED: f64 = 0.1;
 /// Gradient sections below this share of the whole are rounding.
 const NOTHING: f64 = 1e-6;

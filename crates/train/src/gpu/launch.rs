@@ -31,7 +31,7 @@ const SCANNED_ROWS: usize = 4096;
 pub const LONG: usize = 64;
 pub const SHORT: usize = 16;
 
-/// How a forward pass computes; `Rounded` as the quantised network, in floats.
+/// Precision of a forward pass; `Rounded` as the quantised network, in floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Precision {
     F32,

@@ -34,7 +34,7 @@ pub struct Settings {
     pub layers: Vec<usize>,
     /// Perspectives: 2 for both sides with shared weights, 1 for the side to move alone.
     pub views: usize,
-    /// With one view: it is White's, whoever is to move.
+    /// White's perspective whoever is to move; with one view.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub white_view: bool,
     /// Activation of the hidden layer: `screlu`, `crelu`, `relu` or `pairwise`.
@@ -109,7 +109,7 @@ pub struct Settings {
     /// Penalty on the mean activation of the hidden layer, added to each position's loss.
     #[serde(skip_serializing_if = "is_zero")]
     pub l1_activations: f32,
-    /// With `pqr`: drops positions below this quantile of legal moves for their side and move number.
+    /// Quantile of legal moves by side and move number below which `pqr` drops positions.
     pub legal_quantile: f64,
     /// λ of TD(λ): results become λ-returns along the game, from the result (1) to the scores (0).
     #[serde(skip_serializing_if = "Option::is_none")]

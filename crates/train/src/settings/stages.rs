@@ -1,4 +1,4 @@
-//! Stages of a recipe, and what tells two recipes apart.
+//! Stages of a recipe, and the keys in which recipes differ.
 
 use super::{Settings, suggested};
 

@@ -9,7 +9,7 @@ use crate::PlayerError;
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     Good,
-    /// It does not have what the check is about.
+    /// The engine lacks the subject of the check.
     Absent,
     /// Games and searches work, with a disadvantage.
     Warning,

@@ -206,7 +206,7 @@ impl Field<'_> {
     }
 }
 
-/// How blanks align the numbers of one class.
+/// Alignment of the numbers of one class by blanks.
 struct Alignment {
     /// Fewest blanks before a number.
     least: usize,
