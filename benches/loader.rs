@@ -1,4 +1,4 @@
-//! How fast positions come to the trainer, whatever trains.
+//! Speed of the supply of positions to a trainer.
 //!
 //! `cargo bench --bench loader`. The order of an epoch, drawn on all threads and as its simple twin draws it;
 //! positions of the bundled engine games, many times over, read, collected and handed over in batches from two

@@ -1,4 +1,4 @@
-//! How fast networks evaluate and train.
+//! Speed of evaluation and training of networks.
 //!
 //! `cargo bench --bench train`. Inference: positions of random games, evaluated along the game (incremental) and
 //! each from nothing (refresh). Training: one epoch of the same kind of positions on all threads; at the end the ratio
@@ -109,7 +109,7 @@ fn training(c: &mut Criterion) {
     group.finish();
 }
 
-/// How much faster sums in 16 bits make training, the two in turn, best of five each.
+/// Ratio of training speeds with sums in 16 bits and in 32, the two in turn, best of five each.
 fn ratio(_: &mut Criterion) {
     let items = items();
     let settings = ["i16", "f32"].map(|forward| {

@@ -1,4 +1,4 @@
-//! How fast the tuner's passes are: `cargo bench --bench tune`.
+//! Speed of the tuner's passes: `cargo bench --bench tune`.
 //!
 //! Positions of random games are traced with material and piece-square tables; a pass is one look at all of them.
 

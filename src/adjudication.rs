@@ -9,7 +9,7 @@ use patzer_match::{Adjudication, DrawRule, ResignRule, Syzygy};
 /// Moves of a game unless it is to be played to its end.
 const MAX_MOVES: u32 = 200;
 
-/// When games end early.
+/// Rules that end games early.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Adjudication")]
 pub struct AdjudicationArgs {

@@ -112,7 +112,7 @@ impl EarlierArgs {
     }
 }
 
-/// How a run of a command starts that needs to be given its players.
+/// Usage of a command's first run, which needs its players.
 fn usage_of_start(command: &str) -> Option<&'static str> {
     match command {
         "sprt" => Some("patzer sprt A B"),

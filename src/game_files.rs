@@ -97,7 +97,7 @@ pub fn written_to(files: &[PathBuf]) -> String {
     }
 }
 
-/// Says how the scores in comments were read.
+/// Reports the reading of scores in comments.
 pub fn report_scores(scores: &ScoreSummary, ui: &Ui) {
     let notes = scores.notes();
     notes.iter().take(NAMED as usize).for_each(|note| ui.note(note));

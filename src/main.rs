@@ -221,7 +221,7 @@ fn one_line(message: &str) -> String {
     NUMBERS.iter().fold(text, |text, (reason, plain)| text.replace(reason, plain))
 }
 
-/// Why the standard library takes a word for no number, and in words that say what to write.
+/// Errors of the standard library on numbers, with words that say what to write.
 const NUMBERS: [(&str, &str); 5] = [
     ("invalid digit found in string", "it is not a whole number"),
     ("cannot parse integer from empty string", "it is empty"),

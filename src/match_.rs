@@ -73,7 +73,7 @@ pub struct MatchArgs {
     show: DisplayArgs,
 }
 
-/// Who meets whom.
+/// Pairings of the players.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Kind {
     /// The first player against all others; a match if there are two.

@@ -172,7 +172,7 @@ impl<T: std::fmt::Display> std::fmt::Display for TimedResult<'_, T> {
     }
 }
 
-/// How fast a match goes.
+/// Speed of a match.
 pub struct Pace {
     /// Games in these seconds.
     pub played: u64,

@@ -131,7 +131,7 @@ enum Checksum {
 }
 
 impl Checksum {
-    /// Of raw weights, by whether a companion file has it.
+    /// Checksum of raw weights, by their companion file.
     fn raw(companion: bool) -> Checksum {
         if companion { Checksum::Companion } else { Checksum::Unchecked }
     }
@@ -181,7 +181,7 @@ impl Info {
         info
     }
 
-    /// Says the units of a layout instead of a network's.
+    /// Sets the units of a layout in place of a network's.
     fn units(&mut self, layout: &Layout) {
         let quantised = if layout.dtype == Dtype::F32 { (1, 1) } else { (layout.qa, layout.qb) };
         ((self.qa, self.qb), self.scale) = (quantised, layout.scale);
@@ -257,7 +257,7 @@ fn init(args: &InitArgs, ui: &Ui) -> Result<Status> {
     write(&args.output, network, ui)
 }
 
-/// Says as what raw weights are taken and by what, and which options name something `other`.
+/// Message on the architecture and layout that raw weights are taken as, and on options for an `other`.
 pub(crate) fn taken_as(path: &Path, shape: &Architecture, how: &str, other: &str) -> String {
     format!("{}: taken as {shape} {how}; {other}", path.display())
 }

@@ -26,7 +26,7 @@ pub struct InputFormat {
     pub input_format: Option<&'static Format>,
 }
 
-/// Where the data comes from and what is kept of it: arguments that several commands share.
+/// Selection of data: arguments that several commands share.
 #[derive(Debug, clap::Args)]
 pub struct DataArgs {
     /// Files of positions, in any format [default: the newer of positions.parquet and labelled.parquet]
@@ -69,7 +69,7 @@ pub fn check_output<P: AsRef<Path>>(
     }
 }
 
-/// As [`check_output`], before a long run; refuses a file that cannot be written, too.
+/// Checks an output before a long run like [`check_output`]; refuses a file that cannot be written, too.
 pub fn check_new_output<P: AsRef<Path>>(
     output: &Path,
     inputs: impl IntoIterator<Item = P>,

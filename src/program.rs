@@ -27,7 +27,7 @@ pub struct ProgramArgs {
 /// A program that has shown that it starts.
 pub struct NamedProgram {
     pub program: Participant,
-    /// Its own name, or the file's.
+    /// Name of the engine, or of its file.
     pub name: String,
     /// Processes at the same time.
     pub threads: usize,
@@ -56,7 +56,7 @@ pub fn load(text: &str, control: Control, stall: Duration) -> Result<Participant
     Ok(program)
 }
 
-/// As [`players::spec`], of an engine that searches single positions.
+/// Parses an engine that searches single positions like [`players::spec`].
 pub fn spec(flag: &'static str, text: &str) -> Result<Spec> {
     let spec = players::spec(flag, text)?;
     for (key, given) in [
@@ -75,7 +75,7 @@ pub fn spec(flag: &'static str, text: &str) -> Result<Spec> {
     Ok(spec)
 }
 
-/// How many processes of a program search single positions at the same time: as given, or as many as have cores.
+/// Number of processes that search single positions at the same time: as given, or one a core.
 pub fn at_once(given: Option<u32>, program: &Participant) -> usize {
     let threads = || (rayon::current_num_threads() / program.threads()).max(1);
     given.map_or_else(threads, |n| n as usize)

@@ -63,7 +63,7 @@ struct PuzzlesResult {
     /// Program that was asked, by its own name; `None` for the bundled engine.
     #[serde(skip_serializing_if = "Option::is_none")]
     engine: Option<String>,
-    /// Its limit.
+    /// Limit of the engine.
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<String>,
     #[serde(flatten)]

@@ -45,7 +45,7 @@ impl Ui {
         self.result_beside_all([output], result)
     }
 
-    /// As [`Ui::result_beside`], of a command with several outputs.
+    /// Prints the result of a command with several outputs like [`Ui::result_beside`].
     pub fn result_beside_all<'a, T: Serialize + Display>(
         &self,
         outputs: impl IntoIterator<Item = &'a Path>,
@@ -95,7 +95,7 @@ impl Ui {
         self.bar(label, total, "")
     }
 
-    /// As [`Ui::progress`], of bytes.
+    /// A progress bar of bytes, see [`Ui::progress`].
     pub fn progress_of_bytes(&self, label: &'static str, total: u64) -> ProgressBar {
         self.bar(label, total, "B")
     }

@@ -11,14 +11,14 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Says version, threads and processor features.
+    /// Notes version, threads and processor features.
     pub fn begin(ui: &Ui) -> Usage {
         let (version, threads, kernel) = (crate::VERSION, rayon::current_num_threads(), Kernel::best());
         ui.note(format_args!("patzer {version}, threads: {threads}, networks by {kernel}"));
         Usage { begin: Instant::now() }
     }
 
-    /// Says time, processor time of all threads, and the most memory that was in use, as far as the system tells.
+    /// Notes time, processor time of all threads, and peak memory, as far as the system has them.
     pub fn end(self, ui: &Ui) {
         let mut text = format!("took {:.2} s", self.begin.elapsed().as_secs_f64());
         if let Some(time) = processor_time() {
@@ -31,7 +31,7 @@ impl Usage {
     }
 }
 
-/// Of this process with all its threads; engines that it started are not in it.
+/// Processor time of this process with all its threads, without engines that it started.
 #[cfg(unix)]
 fn processor_time() -> Option<Duration> {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);

@@ -108,7 +108,7 @@ pub fn viri(bytes: &[u8]) {
     same_after_rewriting("viri", sound("viri", bytes));
 }
 
-/// As [`viri`], and the visits beside the records.
+/// Reads like [`viri`], with the visits beside the records.
 pub fn monty(bytes: &[u8]) {
     same_after_rewriting("monty", sound("monty", bytes));
     with_file(bytes, "monty", |path| {

@@ -123,7 +123,7 @@ fn trained(checkpoint: Option<Vec<u8>>) -> Result<Vec<u8>> {
     Ok(resumed.1)
 }
 
-/// Where the vectors of a checkpoint begin and end: after five numbers and six an epoch, up to the device's name.
+/// Range of the vectors of a checkpoint: after five numbers and six an epoch, up to the device's name.
 fn vectors(checkpoint: &[u8]) -> std::ops::Range<usize> {
     let number =
         |at: usize| u64::from_le_bytes(checkpoint[at..at + 8].try_into().expect("eight bytes")) as usize;

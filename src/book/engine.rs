@@ -8,7 +8,7 @@ use patzer_experiments::book::Scorer;
 use patzer_match::Control;
 use patzer_match::participant::{Defaults, Participant};
 
-/// Who scores the openings.
+/// Engine that scores the openings.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Judgement")]
 pub struct EngineArgs {

@@ -94,7 +94,7 @@ impl LabelArgs {
 pub struct LabelResult {
     positions: u64,
     resolved_elsewhere: u64,
-    /// By --depth or --nodes.
+    /// Set with --depth or --nodes.
     #[serde(skip)]
     searched: bool,
     seconds: f64,

@@ -66,7 +66,7 @@ struct TeacherResult {
     #[serde(flatten)]
     counts: Counts,
     scale: Option<Scale>,
-    /// Why the scores and results have no K.
+    /// Reason why the scores and results have no K.
     #[serde(skip_serializing_if = "Option::is_none")]
     no_scale: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -30,7 +30,7 @@ pub fn run(args: &MovesArgs, ui: &Ui) -> Result<Status> {
     args.command.run(ui)
 }
 
-/// Which choices to take.
+/// Selection of choices.
 #[derive(Debug, clap::Args)]
 struct ChoiceArgs {
     /// Datasets of positions with their moves, in any format, best of whole games

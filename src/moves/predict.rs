@@ -125,7 +125,7 @@ impl fmt::Display for PredictResult {
     }
 }
 
-/// Who is asked, read before the positions.
+/// Predictors, read before the positions.
 enum Asked {
     Bundled(Evaluation),
     Program(Box<NamedProgram>),

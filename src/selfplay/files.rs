@@ -89,7 +89,7 @@ impl Files {
         Ok(warnings)
     }
 
-    /// Says how to have the datasets of a run that was interrupted.
+    /// Message on how to make the datasets of an interrupted run.
     pub fn unmade(&self, visits: bool) -> Option<String> {
         let (source, dataset) = (self.source.as_ref()?, self.datasets.first()?);
         let [from, to] = [source, dataset].map(|path| quoted(&path.to_string_lossy()));

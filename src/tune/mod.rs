@@ -122,7 +122,7 @@ struct TuneResult {
     /// A signal came before the end.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     interrupted: bool,
-    /// With --hce and --traces.
+    /// Weights, with --hce and --traces.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     weights: Vec<TunedWeight>,
     /// Factor of the weights that keeps the scale of the initial ones.
@@ -130,7 +130,7 @@ struct TuneResult {
     scale_factor: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
-    /// With --patch.
+    /// Patch, with --patch.
     #[serde(skip_serializing_if = "Option::is_none")]
     patch: Option<traces::Patch>,
     #[serde(skip)]

@@ -230,7 +230,7 @@ fn train(
     Ok((data, outcome))
 }
 
-/// Says in which layout the raw weights of `start` are taken, unless the recipe names it.
+/// Notes the layout in which the raw weights of `start` are taken, unless the recipe names it.
 fn said_start(stage: &Settings, ui: &Ui) -> Result<()> {
     let raw = stage.start()?.and_then(|start| start.raw);
     if let (Some(path), None, Some((shape, layout))) = (&stage.start, &stage.start_layout, raw) {

@@ -20,7 +20,7 @@ const FIT: &[&str] = &[
     "no_errors",
     "export",
 ];
-/// Of everything that fits or trains.
+/// Options of everything that fits or trains.
 const RUN: &[&str] =
     &["epochs", "batch", "learning_rate", "k", "validation", "seed", "wdl", "overwrite", "output", "run"];
 const TRAINING: &[&str] = &["validation_data", "save_every"];

@@ -21,7 +21,7 @@ use crate::{Error, Result, Ui, interrupt, program};
 /// Positions that the engine searches.
 const POSITIONS: usize = 1_000;
 
-/// Its limit, unless the specification has one.
+/// Limit of the engine, unless the specification has one.
 const NODES: u64 = 1_000;
 
 /// The positions with the smallest keys: a sample of any number, whatever the order.
@@ -49,7 +49,7 @@ impl Sample {
     }
 }
 
-/// How an engine's chances differ from a model's, in percentage points.
+/// Differences of an engine's chances from a model's, in percentage points.
 #[derive(Debug, Serialize)]
 pub(super) struct Check {
     engine: String,

@@ -260,8 +260,8 @@ fn trace(folder: &Path, line: &str) -> Option<Vec<String>> {
     })
 }
 
-/// Had the power been cut at any moment, all that was shown as done would have been there: the journal counts only
-/// games that were synced, and a pair is reported only when its line in the journal was.
+/// A power cut at any moment would leave all that was shown as done: the journal counts only games that were synced,
+/// and a pair is reported only when its line in the journal was.
 #[cfg(target_os = "linux")]
 #[test]
 fn nothing_is_counted_or_reported_before_it_is_on_the_disk() {

@@ -53,7 +53,7 @@ fn cutechess(pawns: f64, _white: bool, depth: &str) -> String {
     format!("{pawns:+.2}/{depth} 0.1s")
 }
 
-/// As the Fritz GUI writes: for White, without a plus, with whole seconds.
+/// A score as the Fritz GUI writes it: for White, without a plus, with whole seconds.
 fn fritz(pawns: f64, white: bool, depth: &str) -> String {
     format!("{:.2}/\n{depth} 239 (Nf3)", if white { pawns } else { -pawns })
 }

@@ -43,7 +43,7 @@ pub struct Converted {
     pub inputs: usize,
     pub positions_read: u64,
     pub positions_written: u64,
-    /// By filter, or by the reason why the format cannot hold a position.
+    /// Positions dropped by filter, or by the reason why the format cannot hold them.
     pub dropped: BTreeMap<&'static str, u64>,
     pub lost: BTreeMap<&'static str, u64>,
     pub format: &'static str,

@@ -14,7 +14,7 @@ use patzer_match::openings::Entry;
 
 /// Width of a bar of the distribution of scores, in centipawns.
 pub const SCORE_BIN: i32 = 25;
-/// Where the first and the last bar begin, in centipawns; they hold all beyond.
+/// Bounds of the first and last bar, in centipawns; they hold all beyond.
 pub const SCORE_ENDS: i32 = 400;
 
 /// An entry that cannot be played.
