@@ -8,7 +8,7 @@ use patzer_eval::nnue::features::{FEATURE_BLOCKS, Features};
 use patzer_io::number::grouped;
 use patzer_io::run_folder::{self, RunFolder};
 use patzer_prepare::DataSelection;
-use patzer_train::{Compute, Device, Earlier, FittedK, Outcome, Settings, TrainingData, resume_point};
+use patzer_train::{Compute, Device, Earlier, FittedK, Settings, TrainOutcome, TrainingData, resume_point};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Network")]
@@ -180,7 +180,7 @@ fn train(
     run: &mut Run,
     folder: &mut RunFolder,
     ui: &Ui,
-) -> Result<(TrainingData, Outcome)> {
+) -> Result<(TrainingData, TrainOutcome)> {
     let compute = run.compute.take().map_or_else(|| Compute::open(device(args)), Ok)?;
     let split = Split { validation: stage.validation, seed: stage.seed };
     let mut validation = args.net_args.validation_data.clone();
@@ -276,7 +276,7 @@ fn small(args: &TuneArgs, default: &Settings, ui: &Ui) -> Result<Settings> {
 }
 
 /// Warnings by the losses of a network.
-fn warnings(data: &TrainingData, outcome: &Outcome) -> Vec<String> {
+fn warnings(data: &TrainingData, outcome: &TrainOutcome) -> Vec<String> {
     let (weights, positions, losses) = (outcome.parameters, data.positions(), &outcome.losses);
     let mut warnings = Vec::new();
     if losses.kept() >= losses.constant {

@@ -7,7 +7,7 @@ use super::contours::{Contours, contours};
 use super::plot::{Mark, Series, Tile, curves};
 use super::style::{BLUE, GREEN, ORANGE, PURPLE};
 use patzer_chess::score::expected_score;
-use patzer_fit::wdl::{By, FittedModel, Row, WdlModel, WdlTable};
+use patzer_fit::wdl::{By, FittedModel, WdlModel, WdlRow, WdlTable};
 use patzer_io::error::Result;
 
 /// Draws `k.svg`: the sigmoid over mean results. Pairs are a score in centipawns and a result from 0 to 1, both from
@@ -114,7 +114,7 @@ fn parameters(path: &Path, fitted: &FittedModel, table: &WdlTable) -> Result<()>
 
 /// Draws the probabilities at the target's row, or the nearest row with data.
 fn at_target(path: &Path, model: &WdlModel, table: &WdlTable) -> Result<()> {
-    let distance = |row: &&Row| (f64::from(row.at) - model.target).abs();
+    let distance = |row: &&WdlRow| (f64::from(row.at) - model.target).abs();
     let Some(row) = table.rows.iter().min_by(|a, b| distance(a).total_cmp(&distance(b))) else {
         return Ok(());
     };

@@ -8,7 +8,7 @@ use super::model::Model;
 use super::quantised::{about, compare, network};
 use super::run::Run;
 use super::{
-    Compute, DataLoader, Earlier, Epoch, Losses, MemoryLoader, Outcome, Settings, TrainItem,
+    Compute, DataLoader, Earlier, Epoch, Losses, MemoryLoader, Settings, TrainItem, TrainOutcome,
     TrainingCallbacks,
 };
 use patzer_io::error::{Error, Result};
@@ -19,7 +19,7 @@ pub fn fit(
     validation: &[TrainItem],
     settings: &Settings,
     callbacks: &mut dyn TrainingCallbacks,
-) -> Result<Outcome> {
+) -> Result<TrainOutcome> {
     settings.validate()?;
     fit_from(&mut MemoryLoader::new(train, settings)?, validation, settings, Compute::cpu(), callbacks)
 }
@@ -31,7 +31,7 @@ pub fn fit_from(
     settings: &Settings,
     compute: Compute,
     callbacks: &mut dyn TrainingCallbacks,
-) -> Result<Outcome> {
+) -> Result<TrainOutcome> {
     fit_stage(loader, validation, settings, &Earlier::default(), compute, callbacks)
 }
 
@@ -43,7 +43,7 @@ pub(super) fn fit_stage(
     earlier: &Earlier,
     compute: Compute,
     callbacks: &mut dyn TrainingCallbacks,
-) -> Result<Outcome> {
+) -> Result<TrainOutcome> {
     settings.validate()?;
     // A later stage has its weights, and only describes the file, which may be gone.
     let file = if earlier.stages == 0 { settings.start()? } else { settings.start().ok().flatten() };
@@ -102,5 +102,14 @@ pub(super) fn fit_stage(
     let quantisation = compare(&floats, &network, &judged);
     let parameters = network.parameters();
     let device = run.backend.device().to_string();
-    Ok(Outcome { network, epochs: run.epochs, best_epoch, losses, quantisation, parameters, device, model })
+    Ok(TrainOutcome {
+        network,
+        epochs: run.epochs,
+        best_epoch,
+        losses,
+        quantisation,
+        parameters,
+        device,
+        model,
+    })
 }

@@ -53,7 +53,7 @@ pub use device::{Compute, Device, ParseDeviceError};
 pub use extract::Extractor;
 pub use fit::{fit, fit_from};
 pub use loader::{DataLoader, MemoryLoader, StreamLoader, StreamSender, Superbatch};
-pub use outcome::{Earlier, Losses, Outcome, Quantisation};
+pub use outcome::{Earlier, Losses, Quantisation, TrainOutcome};
 pub use permutation::permutation;
 pub use quantised::{random_network, random_network_of};
 pub use settings::{Forward, Keep, LossKind, OptimiserKind, Phase, RECIPES, Settings};

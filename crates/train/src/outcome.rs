@@ -22,7 +22,7 @@ pub struct Earlier {
 
 /// Result of a stage of training.
 #[derive(Debug, Clone)]
-pub struct Outcome {
+pub struct TrainOutcome {
     /// The network kept, quantised.
     pub network: Network,
     /// Epochs of the stage.
@@ -41,7 +41,7 @@ pub struct Outcome {
     pub(super) model: Model,
 }
 
-impl Outcome {
+impl TrainOutcome {
     /// The float weights as a safetensors file.
     pub fn safetensors(&self) -> Vec<u8> {
         safetensors::safetensors(&self.model, &self.network.about().description)

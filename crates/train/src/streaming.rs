@@ -4,7 +4,8 @@ use super::fit::fit_stage;
 use super::score_sources::ScoreSources;
 use super::train_item::train_item;
 use super::{
-    Compute, Earlier, Outcome, Settings, StreamLoader, StreamSender, Superbatch, TrainItem, TrainingCallbacks,
+    Compute, Earlier, Settings, StreamLoader, StreamSender, Superbatch, TrainItem, TrainOutcome,
+    TrainingCallbacks,
 };
 use patzer_chess::rng;
 use patzer_data::Thinned;
@@ -79,7 +80,7 @@ impl Preview {
         earlier: &Earlier,
         compute: Compute,
         callbacks: &mut dyn TrainingCallbacks,
-    ) -> Result<Outcome> {
+    ) -> Result<TrainOutcome> {
         let superbatch = Superbatch::of(settings);
         // Metadata names the games behind a dataset; the count tells filters apart.
         let sources = serde_json::to_string(&self.account.sources);

@@ -9,7 +9,7 @@ use super::streaming::Preview;
 use super::td_lambda::{GamePosition, apply_td_lambda};
 use super::train_item::train_item;
 use super::{
-    Compute, DataLoader, Earlier, LossKind, MemoryLoader, Outcome, Settings, Superbatch, TrainItem,
+    Compute, DataLoader, Earlier, LossKind, MemoryLoader, Settings, Superbatch, TrainItem, TrainOutcome,
     TrainingCallbacks,
 };
 use patzer_chess::rng;
@@ -173,7 +173,7 @@ impl TrainingData {
         earlier: &Earlier,
         compute: Compute,
         callbacks: &mut dyn TrainingCallbacks,
-    ) -> Result<Outcome> {
+    ) -> Result<TrainOutcome> {
         match &self.items {
             Items::Memory(data) => {
                 let mut loader = MemoryLoader::weighted(&data.train, &data.by_file, settings)?;

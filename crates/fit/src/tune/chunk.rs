@@ -57,7 +57,7 @@ impl FeatureCounts {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Row {
+pub struct TraceRow {
     pub phase: f32,
     pub target: f32,
 }
@@ -89,7 +89,7 @@ pub struct NonlinearCounts {
 #[derive(Debug, Clone, Default)]
 pub struct TraceChunk {
     pub runs: Vec<Run>,
-    pub rows: Vec<Row>,
+    pub rows: Vec<TraceRow>,
     pub entries: Vec<u16>,
     pub coefficients: Vec<f32>,
     pub constants: Vec<f32>,
@@ -310,7 +310,7 @@ impl ChunkBuilder {
         let mut lists = NonlinearCounts::default();
         for &i in &order {
             let row = &self.rows[i];
-            chunk.rows.push(Row { phase: row.info.phase, target: row.info.target });
+            chunk.rows.push(TraceRow { phase: row.info.phase, target: row.info.target });
             let [plus, minus, heavy] = row.lengths;
             let run = Run { rows: 1, plus, minus, heavy };
             match chunk.runs.last_mut() {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use super::layout::{Layout, nested};
 use super::output::{Format, Tuned};
-use super::term::{Kind, Term};
+use super::term::{Term, TermKind};
 use super::terms::Terms;
 use patzer_io::error::{Error, Result};
 
@@ -28,7 +28,8 @@ impl Terms {
             let layout = term.output.over(&self.output);
             let fault = |reason: String| Err(Error::input(format!("`{}`: {reason}", term.name)));
             let bare = layout.pair.as_ref().is_some_and(|pair| !pair.trim_start().starts_with('{'));
-            let untyped = format != Format::Rust && term.kind == Kind::Pair && bare && layout.kind.is_none();
+            let untyped =
+                format != Format::Rust && term.kind == TermKind::Pair && bare && layout.kind.is_none();
             let group = lower(&term.group);
             if format != Format::C && is_refused(&group) {
                 return fault(format!("its group `{group}` cannot be a name in source code"));
@@ -113,8 +114,8 @@ impl Tuned<'_> {
         let dimensions: String = term.shape.dims().iter().map(|length| format!("[{length}]")).collect();
         let array = |(name, half): (String, Option<usize>)| {
             let (kind, pair) = match (term.kind, half, layout.kind.as_deref()) {
-                (Kind::Pair, None, None) => ("int", "[2]"),
-                (Kind::Pair, None, Some(kind)) => (kind, ""),
+                (TermKind::Pair, None, None) => ("int", "[2]"),
+                (TermKind::Pair, None, Some(kind)) => (kind, ""),
                 _ => ("int", ""),
             };
             let cells = term.cells(&layout, half, pairs, |pair| layout.pair(pair));
@@ -128,7 +129,7 @@ impl Tuned<'_> {
         let item = |term: &Term, pairs: &[[i64; 2]]| {
             let (dims, layout) = (term.shape.dims(), term.output.over(&self.terms.output));
             let constant = |(name, half): (String, Option<usize>)| {
-                let element = if term.kind == Kind::Pair && half.is_none() { "[i32; 2]" } else { "i32" };
+                let element = if term.kind == TermKind::Pair && half.is_none() { "[i32; 2]" } else { "i32" };
                 let kind =
                     dims.iter().rfold(element.to_string(), |kind, length| format!("[{kind}; {length}]"));
                 let cells = term.cells(&layout, half, pairs, |[mg, eg]| format!("[{mg}, {eg}]"));

@@ -56,7 +56,7 @@ pub enum Scale {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Outcome {
+pub struct TuneOutcome {
     pub values: Vec<f64>,
     pub k: f64,
     pub optimizer: Optimizer,
@@ -151,7 +151,7 @@ pub fn fit(
     validation: &Traces,
     settings: &Settings,
     progress: &mut dyn FnMut(FitEvent<'_>),
-) -> Result<Outcome> {
+) -> Result<TuneOutcome> {
     settings.validate()?;
     if train.positions == 0 {
         return Err(Error::input("there are no positions to tune on"));
@@ -221,7 +221,7 @@ pub fn fit(
         k /= factor;
     }
     let rounded: Vec<f64> = best.iter().map(|value| value.round()).collect();
-    Ok(Outcome {
+    Ok(TuneOutcome {
         k,
         optimizer,
         before,

@@ -105,7 +105,7 @@ pub fn terms(start: &Weights) -> Terms {
                 Shape::Grid { rows, columns } => term::Shape::Grid([rows, columns]),
                 Shape::Board => term::Shape::Board(term::Board::A1),
             },
-            kind: term::Kind::Pair,
+            kind: term::TermKind::Pair,
             part: String::new(),
             initial: toml::Value::Array(pairs.collect()),
             fixed: false,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::term::{Board, Kind, Shape, Term};
+use super::term::{Board, Shape, Term, TermKind};
 
 /// Layout of all terms (`[output]`), or of one on top of it (`output` of a term).
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -187,7 +187,7 @@ impl Term {
     ) -> Vec<String> {
         let cell = |entry: usize| match (half, self.kind) {
             (Some(half), _) => pairs[entry][half].to_string(),
-            (None, Kind::Pair) => pair(&pairs[entry]),
+            (None, TermKind::Pair) => pair(&pairs[entry]),
             (None, kind) => kind.single(&pairs[entry]).to_string(),
         };
         layout.order(self.shape).into_iter().map(cell).collect()

@@ -42,7 +42,7 @@ pub mod traces;
 mod values;
 
 pub use evidence::Evidence;
-pub use fit::{Epoch, FitEvent, Losses, Outcome, Scale, fit};
+pub use fit::{Epoch, FitEvent, Losses, Scale, TuneOutcome, fit};
 pub use hce::TuneItem;
 pub use labels::{LabelSettings, Labels, Unlabelled};
 pub use normal::Curvature;

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::model::Model;
 use super::support::Support;
-use super::term::{Kind, Shape, Term};
+use super::term::{Shape, Term, TermKind};
 use super::terms::Terms;
 use patzer_io::error::{Error, Result};
 
@@ -208,7 +208,7 @@ impl Tuned<'_> {
         let pairs = self.model.pairs(self.values);
         let terms = self.tree(|term, entry| {
             let pair = pairs[entry].map(|value| value.round() as i64);
-            if term.kind == Kind::Pair { json!(pair) } else { json!(term.kind.single(&pair)) }
+            if term.kind == TermKind::Pair { json!(pair) } else { json!(term.kind.single(&pair)) }
         })?;
         let mut whole = json!({ "k": self.k, "terms": terms });
         if !self.support.is_empty() {

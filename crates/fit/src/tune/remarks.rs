@@ -1,7 +1,7 @@
 //! Remarks on a fit: its prior, its scale, and the weights that its data do not determine.
 
 use super::evidence::Evidence;
-use super::fit::{Outcome, Scale};
+use super::fit::{Scale, TuneOutcome};
 use super::model::{Model, Slot};
 use super::standard_errors::{StandardErrors, describe};
 use super::support::Support;
@@ -18,7 +18,7 @@ const WEAK: u64 = 10;
 pub fn of(
     model: &Model,
     values: &TunedValues,
-    outcome: &Outcome,
+    outcome: &TuneOutcome,
     errors: Option<&StandardErrors>,
 ) -> Vec<String> {
     let mut remarks = Vec::new();
@@ -116,7 +116,7 @@ fn seen_in(positions: u64, games: u64) -> String {
 }
 
 /// Remark on a fit of many weights to few positions, by its held-out games.
-pub fn few_data(traces: &SplitTraces, outcome: &Outcome) -> String {
+pub fn few_data(traces: &SplitTraces, outcome: &TuneOutcome) -> String {
     let SplitTraces { train, validation, .. } = traces;
     let games =
         |games: usize| if games > 0 { format!(" of {} games", grouped(games as u64)) } else { String::new() };

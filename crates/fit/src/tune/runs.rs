@@ -1,6 +1,6 @@
 //! Fits over several seeds, with standard errors, spreads and remarks on what the data cannot identify.
 
-use super::fit::{Epoch, FitEvent, Outcome, Scale, fit};
+use super::fit::{Epoch, FitEvent, Scale, TuneOutcome, fit};
 use super::model::{Model, Slot};
 use super::objective::Objective;
 use super::remarks;
@@ -38,12 +38,12 @@ pub enum RunEvent<'a> {
     Stage(&'static str),
     Fitted {
         seed: u64,
-        outcome: &'a Outcome,
+        outcome: &'a TuneOutcome,
     },
 }
 
 pub struct FittedRuns {
-    pub outcome: Outcome,
+    pub outcome: TuneOutcome,
     pub positions: usize,
     pub validation_positions: usize,
     pub values: TunedValues,
@@ -101,7 +101,7 @@ fn examine(
     settings: &Settings,
     with_errors: bool,
     traces: &SplitTraces,
-    outcome: Outcome,
+    outcome: TuneOutcome,
 ) -> FittedRuns {
     let SplitTraces { space, train, validation } = traces;
     let parameters = space.parameters();

@@ -8,7 +8,7 @@ use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum TermKind {
     #[default]
     Pair,
     /// One value for both halves.
@@ -17,10 +17,10 @@ pub enum Kind {
     Endgame,
 }
 
-impl Kind {
+impl TermKind {
     /// The value of a term that has one.
     pub fn single(self, pair: &[i64; 2]) -> i64 {
-        if self == Kind::Endgame { pair[1] } else { pair[0] }
+        if self == TermKind::Endgame { pair[1] } else { pair[0] }
     }
 }
 
@@ -104,13 +104,13 @@ pub enum NumberType {
 impl NumberType {
     /// Least and largest value. Halves of a pair avoid the least of the type: packed into one number, a negative
     /// midgame half borrows 1 from the endgame half.
-    fn bounds(self, kind: Kind) -> [f64; 2] {
+    fn bounds(self, kind: TermKind) -> [f64; 2] {
         let largest = match self {
             NumberType::I8 => f64::from(i8::MAX),
             NumberType::I16 => f64::from(i16::MAX),
             NumberType::I32 => f64::from(i32::MAX),
         };
-        [if kind == Kind::Pair { -largest } else { -largest - 1.0 }, largest]
+        [if kind == TermKind::Pair { -largest } else { -largest - 1.0 }, largest]
     }
 
     fn name(self) -> &'static str {
@@ -133,7 +133,7 @@ pub struct Term {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub shape: Shape,
     #[serde(default, skip_serializing_if = "is_default")]
-    pub kind: Kind,
+    pub kind: TermKind,
     /// `linear` if empty.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub part: String,
@@ -189,7 +189,7 @@ impl Term {
     pub(super) fn values(&self) -> Result<Vec<[f64; 2]>> {
         let mut numbers = Vec::new();
         self.flatten(&self.initial, &mut numbers)?;
-        let (length, width) = (self.shape.len(), if self.kind == Kind::Pair { 2 } else { 1 });
+        let (length, width) = (self.shape.len(), if self.kind == TermKind::Pair { 2 } else { 1 });
         let all = match numbers.len() {
             1 => vec![numbers[0]; length * width],
             2 if width == 2 => numbers.repeat(length),
@@ -200,10 +200,10 @@ impl Term {
             }
         };
         let pair = |entry: &[f64]| match self.kind {
-            Kind::Pair => [entry[0], entry[1]],
-            Kind::Single => [entry[0]; 2],
-            Kind::Midgame => [entry[0], 0.0],
-            Kind::Endgame => [0.0, entry[0]],
+            TermKind::Pair => [entry[0], entry[1]],
+            TermKind::Single => [entry[0]; 2],
+            TermKind::Midgame => [entry[0], 0.0],
+            TermKind::Endgame => [0.0, entry[0]],
         };
         Ok(all.chunks_exact(width).map(pair).collect())
     }
@@ -215,9 +215,9 @@ impl Term {
             value => toml::Value::Float(value),
         };
         let entry = |&[mg, eg]: &[f64; 2]| match self.kind {
-            Kind::Pair => toml::Value::Array(vec![number(mg), number(eg)]),
-            Kind::Single | Kind::Midgame => number(mg),
-            Kind::Endgame => number(eg),
+            TermKind::Pair => toml::Value::Array(vec![number(mg), number(eg)]),
+            TermKind::Single | TermKind::Midgame => number(mg),
+            TermKind::Endgame => number(eg),
         };
         let entries: Vec<toml::Value> = pairs.iter().map(entry).collect();
         let [_, columns] = self.shape.grid();
@@ -266,9 +266,9 @@ impl Term {
     fn check_start(&self, values: &[[f64; 2]]) -> Result<()> {
         let [low, high] = self.bounds.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
         let halves = match self.kind {
-            Kind::Midgame => 0..1,
-            Kind::Endgame => 1..2,
-            Kind::Pair | Kind::Single => 0..2,
+            TermKind::Midgame => 0..1,
+            TermKind::Endgame => 1..2,
+            TermKind::Pair | TermKind::Single => 0..2,
         };
         let mut numbers = values.iter().flat_map(|pair| &pair[halves.clone()]);
         if let Some(wrong) = numbers.find(|value| !(low.floor()..=high.ceil()).contains(value)) {
@@ -312,10 +312,10 @@ impl Term {
                 model.slots.len() - 1
             };
             let slots = match self.kind {
-                Kind::Pair => [slot(" midgame", mg, fixed), slot(" endgame", eg, fixed)],
-                Kind::Single => [slot("", mg, fixed); 2],
-                Kind::Midgame => [slot("", mg, fixed), slot(" endgame", 0.0, true)],
-                Kind::Endgame => [slot(" midgame", 0.0, true), slot("", eg, fixed)],
+                TermKind::Pair => [slot(" midgame", mg, fixed), slot(" endgame", eg, fixed)],
+                TermKind::Single => [slot("", mg, fixed); 2],
+                TermKind::Midgame => [slot("", mg, fixed), slot(" endgame", 0.0, true)],
+                TermKind::Endgame => [slot(" midgame", 0.0, true), slot("", eg, fixed)],
             };
             model.features.push(Feature { part, slots });
         }

@@ -240,7 +240,7 @@ fn drawn(parts: &[EvalPart], truth: &[f64], count: usize, seed: u64) -> Vec<Item
     items
 }
 
-fn run(items: &[Item], model: &Model, settings: &Settings) -> Outcome {
+fn run(items: &[Item], model: &Model, settings: &Settings) -> TuneOutcome {
     let space = Space::new(model);
     let traces = collector(items, model, &space, settings.chunk());
     fit(model, &space, &traces, &Traces::default(), settings, &mut |_| {}).unwrap()

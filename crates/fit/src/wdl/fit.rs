@@ -6,7 +6,7 @@
 
 use super::likelihood::{UNIT, in_a_b, in_alpha_t};
 use super::model::WdlModel;
-use super::table::{Cell, Row, WdlTable};
+use super::table::{Cell, WdlRow, WdlTable};
 use patzer_io::error::{Error, Result};
 use patzer_stats::{Cholesky, Quadratic};
 
@@ -113,7 +113,7 @@ impl Basis {
             coefficients[part * TERMS..][..self.used].copy_from_slice(&chebyshev[..self.used]);
         }
         for (part, low) in [0.01, 0.01].into_iter().enumerate() {
-            let at = |row: &Row| <[f64; 2]>::from(self.at(&coefficients, row.at))[part];
+            let at = |row: &WdlRow| <[f64; 2]>::from(self.at(&coefficients, row.at))[part];
             let least = table.rows.iter().map(at).fold(f64::INFINITY, f64::min);
             coefficients[part * TERMS] += (low - least).max(0.0);
         }
@@ -222,22 +222,22 @@ fn flat_start(table: &WdlTable) -> Result<(f64, f64)> {
         sum.draws += cell.draws;
         sum.losses += cell.losses;
     }
-    let row = Row { at: 0, cells: cells.into_values().collect() };
+    let row = WdlRow { at: 0, cells: cells.into_values().collect() };
     fit_row(&row).ok_or_else(|| Error::input(NO_MODEL))
 }
 
 /// a and b of each row, in centipawns; rows with fewer than 10 decided games or draws are skipped.
 fn local(table: &WdlTable) -> Vec<(u16, f64, f64)> {
-    let enough = |row: &&Row| {
+    let enough = |row: &&WdlRow| {
         let [wins, draws, losses] = row.counts();
         wins + losses >= 10 && draws >= 10
     };
-    let fitted = |row: &Row| fit_row(row).map(|(a, b)| (row.at, a * UNIT, b * UNIT));
+    let fitted = |row: &WdlRow| fit_row(row).map(|(a, b)| (row.at, a * UNIT, b * UNIT));
     table.rows.iter().filter(enough).filter_map(fitted).collect()
 }
 
 /// a and b of one row in [`UNIT`]s: a concave problem in two variables.
-fn fit_row(row: &Row) -> Option<(f64, f64)> {
+fn fit_row(row: &WdlRow) -> Option<(f64, f64)> {
     let total = row.counts().iter().sum::<u64>() as f64;
     let (mut alpha, mut t) = (1.0, 1.0);
     let mut here = in_alpha_t(&row.cells, alpha, t);
@@ -391,8 +391,11 @@ mod tests {
         for kept in [1, 2, 3] {
             let mut table = whole.clone();
             table.rows = table.rows.into_iter().step_by(20).take(kept).collect();
-            table.counts =
-                table.rows.iter().map(Row::counts).fold([0; 3], |s, c| std::array::from_fn(|i| s[i] + c[i]));
+            table.counts = table
+                .rows
+                .iter()
+                .map(WdlRow::counts)
+                .fold([0; 3], |s, c| std::array::from_fn(|i| s[i] + c[i]));
             let fitted = fit(&table, 58.0, None).unwrap();
             // As many coefficients as rows: the model is each row's own.
             for (row, a, b) in &fitted.local {

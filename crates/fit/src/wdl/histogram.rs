@@ -22,20 +22,20 @@ pub const SCORE_CAP: i32 = 1_000;
 pub const MATE_CODE: i32 = SCORE_CAP + 1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Outcome {
+pub enum WdlOutcome {
     Win,
     Draw,
     Loss,
 }
 
-const OUTCOMES: [Outcome; 3] = [Outcome::Win, Outcome::Draw, Outcome::Loss];
+const OUTCOMES: [WdlOutcome; 3] = [WdlOutcome::Win, WdlOutcome::Draw, WdlOutcome::Loss];
 
 const LETTERS: [&str; 3] = ["'W'", "'D'", "'L'"];
 
 /// A scored position, reduced to what the model uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Observation {
-    pub outcome: Outcome,
+    pub outcome: WdlOutcome,
     /// Full-move number, at most 1,023.
     pub number: u16,
     /// Material of both sides: queen 9, rook 5, bishop and knight 3, pawn 1; at most 255.
@@ -291,8 +291,8 @@ mod tests {
         };
         let text = "{\n  \"('W', 12, 78, 35)\": 4,\n  \"('L', 3, 17, -1001)\": 1\n}";
         let want = [
-            (Observation { outcome: Outcome::Win, number: 12, material: 78, score: 35 }, 4),
-            (Observation { outcome: Outcome::Loss, number: 3, material: 17, score: -1_001 }, 1),
+            (Observation { outcome: WdlOutcome::Win, number: 12, material: 78, score: 35 }, 4),
+            (Observation { outcome: WdlOutcome::Loss, number: 3, material: 17, score: -1_001 }, 1),
         ];
         assert_eq!(read(text).unwrap(), want);
         assert_eq!(read("{}").unwrap(), []);

@@ -18,4 +18,4 @@ pub use fit::{FittedModel, fit};
 pub use histogram::{Bin, Histogram, Observation};
 pub use k::{KFit, fit_k, fit_k_by_game, loss};
 pub use model::WdlModel;
-pub use table::{Bounds, By, Row, WdlTable};
+pub use table::{Bounds, By, WdlRow, WdlTable};

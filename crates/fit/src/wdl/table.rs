@@ -89,12 +89,12 @@ pub struct Cell {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct WdlRow {
     pub at: u16,
     pub cells: Vec<Cell>,
 }
 
-impl Row {
+impl WdlRow {
     pub fn counts(&self) -> [u64; 3] {
         let add = |sum: [u64; 3], c: &Cell| [sum[0] + c.wins, sum[1] + c.draws, sum[2] + c.losses];
         self.cells.iter().fold([0; 3], add)
@@ -104,7 +104,7 @@ impl Row {
 #[derive(Debug, Clone, PartialEq)]
 pub struct WdlTable {
     pub bounds: Bounds,
-    pub rows: Vec<Row>,
+    pub rows: Vec<WdlRow>,
     /// Wins, draws and losses for the side to move.
     pub counts: [u64; 3],
     /// Positions left out, by reason: `mate`, `move`, `material`, `score`, `few`.
@@ -126,8 +126,8 @@ impl WdlTable {
             rows.entry(bounds.by.row(&o)).or_default().entry(score).or_default()[o.outcome as usize] += count;
         }
         let cell = |(score, [wins, draws, losses]): (i32, [u64; 3])| Cell { score, wins, draws, losses };
-        let mut rows: Vec<Row> = (rows.into_iter())
-            .map(|(at, cells)| Row { at, cells: cells.into_iter().map(cell).collect() })
+        let mut rows: Vec<WdlRow> = (rows.into_iter())
+            .map(|(at, cells)| WdlRow { at, cells: cells.into_iter().map(cell).collect() })
             .collect();
         rows.retain(|row| {
             let positions = row.counts().iter().sum::<u64>();
@@ -136,7 +136,7 @@ impl WdlTable {
             }
             positions >= bounds.least
         });
-        let add = |sum: [u64; 3], row: &Row| {
+        let add = |sum: [u64; 3], row: &WdlRow| {
             let counts = row.counts();
             std::array::from_fn(|i| sum[i] + counts[i])
         };
@@ -193,7 +193,7 @@ mod tests {
         assert_eq!(table.counts, [5, 5, 0]);
         let cell = |score, wins, draws| Cell { score, wins, draws, losses: 0 };
         let rows = [(17, vec![cell(-400, 0, 5), cell(400, 2, 0)]), (78, vec![cell(-400, 3, 0)])];
-        assert_eq!(table.rows, rows.map(|(at, cells)| Row { at, cells }));
+        assert_eq!(table.rows, rows.map(|(at, cells)| WdlRow { at, cells }));
         let dropped = [("mate", 23), ("material", 36), ("move", 24), ("score", 7)];
         assert_eq!(table.dropped, dropped.into());
     }

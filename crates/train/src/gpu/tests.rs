@@ -10,7 +10,7 @@ use crate::cpu_gradient::CpuGradient;
 use crate::optimiser::Optimiser;
 use crate::position_weight::Measure;
 use crate::tests::{self, Checkpoints, OPTIMISERS, enlarge, items};
-use crate::{Compute, Forward, LossKind, MemoryLoader, Outcome, fit_from};
+use crate::{Compute, Forward, LossKind, MemoryLoader, TrainOutcome, fit_from};
 use patzer_chess::rng::Rng;
 use patzer_eval::nnue::features::Features;
 use patzer_eval::nnue::{Architecture, KingBuckets, LayerActivation};
@@ -202,7 +202,7 @@ fn steps_of_every_optimiser_are_those_of_the_cpu() {
     }
 }
 
-fn run(compute: Compute, settings: &Settings, from: Option<Vec<u8>>) -> (Outcome, Checkpoints) {
+fn run(compute: Compute, settings: &Settings, from: Option<Vec<u8>>) -> (TrainOutcome, Checkpoints) {
     let items = items(480, 4);
     let (train, validation) = items.split_at(400);
     let mut keeper = Checkpoints { from, ..Checkpoints::default() };
@@ -211,11 +211,11 @@ fn run(compute: Compute, settings: &Settings, from: Option<Vec<u8>>) -> (Outcome
     (outcome, keeper)
 }
 
-fn losses(outcome: &Outcome) -> Vec<f64> {
+fn losses(outcome: &TrainOutcome) -> Vec<f64> {
     outcome.epochs.iter().flat_map(|e| [e.train_loss, e.validation_loss.unwrap()]).collect()
 }
 
-fn assert_close(found: &Outcome, expected: &Outcome, about: &str) {
+fn assert_close(found: &TrainOutcome, expected: &TrainOutcome, about: &str) {
     for (found, expected) in losses(found).iter().zip(losses(expected)) {
         assert!((found - expected).abs() < 1e-4 * expected, "{about}: {found} is not {expected}");
     }

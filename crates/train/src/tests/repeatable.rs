@@ -43,7 +43,7 @@ fn a_run_that_goes_on_gives_the_same_bytes_with_every_optimiser() {
         let mut whole = Checkpoints::default();
         let expected = fit(train, validation, &settings, &mut whole).unwrap();
         assert_eq!((whole.kept.len(), whole.seen), (4, 4));
-        let losses = |outcome: &crate::Outcome| -> Vec<_> {
+        let losses = |outcome: &crate::TrainOutcome| -> Vec<_> {
             outcome.epochs.iter().map(|e| (e.epoch, e.train_loss, e.validation_loss)).collect()
         };
         for state in [&whole.kept[0], &whole.kept[2], &whole.kept[3]] {

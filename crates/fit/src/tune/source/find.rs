@@ -1,7 +1,7 @@
 //! Finds the declaration of a name with its array literal.
 
 use super::literal::{Fault, Node, Parser};
-use super::tokens::{Kind, Language, Token, line_of, tokens};
+use super::tokens::{Language, Token, TokenKind, line_of, tokens};
 
 /// Words that a call may follow, so that they are no type.
 const BEFORE_CALLS: [&str; 12] =
@@ -29,7 +29,7 @@ impl<'a> Source<'a> {
         let last = path.pop().unwrap_or_default();
         let (mut found, mut fault) = (Vec::new(), None);
         for (i, token) in self.tokens.iter().enumerate() {
-            if token.kind != Kind::Word || self.text[token.at.clone()] != *last {
+            if token.kind != TokenKind::Word || self.text[token.at.clone()] != *last {
                 continue;
             }
             let Some(start) = self.initialiser(i) else { continue };
@@ -48,17 +48,17 @@ impl<'a> Source<'a> {
         }
     }
 
-    fn kind(&self, i: usize) -> Option<Kind> {
+    fn kind(&self, i: usize) -> Option<TokenKind> {
         self.tokens.get(i).map(|token| token.kind)
     }
 
     fn is_sign(&self, i: usize, signs: &[u8]) -> bool {
-        matches!(self.kind(i), Some(Kind::Sign(sign)) if signs.contains(&sign))
+        matches!(self.kind(i), Some(TokenKind::Sign(sign)) if signs.contains(&sign))
     }
 
     fn word(&self, i: usize) -> &str {
         match self.tokens.get(i) {
-            Some(Token { kind: Kind::Word, at }) => &self.text[at.clone()],
+            Some(Token { kind: TokenKind::Word, at }) => &self.text[at.clone()],
             _ => "",
         }
     }
@@ -163,9 +163,9 @@ impl<'a> Source<'a> {
         let mut depth = 0;
         for i in (0..=close).rev() {
             match self.kind(i) {
-                Some(Kind::Sign(b'>')) => depth += 1,
-                Some(Kind::Sign(b'<')) => depth -= 1,
-                Some(Kind::Word | Kind::Number | Kind::Sign(b':' | b',' | b'*' | b'&')) => {}
+                Some(TokenKind::Sign(b'>')) => depth += 1,
+                Some(TokenKind::Sign(b'<')) => depth -= 1,
+                Some(TokenKind::Word | TokenKind::Number | TokenKind::Sign(b':' | b',' | b'*' | b'&')) => {}
                 _ => return false,
             }
             if depth == 0 {
@@ -183,11 +183,11 @@ impl<'a> Source<'a> {
             let label = self.is_sign(previous, b":") && !self.is_sign(begin, b":");
             begin = match self.kind(previous)? {
                 // Only the braces of an initialiser have a comma behind them.
-                Kind::Sign(b'}') if !self.is_sign(begin, b",") => break,
-                Kind::Sign(b')' | b']' | b'}') => self.opening(previous)?,
-                Kind::Sign(b'(' | b'[') => return None,
-                Kind::Sign(b';' | b'{') | Kind::EndOfDefinition => break,
-                Kind::Sign(b':') if label && !self.is_sign(previous.checked_sub(1)?, b":") => break,
+                TokenKind::Sign(b'}') if !self.is_sign(begin, b",") => break,
+                TokenKind::Sign(b')' | b']' | b'}') => self.opening(previous)?,
+                TokenKind::Sign(b'(' | b'[') => return None,
+                TokenKind::Sign(b';' | b'{') | TokenKind::EndOfDefinition => break,
+                TokenKind::Sign(b':') if label && !self.is_sign(previous.checked_sub(1)?, b":") => break,
                 _ => previous,
             };
         }
@@ -208,16 +208,16 @@ impl<'a> Source<'a> {
     fn first_name(&self, begin: usize) -> Option<usize> {
         let mut depth = 0;
         let of_type = |i: &usize| match self.kind(*i) {
-            Some(Kind::Sign(b'<')) => {
+            Some(TokenKind::Sign(b'<')) => {
                 depth += 1;
                 true
             }
-            Some(Kind::Sign(b'>')) => {
+            Some(TokenKind::Sign(b'>')) => {
                 depth -= 1;
                 true
             }
-            Some(Kind::Sign(b',') | Kind::Number) => depth > 0,
-            Some(Kind::Word | Kind::Sign(b':' | b'*' | b'&')) => true,
+            Some(TokenKind::Sign(b',') | TokenKind::Number) => depth > 0,
+            Some(TokenKind::Word | TokenKind::Sign(b':' | b'*' | b'&')) => true,
             _ => false,
         };
         let last = (begin..self.tokens.len()).take_while(of_type).last()?;

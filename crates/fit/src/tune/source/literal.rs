@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::tokens::{Kind, Token};
+use super::tokens::{Token, TokenKind};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Node {
@@ -25,12 +25,12 @@ pub struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn peek(&self, ahead: usize) -> Option<Kind> {
+    fn peek(&self, ahead: usize) -> Option<TokenKind> {
         self.tokens.get(self.next + ahead).map(|token| token.kind)
     }
 
     fn takes(&mut self, sign: u8) -> bool {
-        let found = self.peek(0) == Some(Kind::Sign(sign));
+        let found = self.peek(0) == Some(TokenKind::Sign(sign));
         self.next += usize::from(found);
         found
     }
@@ -46,10 +46,10 @@ impl Parser<'_> {
     pub fn value(&mut self) -> Result<Node, Fault> {
         while self.takes(b'&') {}
         match self.peek(0) {
-            Some(Kind::Number) => self.number(),
-            Some(Kind::Sign(b'-' | b'+')) if self.peek(1) == Some(Kind::Number) => self.number(),
-            Some(Kind::Sign(b'{' | b'[' | b'(')) => self.group(false, self.tokens[self.next].at.start),
-            Some(Kind::Word) => self.call(),
+            Some(TokenKind::Number) => self.number(),
+            Some(TokenKind::Sign(b'-' | b'+')) if self.peek(1) == Some(TokenKind::Number) => self.number(),
+            Some(TokenKind::Sign(b'{' | b'[' | b'(')) => self.group(false, self.tokens[self.next].at.start),
+            Some(TokenKind::Word) => self.call(),
             _ => self.fault(|found| format!("`{found}` is not a number")),
         }
     }
@@ -57,14 +57,14 @@ impl Parser<'_> {
     /// A literal number; one of a sum or product is refused.
     fn number(&mut self) -> Result<Node, Fault> {
         let from = self.tokens[self.next].at.start;
-        while self.peek(0) != Some(Kind::Number) {
+        while self.peek(0) != Some(TokenKind::Number) {
             self.next += 1;
         }
         let at = from..self.tokens[self.next].at.end;
         self.next += 1;
         match self.peek(0) {
-            None | Some(Kind::EndOfDefinition | Kind::Word) => Ok(Node::Number(at)),
-            Some(Kind::Sign(b',' | b';' | b')' | b'}' | b']')) => Ok(Node::Number(at)),
+            None | Some(TokenKind::EndOfDefinition | TokenKind::Word) => Ok(Node::Number(at)),
+            Some(TokenKind::Sign(b',' | b';' | b')' | b'}' | b']')) => Ok(Node::Number(at)),
             // A statement of Python ends with its line, and a definition has its comment behind it.
             Some(_) if self.text[at.end..self.tokens[self.next].at.start].contains('\n') => {
                 Ok(Node::Number(at))
@@ -78,16 +78,19 @@ impl Parser<'_> {
     /// `vec![1]`, `new int[][] {{1}}`, `np.array([1])`.
     fn call(&mut self) -> Result<Node, Fault> {
         let (from, first) = (self.tokens[self.next].at.start, self.next);
-        while matches!(self.peek(0), Some(Kind::Word | Kind::Sign(b':' | b'.' | b'!' | b'<' | b'>'))) {
+        while matches!(
+            self.peek(0),
+            Some(TokenKind::Word | TokenKind::Sign(b':' | b'.' | b'!' | b'<' | b'>'))
+        ) {
             self.next += 1;
         }
         let mut array = false;
-        while self.peek(0) == Some(Kind::Sign(b'[')) && self.peek(1) == Some(Kind::Sign(b']')) {
+        while self.peek(0) == Some(TokenKind::Sign(b'[')) && self.peek(1) == Some(TokenKind::Sign(b']')) {
             (self.next, array) = (self.next + 2, true);
         }
         match self.peek(0) {
-            Some(Kind::Sign(b'{' | b'(')) => return self.group(!array, from),
-            Some(Kind::Sign(b'[')) => return self.group(false, from),
+            Some(TokenKind::Sign(b'{' | b'(')) => return self.group(!array, from),
+            Some(TokenKind::Sign(b'[')) => return self.group(false, from),
             _ => {}
         }
         self.next = first;
@@ -96,16 +99,17 @@ impl Parser<'_> {
 
     fn group(&mut self, called: bool, from: usize) -> Result<Node, Fault> {
         let close = match self.peek(0) {
-            Some(Kind::Sign(b'{')) => b'}',
-            Some(Kind::Sign(b'[')) => b']',
+            Some(TokenKind::Sign(b'{')) => b'}',
+            Some(TokenKind::Sign(b'[')) => b']',
             _ => b')',
         };
         self.next += 1;
         let mut nodes = Vec::new();
         while !self.takes(close) {
             // A designator of C: `.mg = 1`.
-            self.next +=
-                usize::from(self.peek(0) == Some(Kind::Sign(b'.')) && self.peek(1) == Some(Kind::Word));
+            self.next += usize::from(
+                self.peek(0) == Some(TokenKind::Sign(b'.')) && self.peek(1) == Some(TokenKind::Word),
+            );
             if self.names_a_field() {
                 self.next += 2;
                 if self.value_of_option(&mut nodes) {
@@ -114,7 +118,7 @@ impl Parser<'_> {
             }
             let value = self.value()?;
             nodes.push(value);
-            if !self.takes(b',') && self.peek(0) != Some(Kind::Sign(close)) {
+            if !self.takes(b',') && self.peek(0) != Some(TokenKind::Sign(close)) {
                 return self
                     .fault(|found| format!("`{found}` inside an array; only plain numbers can be replaced"));
             }
@@ -130,17 +134,17 @@ impl Parser<'_> {
 
     /// `mg: 1`, `mg = 1`.
     fn names_a_field(&self) -> bool {
-        self.peek(0) == Some(Kind::Word)
-            && matches!(self.peek(1), Some(Kind::Sign(b':' | b'=')))
+        self.peek(0) == Some(TokenKind::Word)
+            && matches!(self.peek(1), Some(TokenKind::Sign(b':' | b'=')))
             && self.peek(2) != self.peek(1)
     }
 
     /// Skips an argument such as `dtype=np.int32`.
     fn value_of_option(&mut self, nodes: &mut [Node]) -> bool {
-        let skips = !nodes.is_empty() && self.peek(0) == Some(Kind::Word);
-        while skips && matches!(self.peek(0), Some(Kind::Word | Kind::Sign(b'.'))) {
+        let skips = !nodes.is_empty() && self.peek(0) == Some(TokenKind::Word);
+        while skips && matches!(self.peek(0), Some(TokenKind::Word | TokenKind::Sign(b'.'))) {
             self.next += 1;
         }
-        skips && (self.takes(b',') || matches!(self.peek(0), Some(Kind::Sign(b')' | b']' | b'}'))))
+        skips && (self.takes(b',') || matches!(self.peek(0), Some(TokenKind::Sign(b')' | b']' | b'}'))))
     }
 }

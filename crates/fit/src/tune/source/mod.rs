@@ -11,7 +11,7 @@ mod tokens;
 use std::path::{Path, PathBuf};
 
 use super::output::Tuned;
-use super::term::{Kind, Term};
+use super::term::{Term, TermKind};
 use find::Source;
 use literal::{Fault, Node};
 use patzer_io as io;
@@ -133,11 +133,11 @@ fn new_values<'a>(term: &Term, name: &'a str, half: Option<usize>, values: &'a [
     };
     let (half, halves) = match (half, term.kind) {
         (Some(half), _) => (half, [false; 2]),
-        (None, Kind::Pair | Kind::Single) => (0, [true; 2]),
-        (None, Kind::Midgame) => (0, [true, false]),
-        (None, Kind::Endgame) => (1, [false, true]),
+        (None, TermKind::Pair | TermKind::Single) => (0, [true; 2]),
+        (None, TermKind::Midgame) => (0, [true, false]),
+        (None, TermKind::Endgame) => (1, [false, true]),
     };
-    NewValues { name, grid, pair: term.kind == Kind::Pair && halves[0], half, halves, values }
+    NewValues { name, grid, pair: term.kind == TermKind::Pair && halves[0], half, halves, values }
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ impl Language {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TokenKind {
     Word,
     Number,
     /// Any other character, or a string.
@@ -35,7 +35,7 @@ pub enum Kind {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    pub kind: Kind,
+    pub kind: TokenKind,
     pub at: Range<usize>,
 }
 
@@ -45,7 +45,7 @@ pub fn tokens(text: &str, language: Language) -> Vec<Token> {
     while at < bytes.len() {
         let rest = &bytes[at..];
         let (kind, length) = match rest {
-            [b'\n', ..] if std::mem::take(&mut definition) => (Some(Kind::EndOfDefinition), 1),
+            [b'\n', ..] if std::mem::take(&mut definition) => (Some(TokenKind::EndOfDefinition), 1),
             [b'\\', b'\n', ..] => (None, 2),
             [b'#', ..] if language == Language::Python => (None, line(rest)),
             [b'#', ..] if language == Language::C => {
@@ -54,11 +54,11 @@ pub fn tokens(text: &str, language: Language) -> Vec<Token> {
             }
             [b'/', b'/', ..] if language != Language::Python => (None, line(rest)),
             [b'/', b'*', ..] if language != Language::Python => (None, until(rest, 2, b"*/")),
-            [quote @ (b'"' | b'\''), ..] => (Some(Kind::Sign(*quote)), string(rest, *quote, language)),
-            [b'0'..=b'9', ..] => (Some(Kind::Number), number(rest, language)),
-            [first, ..] if is_word(*first) => (Some(Kind::Word), word(rest)),
+            [quote @ (b'"' | b'\''), ..] => (Some(TokenKind::Sign(*quote)), string(rest, *quote, language)),
+            [b'0'..=b'9', ..] => (Some(TokenKind::Number), number(rest, language)),
+            [first, ..] if is_word(*first) => (Some(TokenKind::Word), word(rest)),
             [first, ..] if first.is_ascii_whitespace() => (None, 1),
-            [first, ..] => (Some(Kind::Sign(*first)), 1),
+            [first, ..] => (Some(TokenKind::Sign(*first)), 1),
             [] => (None, 1),
         };
         let end = (at + length.max(1)).min(bytes.len());
@@ -66,7 +66,7 @@ pub fn tokens(text: &str, language: Language) -> Vec<Token> {
         at = end;
     }
     if definition {
-        tokens.push(Token { kind: Kind::EndOfDefinition, at: at..at });
+        tokens.push(Token { kind: TokenKind::EndOfDefinition, at: at..at });
     }
     tokens
 }

@@ -134,14 +134,14 @@ fn the_scale_of_the_start_is_kept_at_the_same_loss() {
     assert!((1.7..2.1).contains(&factor), "{factor}");
     assert!((kept.k * factor - free.k).abs() < 1e-12 && kept.exact == free.exact);
     let traces = split(&items, &model, 0);
-    let objective = |outcome: &Outcome| {
+    let objective = |outcome: &TuneOutcome| {
         let SplitTraces { space, train, .. } = &traces;
         let objective = Objective { traces: train, model: &model, space, k: outcome.k, l2: 0.0, prior: &[] };
         let parameters = space.parameters_of(&outcome.values);
         (objective.loss(&parameters), objective.mean_absolute_score(&parameters))
     };
     assert!((objective(&kept).0 - objective(&free).0).abs() < 1e-8);
-    let start = Outcome { values: model.start(), ..free.clone() };
+    let start = TuneOutcome { values: model.start(), ..free.clone() };
     assert!((objective(&kept).1 / objective(&start).1 - 1.0).abs() < 1e-6);
     model.slots[3].fixed = true;
     let refused = fitted(&items, &model, 0, Settings { keep_scale: true, ..by_evidence() });
