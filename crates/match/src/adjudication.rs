@@ -148,43 +148,50 @@ impl Adjudicator {
     /// Records a move with its score from the mover's side. `halfmoves` is the fifty-move counter after it. A
     /// move without a score resets the counts, as in fastchess.
     pub fn after_move(&mut self, mover: Color, score: Option<Score>, halfmoves: u32) -> Option<Decision> {
+        // Every rule by name, so that a new one does not compile until it decides games.
+        let Adjudication { draw, resign, loser_resigns, max_moves, rule_set, before } = self.rules;
         self.plies += 1;
         let decision = if let Some(score) = score {
-            let win = self.win(mover, score).map(Decision::Win);
-            win.or_else(|| self.draw(score, halfmoves).then_some(Decision::Draw))
+            let win = resign.and_then(|rule| self.win(rule, loser_resigns, rule_set, mover, score));
+            let mut drawn = || draw.is_some_and(|rule| self.draw(rule, before, score, halfmoves));
+            win.map(Decision::Win).or_else(|| drawn().then_some(Decision::Draw))
         } else {
             (self.quiet_plies, self.winning) = (0, (None, 0));
             self.losing[usize::from(mover.is_white())] = 0;
             None
         };
-        let too_long = self.rules.max_moves.is_some_and(|moves| self.plies >= 2 * u64::from(moves));
+        let too_long = max_moves.is_some_and(|moves| self.plies >= 2 * u64::from(moves));
         decision.or(too_long.then_some(Decision::MoveLimit))
     }
 
-    fn draw(&mut self, score: Score, halfmoves: u32) -> bool {
-        let Some(rule) = self.rules.draw else { return false };
+    fn draw(&mut self, rule: DrawRule, before: u64, score: Score, halfmoves: u32) -> bool {
         if halfmoves == 0 || score.abs() > rule.score {
             self.quiet_plies = 0;
         }
         if score.abs() <= rule.score {
             self.quiet_plies += 1;
         }
-        self.quiet_plies >= 2 * u64::from(rule.moves)
-            && self.rules.before + self.plies >= 2 * u64::from(rule.after)
+        self.quiet_plies >= 2 * u64::from(rule.moves) && before + self.plies >= 2 * u64::from(rule.after)
     }
 
-    fn win(&mut self, mover: Color, score: Score) -> Option<Color> {
-        let rule = self.rules.resign?;
+    fn win(
+        &mut self,
+        rule: ResignRule,
+        loser_resigns: bool,
+        rule_set: RuleSet,
+        mover: Color,
+        score: Score,
+    ) -> Option<Color> {
         let ahead = (score.abs() >= rule.score).then_some(if score > 0 { mover } else { !mover });
-        if self.rules.loser_resigns {
+        if loser_resigns {
             let count = &mut self.losing[usize::from(mover.is_white())];
             *count = if ahead == Some(!mover) { *count + 1 } else { 0 };
             return (*count >= u64::from(rule.moves) && score < 0).then_some(!mover);
         }
         let before = if self.winning.0 == ahead { self.winning.1 } else { 0 };
         self.winning = (ahead, before + 1);
-        let due = self.winning.1 >= 2 * u64::from(rule.moves)
-            && (score < 0 || self.rules.rule_set != RuleSet::Fastchess);
+        let due =
+            self.winning.1 >= 2 * u64::from(rule.moves) && (score < 0 || rule_set != RuleSet::Fastchess);
         ahead.filter(|_| due)
     }
 }

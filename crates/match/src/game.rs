@@ -178,10 +178,12 @@ fn play_moves(
     stop: &AtomicBool,
     into: &mut Played,
 ) -> Result<Outcome, GameError> {
+    // Every rule by name, so that a new one does not compile until it is applied, here or in `forfeit`.
+    let Rules { adjudication, recover: _, syzygy } = rules;
     let mut line = Line::new(start.clone());
     let mut timers =
         time_settings.map(|time_settings| Timer::new(time_settings.control, time_settings.margin));
-    let mut adjudicator = Adjudicator::new(rules.adjudication);
+    let mut adjudicator = Adjudicator::new(*adjudication);
     let mut legal = line.position().legal_moves();
     if let Some((winner, ending)) = ending_with(&line, &legal) {
         return Ok((winner, ending.into()).into());
@@ -199,8 +201,7 @@ fn play_moves(
         if !remarks.is_empty() {
             into.remarks.push((into.moves.len(), remarks));
         }
-        let played = match check_reply(&line, &legal, choice, &mut timers[side], rules.adjudication.rule_set)
-        {
+        let played = match check_reply(&line, &legal, choice, &mut timers[side], adjudication.rule_set) {
             Ok(played) => played,
             Err(outcome) => return Ok(outcome),
         };
@@ -210,7 +211,7 @@ fn play_moves(
         if let Some((winner, ending)) = ending_with(&line, &legal) {
             return Ok((winner, ending.into()).into());
         }
-        if let Some(winner) = rules.syzygy.as_ref().and_then(|tables| tables.winner(line.position())) {
+        if let Some(winner) = syzygy.as_ref().and_then(|tables| tables.winner(line.position())) {
             return Ok((winner, Reason::Tablebase).into());
         }
         match adjudicator.after_move(mover, played.info.score, line.position().halfmoves()) {

@@ -132,7 +132,11 @@ fn termination(reason: Reason) -> &'static str {
         Reason::AdjudicatedDraw | Reason::AdjudicatedWin | Reason::MoveLimit | Reason::Tablebase => {
             "adjudication"
         }
-        _ => "normal",
+        Reason::Checkmate
+        | Reason::Stalemate
+        | Reason::Repetition
+        | Reason::FiftyMoves
+        | Reason::InsufficientMaterial => "normal",
     }
 }
 
@@ -170,8 +174,10 @@ fn ending(game: &Game, position: &Chess) -> String {
         (Reason::Tablebase, None) => "Draw by adjudication: SyzygyTB".into(),
         (Reason::Tablebase, Some(winner)) => format!("{} wins by adjudication: SyzygyTB", name(winner)),
         (Reason::MoveLimit, _) => "Draw by adjudication: move limit".into(),
-        (_, None) => "Draw by adjudication".into(),
-        (_, Some(winner)) => format!("{} wins by adjudication", name(winner)),
+        (Reason::AdjudicatedDraw | Reason::AdjudicatedWin, None) => "Draw by adjudication".into(),
+        (Reason::AdjudicatedDraw | Reason::AdjudicatedWin, Some(winner)) => {
+            format!("{} wins by adjudication", name(winner))
+        }
     }
 }
 
