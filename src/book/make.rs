@@ -207,6 +207,6 @@ impl MakeArgs {
         let starts = Starts { source, plies: self.random_plies.into(), balance: None };
         let mut rng = Rng::new(mix(self.seed, number as u64));
         let start = starts.find(number, &mut rng, &mut |_| Ok(Ok(0)), interrupt::flag()).ok()?;
-        start.map(|start| Opening::of(start.position))
+        start.map(|start| Opening::from_position(start.position))
     }
 }

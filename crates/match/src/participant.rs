@@ -254,7 +254,7 @@ impl Participant {
         done: &dyn Fn(),
     ) -> Option<std::result::Result<Compliance, PlayerError>> {
         match &self.kind {
-            Kind::Program(program) => Some(Compliance::of(program.clone(), stop, done)),
+            Kind::Program(program) => Some(Compliance::check(program.clone(), stop, done)),
             Kind::InProcess(..) => None,
         }
     }

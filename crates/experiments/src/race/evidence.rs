@@ -34,7 +34,7 @@ impl Evidence {
     }
 
     /// Evidence of the results of a whole race.
-    pub fn of(settings: RaceSettings, meetings: &Meetings) -> Evidence {
+    pub fn from_meetings(settings: RaceSettings, meetings: &Meetings) -> Evidence {
         let mut evidence = Evidence::new(settings);
         evidence.update(meetings);
         evidence.bound(meetings);

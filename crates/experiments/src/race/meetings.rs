@@ -41,7 +41,7 @@ impl Meetings {
     }
 
     /// Results of one player against all others, from its side.
-    pub fn of(&self, player: usize) -> Pentanomial {
+    pub fn counts(&self, player: usize) -> Pentanomial {
         let mut sum = Pentanomial::default();
         for other in (0..self.players).filter(|other| *other != player) {
             for (sum, more) in sum.0.iter_mut().zip(self.between([player, other]).0) {
@@ -53,7 +53,7 @@ impl Meetings {
 
     /// Mean pair score of one player, 0 to 1; one half before its first pair.
     pub fn share(&self, player: usize) -> f64 {
-        Distribution::raw(self.of(player).0).map_or(0.5, |d| d.mean())
+        Distribution::raw(self.counts(player).0).map_or(0.5, |d| d.mean())
     }
 }
 
@@ -69,7 +69,7 @@ mod tests {
         meetings.add([1, 2], 2);
         assert_eq!(meetings.between([0, 2]), Pentanomial([0, 1, 0, 0, 1]));
         assert_eq!(meetings.between([2, 0]), Pentanomial([1, 0, 0, 1, 0]));
-        assert_eq!(meetings.of(2), Pentanomial([1, 0, 1, 1, 0]));
+        assert_eq!(meetings.counts(2), Pentanomial([1, 0, 1, 1, 0]));
         assert_eq!((meetings.pairs(), meetings.met().count()), (3, 2));
         assert_eq!((meetings.share(0), meetings.share(1)), (0.625, 0.5));
     }

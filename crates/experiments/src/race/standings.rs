@@ -24,14 +24,14 @@ impl RaceState {
     }
 
     pub fn report(&self, ended: &RunSummary) -> RaceReport {
-        let evidence = Evidence::of(self.settings, self.planner.meetings());
+        let evidence = Evidence::from_meetings(self.settings, self.planner.meetings());
         let rows = self.rows(&evidence);
         RaceReport::new(&self.settings, &self.names, rows, &self.all(), self.decided(), ended)
     }
 
     /// The winner, and the anchor or the second.
     pub fn finalists(&self) -> [usize; 2] {
-        let evidence = Evidence::of(self.settings, self.planner.meetings());
+        let evidence = Evidence::from_meetings(self.settings, self.planner.meetings());
         let leader = evidence.leader();
         let others = (0..self.settings.candidates).filter(|other| *other != leader);
         let second = others.max_by(|a, b| evidence.elo([*a, *b]).total_cmp(&0.0));
@@ -82,7 +82,7 @@ impl Standings for RaceState {
     }
 
     fn summary_line(&self) -> String {
-        let evidence = Evidence::of(self.settings, self.planner.meetings());
+        let evidence = Evidence::from_meetings(self.settings, self.planner.meetings());
         let best = self.rows(&evidence);
         let best: Vec<String> =
             best.iter().take(3).map(|row| format!("{} {:.1} %", row.name, 100.0 * row.best)).collect();
@@ -90,7 +90,7 @@ impl Standings for RaceState {
     }
 
     fn live_lines(&self) -> String {
-        let evidence = Evidence::of(self.settings, self.planner.meetings());
+        let evidence = Evidence::from_meetings(self.settings, self.planner.meetings());
         let mut text = format!("{}, {}", counted(self.games(), "game"), self.settings);
         for line in super::report::table(&self.rows(&evidence)).lines() {
             text += &format!("\n  {line}");

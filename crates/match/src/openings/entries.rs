@@ -39,7 +39,7 @@ pub fn entries(path: &Path, plies: Option<u32>, chess960: bool) -> Result<Vec<En
     if entries.is_empty() { Err(Error::data(path, "holds no opening")) } else { Ok(entries) }
 }
 
-fn of_polyglot(line: polyglot::Line) -> Entry {
+fn of_polyglot(line: polyglot::BookLine) -> Entry {
     Entry {
         place: format!("entry {}", line.number),
         plies: line.opening.as_ref().ok().map(|opening| opening.moves.len() as u32),
@@ -51,7 +51,7 @@ fn entry(number: usize, line: &str, chess960: bool) -> Entry {
     let read = parse_line(line.trim(), chess960);
     Entry {
         place: format!("line {number}"),
-        opening: read.map(Opening::of).map_err(|OpeningError(reason)| reason),
+        opening: read.map(Opening::from_position).map_err(|OpeningError(reason)| reason),
         plies: epd::plies(line),
     }
 }

@@ -113,7 +113,7 @@ fn opening(
     records: &mut Vec<Record>,
 ) -> std::result::Result<Opening, OpeningError> {
     if let Some(position) = bare_position(text, game_span) {
-        return position.map(Opening::of);
+        return position.map(Opening::from_position);
     }
     check(&parser.parse(text, game_span, 0, records))?;
     let first = records.first().ok_or_else(|| OpeningError("has no moves".into()))?;

@@ -168,7 +168,8 @@ impl Openings {
 
     /// A book of the start position alone, for every game.
     pub fn start_position() -> Openings {
-        let (positions, digest) = (vec![Opening::of(Chess::default())], "start position".to_string());
+        let (positions, digest) =
+            (vec![Opening::from_position(Chess::default())], "start position".to_string());
         let drawn = Mutex::default();
         let (book, order, seed) = (Book::Positions(positions), vec![0], 0);
         Openings { book, order, drawn, digest, seed, as_is: true, repeats: false }
@@ -324,7 +325,7 @@ fn read_book(bytes: Vec<u8>, path: &Path, options: BookOptions<'_>) -> Result<Re
         entries.map(|entry| entry.opening.map_err(|reason| wrong(&entry.place, reason))).collect()
     } else {
         let positions = games::positions(text, path, options.plies).into_iter();
-        positions.map(|position| position.map(Opening::of)).collect()
+        positions.map(|position| position.map(Opening::from_position)).collect()
     };
     for opening in openings {
         match opening {
@@ -350,7 +351,11 @@ fn read_polyglot(bytes: &[u8], path: &Path, options: BookOptions<'_>) -> Result<
     for line in Polyglot::parse(bytes, path)?.lines(options.plies) {
         match line.opening {
             Ok(opening) => {
-                positions.push(if options.moves { opening } else { Opening::of(opening.position) });
+                positions.push(if options.moves {
+                    opening
+                } else {
+                    Opening::from_position(opening.position)
+                });
                 shares.push(line.share);
             }
             Err(OpeningError(reason)) => {

@@ -25,7 +25,7 @@ pub struct Entry {
 }
 
 impl Opening {
-    pub fn of(position: Chess) -> Opening {
+    pub fn from_position(position: Chess) -> Opening {
         Opening { start: position.clone(), moves: Vec::new(), position }
     }
 }

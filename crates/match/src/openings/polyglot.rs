@@ -34,7 +34,7 @@ struct BookEntry {
 }
 
 /// An opening of a book, or why it cannot be played.
-pub(super) struct Line {
+pub(super) struct BookLine {
     /// Number of the last entry that leads here.
     pub number: u32,
     pub opening: std::result::Result<Opening, OpeningError>,
@@ -96,9 +96,9 @@ impl Polyglot {
     }
 
     /// Positions where the book ends or after `plies` plies, from the start position, each once; the likely ones first.
-    pub(super) fn lines(&self, plies: Option<u32>) -> Vec<Line> {
-        let start = Opening::of(Chess::default());
-        let mut layer = vec![Line { number: 1, opening: Ok(start), share: 1.0 }];
+    pub(super) fn lines(&self, plies: Option<u32>) -> Vec<BookLine> {
+        let start = Opening::from_position(Chess::default());
+        let mut layer = vec![BookLine { number: 1, opening: Ok(start), share: 1.0 }];
         let (mut seen, mut ends) = (HashSet::new(), Vec::new());
         for ply in 0.. {
             let mut next = NextPly::default();
@@ -116,7 +116,7 @@ impl Polyglot {
                     self.follow(&line, opening, sum, &mut next);
                 } else if !known && !opening.moves.is_empty() {
                     let opening = playable(opening.position.clone()).map(|_| opening.clone());
-                    ends.push(Line { opening, ..line });
+                    ends.push(BookLine { opening, ..line });
                 }
             }
             layer = next.lines;
@@ -128,12 +128,12 @@ impl Polyglot {
         ends
     }
 
-    fn follow(&self, line: &Line, opening: &Opening, sum: f64, next: &mut NextPly) {
+    fn follow(&self, line: &BookLine, opening: &Opening, sum: f64, next: &mut NextPly) {
         for entry in self.found(&opening.position).iter().filter(|entry| entry.weight > 0) {
             let share = line.share * f64::from(entry.weight) / sum;
             let Some(m) = move_of(entry.code, &opening.position) else {
                 let reason = format!("{} is not legal in its position", square_names(entry.code));
-                next.lines.push(Line { number: entry.number, opening: Err(OpeningError(reason)), share });
+                next.lines.push(BookLine { number: entry.number, opening: Err(OpeningError(reason)), share });
                 continue;
             };
             let mut after = opening.clone();
@@ -143,7 +143,7 @@ impl Polyglot {
                 Some(&at) => next.lines[at].share += share,
                 None => {
                     next.index.insert(after.position.clone(), next.lines.len());
-                    next.lines.push(Line { number: entry.number, opening: Ok(after), share });
+                    next.lines.push(BookLine { number: entry.number, opening: Ok(after), share });
                 }
             }
         }
@@ -153,7 +153,7 @@ impl Polyglot {
 /// Positions one ply further, transpositions merged.
 #[derive(Default)]
 struct NextPly {
-    lines: Vec<Line>,
+    lines: Vec<BookLine>,
     index: HashMap<Chess, usize>,
 }
 

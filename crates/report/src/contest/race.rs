@@ -22,7 +22,7 @@ pub(super) fn race(section: &mut Section, contest: &Contest, settings: &RaceSett
     if meetings.pairs() == 0 {
         return;
     }
-    let evidence = Evidence::of(*settings, &meetings);
+    let evidence = Evidence::from_meetings(*settings, &meetings);
     let (leader, best) = (evidence.leader(), evidence.best());
     section.measure("winner", "winner", Cell::text(&contest.players[leader]));
     section.measure("probability", "probability of being best, %", Cell::number(100.0 * best[leader], 1));

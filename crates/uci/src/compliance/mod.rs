@@ -175,7 +175,11 @@ impl Compliance {
     ///
     /// # Errors
     /// The program does not start, or says no `uciok`; `stop` was set.
-    pub fn of(program: Arc<Program>, stop: &AtomicBool, done: &dyn Fn()) -> Result<Compliance, PlayerError> {
+    pub fn check(
+        program: Arc<Program>,
+        stop: &AtomicBool,
+        done: &dyn Fn(),
+    ) -> Result<Compliance, PlayerError> {
         let mut session = Session::start(program, stop)?;
         let mut findings = Vec::new();
         for check in CHECKS {

@@ -3,9 +3,9 @@
 
 use patzer_chess::rng::Rng;
 
-use super::{Policy, Row, View};
+use super::{Policy, PolicyRow, View};
 
-pub(super) const ROW: Row = Row {
+pub(super) const ROW: PolicyRow = PolicyRow {
     bounds: false,
     start: |settings| Box::new(EpsilonGreedy { epsilon: settings.epsilon, rng: Rng::new(settings.seed) }),
 };

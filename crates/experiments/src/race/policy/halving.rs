@@ -2,10 +2,11 @@
 //! round judges by all pairs so far. Source: Karnin, Koren and Somekh, "Almost Optimal Exploration in Multi-Armed
 //! Bandits" (ICML 2013).
 
-use super::{Policy, Row, View};
+use super::{Policy, PolicyRow, View};
 use crate::race::RaceSettings;
 
-pub(super) const ROW: Row = Row { bounds: false, start: |settings| Box::new(Halving::new(settings)) };
+pub(super) const ROW: PolicyRow =
+    PolicyRow { bounds: false, start: |settings| Box::new(Halving::new(settings)) };
 
 struct Halving {
     survivors: Vec<usize>,

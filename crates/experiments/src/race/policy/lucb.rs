@@ -2,9 +2,9 @@
 //! the best. Source: Kalyanakrishnan, Tewari, Auer and Stone, "PAC Subset Selection in Stochastic Multi-armed Bandits"
 //! (ICML 2012).
 
-use super::{Policy, Row, View};
+use super::{Policy, PolicyRow, View};
 
-pub(super) const ROW: Row = Row { bounds: true, start: |_| Box::new(Lucb) };
+pub(super) const ROW: PolicyRow = PolicyRow { bounds: true, start: |_| Box::new(Lucb) };
 
 struct Lucb;
 

@@ -81,13 +81,13 @@ pub trait Policy: Send {
 }
 
 /// A policy's constructor.
-struct Row {
+struct PolicyRow {
     /// Decides from [`Evidence::upper`].
     bounds: bool,
     start: fn(&RaceSettings) -> Box<dyn Policy>,
 }
 
-fn row(kind: PolicyKind) -> Row {
+fn row(kind: PolicyKind) -> PolicyRow {
     match kind {
         PolicyKind::Halving => halving::ROW,
         PolicyKind::Lucb => lucb::ROW,

@@ -2,9 +2,9 @@
 //! true. Source: Garivier and Kaufmann, "Optimal Best Arm Identification with Fixed Confidence" (COLT 2016):
 //! D-tracking, and the proportions of its section 2.2 for normal scores of equal variance.
 
-use super::{Policy, Row, View};
+use super::{Policy, PolicyRow, View};
 
-pub(super) const ROW: Row = Row { bounds: false, start: |_| Box::new(Track) };
+pub(super) const ROW: PolicyRow = PolicyRow { bounds: false, start: |_| Box::new(Track) };
 
 /// Gaps below are taken for this: scores of candidates that are as good as equal.
 const LEAST_GAP: f64 = 1e-4;

@@ -2,9 +2,9 @@
 //! Source: Auer, Cesa-Bianchi and Fischer, "Finite-time Analysis of the Multiarmed Bandit Problem" (Machine Learning
 //! 47, 2002).
 
-use super::{Policy, Row, View};
+use super::{Policy, PolicyRow, View};
 
-pub(super) const ROW: Row = Row { bounds: false, start: |_| Box::new(Ucb1) };
+pub(super) const ROW: PolicyRow = PolicyRow { bounds: false, start: |_| Box::new(Ucb1) };
 
 struct Ucb1;
 

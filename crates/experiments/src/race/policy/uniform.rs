@@ -1,8 +1,8 @@
 //! Equal pairs for all: the baseline.
 
-use super::{Policy, Row, View};
+use super::{Policy, PolicyRow, View};
 
-pub(super) const ROW: Row = Row { bounds: false, start: |_| Box::new(Uniform) };
+pub(super) const ROW: PolicyRow = PolicyRow { bounds: false, start: |_| Box::new(Uniform) };
 
 struct Uniform;
 
