@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::{MatchStatus, accepted, error, fastchess, number, percent};
+use super::fastchess;
+use super::numbers::{MatchStatus, accepted, error, number, percent};
 use patzer_match::Tally;
 use patzer_stats::{Estimate, Sprt, Trinomial};
 

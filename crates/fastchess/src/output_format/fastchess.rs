@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{MatchStatus, accepted, error, number, percent};
+use super::numbers::{MatchStatus, accepted, error, number, percent};
 use patzer_match::Tally;
 use patzer_stats::{Estimate, Pentanomial, ResultCounts, Sprt, Trinomial};
 

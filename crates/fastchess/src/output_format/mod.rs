@@ -3,10 +3,12 @@
 mod cutechess;
 pub mod events;
 mod fastchess;
+mod numbers;
 
+pub use numbers::MatchStatus;
 use patzer_io::Named;
 use patzer_match::{Pair, Reason, Tally, pgn};
-use patzer_stats::{Sprt, Trinomial, Verdict};
+use patzer_stats::{Sprt, Trinomial};
 
 /// Format of match output
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,16 +44,6 @@ impl Named for OutputFormat {
             OutputFormat::FastchessAsCutechess => "Lines of fastchess in the words of cutechess-cli",
         }
     }
-}
-
-pub struct MatchStatus<'a> {
-    pub names: [&'a str; 2],
-    pub conditions: &'a str,
-    /// From the first player's side.
-    pub tally: &'a Tally,
-    pub test: Option<(Sprt, f64)>,
-    /// True if the statistics count pairs, not games.
-    pub by_pairs: bool,
 }
 
 impl OutputFormat {
@@ -126,28 +118,6 @@ fn without(mut games: Trinomial, half_points: u8) -> Trinomial {
     };
     *count = count.saturating_sub(1);
     games
-}
-
-fn accepted(sprt: &Sprt, llr: f64) -> Option<&'static str> {
-    match sprt.verdict(llr) {
-        Verdict::H1 => Some("H1"),
-        Verdict::H0 => Some("H0"),
-        Verdict::Undecided => None,
-    }
-}
-
-fn percent(sprt: &Sprt, llr: f64) -> f64 {
-    100.0 * llr / if llr < 0.0 { -sprt.lower() } else { sprt.upper() }
-}
-
-/// Formats a number as C++ does: `nan` without sign.
-fn number(value: f64, digits: usize) -> String {
-    if value.is_nan() { "nan".into() } else { format!("{value:.digits$}") }
-}
-
-/// Formats an error as C++ does: an infinite one is `nan`.
-fn error(value: f64, digits: usize) -> String {
-    number(if value.is_finite() { value } else { f64::NAN }, digits)
 }
 
 #[cfg(test)]

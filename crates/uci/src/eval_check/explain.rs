@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 use shakmaty::Position;
 
-use super::Compared;
+use super::compared::Compared;
 use patzer_chess::score::Score;
 use patzer_eval::nnue::Architecture;
 use patzer_eval::nnue::network::SCALE;
@@ -126,17 +126,6 @@ pub fn explain(network: &PlainNnue<'_>, compared: &[Compared], tolerance: Score)
     // Of equal ones the first, which is the simplest.
     let best = found.into_iter().rev().max_by_key(|explanation| explanation.agree)?;
     if best.agree as f64 >= ENOUGH * of as f64 { Some(best) } else { rounded(compared) }
-}
-
-impl Compared {
-    fn clock(&self) -> f64 {
-        self.position.halfmoves().into()
-    }
-
-    /// The engine's value beyond the network's times a factor.
-    fn beyond(&self, factor: f64) -> f64 {
-        f64::from(self.engine) - factor * f64::from(self.network)
-    }
 }
 
 /// Constant that the engine adds to most values: the median of the differences.

@@ -41,6 +41,7 @@
 //! # Ok::<(), String>(())
 //! ```
 
+mod compared;
 mod explain;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -48,6 +49,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use shakmaty::{Chess, Position};
 
+use self::compared::Compared;
 pub use self::explain::Explanation;
 use self::explain::explain;
 use crate::{Analyst, LinePattern, PlayerError};
@@ -85,13 +87,6 @@ pub struct EvalCheck<'a> {
     pub tolerance: Score,
     /// Seed of the random games.
     pub seed: u64,
-}
-
-/// A position with both values, for the side to move.
-struct Compared {
-    position: Chess,
-    network: Score,
-    engine: Score,
 }
 
 /// A position whose values differ, for the side to move.
