@@ -10,8 +10,8 @@ use patzer_engine::{bench, engine};
 /// Search fixed positions and print the node count and speed; or compare the speeds of engines.
 ///
 /// The node count is the same in every run of the same search and evaluation. With --engine each program runs its own
-/// benchmark, `ENGINE bench` as OpenBench runs it, in turn with the others: the median of the ratios of single rounds is
-/// robust on a busy machine, and its interval says whether a difference is real.
+/// benchmark, `ENGINE bench` as OpenBench runs it, in turn with the others: the median of the ratios of single rounds
+/// is robust on a busy machine, and its interval says whether a difference is real.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer bench                   ends with a line `N nodes M nps`\n  \
@@ -36,8 +36,8 @@ pub struct BenchArgs {
     #[arg(long, value_name = "MIB", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: u32,
 
-    /// A program to benchmark in place of the bundled engine: "./engine", or "cmd=./engine args='bench 16'"; several are
-    /// compared with the first
+    /// A program to benchmark in place of the bundled engine: "./engine", or "cmd=./engine args='bench 16'"; several
+    /// are compared with the first
     #[arg(long, value_name = "SPEC", conflicts_with_all = ["evaluation", "eval", "depth", "hash"])]
     engine: Vec<String>,
 

@@ -1,8 +1,8 @@
 //! Every command line that the repository shows parses: in documents, scripts, comments, messages and `--help`.
 //!
 //! A whole line (a block of code, a script, an example of `--help`) has to parse. Of a fragment (`patzer …` between
-//! backquotes, or a line with an ellipsis) the subcommand and the names of the options have to exist, and so has an option
-//! that stands alone (`--json`) or in a message.
+//! backquotes, or a line with an ellipsis) the subcommand and the names of the options have to exist, and so has an
+//! option that stands alone (`--json`) or in a message.
 
 mod shell;
 

@@ -14,9 +14,9 @@ use patzer_train::{Compute, Device};
 
 /// Show what of this machine patzer uses, and what would make it faster or fairer; or check an engine
 ///
-/// Nothing is changed. Advice says what to do; a line without it is as it should be. With --engine a UCI engine is checked
-/// instead: its options, moves, limits, reports, and its end, as far as matches, labels and other programs rely on them.
-/// The exit code is then 1 if it has a fault.
+/// Nothing is changed. Advice says what to do; a line without it is as it should be. With --engine a UCI engine is
+/// checked instead: its options, moves, limits, reports, and its end, as far as matches, labels and other programs
+/// rely on them. The exit code is then 1 if it has a fault.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer doctor\n  \

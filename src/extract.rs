@@ -85,8 +85,8 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "[SOURCE=]FACTOR")]
     score_scale: Vec<PerSource<Factor>>,
 
-    /// Keep scores only of moves by this player (tag White or Black, ignoring case; * is any text); may be given several
-    /// times
+    /// Keep scores only of moves by this player (tag White or Black, ignoring case; * is any text); may be given
+    /// several times
     #[arg(long, value_name = "PLAYER", value_parser = pattern)]
     score_of: Vec<Pattern>,
 
@@ -111,8 +111,8 @@ pub struct ExtractArgs {
     #[arg(long, value_name = "TEXT")]
     licence: Option<String>,
 
-    /// Write games that are broken, without result or moves, of another variant or dropped by a filter of games to a PGN
-    /// file, each with its reason in the tag Rejected
+    /// Write games that are broken, without result or moves, of another variant or dropped by a filter of games to a
+    /// PGN file, each with its reason in the tag Rejected
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "dry_run"])]
     rejects: Option<PathBuf>,
 

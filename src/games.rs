@@ -17,8 +17,8 @@ use patzer_pgn::{Part, Rewrite};
 
 /// Select, clean and merge games: PGN in, PGN out
 ///
-/// Games are checked move by move. Those that stay are written as they were read, in the order of the input, or in another
-/// layout if an option asks for one.
+/// Games are checked move by move. Those that stay are written as they were read, in the order of the input, or in
+/// another layout if an option asks for one.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct GamesArgs {
@@ -30,8 +30,8 @@ pub struct GamesArgs {
     #[arg(short, long, value_name = "FILE", default_value = "selected.pgn")]
     output: PathBuf,
 
-    /// Keep a game if a position of it passes this preset, single filter or TOML file of filters; may be given several times,
-    /// and `patzer filters` lists them [default: none]
+    /// Keep a game if a position of it passes this preset, single filter or TOML file of filters; may be given several
+    /// times, and `patzer filters` lists them [default: none]
     #[arg(long, value_name = "NAME|FILE")]
     filter: Vec<String>,
 
@@ -91,8 +91,8 @@ struct LayoutArgs {
     #[arg(long, value_name = "PARTS", value_delimiter = ',', value_parser = named::<Part>())]
     without: Vec<Part>,
 
-    /// Keep only these tags, separated by commas; `seven` is the seven that every game has. Result, FEN, SetUp and Variant
-    /// stay
+    /// Keep only these tags, separated by commas; `seven` is the seven that every game has. Result, FEN, SetUp and
+    /// Variant stay
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     tags: Option<Vec<String>>,
 }

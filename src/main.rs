@@ -1,6 +1,7 @@
 //! `patzer`: parses the command line, runs one command, turns the outcome into an exit code.
 //!
-//! One file a command: its arguments and wiring. Global options become a [`Ui`] and a thread pool before any work starts.
+//! One file a command: its arguments and wiring. Global options become a [`Ui`] and a thread pool before any work
+//! starts.
 
 /// Declares a set of subcommands, each with its arguments and a `run` beside them.
 macro_rules! commands {

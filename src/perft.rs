@@ -15,9 +15,9 @@ use patzer_uci_client::{Control, PlayerError};
 
 /// Count the leaves of the tree of legal moves, or find what an engine's move generator gets wrong.
 ///
-/// With --suite the counts of a file are checked: one position a line, `FEN ;D1 20 ;D2 400 ...`. With --engine a UCI engine
-/// counts, too, by `go perft N`; where it differs, the moves are followed to the position in which it has a move too many or
-/// too few. The exit code is then 1.
+/// With --suite the counts of a file are checked: one position a line, `FEN ;D1 20 ;D2 400 ...`. With --engine a UCI
+/// engine counts, too, by `go perft N`; where it differs, the moves are followed to the position in which it has a
+/// move too many or too few. The exit code is then 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer perft 6\n  \

@@ -33,8 +33,8 @@ pub struct PlayerArgs {
     #[arg(long, value_name = "MIB", value_parser = clap::value_parser!(u32).range(1..=65_536))]
     hash: Option<u32>,
 
-    /// Search of each player: its option Search; in this process alpha-beta, mcts, mcts-ucb1, mcts-random or mcts-policy
-    /// [default: alpha-beta]
+    /// Search of each player: its option Search; in this process alpha-beta, mcts, mcts-ucb1, mcts-random or
+    /// mcts-policy [default: alpha-beta]
     #[arg(long, value_name = "NAME")]
     search: Option<String>,
 

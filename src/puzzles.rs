@@ -15,9 +15,9 @@ use patzer_stats::interval::exact_proportion;
 
 /// Measure how often an engine finds the right move
 ///
-/// Reads Lichess puzzles (CSV with `FEN` and `Moves`, the first move is the opponent's) or EPD with `bm` or `am`, plain
-/// or compressed. Every move of the solver is searched; a mate is right whether or not it is the solution's. Suites that
-/// give points to moves, as STS does with `c0 "f5=100, Bf2=46"`, are counted in points, too.
+/// Reads Lichess puzzles (CSV with `FEN` and `Moves`, the first move is the opponent's) or EPD with `bm` or `am`,
+/// plain or compressed. Every move of the solver is searched; a mate is right whether or not it is the solution's.
+/// Suites that give points to moves, as STS does with `c0 "f5=100, Bf2=46"`, are counted in points, too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer puzzles lichess_db_puzzle.csv.zst --limit 1000\n  \

@@ -65,8 +65,8 @@ pub struct RateArgs {
     #[arg(long, value_name = "ELO|auto", default_value = "0", allow_negative_numbers = true, value_parser = white)]
     white: White,
 
-    /// Difference of ratings at which 76 % of the points are expected: 202 as in Ordo; Elo's formula has 200.24. The models
-    /// of draws expect the points that `elo` does of players nearly equal
+    /// Difference of ratings at which 76 % of the points are expected: 202 as in Ordo; Elo's formula has 200.24. The
+    /// models of draws expect the points that `elo` does of players nearly equal
     #[arg(long, value_name = "ELO", default_value_t = 202.0, allow_negative_numbers = true)]
     scale: f64,
 

@@ -42,7 +42,8 @@ const EXAMPLES: &str = "Examples:\n  \
 #[derive(Debug, Clone, clap::Args)]
 #[command(after_help = after_help(EXAMPLES))]
 pub struct SpsaArgs {
-    /// A UCI engine, or an evaluation for the bundled engine: a .nnue or .hce.toml file, default, default-hce, untuned-hce
+    /// A UCI engine, or an evaluation for the bundled engine: a .nnue or .hce.toml file, default, default-hce,
+    /// untuned-hce
     #[arg(value_name = "ENGINE")]
     player: Option<String>,
 

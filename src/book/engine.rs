@@ -17,8 +17,8 @@ pub struct EngineArgs {
     #[arg(long, value_name = "SPEC", default_value = "default")]
     engine: String,
 
-    /// Nodes an opening, 0 for the static evaluation of the bundled engine; a limit in the description of --engine stands
-    /// in place of it [default: 20000 of `make`, 0 of `show`]
+    /// Nodes an opening, 0 for the static evaluation of the bundled engine; a limit in the description of --engine
+    /// stands in place of it [default: 20000 of `make`, 0 of `show`]
     #[arg(long, value_name = "N")]
     nodes: Option<u64>,
 

@@ -40,8 +40,9 @@ pub struct ConvertArgs {
     #[command(flatten)]
     pub(super) input: InputFormat,
 
-    /// Columns of a table with FENs, such as fen=board,score=eval,side=white; known are fen, score, mate, result, depth,
-    /// move and the columns of a dataset; side says whether scores speak for white or the mover [default: by name]
+    /// Columns of a table with FENs, such as fen=board,score=eval,side=white; known are fen, score, mate, result,
+    /// depth, move and the columns of a dataset; side says whether scores speak for white or the mover [default: by
+    /// name]
     #[arg(long, value_name = "KEY=NAME,…", default_value = "", hide_default_value = true, value_parser = columns)]
     columns: Columns,
 

@@ -13,9 +13,9 @@ use patzer_io::number::{counted, grouped, rate};
 
 /// Write the games of a dataset, or of viriformat, binpack and the like, as PGN
 ///
-/// A game goes on as long as each position follows from the move before it. Where a filter or a shuffle left gaps, every
-/// stretch is a game of its own, with its first position as the tag FEN. Scores and depths are comments, so that `patzer
-/// extract` reads the same positions again.
+/// A game goes on as long as each position follows from the move before it. Where a filter or a shuffle left gaps,
+/// every stretch is a game of its own, with its first position as the tag FEN. Scores and depths are comments, so that
+/// `patzer extract` reads the same positions again.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct GamesArgs {

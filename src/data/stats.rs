@@ -15,8 +15,9 @@ use patzer_report as report;
 
 /// Count what is in datasets
 ///
-/// Lengths and results of games, scores and how they agree with the results, pieces, material, plies, king
-/// squares, legal moves, visits of moves, and exact duplicates. Several files are counted as if they were merged, so name shards together.
+/// Lengths and results of games, scores and how they agree with the results, pieces, material, plies, king squares,
+/// legal moves, visits of moves, and exact duplicates. Several files are counted as if they were merged, so name
+/// shards together.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct StatsArgs {

@@ -1,5 +1,5 @@
-//! `patzer data convert --traces`: writes traces of the bundled evaluation and the terms file that `tune --traces` takes,
-//! as an example of what another engine has to write.
+//! `patzer data convert --traces`: writes traces of the bundled evaluation and the terms file that `tune --traces`
+//! takes, as an example of what another engine has to write.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -42,8 +42,8 @@ pub struct LabelArgs {
     #[command(flatten)]
     input: InputFormat,
 
-    /// File to write; its ending says the format; `-` is standard output [default: labelled.parquet, or rescored.parquet
-    /// with --engine or --tb]
+    /// File to write; its ending says the format; `-` is standard output [default: labelled.parquet, or
+    /// rescored.parquet with --engine or --tb]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 

@@ -36,8 +36,8 @@ pub struct FitArgs {
     #[arg(long)]
     visits: bool,
 
-    /// Pairs of features with strengths of their own for both levels together, beyond the product of theirs; with commas
-    /// between them
+    /// Pairs of features with strengths of their own for both levels together, beyond the product of theirs; with
+    /// commas between them
     #[arg(long, value_name = "FEATURE:FEATURE", value_delimiter = ',', value_parser = Term::parse)]
     interact: Vec<Term>,
 

@@ -21,8 +21,9 @@ use patzer_match::Control;
 
 /// Measure how often the played move is an engine's first, second, third choice
 ///
-/// Searches of N nodes are compared with the evaluation alone, which ranks moves by the position after them. The second
-/// choice of a search is what it plays when the first is forbidden, and so on. A UCI engine is asked for its searches alone.
+/// Searches of N nodes are compared with the evaluation alone, which ranks moves by the position after them. The
+/// second choice of a search is what it plays when the first is forbidden, and so on. A UCI engine is asked for its
+/// searches alone.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer moves predict                                  evaluation alone, and 1,000 nodes\n  \
@@ -42,8 +43,8 @@ pub struct PredictArgs {
     #[command(flatten)]
     program: ProgramArgs,
 
-    /// Nodes of each search; may be given several times. A limit in the description of --engine, such as `depth=8`, stands
-    /// in place of it
+    /// Nodes of each search; may be given several times. A limit in the description of --engine, such as `depth=8`,
+    /// stands in place of it
     #[arg(long, value_name = "N", default_values_t = [1000], value_parser = clap::value_parser!(u64).range(1..))]
     nodes: Vec<u64>,
 

@@ -29,8 +29,8 @@ pub(super) const HELP: &str = "Examples:\n  \
 
 #[derive(Debug, Args)]
 pub(super) struct CheckArgs {
-    /// The network that the engine has: a .nnue file, or raw weights without a header, which are evaluated in the units of
-    /// the file, such as QA 181, instead of being rounded to a network's
+    /// The network that the engine has: a .nnue file, or raw weights without a header, which are evaluated in the
+    /// units of the file, such as QA 181, instead of being rounded to a network's
     #[arg(value_name = "EVAL")]
     network: PathBuf,
 

@@ -64,8 +64,8 @@ pub struct TuneArgs {
     #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Positions for each step of a first-order optimiser; 0 for all, with --hce [default: the recipe's; {} with --hce]", Settings::default().batch))]
     batch: Option<usize>,
 
-    /// First learning rate, with --hce in centipawns a step of a first-order optimiser [default: the recipe's; what suits
-    /// the optimiser with --hce]
+    /// First learning rate, with --hce in centipawns a step of a first-order optimiser [default: the recipe's; what
+    /// suits the optimiser with --hce]
     #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = "Fitting")]
     learning_rate: Option<f32>,
 

@@ -18,8 +18,8 @@ pub(super) struct NetArgs {
     #[arg(long, value_name = "NAME|FILE", conflicts_with = "hce")]
     pub(super) recipe: Option<String>,
 
-    /// Hidden neurons for each perspective, (768 → N) × 2; the recipe's further layers stay. Several numbers, as 256,16,32,
-    /// name the further layers too [default: the recipe's]
+    /// Hidden neurons for each perspective, (768 → N) × 2; the recipe's further layers stay. Several numbers, as
+    /// 256,16,32, name the further layers too [default: the recipe's]
     #[arg(long, value_name = "N[,N]", value_delimiter = ',', action = clap::ArgAction::Set, conflicts_with = "hce")]
     hidden: Vec<usize>,
 

@@ -22,23 +22,23 @@ use patzer_io::run_folder;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Another engine's evaluation")]
 pub(super) struct TraceArgs {
-    /// Tune the evaluation that these traces are of: text or Parquet, plain or packed; docs/traces.md says how an engine
-    /// writes them. Needs --terms
+    /// Tune the evaluation that these traces are of: text or Parquet, plain or packed; docs/traces.md says how an
+    /// engine writes them. Needs --terms
     #[arg(long, value_name = "FILES", num_args = 1.., conflicts_with = "hce", requires = "terms")]
     pub(super) traces: Vec<PathBuf>,
 
-    /// Largest deviation of the weights and counts from the engine's own evaluation (eval= in traces), in centipawns, at
-    /// which the fit still goes on
+    /// Largest deviation of the weights and counts from the engine's own evaluation (eval= in traces), in centipawns,
+    /// at which the fit still goes on
     #[arg(long, value_name = "CP", default_value_t = 2.0, requires = "traces")]
     pub(super) max_deviation: f64,
 
-    /// Start from the values that the terms have in these source files in C, C++, Rust, Java or Python, instead of those in
-    /// the file of terms
+    /// Start from the values that the terms have in these source files in C, C++, Rust, Java or Python, instead of
+    /// those in the file of terms
     #[arg(long, value_name = "FILES", num_args = 1.., requires = "traces")]
     pub(super) source: Vec<PathBuf>,
 
-    /// Show the tuned values as a change of these source files in C, C++, Rust, Java or Python, which declare the terms by
-    /// name; without --traces, the start values of --terms. The diff is also in the run's folder
+    /// Show the tuned values as a change of these source files in C, C++, Rust, Java or Python, which declare the
+    /// terms by name; without --traces, the start values of --terms. The diff is also in the run's folder
     #[arg(long, value_name = "FILES", num_args = 1.., conflicts_with = "hce", requires = "terms")]
     pub(super) patch: Vec<PathBuf>,
 

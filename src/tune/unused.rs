@@ -25,8 +25,8 @@ const RUN: &[&str] =
     &["epochs", "batch", "learning_rate", "k", "validation", "seed", "wdl", "overwrite", "output", "run"];
 const TRAINING: &[&str] = &["validation_data", "save_every"];
 
-/// Refuses an option of the command line that has no effect. The parser does not ask for the option that one requires where
-/// that contradicts another.
+/// Refuses an option of the command line that has no effect. The parser does not ask for the option that one requires
+/// where that contradicts another.
 pub(super) fn check(args: &TuneArgs) -> Result<()> {
     let traces = &args.traces;
     let (kind, unused): (_, &[&[&str]]) = match () {

@@ -1,8 +1,8 @@
 #![doc = include_str!("../README.md")]
 //!
 //! A registry has their options ([`markdown`] shows it): each becomes a field of [`Settings`], has no effect, or is
-//! refused by name with the reason. [`play`] plays what the settings say and writes stdout as that program does. No journal
-//! is kept: games are appended to the PGN, as there.
+//! refused by name with the reason. [`play`] plays what the settings say and writes stdout as that program does. No
+//! journal is kept: games are appended to the PGN, as there.
 
 mod config;
 mod display;

@@ -3,8 +3,8 @@
 //! # Where to begin
 //!
 //! A [`Program`] says how to start an engine. [`UciPlayer`] plays games with it, as a [`Player`]; [`Analyst`] searches
-//! single positions; [`compliance`] checks that it keeps the protocol, [`eval_check`] that it evaluates as a network does,
-//! [`perft_check`] that it generates the legal moves.
+//! single positions; [`compliance`] checks that it keeps the protocol, [`eval_check`] that it evaluates as a network
+//! does, [`perft_check`] that it generates the legal moves.
 //!
 //! Source: Kahlen and Meyer-Kahlen, "Description of the Universal Chess Interface" (2006).
 

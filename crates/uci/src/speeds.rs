@@ -61,8 +61,8 @@ impl Speed {
 }
 
 impl Speeds {
-    /// Speeds of the engines of these names by their runs; a round that not every engine has finished counts for none, and
-    /// without a round there are no speeds.
+    /// Speeds of the engines of these names by their runs; a round that not every engine has finished counts for none,
+    /// and without a round there are no speeds.
     pub fn new(names: &[&str], mut benched: Vec<Vec<Benched>>) -> Speeds {
         let runs = benched.iter().map(Vec::len).min().unwrap_or(0);
         benched.iter_mut().for_each(|own| own.truncate(runs));

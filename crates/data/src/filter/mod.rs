@@ -6,8 +6,8 @@
 //! earlier positions and comes last in every [`Pipeline`], so the first of equal positions is the first that the other
 //! filters leave.
 //!
-//! To add a filter: its [`FilterRow`] and parameter struct in the file of its theme, with what it judges by if a file may
-//! lack that, and a game in `tests.rs` that shows what it drops.
+//! To add a filter: its [`FilterRow`] and parameter struct in the file of its theme, with what it judges by if a file
+//! may lack that, and a game in `tests.rs` that shows what it drops.
 
 mod draw;
 mod duplicates;

@@ -1,7 +1,7 @@
 //! `-config`: reads and writes the file by which fastchess goes on after an end or an interruption.
 //!
-//! A file becomes the words of a command line, which the registry checks. Its results become finished pairs; their order
-//! and their reasons are not in the file, so that games go on after as many pairs.
+//! A file becomes the words of a command line, which the registry checks. Its results become finished pairs; their
+//! order and their reasons are not in the file, so that games go on after as many pairs.
 
 mod save;
 mod schema;

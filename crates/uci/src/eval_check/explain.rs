@@ -182,8 +182,8 @@ impl fmt::Display for Damping {
     }
 }
 
-/// Explains values that have one factor but for small differences everywhere, as the rounding of weights makes them: where
-/// weights were converted to other units, such as another scale's.
+/// Explains values that have one factor but for small differences everywhere, as the rounding of weights makes them:
+/// where weights were converted to other units, such as another scale's.
 fn rounded(compared: &[Compared]) -> Option<Explanation> {
     let factor = factor(compared)?;
     let norm = |values: Vec<f64>| values.iter().map(|value| value * value).sum::<f64>().sqrt();
