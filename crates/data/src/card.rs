@@ -23,7 +23,7 @@ pub struct Card {
     pub positions: u64,
     pub bytes: u64,
     pub sha256: String,
-    /// True if the companion beside the file records this digest, if there is one.
+    /// Agreement of the companion beside the file with this digest; `None` without a companion.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub companion_matches: Option<bool>,
     /// True if the file itself says where it comes from.

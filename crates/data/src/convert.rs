@@ -16,7 +16,7 @@ use patzer_io::interrupt;
 /// Settings of a conversion.
 #[derive(Debug)]
 pub struct Conversion<'a> {
-    /// Format of all inputs; without it each one's content or name says it.
+    /// Format of all inputs; `None` takes it from each one's content or name.
     pub input_format: Option<&'static Format>,
     /// Columns of tables.
     pub columns: &'a Columns,
@@ -25,7 +25,7 @@ pub struct Conversion<'a> {
     pub licence: Option<&'a str>,
 }
 
-/// Happenings of a conversion.
+/// Progress of a conversion.
 pub enum ConvertEvent<'a> {
     /// The conversion begins, of this many positions; 0 if unknown.
     Started(u64),
@@ -33,7 +33,7 @@ pub enum ConvertEvent<'a> {
     Advanced(u64),
     /// All positions were read.
     Finished,
-    /// The inputs do or lack something that the user should know of.
+    /// A warning about the inputs for the user.
     Warning(&'a str),
 }
 

@@ -46,8 +46,8 @@ impl FunnelCounts {
         FunnelCounts { counts, ..FunnelCounts::default() }
     }
 
-    /// Counts a game's records. `tags` matter to filters of games, `keys` says how to find duplicates, `cap` limits the
-    /// positions of a game.
+    /// Counts a game's records. `tags` are for filters of games, `keys` for duplicates, `cap` limits the positions of
+    /// a game.
     pub fn count(
         &mut self,
         filters: &FilterSet,

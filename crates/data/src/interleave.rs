@@ -17,7 +17,7 @@ use patzer_io::interrupt;
 
 const INTERLEAVE: u64 = 6;
 
-/// Positions of a game that come together at most.
+/// Maximum number of positions of a game that come together.
 const RUN: usize = 1 << 10;
 const BATCH: usize = 1 << 16;
 

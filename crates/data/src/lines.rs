@@ -22,7 +22,7 @@ pub struct BadLine {
 /// Lines parsed and malformed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LineCounts {
-    /// Without empty lines and comments.
+    /// Number of lines read, without empty lines and comments.
     pub read: u64,
     pub bad: u64,
     pub first_bad: Vec<BadLine>,
@@ -87,7 +87,7 @@ pub fn each_numbered<T: Send, E: Display + Send>(
 
 struct Parsed<T, E> {
     lines: u64,
-    /// Line numbers count from 1 at the start of the block.
+    /// Items or errors by line number, from 1 at the start of the block.
     items: Vec<(u64, std::result::Result<T, E>)>,
 }
 

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use patzer_io::error::{Error, Result};
 
-/// The default where the system does not say how much memory there is.
+/// Default where the system does not report its memory.
 const UNKNOWN: usize = 2 << 30;
 
-/// About what the games in work and the output take besides.
+/// Approximate memory of the games in work and of the output.
 const BESIDE: usize = 256 << 20;
 
 const LEAST: usize = 32 << 20;
@@ -46,7 +46,7 @@ pub fn default() -> usize {
     machine.into_iter().chain(limits).min().map_or(UNKNOWN, |bytes| bytes / 2)
 }
 
-/// The most memory that this process had in use, in bytes, where the system says it.
+/// Peak memory of this process in bytes, where the system reports it.
 pub fn peak() -> Option<usize> {
     kilobytes(&std::fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }

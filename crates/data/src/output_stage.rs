@@ -64,7 +64,7 @@ pub struct OutputCounts {
 }
 
 impl OutputStage {
-    /// Without a writer, counts what would be written. Temporary files lie in `folder`.
+    /// A stage that without a writer counts the positions to write. Temporary files lie in `folder`.
     pub fn new(writer: Option<AnyWriter>, settings: &OutputSettings, folder: &Path) -> Result<OutputStage> {
         Ok(OutputStage {
             deduper: settings.dedupe.map(|how| Deduper::new(how, settings.memory, folder)).transpose()?,

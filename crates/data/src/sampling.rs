@@ -114,7 +114,7 @@ impl<T> Thinned<T> {
         &mut self.items
     }
 
-    /// The items, and how many were left out.
+    /// The items, and the number left out.
     pub fn finish(self) -> (Vec<T>, u64) {
         let left_out = self.seen - self.items.len() as u64;
         (self.items, left_out)

@@ -14,7 +14,7 @@ pub struct Selection {
     pub most: u64,
     /// The one game whose positions are shown.
     pub game: Option<u32>,
-    /// Whether visits of moves are read where the file has them.
+    /// Set to read visits of moves, where the file has them.
     pub visits: bool,
 }
 

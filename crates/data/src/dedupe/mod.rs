@@ -24,12 +24,12 @@ pub struct Deduper {
 
 enum State {
     Seen(KeySet),
-    /// All records from some one on wait in files.
+    /// All records from a certain one on, which wait in files.
     Deferred(Box<Deferred>),
 }
 
 impl Deduper {
-    /// Uses about `memory` bytes; the rest goes to temporary files in `folder`.
+    /// A deduper that uses about `memory` bytes, and temporary files in `folder` beyond.
     pub fn new(how: Dedupe, memory: usize, folder: &Path) -> Result<Deduper> {
         let state = match how.keep {
             Keep::First => State::Seen(KeySet::new()),

@@ -15,8 +15,8 @@ pub(crate) struct FileEnd {
 }
 
 impl FileEnd {
-    /// `keep_partial`: a damaged file's readable games are kept; otherwise its damage is an error, which says what the
-    /// run has `left`.
+    /// The end of a file. With `keep_partial` a damaged file's readable games are kept; otherwise damage is an error,
+    /// with a clause on what the run has `left`.
     pub(crate) fn of(
         event: Event,
         files: &[PathBuf],

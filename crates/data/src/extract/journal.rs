@@ -37,7 +37,7 @@ pub(super) struct Checkpoint {
     pub(super) sources: Option<Vec<Source>>,
 }
 
-/// More positions than any run reads; counts up to it add up without overflow.
+/// Bound on the positions of a run; counts up to it add up without overflow.
 const MOST_POSITIONS: u64 = 1 << 40;
 
 impl Checkpoint {

@@ -35,7 +35,7 @@ pub use settings::Settings;
 pub(crate) use settings::{BAD_GAME, NO_RESULT};
 pub use summary::{BadGame, Notice, Summary};
 
-/// About the memory of a chunk of 64 KiB with its records, in the batch that is parsed and in the one before.
+/// Approximate memory of a chunk of 64 KiB with its records, in the batch that is parsed and in the one before.
 const CHUNK_BYTES: usize = 2 << 20;
 
 /// Writes a dataset to `output`, or without one counts what would be in it.

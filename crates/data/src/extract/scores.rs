@@ -10,7 +10,7 @@ use patzer_io::printable;
 use patzer_pgn::dialect::{DIALECTS, Dialect};
 use patzer_pgn::{Decision, ScoreTally, Survey};
 
-/// A source's scores count as of another scale from this factor on.
+/// Factor from which a source's scores count as of another scale.
 const OTHER_SCALE: f64 = 1.5;
 
 /// Scores of one source while it is read.
@@ -52,7 +52,7 @@ impl ScoreCounts {
         self.0.iter().find(|source| source.file == file).map(|source| &source.survey)
     }
 
-    /// `name`: the path of a file by its number.
+    /// Summary of all sources; `name` gives the path of a file by its number.
     pub(crate) fn summary(&self, name: impl Fn(usize) -> String) -> ScoreSummary {
         let mut all = ScoreTally::default();
         let mut summary = ScoreSummary::default();
@@ -95,7 +95,7 @@ impl ScoreCounts {
 pub struct ScoreSummary {
     pub positions: u64,
     pub by_dialect: BTreeMap<&'static str, u64>,
-    /// Comments that look like a score and are not understood.
+    /// Comments that look like a score and cannot be read.
     pub not_understood: u64,
     pub not_understood_sample: Option<UnreadSample>,
     /// Scores beyond ±30,999 centipawns that are no mate.
@@ -211,7 +211,7 @@ fn other_scales(sources: &[SourceSummary]) -> Vec<String> {
     if slopes.len() < 2 {
         return Vec::new();
     }
-    // Of two sources, the first is the measure.
+    // With two sources the first is the measure.
     let measure = match slopes.len() {
         2 => sources.iter().find_map(|source| source.slope).unwrap_or(slopes[0]),
         n => slopes[n / 2],

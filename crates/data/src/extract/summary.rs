@@ -60,7 +60,7 @@ pub struct BadGame {
 }
 
 impl BadGame {
-    /// `game`: its number in the file, from 1.
+    /// A broken game, by its number in the file, from 1.
     pub(crate) fn of(file: &Path, game: u64, error: GameError) -> BadGame {
         let GameError { line, fault_line, reason } = error;
         BadGame { file: file.display().to_string(), game, line, fault_line, reason }

@@ -2,7 +2,7 @@
 
 use toml::Value;
 
-/// The values that a parameter takes, and its default; several defaults are a list of that length.
+/// Kind of a parameter, with its range and default; several defaults are a list of that length.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ParamKind {
     /// A whole number from the first to the second.

@@ -33,7 +33,7 @@ pub(super) const ROWS: &[FilterRow] = &[
     // viriformat's `filter_castling`).
     FilterRow::position("castling", "the move played castles", &[], |v| plain(v, |r| r.played.0 >> 15 == 0))
         .seeing(|_| Capabilities::MOVE),
-    // One filter for what trainers often drop together.
+    // One filter for moves that trainers often drop together.
     FilterRow::position(
         "tactical",
         "any of these holds of the move played",

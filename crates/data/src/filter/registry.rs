@@ -331,7 +331,7 @@ mod tests {
         assert!(reason.contains("`piece_count.min` is 30, above `piece_count.max`"), "{reason}");
     }
 
-    /// Every struct has just the fields that its row lists: it is built from the defaults, and from nothing more or
+    /// Every struct has the fields that its row lists: it is built from the defaults, and from nothing more or less.
     /// less.
     #[test]
     fn names_defaults_and_fields_agree() {

@@ -26,7 +26,7 @@ pub(super) const ROWS: &[FilterRow] = &[
         },
     )
     .seeing(|v| if v["white_wins"] == v["black_wins"] { Capabilities::NONE } else { Capabilities::TURN }),
-    // For learning moves: the loser's are worse.
+    // For move prediction: the loser's moves are worse.
     FilterRow::position(
         "winner",
         "the side to move did not win the game",

@@ -27,7 +27,7 @@ pub(super) const ROWS: &[FilterRow] = &[
         filter(v, |p: &Window, r: &Record| !r.has(flags::MATE_END) || r.to_end >= p.plies)
     })
     .seeing(|_| Capabilities::DISTANCES),
-    // The moves before an adjudication or a resignation say little that the result does not.
+    // The moves before an adjudication or a resignation add little to the result.
     FilterRow::position("before_end", "the game ends within a window of plies", WINDOW, |v| {
         filter(v, |p: &Window, r: &Record| r.to_end >= p.plies)
     })

@@ -8,13 +8,13 @@ use patzer_io::error::{Error, Result};
 
 pub(super) struct GameFiles {
     path: PathBuf,
-    /// Games of each file; `None` for one file of all.
+    /// Number of games of each file; `None` for one file of all.
     per_file: Option<u64>,
     current: Option<(CompressedOutput, u64)>,
     /// True if the last game written ends with its result.
     over: bool,
     written: Vec<PathBuf>,
-    /// Files that are read, which no output may replace.
+    /// Input files, which no output may replace.
     inputs: Vec<PathBuf>,
 }
 
@@ -68,7 +68,7 @@ impl GameFiles {
         self.current.take().map_or(Ok(()), |(output, _)| output.commit())
     }
 
-    /// Completes the last file; the names of all.
+    /// Completes the last file; returns the paths of all.
     pub(super) fn finish(mut self, notice: &mut dyn FnMut(Notice)) -> Result<Vec<PathBuf>> {
         self.close()?;
         let next = numbered(&self.path, self.written.len() + 1);

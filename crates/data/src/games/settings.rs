@@ -19,9 +19,9 @@ pub struct Settings {
     /// Keep the games before a file's damage.
     pub keep_partial: bool,
     pub shard: Option<Shard>,
-    /// `None`: games are written as they are read.
+    /// Layout of the games written; `None` for games as they are read.
     pub rewrite: Option<Rewrite>,
-    /// Games of each file, of several files with numbers in their names; `None` for one file of all.
+    /// Number of games of each of several numbered files; `None` for one file of all.
     pub per_file: Option<u64>,
     /// File for the games that are dropped, each with its reason in a tag.
     pub rejects: Option<PathBuf>,

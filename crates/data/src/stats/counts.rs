@@ -57,7 +57,7 @@ pub struct GameCounts {
 pub struct VisitCounts {
     /// Positions that have visits.
     pub positions: u64,
-    /// Visited moves of all of them.
+    /// Visited moves of all these positions.
     pub moves: u64,
     /// Visits of all moves.
     pub visits: u64,
