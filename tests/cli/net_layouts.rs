@@ -207,7 +207,7 @@ fn the_page_has_every_layout() {
 #[test]
 fn a_form_without_emitted_code_is_refused_by_its_key() {
     let folder = tempfile::tempdir().unwrap();
-    let white = Architecture { views: 1, white_view: true, ..Architecture::plain(8) };
+    let white = Architecture { perspectives: 1, white_perspective: true, ..Architecture::plain(8) };
     std::fs::write(folder.path().join("net.nnue"), random(&white, 1, 90).to_bytes()).unwrap();
     let output = patzer(folder.path(), &["net", "emit", "net.nnue", "--language", "c"]);
     let errors = String::from_utf8(output.stderr).unwrap();
@@ -229,8 +229,13 @@ fn the_numpy_program_of_the_page_agrees_to_the_centipawn() {
         .iter()
         .map(|position| format!("{}\n", Fen::from_position(position, EnPassantMode::Legal)))
         .collect();
-    let white =
-        Architecture { views: 1, white_view: true, mirror: true, psqt: true, ..Architecture::plain(8) };
+    let white = Architecture {
+        perspectives: 1,
+        white_perspective: true,
+        mirror: true,
+        psqt: true,
+        ..Architecture::plain(8)
+    };
     // Sums and piece-square values wrap to 16 bits where weights are large.
     let shapes = families().into_iter().chain([("white", white.clone(), 90), ("wraps", white, 9000)]);
     for (seed, (name, shape, bound)) in shapes.enumerate() {

@@ -20,14 +20,14 @@ fn architectures() -> impl Strategy<Value = Architecture> {
     (choice, 1usize..20, 1usize..9).prop_filter_map(
         "too many rows",
         move |(choice, hidden, output_buckets)| {
-            let (block, bucket, activation, further, views, flags) = choice;
+            let (block, bucket, activation, further, perspectives, flags) = choice;
             let architecture = Architecture {
                 features: Features::parse(blocks[block]).ok()?,
                 king_buckets: KingBuckets::parse(buckets[bucket]).ok()?,
                 activation: activations[activation],
                 layers: layers[further].clone(),
-                views,
-                white_view: views == 1 && flags & 4 > 0,
+                perspectives,
+                white_perspective: perspectives == 1 && flags & 4 > 0,
                 mirror: flags & 1 > 0,
                 psqt: flags & 2 > 0,
                 output_buckets,

@@ -79,7 +79,7 @@ impl Code<'_> {
         let sum = |of: fn(&[usize; 2]) -> usize| dense.iter().map(of).sum::<usize>();
         let mut all: Vec<(String, usize)> = [
             ("HIDDEN", shape.hidden),
-            ("VIEWS", shape.views),
+            ("VIEWS", shape.perspectives),
             ("FEATURES", shape.features.count()),
             ("ROWS", shape.rows()),
             ("KEYS", 2 * shape.king_bucket_count()),

@@ -68,15 +68,15 @@ pub struct Emitted {
 pub enum Unsupported {
     /// A feature block, by its name.
     Block(&'static str),
-    /// `white_view`.
-    WhiteView,
+    /// `white_perspective`.
+    WhitePerspective,
 }
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Unsupported::Block(name) => write!(f, "its feature block `{name}` has no code to emit"),
-            Unsupported::WhiteView => f.write_str("its `white_view` has no code to emit"),
+            Unsupported::WhitePerspective => f.write_str("its `white_view` has no code to emit"),
         }
     }
 }
@@ -89,8 +89,8 @@ pub fn emit(network: &Network, language: Language, source: WeightSource) -> Resu
     if let Some(block) = shape.features.blocks().iter().find(|block| !BLOCKS.contains(&block.name)) {
         return Err(Unsupported::Block(block.name));
     }
-    if shape.white_view {
-        return Err(Unsupported::WhiteView);
+    if shape.white_perspective {
+        return Err(Unsupported::WhitePerspective);
     }
     let table = table::positions(network);
     let code = Code { network, weights: network.weights(), language, source }.render(&table);

@@ -83,7 +83,7 @@ impl Extractor {
     #[inline]
     pub fn rows(&mut self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
         if let Some(changes) = &mut self.changes {
-            return listed(changes, self.architecture.perspectives(item.turn), item, rows, ends);
+            return listed(changes, self.architecture.sides(item.turn), item, rows, ends);
         }
         if !self.architecture.features.is_all() || !is_sound(&item.board) {
             return self.sets(item, rows, ends);
@@ -102,7 +102,7 @@ impl Extractor {
         let start = rows.len();
         rows.resize(start + 2 * count, 0);
         let (own, theirs) = rows[start..].split_at_mut(count);
-        let turn = usize::from(self.architecture.perspectives(item.turn)[0].is_black());
+        let turn = usize::from(self.architecture.sides(item.turn)[0].is_black());
         let ([own_planes, their_planes], [own_flip, their_flip]) =
             ([&PLANES[turn], &PLANES[1 - turn]], [[0, 56][turn], [56, 0][turn]]);
         for (own, theirs) in own.iter_mut().zip(theirs) {
@@ -113,7 +113,7 @@ impl Extractor {
             codes >>= 4;
         }
         ends.push((start + count) as u32);
-        if self.architecture.views == 2 {
+        if self.architecture.perspectives == 2 {
             ends.push(rows.len() as u32);
         } else {
             rows.truncate(start + count);
@@ -128,7 +128,7 @@ impl Extractor {
                 kings[usize::from(piece.color.is_black())] = square as usize;
             }
         }
-        for &side in self.architecture.perspectives(item.turn) {
+        for &side in self.architecture.sides(item.turn) {
             let black = usize::from(side.is_black());
             let king = kings[black] ^ (56 * black);
             let (flip, bucket) = self.architecture.orientation(king);
@@ -142,10 +142,10 @@ impl Extractor {
 
     fn sets(&mut self, item: &TrainItem, rows: &mut Vec<u16>, ends: &mut Vec<u32>) {
         let board = item.board.board();
-        for &side in self.architecture.perspectives(item.turn) {
+        for &side in self.architecture.sides(item.turn) {
             if let Some(board) = &board {
-                let (view, bucket) = oriented(&self.architecture, board, item.halfmoves, side);
-                self.architecture.features.write(&view, &mut self.words);
+                let (perspective, bucket) = oriented(&self.architecture, board, item.halfmoves, side);
+                self.architecture.features.write(&perspective, &mut self.words);
                 let numbers = self.numbers;
                 rows.extend(features::ones(&self.words).map(|feature| numbers.row(bucket, feature) as u16));
             }

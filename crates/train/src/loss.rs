@@ -36,36 +36,36 @@ impl Loss {
 
     /// Gradient of the penalty by each activation of the hidden layer.
     pub fn penalty(&self, shape: &Architecture) -> f32 {
-        self.l1 * self.scale / (shape.views * shape.outputs_per_perspective()) as f32
+        self.l1 * self.scale / (shape.perspectives * shape.outputs_per_perspective()) as f32
     }
 
     /// Sums the losses of whole groups and writes the scaled derivative by each output. `weights` has one for each
     /// position, or none.
-    pub fn all(&self, outputs: &[f32], targets: &[f32], weights: &[f32], slopes: &mut Vec<f32>) -> f64 {
+    pub fn all(&self, outputs: &[f32], targets: &[f32], weights: &[f32], gradients: &mut Vec<f32>) -> f64 {
         let mut sum = 0.0;
-        slopes.clear();
+        gradients.clear();
         if self.kind == LossKind::Pqr {
             for group in outputs.as_chunks::<GROUP>().0 {
                 let (value, of_group) = self.pqr(*group);
                 sum += value;
-                slopes.extend(of_group);
+                gradients.extend(of_group);
             }
             return sum;
         }
         for (at, (output, target)) in outputs.iter().zip(targets).enumerate() {
-            let (mut value, mut slope) = self.of(*output, *target);
+            let (mut value, mut gradient) = self.of(*output, *target);
             if let Some(&weight) = weights.get(at) {
-                (value, slope) = (f64::from(weight) * value, weight * slope);
+                (value, gradient) = (f64::from(weight) * value, weight * gradient);
             }
             sum += value;
-            slopes.push(slope);
+            gradients.push(gradient);
         }
         sum
     }
 
     fn pqr(&self, outputs: [f32; GROUP]) -> (f64, [f32; GROUP]) {
         let [p, q, r] = outputs.map(|output| f64::from(2.0 * logistic_f32(self.k * output) - 1.0));
-        let slopes = [p, q, r].map(|value| f64::from(self.k) / 2.0 * (1.0 - value * value));
+        let gradients = [p, q, r].map(|value| f64::from(self.k) / 2.0 * (1.0 - value * value));
         let kappa = f64::from(self.kappa);
         // −ln σ(x) = ln(1 + e^−x); values are within ±1, so nothing overflows.
         let cost = |x: f64| (-x).exp().ln_1p();
@@ -73,8 +73,8 @@ impl Loss {
         let (better, both) = (r - q, p + q);
         let value = cost(better) + kappa * (cost(both) + cost(-both));
         let (by_better, by_both) = (fall(better), kappa * (fall(both) - fall(-both)));
-        let by = [by_both * slopes[0], (by_both - by_better) * slopes[1], by_better * slopes[2]];
-        (value, by.map(|slope| slope as f32 * self.scale))
+        let by = [by_both * gradients[0], (by_both - by_better) * gradients[1], by_better * gradients[2]];
+        (value, by.map(|gradient| gradient as f32 * self.scale))
     }
 
     /// Mean loss of a network that says the same of every position: the mean target, or nothing with `pqr`.
@@ -114,21 +114,21 @@ impl Loss {
         let error = predicted - target;
         match self.kind {
             LossKind::Power => {
-                let slope = by_output * self.scale;
-                let (value, slope) = if self.power == 2.0 {
-                    (f64::from(error) * f64::from(error), 2.0 * error * slope)
+                let gradient = by_output * self.scale;
+                let (value, gradient) = if self.power == 2.0 {
+                    (f64::from(error) * f64::from(error), 2.0 * error * gradient)
                 } else if error == 0.0 {
                     (0.0, 0.0)
                 } else {
                     let size = error.abs();
                     let below = size.powf(self.power - 1.0);
-                    (f64::from(below) * f64::from(size), (self.power * below * slope).copysign(error))
+                    (f64::from(below) * f64::from(size), (self.power * below * gradient).copysign(error))
                 };
                 if self.asymmetry == 0.0 || error <= 0.0 {
-                    return (value, slope);
+                    return (value, gradient);
                 }
                 let weight = 1.0 + self.asymmetry;
-                (f64::from(weight) * value, weight * slope)
+                (f64::from(weight) * value, weight * gradient)
             }
             LossKind::Pqr => (f64::NAN, f32::NAN),
             LossKind::CrossEntropy => {
@@ -186,9 +186,12 @@ mod tests {
                     }
                 };
                 let expected = (value(output + 1e-5) - value(output - 1e-5)) / 2e-5;
-                let (found, slope) = loss.of(output as f32, target as f32);
+                let (found, gradient) = loss.of(output as f32, target as f32);
                 assert!((found - value(output)).abs() < 1e-6, "{loss:?}: {found}");
-                assert!((f64::from(slope) - expected).abs() < 1e-5, "{loss:?}: {slope} is not {expected}");
+                assert!(
+                    (f64::from(gradient) - expected).abs() < 1e-5,
+                    "{loss:?}: {gradient} is not {expected}"
+                );
             }
         }
     }
@@ -220,8 +223,8 @@ mod tests {
     fn a_perfect_output_costs_nothing() {
         for kind in [LossKind::Power, LossKind::CrossEntropy] {
             let loss = Loss { kind, power: 2.5, ..Loss::squared(1.0, 1.0) };
-            let (value, slope) = loss.of(0.7, logistic_f32(0.7));
-            assert!(value.abs() < 1e-6 && slope.abs() < 1e-6);
+            let (value, gradient) = loss.of(0.7, logistic_f32(0.7));
+            assert!(value.abs() < 1e-6 && gradient.abs() < 1e-6);
         }
         let certain = Loss { kind: LossKind::CrossEntropy, ..Loss::squared(1.0, 1.0) }.of(-200.0, 1.0);
         assert!(certain.0 > 199.0 && certain.0.is_finite());

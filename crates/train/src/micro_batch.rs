@@ -23,7 +23,7 @@ pub const MICRO_BATCH: usize = 128;
 
 pub struct MicroBatch {
     extractor: Extractor,
-    views: usize,
+    perspectives: usize,
     /// Feature rows, perspective by perspective, and where each perspective's rows end.
     rows: Vec<u16>,
     ends: Vec<u32>,
@@ -45,7 +45,7 @@ pub struct MicroBatch {
     /// Lane products of each output in a single-layer network; the outputs, and the derivatives by them.
     products: Vec<[f32; LANES]>,
     outputs: Vec<f32>,
-    slopes: Vec<f32>,
+    gradients: Vec<f32>,
     /// Gradient of the penalty on activations by each of them, in a position of weight 1.
     penalty: f32,
     layers: OutputLayers,
@@ -62,10 +62,10 @@ pub enum Task<'a> {
 impl MicroBatch {
     pub fn new(model: &Model) -> MicroBatch {
         let layout = &model.layout;
-        let views = layout.architecture.views;
+        let perspectives = layout.architecture.perspectives;
         MicroBatch {
             extractor: Extractor::new(&layout.architecture),
-            views,
+            perspectives,
             rows: Vec::new(),
             ends: Vec::new(),
             targets: Vec::with_capacity(MICRO_BATCH),
@@ -73,13 +73,13 @@ impl MicroBatch {
             weights: Vec::new(),
             buckets: Vec::with_capacity(MICRO_BATCH),
             signs: Vec::with_capacity(MICRO_BATCH),
-            hidden: vec![0.0; views * MICRO_BATCH * layout.tiles * layout.tile],
+            hidden: vec![0.0; perspectives * MICRO_BATCH * layout.tiles * layout.tile],
             sorted: Vec::new(),
             runs: Vec::new(),
             counts: vec![0; layout.rows],
             products: vec![[0.0; LANES]; MICRO_BATCH],
             outputs: Vec::with_capacity(MICRO_BATCH),
-            slopes: Vec::with_capacity(MICRO_BATCH),
+            gradients: Vec::with_capacity(MICRO_BATCH),
             penalty: 0.0,
             layers: OutputLayers::new(layout),
         }
@@ -198,7 +198,7 @@ impl MicroBatch {
             Task::Loss(loss) => self.loss(&loss),
             Task::Gradient(loss, gradient) => {
                 let total = self.loss(&loss);
-                self.slopes.iter_mut().zip(&self.signs).for_each(|(slope, sign)| *slope *= sign);
+                self.gradients.iter_mut().zip(&self.signs).for_each(|(by_output, sign)| *by_output *= sign);
                 self.penalty = loss.penalty(&model.layout.architecture);
                 if !model.layout.is_single_layer() {
                     self.backward_layers::<A, T>(model, gradient);
@@ -212,23 +212,23 @@ impl MicroBatch {
 
     /// Sums the losses of all positions and leaves the derivatives by each output.
     fn loss(&mut self, loss: &Loss) -> f64 {
-        let MicroBatch { outputs, targets, draws, weights, slopes, .. } = self;
+        let MicroBatch { outputs, targets, draws, weights, gradients, .. } = self;
         match loss.wdl_head {
-            true => wdl_loss::all((loss.k, loss.scale), outputs, (targets, draws), weights, slopes),
-            false => loss.all(outputs, targets, weights, slopes),
+            true => wdl_loss::all((loss.k, loss.scale), outputs, (targets, draws), weights, gradients),
+            false => loss.all(outputs, targets, weights, gradients),
         }
     }
 
     #[inline(always)]
     fn output<const A: u8, const T: usize>(&mut self, model: &Model, i: usize) -> f32 {
         let (layout, bucket) = (&model.layout, usize::from(self.buckets[i]));
-        let views = (self.views, MICRO_BATCH);
-        let values = output_layers::piece_square::<T>(layout, &self.hidden, views, i, bucket);
+        let perspectives = (self.perspectives, MICRO_BATCH);
+        let values = output_layers::piece_square::<T>(layout, &self.hidden, perspectives, i, bucket);
         if layout.is_single_layer() {
             let bias = model.parameters[layout.layer(bucket, 0) + layout.output_size - 1];
             return bias + self.products[i].iter().sum::<f32>() + values;
         }
-        self.layers.output::<A, T>(model, &self.hidden, views, i, bucket) + values
+        self.layers.output::<A, T>(model, &self.hidden, perspectives, i, bucket) + values
     }
 
     /// Accumulates `W` tiles; in a single-layer network also adds their part of the output.
@@ -239,20 +239,20 @@ impl MicroBatch {
         tile: usize,
         rows: impl TileRows<T, W>,
     ) {
-        let (layout, views) = (&model.layout, self.views);
-        let size = views * MICRO_BATCH;
+        let (layout, perspectives) = (&model.layout, self.perspectives);
+        let size = perspectives * MICRO_BATCH;
         let hidden = &mut self.hidden.as_chunks_mut::<T>().0[tile * size..][..W * size];
         let mut start = 0;
-        for (i, ends) in self.ends.chunks_exact(views).enumerate() {
+        for (i, ends) in self.ends.chunks_exact(perspectives).enumerate() {
             let at = if layout.is_single_layer() { layout.layer(usize::from(self.buckets[i]), 0) } else { 0 };
             let weights = model.parameters[at..].as_chunks::<T>().0;
-            for (view, &end) in ends.iter().enumerate() {
+            for (perspective, &end) in ends.iter().enumerate() {
                 let sums = rows.sum(&self.rows[start..end as usize]);
                 start = end as usize;
                 for (place, sums) in sums.iter().enumerate() {
-                    hidden[place * size + i * views + view] = *sums;
+                    hidden[place * size + i * perspectives + perspective] = *sums;
                     if layout.is_single_layer() && tile + place < layout.hidden_tiles {
-                        let weights = &weights[view * layout.hidden_tiles + tile + place];
+                        let weights = &weights[perspective * layout.hidden_tiles + tile + place];
                         output_layers::weigh::<A, T>(sums, weights, &mut self.products[i]);
                     }
                 }
@@ -277,10 +277,10 @@ impl MicroBatch {
         }
         self.sorted.resize(self.rows.len(), 0);
         let mut start = 0;
-        for (view, &end) in self.ends.iter().enumerate() {
+        for (perspective, &end) in self.ends.iter().enumerate() {
             for &row in &self.rows[start..end as usize] {
                 let place = &mut self.counts[usize::from(row)];
-                self.sorted[*place as usize] = view as u16;
+                self.sorted[*place as usize] = perspective as u16;
                 *place += 1;
             }
             start = end as usize;
@@ -292,14 +292,22 @@ impl MicroBatch {
 
     #[inline(always)]
     fn backward_layers<const A: u8, const T: usize>(&mut self, model: &Model, gradient: &mut [f32]) {
-        let views = (self.views, MICRO_BATCH);
+        let perspectives = (self.perspectives, MICRO_BATCH);
         let outputs = model.layout.architecture.outputs();
-        for (i, (slopes, &bucket)) in self.slopes.chunks_exact(outputs).zip(&self.buckets).enumerate() {
+        for (i, (gradients, &bucket)) in self.gradients.chunks_exact(outputs).zip(&self.buckets).enumerate() {
             // `layers` holds the last position only, so compute each again.
             let bucket = usize::from(bucket);
             self.layers.penalty = penalty_of(&self.weights, self.penalty, i);
-            self.layers.output::<A, T>(model, &self.hidden, views, i, bucket);
-            self.layers.backward::<A, T>(model, &mut self.hidden, views, i, bucket, slopes, gradient);
+            self.layers.output::<A, T>(model, &self.hidden, perspectives, i, bucket);
+            self.layers.backward::<A, T>(
+                model,
+                &mut self.hidden,
+                perspectives,
+                i,
+                bucket,
+                gradients,
+                gradient,
+            );
         }
     }
 
@@ -318,8 +326,8 @@ impl MicroBatch {
             self.scatter::<T>(tile, table, &mut biases.as_chunks_mut::<T>().0[tile]);
         }
         if flat {
-            for (slope, bucket) in self.slopes.iter().zip(&self.buckets) {
-                outputs_gradient[(usize::from(*bucket) + 1) * layout.output_size - 1] += slope;
+            for (by_output, bucket) in self.gradients.iter().zip(&self.buckets) {
+                outputs_gradient[(usize::from(*bucket) + 1) * layout.output_size - 1] += by_output;
             }
         }
     }
@@ -331,26 +339,28 @@ impl MicroBatch {
         tile: usize,
         outputs_gradient: &mut [f32],
     ) {
-        let (layout, views) = (&model.layout, self.views);
-        let hidden =
-            &mut self.hidden.as_chunks_mut::<T>().0[tile * views * MICRO_BATCH..][..views * MICRO_BATCH];
-        for (i, (hidden, &slope)) in hidden.chunks_exact_mut(views).zip(&self.slopes).enumerate() {
+        let (layout, perspectives) = (&model.layout, self.perspectives);
+        let hidden = &mut self.hidden.as_chunks_mut::<T>().0[tile * perspectives * MICRO_BATCH..]
+            [..perspectives * MICRO_BATCH];
+        for (i, (hidden, &by_output)) in
+            hidden.chunks_exact_mut(perspectives).zip(&self.gradients).enumerate()
+        {
             let bucket = usize::from(self.buckets[i]);
             if tile >= layout.hidden_tiles {
-                output_layers::backward_values::<T>(layout, tile, bucket, slope, hidden);
+                output_layers::backward_values::<T>(layout, tile, bucket, by_output, hidden);
                 continue;
             }
             let at = bucket * layout.output_size;
             let weights = &model.parameters[layout.output_start + at..];
-            for (view, sums) in hidden.iter_mut().enumerate() {
-                let place = view * layout.hidden_tiles + tile;
+            for (perspective, sums) in hidden.iter_mut().enumerate() {
+                let place = perspective * layout.hidden_tiles + tile;
                 let weights = output_layers::lanes::<T>(weights, place);
                 let gradient = output_layers::lanes_mut::<T>(&mut outputs_gradient[at..], place);
                 if self.penalty > 0.0 {
                     let penalty = penalty_of(&self.weights, self.penalty, i);
-                    output_layers::backward_penalised::<A, T>(sums, slope, penalty, weights, gradient);
+                    output_layers::backward_penalised::<A, T>(sums, by_output, penalty, weights, gradient);
                 } else {
-                    output_layers::backward_weights::<A, T>(sums, slope, weights, gradient);
+                    output_layers::backward_weights::<A, T>(sums, by_output, weights, gradient);
                 }
             }
         }
@@ -358,21 +368,21 @@ impl MicroBatch {
 
     #[inline(always)]
     fn scatter<const T: usize>(&self, tile: usize, table: &mut [[f32; T]], bias: &mut [f32; T]) {
-        let hidden =
-            &self.hidden.as_chunks::<T>().0[tile * self.views * MICRO_BATCH..][..self.views * MICRO_BATCH];
+        let hidden = &self.hidden.as_chunks::<T>().0[tile * self.perspectives * MICRO_BATCH..]
+            [..self.perspectives * MICRO_BATCH];
         let mut start = 0;
         for &(row, end) in &self.runs {
             let row = &mut table[usize::from(row)];
             let mut sum = *row;
-            for &view in &self.sorted[start..end as usize] {
-                add(&mut sum, &hidden[usize::from(view)]);
+            for &perspective in &self.sorted[start..end as usize] {
+                add(&mut sum, &hidden[usize::from(perspective)]);
             }
             *row = sum;
             start = end as usize;
         }
         let mut sum = *bias;
-        for view in &hidden[..self.ends.len()] {
-            add(&mut sum, view);
+        for perspective in &hidden[..self.ends.len()] {
+            add(&mut sum, perspective);
         }
         *bias = sum;
     }

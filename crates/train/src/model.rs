@@ -177,8 +177,8 @@ impl Model {
                 self.parameters[layout.bias_at(hidden + neuron)] = 1.0;
             }
             for bucket in 0..architecture.output_buckets {
-                for view in 0..architecture.views {
-                    let input = view * hidden + neuron;
+                for perspective in 0..architecture.perspectives {
+                    let input = perspective * hidden + neuron;
                     let weight = f32::from(weights.dense[0][0].weights[input]) / QB as f32;
                     self.parameters[layout.weight_at(bucket, 0, 0, input)] = weight;
                     if architecture.wdl_head {

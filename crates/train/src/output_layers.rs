@@ -26,7 +26,7 @@ pub struct OutputLayers {
     /// Activations are rounded to multiples of 1/unit.
     pub unit: Option<f32>,
     sums: Vec<Vec<f32>>,
-    slopes: Vec<Vec<f32>>,
+    gradients: Vec<Vec<f32>>,
     values: Vec<f32>,
     /// Slopes of the values that a layer passes on, where they are not one for each neuron.
     passed: Vec<f32>,
@@ -42,7 +42,7 @@ impl OutputLayers {
             penalty: 0.0,
             unit: None,
             sums: further(),
-            slopes: further(),
+            gradients: further(),
             values: Vec::new(),
             passed: Vec::new(),
         }
@@ -60,15 +60,16 @@ impl OutputLayers {
         &mut self,
         model: &Model,
         hidden: &[f32],
-        (views, positions): (usize, usize),
+        (perspectives, positions): (usize, usize),
         i: usize,
         bucket: usize,
     ) -> f32 {
         let (layout, tiles) = (&model.layout, model.layout.hidden_tiles);
         for tile in 0..tiles {
-            for view in 0..views {
-                let sums = tile_of::<T>(hidden, tile, views * positions, views * i + view);
-                *lanes_mut::<T>(&mut self.active, view * tiles + tile) = active::<A, T>(sums);
+            for perspective in 0..perspectives {
+                let sums =
+                    tile_of::<T>(hidden, tile, perspectives * positions, perspectives * i + perspective);
+                *lanes_mut::<T>(&mut self.active, perspective * tiles + tile) = active::<A, T>(sums);
             }
         }
         if let Some(unit) = self.unit {
@@ -96,37 +97,37 @@ impl OutputLayers {
         &mut self,
         model: &Model,
         hidden: &mut [f32],
-        (views, positions): (usize, usize),
+        (perspectives, positions): (usize, usize),
         i: usize,
         bucket: usize,
-        slopes: &[f32],
+        gradients: &[f32],
         gradient: &mut [f32],
     ) {
         let layout = &model.layout;
-        self.backward_further(model, bucket, slopes, gradient);
+        self.backward_further(model, bucket, gradients, gradient);
         if self.penalty > 0.0 {
-            self.upstream.iter_mut().for_each(|slope| *slope += self.penalty);
+            self.upstream.iter_mut().for_each(|by_output| *by_output += self.penalty);
         }
         for tile in 0..layout.tiles {
             let tiles = hidden.as_chunks_mut::<T>().0;
-            let sums = &mut tiles[(tile * positions + i) * views..][..views];
+            let sums = &mut tiles[(tile * positions + i) * perspectives..][..perspectives];
             if tile >= layout.hidden_tiles {
-                backward_values::<T>(layout, tile, bucket, slopes[0], sums);
+                backward_values::<T>(layout, tile, bucket, gradients[0], sums);
                 continue;
             }
-            for (view, sums) in sums.iter_mut().enumerate() {
-                backward::<A, T>(sums, lanes::<T>(&self.upstream, view * layout.hidden_tiles + tile));
+            for (perspective, sums) in sums.iter_mut().enumerate() {
+                backward::<A, T>(sums, lanes::<T>(&self.upstream, perspective * layout.hidden_tiles + tile));
             }
         }
     }
 
     /// Adds the layers' gradient and leaves that of the activations in `upstream`.
     #[inline(always)]
-    fn backward_further(&mut self, model: &Model, bucket: usize, slopes: &[f32], gradient: &mut [f32]) {
+    fn backward_further(&mut self, model: &Model, bucket: usize, gradients: &[f32], gradient: &mut [f32]) {
         let layout = &model.layout;
         let architecture = &layout.architecture;
         let last = layout.dense.len() - 1;
-        self.slopes[last].copy_from_slice(slopes);
+        self.gradients[last].copy_from_slice(gradients);
         for layer in (0..=last).rev() {
             let [inputs, outputs] = layout.dense[layer];
             let start = layout.layer(bucket, layer);
@@ -134,7 +135,7 @@ impl OutputLayers {
             let (weight_gradient, bias_gradient) =
                 gradient[start..start + (inputs + 1) * outputs].split_at_mut(inputs * outputs);
             let values = inputs_of(layer, &self.active, &self.sums, &mut self.values, architecture);
-            let (below, here) = self.slopes.split_at_mut(layer);
+            let (below, here) = self.gradients.split_at_mut(layer);
             let one_each = layer > 0 && passes_one_each(architecture, layer - 1);
             let upstream = match below.last_mut() {
                 None => &mut self.upstream[..],
@@ -145,26 +146,26 @@ impl OutputLayers {
                 }
             };
             upstream.fill(0.0);
-            for (output, slope) in here[0].iter().copied().enumerate() {
-                bias_gradient[output] += slope;
+            for (output, by_output) in here[0].iter().copied().enumerate() {
+                bias_gradient[output] += by_output;
                 let at = output * inputs..(output + 1) * inputs;
                 for (gradient, x) in weight_gradient[at.clone()].iter_mut().zip(values) {
-                    *gradient += slope * x;
+                    *gradient += by_output * x;
                 }
                 for (sum, weight) in upstream.iter_mut().zip(&weights[at]) {
-                    *sum += slope * weight;
+                    *sum += by_output * weight;
                 }
             }
             if one_each {
                 let inner = architecture.layer_activation(layer - 1) as u8;
-                for (slope, sum) in upstream.iter_mut().zip(&self.sums[layer - 1]) {
-                    *slope *= derivative(inner, *sum);
+                for (by_output, sum) in upstream.iter_mut().zip(&self.sums[layer - 1]) {
+                    *by_output *= derivative(inner, *sum);
                 }
             } else if let Some(below) = below.last_mut() {
                 let activation = architecture.layer_activation(layer - 1);
                 backward_passed(activation, &self.passed, &self.sums[layer - 1], below);
                 if layer == 1 && architecture.skip_neuron {
-                    below[layout.dense[0][1] - 1] = slopes[0];
+                    below[layout.dense[0][1] - 1] = gradients[0];
                 }
             }
         }
@@ -201,21 +202,21 @@ fn passes_one_each(architecture: &Architecture, layer: usize) -> bool {
     !skips && architecture.layer_activation(layer) != LayerActivation::Dual
 }
 
-/// Slopes of a layer's sums from the slopes of the values that it passes on; the skip neuron passes on none.
+/// Gradients of a layer's sums from those of the values that it passes on; the skip neuron passes on none.
 #[inline(always)]
-fn backward_passed(activation: LayerActivation, passed: &[f32], sums: &[f32], slopes: &mut [f32]) {
+fn backward_passed(activation: LayerActivation, passed: &[f32], sums: &[f32], gradients: &mut [f32]) {
     if activation == LayerActivation::Dual {
         let (squares, clipped) = passed.split_at(passed.len() / 2);
-        for ((slope, sum), (of_square, of_clipped)) in
-            slopes.iter_mut().zip(sums).zip(squares.iter().zip(clipped))
+        for ((by_output, sum), (of_square, of_clipped)) in
+            gradients.iter_mut().zip(sums).zip(squares.iter().zip(clipped))
         {
             let square = if sum.abs() < 1.0 { 2.0 * sum } else { 0.0 };
-            *slope = of_square * square + of_clipped * inside(*sum);
+            *by_output = of_square * square + of_clipped * inside(*sum);
         }
         return;
     }
-    for ((slope, sum), passed) in slopes.iter_mut().zip(sums).zip(passed) {
-        *slope = passed * derivative(activation as u8, *sum);
+    for ((by_output, sum), passed) in gradients.iter_mut().zip(sums).zip(passed) {
+        *by_output = passed * derivative(activation as u8, *sum);
     }
 }
 
@@ -239,15 +240,15 @@ pub fn weigh<const A: u8, const T: usize>(sums: &[f32; T], weights: &[f32; T], p
 #[inline(always)]
 pub fn backward_weights<const A: u8, const T: usize>(
     sums: &mut [f32; T],
-    slope: f32,
+    by_output: f32,
     weights: &[f32; T],
     gradient: &mut [f32; T],
 ) {
     let active = active::<A, T>(sums);
     let mut upstream = [0.0; T];
     for lane in 0..T {
-        gradient[lane] += slope * active[lane];
-        upstream[lane] = slope * weights[lane];
+        gradient[lane] += by_output * active[lane];
+        upstream[lane] = by_output * weights[lane];
     }
     backward::<A, T>(sums, &upstream);
 }
@@ -256,14 +257,14 @@ pub fn backward_weights<const A: u8, const T: usize>(
 #[inline(always)]
 pub fn backward_penalised<const A: u8, const T: usize>(
     sums: &mut [f32; T],
-    slope: f32,
+    by_output: f32,
     penalty: f32,
     weights: &[f32; T],
     gradient: &mut [f32; T],
 ) {
     let mut penalised = *sums;
     backward::<A, T>(&mut penalised, &[penalty; T]);
-    backward_weights::<A, T>(sums, slope, weights, gradient);
+    backward_weights::<A, T>(sums, by_output, weights, gradient);
     add(sums, &penalised);
 }
 
@@ -272,11 +273,11 @@ pub fn backward_values<const T: usize>(
     layout: &ParamLayout,
     tile: usize,
     bucket: usize,
-    slope: f32,
-    views: &mut [[f32; T]],
+    by_output: f32,
+    perspectives: &mut [[f32; T]],
 ) {
-    let share = slope / views.len() as f32;
-    for (sums, share) in views.iter_mut().zip([share, -share]) {
+    let share = by_output / perspectives.len() as f32;
+    for (sums, share) in perspectives.iter_mut().zip([share, -share]) {
         *sums = [0.0; T];
         if tile == layout.hidden_tiles + bucket / T {
             sums[bucket % T] = share;
@@ -288,7 +289,7 @@ pub fn backward_values<const T: usize>(
 pub fn piece_square<const T: usize>(
     layout: &ParamLayout,
     hidden: &[f32],
-    (views, positions): (usize, usize),
+    (perspectives, positions): (usize, usize),
     i: usize,
     bucket: usize,
 ) -> f32 {
@@ -296,8 +297,10 @@ pub fn piece_square<const T: usize>(
         return 0.0;
     }
     let tile = layout.hidden_tiles + bucket / T;
-    let view = |view| tile_of::<T>(hidden, tile, views * positions, views * i + view)[bucket % T];
-    if views == 2 { (view(0) - view(1)) / 2.0 } else { view(0) }
+    let perspective = |perspective| {
+        tile_of::<T>(hidden, tile, perspectives * positions, perspectives * i + perspective)[bucket % T]
+    };
+    if perspectives == 2 { (perspective(0) - perspective(1)) / 2.0 } else { perspective(0) }
 }
 
 /// Activations of a tile; pairwise ones fill its lower half.
@@ -388,6 +391,11 @@ pub fn lanes_mut<const T: usize>(values: &mut [f32], tile: usize) -> &mut [f32; 
 }
 
 #[inline(always)]
-fn tile_of<const T: usize>(hidden: &[f32], tile: usize, views: usize, view: usize) -> &[f32; T] {
-    lanes::<T>(hidden, tile * views + view)
+fn tile_of<const T: usize>(
+    hidden: &[f32],
+    tile: usize,
+    perspectives: usize,
+    perspective: usize,
+) -> &[f32; T] {
+    lanes::<T>(hidden, tile * perspectives + perspective)
 }

@@ -45,7 +45,7 @@ impl ParamLayout {
         let rows = architecture.rows();
         let factor_rows = if factoriser { architecture.features.bucketed() } else { 0 };
         let mut dense = architecture.dense();
-        dense[0][0] = architecture.views * hidden_tiles * tile;
+        dense[0][0] = architecture.perspectives * hidden_tiles * tile;
         let output_size = dense.iter().map(|[inputs, outputs]| (inputs + 1) * outputs).sum::<usize>();
         let bias = rows * tiles * tile;
         let factor = bias + tiles * tile;

@@ -53,7 +53,7 @@ pub fn in_order_of_zeros(network: Network, items: &[TrainItem]) -> Result<Networ
 /// The perspectives in which each pair is active, as bits.
 fn active(network: &Network, items: &[TrainItem]) -> Vec<Vec<u64>> {
     let shape = network.architecture();
-    let (pairs, words) = (shape.outputs_per_perspective(), (shape.views * items.len()).div_ceil(64));
+    let (pairs, words) = (shape.outputs_per_perspective(), (shape.perspectives * items.len()).div_ceil(64));
     let mut nnue = Nnue::new(network.clone().into());
     let mut active = vec![vec![0; words]; pairs];
     let mut perspective = 0;

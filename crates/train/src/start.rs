@@ -106,7 +106,7 @@ mod tests {
         let values = Architecture { psqt: true, layers: vec![4], ..plain.clone() };
         let pairs = Architecture { activation: Activation::Pairwise, layers: vec![8, 3], ..plain.clone() };
         let bytes = Architecture { first_layer_bits: 8, ..pairs.clone() };
-        let wdl = Architecture { wdl_head: true, views: 1, ..plain.clone() };
+        let wdl = Architecture { wdl_head: true, perspectives: 1, ..plain.clone() };
         for architecture in [plain, values, pairs, bytes, wdl] {
             let narrow = random_network_of(&architecture, 5).unwrap();
             let wide = widened(&narrow, 40, 1.0, 6).unwrap();

@@ -29,8 +29,8 @@ fn of(outputs: [f32; 3], target: [f64; 3], k: f32) -> (f64, [f64; 3]) {
     let sum: f64 = values.iter().map(|value| (value - most).exp()).sum();
     let total: f64 = target.iter().sum();
     let given: f64 = target.iter().zip(values).map(|(t, value)| t * (value - most)).sum();
-    let slope = |at: usize| k * (total * (values[at] - most).exp() / sum - target[at]);
-    (total * sum.ln() - given - entropy(target), [slope(0), slope(1), slope(2)])
+    let gradient = |at: usize| k * (total * (values[at] - most).exp() / sum - target[at]);
+    (total * sum.ln() - given - entropy(target), [gradient(0), gradient(1), gradient(2)])
 }
 
 /// Sums the losses of positions and writes the derivatives by their three outputs, scaled. `weights` has one for each
@@ -40,15 +40,15 @@ pub fn all(
     outputs: &[f32],
     (expected, draws): (&[f32], &[f32]),
     weights: &[f32],
-    slopes: &mut Vec<f32>,
+    gradients: &mut Vec<f32>,
 ) -> f64 {
     let mut sum = 0.0;
-    slopes.clear();
+    gradients.clear();
     for (at, outputs) in outputs.as_chunks::<3>().0.iter().enumerate() {
         let weight = weights.get(at).map_or(1.0, |weight| f64::from(*weight));
         let (value, by) = of(*outputs, chances(expected[at], draws[at]), k);
         sum += weight * value;
-        slopes.extend(by.map(|slope| (weight * slope) as f32 * scale));
+        gradients.extend(by.map(|gradient| (weight * gradient) as f32 * scale));
     }
     sum
 }
@@ -82,7 +82,7 @@ mod tests {
             ([-2.0, 1.0, 3.0], [0.0, 1.0, 0.0]),
             ([0.0, 0.0, 0.0], [0.9, 0.0, 0.1]),
         ] {
-            let (_, slopes) = of(outputs, target, 1.3);
+            let (_, gradients) = of(outputs, target, 1.3);
             for at in 0..3 {
                 let moved = |step: f32| {
                     let mut moved = outputs;
@@ -90,12 +90,12 @@ mod tests {
                     of(moved, target, 1.3).0
                 };
                 let expected = (moved(1e-2) - moved(-1e-2)) / 2e-2;
-                assert!((slopes[at] - expected).abs() < 1e-4, "{} is not {expected}", slopes[at]);
+                assert!((gradients[at] - expected).abs() < 1e-4, "{} is not {expected}", gradients[at]);
             }
         }
         let outputs = [0.5f32, 0.25, 0.25].map(|chance| chance.ln() / 2.0);
-        let (value, slopes) = of(outputs, [0.5, 0.25, 0.25], 2.0);
-        assert!(value.abs() < 1e-6 && slopes.iter().all(|slope| slope.abs() < 1e-6));
+        let (value, gradients) = of(outputs, [0.5, 0.25, 0.25], 2.0);
+        assert!(value.abs() < 1e-6 && gradients.iter().all(|gradient| gradient.abs() < 1e-6));
         // By hand: equal chances of a won game.
         assert!((of([1.0; 3], [1.0, 0.0, 0.0], 1.0).0 - 3f64.ln()).abs() < 1e-12);
         assert!(of([f32::NAN, 0.0, 0.0], [1.0, 0.0, 0.0], 1.0).0.is_nan());

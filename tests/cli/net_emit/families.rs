@@ -51,7 +51,7 @@ pub fn families() -> Vec<(&'static str, Architecture, usize)> {
             },
             90,
         ),
-        ("relu", Architecture { activation: Activation::Relu, views: 1, psqt: true, ..plain() }, 90),
+        ("relu", Architecture { activation: Activation::Relu, perspectives: 1, psqt: true, ..plain() }, 90),
         ("pairwise", Architecture { activation: Activation::Pairwise, mirror: true, ..plain() }, 90),
         ("wide", plain(), 400),
         (
@@ -65,7 +65,11 @@ pub fn families() -> Vec<(&'static str, Architecture, usize)> {
             },
             90,
         ),
-        ("layer", Architecture { layers: vec![3], activation: Activation::Relu, views: 1, ..plain() }, 90),
+        (
+            "layer",
+            Architecture { layers: vec![3], activation: Activation::Relu, perspectives: 1, ..plain() },
+            90,
+        ),
         ("layer-crelu", Architecture { layers: vec![5], activation: Activation::Crelu, ..plain() }, 90),
         (
             "stockfish",
@@ -90,7 +94,7 @@ pub fn families() -> Vec<(&'static str, Architecture, usize)> {
                     LayerActivation::Screlu,
                 ],
                 skip_neuron: true,
-                views: 1,
+                perspectives: 1,
                 ..pairwise(24)
             },
             90,

@@ -94,10 +94,12 @@ pub struct Architecture {
     /// Neurons of further layers, at most `MAX_LAYERS` of them.
     pub layers: Vec<usize>,
     /// Perspectives: 1 is the side to move alone, 2 is both sides with shared weights.
-    pub views: usize,
-    /// Set if the one perspective is White's, whoever is to move, and the output is White's score. Only with one view.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub white_view: bool,
+    #[serde(rename = "views")]
+    pub perspectives: usize,
+    /// Set if the one perspective is White's, whoever is to move, and the output is White's score. Only with one
+    /// perspective.
+    #[serde(rename = "white_view", default, skip_serializing_if = "std::ops::Not::not")]
+    pub white_perspective: bool,
     /// Activation of the hidden layer.
     pub activation: Activation,
     /// Activation of each further layer. Empty: that of the hidden layer, or squared clipped ReLU after
@@ -135,8 +137,8 @@ impl Architecture {
             features: Features::default(),
             hidden,
             layers: Vec::new(),
-            views: 2,
-            white_view: false,
+            perspectives: 2,
+            white_perspective: false,
             activation: Activation::Screlu,
             layer_activations: Vec::new(),
             skip_neuron: false,
@@ -153,7 +155,7 @@ impl Architecture {
     /// The version of the file's format, which older readers know or refuse.
     pub(super) fn version(&self) -> u32 {
         let new_keys =
-            !self.layer_activations.is_empty() || self.skip_neuron || self.white_view || self.wdl_head;
+            !self.layer_activations.is_empty() || self.skip_neuron || self.white_perspective || self.wdl_head;
         match self.is_plain() {
             true => 1,
             false if !new_keys && !self.in_bytes() => 2,
@@ -178,16 +180,16 @@ impl Architecture {
 
     /// Perspectives of a position in the order of the output weights: one or two sides.
     #[inline]
-    pub fn perspectives(&self, turn: Color) -> &'static [Color] {
+    pub fn sides(&self, turn: Color) -> &'static [Color] {
         const SIDES: [[Color; 2]; 2] = [[Color::White, Color::Black], [Color::Black, Color::White]];
-        let first = usize::from(turn.is_black() && !self.white_view);
-        &SIDES[first][..self.views]
+        let first = usize::from(turn.is_black() && !self.white_perspective);
+        &SIDES[first][..self.perspectives]
     }
 
     /// Factor from the output to the side to move's score: −1 if the output is White's score and Black is to move.
     #[inline]
     pub fn sign(&self, turn: Color) -> i32 {
-        if self.white_view && turn.is_black() { -1 } else { 1 }
+        if self.white_perspective && turn.is_black() { -1 } else { 1 }
     }
 
     /// Rows of the feature table.
@@ -259,16 +261,16 @@ impl Architecture {
             return fault("hidden", format!(" = {hidden}: has to be even for pairwise"));
         }
         self.check_layers()?;
-        if self.wdl_head && (self.psqt || self.skip_neuron || self.white_view) {
+        if self.wdl_head && (self.psqt || self.skip_neuron || self.white_perspective) {
             return fault(
                 "wdl_head",
                 " = true: not with psqt, skip_neuron or white_view, which change one output".into(),
             );
         }
-        if !(1..=2).contains(&self.views) {
-            return fault("views", format!(" = {}: has to be 1 or 2", self.views));
+        if !(1..=2).contains(&self.perspectives) {
+            return fault("views", format!(" = {}: has to be 1 or 2", self.perspectives));
         }
-        if self.white_view && self.views != 1 {
+        if self.white_perspective && self.perspectives != 1 {
             return fault("white_view", " = true: only with views = 1".into());
         }
         let buckets = self.output_buckets;
@@ -300,13 +302,13 @@ impl fmt::Display for Architecture {
             count => format!("x{count}"),
         };
         let mirror = if self.mirror { "hm" } else { "" };
-        let views = if self.views == 2 { "x2" } else { "" };
+        let perspectives = if self.perspectives == 2 { "x2" } else { "" };
         let (count, bucketed) = (self.features.count(), self.features.bucketed());
         match self.king_bucket_count() {
             2.. if bucketed < count => write!(f, "({bucketed}{buckets}{mirror}+{}", count - bucketed)?,
             _ => write!(f, "({count}{buckets}{mirror}")?,
         }
-        write!(f, "->{}){views}", self.hidden)?;
+        write!(f, "->{}){perspectives}", self.hidden)?;
         for (layer, neurons) in self.layers.iter().enumerate() {
             match layer == 0 && self.skip_neuron {
                 true => write!(f, "->{}+1", neurons - 1)?,
@@ -321,7 +323,7 @@ impl fmt::Display for Architecture {
             write!(f, "x{}", self.output_buckets)?;
         }
         let bytes = if self.in_bytes() { " i8" } else { "" };
-        let white = if self.white_view { " white" } else { "" };
+        let white = if self.white_perspective { " white" } else { "" };
         write!(f, " {}{bytes}{}{white}", self.activation.name(), if self.psqt { " psqt" } else { "" })
     }
 }
@@ -379,9 +381,9 @@ mod tests {
         let numbers = shared.row_numbers();
         assert_eq!((numbers.row(4, 767), numbers.row(0, 768), shared.rows()), (3839, 3840, 3840 + 1488));
         assert_eq!([767, 768, 3839, 3840].map(|row| numbers.feature(row)), [767, 0, 767, 768]);
-        let one = Architecture { views: 1, activation: Activation::Relu, ..Architecture::plain(32) };
+        let one = Architecture { perspectives: 1, activation: Activation::Relu, ..Architecture::plain(32) };
         assert_eq!(one.to_string(), "(768->32)->1 relu");
-        let white = Architecture { white_view: true, ..one };
+        let white = Architecture { white_perspective: true, ..one };
         assert_eq!(white.to_string(), "(768->32)->1 relu white");
         let wdl = Architecture { wdl_head: true, output_buckets: 8, ..Architecture::plain(32) };
         assert_eq!(wdl.to_string(), "(768->32)x2->3x8 screlu");
@@ -404,8 +406,8 @@ mod tests {
         let plain = || Architecture::plain(7);
         assert_eq!(key(Architecture::plain(0)), "hidden");
         assert_eq!(key(Architecture { activation: Activation::Pairwise, ..plain() }), "hidden");
-        assert_eq!(key(Architecture { views: 3, ..plain() }), "views");
-        assert_eq!(key(Architecture { white_view: true, ..plain() }), "white_view");
+        assert_eq!(key(Architecture { perspectives: 3, ..plain() }), "views");
+        assert_eq!(key(Architecture { white_perspective: true, ..plain() }), "white_view");
         assert_eq!(key(Architecture { wdl_head: true, psqt: true, ..plain() }), "wdl_head");
         assert_eq!(key(Architecture { layers: vec![8; 4], ..plain() }), "layers");
         assert_eq!(key(Architecture { output_buckets: 33, ..plain() }), "output_buckets");

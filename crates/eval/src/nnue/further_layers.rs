@@ -54,7 +54,7 @@ impl Architecture {
 
     /// Inputs and outputs of each layer after the hidden one, the output last.
     pub fn dense(&self) -> Vec<[usize; 2]> {
-        let mut inputs = self.views * self.outputs_per_perspective();
+        let mut inputs = self.perspectives * self.outputs_per_perspective();
         let mut shapes = Vec::new();
         for (layer, outputs) in self.layers.iter().copied().chain([self.outputs()]).enumerate() {
             shapes.push([inputs, outputs]);

@@ -11,7 +11,7 @@ impl Nnue {
     pub fn hidden_activations(&mut self, board: &Board, halfmoves: u8, side: Color) -> Vec<i16> {
         let (network, kernel) = (&*self.network, self.kernel);
         let shape = network.architecture();
-        let perspectives = shape.perspectives(side);
+        let perspectives = shape.sides(side);
         self.accumulators.update(network, kernel, (board, halfmoves), perspectives, 0);
         let mut active = vec![Block::ZERO; network.outputs[0].first[0][0].len()];
         let mut bytes = vec![ByteBlock::ZERO; active.len()];

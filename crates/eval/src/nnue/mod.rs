@@ -142,7 +142,7 @@ impl Nnue {
     #[inline]
     fn evaluate_in(&mut self, bucket: usize, board: (&Board, u8), side: Color, ply: usize) -> Score {
         let (network, kernel) = (&*self.network, self.kernel);
-        let perspectives = network.architecture().perspectives(side);
+        let perspectives = network.architecture().sides(side);
         self.accumulators.update(network, kernel, board, perspectives, ply);
         let (first, last) = (perspectives[0], perspectives[perspectives.len() - 1]);
         let both = [self.accumulators.of(first, ply), self.accumulators.of(last, ply)];

@@ -124,7 +124,7 @@ impl Network {
                 let (us, them) = weights.split_at(width);
                 [padded(us).collect(), padded(them).collect()]
             };
-            let inputs = width * architecture.views;
+            let inputs = width * architecture.perspectives;
             let first_weights: Vec<_> = first.weights.chunks_exact(inputs).map(neuron).collect();
             let bytes = architecture.in_bytes().then(|| ByteLayer::new(&first_weights));
             OutputLayers { first: first_weights, bias: first.bias.clone(), inner: inner.to_vec(), bytes }

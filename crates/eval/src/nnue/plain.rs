@@ -159,7 +159,7 @@ impl<'a> PlainNnue<'a> {
         let (shape, weights) = (self.network.architecture(), &self.weights);
         let Units { qa, qb, scale } = self.units;
         let (mut active, mut seen) = (Vec::new(), Vec::new());
-        for &perspective in shape.perspectives(side) {
+        for &perspective in shape.sides(side) {
             let perspective = if reading.swapped { perspective.other() } else { perspective };
             let (oriented, bucket) = reading.oriented(shape, position, perspective);
             let mut words = vec![0; shape.features.words()];
@@ -191,7 +191,7 @@ impl<'a> PlainNnue<'a> {
                 values.fold(0i16, i16::wrapping_add).into()
             };
             let theirs = seen.get(1).map_or(0, value);
-            output += (value(&seen[0]) - theirs) * qb / shape.views as i64;
+            output += (value(&seen[0]) - theirs) * qb / shape.perspectives as i64;
         }
         let most = i64::from(MATE_IN_MAX - 1);
         shape.sign(side) * (output * scale / (qa * qb)).clamp(-most, most) as Score

@@ -22,33 +22,42 @@ impl Launcher {
         let (net, memory) = (self.net, self.memory.clone());
         let outputs = self.plan.output_params();
         let layout = &self.plan.layout;
-        let views = positions * layout.architecture.views;
+        let perspectives = positions * layout.architecture.perspectives;
         let (hidden_tiles, tiles, tile) = (layout.hidden_tiles, layout.tiles, layout.tile);
-        let output_gradient = memory.gradient.offset(layout.output_start, 4);
+        let by_output = memory.gradient.offset(layout.output_start, 4);
         let penalty = loss.penalty(&layout.architecture);
         let rows = if self.plan.layered() {
             self.backward_layers(weights, penalty, positions)?;
             self.plan.splits()
         } else {
             let chunks = positions.div_ceil(OUTPUT_CHUNK);
-            let grid = [chunks, layout.architecture.views * hidden_tiles + 1, 1];
+            let grid = [chunks, layout.architecture.perspectives * hidden_tiles + 1, 1];
             let count = positions as u32;
             let (weights, hidden, buckets) = (weights.at, memory.hidden, memory.buckets);
             let parts = memory.output_partials;
             let of_positions = self.penalty_weights(penalty);
-            let flat =
-                params![&net, penalty, of_positions, weights, hidden, buckets, memory.slopes, count, parts,];
+            let flat = params![
+                &net,
+                penalty,
+                of_positions,
+                weights,
+                hidden,
+                buckets,
+                memory.gradients,
+                count,
+                parts,
+            ];
             self.launch(Kernel::OutputBackward, grid, flat)?;
             chunks
         };
-        let sums = params![memory.output_partials, rows as u32, outputs as u32, output_gradient];
+        let sums = params![memory.output_partials, rows as u32, outputs as u32, by_output];
         self.launch(Kernel::SumParts, [outputs.div_ceil(32), 1, 1], sums)?;
         if tiles > hidden_tiles {
-            let grid = [(views * tile).div_ceil(BLOCK), tiles - hidden_tiles, 1];
-            let values = params![&net, memory.buckets, memory.slopes, views as u32, memory.hidden];
+            let grid = [(perspectives * tile).div_ceil(BLOCK), tiles - hidden_tiles, 1];
+            let values = params![&net, memory.buckets, memory.gradients, perspectives as u32, memory.hidden];
             self.launch(Kernel::ValuesBackward, grid, values)?;
         }
-        self.scatter(views)
+        self.scatter(perspectives)
     }
 
     fn backward_layers(&mut self, weights: PassWeights, penalty: f32, positions: usize) -> Result<()> {
@@ -57,15 +66,15 @@ impl Launcher {
         let buckets = self.plan.layout.architecture.output_buckets;
         if self.plan.layout.architecture.skip_neuron {
             let (width, count) = (self.layers[0].outputs, positions as u32);
-            let skip = params![memory.slopes, width, count, memory.slopes_of[0]];
+            let skip = params![memory.gradients, width, count, memory.gradients_of[0]];
             self.each(Kernel::SkipBackward, positions, skip)?;
         }
         for at in (0..self.layers.len()).rev() {
             let layer = LayerArgs { penalty, ..self.layers[at] };
-            let slopes = memory.slopes_of.get(at).copied().unwrap_or(memory.slopes);
-            let (below, below_slopes) = match at {
+            let gradients = memory.gradients_of.get(at).copied().unwrap_or(memory.gradients);
+            let (below, below_gradients) = match at {
                 0 => (memory.hidden, Address::NONE),
-                _ => (memory.sums[at - 1], memory.slopes_of[at - 1]),
+                _ => (memory.sums[at - 1], memory.gradients_of[at - 1]),
             };
             let (inputs, outputs) = (layer.inputs as usize, layer.outputs as usize);
             let (of_weights, of_inputs) = match weights.precision {
@@ -75,16 +84,18 @@ impl Launcher {
             };
             // Weights first: the inputs' gradient overwrites the accumulators.
             let grid = [(inputs + 1).div_ceil(LONG), outputs.div_ceil(SHORT), buckets * splits];
-            let split = params![&net, &layer, below, slopes, &order, splits as u32, memory.output_partials];
+            let split =
+                params![&net, &layer, below, gradients, &order, splits as u32, memory.output_partials];
             self.launch(of_weights, grid, split)?;
             let grid = [self.tiles_of(positions), (layer.passed as usize).div_ceil(SHORT), 1];
             if layer.is_dual {
-                let inputs = params![&net, &layer, weights.at, slopes, &order, below, below_slopes];
+                let inputs = params![&net, &layer, weights.at, gradients, &order, below, below_gradients];
                 self.launch(of_inputs, grid, inputs)?;
                 continue;
             }
             let of_positions = self.penalty_weights(penalty);
-            let inputs = params![&net, &layer, weights.at, slopes, &order, of_positions, below, below_slopes];
+            let inputs =
+                params![&net, &layer, weights.at, gradients, &order, of_positions, below, below_gradients];
             self.launch(of_inputs, grid, inputs)?;
         }
         Ok(())
@@ -95,21 +106,21 @@ impl Launcher {
         if penalty > 0.0 { self.memory.position_weights } else { Address::NONE }
     }
 
-    fn scatter(&mut self, views: usize) -> Result<()> {
+    fn scatter(&mut self, perspectives: usize) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
         let (rows, tiles, tile) = (self.plan.layout.rows, self.plan.layout.tiles, self.plan.layout.tile);
-        let (windows, (_, cut)) = (self.plan.windows(views), self.plan.cut());
+        let (windows, (_, cut)) = (self.plan.windows(perspectives), self.plan.cut());
         let (starts, gradient, parts) = (memory.starts, memory.gradient, memory.scattered);
-        let (hidden, views) = (memory.hidden, views as u32);
+        let (hidden, perspectives) = (memory.hidden, perspectives as u32);
         let (members, items) = (memory.members, memory.item_rows);
         // A thread handles four neurons. A single window gets all blocks, several as few as keep a device busy.
         let blocks_of = |threads: usize| (cut.items as usize).div_ceil(threads / (tile / 4));
         if self.plan.is_windowed() {
             let blocks = BUSY.div_ceil(windows * tiles).min(blocks_of(LARGE_BLOCK));
-            let all = params![&net, &cut, hidden, views, starts, members, items, gradient, parts];
+            let all = params![&net, &cut, hidden, perspectives, starts, members, items, gradient, parts];
             self.launch_of(Kernel::ScatterWindows, [blocks * windows, tiles, 1], LARGE_BLOCK, all)?;
         } else {
-            let all = params![&net, hidden, views, starts, members, items, gradient, parts];
+            let all = params![&net, hidden, perspectives, starts, members, items, gradient, parts];
             self.launch(Kernel::ScatterItems, [blocks_of(BLOCK), tiles, 1], all)?;
         }
         // Where a row has a window for each warp of a block, they share it.

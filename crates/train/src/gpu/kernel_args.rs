@@ -34,8 +34,8 @@ impl NetArgs {
         let has = |name: &&str| sets.iter().any(|set| set.name == *name);
         let bits = BLOCKS.iter().zip(0..).filter(|(name, _)| has(name)).map(|(_, bit)| 1 << bit);
         let sizes = [
-            architecture.views,
-            usize::from(architecture.white_view),
+            architecture.perspectives,
+            usize::from(architecture.white_perspective),
             layout.tile,
             layout.hidden_tiles,
             layout.tiles,

@@ -167,7 +167,7 @@ impl Launcher {
         let ((_, cut), bucket_words) = (self.plan.cut(), self.plan.sub_batch.div_ceil(32));
         let layout = &self.plan.layout;
         let (rows, buckets) = (layout.rows, layout.architecture.output_buckets);
-        let views = positions * layout.architecture.views;
+        let perspectives = positions * layout.architecture.perspectives;
         let bits = if backward { memory.bits } else { Address::NONE };
         if backward {
             self.driver.clear(memory.bits, 4 * self.plan.in_windows()[0])?;
@@ -190,7 +190,7 @@ impl Launcher {
             memory.bucket_bits,
             bucket_words as u32,
         ];
-        let grid = [views.div_ceil(EXTRACTING), 1, 1];
+        let grid = [perspectives.div_ceil(EXTRACTING), 1, 1];
         self.launch_of(Kernel::Extract, grid, 32 * EXTRACTING, extract)?;
         if self.plan.has_unbucketed() {
             let append = params![
@@ -219,7 +219,7 @@ impl Launcher {
         }
         if backward {
             let lists = [memory.bits, memory.row_counts, memory.starts, memory.members, memory.item_rows];
-            self.list(lists, self.plan.windows(views), cut, [rows, views])?;
+            self.list(lists, self.plan.windows(perspectives), cut, [rows, perspectives])?;
         }
         Ok(())
     }
@@ -258,18 +258,18 @@ impl Launcher {
         let (net, memory) = (self.net, self.memory.clone());
         let PassWeights { at: weights, precision } = weights;
         let layout = &self.plan.layout;
-        let views = positions * layout.architecture.views;
+        let perspectives = positions * layout.architecture.perspectives;
         let (tiles, bias) = (layout.tiles, weights.offset(layout.bias, 4));
         let (rows, counts, hidden) = (memory.rows, memory.counts, memory.hidden);
-        let chunks = views.div_ceil(VIEWS);
+        let chunks = perspectives.div_ceil(VIEWS);
         if precision == Precision::I16 {
             let grid = [chunks, tiles.div_ceil(2), 1];
-            let sums = params![&net, memory.shorts, memory.units, rows, counts, views as u32, hidden];
+            let sums = params![&net, memory.shorts, memory.units, rows, counts, perspectives as u32, hidden];
             self.launch(Kernel::ForwardShorts, grid, sums)?;
         } else {
             let is_whole = precision == Precision::F32 && layout.factor_rows > 0;
             let table = if is_whole { memory.table } else { weights };
-            let sums = params![&net, table, bias, rows, counts, views as u32, hidden];
+            let sums = params![&net, table, bias, rows, counts, perspectives as u32, hidden];
             self.launch(Kernel::ForwardFloats, [chunks, tiles, 1], sums)?;
         }
         if !self.plan.layered() {
@@ -306,13 +306,13 @@ impl Launcher {
         let (net, memory, groups) = (self.net, self.memory.clone(), positions / loss.group());
         let (hidden, buckets, targets) = (memory.hidden, memory.buckets, memory.targets);
         let (weights, count) = (memory.position_weights, positions as u32);
-        let (outputs, values, slopes) = (memory.outputs, memory.values, memory.slopes);
+        let (outputs, values, gradients) = (memory.outputs, memory.values, memory.gradients);
         if loss.wdl_head {
-            let losses = params![&loss, target, records, targets, weights, count, outputs, values, slopes];
+            let losses = params![&loss, target, records, targets, weights, count, outputs, values, gradients];
             self.each(Kernel::WdlLosses, groups, losses)?;
         } else {
             let losses = params![
-                &net, &loss, records, hidden, buckets, targets, weights, count, outputs, values, slopes,
+                &net, &loss, records, hidden, buckets, targets, weights, count, outputs, values, gradients,
             ];
             self.each(Kernel::Losses, groups, losses)?;
         }

@@ -23,7 +23,7 @@ macro_rules! device_memory {
             pub vectors: Vec<Address>,
             /// Sums of inner layers with their gradient.
             pub sums: Vec<Address>,
-            pub slopes_of: Vec<Address>,
+            pub gradients_of: Vec<Address>,
         }
 
         impl DeviceMemory {
@@ -38,9 +38,9 @@ macro_rules! device_memory {
                 };
                 let vectors = all(vec![$layout.len; $plan.vectors])?;
                 let inner = || $layout.inner().iter().map(|[_, outputs]| $plan.sub_batch * outputs).collect();
-                let (sums, slopes_of) = (all(inner())?, all(inner())?);
+                let (sums, gradients_of) = (all(inner())?, all(inner())?);
                 driver.open($plan.batch.max($plan.sub_batch) * RECORD)?;
-                Ok(DeviceMemory { $($name,)* vectors, sums, slopes_of })
+                Ok(DeviceMemory { $($name,)* vectors, sums, gradients_of })
             }
         }
     };
@@ -71,8 +71,8 @@ device_memory! { |plan, layout|
     // Numbers of pawn pairs and threats.
     pair_numbers: PAIR_NUMBERS, 1, if plan.has_unbucketed();
     // Row lists of perspectives with their lengths; per window and row its perspectives, and its items.
-    rows: plan.views() * plan.stride, 2;
-    counts: plan.views(), 4;
+    rows: plan.perspectives() * plan.stride, 2;
+    counts: plan.perspectives(), 4;
     bits: plan.in_windows()[0], 4;
     row_counts: plan.cut().0 * layout.rows, 4;
     starts: plan.cut().0 * (layout.rows + 2), START;
@@ -89,10 +89,10 @@ device_memory! { |plan, layout|
     bucket_counts: layout.architecture.output_buckets, 4, if plan.layered();
     bucket_starts: layout.architecture.output_buckets + 1, START, if plan.layered();
     order: plan.sub_batch, 4, if plan.layered();
-    hidden: plan.views() * plan.width(), 4;
+    hidden: plan.perspectives() * plan.width(), 4;
     // Outputs, derivatives by them, losses per block, and the batch's total.
     outputs: plan.sub_batch * layout.architecture.outputs(), 4;
-    slopes: plan.sub_batch * layout.architecture.outputs(), 4;
+    gradients: plan.sub_batch * layout.architecture.outputs(), 4;
     values: plan.sub_batch.div_ceil(BLOCK), 8;
     total: 1, 8;
     output_partials: plan.output_partials() * plan.output_params(), 4;

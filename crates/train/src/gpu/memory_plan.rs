@@ -74,8 +74,8 @@ impl MemoryPlan {
         self.layout.numbers.bucketed_rows() < self.layout.rows
     }
 
-    pub fn views(&self) -> usize {
-        self.sub_batch * self.layout.architecture.views
+    pub fn perspectives(&self) -> usize {
+        self.sub_batch * self.layout.architecture.perspectives
     }
 
     pub fn is_windowed(&self) -> bool {
@@ -83,16 +83,16 @@ impl MemoryPlan {
     }
 
     fn window(&self) -> usize {
-        if self.is_windowed() { WINDOW } else { self.views().next_multiple_of(32) }
+        if self.is_windowed() { WINDOW } else { self.perspectives().next_multiple_of(32) }
     }
 
-    pub fn windows(&self, views: usize) -> usize {
-        views.div_ceil(self.window())
+    pub fn windows(&self, perspectives: usize) -> usize {
+        perspectives.div_ceil(self.window())
     }
 
     /// Windows per sub-batch, and the capacity of each; the biases count as a row.
     pub fn cut(&self) -> (usize, WindowArgs) {
-        let (window, count) = (self.window(), self.windows(self.views()));
+        let (window, count) = (self.window(), self.windows(self.perspectives()));
         // Row lists are padded to four places.
         let pairs = window * (self.stride + 1);
         let members = (pairs + 3 * (self.layout.rows + 1).min(pairs)).next_multiple_of(4);
@@ -146,11 +146,11 @@ impl MemoryPlan {
     }
 
     fn sub_batch_bytes(&self) -> usize {
-        let (views, rows) = (self.views(), self.layout.rows);
+        let (perspectives, rows) = (self.perspectives(), self.layout.rows);
         let [bits, members, items, scattered] = self.in_windows();
         let starts = 20 * (rows + 2) * self.cut().0;
-        let lists = 2 * views * self.stride + 4 * (views + members + items) + starts;
-        let sums = 4 * self.width() * (views + scattered);
+        let lists = 2 * perspectives * self.stride + 4 * (perspectives + members + items) + starts;
+        let sums = 4 * self.width() * (perspectives + scattered);
         let outputs = 4 * self.output_params() * self.output_partials();
         let inner: usize = self.layout.inner().iter().map(|[_, outputs]| outputs).sum();
         let outputs_of_all = 2 * (self.layout.architecture.outputs() + inner);

@@ -233,8 +233,8 @@ fn runs() -> Vec<Settings> {
         ..plain.clone()
     };
     let white = Settings {
-        views: 1,
-        white_view: true,
+        perspectives: 1,
+        white_perspective: true,
         asymmetry: 0.3,
         l1_activations: 0.1,
         batch: 400,

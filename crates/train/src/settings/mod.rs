@@ -33,10 +33,11 @@ pub struct Settings {
     /// Neurons of further layers, at most three of at most 128.
     pub layers: Vec<usize>,
     /// Perspectives: 2 for both sides with shared weights, 1 for the side to move alone.
-    pub views: usize,
-    /// White's perspective whoever is to move; with one view.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub white_view: bool,
+    #[serde(rename = "views")]
+    pub perspectives: usize,
+    /// White's perspective whoever is to move; with one perspective.
+    #[serde(rename = "white_view", skip_serializing_if = "std::ops::Not::not")]
+    pub white_perspective: bool,
     /// Activation of the hidden layer: `screlu`, `crelu`, `relu` or `pairwise`.
     pub activation: Activation,
     /// Activation of each further layer: `relu`, `crelu`, `screlu` or `dual`; unset: as `activation`, `screlu` for
@@ -200,8 +201,8 @@ impl Settings {
             features: shape.features,
             hidden: shape.hidden,
             layers: shape.layers,
-            views: shape.views,
-            white_view: shape.white_view,
+            perspectives: shape.perspectives,
+            white_perspective: shape.white_perspective,
             activation: shape.activation,
             layer_activations: shape.layer_activations,
             skip_neuron: shape.skip_neuron,
@@ -329,8 +330,8 @@ impl Settings {
             features: self.features.clone(),
             hidden: self.hidden,
             layers: self.layers.clone(),
-            views: self.views,
-            white_view: self.white_view,
+            perspectives: self.perspectives,
+            white_perspective: self.white_perspective,
             activation: self.activation,
             layer_activations: self.layer_activations.clone(),
             skip_neuron: self.skip_neuron,

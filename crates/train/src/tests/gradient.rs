@@ -36,8 +36,9 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
         let bucket = architecture.output_bucket(board.occupied().count(), phase(&board));
         let mut values = Vec::new();
         let mut skipped = 0.0;
-        let first = if architecture.white_view { Color::White } else { item.turn };
-        for (side, sign) in [(first, 1.0), (first.other(), -1.0)].into_iter().take(architecture.views) {
+        let first = if architecture.white_perspective { Color::White } else { item.turn };
+        for (side, sign) in [(first, 1.0), (first.other(), -1.0)].into_iter().take(architecture.perspectives)
+        {
             let (view, king) = oriented(architecture, &board, item.halfmoves, side);
             let mut words = vec![0; architecture.features.words()];
             architecture.features.write(&view, &mut words);
@@ -66,7 +67,7 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
                     parameters[layout.psqt_at(row(*f), bucket)]
                         + shared(*f, ParamLayout::psqt_factor_at, bucket)
                 };
-                skipped += sign * active.iter().map(value).sum::<f64>() / architecture.views as f64;
+                skipped += sign * active.iter().map(value).sum::<f64>() / architecture.perspectives as f64;
             }
         }
         let penalty = f64::from(settings.l1_activations) * values.iter().sum::<f64>() / values.len() as f64;
@@ -85,7 +86,7 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
             values = (0..outputs).map(output).collect();
         }
         let sign = if item.turn == Color::White { 1.0 } else { -1.0 };
-        let output = (values[0] + skipped) * if architecture.white_view { sign } else { 1.0 };
+        let output = (values[0] + skipped) * if architecture.white_perspective { sign } else { 1.0 };
         let result = (f64::from(item.result) / f64::from(WIN) * sign + 1.0) / 2.0;
         if architecture.wdl_head {
             let by_result = [0.0, 0.5, 1.0].map(|of| if result == 1.0 - of { 1.0 } else { 0.0 });

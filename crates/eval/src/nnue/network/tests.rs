@@ -22,8 +22,14 @@ pub fn shapes() -> Vec<Architecture> {
     let sum = |text| Features::parse(text).unwrap();
     vec![
         plain(),
-        Architecture { views: 1, ..plain() },
-        Architecture { views: 1, white_view: true, psqt: true, king_buckets: buckets("five"), ..plain() },
+        Architecture { perspectives: 1, ..plain() },
+        Architecture {
+            perspectives: 1,
+            white_perspective: true,
+            psqt: true,
+            king_buckets: buckets("five"),
+            ..plain()
+        },
         Architecture { activation: Activation::Relu, ..plain() },
         Architecture { activation: Activation::Crelu, output_buckets: 8, ..plain() },
         Architecture { activation: Activation::Pairwise, ..plain() },
@@ -33,7 +39,7 @@ pub fn shapes() -> Vec<Architecture> {
         Architecture { output_buckets: 4, output_by: OutputBy::Phase, psqt: true, ..plain() },
         Architecture { layers: vec![8], ..plain() },
         Architecture { layers: vec![8, 4], activation: Activation::Crelu, output_buckets: 2, ..plain() },
-        Architecture { layers: vec![3], activation: Activation::Relu, views: 1, ..plain() },
+        Architecture { layers: vec![3], activation: Activation::Relu, perspectives: 1, ..plain() },
         Architecture { layers: vec![5, 7, 3], activation: Activation::Pairwise, ..plain() },
         Architecture {
             layers: vec![6, 5],
@@ -64,7 +70,7 @@ pub fn shapes() -> Vec<Architecture> {
             layers: vec![3],
             activation: Activation::Pairwise,
             first_layer_bits: 8,
-            views: 1,
+            perspectives: 1,
             hidden: 2,
             ..plain()
         },
@@ -72,11 +78,11 @@ pub fn shapes() -> Vec<Architecture> {
             layers: vec![4, 3, 5],
             layer_activations: vec![LayerActivation::Relu, LayerActivation::Dual, LayerActivation::Screlu],
             activation: Activation::Crelu,
-            views: 1,
+            perspectives: 1,
             ..plain()
         },
         Architecture { wdl_head: true, output_buckets: 2, ..plain() },
-        Architecture { wdl_head: true, activation: Activation::Relu, views: 1, ..plain() },
+        Architecture { wdl_head: true, activation: Activation::Relu, perspectives: 1, ..plain() },
         Architecture {
             wdl_head: true,
             layers: vec![8, 5],
@@ -88,7 +94,7 @@ pub fn shapes() -> Vec<Architecture> {
         Architecture { features: sum("all+h+v+d1+d2"), ..plain() },
         Architecture { features: sum("ph+pv+mb+mc"), mirror: true, hidden: 8, ..plain() },
         Architecture { features: sum("all+pp+threats"), hidden: 8, ..plain() },
-        Architecture { features: sum("pp+threats"), views: 1, hidden: 4, ..plain() },
+        Architecture { features: sum("pp+threats"), perspectives: 1, hidden: 4, ..plain() },
         Architecture {
             features: sum("all+pp+threats+clock"),
             mirror: true,

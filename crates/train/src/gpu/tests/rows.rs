@@ -13,7 +13,7 @@ pub fn unbucketed() -> Vec<Architecture> {
     vec![
         plain("clock"),
         Architecture { mirror: true, king_buckets: five(), psqt: true, ..plain("pp") },
-        Architecture { hidden: 16, views: 1, mirror: true, ..plain("threats") },
+        Architecture { hidden: 16, perspectives: 1, mirror: true, ..plain("threats") },
         Architecture { king_buckets: five(), layers: vec![5], output_buckets: 2, ..plain("all+clock") },
         Architecture { activation: Activation::Pairwise, hidden: 40, ..plain("all+pp") },
         Architecture { king_buckets: five(), hidden: 16, ..plain("all+threats") },
@@ -38,14 +38,14 @@ fn rows_of(gpu: &mut Gpu, positions: &[TrainItem], target: Target) -> Vec<Vec<u1
     let at = gpu.work.driver.send(0, positions.len() * RECORD).unwrap();
     gpu.work.extract(at, positions.len(), target, true).unwrap();
     let (stride, memory) = (gpu.work.plan.stride, gpu.work.memory.clone());
-    let views = gpu.work.plan.layout.architecture.views * positions.len();
-    let rows = read(gpu, memory.rows, 2 * stride * views);
-    let counts = read(gpu, memory.counts, 4 * views);
+    let perspectives = gpu.work.plan.layout.architecture.perspectives * positions.len();
+    let rows = read(gpu, memory.rows, 2 * stride * perspectives);
+    let counts = read(gpu, memory.counts, 4 * perspectives);
     let rows_of = |view: usize| {
         let own = &rows.as_chunks::<2>().0[view * stride..][..number(&counts, view) as usize];
         own.iter().map(|row| u16::from_le_bytes(*row)).collect()
     };
-    (0..views).map(rows_of).collect()
+    (0..perspectives).map(rows_of).collect()
 }
 
 #[test]
@@ -89,10 +89,10 @@ fn rows_and_buckets_are_those_of_the_cpu() {
             let mut gpu = Gpu::new(open(), &model, &settings(Forward::F32), positions.len()).unwrap();
             let target = Target { wdl: 0.3, k: 1.1, offset: 0.0 };
             let rows = rows_of(&mut gpu, &positions, target);
-            let (views, memory) = (architecture.views, gpu.work.memory.clone());
+            let (perspectives, memory) = (architecture.perspectives, gpu.work.memory.clone());
             let buckets = read(&mut gpu, memory.buckets, positions.len());
             let targets = read(&mut gpu, memory.targets, 4 * positions.len());
-            let (all_views, rows_and_two) = (views * positions.len(), model.layout.rows + 2);
+            let (all_views, rows_and_two) = (perspectives * positions.len(), model.layout.rows + 2);
             let (windows, (_, cut)) = (gpu.work.plan.windows(all_views), gpu.work.plan.cut());
             let starts = read(&mut gpu, memory.starts, START * rows_and_two * windows);
             let members = read(&mut gpu, memory.members, 4 * cut.members as usize * windows);
@@ -104,7 +104,7 @@ fn rows_and_buckets_are_those_of_the_cpu() {
                 extractor.rows(item, &mut expected, &mut ends);
                 let mut start = 0;
                 for (view, end) in ends.into_iter().enumerate() {
-                    let view = i * views + view;
+                    let view = i * perspectives + view;
                     let mut found = rows[view].clone();
                     if !in_order {
                         found.sort_unstable();
