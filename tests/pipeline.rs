@@ -10,11 +10,12 @@ use std::process::{Command, Output};
 use patzer_data::Dataset;
 use patzer_data::filter::PRESETS;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-/// A folder with the first games of the fixture as `games.pgn`.
-fn folder(games: usize) -> TempDir {
-    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/games.pgn.zst");
+/// The first games of a file under `fixtures`.
+fn games(fixture: &str, games: usize) -> Vec<u8> {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(fixture);
     let lines = BufReader::new(zstd::Decoder::new(fs::File::open(fixture).unwrap()).unwrap()).split(b'\n');
     let (mut pgn, mut begun) = (Vec::new(), 0);
     for line in lines.map(Result::unwrap) {
@@ -25,8 +26,13 @@ fn folder(games: usize) -> TempDir {
         pgn.extend_from_slice(&line);
         pgn.push(b'\n');
     }
+    pgn
+}
+
+/// A folder with the first games of people as `games.pgn`.
+fn folder(number: usize) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("games.pgn"), pgn).unwrap();
+    fs::write(folder.path().join("games.pgn"), games("games.pgn.zst", number)).unwrap();
     folder
 }
 
@@ -217,28 +223,84 @@ fn a_labelled_twin_is_kept_taken_again_and_made_anew_for_new_data() {
     assert!(bytes(&folder, "mine.labelled.parquet") == second);
 }
 
+/// The demo's steps and the formats of their files, small: command line, file, and its SHA-256 from the left.
+///
+/// A change of these bytes is one that users see: say it in CHANGELOG.md. Datasets and networks name the version.
+const GOLDEN: [(&str, &str, &str); 25] = [
+    ("extract games.pgn --filter capt --per-game 30 --seed 5 -o", "few.parquet", "d8deea4b3adfc6ab"),
+    ("extract games.pgn engine.pgn --filter unique --seed 5 -o", "positions.parquet", "a7e1b51ee97ecdcf"),
+    ("extract engine.pgn -o", "all.bullet", "eb5a0ab4dc1edb0e"),
+    ("extract engine.pgn -o", "all.marlin", "881518414081ba1f"),
+    ("extract engine.pgn -o", "all.viri", "3299bea05458e3e9"),
+    ("extract engine.pgn -o", "all.monty", "aae1830b992e462a"),
+    ("extract engine.pgn -o", "all.montyvalue", "bbc8686342691f07"),
+    ("extract engine.pgn -o", "all.binpack", "45f8ae87c9e8398f"),
+    ("extract engine.pgn -o", "all.bin", "b3f6f0416e9d46f5"),
+    ("extract engine.pgn -o", "all.plain", "fb0940579c6f82e3"),
+    ("extract engine.pgn -o", "all.csv", "43ce51d39d482afd"),
+    ("extract engine.pgn -o", "all.epd", "d8da5184ab9b6f47"),
+    ("label positions.parquet -o", "labelled.parquet", "bca499379d4be4c7"),
+    (
+        "tune labelled.parquet --hce --terms material,tempo,mobility --run r -o",
+        "new.hce.toml",
+        "e565ff5fb7e19c66",
+    ),
+    (
+        "tune labelled.parquet --hce --terms mobility --optimizer adam --epochs 2 --run r -o",
+        "adam.hce.toml",
+        "1da44bb8998a7e5d",
+    ),
+    ("net init -o", "base.nnue", "b51502909780af74"),
+    (
+        "tune labelled.parquet --epochs 2 --batch 512 --hidden 16 --seed 5 --run r -o",
+        "new.nnue",
+        "de384ac70699abbf",
+    ),
+    (
+        "tune labelled.parquet --recipe bucketed --epochs 1 --batch 512 --hidden 16,8 --run r -o",
+        "bucketed.nnue",
+        "003269068f284a48",
+    ),
+    ("net convert bucketed.nnue", "bucketed.bin", "d3eceb193bdcfb16"),
+    ("sprt new.hce.toml untuned-hce --nodes 100 --games 8 --hash 1 --pgn", "hce.pgn", "9e43608b086b82ea"),
+    ("sprt new.nnue base.nnue --nodes 100 --games 8 --hash 1 --seed 5 --pgn", "net.pgn", "ba7939d0b02652aa"),
+    ("selfplay default-hce --nodes 60 --games 8 --hash 1 --seed 5 -o", "selfplay.pgn", "05589aeb72b1d2a3"),
+    (
+        "selfplay default-hce --nodes 60 --games 8 --hash 1 --seed 5 -o",
+        "selfplay.parquet",
+        "c6a8c4895bdf69d3",
+    ),
+    ("selfplay --search mcts --nodes 60 --games 4 --hash 1 --seed 5 -o", "mcts.monty", "e03f21241d2fa2b1"),
+    ("book make --count 50 --nodes 60 --hash 1 --seed 5 -o", "book.epd", "dd5f95ea999eb732"),
+];
+
 #[test]
-fn one_seed_gives_the_same_bytes_for_any_number_of_threads() {
+fn the_demos_files_have_the_committed_bytes_for_any_number_of_threads() {
     let folder = folder(80);
-    let lines = [
-        ("extract games.pgn --filter capt --per-game 30 --seed 5 -o", "positions.parquet"),
-        ("label positions.parquet -o", "labelled.parquet"),
-        ("tune labelled.parquet --hce --epochs 3 --seed 5 --run r -o", "new.hce.toml"),
-        ("tune labelled.parquet --epochs 2 --batch 512 --hidden 16 --seed 5 --run r -o", "new.nnue"),
-        ("sprt new.nnue new.hce.toml --nodes 100 --games 8 --hash 1 --seed 5 --pgn", "sprt.pgn"),
-    ];
-    for (line, name) in lines {
+    fs::write(folder.path().join("engine.pgn"), games("engine.pgn.zst", 40)).unwrap();
+    let mut changed = String::new();
+    for (line, name, golden) in GOLDEN {
         let run = |options: &str| {
             let output = patzer(&folder, &format!("{line} {name} {options}"));
             assert!(matches!(output.status.code(), Some(0 | 11)), "{line}: {output:?}");
-            bytes(&folder, name)
+            let file = bytes(&folder, name);
+            fs::remove_file(folder.path().join(name)).unwrap();
+            file
         };
         let one = run("--threads 1");
-        assert!(one == run("--threads 2"), "{name}");
-        if name == "sprt.pgn" {
+        if name == "net.pgn" {
             assert!(one == run("--concurrency 2") && one == run("--threads 2 --concurrency 1"));
         }
+        // The last run's files stay for the steps that follow.
+        assert!(one == run("--threads 2"), "{name}");
+        fs::write(folder.path().join(name), &one).unwrap();
+        let digest = format!("{:x}", Sha256::digest(&one));
+        if !digest.starts_with(golden) {
+            changed += &format!("\n{name}: {} now, {golden} committed; of patzer {line}", &digest[..16]);
+        }
     }
+    assert!(changed.is_empty(), "bytes changed:{changed}");
+    assert_eq!(json(&folder, "wdl labelled.parquet")["k"], 3.3198062476772847);
 }
 
 #[test]
