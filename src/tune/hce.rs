@@ -120,7 +120,7 @@ fn gather(
     let mut games = [Games::default(), Games::default()];
     let (mut traces, account) = SplitTraces::collect(tracer, model, chunk, split.seed, |push| {
         stream(&args.data, split, ui, &mut |offer| {
-            let (target, weight) = match labels.of(unlabelled(offer)) {
+            let (target, weight) = match labels.target_and_weight(unlabelled(offer)) {
                 Ok(label) => label,
                 Err(reason) => return Ok(Some(reason)),
             };

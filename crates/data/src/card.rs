@@ -81,7 +81,7 @@ impl Card {
 
 fn digest(path: &Path) -> Result<(String, u64)> {
     let digest = Digest::new(Arc::default(), true);
-    std::io::copy(&mut digest.of(patzer_io::raw(path)?), &mut std::io::sink())
+    std::io::copy(&mut digest.reader(patzer_io::raw(path)?), &mut std::io::sink())
         .map_err(|e| Error::io(path, e))?;
     Ok(digest.so_far())
 }

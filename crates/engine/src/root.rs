@@ -125,7 +125,7 @@ impl<E: Evaluator> Search<'_, E> {
     }
 
     fn error(&self, root: &Node, m: Move) -> Score {
-        self.noise.map_or(0, |noise| noise.of(root.key, m))
+        self.noise.map_or(0, |noise| noise.variate(root.key, m))
     }
 
     fn iterate(&mut self, root: &Node, depth: i32, lines: usize) {

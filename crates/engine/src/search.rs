@@ -415,7 +415,7 @@ impl<E: Evaluator> Search<'_, E> {
         after.play_unchecked(mv.m);
         let key = key::complete_after(mv.approximate_key, node.position, &after);
         let error = match self.noise {
-            Some(noise) if node.ply == 0 => noise.of(node.key, mv.m),
+            Some(noise) if node.ply == 0 => noise.variate(node.key, mv.m),
             _ => 0,
         };
         let (alpha, beta, best) = (ctx.alpha - error, ctx.beta - error, best - error);

@@ -20,7 +20,7 @@ pub struct Noise {
 
 impl Noise {
     /// Noise of a move in the position with this key, in centipawns.
-    pub(super) fn of(&self, key: u64, m: Move) -> Score {
+    pub(super) fn variate(&self, key: u64, m: Move) -> Score {
         let seed = mix(mix(self.seed, key), PackedMove::pack(m).0.into());
         (Rng::new(seed).normal() * f64::from(self.deviation)).round() as Score
     }

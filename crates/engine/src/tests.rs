@@ -219,7 +219,7 @@ fn a_weakened_player_takes_the_move_that_seems_best_with_its_errors() {
         let seen = |m| {
             let mut engine = Searcher::exhaustive(Simple);
             let score = search(&mut engine, &line, Limits { only: vec![m], ..depth(2) }).score;
-            (if is_mate(score) { score } else { score + noise.of(line.key(), m) }, score)
+            (if is_mate(score) { score } else { score + noise.variate(line.key(), m) }, score)
         };
         let Some(expected) = moves.iter().map(|&m| seen(m).0).max() else { return };
         let report = search(&mut engine, &line, Limits { noise: Some(noise), ..depth(2) });

@@ -29,7 +29,7 @@ impl Digest {
     }
 
     /// Wraps a reader.
-    pub fn of(&self, inner: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
+    pub fn reader(&self, inner: Box<dyn Read + Send>) -> Box<dyn Read + Send> {
         Box::new(Digested { inner, digest: self.clone() })
     }
 
@@ -67,7 +67,7 @@ mod tests {
     fn a_digest_is_that_of_what_was_read() {
         let bytes = Arc::new(AtomicU64::new(5));
         let digest = Digest::new(Arc::clone(&bytes), true);
-        let mut read = digest.of(Box::new(&b"weights"[..]));
+        let mut read = digest.reader(Box::new(&b"weights"[..]));
         read.read_exact(&mut [0; 3]).unwrap();
         assert_eq!(digest.so_far(), (crate::sha256(b"wei"), 3));
         read.read_exact(&mut [0; 4]).unwrap();

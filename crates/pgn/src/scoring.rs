@@ -52,7 +52,7 @@ impl<T> PerSource<T> {
     }
 
     /// The value for a file: the last one given for it, else the last one for all.
-    pub fn of<'a>(all: &'a [PerSource<T>], path: &Path) -> Option<&'a T> {
+    pub fn value_for<'a>(all: &'a [PerSource<T>], path: &Path) -> Option<&'a T> {
         let own = all.iter().rev().find(|one| one.source.as_deref().is_some_and(|name| names(name, path)));
         own.or_else(|| all.iter().rev().find(|one| one.source.is_none())).map(|one| &one.value)
     }
@@ -115,15 +115,15 @@ impl ScoreOptions {
     }
 
     pub(crate) fn side_of(&self, path: &Path) -> Option<Side> {
-        PerSource::of(&self.side, path).and_then(|side| side.side())
+        PerSource::value_for(&self.side, path).and_then(|side| side.side())
     }
 
     pub(crate) fn unit_of(&self, path: &Path) -> Option<Unit> {
-        PerSource::of(&self.unit, path).copied()
+        PerSource::value_for(&self.unit, path).copied()
     }
 
     pub(crate) fn scale_of(&self, path: &Path) -> f64 {
-        PerSource::of(&self.scale, path).map_or(1.0, |factor| factor.0)
+        PerSource::value_for(&self.scale, path).map_or(1.0, |factor| factor.0)
     }
 }
 
@@ -176,7 +176,7 @@ mod tests {
             ("x/b.pgn", Unit::Pawn),
             ("y/b.pgn", Unit::Cp),
         ] {
-            assert_eq!(PerSource::of(&all, Path::new(path)), Some(&unit), "{path}");
+            assert_eq!(PerSource::value_for(&all, Path::new(path)), Some(&unit), "{path}");
         }
         let options = ScoreOptions { unit: all, ..ScoreOptions::default() };
         assert!(options.check(&["a.pgn".into(), "x/b.pgn".into()]).is_ok());

@@ -230,7 +230,7 @@ fn ends_early(path: &Path, error: &std::io::Error, read: u64, games: u64, splitt
 /// Opens a file, or standard input for `-`; its bytes on disk go through the digest.
 fn open(path: &Path, digest: &Digest) -> Result<Box<dyn BufRead + Send>> {
     let mut text =
-        patzer_io::decompressed(digest.of(patzer_io::raw(path)?)).map_err(|e| Error::io(path, e))?;
+        patzer_io::decompressed(digest.reader(patzer_io::raw(path)?)).map_err(|e| Error::io(path, e))?;
     match text.fill_buf() {
         Ok([]) => Err(Error::data(path, "is empty")),
         Ok(head) => match patzer_io::archive(path, head).or(no_pgn(head).map(|why| Error::data(path, why))) {

@@ -129,7 +129,7 @@ impl CpuGradient {
         let loss = Loss { scale: 1.0 / PositionWeight::divisor(weight, group, members) as f32, ..loss };
         let rounds = self.rounds[0];
         let exact = model;
-        let model = if rounds { self.rounded.of(exact) } else { exact };
+        let model = if rounds { self.rounded.round(exact) } else { exact };
         let floats = match rounds {
             true => F32Table::of(&model.parameters, &model.layout),
             false => whole(model, &mut self.table),
@@ -153,7 +153,7 @@ impl CpuGradient {
                 for indices in share.chunks(MICRO_BATCH / group * group) {
                     part.items.clear();
                     part.items.extend(indices.iter().map(|&at| items[at as usize]));
-                    part.micro.load(&part.items, weight, |item| target.of(item));
+                    part.micro.load(&part.items, weight, |item| target.expected(item));
                     if loss.wdl_head {
                         part.micro.load_draws(part.items.iter().map(|item| target.draw(item)));
                     }
@@ -170,7 +170,7 @@ impl CpuGradient {
     pub fn mean_loss(&mut self, model: &Model, loss: Loss, target: Target, items: &[TrainItem]) -> f64 {
         let weight = self.weight.as_ref();
         let each = |micro: &mut MicroBatch, model: &Model, table: FeatureTable<'_>, items: &[TrainItem]| {
-            micro.load(items, weight, |item| target.of(item));
+            micro.load(items, weight, |item| target.expected(item));
             if loss.wdl_head {
                 micro.load_draws(items.iter().map(|item| target.draw(item)));
             }
@@ -211,7 +211,7 @@ fn over<R: Send>(
     let unit = activation_unit(&model.layout).filter(|_| rounded.is_some());
     let (model, floats) = match rounded {
         Some(rounded) => {
-            let model = rounded.of(model);
+            let model = rounded.round(model);
             (model, F32Table::of(&model.parameters, &model.layout))
         }
         None => (model, whole(model, table)),

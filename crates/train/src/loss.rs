@@ -53,7 +53,7 @@ impl Loss {
             return sum;
         }
         for (at, (output, target)) in outputs.iter().zip(targets).enumerate() {
-            let (mut value, mut gradient) = self.of(*output, *target);
+            let (mut value, mut gradient) = self.value_and_gradient(*output, *target);
             if let Some(&weight) = weights.get(at) {
                 (value, gradient) = (f64::from(weight) * value, weight * gradient);
             }
@@ -85,14 +85,15 @@ impl Loss {
         if self.wdl_head {
             return wdl_loss::of_constant(target, items, rule);
         }
-        let weight = |item: &TrainItem| rule.map_or(1.0, |rule| f64::from(rule.of(item)));
-        let targets = || items.iter().map(|item| (weight(item), target.of(item)));
+        let weight = |item: &TrainItem| rule.map_or(1.0, |rule| f64::from(rule.weight(item)));
+        let targets = || items.iter().map(|item| (weight(item), target.expected(item)));
         let count = items.iter().map(weight).sum::<f64>().max(f64::MIN_POSITIVE);
         let sum: f64 = targets().map(|(weight, target)| weight * f64::from(target)).sum();
         let mean = (sum / count).clamp(1e-6, 1.0 - 1e-6);
         let output = ((mean / (1.0 - mean)).ln() / f64::from(self.k)) as f32;
         let plain = Loss { offset: 0.0, ..*self };
-        targets().map(|(weight, target)| weight * plain.of(output, target).0).sum::<f64>() / count
+        targets().map(|(weight, target)| weight * plain.value_and_gradient(output, target).0).sum::<f64>()
+            / count
     }
 
     /// Expected score of an output, and its derivative.
@@ -109,7 +110,7 @@ impl Loss {
 
     /// Loss of one position and its scaled derivative; NaN for losses of groups.
     #[inline]
-    pub fn of(&self, output: f32, target: f32) -> (f64, f32) {
+    pub fn value_and_gradient(&self, output: f32, target: f32) -> (f64, f32) {
         let (predicted, by_output) = self.expected(output);
         let error = predicted - target;
         match self.kind {
@@ -186,7 +187,7 @@ mod tests {
                     }
                 };
                 let expected = (value(output + 1e-5) - value(output - 1e-5)) / 2e-5;
-                let (found, gradient) = loss.of(output as f32, target as f32);
+                let (found, gradient) = loss.value_and_gradient(output as f32, target as f32);
                 assert!((found - value(output)).abs() < 1e-6, "{loss:?}: {found}");
                 assert!(
                     (f64::from(gradient) - expected).abs() < 1e-5,
@@ -223,10 +224,11 @@ mod tests {
     fn a_perfect_output_costs_nothing() {
         for kind in [LossKind::Power, LossKind::CrossEntropy] {
             let loss = Loss { kind, power: 2.5, ..Loss::squared(1.0, 1.0) };
-            let (value, gradient) = loss.of(0.7, logistic_f32(0.7));
+            let (value, gradient) = loss.value_and_gradient(0.7, logistic_f32(0.7));
             assert!(value.abs() < 1e-6 && gradient.abs() < 1e-6);
         }
-        let certain = Loss { kind: LossKind::CrossEntropy, ..Loss::squared(1.0, 1.0) }.of(-200.0, 1.0);
+        let certain =
+            Loss { kind: LossKind::CrossEntropy, ..Loss::squared(1.0, 1.0) }.value_and_gradient(-200.0, 1.0);
         assert!(certain.0 > 199.0 && certain.0.is_finite());
     }
 
@@ -234,13 +236,15 @@ mod tests {
     fn the_constant_loss_is_the_variance_of_the_targets() {
         let items = crate::tests::items(100, 2);
         let target = Target { wdl: 0.3, k: 1.2, offset: 0.0 };
-        let targets: Vec<f64> = items.iter().map(|item| target.of(item).into()).collect();
+        let targets: Vec<f64> = items.iter().map(|item| target.expected(item).into()).collect();
         let mean = targets.iter().sum::<f64>() / 100.0;
         let variance = targets.iter().map(|t| (t - mean).powi(2)).sum::<f64>() / 100.0;
         let found = Loss::squared(0.7, 1.0).of_constant(target, &items, None);
         assert!((found - variance).abs() < 1e-6, "{found} {variance}");
         let loss = Loss { kind: LossKind::CrossEntropy, ..Loss::squared(0.7, 1.0) };
-        let zero = items.iter().map(|item| loss.of(0.0, target.of(item)).0).sum::<f64>() / 100.0;
+        let zero =
+            items.iter().map(|item| loss.value_and_gradient(0.0, target.expected(item)).0).sum::<f64>()
+                / 100.0;
         assert!(loss.of_constant(target, &items, None) < zero);
     }
 }

@@ -103,7 +103,7 @@ impl MicroBatch {
         self.buckets.clear();
         self.signs.clear();
         if let Some(weight) = weight {
-            self.weights.extend(items.iter().take(MICRO_BATCH).map(|item| weight.of(item)));
+            self.weights.extend(items.iter().take(MICRO_BATCH).map(|item| weight.weight(item)));
         }
         for item in items.iter().take(MICRO_BATCH) {
             self.extractor.rows(item, &mut self.rows, &mut self.ends);

@@ -39,7 +39,7 @@ impl PositionWeight {
         bad.map(|[at, weight]| format!("[{at}, {weight}]: a weight has to be from {least} to {largest}"))
     }
 
-    pub fn of(&self, item: &TrainItem) -> f32 {
+    pub fn weight(&self, item: &TrainItem) -> f32 {
         let x = match self.by {
             Measure::Ply => f32::from(item.ply),
             Measure::Pieces => item.board.count() as f32,
@@ -60,7 +60,7 @@ impl PositionWeight {
     ) -> f64 {
         match rule {
             None => (items.len() / group) as f64,
-            Some(rule) => items.map(|item| f64::from(rule.of(item))).sum(),
+            Some(rule) => items.map(|item| f64::from(rule.weight(item))).sum(),
         }
     }
 }
@@ -78,10 +78,10 @@ mod tests {
         let item = crate::tests::items(1, 4)[0];
         let late = rule(Measure::Ply, &[[10.0, 0.5], [20.0, 1.0], [40.0, 3.0]]);
         for (ply, weight) in [(0, 0.5), (10, 0.5), (15, 0.75), (20, 1.0), (30, 2.0), (40, 3.0), (400, 3.0)] {
-            assert_eq!(late.of(&TrainItem { ply, ..item }), weight, "ply {ply}");
+            assert_eq!(late.weight(&TrainItem { ply, ..item }), weight, "ply {ply}");
         }
         let pieces = item.board.count() as f32;
-        assert_eq!(rule(Measure::Pieces, &[[pieces - 1.0, 2.0], [pieces + 1.0, 4.0]]).of(&item), 3.0);
+        assert_eq!(rule(Measure::Pieces, &[[pieces - 1.0, 2.0], [pieces + 1.0, 4.0]]).weight(&item), 3.0);
     }
 
     #[test]

@@ -17,7 +17,7 @@ pub struct Rounded {
 }
 
 impl Rounded {
-    pub fn of(&mut self, model: &Model) -> &Model {
+    pub fn round(&mut self, model: &Model) -> &Model {
         model.whole_table(&mut self.table);
         let layout = &model.layout;
         let rounded = self.model.get_or_insert_with(|| model.clone());
@@ -107,7 +107,7 @@ mod tests {
             let model = Model::random(&architecture, false, 5);
             let mut rounded = Rounded::default();
             let mut plain = CpuGradient::new(&model, items.len(), false);
-            let expected = plain.gradient(rounded.of(&model), loss, target, &items, &batch).1.to_vec();
+            let expected = plain.gradient(rounded.round(&model), loss, target, &items, &batch).1.to_vec();
             let mut found = CpuGradient::new(&model, items.len(), true);
             found.rounds(true);
             assert_eq!(found.gradient(&model, loss, target, &items, &batch).1, expected, "{architecture}");

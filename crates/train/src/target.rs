@@ -13,7 +13,7 @@ pub struct Target {
 impl Target {
     /// The expected result for the side to move: λ·result + (1 − λ)·σ(K·score/400), or the result alone.
     #[inline]
-    pub fn of(self, item: &TrainItem) -> f32 {
+    pub fn expected(self, item: &TrainItem) -> f32 {
         let result = result(item);
         item.score
             .map_or(result, |score| self.wdl * result + (1.0 - self.wdl) * self.of_score(f32::from(score)))
@@ -29,7 +29,7 @@ impl Target {
         (1.0 + logistic_f32(x - self.offset) - logistic_f32(-x - self.offset)) / 2.0
     }
 
-    /// Chance of a draw in the target; [`Target::of`] is win + draw / 2. A result between two is shared by both.
+    /// Chance of a draw in the target; [`Target::expected`] is win + draw / 2. A result between two is shared by both.
     pub fn draw(self, item: &TrainItem) -> f32 {
         let drawn = 1.0 - (2.0 * result(item) - 1.0).abs();
         item.score.map_or(drawn, |score| {

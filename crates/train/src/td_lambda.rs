@@ -93,7 +93,7 @@ mod tests {
         let scores = positions.clone();
         apply_td_lambda(&mut positions, 0.0, target);
         for (found, position) in positions.iter().zip(&scores) {
-            let expected = target.of(&position.item);
+            let expected = target.expected(&position.item);
             let white = if position.item.turn.is_white() { expected } else { 1.0 - expected };
             assert!((found.item.expected() - white).abs() < 1e-4);
         }

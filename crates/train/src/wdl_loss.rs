@@ -57,8 +57,8 @@ pub fn all(
 pub fn of_constant(target: Target, items: &[TrainItem], rule: Option<&PositionWeight>) -> f64 {
     let (mut sum, mut entropies, mut weights) = ([0.0; 3], 0.0, f64::MIN_POSITIVE);
     for item in items {
-        let weight = rule.map_or(1.0, |rule| f64::from(rule.of(item)));
-        let target = chances(target.of(item), target.draw(item));
+        let weight = rule.map_or(1.0, |rule| f64::from(rule.weight(item)));
+        let target = chances(target.expected(item), target.draw(item));
         sum.iter_mut().zip(target).for_each(|(sum, t)| *sum += weight * t);
         (entropies, weights) = (entropies + weight * entropy(target), weights + weight);
     }
@@ -106,9 +106,9 @@ mod tests {
         for offset in [0.0, 0.7] {
             let target = Target { wdl: 0.4, k: 1.2, offset };
             for item in items(200, 3) {
-                let [win, draw, loss] = chances(target.of(&item), target.draw(&item));
+                let [win, draw, loss] = chances(target.expected(&item), target.draw(&item));
                 assert!((win + draw + loss - 1.0).abs() < 1e-6 && draw >= 0.0, "{win} {draw} {loss}");
-                assert!((win + draw / 2.0 - f64::from(target.of(&item))).abs() < 1e-6);
+                assert!((win + draw / 2.0 - f64::from(target.expected(&item))).abs() < 1e-6);
                 let drawn = item.result == 0 && (offset > 0.0 || target.wdl > 0.0);
                 assert!(!drawn || draw > 0.39, "a drawn game counts as one by its share");
             }
@@ -121,8 +121,9 @@ mod tests {
         let target = Target { wdl: 0.3, k: 1.2, offset: 0.5 };
         let loss = of_constant(target, &items, None);
         let mean = |outputs: [f32; 3]| {
-            let each =
-                items.iter().map(|item| of(outputs, chances(target.of(item), target.draw(item)), 1.0).0);
+            let each = items
+                .iter()
+                .map(|item| of(outputs, chances(target.expected(item), target.draw(item)), 1.0).0);
             each.sum::<f64>() / 100.0
         };
         assert!(loss > 0.0);

@@ -49,7 +49,7 @@ fn inform(
     size: usize,
     matrix: &mut [f64],
 ) {
-    let strengths: Vec<f64> = competition.moves.iter().map(|features| gammas.of(features)).collect();
+    let strengths: Vec<f64> = competition.moves.iter().map(|features| gammas.strength(features)).collect();
     let total: f64 = strengths.iter().sum();
     // Mean of each level by its row in the matrix, and the rows that occur.
     let (mut means, mut occur, mut own) = (vec![0.0; size], Vec::new(), Vec::new());

@@ -41,7 +41,7 @@ impl Strengths {
         Strengths { terms, levels }
     }
 
-    pub fn of(&self, features: &FeatureLevels) -> f64 {
+    pub fn strength(&self, features: &FeatureLevels) -> f64 {
         self.terms.iter().zip(&self.levels).map(|(term, levels)| levels[term.level(features)]).product()
     }
 }
@@ -150,7 +150,7 @@ pub(super) fn sum(choices: usize, size: usize, add: impl Fn(usize, &mut [f64]) +
 fn products(competitions: &[Competition], gammas: &Strengths) -> Vec<Vec<f64>> {
     competitions
         .par_iter()
-        .map(|competition| competition.moves.iter().map(|features| gammas.of(features)).collect())
+        .map(|competition| competition.moves.iter().map(|features| gammas.strength(features)).collect())
         .collect()
 }
 
@@ -196,9 +196,9 @@ fn log_prior(gammas: &Strengths) -> f64 {
 
 /// Logarithm of the probability of a choice; of one that moves share, its mean.
 pub(super) fn log_probability(competition: &Competition, gammas: &Strengths) -> f64 {
-    let total: f64 = competition.moves.iter().map(|features| gammas.of(features)).sum();
+    let total: f64 = competition.moves.iter().map(|features| gammas.strength(features)).sum();
     let moves = competition.moves.iter().zip(&competition.shares).filter(|(_, share)| **share > 0.0);
-    moves.map(|(features, share)| share * (gammas.of(features) / total).ln()).sum()
+    moves.map(|(features, share)| share * (gammas.strength(features) / total).ln()).sum()
 }
 
 #[cfg(test)]
@@ -222,9 +222,9 @@ mod tests {
                     features(&[(0, rng.below(6) as u16), (2, rng.below(5) as u16), (3, rng.below(3) as u16)])
                 })
                 .collect();
-            let mut rest = rng.unit() * moves.iter().map(|features| gammas.of(features)).sum::<f64>();
+            let mut rest = rng.unit() * moves.iter().map(|features| gammas.strength(features)).sum::<f64>();
             let played = moves.iter().position(|features| {
-                rest -= gammas.of(features);
+                rest -= gammas.strength(features);
                 rest < 0.0
             });
             Competition::of_move(moves, played.unwrap_or(11))

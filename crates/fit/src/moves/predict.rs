@@ -58,7 +58,7 @@ pub fn by_search(
 
 pub fn by_strengths(strengths: &Strengths, choice: &MoveChoice) -> usize {
     let competition = choice.competition();
-    let scores: Vec<f64> = competition.moves.iter().map(|features| strengths.of(features)).collect();
+    let scores: Vec<f64> = competition.moves.iter().map(|features| strengths.strength(features)).collect();
     rank(&scores, competition.played)
 }
 

@@ -34,7 +34,7 @@ pub fn quality(competitions: &[Competition], gammas: &Strengths) -> Quality {
         sums[2] -= (competition.moves.len() as f64).ln();
         let shares = competition.shares.iter().filter(|share| **share > 0.0);
         sums[3] += shares.map(|share| share * share.ln()).sum::<f64>();
-        let scores: Vec<f64> = competition.moves.iter().map(|features| gammas.of(features)).collect();
+        let scores: Vec<f64> = competition.moves.iter().map(|features| gammas.strength(features)).collect();
         let exchanges: Vec<[u16; 2]> =
             competition.moves.iter().map(|features| ORDERING.map(|group| features[group])).collect();
         let ranks = [rank(&scores, competition.played), rank(&exchanges, competition.played)];

@@ -122,7 +122,7 @@ mod tests {
             let place = |at: usize| if at == 11 { 3 * 5 + 1 } else { usize::from(features[at]) };
             let sum: i32 =
                 numbers(&text, brackets).iter().enumerate().map(|(at, array)| array[place(at)]).sum();
-            assert!((f64::from(sum) / 1000.0 - strengths.of(&features).ln()).abs() < 0.006, "{sum}");
+            assert!((f64::from(sum) / 1000.0 - strengths.strength(&features).ln()).abs() < 0.006, "{sum}");
         }
     }
 }

@@ -60,7 +60,7 @@ impl Labels {
         self.score_k
     }
 
-    pub fn of(
+    pub fn target_and_weight(
         &self,
         Unlabelled { result, score, game }: Unlabelled,
     ) -> std::result::Result<(f32, f32), &'static str> {

@@ -21,7 +21,7 @@ pub enum Curvature {
 }
 
 impl Curvature {
-    pub(super) fn of(self, row: &RowLoss) -> f64 {
+    pub(super) fn second_derivative(self, row: &RowLoss) -> f64 {
         match self {
             Curvature::GaussNewton => row.curvature,
             Curvature::Newton => row.exact_curvature,
@@ -75,8 +75,9 @@ pub fn linear(chunks: &[&TraceChunk], weights: &[[f64; 2]], k: f64, curvature: C
             let mut occurrences = Occurrences::new(count);
             for chunk in stripe.iter().take_while(|_| !interrupt::requested()) {
                 let scores = scores(chunk, &table);
-                let of_row =
-                    |(row, &score): (usize, &f32)| curvature.of(&row_loss(chunk, row, score.into(), k));
+                let of_row = |(row, &score): (usize, &f32)| {
+                    curvature.second_derivative(&row_loss(chunk, row, score.into(), k))
+                };
                 let curved: Vec<f64> = scores.iter().enumerate().map(of_row).collect();
                 occurrences.take(chunk, &curved, cells * size_of::<[f64; 4]>() > CACHED);
                 accumulate(&occurrences, count, &mut sum);

@@ -32,7 +32,7 @@ pub fn with_parts(
             let (mut sum, mut block) = (prefaulted(count * count, [0.0; 4]), Block::new(count));
             for chunk in stripe.iter().take_while(|_| !interrupt::requested()) {
                 reference::each(chunk, weights, form, |row, score, slopes| {
-                    block.push(curvature.of(&row_loss(chunk, row, score, k)), slopes);
+                    block.push(curvature.second_derivative(&row_loss(chunk, row, score, k)), slopes);
                     if block.ends.len() == BLOCK {
                         block.add_to(&mut sum);
                     }

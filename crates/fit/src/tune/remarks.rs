@@ -15,7 +15,7 @@ const NAMED: usize = 8;
 /// Games below which a weight is weakly seen.
 const WEAK: u64 = 10;
 
-pub fn of(
+pub fn remarks(
     model: &Model,
     values: &TunedValues,
     outcome: &TuneOutcome,

@@ -129,7 +129,7 @@ fn examine(
         prior: model.slots.iter().map(deviation).collect(),
         support,
     };
-    let mut remarks = remarks::of(model, &values, &outcome, errors.as_ref());
+    let mut remarks = remarks::remarks(model, &values, &outcome, errors.as_ref());
     if with_errors && errors.is_none() {
         remarks.push(match interrupt::requested() {
             true => "interrupted: no standard errors, and the losses are the best epoch's, with the prior and before rounding".to_string(),

@@ -165,7 +165,7 @@ fn plain_normal(
     let mut values = vec![0.0; size * size];
     for chunk in chunks {
         reference::each(chunk, weights, form, |row, score, slopes| {
-            let h = curvature.of(&reference::row_loss(chunk, row, score, k));
+            let h = curvature.second_derivative(&reference::row_loss(chunk, row, score, k));
             for &(a, by_a) in slopes {
                 for &(b, by_b) in slopes {
                     for (i, j) in [(0, 0), (0, 1), (1, 0), (1, 1)] {

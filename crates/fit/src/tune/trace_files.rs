@@ -71,7 +71,7 @@ impl TraceFiles<'_> {
         let (mut traces, counts) = SplitTraces::collect(&ExternalTracer, self.model, chunk, seed, |push| {
             self.each(&mut |path, mut position| {
                 see(path, &position);
-                let (target, weight) = match labels.of(position.unlabelled()) {
+                let (target, weight) = match labels.target_and_weight(position.unlabelled()) {
                     Ok(label) => label,
                     Err(reason) => {
                         *unlabelled.entry(reason).or_default() += 1;
@@ -150,7 +150,8 @@ mod tests {
             Ok(())
         });
         let labels = labels.unwrap();
-        let weights: Vec<f32> = found.iter().map(|position| labels.of(*position).unwrap().1).collect();
+        let weights: Vec<f32> =
+            found.iter().map(|position| labels.target_and_weight(*position).unwrap().1).collect();
         assert_eq!(weights, [0.5, 0.5, 1.0, 1.0, 1.0]);
     }
 }

@@ -39,10 +39,10 @@ impl Counts {
     }
 
     pub(super) fn llr(&self, test: &Sprt) -> f64 {
-        test.llr(self.of(test))
+        test.llr(self.results_for(test))
     }
 
-    pub(super) fn of(&self, test: &Sprt) -> ResultCounts {
+    pub(super) fn results_for(&self, test: &Sprt) -> ResultCounts {
         match test.model() {
             Model::Bayesian => self.games.into(),
             _ => self.results(),

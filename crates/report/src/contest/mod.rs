@@ -64,7 +64,7 @@ fn measure_result(section: &mut Section, counts: &Counts, test: Option<&Sprt>) {
     section.measure("losses", "lost", losses);
     let estimate = Estimate::new(counts.results());
     let llr = test.map(|test| (test, counts.llr(test)));
-    let adjusted = test.and_then(|test| Adjusted::known(test, counts.of(test)));
+    let adjusted = test.and_then(|test| Adjusted::known(test, counts.results_for(test)));
     measure_numbers(section, |key| match key {
         "elo" => Some(estimate.elo),
         "elo_error" => Some(estimate.elo_error),

@@ -261,7 +261,7 @@ fn check_weights(model: &Model, settings: &Settings) {
     let (mut sum, mut weights, mut expected) = (0.0, 0.0, vec![0.0f64; model.parameters.len()]);
     for (at, item) in items.iter().enumerate() {
         let (weight, (value, gradient)) =
-            (f64::from(rule.of(item)), plain.gradient(model, loss, target, &items, &[at as u32]));
+            (f64::from(rule.weight(item)), plain.gradient(model, loss, target, &items, &[at as u32]));
         expected.iter_mut().zip(gradient).for_each(|(sum, g)| *sum += weight * f64::from(*g));
         (sum, weights) = (sum + weight * value, weights + weight);
     }

@@ -115,7 +115,7 @@ fn rows_and_buckets_are_those_of_the_cpu() {
                 }
                 assert_eq!(usize::from(buckets[i]), extractor.bucket(&item.board), "{architecture}");
                 let found = f32::from_bits(number(&targets, i));
-                assert!((found - target.of(item)).abs() < 1e-6, "{found}");
+                assert!((found - target.expected(item)).abs() < 1e-6, "{found}");
             }
             // The biases are a row of every perspective.
             who.push((0..all_views as u32).collect());
