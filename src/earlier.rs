@@ -83,7 +83,8 @@ impl EarlierArgs {
         if self.choice().resumes() { journal::stored::<E>(games) } else { Ok(None) }
     }
 
-    /// Refuses to start programs for a resumed journal that this user did not start, unless told to; prints them first.
+    /// Refuses to start programs for a resumed journal that this user did not start, without an option; prints them
+    /// first.
     pub fn check_trust<E: JournalEntry>(self, games: &Path, specs: &[Spec], ui: &Ui) -> Result<()> {
         let Some(stored) = self.stored::<E>(games)? else { return Ok(()) };
         if Key::of_user().is_ok_and(|key| stored.is_signed_by(&key)) {

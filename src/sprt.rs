@@ -11,7 +11,7 @@ use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::{Pairings, SWAPPED, Spec, SprtState};
 use patzer_stats::{Model, Sprt, Verdict};
 
-/// Games at most, unless told otherwise.
+/// Default maximum number of games.
 pub const GAMES: u64 = 40_000;
 
 const EXAMPLES: &str = "Examples:\n  \

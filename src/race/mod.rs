@@ -15,7 +15,7 @@ use patzer_experiments::race::{Planner, PolicyKind, RaceSettings, RaceState};
 use patzer_match::record::{Arguments, PairEntry};
 use patzer_match::{Lineup, SWAPPED, Spec};
 
-/// Games at most, unless told otherwise: alone, and with --confidence.
+/// Default maximum number of games: alone, and with --confidence.
 const BUDGET: [u64; 2] = [20_000, 1_000_000];
 
 /// Confidence of the intervals where the race does not end by it.

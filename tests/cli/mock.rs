@@ -1,4 +1,4 @@
-//! A UCI engine for tests, which can be told to misbehave.
+//! A UCI engine for tests, which misbehaves on demand.
 //!
 //! The engine is the ignored test [`engine`] of this test program: patzer starts it with the arguments of [`command`].
 //! What libtest prints first is garbage that patzer has to tolerate. The engine plays a legal move that depends on its

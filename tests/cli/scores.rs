@@ -84,7 +84,7 @@ fn a_file_of_the_fritz_gui_is_read_for_white_and_says_so() {
         source["white_to_move"].as_f64().unwrap() > 0.1 && source["black_to_move"].as_f64().unwrap() > 0.1
     );
     assert_eq!(summary["scores"]["positions"], plain["scores"]["positions"]);
-    // The user is believed, and told what that means.
+    // The user's option holds, and a note says its consequence.
     let (_, summary, stderr) = extract(at, &["b.pgn", "--eval-side", "b.pgn=mover"]);
     assert!(stderr.contains("agree with the results for one side only"), "{stderr}");
     assert_eq!(summary["scores"]["sources"][0]["decisions"][0]["side_by"], "option");

@@ -157,7 +157,7 @@ fn a_crash_or_a_hang_that_does_not_happen_again_loses_nothing() {
     for fault in ["crash", "hang"] {
         let mode = format!("option.Mode={fault}@11");
         let said = labelled(folder.path(), &mode, "--nodes 9 --block 1 --stall-timeout 1 --concurrency 1");
-        // Every 11th search of a process; the searches after a restart count anew.
+        // Every 11th search of a process; a restart begins the count again.
         assert_eq!((&said["restarts"], &said["failed"]), (&3.into(), &0.into()), "{fault}");
         assert!(read(folder.path(), "whole.parquet") == read(folder.path(), "rescored.parquet"), "{fault}");
     }

@@ -123,7 +123,7 @@ fn a_run_that_was_stopped_goes_on_to_the_same_bytes() {
     assert!(stranger.contains("other settings or positions"), "{stranger}");
     let recipe = fs::read_to_string(folder.path().join("runs/whole/recipe.toml")).unwrap();
     assert!(recipe.contains("epochs = 4"), "the recipe of the refused run is not written: {recipe}");
-    // Finished runs are moved aside; an unfinished one stops what is not told to go on or to start over.
+    // Finished runs are moved aside; an unfinished one stops a run without --resume or --overwrite.
     let other = "tune --epochs 1 --hidden 16 -o other.nnue --run runs/whole";
     let output = patzer(folder.path(), &other.split_whitespace().collect::<Vec<_>>());
     assert!(String::from_utf8_lossy(&output.stderr).contains("runs/whole.1"), "{output:?}");

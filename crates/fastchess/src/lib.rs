@@ -61,7 +61,7 @@ pub trait Console {
     fn warn(&self, text: &str);
 }
 
-/// What a command line asks for.
+/// Run that a command line asks for.
 #[derive(Debug)]
 pub enum Request {
     /// Print this text.

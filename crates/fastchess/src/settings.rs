@@ -123,9 +123,9 @@ pub struct LogSettings {
     pub append: bool,
     /// Log the runner's messages from this level on.
     pub level: LogLevel,
-    /// Log what engines are told and say.
+    /// Log the commands and answers of engines.
     pub engines: bool,
-    /// Print what engines are told and say.
+    /// Print the commands and answers of engines.
     pub stdout: bool,
 }
 

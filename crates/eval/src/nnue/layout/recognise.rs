@@ -1,7 +1,7 @@
 //! Raw weights whose layout is not known: what their size, padding and first bytes say.
 
-use super::super::architecture::Architecture;
 use super::{LAYOUTS, NamedLayout};
+use crate::nnue::architecture::Architecture;
 
 /// Formats of other programs that a size alone would take for weights.
 pub fn foreign_format(bytes: &[u8]) -> Option<&'static str> {
