@@ -1,5 +1,6 @@
 # make          builds the release binary and runs the whole loop on the bundled games, in demo/
-# make test     everything that CI runs
+# make test     everything that CI runs at each push; a list of the tests that lacked a program closes it
+# make test-long  the tests that take long, which CI runs nightly
 # make bench    the benchmarks of the hot paths; bench-train only those of the network trainer
 # make fuzz [MINUTES=10] [TARGETS="pgn csv"]
 #               fuzzes each target in turn with AddressSanitizer; docs/fuzzing.md
@@ -19,7 +20,13 @@ CARGO ?= cargo
 NATIVE = RUSTFLAGS="$(RUSTFLAGS) -C target-cpu=native $(GUIDED)"
 PATZER = "$(TARGET)/release/patzer"
 
-.PHONY: demo build test bench bench-train fuzz python deb static clean
+TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
+PYTHON ?= python3
+VENV = $(TARGET)/python
+VENV_BIN = $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
+PIP = "$(VENV_BIN)/pip" install --quiet --disable-pip-version-check
+
+.PHONY: demo build test test-long bench bench-train fuzz python deb static clean
 
 # 1 in a branch that OpenBench tunes: its workers give `make` no variable of their own.
 TUNE ?=
@@ -75,11 +82,23 @@ demo: build
 build:
 	$(NATIVE) $(CARGO) build --release --locked
 
+# Many tests wait for a program that they run, so two share a core. Those of the Python package have its `python3` first.
+# One selection of packages keeps the features of their dependencies, so that clippy, rustdoc and tests share them.
+TEST = PATH="$(VENV_BIN):$$PATH" RUST_TEST_THREADS=$$((2 * $$(getconf _NPROCESSORS_ONLN))) \
+	$(CARGO) test --locked --workspace
 test:
+	@test -e "$(VENV)/tests" || { $(PYTHON) -m venv --system-site-packages "$(VENV)" && \
+		$(PIP) --retries 1 chess numpy pyarrow pytest && touch "$(VENV)/tests"; } || \
+		echo "make test: no chess, numpy, pyarrow and pytest for Python: what needs them is skipped"
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --locked --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --no-deps --quiet
-	$(CARGO) test --locked
+	$(CARGO) clippy --locked --workspace --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --locked --workspace --no-deps --quiet
+	@rm -f "$(TARGET)/tmp/skipped"
+	$(TEST)
+	@test ! -s "$(TARGET)/tmp/skipped" || { echo "skipped:" && sort -u "$(TARGET)/tmp/skipped"; }
+
+test-long:
+	$(TEST) -- --ignored long_
 
 bench:
 	$(NATIVE) $(CARGO) bench --locked
@@ -103,17 +122,12 @@ fuzz:
 			-max_total_time=$$(($(MINUTES) * 60)) -rss_limit_mb=2048 -malloc_limit_mb=2560 -timeout=10 -print_final_stats=1 || exit; \
 	done
 
-# The tests compare the package with the program, where that is built; `cargo test` runs them from now on too.
-TARGET = $(abspath $(or $(CARGO_TARGET_DIR),target))
-PYTHON ?= python3
-VENV = $(TARGET)/python
-VENV_BIN = $(VENV)/$(if $(filter Windows_NT,$(OS)),Scripts,bin)
-PIP = "$(VENV_BIN)/pip" install --quiet --disable-pip-version-check
+# The tests compare the package with the program, where that is built.
 python:
 	$(PYTHON) -m venv "$(VENV)"
-	$(PIP) "maturin>=1.9,<2" numpy chess pyarrow pytest
+	$(PIP) "maturin>=1.9,<2" chess numpy pyarrow pytest
 	rm -rf "$(TARGET)/wheels"
-	"$(VENV_BIN)/maturin" build --release --locked --manifest-path crates/python/Cargo.toml \
+	"$(VENV_BIN)/maturin" build --profile wheel --locked --manifest-path crates/python/Cargo.toml \
 		--target-dir "$(TARGET)" --out "$(TARGET)/wheels"
 	$(PIP) --no-deps --force-reinstall "$(TARGET)"/wheels/*.whl
 	CARGO_TARGET_DIR="$(TARGET)" "$(VENV_BIN)/python" -m pytest -q -rs crates/python

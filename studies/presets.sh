@@ -9,6 +9,7 @@
 #   PRESETS     presets; NAME+checks is one without its filters of checks
 #   OPTIMIZERS  [gauss-newton adam; gauss-newton]
 #   POSITIONS   of each draw [as many as the smallest preset keeps]
+#   TERMS       options of the tuning [none; --terms material]
 
 . "$(dirname "$0")/common.sh"
 study presets
@@ -18,6 +19,7 @@ default GAMES 4334 4
 default LIMIT "--nodes 1000" "--nodes 50 --max-moves 10 --hash 1"
 default PRESETS "capt quiet unique nodraw drop4 drop4+checks drop30 drop30+checks" "unique drop30+checks"
 default OPTIMIZERS "gauss-newton adam" gauss-newton
+default TERMS "" "--terms material"
 
 # The worth of the pieces: material with the mean of its squares, midgame and endgame.
 worth() {
@@ -60,7 +62,7 @@ for seed in $SEEDS; do
         step "label-$draw" label "$draw.parquet" --depth 1 -o "$draw-leaf.parquet"
         for by in $OPTIMIZERS; do
             step "tune-$preset-$by-$seed" tune "$draw-leaf.parquet" --hce --optimizer "$by" --seed "$seed" --no-errors \
-                -o "$preset-$by-$seed.hce.toml"
+                $TERMS -o "$preset-$by-$seed.hce.toml"
             test "$preset" = all || match "$preset-$by-$seed" "$preset-$by-$seed.hce.toml" "all-$by-$seed.hce.toml"
         done
     done

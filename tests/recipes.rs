@@ -1,9 +1,10 @@
-//! The recipes of CONTRIBUTING.md, walked for real: each test copies the crates in question, adds a thing as its recipe
-//! says, and builds and runs the copy.
+//! The recipes of CONTRIBUTING.md, walked for real: a copy of the crates gets a thing as each recipe says, and is built and
+//! run.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 use patzer_eval::{Evaluation, Evaluator, hce::Hce, nnue::Nnue};
 use shakmaty::{CastlingMode, Chess, fen::Fen};
@@ -14,38 +15,34 @@ const POSITIONS: [&str; 3] = [
     "8/2p5/3p4/KP5r/1R3p1k/8/4P1P1/8 b - - 0 1",
 ];
 
-/// Copies the crates into a workspace of their own, applies `change` to it and returns what `program`, an example of
-/// the last crate, prints there.
-fn recipe(name: &str, crates: &[&str], change: impl FnOnce(&Path), program: &str) -> String {
+const CRATES: [&str; 3] = ["chess", "eval", "engine"];
+
+/// A workspace of its own with the changes of every recipe.
+static CHANGED: LazyLock<PathBuf> = LazyLock::new(|| {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let scratch = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("recipes");
-    let workspace = scratch.join(name);
+    let workspace = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("recipes/workspace");
     let _ = fs::remove_dir_all(&workspace);
-    for name in crates {
+    for name in CRATES {
         copy(&root.join("crates").join(name), &workspace.join("crates").join(name));
     }
     fs::copy(root.join("Cargo.lock"), workspace.join("Cargo.lock")).unwrap();
     let manifest = fs::read_to_string(root.join("Cargo.toml")).unwrap();
-    fs::write(workspace.join("Cargo.toml"), workspace_manifest(&manifest, crates)).unwrap();
-    change(&workspace);
-    let package = crates.last().unwrap();
-    let examples = workspace.join("crates").join(package).join("examples");
+    fs::write(workspace.join("Cargo.toml"), workspace_manifest(&manifest)).unwrap();
+    add_term(&workspace.join("crates/eval/src/hce/terms"));
+    add_feature_block(&workspace.join("crates/eval/src/nnue/features"));
+    add_uci_option(&workspace.join("crates/engine/src/uci"));
+    workspace
+});
+
+/// Runs a program as an example of the changed engine; what it prints.
+fn run(name: &str, program: &str) -> String {
+    let examples = CHANGED.join("crates/engine/examples");
     fs::create_dir_all(&examples).unwrap();
-    fs::write(examples.join("recipe.rs"), program).unwrap();
+    fs::write(examples.join(format!("{name}.rs")), program).unwrap();
     let output = Command::new(env!("CARGO"))
-        .args([
-            "run",
-            "--quiet",
-            "--offline",
-            "--example",
-            "recipe",
-            "--package",
-            &format!("patzer-{package}"),
-        ])
-        .arg("--target-dir")
-        // One for each recipe: cargo takes crates at the same place of two workspaces for the same.
-        .arg(scratch.join("target").join(name))
-        .current_dir(&workspace)
+        .args(["run", "--quiet", "--offline", "--package", "patzer-engine", "--example", name])
+        .args(["--target-dir", "../target"])
+        .current_dir(&*CHANGED)
         .env_remove("EVALFILE")
         // As `make EXE=NAME TUNE=1` does.
         .env("PATZER_TUNE", "1")
@@ -55,11 +52,11 @@ fn recipe(name: &str, crates: &[&str], change: impl FnOnce(&Path), program: &str
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The root manifest without its package, and with only these of the workspace's own crates.
-fn workspace_manifest(text: &str, crates: &[&str]) -> String {
+/// The root manifest without its package, and with only the copied crates of the workspace's own.
+fn workspace_manifest(text: &str) -> String {
     let manifest: toml::Table = toml::from_str(text).unwrap();
     let mut workspace = manifest["workspace"].as_table().unwrap().clone();
-    let kept = |name: &str| name.strip_prefix("patzer-").is_none_or(|name| crates.contains(&name));
+    let kept = |name: &str| name.strip_prefix("patzer-").is_none_or(|name| CRATES.contains(&name));
     workspace["dependencies"].as_table_mut().unwrap().retain(|name, _| kept(name));
     toml::to_string(&toml::Table::from_iter([("workspace".to_string(), workspace.into())])).unwrap()
 }
@@ -110,31 +107,52 @@ fn program(start: &str) -> String {
     )
 }
 
+fn add_term(terms: &Path) {
+    let term = r#"//! Castled kings.
+
+        use shakmaty::{Bitboard, Color};
+
+        use crate::hce::context::Context;
+        use crate::hce::sink::Sink;
+
+        term! {
+            "castled", "kings away from the centre";
+            KING = single("king", "a king off the files d and e");
+        }
+
+        pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
+            const CENTRE: Bitboard = Bitboard(0x1818_1818_1818_1818);
+            let castled = c.kings[us].is_some_and(|king| !CENTRE.contains(king));
+            sink.add(us, KING, i32::from(castled));
+        }
+    "#;
+    fs::write(terms.join("castled.rs"), term).unwrap();
+    insert(terms.join("mod.rs"), "    tempo: pieces;\n", "    castled: pieces;\n");
+}
+
+fn add_feature_block(features: &Path) {
+    let function = "pub(super) fn wing(perspective: &Perspective, bits: &mut Bits<'_>) {
+        each(perspective, bits, 2, |file, _| file / 4);
+    }\n\n";
+    insert(features.join("lines.rs"), "pub(super) fn rank(", function);
+    let row = "    block(\"w\", [24, 24], lines::wing, \"wing, role, colour\"),\n";
+    insert(features.join("mod.rs"), "    block(\"mb\",", row);
+}
+
+fn add_uci_option(uci: &Path) {
+    let row = "    UciOption::spin(\"Contempt\", 7, 0, 50, |_, _| Ok(()))
+        .in_process(InProcess::Number { max: 50, set: |player, mb| player.hash_mb = mb as usize }),\n";
+    insert(uci.join("options.rs"), "    UciOption::new(\"EvalFile\",", row);
+}
+
 #[test]
-fn an_evaluation_term_is_one_file_and_one_line() {
-    let change = |workspace: &Path| {
-        let terms = workspace.join("crates/eval/src/hce/terms");
-        let term = r#"//! Castled kings.
+fn every_place_that_a_recipe_changes_is_there() {
+    assert!(CHANGED.join("crates/eval/src/hce/terms/castled.rs").exists());
+}
 
-            use shakmaty::{Bitboard, Color};
-
-            use crate::hce::context::Context;
-            use crate::hce::sink::Sink;
-
-            term! {
-                "castled", "kings away from the centre";
-                KING = single("king", "a king off the files d and e");
-            }
-
-            pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
-                const CENTRE: Bitboard = Bitboard(0x1818_1818_1818_1818);
-                let castled = c.kings[us].is_some_and(|king| !CENTRE.contains(king));
-                sink.add(us, KING, i32::from(castled));
-            }
-        "#;
-        fs::write(terms.join("castled.rs"), term).unwrap();
-        insert(terms.join("mod.rs"), "    tempo: pieces;\n", "    castled: pieces;\n");
-    };
+#[test]
+#[ignore = "takes long: make test-long"]
+fn long_an_evaluation_term_is_one_file_and_one_line() {
     let start = r#"
         let weights = match Evaluation::default_hce() {
             Evaluation::Hce(weights) => weights,
@@ -147,21 +165,12 @@ fn an_evaluation_term_is_one_file_and_one_line() {
         let _ = nnue::Network::embedded();
     "#;
     let Evaluation::Hce(weights) = Evaluation::default_hce() else { unreachable!() };
-    let printed = recipe("term", &["chess", "eval"], change, &program(start));
-    assert_eq!(printed, evaluations(Hce::new(weights)));
+    assert_eq!(run("term", &program(start)), evaluations(Hce::new(weights)));
 }
 
 #[test]
-fn a_feature_block_is_a_function_and_a_row() {
-    let change = |workspace: &Path| {
-        let features = workspace.join("crates/eval/src/nnue/features");
-        let function = "pub(super) fn wing(perspective: &Perspective, bits: &mut Bits<'_>) {
-            each(perspective, bits, 2, |file, _| file / 4);
-        }\n\n";
-        insert(features.join("lines.rs"), "pub(super) fn rank(", function);
-        let row = "    block(\"w\", [24, 24], lines::wing, \"wing, role, colour\"),\n";
-        insert(features.join("mod.rs"), "    block(\"mb\",", row);
-    };
+#[ignore = "takes long: make test-long"]
+fn long_a_feature_block_is_a_function_and_a_row() {
     let start = r#"
         use nnue::{About, Architecture, Network, Nnue, features::Features};
         let features = Features::parse("all+w").unwrap();
@@ -175,17 +184,12 @@ fn a_feature_block_is_a_function_and_a_row() {
         let mut evaluator = Nnue::new(Network::embedded().into());
     "#;
     let Evaluation::Nnue(network) = Evaluation::default() else { unreachable!() };
-    let printed = recipe("block", &["chess", "eval"], change, &program(start));
-    assert_eq!(printed, evaluations(Nnue::new(network)));
+    assert_eq!(run("block", &program(start)), evaluations(Nnue::new(network)));
 }
 
 #[test]
-fn a_uci_option_is_one_row() {
-    let change = |workspace: &Path| {
-        let row = "    UciOption::spin(\"Contempt\", 7, 0, 50, |_, _| Ok(()))
-        .in_process(InProcess::Number { max: 50, set: |player, mb| player.hash_mb = mb as usize }),\n";
-        insert(workspace.join("crates/engine/src/uci/options.rs"), "    UciOption::new(\"EvalFile\",", row);
-    };
+#[ignore = "takes long: make test-long"]
+fn long_a_uci_option_is_one_row() {
     let program = r#"
         use patzer_engine::{PlayerSettings, uci};
         fn main() {
@@ -201,7 +205,7 @@ fn a_uci_option_is_one_row() {
             assert!(!carried_out);
         }
     "#;
-    let printed = recipe("option", &["chess", "eval", "engine"], change, program);
+    let printed = run("option", program);
     assert!(printed.contains("option name Contempt type spin default 7 min 0 max 50\n"), "{printed}");
     assert!(printed.lines().last().unwrap().contains("a number from 0 to 50, not `51`"), "{printed}");
     assert!(printed.contains("option name rfp_margin type spin default "), "{printed}");

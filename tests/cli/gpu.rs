@@ -107,6 +107,12 @@ impl Scene {
 }
 
 #[test]
+#[cfg(not(has_cxx))]
+fn the_tests_of_kernels_are_skipped() {
+    crate::skip::skip("the kernels of the GPU", "there is no C++ compiler");
+}
+
+#[test]
 #[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_gpu_trains_by_way_of_the_driver_and_takes_over_from_the_cpu() {
     let scene = Scene::new();

@@ -84,9 +84,6 @@ fn played(tutorial: &str) -> (tempfile::TempDir, Vec<(String, String)>) {
     let (mut outputs, fences) = (Vec::new(), page.split("```").collect::<Vec<_>>());
     for (i, fence) in fences.iter().enumerate().skip(1).step_by(2) {
         let Some(script) = fence.strip_prefix("sh\n") else { continue };
-        if script.lines().any(|line| line.starts_with("cc ")) && !crate::net_emit::has("cc") {
-            continue;
-        }
         let mut command = Command::new("sh");
         command.args(["-e", "-c", script]).env("PATH", &path).current_dir(folder.path());
         command.env("XDG_STATE_HOME", concat!(env!("CARGO_TARGET_TMPDIR"), "/state"));
@@ -103,9 +100,6 @@ fn played(tutorial: &str) -> (tempfile::TempDir, Vec<(String, String)>) {
 #[cfg(unix)]
 fn the_first_network_evaluates_in_c_as_in_patzer() {
     let folder = run("first-network.md");
-    if !crate::net_emit::has("cc") {
-        return;
-    }
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     let (value, same) = (read("value.txt").trim().parse::<i32>().unwrap(), read("same.txt"));
     assert!(same.contains(&format!("{value:+} for the side to move")), "{value}: {same}");
@@ -185,9 +179,6 @@ fn the_recipe_of_a_configuration_of_bullet_trains_a_network_in_its_layout() {
 #[test]
 #[cfg(unix)]
 fn an_evaluation_in_c_is_tuned_in_its_source() {
-    if !crate::net_emit::has("cc") {
-        return;
-    }
     let folder = run("tune-evaluation.md");
     let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
     let result: serde_json::Value = serde_json::from_str(&read("runs/tuned/result.json")).unwrap();

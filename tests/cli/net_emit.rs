@@ -15,6 +15,7 @@ use shakmaty::{Chess, Position, Role, Square};
 
 pub use self::families::{families, random};
 use crate::patzer;
+use crate::skip::skip;
 
 /// Drivers that carry out a script of a game.
 const DRIVER_C: &str = include_str!("net_emit/driver.c");
@@ -72,11 +73,11 @@ fn script(network: &Network) -> (String, usize) {
     (text, checks)
 }
 
-/// Tests whether a program is there; says so where it is not.
-pub fn has(compiler: &str) -> bool {
+/// Whether a program is there; a test that lacks it joins the list of those that were skipped.
+pub fn has(compiler: &str, test: &str) -> bool {
     let there = Command::new(compiler).arg("--version").output().is_ok_and(|output| output.status.success());
     if !there {
-        eprintln!("skipped: there is no {compiler}");
+        skip(test, &format!("there is no {compiler}"));
     }
     there
 }
@@ -106,16 +107,16 @@ fn emit(dir: &Path, args: &str) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-fn each_family(mut check: impl FnMut(&Path, &str)) {
-    for (seed, (name, architecture, bound)) in families().into_iter().enumerate() {
+fn each_family(mut check: impl FnMut(usize, &Path, &str)) {
+    for (index, (name, architecture, bound)) in families().into_iter().enumerate() {
         let folder = tempfile::tempdir().unwrap();
-        let network = random(&architecture, seed as u64, bound);
+        let network = random(&architecture, index as u64, bound);
         std::fs::write(folder.path().join("net.nnue"), network.to_bytes()).unwrap();
         let (script, checks) = script(&network);
         std::fs::write(folder.path().join("driver.c"), DRIVER_C).unwrap();
         std::fs::write(folder.path().join("driver.cpp"), DRIVER_C.replace("nnue.h", "nnue.hpp")).unwrap();
         std::fs::write(folder.path().join("driver.rs"), DRIVER_RUST).unwrap();
-        check(folder.path(), &script);
+        check(index, folder.path(), &script);
         assert!(checks > 300, "{name}");
     }
 }
@@ -123,12 +124,17 @@ fn each_family(mut check: impl FnMut(&Path, &str)) {
 const VECTORS: &str =
     if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) { "-march=native" } else { "" };
 
-#[test]
-fn c_code_of_every_family_gives_the_same_integers() {
-    for compiler in ["gcc", "clang"].into_iter().filter(|compiler| has(compiler)) {
-        each_family(|dir, script| {
+/// Whether the quick tests optimise the code of a family: compilers take most of their time for it.
+fn optimised(index: usize) -> bool {
+    index.is_multiple_of(5)
+}
+
+/// Compiles the C code of each family with its options, and runs it.
+fn check_c(options: impl Fn(usize) -> Vec<String>) {
+    for compiler in ["gcc", "clang"].into_iter().filter(|compiler| has(compiler, "emitted C")) {
+        each_family(|index, dir, script| {
             emit(dir, "--language c");
-            for options in ["-O0 -std=c99".to_string(), format!("-O3 {VECTORS}")] {
+            for options in options(index) {
                 let strict = "-Wall -Wextra -Werror";
                 compile(
                     dir,
@@ -142,12 +148,27 @@ fn c_code_of_every_family_gives_the_same_integers() {
     }
 }
 
+fn c_options() -> [String; 2] {
+    ["-O0 -std=c99".to_string(), format!("-O3 {VECTORS}")]
+}
+
 #[test]
-fn cpp_code_of_every_family_gives_the_same_integers() {
-    for compiler in ["g++", "clang++"].into_iter().filter(|compiler| has(compiler)) {
-        each_family(|dir, script| {
+fn c_code_of_every_family_gives_the_same_integers() {
+    check_c(|index| vec![c_options()[usize::from(optimised(index))].clone()]);
+}
+
+#[test]
+#[ignore = "takes long: make test-long"]
+fn long_c_code_of_every_family_gives_the_same_integers_optimised_or_not() {
+    check_c(|_| c_options().into());
+}
+
+fn check_cpp(optimised: impl Fn(usize) -> bool) {
+    for compiler in ["g++", "clang++"].into_iter().filter(|compiler| has(compiler, "emitted C++")) {
+        each_family(|index, dir, script| {
             emit(dir, "-o nnue.hpp");
-            let options = format!("-O2 {VECTORS} -std=c++17 -Wall -Wextra -Werror");
+            let optimised = if optimised(index) { format!("-O2 {VECTORS}") } else { "-O0".to_string() };
+            let options = format!("{optimised} -std=c++17 -Wall -Wextra -Werror");
             compile(dir, &format!("{compiler} {options} driver.cpp -o driver"));
             assert!(run(dir, "driver", &[], script).starts_with("checked "));
         });
@@ -155,28 +176,50 @@ fn cpp_code_of_every_family_gives_the_same_integers() {
 }
 
 #[test]
-fn rust_code_of_every_family_gives_the_same_integers() {
-    if !has("rustc") {
+fn cpp_code_of_every_family_gives_the_same_integers() {
+    check_cpp(optimised);
+}
+
+#[test]
+#[ignore = "takes long: make test-long"]
+fn long_cpp_code_of_every_family_gives_the_same_integers_optimised() {
+    check_cpp(|_| true);
+}
+
+fn check_rust(optimised: impl Fn(usize) -> bool) {
+    if !has("rustc", "emitted Rust") {
         return;
     }
-    each_family(|dir, script| {
+    each_family(|index, dir, script| {
         emit(dir, "-o nnue.rs");
         let strict = "--edition 2021 -D warnings";
-        compile(dir, &format!("rustc {strict} -C opt-level=3 -C target-cpu=native driver.rs -o driver"));
+        let options = if optimised(index) { "-C opt-level=3 -C target-cpu=native" } else { "" };
+        compile(dir, &format!("rustc {strict} {options} driver.rs -o driver"));
         assert!(run(dir, "driver", &[], script).starts_with("checked "));
-        compile(dir, &format!("rustc {strict} -C opt-level=0 --test nnue.rs -o table"));
+        compile(dir, &format!("rustc {strict} --test nnue.rs -o table"));
         assert!(run(dir, "table", &[], "").contains("1 passed"));
     });
 }
 
 #[test]
-fn loaded_weights_give_the_same_integers_and_other_files_are_refused() {
-    let c = has("gcc");
-    let rust = has("rustc");
-    each_family(|dir, _| {
-        if c {
+fn rust_code_of_every_family_gives_the_same_integers() {
+    check_rust(optimised);
+}
+
+#[test]
+#[ignore = "takes long: make test-long"]
+fn long_rust_code_of_every_family_gives_the_same_integers_optimised() {
+    check_rust(|_| true);
+}
+
+/// Compares the code that loads its weights, in C and in Rust where the index of a family is one of theirs.
+fn check_loaded(in_c: impl Fn(usize) -> bool, in_rust: impl Fn(usize) -> bool) {
+    let c = has("gcc", "emitted C that loads its weights");
+    let rust = has("rustc", "emitted Rust that loads its weights");
+    each_family(|index, dir, _| {
+        if c && in_c(index) {
             emit(dir, "-o nnue.h --weights load");
-            compile(dir, "gcc -O1 -Wall -Wextra -Werror -x c -DNNUE_SELF_TEST nnue.h -o table -lm");
+            compile(dir, "gcc -O0 -Wall -Wextra -Werror -x c -DNNUE_SELF_TEST nnue.h -o table -lm");
             assert!(run(dir, "table", &["net.nnue"], "").starts_with("96 of 96 positions agree"));
             assert_eq!(
                 patzer(dir, &["net", "init", "--hidden", "13", "-o", "other.nnue"]).status.code(),
@@ -187,12 +230,23 @@ fn loaded_weights_give_the_same_integers_and_other_files_are_refused() {
             let errors = String::from_utf8_lossy(&output.stderr);
             assert!(errors.contains("another architecture"), "{errors}");
         }
-        if rust {
+        if rust && in_rust(index) {
             emit(dir, "-o nnue.rs --weights load");
-            compile(dir, "rustc --edition 2021 -D warnings -C opt-level=1 --test nnue.rs -o table");
+            compile(dir, "rustc --edition 2021 -D warnings --test nnue.rs -o table");
             assert!(run(dir, "table", &[], "").contains("1 passed"));
         }
     });
+}
+
+#[test]
+fn loaded_weights_give_the_same_integers_and_other_files_are_refused() {
+    check_loaded(|index| index.is_multiple_of(2), |index| !index.is_multiple_of(2));
+}
+
+#[test]
+#[ignore = "takes long: make test-long"]
+fn long_loaded_weights_of_every_family_give_the_same_integers() {
+    check_loaded(|_| true, |_| true);
 }
 
 #[test]

@@ -10,7 +10,8 @@ use patzer_eval::nnue::{Architecture, Network};
 use shakmaty::EnPassantMode;
 use shakmaty::fen::Fen;
 
-use crate::net_emit::{families, has, random};
+use crate::net_emit::{families, random};
+use crate::skip::skip;
 use crate::{done, patzer};
 
 fn convert(dir: &Path, line: &str) -> serde_json::Value {
@@ -218,9 +219,8 @@ fn a_form_without_emitted_code_is_refused_by_its_key() {
 #[test]
 fn the_numpy_program_of_the_page_agrees_to_the_centipawn() {
     let numpy = Command::new("python3").args(["-c", "import numpy, tomllib"]).output();
-    if !has("python3") || !numpy.is_ok_and(|output| output.status.success()) {
-        eprintln!("skipped: python3 has no numpy or no tomllib");
-        return;
+    if !numpy.is_ok_and(|output| output.status.success()) {
+        return skip("docs/nnue.py", "python3 lacks numpy or tomllib");
     }
     let folder = tempfile::tempdir().unwrap();
     let mut fens = Vec::new();

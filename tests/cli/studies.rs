@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use crate::net_emit::has;
+
 /// A study in a folder, to be run.
 fn script(name: &str, folder: &Path, settings: &[(&str, &str)]) -> Command {
     let script = format!("{}/studies/{name}.sh", env!("CARGO_MANIFEST_DIR"));
@@ -113,12 +115,14 @@ fn generations_play_train_and_test() {
     assert!(table.lines().last().unwrap().contains("undecided"), "{table}");
 }
 
-/// The bundled engine as a program.
+/// The bundled engine as a program: a test of the workspace has built it beside patzer, one of this package alone has not.
+/// A build of the one package would compile most of it again, with other features of its dependencies.
 fn engine() -> PathBuf {
-    // `make test` has built it beside the program; a test of this package alone has not.
     let engine = Path::new(env!("CARGO_BIN_EXE_patzer")).with_file_name("patzer-uci");
-    let build = ["build", "--locked", "--quiet", "--package", "patzer-engine", "--bin", "patzer-uci"];
-    assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
+    if !engine.exists() {
+        let build = ["build", "--locked", "--quiet", "--package", "patzer-engine", "--bin", "patzer-uci"];
+        assert!(Command::new(env!("CARGO")).args(build).status().unwrap().success());
+    }
     engine
 }
 
@@ -160,11 +164,7 @@ fn search_switches_techniques_off() {
 
 #[test]
 fn factorial_tells_effects_from_random_settings_and_goes_on() {
-    let has = |program: &str| {
-        Command::new(program).arg("--version").output().is_ok_and(|done| done.status.success())
-    };
-    if !has("python3") {
-        eprintln!("skipped: there is no python3");
+    if !has("python3", "the study `factorial`") {
         return;
     }
     let (_folder, out) = place();
@@ -218,7 +218,8 @@ fn playouts_train_on_the_games_of_both_searches() {
 }
 
 #[test]
-fn embedded_goes_from_self_play_to_a_test_wherever_it_is_killed() {
+#[ignore = "takes long: make test-long"]
+fn long_embedded_goes_from_self_play_to_a_test_wherever_it_is_killed() {
     let (_folder, whole) = place();
     let table = study("embedded", &whole, &[]);
     assert_eq!(rows(&table).len(), 1);
@@ -256,7 +257,8 @@ fn embedded_goes_from_self_play_to_a_test_wherever_it_is_killed() {
 }
 
 #[test]
-fn embedded_learns_from_games_of_earlier_generations_too() {
+#[ignore = "takes long: make test-long"]
+fn long_embedded_learns_from_games_of_earlier_generations_too() {
     let (_folder, out) = place();
     let games = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/engine.pgn.zst");
     let settings = [("BROAD_SEEDS", " "), ("BROAD_MORE", games), ("FINE_MORE", games)];

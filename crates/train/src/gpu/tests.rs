@@ -43,6 +43,13 @@ fn models() -> Vec<Model> {
     models.collect()
 }
 
+/// One model in three, and the last; the tests that take long have all.
+fn few_models() -> Vec<Model> {
+    let mut models: Vec<Model> = models().into_iter().rev().step_by(3).collect();
+    models.reverse();
+    models
+}
+
 fn settings(forward: Forward) -> Settings {
     Settings { forward, batch: 300, epochs: 3, warmup: 0, k: Some(1.2), wdl: 0.4, ..Settings::default() }
 }
@@ -72,7 +79,17 @@ fn distance(a: &[f32], b: &[f32]) -> f64 {
 
 #[test]
 #[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
-fn gradients_and_losses_of_every_shape_are_those_of_the_cpu() {
+fn gradients_and_losses_are_those_of_the_cpu() {
+    check_gradients(few_models);
+}
+
+#[test]
+#[ignore = "takes long: make test-long"]
+fn long_gradients_and_losses_of_every_shape_are_those_of_the_cpu() {
+    check_gradients(models);
+}
+
+fn check_gradients(models: fn() -> Vec<Model>) {
     let kinds = [
         Settings { power: 2.5, ..settings(Forward::F32) },
         Settings { loss: LossKind::CrossEntropy, ..settings(Forward::I16) },
@@ -131,6 +148,16 @@ fn check_gradient(open: Open, model: &Model, settings: &Settings, count: usize) 
 #[test]
 #[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn rounded_gradients_and_losses_are_those_of_the_cpu() {
+    check_rounded(few_models);
+}
+
+#[test]
+#[ignore = "takes long: make test-long"]
+fn long_rounded_gradients_and_losses_of_every_shape_are_those_of_the_cpu() {
+    check_rounded(models);
+}
+
+fn check_rounded(models: fn() -> Vec<Model>) {
     for open in devices() {
         for model in models().iter().filter(|model| kernel_args::lists_in_order(&model.layout.architecture)) {
             let is_wdl = model.layout.architecture.wdl_head;
@@ -275,13 +302,29 @@ fn runs() -> Vec<Settings> {
     vec![plain, sparse, white, wdl, whole]
 }
 
+/// The first run, and the last, which has most parts of one.
+fn few_runs() -> Vec<Settings> {
+    let mut runs = runs();
+    vec![runs.remove(0), runs.pop().unwrap()]
+}
+
 #[test]
 #[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_run_has_the_losses_of_the_cpu_and_the_same_bytes_again() {
+    check_runs(few_runs());
+}
+
+#[test]
+#[ignore = "takes long: make test-long"]
+fn long_every_run_has_the_losses_of_the_cpu_and_the_same_bytes_again() {
+    check_runs(runs());
+}
+
+fn check_runs(runs: Vec<Settings>) {
     for open in devices() {
-        for settings in runs() {
-            let on = |open: Open| run(Compute::of(open(), false), &settings, None);
-            let (expected, _) = run(Compute::cpu(), &settings, None);
+        for settings in &runs {
+            let on = |open: Open| run(Compute::of(open(), false), settings, None);
+            let (expected, _) = run(Compute::cpu(), settings, None);
             let (first, states) = on(open);
             let (again, others) = on(open);
             assert_close(&first, &expected, &expected.network.architecture().to_string());
@@ -321,21 +364,31 @@ fn no_sum_depends_on_who_comes_first() {
 #[test]
 #[cfg_attr(not(has_cxx), ignore = "needs a C++ compiler")]
 fn a_run_goes_on_on_the_other_device_and_on_the_same() {
+    check_moves(few_runs());
+}
+
+#[test]
+#[ignore = "takes long: make test-long"]
+fn long_every_run_goes_on_on_the_other_device_and_on_the_same() {
+    check_moves(runs());
+}
+
+fn check_moves(runs: Vec<Settings>) {
     for open in devices() {
-        for settings in runs() {
+        for settings in &runs {
             let gpu = || Compute::of(open(), false);
-            let (on_cpu, cpu_states) = run(Compute::cpu(), &settings, None);
-            let (on_gpu, gpu_states) = run(gpu(), &settings, None);
+            let (on_cpu, cpu_states) = run(Compute::cpu(), settings, None);
+            let (on_gpu, gpu_states) = run(gpu(), settings, None);
             let state = |keeper: &Checkpoints| Some(keeper.kept[0].clone());
-            let (to_gpu, _) = run(gpu(), &settings, state(&cpu_states));
-            let (to_cpu, there) = run(Compute::cpu(), &settings, state(&gpu_states));
-            let (back, _) = run(gpu(), &settings, state(&there));
+            let (to_gpu, _) = run(gpu(), settings, state(&cpu_states));
+            let (to_cpu, there) = run(Compute::cpu(), settings, state(&gpu_states));
+            let (back, _) = run(gpu(), settings, state(&there));
             // The second epoch runs on one device, the third on the other.
             assert!(there.kept.len() == 2 && gpu_states.kept.len() == 3);
             for moved in [&to_gpu, &to_cpu, &back] {
                 assert_close(moved, &on_cpu, &on_cpu.network.architecture().to_string());
             }
-            let (same, _) = run(gpu(), &settings, state(&gpu_states));
+            let (same, _) = run(gpu(), settings, state(&gpu_states));
             assert_eq!(same.network.to_bytes(), on_gpu.network.to_bytes());
             assert_eq!(losses(&same), losses(&on_gpu));
         }
@@ -374,10 +427,11 @@ fn a_device_that_leaves_something_out_is_not_trusted() {
     let sgd = Settings { optimiser: OptimiserKind::Sgd, forward: Forward::I16, ..flat.clone() };
     // Leaving these out would send others anywhere in memory.
     let others = [Kernel::Extract, Kernel::CountRows, Kernel::ScanRows, Kernel::ListRows];
-    let mut seen = Vec::new();
-    for settings in [whole, flat, wide, wdl, sgd] {
+    let mut seen: Vec<Kernel> = Vec::new();
+    for settings in [sgd, wdl, flat, wide, whole] {
         let model = Model::start(&settings.architecture(), settings.factorised(), 1, 1.0);
-        for kernel in Kernel::ALL.iter().filter(|kernel| !others.contains(kernel)) {
+        let left = |kernel: &&Kernel| !others.contains(kernel) && !seen.contains(kernel);
+        for kernel in Kernel::ALL.iter().filter(left).collect::<Vec<_>>() {
             let mut gpu =
                 Gpu::new(Emulated::with(|device| device.without = Some(*kernel)), &model, &settings, 300)
                     .unwrap();
