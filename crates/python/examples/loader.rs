@@ -6,8 +6,8 @@
 use std::path::Path;
 
 use patzer_data::AnyReader;
-use patzer_formats::native::projection::Projection;
 use patzer_eval::nnue::Architecture;
+use patzer_formats::native::projection::Projection;
 use patzer_io::error::{Error, Result};
 use patzer_train::{DataLoader, Extractor, StreamLoader, Superbatch, TrainItem, WIN};
 use rayon::prelude::*;

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use patzer_data::filter::{DUPLICATES, Pipeline};
-use patzer_formats::native::projection::Projection;
-use patzer_formats::registry;
 use patzer_data::{AnyReader, Record};
+use patzer_formats::native::projection::Projection;
 use patzer_formats::notices;
+use patzer_formats::registry;
 use patzer_io::error::{Error, Result};
 use pyo3::prelude::*;
 use rayon::prelude::*;
