@@ -6,7 +6,7 @@ use super::target::Target;
 use patzer_io::error::Result;
 
 #[derive(Debug, Clone, Copy)]
-pub struct StepParams {
+pub(crate) struct StepParams {
     /// Counted from 1 over the whole run.
     pub number: u64,
     /// The scale follows from the batch.
@@ -18,7 +18,7 @@ pub struct StepParams {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct TrainingState {
+pub(crate) struct TrainingState {
     pub parameters: Vec<f32>,
     pub steps: u64,
     pub optimiser: Vec<Vec<f32>>,
@@ -26,7 +26,7 @@ pub struct TrainingState {
 }
 
 /// A network and its optimiser on one device. Every method fails if the device does.
-pub trait Backend {
+pub(crate) trait Backend {
     fn device(&self) -> &str;
 
     /// Takes a step on a batch of indices into `items`. The step may still be running on return.
@@ -47,11 +47,11 @@ pub trait Backend {
 }
 
 /// Decay of the weight average at a step, counted from 1: low at first, so that the initial weights vanish.
-pub fn average_decay(keep: f32, step: u64) -> f32 {
+pub(crate) fn average_decay(keep: f32, step: u64) -> f32 {
     keep.min(step as f32 / (10 + step) as f32)
 }
 
 /// Share of a weight that stays its own at a step of this rate; the rest is its start's.
-pub fn pull_keep(pull: f32, rate: f32) -> f32 {
+pub(crate) fn pull_keep(pull: f32, rate: f32) -> f32 {
     (1.0 - rate * pull).max(0.0)
 }

@@ -18,7 +18,7 @@ pub fn is_checkpoint(head: &[u8]) -> bool {
 }
 
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Checkpoint {
+pub(crate) struct Checkpoint {
     pub hash: String,
     pub step: u64,
     pub optimiser_steps: u64,
@@ -57,7 +57,7 @@ fn write_floats(floats: &[f32], bytes: &mut Vec<u8>) {
 }
 
 impl Checkpoint {
-    pub fn to_bytes(&self) -> Vec<u8> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         bytes.extend(format!("{:HASH$}", self.hash).as_bytes());
         for n in [self.step, self.optimiser_steps, self.best_epoch, self.best_loss.to_bits()] {
@@ -80,7 +80,7 @@ impl Checkpoint {
     }
 
     /// Returns `None` unless the bytes are those that were written.
-    pub fn parse(bytes: &[u8]) -> Option<Checkpoint> {
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Checkpoint> {
         let (body, digest) = bytes.split_at_checked(bytes.len().checked_sub(32)?)?;
         if Sha256::digest(body)[..] != *digest {
             return None;
@@ -89,7 +89,7 @@ impl Checkpoint {
     }
 
     /// Finds the first field that no run of this shape could have saved: a checksum alone proves no origin.
-    pub fn fault(&self, shape: &RunShape) -> Option<&'static str> {
+    pub(crate) fn fault(&self, shape: &RunShape) -> Option<&'static str> {
         let RunShape { parameters, batches, epochs, start, keep } = *shape;
         let done = self.epochs.len();
         let value = |epoch: &Epoch| epoch.validation_loss.unwrap_or(epoch.train_loss);
@@ -137,7 +137,7 @@ impl Checkpoint {
 
 /// Shape of a run, to check a checkpoint against.
 #[derive(Debug, Clone, Copy)]
-pub struct RunShape {
+pub(crate) struct RunShape {
     pub parameters: usize,
     /// Steps an epoch.
     pub batches: u64,

@@ -14,7 +14,7 @@ use super::{Forward, Settings, TrainItem};
 use patzer_fit::optim::CHUNK;
 use patzer_io::error::Result;
 
-pub struct CpuBackend {
+pub(crate) struct CpuBackend {
     model: Model,
     optimiser: Optimiser,
     cpu: CpuGradient,
@@ -28,7 +28,7 @@ pub struct CpuBackend {
 }
 
 impl CpuBackend {
-    pub fn new(model: Model, settings: &Settings, batch: usize) -> CpuBackend {
+    pub(crate) fn new(model: Model, settings: &Settings, batch: usize) -> CpuBackend {
         let mut cpu = CpuGradient::new(&model, batch, settings.forward == Forward::I16);
         cpu.follow(settings);
         CpuBackend {
@@ -45,7 +45,7 @@ impl CpuBackend {
 }
 
 /// Keeps a share of `vector` and takes the rest from `other`.
-pub fn mix(keep: f32, vector: &mut [f32], other: &[f32]) {
+pub(crate) fn mix(keep: f32, vector: &mut [f32], other: &[f32]) {
     vector.par_chunks_mut(CHUNK).zip(other.par_chunks(CHUNK)).for_each(|(vector, other)| {
         for (x, other) in vector.iter_mut().zip(other) {
             *x = keep * *x + (1.0 - keep) * other;

@@ -22,7 +22,7 @@ const MAX_PARTS: usize = 64;
 const MAX_FLOATS: usize = 1 << 27;
 const CHUNK: usize = 1 << 13;
 
-pub struct CpuGradient {
+pub(crate) struct CpuGradient {
     parts: Vec<Part>,
     gradient: Vec<f32>,
     /// Feature table with factoriser weights added; empty without a factoriser.
@@ -43,7 +43,7 @@ struct Part {
 }
 
 impl CpuGradient {
-    pub fn new(model: &Model, batch: usize, shorts: bool) -> CpuGradient {
+    pub(crate) fn new(model: &Model, batch: usize, shorts: bool) -> CpuGradient {
         let part = || Part {
             micro: MicroBatch::new(model),
             gradient: on_huge_pages(model.parameters.len(), 0.0),
@@ -61,20 +61,20 @@ impl CpuGradient {
     }
 
     /// For losses alone, as in a run with these settings.
-    pub fn once(model: &Model, settings: &Settings) -> CpuGradient {
+    pub(crate) fn once(model: &Model, settings: &Settings) -> CpuGradient {
         let mut once = CpuGradient::new(model, 1, false);
         once.follow(settings);
         once
     }
 
     /// Tests whether forward passes of gradients are rounded as the quantised network's.
-    pub fn rounds(&mut self, on: bool) {
+    pub(crate) fn rounds(&mut self, on: bool) {
         self.rounds[0] = on;
     }
 
     /// Weighs positions as these settings say, and rounds the forward passes of losses if any epoch is
     /// quantisation-aware: losses compare the epochs.
-    pub fn follow(&mut self, settings: &Settings) {
+    pub(crate) fn follow(&mut self, settings: &Settings) {
         self.weight.clone_from(&settings.position_weight);
         self.rounds[1] = settings.quantisation_aware > 0.0;
     }
@@ -114,7 +114,7 @@ impl CpuGradient {
     }
 
     /// Returns the summed loss of a batch of indices into `items`, and the gradient of the (weighted) mean loss.
-    pub fn gradient(
+    pub(crate) fn gradient(
         &mut self,
         model: &Model,
         loss: Loss,
@@ -167,7 +167,13 @@ impl CpuGradient {
         (losses.iter().sum(), &mut self.gradient)
     }
 
-    pub fn mean_loss(&mut self, model: &Model, loss: Loss, target: Target, items: &[TrainItem]) -> f64 {
+    pub(crate) fn mean_loss(
+        &mut self,
+        model: &Model,
+        loss: Loss,
+        target: Target,
+        items: &[TrainItem],
+    ) -> f64 {
         let weight = self.weight.as_ref();
         let each = |micro: &mut MicroBatch, model: &Model, table: FeatureTable<'_>, items: &[TrainItem]| {
             micro.load(items, weight, |item| target.expected(item));
@@ -184,7 +190,7 @@ impl CpuGradient {
 }
 
 /// The network's values, if `rounds` as the quantised network computes them; `k` is that of a WDL head.
-pub fn centipawns(model: &Model, items: &[TrainItem], rounds: bool, k: f32) -> Vec<f32> {
+pub(crate) fn centipawns(model: &Model, items: &[TrainItem], rounds: bool, k: f32) -> Vec<f32> {
     let each = |micro: &mut MicroBatch, model: &Model, table: FeatureTable<'_>, items: &[TrainItem]| {
         let mut outputs = Vec::with_capacity(items.len());
         micro.load(items, None, |_| 0.0);

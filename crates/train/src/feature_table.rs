@@ -13,17 +13,17 @@ use super::vectors::add;
 use patzer_chess::huge_pages::on_huge_pages;
 
 #[derive(Clone, Copy)]
-pub enum FeatureTable<'a> {
+pub(crate) enum FeatureTable<'a> {
     F32Table(F32Table<'a>),
     I16Table(&'a I16Table),
 }
 
-pub trait TileRows<const T: usize, const W: usize>: Copy {
+pub(crate) trait TileRows<const T: usize, const W: usize>: Copy {
     fn sum(self, rows: &[u16]) -> [[f32; T]; W];
 }
 
 #[derive(Clone, Copy)]
-pub struct F32Table<'a> {
+pub(crate) struct F32Table<'a> {
     /// `[tile][row][lane]`
     pub rows: &'a [f32],
     /// `[tile][lane]`
@@ -31,12 +31,12 @@ pub struct F32Table<'a> {
 }
 
 impl<'a> F32Table<'a> {
-    pub fn of(parameters: &'a [f32], layout: &ParamLayout) -> F32Table<'a> {
+    pub(crate) fn of(parameters: &'a [f32], layout: &ParamLayout) -> F32Table<'a> {
         F32Table { rows: &parameters[..layout.bias], biases: &parameters[layout.bias..layout.factor] }
     }
 
     #[inline(always)]
-    pub fn tile<const T: usize>(self, layout: &ParamLayout, tile: usize) -> impl TileRows<T, 1> + 'a {
+    pub(crate) fn tile<const T: usize>(self, layout: &ParamLayout, tile: usize) -> impl TileRows<T, 1> + 'a {
         let rows = &self.rows.as_chunks::<T>().0[tile * layout.rows..][..layout.rows];
         F32Tile { rows, bias: &self.biases.as_chunks::<T>().0[tile] }
     }
@@ -67,10 +67,10 @@ impl<const T: usize> TileRows<T, 1> for F32Tile<'_, T> {
 }
 
 /// Tiles per pair: 16-bit rows take half the registers of floats.
-pub const TILES_PER_PAIR: usize = 2;
+pub(crate) const TILES_PER_PAIR: usize = 2;
 
 #[derive(Debug, Default)]
-pub struct I16Table {
+pub(crate) struct I16Table {
     /// `[pair][row][tile of the pair][lane]`; the last pair may be one tile.
     rows: Vec<i16>,
     /// `[tile][lane]`
@@ -83,7 +83,7 @@ const WHOLE: f32 = 12_582_912.0;
 const FINEST: f32 = 16_384.0;
 
 impl I16Table {
-    pub fn fill(&mut self, floats: F32Table<'_>, layout: &ParamLayout) {
+    pub(crate) fn fill(&mut self, floats: F32Table<'_>, layout: &ParamLayout) {
         if self.rows.len() != floats.rows.len() {
             self.rows = on_huge_pages(floats.rows.len(), 0);
         }
@@ -98,7 +98,7 @@ impl I16Table {
     }
 
     #[inline(always)]
-    pub fn tile<const T: usize, const W: usize>(
+    pub(crate) fn tile<const T: usize, const W: usize>(
         &self,
         layout: &ParamLayout,
         tile: usize,

@@ -4,14 +4,14 @@ use super::{Phase, Settings};
 use patzer_fit::optim::{Decay, Schedule};
 
 #[derive(Debug, Clone)]
-pub struct LearningRate {
+pub(crate) struct LearningRate {
     whole: Schedule,
     phases: Vec<Phase>,
     batches: u64,
 }
 
 impl LearningRate {
-    pub fn new(settings: &Settings, batches: usize) -> LearningRate {
+    pub(crate) fn new(settings: &Settings, batches: usize) -> LearningRate {
         let steps = (batches * settings.epochs) as u64;
         let (start, warmup) = (settings.learning_rate, settings.warmup.min(steps / 10));
         let (end, decay) = match settings.epoch_decay {
@@ -26,7 +26,7 @@ impl LearningRate {
         LearningRate { whole, phases: settings.phases.clone(), batches: batches.max(1) as u64 }
     }
 
-    pub fn at(&self, step: u64) -> f32 {
+    pub(crate) fn at(&self, step: u64) -> f32 {
         let Some(last) = self.phases.last() else { return self.whole.rate(step) };
         let mut start = 0;
         for phase in &self.phases {

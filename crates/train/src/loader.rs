@@ -10,7 +10,7 @@ use patzer_chess::rng::mix;
 use patzer_io::error::{Error, Result};
 
 /// Receives a batch of indices into items; false ends the epoch.
-pub type TakeBatch<'a> = dyn FnMut(&[TrainItem], &[u32]) -> Result<bool> + 'a;
+pub(crate) type TakeBatch<'a> = dyn FnMut(&[TrainItem], &[u32]) -> Result<bool> + 'a;
 
 /// Source of training batches.
 pub trait DataLoader {
@@ -34,16 +34,16 @@ pub trait DataLoader {
 }
 
 /// Maximum number of positions to measure losses and errors on after the run.
-pub const SAMPLE: usize = 1 << 16;
+pub(crate) const SAMPLE: usize = 1 << 16;
 
 /// Items at equal distances in whole groups, at most `most`.
-pub fn evenly(items: &[TrainItem], group: usize, most: usize) -> impl Iterator<Item = &TrainItem> {
+pub(crate) fn evenly(items: &[TrainItem], group: usize, most: usize) -> impl Iterator<Item = &TrainItem> {
     let groups = items.len() / group;
     let taken = groups.min(most / group);
     (0..taken).flat_map(move |n| &items[n * groups / taken * group..][..group])
 }
 
-pub fn hash_items(hash: &mut Sha256, items: &[TrainItem]) {
+pub(crate) fn hash_items(hash: &mut Sha256, items: &[TrainItem]) {
     for item in items {
         hash.update(item.board.0);
         hash.update([item.turn.is_black().into(), item.score.is_some().into()]);

@@ -7,7 +7,7 @@ use super::{LossKind, Settings, TrainItem, wdl_loss};
 use patzer_eval::nnue::Architecture;
 
 #[derive(Debug, Clone, Copy)]
-pub struct Loss {
+pub(crate) struct Loss {
     pub kind: LossKind,
     pub power: f32,
     pub kappa: f32,
@@ -25,23 +25,29 @@ pub struct Loss {
 
 impl Loss {
     #[cfg(test)]
-    pub fn squared(k: f32, scale: f32) -> Loss {
+    pub(crate) fn squared(k: f32, scale: f32) -> Loss {
         let (kind, power, kappa) = (LossKind::Power, 2.0, 1.0);
         Loss { kind, power, kappa, k, offset: 0.0, asymmetry: 0.0, wdl_head: false, l1: 0.0, scale }
     }
 
-    pub fn group(&self) -> usize {
+    pub(crate) fn group(&self) -> usize {
         if self.kind == LossKind::Pqr { GROUP } else { 1 }
     }
 
     /// Gradient of the penalty by each activation of the hidden layer.
-    pub fn penalty(&self, shape: &Architecture) -> f32 {
+    pub(crate) fn penalty(&self, shape: &Architecture) -> f32 {
         self.l1 * self.scale / (shape.perspectives * shape.outputs_per_perspective()) as f32
     }
 
     /// Sums the losses of whole groups and writes the scaled derivative by each output. `weights` has one for each
     /// position, or none.
-    pub fn all(&self, outputs: &[f32], targets: &[f32], weights: &[f32], gradients: &mut Vec<f32>) -> f64 {
+    pub(crate) fn all(
+        &self,
+        outputs: &[f32],
+        targets: &[f32],
+        weights: &[f32],
+        gradients: &mut Vec<f32>,
+    ) -> f64 {
         let mut sum = 0.0;
         gradients.clear();
         if self.kind == LossKind::Pqr {
@@ -78,7 +84,12 @@ impl Loss {
     }
 
     /// Mean loss of a network that says the same of every position: the mean target, or nothing with `pqr`.
-    pub fn of_constant(&self, target: Target, items: &[TrainItem], rule: Option<&PositionWeight>) -> f64 {
+    pub(crate) fn of_constant(
+        &self,
+        target: Target,
+        items: &[TrainItem],
+        rule: Option<&PositionWeight>,
+    ) -> f64 {
         if self.kind == LossKind::Pqr {
             return self.pqr([0.0; GROUP]).0;
         }
@@ -110,7 +121,7 @@ impl Loss {
 
     /// Loss of one position and its scaled derivative; NaN for losses of groups.
     #[inline]
-    pub fn value_and_gradient(&self, output: f32, target: f32) -> (f64, f32) {
+    pub(crate) fn value_and_gradient(&self, output: f32, target: f32) -> (f64, f32) {
         let (predicted, by_output) = self.expected(output);
         let error = predicted - target;
         match self.kind {

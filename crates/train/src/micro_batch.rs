@@ -19,9 +19,9 @@ use super::wdl_loss;
 use patzer_eval::nnue::Activation;
 
 /// Positions per micro-batch: one tile of all their perspectives takes 32 KiB, an L1 cache.
-pub const MICRO_BATCH: usize = 128;
+pub(crate) const MICRO_BATCH: usize = 128;
 
-pub struct MicroBatch {
+pub(crate) struct MicroBatch {
     extractor: Extractor,
     perspectives: usize,
     /// Feature rows, perspective by perspective, and where each perspective's rows end.
@@ -51,7 +51,7 @@ pub struct MicroBatch {
     layers: OutputLayers,
 }
 
-pub enum Task<'a> {
+pub(crate) enum Task<'a> {
     Loss(Loss),
     /// Adds the gradient of the batch's mean loss, except that of factoriser weights.
     Gradient(Loss, &'a mut [f32]),
@@ -60,7 +60,7 @@ pub enum Task<'a> {
 }
 
 impl MicroBatch {
-    pub fn new(model: &Model) -> MicroBatch {
+    pub(crate) fn new(model: &Model) -> MicroBatch {
         let layout = &model.layout;
         let perspectives = layout.architecture.perspectives;
         MicroBatch {
@@ -86,11 +86,11 @@ impl MicroBatch {
     }
 
     /// Rounds the inputs of a further layer to multiples of 1/unit.
-    pub fn round_activations(&mut self, unit: Option<f32>) {
+    pub(crate) fn round_activations(&mut self, unit: Option<f32>) {
         self.layers.unit = unit;
     }
 
-    pub fn load(
+    pub(crate) fn load(
         &mut self,
         items: &[TrainItem],
         weight: Option<&PositionWeight>,
@@ -114,13 +114,13 @@ impl MicroBatch {
     }
 
     /// Loads the target chances of a draw for a WDL head, after [`MicroBatch::load`].
-    pub fn load_draws(&mut self, draws: impl Iterator<Item = f32>) {
+    pub(crate) fn load_draws(&mut self, draws: impl Iterator<Item = f32>) {
         self.draws.clear();
         self.draws.extend(draws.take(MICRO_BATCH));
     }
 
     /// `table` has factoriser weights added.
-    pub fn run(&mut self, model: &Model, table: FeatureTable<'_>, task: Task<'_>) -> f64 {
+    pub(crate) fn run(&mut self, model: &Model, table: FeatureTable<'_>, task: Task<'_>) -> f64 {
         match Vectors::best() {
             #[cfg(target_arch = "x86_64")]
             // SAFETY: the processor has just been found to have AVX-512.

@@ -14,13 +14,13 @@ type PlaceOf = fn(&ParamLayout, usize, usize) -> usize;
 const MATERIAL: [f32; 6] = [100.0, 320.0, 330.0, 500.0, 900.0, 0.0];
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Model {
+pub(crate) struct Model {
     pub layout: ParamLayout,
     pub parameters: Vec<f32>,
 }
 
 impl Model {
-    pub fn zero(architecture: &Architecture, factoriser: bool) -> Model {
+    pub(crate) fn zero(architecture: &Architecture, factoriser: bool) -> Model {
         let layout = ParamLayout::new(architecture, factoriser);
         Model { parameters: vec![0.0; layout.len], layout }
     }
@@ -30,7 +30,7 @@ impl Model {
     /// Feature weights start at a tenth of 1/√(active features), because rare features keep their initial
     /// noise: on 300,000 positions of TCEC games with results alone, 32 neurons, the best validation loss was
     /// 0.0777 with half of 1/√32 and 0.0762 with a tenth.
-    pub fn random(architecture: &Architecture, factoriser: bool, seed: u64) -> Model {
+    pub(crate) fn random(architecture: &Architecture, factoriser: bool, seed: u64) -> Model {
         Model::noisy(architecture, factoriser, seed, 1.0)
     }
 
@@ -70,7 +70,7 @@ impl Model {
     ///
     /// Few training positions have a side a rook up, but searches reach them all the time, and a network
     /// started from noise never learns their value.
-    pub fn start(architecture: &Architecture, factoriser: bool, seed: u64, noise: f32) -> Model {
+    pub(crate) fn start(architecture: &Architecture, factoriser: bool, seed: u64, noise: f32) -> Model {
         let mut model = Model::noisy(architecture, factoriser, seed, noise);
         if architecture.features.blocks()[0].name != "all" {
             return model;
@@ -91,7 +91,7 @@ impl Model {
     }
 
     /// Imports a quantised network.
-    pub fn of(network: &Network, factoriser: bool) -> Model {
+    pub(crate) fn of(network: &Network, factoriser: bool) -> Model {
         let (architecture, weights) = (network.architecture(), network.weights());
         let mut model = Model::zero(architecture, factoriser);
         let (layout, parameters) = (&model.layout, &mut model.parameters);
@@ -190,7 +190,7 @@ impl Model {
         }
     }
 
-    pub fn whole_table(&self, table: &mut Vec<f32>) {
+    pub(crate) fn whole_table(&self, table: &mut Vec<f32>) {
         use rayon::prelude::*;
 
         let layout = &self.layout;
@@ -216,12 +216,12 @@ impl Model {
         });
     }
 
-    pub fn feature(&self, row: usize, neuron: usize) -> f32 {
+    pub(crate) fn feature(&self, row: usize, neuron: usize) -> f32 {
         let layout = &self.layout;
         self.sum(layout.feature_at(row, neuron), row, |feature| layout.factor_at(feature, neuron))
     }
 
-    pub fn value(&self, row: usize, bucket: usize) -> f32 {
+    pub(crate) fn value(&self, row: usize, bucket: usize) -> f32 {
         let layout = &self.layout;
         self.sum(layout.psqt_at(row, bucket), row, |feature| layout.psqt_factor_at(feature, bucket))
     }
@@ -236,7 +236,7 @@ impl Model {
 
     /// Fails if a weight or a possible accumulator exceeds 16 bits, which [`ParamLayout::limits`] rules out. The K of
     /// a WDL head is 1.
-    pub fn quantise(&self, about: About) -> Result<Network> {
+    pub(crate) fn quantise(&self, about: About) -> Result<Network> {
         let (layout, architecture) = (&self.layout, &self.layout.architecture);
         let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
         let at = |at: usize| self.parameters[at];
@@ -289,7 +289,7 @@ fn check_sums(architecture: &Architecture, weights: &Weights) -> Result<()> {
 }
 
 /// Row and column of every cell of a table, row by row.
-pub fn pairs(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
+pub(crate) fn pairs(rows: usize, columns: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..rows).flat_map(move |row| (0..columns).map(move |column| (row, column)))
 }
 

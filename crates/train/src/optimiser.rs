@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::{OptimiserKind, Settings};
 use patzer_fit::optim::{Adam, AdamSettings, CHUNK, RAdam, Ranger, Sgd, Stepper};
 
-pub struct Optimiser {
+pub(crate) struct Optimiser {
     stepper: Box<dyn Stepper + Send>,
     limits: Vec<f32>,
     l2: f32,
@@ -13,7 +13,7 @@ pub struct Optimiser {
 }
 
 impl Optimiser {
-    pub fn new(settings: &Settings, limits: Vec<f32>) -> Optimiser {
+    pub(crate) fn new(settings: &Settings, limits: Vec<f32>) -> Optimiser {
         let count = limits.len();
         let adam = adam_settings(settings);
         let stepper: Box<dyn Stepper + Send> = match settings.optimiser {
@@ -25,7 +25,7 @@ impl Optimiser {
         Optimiser { stepper, limits, l2: settings.l2, clip: settings.clip_gradient }
     }
 
-    pub fn step(&mut self, parameters: &mut [f32], gradient: &mut [f32], learning_rate: f32) {
+    pub(crate) fn step(&mut self, parameters: &mut [f32], gradient: &mut [f32], learning_rate: f32) {
         if self.l2 > 0.0 {
             let l2 = self.l2;
             let chunks = gradient.par_chunks_mut(CHUNK).zip(parameters.par_chunks(CHUNK));
@@ -42,13 +42,13 @@ impl Optimiser {
         });
     }
 
-    pub fn state(&self) -> (u64, Vec<Vec<f32>>) {
+    pub(crate) fn state(&self) -> (u64, Vec<Vec<f32>>) {
         let (steps, parts) = self.stepper.state();
         (steps, parts.into_iter().map(<[f32]>::to_vec).collect())
     }
 
     /// Restores step count and moments; false if the sizes differ.
-    pub fn restore(&mut self, steps: u64, state: &[Vec<f32>]) -> bool {
+    pub(crate) fn restore(&mut self, steps: u64, state: &[Vec<f32>]) -> bool {
         let mut parts = self.stepper.restore(steps);
         if !parts.iter().map(|part| part.len()).eq(state.iter().map(Vec::len)) {
             return false;
@@ -58,7 +58,7 @@ impl Optimiser {
     }
 }
 
-pub fn adam_settings(settings: &Settings) -> AdamSettings {
+pub(crate) fn adam_settings(settings: &Settings) -> AdamSettings {
     let weight_decay = if settings.optimiser == OptimiserKind::Adam { 0.0 } else { settings.weight_decay };
     let (beta1, beta2) = (settings.beta1, settings.beta2);
     AdamSettings { beta1, beta2, epsilon: 1e-8, weight_decay }

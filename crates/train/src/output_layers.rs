@@ -9,15 +9,15 @@ use super::vectors::{LANES, add};
 use patzer_eval::nnue::{Activation, Architecture, LayerActivation};
 
 // Activations as const generics, so that every loop is compiled for one; numbered as in the kernels.
-pub const RELU: u8 = Activation::Relu as u8;
-pub const CRELU: u8 = Activation::Crelu as u8;
-pub const SCRELU: u8 = Activation::Screlu as u8;
-pub const PAIRWISE: u8 = Activation::Pairwise as u8;
+pub(crate) const RELU: u8 = Activation::Relu as u8;
+pub(crate) const CRELU: u8 = Activation::Crelu as u8;
+pub(crate) const SCRELU: u8 = Activation::Screlu as u8;
+pub(crate) const PAIRWISE: u8 = Activation::Pairwise as u8;
 
 /// Rounds up ties and what floats leave just below them; other activations are 1/512 of a unit away from a tie.
 const HALF: f32 = 0.500_1;
 
-pub struct OutputLayers {
+pub(crate) struct OutputLayers {
     /// Hidden activations, `[perspective][tile][lane]`, and their gradient.
     active: Vec<f32>,
     upstream: Vec<f32>,
@@ -33,7 +33,7 @@ pub struct OutputLayers {
 }
 
 impl OutputLayers {
-    pub fn new(layout: &ParamLayout) -> OutputLayers {
+    pub(crate) fn new(layout: &ParamLayout) -> OutputLayers {
         let further = || layout.dense.iter().map(|[_, outputs]| vec![0.0; *outputs]).collect();
         let width = if layout.is_single_layer() { 0 } else { layout.dense[0][0] };
         OutputLayers {
@@ -50,13 +50,13 @@ impl OutputLayers {
 
     /// Outputs after the first: draw and loss.
     #[inline(always)]
-    pub fn other_outputs(&self) -> &[f32] {
+    pub(crate) fn other_outputs(&self) -> &[f32] {
         self.sums.last().map_or(&[], |outputs| &outputs[1..])
     }
 
     /// Output without piece-square values; the first of a WDL head's.
     #[inline(always)]
-    pub fn output<const A: u8, const T: usize>(
+    pub(crate) fn output<const A: u8, const T: usize>(
         &mut self,
         model: &Model,
         hidden: &[f32],
@@ -93,7 +93,7 @@ impl OutputLayers {
     /// Adds the layers' gradient and turns accumulators into theirs. Follows `output` of the same position.
     #[allow(clippy::too_many_arguments)]
     #[inline(always)]
-    pub fn backward<const A: u8, const T: usize>(
+    pub(crate) fn backward<const A: u8, const T: usize>(
         &mut self,
         model: &Model,
         hidden: &mut [f32],
@@ -229,7 +229,11 @@ fn square(sum: f32) -> f32 {
 
 /// Adds a tile's activations times its output weights to the lane products.
 #[inline(always)]
-pub fn weigh<const A: u8, const T: usize>(sums: &[f32; T], weights: &[f32; T], products: &mut [f32; LANES]) {
+pub(crate) fn weigh<const A: u8, const T: usize>(
+    sums: &[f32; T],
+    weights: &[f32; T],
+    products: &mut [f32; LANES],
+) {
     let active = active::<A, T>(sums);
     for lane in 0..T {
         products[lane % LANES] += active[lane] * weights[lane];
@@ -238,7 +242,7 @@ pub fn weigh<const A: u8, const T: usize>(sums: &[f32; T], weights: &[f32; T], p
 
 /// Turns accumulators into their gradient and adds the gradient of the output weights.
 #[inline(always)]
-pub fn backward_weights<const A: u8, const T: usize>(
+pub(crate) fn backward_weights<const A: u8, const T: usize>(
     sums: &mut [f32; T],
     by_output: f32,
     weights: &[f32; T],
@@ -255,7 +259,7 @@ pub fn backward_weights<const A: u8, const T: usize>(
 
 /// [`backward_weights`] with a penalty on each activation.
 #[inline(always)]
-pub fn backward_penalised<const A: u8, const T: usize>(
+pub(crate) fn backward_penalised<const A: u8, const T: usize>(
     sums: &mut [f32; T],
     by_output: f32,
     penalty: f32,
@@ -269,7 +273,7 @@ pub fn backward_penalised<const A: u8, const T: usize>(
 }
 
 #[inline(always)]
-pub fn backward_values<const T: usize>(
+pub(crate) fn backward_values<const T: usize>(
     layout: &ParamLayout,
     tile: usize,
     bucket: usize,
@@ -286,7 +290,7 @@ pub fn backward_values<const T: usize>(
 }
 
 #[inline(always)]
-pub fn piece_square<const T: usize>(
+pub(crate) fn piece_square<const T: usize>(
     layout: &ParamLayout,
     hidden: &[f32],
     (perspectives, positions): (usize, usize),
@@ -381,12 +385,12 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 }
 
 #[inline(always)]
-pub fn lanes<const T: usize>(values: &[f32], tile: usize) -> &[f32; T] {
+pub(crate) fn lanes<const T: usize>(values: &[f32], tile: usize) -> &[f32; T] {
     &values.as_chunks::<T>().0[tile]
 }
 
 #[inline(always)]
-pub fn lanes_mut<const T: usize>(values: &mut [f32], tile: usize) -> &mut [f32; T] {
+pub(crate) fn lanes_mut<const T: usize>(values: &mut [f32], tile: usize) -> &mut [f32; T] {
     &mut values.as_chunks_mut::<T>().0[tile]
 }
 

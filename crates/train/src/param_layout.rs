@@ -13,12 +13,12 @@ use patzer_eval::nnue::network::{QA, QB};
 use patzer_eval::nnue::{Activation, Architecture, RowNumbers};
 
 /// Bound of output weights and biases: at most 127/64, and a bias fits 16 bits in units of 1/(QA·QB).
-pub const LIMIT: f32 = 1.98;
+pub(crate) const LIMIT: f32 = 1.98;
 
 const LARGEST: f32 = i16::MAX as f32 / QA as f32;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct ParamLayout {
+pub(crate) struct ParamLayout {
     pub architecture: Architecture,
     pub tile: usize,
     pub hidden_tiles: usize,
@@ -36,7 +36,7 @@ pub struct ParamLayout {
 }
 
 impl ParamLayout {
-    pub fn new(architecture: &Architecture, factoriser: bool) -> ParamLayout {
+    pub(crate) fn new(architecture: &Architecture, factoriser: bool) -> ParamLayout {
         let hidden = architecture.hidden;
         let tile = if hidden.next_multiple_of(32) == hidden.next_multiple_of(16) { 32 } else { 16 };
         let hidden_tiles = hidden.div_ceil(tile);
@@ -69,16 +69,16 @@ impl ParamLayout {
     }
 
     #[inline]
-    pub fn is_single_layer(&self) -> bool {
+    pub(crate) fn is_single_layer(&self) -> bool {
         self.architecture.is_single_layer()
     }
 
-    pub fn inner(&self) -> &[[usize; 2]] {
+    pub(crate) fn inner(&self) -> &[[usize; 2]] {
         &self.dense[..self.dense.len() - 1]
     }
 
     #[inline]
-    pub fn hidden_width(&self) -> usize {
+    pub(crate) fn hidden_width(&self) -> usize {
         self.hidden_tiles * self.tile
     }
 
@@ -99,33 +99,33 @@ impl ParamLayout {
         (tile * rows + row) * self.tile + lane
     }
 
-    pub fn feature_at(&self, row: usize, neuron: usize) -> usize {
+    pub(crate) fn feature_at(&self, row: usize, neuron: usize) -> usize {
         self.cell(self.place(neuron), self.rows, row)
     }
 
-    pub fn bias_at(&self, neuron: usize) -> usize {
+    pub(crate) fn bias_at(&self, neuron: usize) -> usize {
         self.bias + self.cell(self.place(neuron), 1, 0)
     }
 
-    pub fn factor_at(&self, feature: usize, neuron: usize) -> usize {
+    pub(crate) fn factor_at(&self, feature: usize, neuron: usize) -> usize {
         self.factor + self.cell(self.place(neuron), self.factor_rows, feature)
     }
 
-    pub fn psqt_at(&self, row: usize, bucket: usize) -> usize {
+    pub(crate) fn psqt_at(&self, row: usize, bucket: usize) -> usize {
         self.cell(self.psqt_place(bucket), self.rows, row)
     }
 
-    pub fn psqt_factor_at(&self, feature: usize, bucket: usize) -> usize {
+    pub(crate) fn psqt_factor_at(&self, feature: usize, bucket: usize) -> usize {
         self.factor + self.cell(self.psqt_place(bucket), self.factor_rows, feature)
     }
 
-    pub fn layer(&self, bucket: usize, layer: usize) -> usize {
+    pub(crate) fn layer(&self, bucket: usize, layer: usize) -> usize {
         let before: usize = self.dense[..layer].iter().map(|[inputs, outputs]| (inputs + 1) * outputs).sum();
         self.output_start + bucket * self.output_size + before
     }
 
     /// Inputs of the first layer are numbered as in the architecture, the side to move's first.
-    pub fn weight_at(&self, bucket: usize, layer: usize, output: usize, input: usize) -> usize {
+    pub(crate) fn weight_at(&self, bucket: usize, layer: usize, output: usize, input: usize) -> usize {
         let start = self.layer(bucket, layer) + output * self.dense[layer][0];
         if layer > 0 {
             return start + input;
@@ -135,12 +135,12 @@ impl ParamLayout {
         start + input / a_view * self.hidden_width() + tile * self.tile + lane
     }
 
-    pub fn dense_bias_at(&self, bucket: usize, layer: usize, output: usize) -> usize {
+    pub(crate) fn dense_bias_at(&self, bucket: usize, layer: usize, output: usize) -> usize {
         let [inputs, outputs] = self.dense[layer];
         self.layer(bucket, layer) + inputs * outputs + output
     }
 
-    pub fn parts(&self) -> [(&'static str, Range<usize>); 4] {
+    pub(crate) fn parts(&self) -> [(&'static str, Range<usize>); 4] {
         [
             ("feature weights' gradients", 0..self.bias),
             ("biases' gradients", self.bias..self.factor),
@@ -150,13 +150,13 @@ impl ParamLayout {
     }
 
     /// The row of the factoriser that is added to a row; rows that all king buckets share have none.
-    pub fn factor_row(&self, row: usize) -> Option<usize> {
+    pub(crate) fn factor_row(&self, row: usize) -> Option<usize> {
         let feature = self.numbers.feature(row);
         (feature < self.factor_rows).then_some(feature)
     }
 
     /// Largest magnitudes such that all features active together, and the bias, sum to less than 2^15/QA.
-    pub fn limits(&self) -> Vec<f32> {
+    pub(crate) fn limits(&self) -> Vec<f32> {
         let features = &self.architecture.features;
         let share = (LARGEST - LIMIT) * 0.99 / features.blocks().len() as f32;
         let blocks = features.blocks().iter();

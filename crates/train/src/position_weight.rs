@@ -14,9 +14,11 @@ pub enum Measure {
     Pieces,
 }
 
+/// Weights of positions in the loss, interpolated between points.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PositionWeight {
+    /// Variable of the weight.
     pub by: Measure,
     /// Points (measure, weight), ascending: linear between them, constant beyond the first and the last.
     pub at: Vec<[f32; 2]>,
@@ -39,6 +41,7 @@ impl PositionWeight {
         bad.map(|[at, weight]| format!("[{at}, {weight}]: a weight has to be from {least} to {largest}"))
     }
 
+    /// Weight of a position.
     pub fn weight(&self, item: &TrainItem) -> f32 {
         let x = match self.by {
             Measure::Ply => f32::from(item.ply),

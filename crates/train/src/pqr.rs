@@ -12,10 +12,10 @@ use patzer_chess::rng::Rng;
 use patzer_chess::{PackedBoard, other_moves, played};
 use patzer_eval::nnue::halfmoves;
 
-pub const GROUP: usize = 3;
+pub(crate) const GROUP: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PqrGroup {
+pub(crate) struct PqrGroup {
     items: [TrainItem; GROUP],
     /// Black to move, and the move number.
     class: (bool, u16),
@@ -24,7 +24,7 @@ pub struct PqrGroup {
 
 impl PqrGroup {
     /// Builds a group with a random other move; `None` if the best move is illegal or the only one.
-    pub fn new(position: &Chess, best: Move, seed: u64) -> Option<PqrGroup> {
+    pub(crate) fn new(position: &Chess, best: Move, seed: u64) -> Option<PqrGroup> {
         let others = other_moves(position, best)?;
         let other = others[Rng::new(seed).below(others.len())];
         let item = |position: &Chess| {
@@ -42,7 +42,7 @@ impl PqrGroup {
 }
 
 /// Positions of groups with at least this quantile of legal moves, and how many groups were dropped.
-pub fn items(groups: &[PqrGroup], quantile: f64) -> (Vec<TrainItem>, u64) {
+pub(crate) fn items(groups: &[PqrGroup], quantile: f64) -> (Vec<TrainItem>, u64) {
     let mut classes: BTreeMap<(bool, u16), Vec<u16>> = BTreeMap::new();
     for group in groups {
         classes.entry(group.class).or_default().push(group.legal);

@@ -10,7 +10,7 @@ use patzer_eval::nnue::{About, Architecture, Network, Nnue, file};
 use patzer_io::error::{Error, Result};
 
 /// The network of trained weights; `trained` are some of the positions.
-pub fn network(model: &Model, about: About, k: f32, trained: &[TrainItem]) -> Result<Network> {
+pub(crate) fn network(model: &Model, about: About, k: f32, trained: &[TrainItem]) -> Result<Network> {
     sparse_order::in_order_of_zeros(model.quantise(about)?.with_wdl_k(k.into()), trained)
 }
 
@@ -27,7 +27,7 @@ pub fn random_network_of(architecture: &Architecture, seed: u64) -> Result<Netwo
 }
 
 /// Description of a trained network, and a hash of everything that determines it.
-pub fn about(
+pub(crate) fn about(
     loader: &dyn DataLoader,
     validation: &[TrainItem],
     settings: &Settings,
@@ -62,7 +62,7 @@ pub fn about(
     About { description, training: file::hex(&hash.finalize()) }
 }
 
-pub fn compare(floats: &[f32], network: &Network, items: &[TrainItem]) -> Quantisation {
+pub(crate) fn compare(floats: &[f32], network: &Network, items: &[TrainItem]) -> Quantisation {
     let mut nnue = Nnue::new(network.clone().into());
     let (mut sum, mut max, mut count) = (0.0, 0.0f64, 0);
     let shape = network.architecture();

@@ -11,13 +11,13 @@ use patzer_fit::optim::CHUNK;
 
 /// A model with the weights of its quantised network; the factoriser's are added to the rows.
 #[derive(Debug, Default)]
-pub struct Rounded {
+pub(crate) struct Rounded {
     model: Option<Model>,
     table: Vec<f32>,
 }
 
 impl Rounded {
-    pub fn round(&mut self, model: &Model) -> &Model {
+    pub(crate) fn round(&mut self, model: &Model) -> &Model {
         model.whole_table(&mut self.table);
         let layout = &model.layout;
         let rounded = self.model.get_or_insert_with(|| model.clone());
@@ -49,7 +49,7 @@ fn round(from: &[f32], to: &mut [f32], unit: i32) {
 }
 
 /// Units of an output bucket's weights and biases.
-pub fn output_units(layout: &ParamLayout) -> Vec<f32> {
+pub(crate) fn output_units(layout: &ParamLayout) -> Vec<f32> {
     let of_layer = |[inputs, outputs]: &[usize; 2]| {
         std::iter::repeat_n(QB, inputs * outputs).chain(std::iter::repeat_n(QA * QB, *outputs))
     };
@@ -57,7 +57,7 @@ pub fn output_units(layout: &ParamLayout) -> Vec<f32> {
 }
 
 /// Units of the first further layer's inputs; none without one, as a single layer's are not rounded.
-pub fn activation_unit(layout: &ParamLayout) -> Option<f32> {
+pub(crate) fn activation_unit(layout: &ParamLayout) -> Option<f32> {
     let unit = QA as f32;
     let bytes = layout.architecture.in_bytes();
     (!layout.is_single_layer()).then_some(if bytes { unit * unit / (1 << BYTE_SHIFT) as f32 } else { unit })

@@ -26,7 +26,7 @@ const MIN_LOSS: f64 = 1e-4;
 /// Separates the random numbers of λ from others of the same seed.
 const JITTER: u64 = 0x6a69_7474_6572;
 
-pub struct Run {
+pub(crate) struct Run {
     pub layout: ParamLayout,
     pub backend: Box<dyn Backend>,
     pub rate: LearningRate,
@@ -51,7 +51,7 @@ pub struct Run {
 }
 
 impl Run {
-    pub fn new(
+    pub(crate) fn new(
         loader: &dyn DataLoader,
         settings: &Settings,
         start: Option<&Network>,
@@ -111,7 +111,7 @@ impl Run {
     }
 
     /// Validates the start, which is kept if no epoch is better, unless the last one is kept.
-    pub fn begin(&mut self, validation: &[TrainItem]) -> Result<Option<f64>> {
+    pub(crate) fn begin(&mut self, validation: &[TrainItem]) -> Result<Option<f64>> {
         if validation.is_empty() {
             return Ok(None);
         }
@@ -123,7 +123,7 @@ impl Run {
         Ok(Some(loss))
     }
 
-    pub fn finish(&mut self, epoch: Epoch) -> Result<()> {
+    pub(crate) fn finish(&mut self, epoch: Epoch) -> Result<()> {
         let value = epoch.validation_loss.unwrap_or(epoch.train_loss);
         if self.shape.keep == Keep::Last || self.best.as_ref().is_none_or(|(lowest, ..)| value < *lowest) {
             self.best = Some((value, epoch.epoch, self.backend.validated_weights()?));
@@ -132,12 +132,12 @@ impl Run {
         Ok(())
     }
 
-    pub fn patience_is_over(&self, patience: usize) -> bool {
+    pub(crate) fn patience_is_over(&self, patience: usize) -> bool {
         let since = |(_, best, _): &(f64, usize, Vec<f32>)| self.epochs.len() - best;
         patience > 0 && self.best.as_ref().is_some_and(|best| since(best) >= patience)
     }
 
-    pub fn checkpoint(&mut self, hash: &str) -> Result<Checkpoint> {
+    pub(crate) fn checkpoint(&mut self, hash: &str) -> Result<Checkpoint> {
         let TrainingState { parameters, steps, optimiser, average } = self.backend.save()?;
         let (best_loss, best_epoch, best) = self.best.clone().unwrap_or_default();
         let mut vectors = vec![parameters, best];
@@ -156,7 +156,7 @@ impl Run {
         })
     }
 
-    pub fn restore(&mut self, bytes: &[u8], hash: &str) -> Result<String> {
+    pub(crate) fn restore(&mut self, bytes: &[u8], hash: &str) -> Result<String> {
         let damaged = || Error::input("the checkpoint is damaged; delete it to start over");
         let saved = Checkpoint::parse(bytes).ok_or_else(damaged)?;
         let other = || Error::input("the checkpoint is of a run with other settings or positions");
@@ -181,7 +181,7 @@ impl Run {
         Ok(saved.device)
     }
 
-    pub fn target(&self, step: u64) -> Target {
+    pub(crate) fn target(&self, step: u64) -> Target {
         let [start, end] = self.targets;
         let done = step as f32 / self.steps.max(1) as f32;
         Target { wdl: start.wdl + (end.wdl - start.wdl) * done, ..start }
@@ -195,7 +195,7 @@ impl Run {
     }
 
     /// Runs one epoch; returns the mean loss, or `None` on interruption.
-    pub fn epoch(&mut self, loader: &mut dyn DataLoader, epoch: usize) -> Result<Option<f64>> {
+    pub(crate) fn epoch(&mut self, loader: &mut dyn DataLoader, epoch: usize) -> Result<Option<f64>> {
         let usual = self.epochs.first().map(|epoch| epoch.train_loss);
         let mut losses = EpochLosses { epoch, usual, floor: self.floor, ..EpochLosses::default() };
         loader.epoch(epoch, &mut |items, batch| {

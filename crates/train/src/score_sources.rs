@@ -6,7 +6,7 @@ use patzer_prepare::Offer;
 
 /// Counts of positions by where their score comes from.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ScoreSources {
+pub(crate) struct ScoreSources {
     /// Positions with a score of the data.
     own: u64,
     /// Positions without one, of which the quiescence leaf has a score.
@@ -18,12 +18,12 @@ pub struct ScoreSources {
 
 impl ScoreSources {
     /// Sources for more positions, such as those to validate with, after these.
-    pub fn further(self) -> ScoreSources {
+    pub(crate) fn further(self) -> ScoreSources {
         ScoreSources { before: [0; 2], ..self }
     }
 
     /// Counts a position; beside scores of the data a leaf's is taken away.
-    pub fn keep(&mut self, offer: &Offer<'_, TrainItem>) -> TrainItem {
+    pub(crate) fn keep(&mut self, offer: &Offer<'_, TrainItem>) -> TrainItem {
         let mut item = offer.item;
         match (offer.record.score, item.score) {
             (Some(_), _) => self.own += 1,
@@ -39,12 +39,17 @@ impl ScoreSources {
     }
 
     /// Tests whether the data have scores, so that no leaf's counts.
-    pub fn has_own(&self) -> bool {
+    pub(crate) fn has_own(&self) -> bool {
         self.own > 0
     }
 
     /// Takes the leaf scores away that were kept before the first score of the data; `score` finds a position's.
-    pub fn finish<T>(&self, train: &mut [T], held_out: &mut [T], score: impl Fn(&mut T) -> &mut Option<i16>) {
+    pub(crate) fn finish<T>(
+        &self,
+        train: &mut [T],
+        held_out: &mut [T],
+        score: impl Fn(&mut T) -> &mut Option<i16>,
+    ) {
         if self.has_own() {
             let [to_train, validating] = self.before;
             let before = train[..to_train].iter_mut().chain(&mut held_out[..validating]);
@@ -53,7 +58,7 @@ impl ScoreSources {
     }
 
     /// Note on positions without a score; `method` names the method that made the leaves.
-    pub fn note(&self, method: Option<&str>) -> Option<String> {
+    pub(crate) fn note(&self, method: Option<&str>) -> Option<String> {
         let (without, all) = (self.leaf + self.none, self.own + self.leaf + self.none);
         match self {
             _ if without == 0 => None,

@@ -11,7 +11,7 @@ const POSITIONS: usize = 4096;
 
 /// Zero activations, alone and in blocks.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Zeros {
+pub(crate) struct Zeros {
     activations: usize,
     zeros: usize,
     blocks: usize,
@@ -20,7 +20,7 @@ pub struct Zeros {
 
 impl Zeros {
     /// Adds the activations of a position, `width` for each perspective.
-    pub fn count(&mut self, activations: &[i16], width: usize) {
+    pub(crate) fn count(&mut self, activations: &[i16], width: usize) {
         let zeros = |values: &[i16]| values.iter().all(|value| *value == 0);
         self.activations += activations.len();
         self.zeros += activations.iter().filter(|value| **value == 0).count();
@@ -30,18 +30,18 @@ impl Zeros {
         }
     }
 
-    pub fn share_of_activations(&self) -> f64 {
+    pub(crate) fn share_of_activations(&self) -> f64 {
         self.zeros as f64 / self.activations.max(1) as f64
     }
 
-    pub fn share_of_blocks(&self) -> f64 {
+    pub(crate) fn share_of_blocks(&self) -> f64 {
         self.zero_blocks as f64 / self.blocks.max(1) as f64
     }
 }
 
 /// Orders the pairs of a network with a first further layer in bytes; another network stays as it is. No evaluation
 /// changes.
-pub fn in_order_of_zeros(network: Network, items: &[TrainItem]) -> Result<Network> {
+pub(crate) fn in_order_of_zeros(network: Network, items: &[TrainItem]) -> Result<Network> {
     if !network.architecture().in_bytes() {
         return Ok(network);
     }

@@ -18,7 +18,7 @@ const VALIDATION: usize = 1 << 20;
 /// Most sampled positions, to fit K and measure losses and the quantisation error on.
 const SAMPLE: usize = 1 << 20;
 
-pub struct Preview {
+pub(crate) struct Preview {
     pub account: Account,
     pub positions: usize,
     pub validation: Vec<TrainItem>,
@@ -28,7 +28,7 @@ pub struct Preview {
 
 impl Preview {
     /// `validation` and `sample` are spread evenly over what the first pass holds out and draws.
-    pub fn new(
+    pub(crate) fn new(
         data: &DataSelection,
         split: Split,
         settings: &Settings,
@@ -68,11 +68,11 @@ impl Preview {
     }
 
     /// Validates with positions of other files, at most as many as are held out of a stream.
-    pub fn validate_with(&mut self, items: Vec<TrainItem>) {
+    pub(crate) fn validate_with(&mut self, items: Vec<TrainItem>) {
         self.validation = thinned(items, VALIDATION);
     }
 
-    pub fn fit(
+    pub(crate) fn fit(
         &self,
         data: &DataSelection,
         split: Split,

@@ -11,7 +11,7 @@ use super::{TrainItem, WIN};
 use patzer_data::FAR;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GamePosition {
+pub(crate) struct GamePosition {
     pub item: TrainItem,
     /// Positions of one game have one group.
     pub group: u64,
@@ -21,7 +21,7 @@ pub struct GamePosition {
 }
 
 /// Replaces results by λ-returns, whatever the order of the positions.
-pub fn apply_td_lambda(positions: &mut [GamePosition], lambda: f32, target: Target) {
+pub(crate) fn apply_td_lambda(positions: &mut [GamePosition], lambda: f32, target: Target) {
     let mut order: Vec<usize> = (0..positions.len()).collect();
     order.sort_by_key(|&index| (positions[index].group, positions[index].ply));
     let mut next: Option<(u64, u16, f32)> = None;

@@ -5,7 +5,7 @@ mod repeatable;
 
 use shakmaty::{Chess, Position};
 
-pub use self::gradient::{enlarge, places};
+pub(crate) use self::gradient::{enlarge, places};
 
 use super::checkpoint::Checkpoint;
 use super::model::Model;
@@ -20,7 +20,7 @@ use patzer_eval::nnue::{
 use patzer_io::error::{Error, Result};
 
 /// Positions of random games with material scores, some without a score.
-pub fn items(count: usize, seed: u64) -> Vec<TrainItem> {
+pub(crate) fn items(count: usize, seed: u64) -> Vec<TrainItem> {
     let mut rng = Rng::new(seed);
     let mut judge = Nnue::new(material::network(16).unwrap().into());
     let mut items = Vec::new();
@@ -43,7 +43,7 @@ pub fn items(count: usize, seed: u64) -> Vec<TrainItem> {
     items
 }
 
-pub fn settings_of(architecture: Architecture) -> Settings {
+pub(crate) fn settings_of(architecture: Architecture) -> Settings {
     let loss = if architecture.wdl_head { LossKind::CrossEntropy } else { LossKind::Power };
     Settings { epochs: 3, batch: 300, warmup: 0, loss, ..Settings::of(architecture) }
 }
@@ -52,12 +52,12 @@ fn settings() -> Settings {
     settings_of(plain(16))
 }
 
-pub fn plain(hidden: usize) -> Architecture {
+pub(crate) fn plain(hidden: usize) -> Architecture {
     Architecture::plain(hidden)
 }
 
 /// Small architectures that use every feature in turn, the last all of them.
-pub fn shapes() -> Vec<Architecture> {
+pub(crate) fn shapes() -> Vec<Architecture> {
     let plain = || Architecture::plain(20);
     let five = || KingBuckets::parse("five").unwrap();
     let sum = |text| Features::parse(text).unwrap();
@@ -268,7 +268,7 @@ fn nothing_to_train_on_is_an_error() {
 }
 
 #[derive(Default)]
-pub struct Checkpoints {
+pub(crate) struct Checkpoints {
     pub from: Option<Vec<u8>>,
     pub kept: Vec<Vec<u8>>,
     pub seen: usize,
@@ -294,7 +294,7 @@ impl TrainingCallbacks for Checkpoints {
     }
 }
 
-pub const OPTIMISERS: [OptimiserKind; 5] = {
+pub(crate) const OPTIMISERS: [OptimiserKind; 5] = {
     use OptimiserKind::{Adam, AdamW, RAdam, Ranger, Sgd};
     [AdamW, Adam, RAdam, Ranger, Sgd]
 };

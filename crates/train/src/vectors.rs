@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// Number of floats that loops take at a time.
-pub const LANES: usize = 16;
+pub(crate) const LANES: usize = 16;
 
 /// Vector instructions to train with.
 #[derive(Clone, Copy)]
@@ -44,7 +44,7 @@ impl fmt::Display for Vectors {
 }
 
 #[inline(always)]
-pub fn add<const T: usize>(sum: &mut [f32; T], values: &[f32; T]) {
+pub(crate) fn add<const T: usize>(sum: &mut [f32; T], values: &[f32; T]) {
     for lane in 0..T {
         sum[lane] += values[lane];
     }

@@ -35,7 +35,7 @@ fn of(outputs: [f32; 3], target: [f64; 3], k: f32) -> (f64, [f64; 3]) {
 
 /// Sums the losses of positions and writes the derivatives by their three outputs, scaled. `weights` has one for each
 /// position, or none.
-pub fn all(
+pub(crate) fn all(
     (k, scale): (f32, f32),
     outputs: &[f32],
     (expected, draws): (&[f32], &[f32]),
@@ -54,7 +54,7 @@ pub fn all(
 }
 
 /// Mean loss of the mean target.
-pub fn of_constant(target: Target, items: &[TrainItem], rule: Option<&PositionWeight>) -> f64 {
+pub(crate) fn of_constant(target: Target, items: &[TrainItem], rule: Option<&PositionWeight>) -> f64 {
     let (mut sum, mut entropies, mut weights) = ([0.0; 3], 0.0, f64::MIN_POSITIVE);
     for item in items {
         let weight = rule.map_or(1.0, |rule| f64::from(rule.weight(item)));
@@ -66,7 +66,7 @@ pub fn of_constant(target: Target, items: &[TrainItem], rule: Option<&PositionWe
 }
 
 /// The output of one value with the same expected score.
-pub fn output(outputs: &[f32], k: f32) -> f32 {
+pub(crate) fn output(outputs: &[f32], k: f32) -> f32 {
     wdl_head::output([0, 1, 2].map(|at| f64::from(outputs[at])), k.into()) as f32
 }
 

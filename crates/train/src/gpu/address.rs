@@ -2,12 +2,12 @@
 
 /// Device address; 0 is null.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Address(pub u64);
+pub(crate) struct Address(pub u64);
 
 impl Address {
-    pub const NONE: Address = Address(0);
+    pub(crate) const NONE: Address = Address(0);
 
-    pub fn offset(self, elements: usize, size: usize) -> Address {
+    pub(crate) fn offset(self, elements: usize, size: usize) -> Address {
         Address(self.0 + (elements * size) as u64)
     }
 }

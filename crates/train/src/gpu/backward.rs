@@ -13,12 +13,12 @@ const LARGE_BLOCK: usize = 512;
 const BUSY: usize = 512;
 
 impl Launcher {
-    pub fn begin(&mut self) -> Result<()> {
+    pub(super) fn begin(&mut self) -> Result<()> {
         self.driver.clear(self.memory.gradient, 4 * self.plan.layout.len)?;
         self.driver.clear(self.memory.total, 8)
     }
 
-    pub fn backward(&mut self, weights: PassWeights, loss: Loss, positions: usize) -> Result<()> {
+    pub(super) fn backward(&mut self, weights: PassWeights, loss: Loss, positions: usize) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
         let outputs = self.plan.output_params();
         let layout = &self.plan.layout;
@@ -130,7 +130,7 @@ impl Launcher {
         self.launch(Kernel::ScatterRows, grid, sums)
     }
 
-    pub fn share(&mut self) -> Result<()> {
+    pub(super) fn share(&mut self) -> Result<()> {
         let (net, gradient, layout) = (self.net, self.memory.gradient, &self.plan.layout);
         match layout.tiles * layout.factor_rows * layout.tile {
             0 => Ok(()),
@@ -139,7 +139,7 @@ impl Launcher {
     }
 
     /// Adds L2 to the gradient and computes the factor that clips its norm to `longest`; null if that is 0.
-    pub fn clip_gradient(&mut self, l2: f32, longest: f32) -> Result<Address> {
+    pub(super) fn clip_gradient(&mut self, l2: f32, longest: f32) -> Result<Address> {
         if l2 == 0.0 && longest == 0.0 {
             return Ok(Address::NONE);
         }
@@ -156,7 +156,7 @@ impl Launcher {
         Ok(memory.factor)
     }
 
-    pub fn adam(&mut self, step: &StepArgs, factor: Address, limited: bool) -> Result<()> {
+    pub(super) fn adam(&mut self, step: &StepArgs, factor: Address, limited: bool) -> Result<()> {
         let memory = self.memory.clone();
         let limits = if limited { memory.limits } else { Address::NONE };
         let (weights, mean, square) = (memory.weights, memory.vectors[0], memory.vectors[1]);
@@ -164,21 +164,21 @@ impl Launcher {
         self.each(Kernel::Adam, self.plan.layout.len, adam)
     }
 
-    pub fn descend(&mut self, step: &StepArgs, factor: Address) -> Result<()> {
+    pub(super) fn descend(&mut self, step: &StepArgs, factor: Address) -> Result<()> {
         let memory = self.memory.clone();
         let (weights, velocity) = (memory.weights, memory.vectors[0]);
         let descend = params![step, memory.gradient, factor, memory.limits, weights, velocity];
         self.each(Kernel::Descend, self.plan.layout.len, descend)
     }
 
-    pub fn look_back(&mut self, share: f32) -> Result<()> {
+    pub(super) fn look_back(&mut self, share: f32) -> Result<()> {
         let (memory, count) = (self.memory.clone(), self.plan.layout.len);
         let look = params![share, memory.limits, memory.weights, memory.vectors[2], count as u32];
         self.each(Kernel::LookBack, count, look)
     }
 
     /// Keeps a share of `vector` and takes the rest from `other`.
-    pub fn mix(&mut self, keep: f32, vector: Address, other: Address) -> Result<()> {
+    pub(super) fn mix(&mut self, keep: f32, vector: Address, other: Address) -> Result<()> {
         let count = self.plan.layout.len;
         self.each(Kernel::Average, count, params![keep, other, vector, count as u32])
     }

@@ -23,7 +23,12 @@ const ROUNDED: f64 = 0.1;
 const NOTHING: f64 = 1e-6;
 const TINY: f64 = f64::MIN_POSITIVE;
 
-pub fn check(gpu: &mut Gpu, model: &Model, settings: &Settings, positions: &[TrainItem]) -> Result<()> {
+pub(crate) fn check(
+    gpu: &mut Gpu,
+    model: &Model,
+    settings: &Settings,
+    positions: &[TrainItem],
+) -> Result<()> {
     let (loss, target) = (settings.loss(), settings.target(settings.wdl));
     let most = POSITIONS.min(gpu.work.plan.batch);
     let items = &evenly(positions, loss.group(), most).copied().collect::<Vec<_>>();

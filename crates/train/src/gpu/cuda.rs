@@ -15,7 +15,7 @@ use super::graph::{self, Graph, Operation};
 use patzer_io::error::{Error, Result};
 
 /// The kernels, compiled by tools/ptx.py.
-pub const PTX: &str = include_str!("kernels/kernels.ptx");
+pub(super) const PTX: &str = include_str!("kernels/kernels.ptx");
 /// Least compute capability of the PTX.
 const OLDEST: (i32, i32) = (7, 0);
 const ALIGN: usize = 16;
@@ -48,7 +48,7 @@ struct Slot {
 }
 
 /// Opens a GPU by index.
-pub fn open(ordinal: usize) -> Result<Box<dyn Driver>> {
+pub(crate) fn open(ordinal: usize) -> Result<Box<dyn Driver>> {
     // SAFETY: the driver's library may be loaded at any time; its initialisers are NVIDIA's.
     if !unsafe { sys::is_culib_present() } {
         return Err(Error::input("no NVIDIA driver is installed"));

@@ -10,12 +10,12 @@ macro_rules! kernels {
     ($($kernel:ident $name:literal,)*) => {
         /// A kernel, documented in `kernels/`.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Kernel { $($kernel,)* }
+        pub(crate) enum Kernel { $($kernel,)* }
 
         impl Kernel {
-            pub const ALL: &[Kernel] = &[$(Kernel::$kernel,)*];
+            pub(crate) const ALL: &[Kernel] = &[$(Kernel::$kernel,)*];
 
-            pub fn name(self) -> &'static str {
+            pub(crate) fn name(self) -> &'static str {
                 match self { $(Kernel::$kernel => $name,)* }
             }
         }
@@ -42,7 +42,7 @@ const WORDS: usize = 9;
 
 /// A kernel parameter as laid out in C.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Param {
+pub(crate) struct Param {
     /// Bytes, aligned for 64-bit numbers.
     pub words: [u64; WORDS],
     #[cfg(test)]
@@ -87,7 +87,7 @@ params_of! {
 }
 
 /// A device. Operations run in order, except that slot copies overlap them.
-pub trait Driver {
+pub(crate) trait Driver {
     fn name(&self) -> &str;
 
     fn free(&mut self) -> Result<u64>;

@@ -80,7 +80,7 @@ fn emulation() -> &'static Emulation {
     })
 }
 
-pub struct Emulated {
+pub(crate) struct Emulated {
     emulation: &'static Emulation,
     backwards: bool,
     pub without: Option<Kernel>,
@@ -89,12 +89,12 @@ pub struct Emulated {
     slots: Vec<(Vec<u8>, Address, f64)>,
 }
 
-pub fn open(backwards: bool) -> Box<dyn Driver> {
+pub(crate) fn open(backwards: bool) -> Box<dyn Driver> {
     Emulated::with(|device| device.backwards = backwards)
 }
 
 impl Emulated {
-    pub fn with(change: impl FnOnce(&mut Emulated)) -> Box<dyn Driver> {
+    pub(crate) fn with(change: impl FnOnce(&mut Emulated)) -> Box<dyn Driver> {
         let (emulation, free) = (emulation(), 1 << 40);
         let (memory, slots) = (Vec::new(), Vec::new());
         let mut device = Emulated { emulation, backwards: false, without: None, free, memory, slots };

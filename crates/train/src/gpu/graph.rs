@@ -13,16 +13,16 @@ use super::driver::{Kernel, Param};
 type Result<T> = std::result::Result<T, DriverError>;
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Operation {
+pub(super) enum Operation {
     Clear(Address, usize),
     Launch(Kernel, [u32; 3], u32, Vec<Param>),
 }
 
-pub fn pointers(params: &[Param]) -> Vec<*mut c_void> {
+pub(super) fn pointers(params: &[Param]) -> Vec<*mut c_void> {
     params.iter().map(|param| param.words.as_ptr().cast_mut().cast()).collect()
 }
 
-pub struct Graph {
+pub(super) struct Graph {
     operations: Vec<Operation>,
     nodes: Vec<CUgraphNode>,
     /// Template graph, which the node handles belong to.
@@ -31,7 +31,11 @@ pub struct Graph {
 }
 
 impl Graph {
-    pub fn new(operations: Vec<Operation>, kernels: &[CUfunction], context: CUcontext) -> Result<Graph> {
+    pub(super) fn new(
+        operations: Vec<Operation>,
+        kernels: &[CUfunction],
+        context: CUcontext,
+    ) -> Result<Graph> {
         let (mut graph, ready) = (null_mut(), null_mut());
         // SAFETY: the driver writes the graph's handle.
         unsafe { sys::cuGraphCreate(&mut graph, 0) }.result()?;
@@ -67,7 +71,7 @@ impl Graph {
         Ok(made)
     }
 
-    pub fn fits(&self, operations: &[Operation]) -> bool {
+    pub(super) fn fits(&self, operations: &[Operation]) -> bool {
         self.operations.len() == operations.len()
             && self.operations.iter().zip(operations).all(|pair| match pair {
                 (Operation::Launch(own, ..), Operation::Launch(other, ..)) => own == other,
@@ -75,7 +79,7 @@ impl Graph {
             })
     }
 
-    pub fn set(&mut self, operations: &[Operation], kernels: &[CUfunction]) -> Result<()> {
+    pub(super) fn set(&mut self, operations: &[Operation], kernels: &[CUfunction]) -> Result<()> {
         for ((node, own), new) in self.nodes.iter().zip(&mut self.operations).zip(operations) {
             if own != new {
                 // SAFETY: the node is of the graph that this one was made of, and runs the same kernel.
@@ -88,7 +92,7 @@ impl Graph {
         Ok(())
     }
 
-    pub fn launch(&self, queue: CUstream) -> Result<()> {
+    pub(super) fn launch(&self, queue: CUstream) -> Result<()> {
         // SAFETY: both are alive.
         unsafe { sys::cuGraphLaunch(self.ready, queue) }.result()
     }

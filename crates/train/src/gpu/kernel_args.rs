@@ -10,25 +10,25 @@ use patzer_eval::nnue::{Architecture, LayerActivation, OutputBy, RowChanges};
 use patzer_fit::optim::Step;
 
 /// Feature blocks in the order of features.cuh; other blocks cannot train on a GPU.
-pub const BLOCKS: [&str; 12] =
+pub(super) const BLOCKS: [&str; 12] =
     ["all", "h", "v", "d1", "d2", "ph", "pv", "mb", "mc", "pp", "threats", "clock"];
 
 /// The first of some feature blocks that no kernel knows.
-pub fn unknown_block<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+pub(super) fn unknown_block<'a>(mut names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     names.find(|name| !BLOCKS.contains(name))
 }
 
 /// Tests for a sum of blocks whose rows the kernels list in the order of the CPU, which sorts the rows of others.
-pub fn lists_in_order(shape: &Architecture) -> bool {
+pub(super) fn lists_in_order(shape: &Architecture) -> bool {
     shape.features.bucketed() == shape.features.count() || RowChanges::new(shape).is_some()
 }
 
 /// Network sizes; `NetArgs` in common.cuh.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct NetArgs(pub [u32; 18]);
+pub(crate) struct NetArgs(pub [u32; 18]);
 
 impl NetArgs {
-    pub fn new(layout: &ParamLayout, stride: usize) -> NetArgs {
+    pub(crate) fn new(layout: &ParamLayout, stride: usize) -> NetArgs {
         let architecture = &layout.architecture;
         let sets = architecture.features.blocks();
         let has = |name: &&str| sets.iter().any(|set| set.name == *name);
@@ -58,7 +58,7 @@ impl NetArgs {
 }
 
 /// King bucket of each square, plus 128 if mirrored; then the output bucket by piece count or phase.
-pub fn tables(architecture: &Architecture) -> Vec<u8> {
+pub(super) fn tables(architecture: &Architecture) -> Vec<u8> {
     let king = |square: usize| {
         let (flip, bucket) = architecture.orientation(square);
         bucket as u8 | if flip > 0 { 128 } else { 0 }
@@ -67,10 +67,10 @@ pub fn tables(architecture: &Architecture) -> Vec<u8> {
 }
 
 /// Bytes of `PairNumbers` in unbucketed.cu.
-pub const PAIR_NUMBERS: usize = 18 * 64 * (8 + 4) + 12 * 12 * 2 * 4;
+pub(super) const PAIR_NUMBERS: usize = 18 * 64 * (8 + 4) + 12 * 12 * 2 * 4;
 
 /// `PairNumbers` in unbucketed.cu: the tables by which `pp` and `threats` number their features.
-pub fn pair_numbers() -> Vec<u8> {
+pub(super) fn pair_numbers() -> Vec<u8> {
     let mut bytes = Vec::with_capacity(PAIR_NUMBERS);
     for pairs in [&pawn_pairs::ONE_SIDE, &pawn_pairs::BOTH_SIDES].into_iter().chain(&threats::SHAPES) {
         bytes.extend(pairs.masks.iter().flat_map(|mask| mask.to_le_bytes()));
@@ -85,7 +85,7 @@ pub fn pair_numbers() -> Vec<u8> {
 
 /// A layer after the hidden one; `LayerArgs` in dense.cu.
 #[derive(Debug, Clone, Copy)]
-pub struct LayerArgs {
+pub(crate) struct LayerArgs {
     pub inputs: u32,
     pub outputs: u32,
     pub start: u32,
@@ -102,7 +102,7 @@ pub struct LayerArgs {
 }
 
 impl LayerArgs {
-    pub fn all(layout: &ParamLayout) -> Vec<LayerArgs> {
+    pub(crate) fn all(layout: &ParamLayout) -> Vec<LayerArgs> {
         let architecture = &layout.architecture;
         let layer = |(at, [inputs, outputs]): (usize, &[usize; 2])| {
             let activation = at.checked_sub(1).map(|below| architecture.layer_activation(below));
@@ -132,7 +132,7 @@ impl LayerArgs {
 
 /// Capacities of a window; `WindowArgs` in common.cuh.
 #[derive(Debug, Clone, Copy)]
-pub struct WindowArgs {
+pub(crate) struct WindowArgs {
     /// Words of a row's bits, 32 perspectives each.
     pub words: u32,
     pub members: u32,
@@ -142,7 +142,7 @@ pub struct WindowArgs {
 
 /// The positions by output bucket; `OrderArgs` in dense.cu.
 #[derive(Debug, Clone, Copy)]
-pub struct OrderArgs {
+pub(crate) struct OrderArgs {
     pub positions: Address,
     pub starts: Address,
     pub count: u32,
@@ -170,7 +170,7 @@ pub(super) fn target_words(target: Target) -> [u32; 3] {
 
 /// An optimiser step; `Step` in optimise.cu.
 #[derive(Debug, Clone, Copy)]
-pub struct StepArgs {
+pub(crate) struct StepArgs {
     pub count: u32,
     pub step: Step,
 }

@@ -16,7 +16,7 @@ use patzer_eval::nnue::network::QA;
 use patzer_io::error::Result;
 
 /// Warps per block, and per block of feature extraction.
-pub const WARPS: usize = BLOCK / 32;
+pub(super) const WARPS: usize = BLOCK / 32;
 const EXTRACTING: usize = 4;
 /// Perspectives per block of the forward pass, and rows per block of `largest`.
 const VIEWS: usize = 128;
@@ -28,12 +28,12 @@ const LISTED_WORDS: usize = 128;
 const SCAN_BLOCK: usize = 1024;
 const SCANNED_ROWS: usize = 4096;
 /// Positions and outputs per block of the further layers.
-pub const LONG: usize = 64;
-pub const SHORT: usize = 16;
+pub(super) const LONG: usize = 64;
+pub(super) const SHORT: usize = 16;
 
 /// Precision of a forward pass; `Rounded` as the quantised network, in floats.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Precision {
+pub(super) enum Precision {
     F32,
     I16,
     Rounded,
@@ -41,7 +41,7 @@ pub enum Precision {
 
 /// Weights that the kernels of a pass read, made by [`Launcher::prepare`].
 #[derive(Debug, Clone, Copy)]
-pub struct PassWeights {
+pub(super) struct PassWeights {
     pub at: Address,
     pub precision: Precision,
 }
@@ -51,7 +51,7 @@ macro_rules! params {
 }
 pub(super) use params;
 
-pub struct Launcher {
+pub(super) struct Launcher {
     pub driver: Box<dyn Driver>,
     pub plan: MemoryPlan,
     /// Shared, so that launches can read it while the driver is borrowed.
@@ -61,7 +61,7 @@ pub struct Launcher {
 }
 
 impl Launcher {
-    pub fn new(mut driver: Box<dyn Driver>, plan: MemoryPlan, model: &Model) -> Result<Launcher> {
+    pub(super) fn new(mut driver: Box<dyn Driver>, plan: MemoryPlan, model: &Model) -> Result<Launcher> {
         let memory = Arc::new(DeviceMemory::new(&mut *driver, &plan)?);
         let layout = &plan.layout;
         driver.write(memory.tables, &tables(&layout.architecture))?;
@@ -99,11 +99,11 @@ impl Launcher {
         Ok(Launcher { driver, plan, memory, net, layers })
     }
 
-    pub fn launch(&mut self, kernel: Kernel, grid: [usize; 3], params: &[Param]) -> Result<()> {
+    pub(super) fn launch(&mut self, kernel: Kernel, grid: [usize; 3], params: &[Param]) -> Result<()> {
         self.launch_of(kernel, grid, BLOCK, params)
     }
 
-    pub fn launch_of(
+    pub(super) fn launch_of(
         &mut self,
         kernel: Kernel,
         grid: [usize; 3],
@@ -113,11 +113,11 @@ impl Launcher {
         self.driver.launch(kernel, grid.map(|size| size as u32), block as u32, params)
     }
 
-    pub fn each(&mut self, kernel: Kernel, count: usize, params: &[Param]) -> Result<()> {
+    pub(super) fn each(&mut self, kernel: Kernel, count: usize, params: &[Param]) -> Result<()> {
         self.launch(kernel, [count.div_ceil(BLOCK), 1, 1], params)
     }
 
-    pub fn prepare(&mut self, weights: Address, precision: Precision) -> Result<PassWeights> {
+    pub(super) fn prepare(&mut self, weights: Address, precision: Precision) -> Result<PassWeights> {
         let at = if precision == Precision::Rounded { self.memory.rounded } else { weights };
         match precision {
             Precision::F32 => self.whole_table(weights),
@@ -156,7 +156,7 @@ impl Launcher {
         self.each(Kernel::ToI16, count, shorten)
     }
 
-    pub fn extract(
+    pub(super) fn extract(
         &mut self,
         records: Address,
         positions: usize,
@@ -249,12 +249,12 @@ impl Launcher {
         self.launch(Kernel::ListRows, [grid(all_rows as usize, lanes * each), count, 1], list)
     }
 
-    pub fn order(&self, positions: usize) -> OrderArgs {
+    pub(super) fn order(&self, positions: usize) -> OrderArgs {
         OrderArgs { positions: self.memory.order, starts: self.memory.bucket_starts, count: positions as u32 }
     }
 
     /// Computes outputs without piece-square values; follows `prepare`.
-    pub fn forward(&mut self, weights: PassWeights, positions: usize) -> Result<()> {
+    pub(super) fn forward(&mut self, weights: PassWeights, positions: usize) -> Result<()> {
         let (net, memory) = (self.net, self.memory.clone());
         let PassWeights { at: weights, precision } = weights;
         let layout = &self.plan.layout;
@@ -298,11 +298,17 @@ impl Launcher {
     }
 
     /// Most tiles if each bucket begins a new one.
-    pub fn tiles_of(&self, positions: usize) -> usize {
+    pub(super) fn tiles_of(&self, positions: usize) -> usize {
         positions.div_ceil(LONG) + self.plan.layout.architecture.output_buckets
     }
 
-    pub fn losses(&mut self, loss: Loss, target: Target, records: Address, positions: usize) -> Result<()> {
+    pub(super) fn losses(
+        &mut self,
+        loss: Loss,
+        target: Target,
+        records: Address,
+        positions: usize,
+    ) -> Result<()> {
         let (net, memory, groups) = (self.net, self.memory.clone(), positions / loss.group());
         let (hidden, buckets, targets) = (memory.hidden, memory.buckets, memory.targets);
         let (weights, count) = (memory.position_weights, positions as u32);
@@ -320,13 +326,13 @@ impl Launcher {
         self.launch(Kernel::Total, [1; 3], total)
     }
 
-    pub fn vector(&mut self, at: Address) -> Result<Vec<f32>> {
+    pub(super) fn vector(&mut self, at: Address) -> Result<Vec<f32>> {
         let mut bytes = vec![0; 4 * self.plan.layout.len];
         self.driver.read(at, &mut bytes)?;
         Ok(bytes.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())
     }
 }
 
-pub fn bytes(floats: &[f32]) -> Vec<u8> {
+pub(super) fn bytes(floats: &[f32]) -> Vec<u8> {
     floats.iter().flat_map(|x| x.to_le_bytes()).collect()
 }

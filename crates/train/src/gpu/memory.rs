@@ -8,16 +8,16 @@ use super::records::RECORD;
 use patzer_io::error::Result;
 
 /// Feature blocks plus the biases, in `largest` of table.cu.
-pub const LARGEST_SLOTS: usize = 13;
+pub(super) const LARGEST_SLOTS: usize = 13;
 
 /// Bytes of `Starts` in common.cuh.
-pub const START: usize = 16;
+pub(super) const START: usize = 16;
 
 /// Declares [`DeviceMemory`] and its allocation: elements and bytes of each, null where the condition fails.
 macro_rules! device_memory {
     (|$plan:ident, $layout:ident| $($name:ident: $count:expr, $size:expr $(, if $is:expr)?;)*) => {
         #[derive(Debug, Clone)]
-        pub struct DeviceMemory {
+        pub(super) struct DeviceMemory {
             $(pub $name: Address,)*
             /// Optimiser moments per weight.
             pub vectors: Vec<Address>,
@@ -27,7 +27,7 @@ macro_rules! device_memory {
         }
 
         impl DeviceMemory {
-            pub fn new(driver: &mut dyn Driver, $plan: &MemoryPlan) -> Result<DeviceMemory> {
+            pub(super) fn new(driver: &mut dyn Driver, $plan: &MemoryPlan) -> Result<DeviceMemory> {
                 let $layout = &$plan.layout;
                 $(let $name = match true $(&& $is)? {
                     true => driver.allocate(($count).max(1) * $size)?,

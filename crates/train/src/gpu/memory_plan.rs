@@ -22,14 +22,14 @@ const MOST_PARTS: usize = 1 << 24;
 const WINDOW: usize = 320;
 const WINDOWED_ROWS: usize = 2048;
 /// Threads of a block.
-pub const BLOCK: usize = 256;
+pub(super) const BLOCK: usize = 256;
 /// Members per item (common.cuh), positions per block (output.cu), weights per block (optimise.cu).
-pub const SEGMENT: usize = 64;
-pub const OUTPUT_CHUNK: usize = 256;
-pub const SQUARES_CHUNK: usize = 1 << 14;
+pub(super) const SEGMENT: usize = 64;
+pub(super) const OUTPUT_CHUNK: usize = 256;
+pub(super) const SQUARES_CHUNK: usize = 1 << 14;
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct MemoryPlan {
+pub(super) struct MemoryPlan {
     pub layout: ParamLayout,
     pub shorts: bool,
     pub vectors: usize,
@@ -45,7 +45,7 @@ pub struct MemoryPlan {
 }
 
 impl MemoryPlan {
-    pub fn new(layout: &ParamLayout, settings: &Settings, batch: usize) -> MemoryPlan {
+    pub(super) fn new(layout: &ParamLayout, settings: &Settings, batch: usize) -> MemoryPlan {
         let vectors = match settings.optimiser {
             OptimiserKind::AdamW | OptimiserKind::Adam | OptimiserKind::RAdam => 2,
             OptimiserKind::Ranger => 3,
@@ -70,15 +70,15 @@ impl MemoryPlan {
     }
 
     /// Feature blocks whose rows all king buckets share.
-    pub fn has_unbucketed(&self) -> bool {
+    pub(super) fn has_unbucketed(&self) -> bool {
         self.layout.numbers.bucketed_rows() < self.layout.rows
     }
 
-    pub fn perspectives(&self) -> usize {
+    pub(super) fn perspectives(&self) -> usize {
         self.sub_batch * self.layout.architecture.perspectives
     }
 
-    pub fn is_windowed(&self) -> bool {
+    pub(super) fn is_windowed(&self) -> bool {
         self.layout.rows <= WINDOWED_ROWS
     }
 
@@ -86,12 +86,12 @@ impl MemoryPlan {
         if self.is_windowed() { WINDOW } else { self.perspectives().next_multiple_of(32) }
     }
 
-    pub fn windows(&self, perspectives: usize) -> usize {
+    pub(super) fn windows(&self, perspectives: usize) -> usize {
         perspectives.div_ceil(self.window())
     }
 
     /// Windows per sub-batch, and the capacity of each; the biases count as a row.
-    pub fn cut(&self) -> (usize, WindowArgs) {
+    pub(super) fn cut(&self) -> (usize, WindowArgs) {
         let (window, count) = (self.window(), self.windows(self.perspectives()));
         // Row lists are padded to four places.
         let pairs = window * (self.stride + 1);
@@ -104,7 +104,7 @@ impl MemoryPlan {
     }
 
     /// Words of all rows' bits, members, items and partial sums of all windows.
-    pub fn in_windows(&self) -> [usize; 4] {
+    pub(super) fn in_windows(&self) -> [usize; 4] {
         let (count, cut) = self.cut();
         let [words, members, items, parts] =
             [cut.words, cut.members, cut.items, cut.parts].map(|each| count * each as usize);
@@ -112,28 +112,28 @@ impl MemoryPlan {
     }
 
     /// Accumulators per perspective, piece-square values included.
-    pub fn width(&self) -> usize {
+    pub(super) fn width(&self) -> usize {
         self.layout.tiles * self.layout.tile
     }
 
     /// True with further layers, which need positions sorted by output bucket.
-    pub fn layered(&self) -> bool {
+    pub(super) fn layered(&self) -> bool {
         !self.layout.is_single_layer()
     }
 
-    pub fn output_params(&self) -> usize {
+    pub(super) fn output_params(&self) -> usize {
         self.layout.len - self.layout.output_start
     }
 
-    pub fn splits(&self) -> usize {
+    pub(super) fn splits(&self) -> usize {
         (MOST_PARTS / self.output_params()).min(self.sub_batch / SPLIT).clamp(1, SPLITS)
     }
 
-    pub fn output_partials(&self) -> usize {
+    pub(super) fn output_partials(&self) -> usize {
         if self.layered() { self.splits() } else { self.sub_batch.div_ceil(OUTPUT_CHUNK) }
     }
 
-    pub fn short_table(&self) -> usize {
+    pub(super) fn short_table(&self) -> usize {
         self.layout.tiles.div_ceil(2) * (self.layout.rows + 1) * 2 * self.layout.tile
     }
 
@@ -159,11 +159,11 @@ impl MemoryPlan {
         lists + 4 * bits + sums + outputs + positions
     }
 
-    pub fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         self.weight_bytes() + self.sub_batch_bytes() + 2 * self.batch * super::records::RECORD
     }
 
-    pub fn too_large(&self, free: u64, settings: &Settings) -> String {
+    pub(super) fn too_large(&self, free: u64, settings: &Settings) -> String {
         let weights = self.weight_bytes() as u64;
         let [needed, weights, free_now] =
             [self.bytes() as u64, weights, free].map(|bytes| bytes.div_ceil(1 << 20));

@@ -26,9 +26,9 @@ mod tests;
 
 use std::collections::VecDeque;
 
-pub use check::check;
-pub use cuda::open;
-pub use driver::Driver;
+pub(crate) use check::check;
+pub(crate) use cuda::open;
+pub(crate) use driver::Driver;
 
 use self::address::Address;
 use self::kernel_args::StepArgs;
@@ -45,7 +45,7 @@ use super::{OptimiserKind, Settings, TrainItem};
 use patzer_fit::optim;
 use patzer_io::error::{Error, Result};
 
-pub struct Gpu {
+pub(crate) struct Gpu {
     work: Launcher,
     settings: Settings,
     steps: u64,
@@ -62,7 +62,12 @@ const SLOTS: usize = 2;
 
 impl Gpu {
     /// Fails if the network does not fit (the message says what would), or if no kernel knows a feature block or a key.
-    pub fn new(mut driver: Box<dyn Driver>, model: &Model, settings: &Settings, batch: usize) -> Result<Gpu> {
+    pub(crate) fn new(
+        mut driver: Box<dyn Driver>,
+        model: &Model,
+        settings: &Settings,
+        batch: usize,
+    ) -> Result<Gpu> {
         let blocks = model.layout.architecture.features.blocks();
         if let Some(block) = kernel_args::unknown_block(blocks.iter().map(|block| block.name)) {
             let reason = format!("no kernel finds features of `{block}` on a GPU yet; use --device cpu");

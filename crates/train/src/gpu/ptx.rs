@@ -9,12 +9,12 @@ use super::cuda::PTX;
 use super::driver::Kernel;
 use patzer_eval::nnue::file;
 
-pub fn folder() -> PathBuf {
+pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/gpu/kernels")
 }
 
 /// Hash of the kernel sources, as in the PTX's `Sources` line: names and contents, in the order of names.
-pub fn digest() -> String {
+pub(crate) fn digest() -> String {
     let mut sources = BTreeMap::new();
     for entry in std::fs::read_dir(folder()).unwrap() {
         let path = entry.unwrap().path();
@@ -33,7 +33,7 @@ pub fn digest() -> String {
 }
 
 /// Parameter sizes in bytes, as the PTX declares them.
-pub fn sizes(kernel: Kernel) -> Vec<usize> {
+pub(crate) fn sizes(kernel: Kernel) -> Vec<usize> {
     let start = format!(".visible .entry {}(", kernel.name());
     let (_, rest) = PTX.split_once(&start).unwrap_or_else(|| panic!("{} is in the PTX", kernel.name()));
     let (declared, _) = rest.split_once(')').unwrap();

@@ -4,7 +4,7 @@ use rayon::prelude::*;
 
 use crate::TrainItem;
 
-pub const RECORD: usize = 32;
+pub(super) const RECORD: usize = 32;
 
 /// Packs a position: board (24 bytes), score, result, flags, halfmove clock, ply.
 #[inline]
@@ -21,7 +21,7 @@ fn pack(item: &TrainItem, to: &mut [u8; RECORD]) {
 const CHUNK: usize = 1 << 10;
 
 /// Packs positions on all threads: those of a batch are scattered in memory, which takes the time.
-pub fn fill<'a>(slot: &mut [u8], count: usize, item: impl Fn(usize) -> &'a TrainItem + Sync) {
+pub(super) fn fill<'a>(slot: &mut [u8], count: usize, item: impl Fn(usize) -> &'a TrainItem + Sync) {
     let records = &mut slot.as_chunks_mut::<RECORD>().0[..count];
     records.par_chunks_mut(CHUNK).enumerate().for_each(|(chunk, records)| {
         records.iter_mut().zip(chunk * CHUNK..).for_each(|(record, at)| pack(item(at), record));

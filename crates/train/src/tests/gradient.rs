@@ -109,7 +109,7 @@ fn reference_loss(layout: &ParamLayout, parameters: &[f64], items: &[TrainItem],
     items.iter().map(loss).sum::<f64>() / items.len() as f64
 }
 
-pub fn places(layout: &ParamLayout) -> Vec<usize> {
+pub(crate) fn places(layout: &ParamLayout) -> Vec<usize> {
     let architecture = &layout.architecture;
     let mut places = Vec::new();
     for neuron in 0..architecture.hidden {
@@ -133,7 +133,7 @@ pub fn places(layout: &ParamLayout) -> Vec<usize> {
 }
 
 /// Makes weights and biases large enough to clip some activations.
-pub fn enlarge(model: &mut Model, rng: &mut Rng) {
+pub(crate) fn enlarge(model: &mut Model, rng: &mut Rng) {
     for at in places(&model.layout) {
         model.parameters[at] = model.parameters[at] * 3.0 + 0.01 + 0.02 * rng.normal() as f32;
     }

@@ -7,7 +7,7 @@ use crate::gpu::records::{self, RECORD};
 use patzer_eval::nnue::Activation;
 
 /// Blocks whose rows all king buckets share: alone, and with others.
-pub fn unbucketed() -> Vec<Architecture> {
+pub(crate) fn unbucketed() -> Vec<Architecture> {
     let plain = |text| Architecture { features: Features::parse(text).unwrap(), ..Architecture::plain(20) };
     let five = || KingBuckets::parse("five").unwrap();
     vec![
