@@ -13,10 +13,9 @@ use shakmaty::{Chess, Position};
 fn architectures() -> impl Strategy<Value = Architecture> {
     let blocks = ["all", "all", "h+v", "all+d1+d2", "all+ph+pv", "all+mb", "all+mc", "all+pp+threats"];
     let buckets = ["none", "none", "five", "halfka"];
-    let activations = [Activation::Relu, Activation::Crelu, Activation::Screlu, Activation::Pairwise];
     let layers = [vec![], vec![], vec![8], vec![16, 8]];
     let choice =
-        (0..blocks.len(), 0..buckets.len(), 0..activations.len(), 0..layers.len(), 1usize..3, 0u8..8);
+        (0..blocks.len(), 0..buckets.len(), 0..Activation::ALL.len(), 0..layers.len(), 1usize..3, 0u8..8);
     (choice, 1usize..20, 1usize..9).prop_filter_map(
         "too many rows",
         move |(choice, hidden, output_buckets)| {
@@ -24,7 +23,7 @@ fn architectures() -> impl Strategy<Value = Architecture> {
             let architecture = Architecture {
                 features: Features::parse(blocks[block]).ok()?,
                 king_buckets: KingBuckets::parse(buckets[bucket]).ok()?,
-                activation: activations[activation],
+                activation: Activation::ALL[activation],
                 layers: layers[further].clone(),
                 perspectives,
                 white_perspective: perspectives == 1 && flags & 4 > 0,

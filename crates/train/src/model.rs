@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::param_layout::ParamLayout;
 use patzer_chess::rng::Rng;
 use patzer_eval::nnue::network::{Dense, QA, QB, Weights};
-use patzer_eval::nnue::{About, Activation, Architecture, Network, material, wdl_head};
+use patzer_eval::nnue::{About, Architecture, Network, material, wdl_head};
 use patzer_io::error::{Error, Result};
 
 type PlaceOf = fn(&ParamLayout, usize, usize) -> usize;
@@ -173,7 +173,7 @@ impl Model {
                 }
             }
             self.parameters[layout.bias_at(neuron)] = f32::from(weights.bias[neuron]) / QA as f32;
-            if architecture.activation == Activation::Pairwise {
+            if architecture.activation.has_pairs() {
                 self.parameters[layout.bias_at(hidden + neuron)] = 1.0;
             }
             for bucket in 0..architecture.output_buckets {
@@ -308,6 +308,7 @@ fn rounded(values: impl Iterator<Item = f32>, scale: i32) -> Result<Vec<i16>> {
 mod tests {
     use super::*;
     use crate::param_layout::LIMIT;
+    use patzer_eval::nnue::Activation;
     use crate::tests::{places, plain, shapes};
 
     #[test]

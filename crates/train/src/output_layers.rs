@@ -157,7 +157,7 @@ impl OutputLayers {
                 }
             }
             if one_each {
-                let inner = architecture.layer_activation(layer - 1) as u8;
+                let inner = architecture.layer_activation(layer - 1);
                 for (by_output, sum) in upstream.iter_mut().zip(&self.sums[layer - 1]) {
                     *by_output *= derivative(inner, *sum);
                 }
@@ -188,10 +188,8 @@ fn inputs_of<'a>(
     values.clear();
     if activation == LayerActivation::Dual {
         values.extend(sums.iter().map(|x| square(*x)));
-        values.extend(sums.iter().map(|x| clipped(*x)));
-    } else {
-        values.extend(sums.iter().map(|x| value(activation as u8, *x)));
     }
+    values.extend(sums.iter().map(|x| value(activation, *x)));
     values
 }
 
@@ -199,7 +197,7 @@ fn inputs_of<'a>(
 #[inline(always)]
 fn passes_one_each(architecture: &Architecture, layer: usize) -> bool {
     let skips = layer == 0 && architecture.skip_neuron;
-    !skips && architecture.layer_activation(layer) != LayerActivation::Dual
+    !skips && architecture.layer_activation(layer).values() == 1
 }
 
 /// Gradients of a layer's sums from those of the values that it passes on; the skip neuron passes on none.
@@ -216,7 +214,7 @@ fn backward_passed(activation: LayerActivation, passed: &[f32], sums: &[f32], gr
         return;
     }
     for ((by_output, sum), passed) in gradients.iter_mut().zip(sums).zip(passed) {
-        *by_output = passed * derivative(activation as u8, *sum);
+        *by_output = passed * derivative(activation, *sum);
     }
 }
 
@@ -312,10 +310,12 @@ pub(crate) fn piece_square<const T: usize>(
 fn active<const A: u8, const T: usize>(sums: &[f32; T]) -> [f32; T] {
     let mut active = [0.0; T];
     for lane in 0..T {
-        active[lane] = match A {
-            PAIRWISE if lane < T / 2 => clipped(sums[lane]) * clipped(sums[lane + T / 2]),
-            PAIRWISE => 0.0,
-            _ => value(A, sums[lane]),
+        active[lane] = match const { Activation::ALL[A as usize] } {
+            Activation::Relu => positive(sums[lane]),
+            Activation::Crelu => clipped(sums[lane]),
+            Activation::Screlu => screlu(sums[lane]),
+            Activation::Pairwise if lane < T / 2 => clipped(sums[lane]) * clipped(sums[lane + T / 2]),
+            Activation::Pairwise => 0.0,
         };
     }
     active
@@ -323,35 +323,56 @@ fn active<const A: u8, const T: usize>(sums: &[f32; T]) -> [f32; T] {
 
 #[inline(always)]
 fn backward<const A: u8, const T: usize>(sums: &mut [f32; T], upstream: &[f32; T]) {
-    if A == PAIRWISE {
-        for lane in 0..T / 2 {
-            let (a, b) = (sums[lane], sums[lane + T / 2]);
-            sums[lane] = upstream[lane] * clipped(b) * inside(a);
-            sums[lane + T / 2] = upstream[lane] * clipped(a) * inside(b);
+    match const { Activation::ALL[A as usize] } {
+        Activation::Relu => backward_by(sums, upstream, above),
+        Activation::Crelu => backward_by(sums, upstream, inside),
+        Activation::Screlu => backward_by(sums, upstream, rise),
+        Activation::Pairwise => {
+            for lane in 0..T / 2 {
+                let (a, b) = (sums[lane], sums[lane + T / 2]);
+                sums[lane] = upstream[lane] * clipped(b) * inside(a);
+                sums[lane + T / 2] = upstream[lane] * clipped(a) * inside(b);
+            }
         }
-        return;
     }
+}
+
+#[inline(always)]
+fn backward_by<const T: usize>(sums: &mut [f32; T], upstream: &[f32; T], derivative: impl Fn(f32) -> f32) {
     for lane in 0..T {
-        sums[lane] = upstream[lane] * derivative(A, sums[lane]);
+        sums[lane] = upstream[lane] * derivative(sums[lane]);
+    }
+}
+
+/// Value that a neuron of a further layer passes on; the second one of a dual activation.
+#[inline(always)]
+fn value(activation: LayerActivation, sum: f32) -> f32 {
+    match activation {
+        LayerActivation::Relu => positive(sum),
+        LayerActivation::Crelu | LayerActivation::Dual => clipped(sum),
+        LayerActivation::Screlu => screlu(sum),
+    }
+}
+
+/// Derivative of [`value`].
+#[inline(always)]
+fn derivative(activation: LayerActivation, sum: f32) -> f32 {
+    match activation {
+        LayerActivation::Relu => above(sum),
+        LayerActivation::Crelu | LayerActivation::Dual => inside(sum),
+        LayerActivation::Screlu => rise(sum),
     }
 }
 
 #[inline(always)]
-fn value(activation: u8, sum: f32) -> f32 {
-    match activation {
-        RELU => positive(sum),
-        CRELU => clipped(sum),
-        _ => clipped(sum) * clipped(sum),
-    }
+fn screlu(sum: f32) -> f32 {
+    clipped(sum) * clipped(sum)
 }
 
+/// Derivative of `screlu`.
 #[inline(always)]
-fn derivative(activation: u8, sum: f32) -> f32 {
-    match activation {
-        RELU => f32::from(u8::from(sum > 0.0)),
-        CRELU => inside(sum),
-        _ => 2.0 * if sum < 1.0 { clipped(sum) } else { 0.0 },
-    }
+fn rise(sum: f32) -> f32 {
+    2.0 * if sum < 1.0 { clipped(sum) } else { 0.0 }
 }
 
 /// Clips to 0..1; NaN stays NaN, so that the loss shows it.
@@ -366,6 +387,13 @@ fn positive(value: f32) -> f32 {
     if value < 0.0 { 0.0 } else { value }
 }
 
+/// Derivative of `positive`.
+#[inline(always)]
+fn above(value: f32) -> f32 {
+    f32::from(u8::from(value > 0.0))
+}
+
+/// Derivative of `clipped`.
 #[inline(always)]
 fn inside(value: f32) -> f32 {
     if value > 0.0 && value < 1.0 { 1.0 } else { 0.0 }

@@ -10,7 +10,7 @@
 use std::ops::Range;
 
 use patzer_eval::nnue::network::{QA, QB};
-use patzer_eval::nnue::{Activation, Architecture, RowNumbers};
+use patzer_eval::nnue::{Architecture, RowNumbers};
 
 /// Bound of output weights and biases: at most 127/64, and a bias fits 16 bits in units of 1/(QA·QB).
 pub(crate) const LIMIT: f32 = 1.98;
@@ -83,7 +83,7 @@ impl ParamLayout {
     }
 
     fn place(&self, neuron: usize) -> [usize; 2] {
-        if self.architecture.activation != Activation::Pairwise {
+        if !self.architecture.activation.has_pairs() {
             return [neuron / self.tile, neuron % self.tile];
         }
         let (half, lanes) = (self.architecture.hidden / 2, self.tile / 2);

@@ -9,8 +9,9 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 use shakmaty::Color;
 
+use super::activation::{Activation, LayerActivation};
+use super::error::ArchitectureError;
 use super::features::{FeatureBlock, Features};
-use super::further_layers::LayerActivation;
 use super::king_buckets::KingBuckets;
 
 /// Maximum number of neurons of the hidden layer. Beyond it the 32-bit sums of the fast path could overflow.
@@ -19,32 +20,6 @@ pub const MAX_HIDDEN: usize = 4096;
 pub const MAX_OUTPUT_BUCKETS: usize = 32;
 /// Maximum number of rows of the feature table: row numbers have 16 bits.
 pub const MAX_ROWS: usize = 1 << 16;
-
-/// Activation function of the hidden layer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Activation {
-    /// max(x, 0)
-    Relu,
-    /// x cut to 0..1
-    Crelu,
-    /// The square of x cut to 0..1
-    #[default]
-    Screlu,
-    /// The product of two neurons, each cut to 0..1: neuron i and neuron i + N/2
-    Pairwise,
-}
-
-impl Activation {
-    pub fn name(self) -> &'static str {
-        match self {
-            Activation::Relu => "relu",
-            Activation::Crelu => "crelu",
-            Activation::Screlu => "screlu",
-            Activation::Pairwise => "pairwise",
-        }
-    }
-}
 
 /// Selection of a position's output bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -221,7 +196,7 @@ impl Architecture {
 
     /// Activations of the hidden layer per perspective.
     pub fn outputs_per_perspective(&self) -> usize {
-        if self.activation == Activation::Pairwise { self.hidden / 2 } else { self.hidden }
+        if self.activation.has_pairs() { self.hidden / 2 } else { self.hidden }
     }
 
     pub fn parameters(&self) -> usize {
@@ -257,7 +232,7 @@ impl Architecture {
         if !(1..=MAX_HIDDEN).contains(&hidden) {
             return fault("hidden", format!(" = {hidden}: has to be from 1 to {MAX_HIDDEN}"));
         }
-        if self.activation == Activation::Pairwise && !hidden.is_multiple_of(2) {
+        if self.activation.has_pairs() && !hidden.is_multiple_of(2) {
             return fault("hidden", format!(" = {hidden}: has to be even for pairwise"));
         }
         self.check_layers()?;
@@ -327,31 +302,6 @@ impl fmt::Display for Architecture {
         write!(f, " {}{bytes}{}{white}", self.activation.name(), if self.psqt { " psqt" } else { "" })
     }
 }
-
-/// A value that no network can have; the message begins with the recipe's key.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ArchitectureError {
-    key: &'static str,
-    reason: String,
-}
-
-impl ArchitectureError {
-    pub(super) fn new(key: &'static str, reason: impl fmt::Display) -> ArchitectureError {
-        ArchitectureError { key, reason: reason.to_string() }
-    }
-
-    pub fn key(&self) -> &'static str {
-        self.key
-    }
-}
-
-impl fmt::Display for ArchitectureError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}{}", self.key, self.reason)
-    }
-}
-
-impl std::error::Error for ArchitectureError {}
 
 #[cfg(test)]
 mod tests {

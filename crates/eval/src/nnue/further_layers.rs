@@ -1,43 +1,13 @@
-//! The layers after the hidden one: their sizes and activations.
+//! Sizes and activations of the layers after the hidden one.
 
-use serde::{Deserialize, Serialize};
-
-use super::architecture::{Activation, Architecture, ArchitectureError};
+use super::activation::{Activation, LayerActivation};
+use super::architecture::Architecture;
+use super::error::ArchitectureError;
 
 /// Maximum number of further layers.
 pub const MAX_LAYERS: usize = 3;
 /// Maximum number of neurons of a further layer.
 pub const MAX_LAYER: usize = 128;
-
-/// Activation function of a further layer; numbered as in the kernels.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum LayerActivation {
-    /// max(x, 0)
-    Relu,
-    /// x cut to 0..1
-    Crelu,
-    /// The square of x cut to 0..1
-    Screlu,
-    /// Two values of each neuron: min(x², 1) of all neurons, then x cut to 0..1 of all. Source: Stockfish.
-    Dual,
-}
-
-impl LayerActivation {
-    pub fn name(self) -> &'static str {
-        match self {
-            LayerActivation::Relu => "relu",
-            LayerActivation::Crelu => "crelu",
-            LayerActivation::Screlu => "screlu",
-            LayerActivation::Dual => "dual",
-        }
-    }
-
-    /// Number of values that a neuron passes on.
-    fn values(self) -> usize {
-        if self == LayerActivation::Dual { 2 } else { 1 }
-    }
-}
 
 impl Architecture {
     /// Outputs of the network: one, or the three of a WDL head.
@@ -67,11 +37,7 @@ impl Architecture {
     /// Activation of a further layer, numbered from 0.
     #[inline]
     pub fn layer_activation(&self, layer: usize) -> LayerActivation {
-        self.layer_activations.get(layer).copied().unwrap_or(match self.activation {
-            Activation::Relu => LayerActivation::Relu,
-            Activation::Crelu => LayerActivation::Crelu,
-            Activation::Screlu | Activation::Pairwise => LayerActivation::Screlu,
-        })
+        self.layer_activations.get(layer).copied().unwrap_or(self.activation.of_further_layers())
     }
 
     /// Tests whether the first further layer multiplies bytes.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::architecture::ArchitectureError;
+use super::error::ArchitectureError;
 
 /// Input buckets: the king's square selects the rows of the feature table that a perspective uses.
 ///

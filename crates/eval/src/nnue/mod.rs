@@ -2,10 +2,12 @@
 //! Sources: Nasu, "Efficiently Updatable Neural-Network-based Evaluation Functions for Computer Shogi" (2018);
 //! the layout and the squared clipped ReLU are those of the trainer bullet.
 
+mod activation;
 pub mod architecture;
 mod arena;
 pub mod breakdown;
 mod byte_layer;
+mod error;
 mod feature_stack;
 pub mod features;
 pub mod file;
@@ -27,10 +29,11 @@ use std::sync::Arc;
 
 use shakmaty::{Board, Chess, Color, Position};
 
-pub use architecture::{Activation, Architecture, ArchitectureError, OutputBy, RowNumbers};
+pub use activation::{Activation, LayerActivation};
+pub use architecture::{Architecture, OutputBy, RowNumbers};
 pub use byte_layer::{INPUTS as BYTE_INPUTS, SHIFT as BYTE_SHIFT};
+pub use error::ArchitectureError;
 pub use feature_stack::oriented;
-pub use further_layers::LayerActivation;
 pub use king_buckets::KingBuckets;
 pub use network::{About, BodyError, Network};
 pub use pieces::Pieces;

@@ -21,7 +21,7 @@ use std::fmt;
 use patzer_chess::huge_pages::advise_huge_pages;
 use patzer_chess::prefetch::prefetch;
 
-use super::architecture::{Activation, Architecture};
+use super::architecture::Architecture;
 use super::byte_layer::ByteLayer;
 use super::features::all::COUNT;
 use super::layout::{is_padding, not_padding};
@@ -100,7 +100,7 @@ impl Network {
 
     fn lay_out(architecture: Architecture, weights: &Weights, about: About) -> Network {
         let (hidden, buckets) = (architecture.hidden, architecture.output_buckets);
-        let parts = if architecture.activation == Activation::Pairwise { 2 } else { 1 };
+        let parts = if architecture.activation.has_pairs() { 2 } else { 1 };
         let row = |weights: &[i16]| weights.chunks(hidden / parts).flat_map(padded).collect::<Vec<Block>>();
         let mut bias = row(&weights.bias);
         let hidden_blocks = bias.len();
@@ -145,7 +145,7 @@ impl Network {
 
     pub fn weights(&self) -> Weights {
         let architecture = &self.architecture;
-        let parts = if architecture.activation == Activation::Pairwise { 2 } else { 1 };
+        let parts = if architecture.activation.has_pairs() { 2 } else { 1 };
         let hidden = |row: &[Block]| -> Vec<i16> {
             let halves = row[..self.hidden_blocks].chunks_exact(self.hidden_blocks / parts);
             halves.flat_map(|half| plain(half, architecture.hidden / parts)).collect()
@@ -292,7 +292,7 @@ impl Network {
     /// Tests whether products of activations are one factor [`QA`] larger than activations.
     #[inline]
     pub(super) fn squares(&self) -> bool {
-        matches!(self.architecture.activation, Activation::Screlu | Activation::Pairwise)
+        self.architecture.activation.is_product()
     }
 
     /// Centipawns for an output in 1/(QA·QB).

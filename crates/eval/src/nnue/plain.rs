@@ -3,7 +3,8 @@
 
 use shakmaty::{Board, Chess, Color, Position};
 
-use super::architecture::{Activation, Architecture, OutputBy};
+use super::activation::Activation;
+use super::architecture::{Architecture, OutputBy};
 use super::features::{self, Perspective};
 use super::network::{Network, QA, QB, SCALE};
 use super::weights::{Dense, Weights};

@@ -187,6 +187,7 @@ impl StepArgs {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use patzer_eval::nnue::Activation;
     use patzer_eval::nnue::features::FEATURE_BLOCKS;
 
     #[test]
@@ -202,6 +203,19 @@ mod tests {
         assert!(source("unbucketed.cu").contains(&format!("UNBUCKETED_COUNTS[3] = {{{}}}", counts(false))));
         let bucketed = FEATURE_BLOCKS.iter().filter(|block| block.bucketed);
         assert!(bucketed.map(|block| block.count).sum::<usize>() <= 32 * 144, "MOST_WORDS");
+    }
+
+    #[test]
+    fn the_kernels_number_activations_as_here() {
+        let source = std::fs::read_to_string(super::super::ptx::folder().join("common.cuh")).unwrap();
+        let names: Vec<String> = Activation::ALL.iter().map(|each| each.name().to_uppercase()).collect();
+        assert!(source.contains(&format!("enum Activation {{ {} }};", names.join(", "))));
+        for each in Activation::ALL.iter().filter(|each| !each.has_pairs()) {
+            let case = format!("case {}: ", each.name().to_uppercase());
+            assert_eq!(source.matches(&case).count(), 2, "{case} in `value` and `slope_at`");
+        }
+        let further = LayerActivation::ALL.iter().filter(|each| each.values() == 1).map(|each| each.name());
+        assert!(further.zip(Activation::ALL).all(|(name, each)| name == each.name()), "`value` is of both");
     }
 
     #[test]

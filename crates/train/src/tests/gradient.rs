@@ -209,7 +209,7 @@ fn gradients_of_every_shape_are_those_of_finite_differences() {
 
 #[test]
 fn gradients_with_a_penalty_on_activations_are_those_of_finite_differences() {
-    for activation in [Activation::Relu, Activation::Crelu, Activation::Screlu, Activation::Pairwise] {
+    for &activation in Activation::ALL {
         for layers in [Vec::new(), vec![5]] {
             check_gradient(&Architecture { activation, layers, ..Architecture::plain(20) }, false, 0.7);
         }

@@ -19,7 +19,7 @@ pub mod threats;
 use serde::{Deserialize, Serialize};
 use shakmaty::{Board, Color};
 
-use super::architecture::ArchitectureError;
+use super::error::ArchitectureError;
 use super::row_changes::{BlockRows, BoardChange};
 
 /// A board as one side sees it: itself at the bottom.

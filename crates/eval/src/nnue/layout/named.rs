@@ -1,7 +1,8 @@
 //! Layouts by the names of their programs.
 
 use super::{Dtype, Layout, Padding};
-use crate::nnue::architecture::{Activation, Architecture};
+use crate::nnue::activation::Activation;
+use crate::nnue::architecture::Architecture;
 use crate::nnue::king_buckets::KingBuckets;
 
 /// A named layout with its usual architecture.

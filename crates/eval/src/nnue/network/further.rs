@@ -1,7 +1,7 @@
 //! The layers after the first further one, in plain integers.
 
 use super::{Network, ONE, OutputLayers, QB, wdl_head};
-use crate::nnue::further_layers::LayerActivation;
+use crate::nnue::activation::LayerActivation;
 
 impl Network {
     /// Computes the output by the layers after the first one, from its outputs before activation; in 1/(QA·QB).
@@ -36,7 +36,7 @@ fn activate(activation: LayerActivation, values: &mut Vec<i64>) {
         LayerActivation::Crelu | LayerActivation::Dual => clipped(value),
         LayerActivation::Screlu => squared(clipped(value)),
     };
-    if activation == LayerActivation::Dual {
+    if activation.values() == 2 {
         let squares = values.iter().map(|value| squared((*value).clamp(-ONE, ONE)));
         *values = squares.chain(values.iter().copied().map(each)).collect();
         return;

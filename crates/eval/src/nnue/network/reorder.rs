@@ -1,7 +1,6 @@
 //! The order of a pairwise network's hidden neurons, which changes no evaluation.
 
 use super::Network;
-use crate::nnue::architecture::Activation;
 
 impl Network {
     /// Moves pairs of hidden neurons, so that pair `i` is the former pair `order[i]`; `None` if the network is not
@@ -11,7 +10,7 @@ impl Network {
         let mut sorted = order.to_vec();
         sorted.sort_unstable();
         let each_once = sorted.into_iter().eq(0..shape.outputs_per_perspective());
-        if shape.activation != Activation::Pairwise || !each_once {
+        if !shape.activation.has_pairs() || !each_once {
             return None;
         }
         let mut weights = self.weights();

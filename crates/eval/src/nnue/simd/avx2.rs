@@ -5,7 +5,7 @@ use std::arch::x86_64::{
     _mm256_mullo_epi16, _mm256_set1_epi16, _mm256_setzero_si256, _mm256_store_si256,
 };
 
-use crate::nnue::architecture::Activation;
+use crate::nnue::activation::Activation;
 use crate::nnue::network::{Block, Network, QA};
 
 #[target_feature(enable = "avx2")]

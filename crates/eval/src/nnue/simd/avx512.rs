@@ -7,7 +7,7 @@ use std::arch::x86_64::{
     _mm512_setzero_si512, _mm512_store_si512, _mm512_sub_epi16,
 };
 
-use crate::nnue::architecture::Activation;
+use crate::nnue::activation::Activation;
 use crate::nnue::network::{Block, Network, QA};
 
 /// Blocks of an accumulator held in registers while rows are added and removed.

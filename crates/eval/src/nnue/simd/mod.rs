@@ -10,7 +10,7 @@ mod bytes;
 
 use std::fmt;
 
-use super::architecture::Activation;
+use super::activation::Activation;
 use super::network::{Block, LANES, Network, QA};
 
 /// Blocks of an accumulator, 2048 neurons, whose squares times weights of at most 128 the AVX paths sum in 32-bit
@@ -237,7 +237,7 @@ fn factors(activation: Activation, sum: i16, pair: i16) -> [i32; 2] {
 /// Blocks of the accumulator, each with the block of the second factors.
 #[inline(always)]
 fn pairs(activation: Activation, accumulator: &[Block]) -> impl Iterator<Item = (&Block, &Block)> {
-    let (first, second) = if activation == Activation::Pairwise {
+    let (first, second) = if activation.has_pairs() {
         accumulator.split_at(accumulator.len() / 2)
     } else {
         (accumulator, accumulator)
@@ -277,8 +277,7 @@ fn activate(activation: Activation, accumulator: &[Block], active: &mut [Block])
     for ((a, b), active) in pairs(activation, accumulator).zip(active) {
         for lane in 0..LANES {
             let [x, y] = factors(activation, a.0[lane], b.0[lane]);
-            let squares = matches!(activation, Activation::Screlu | Activation::Pairwise);
-            active.0[lane] = if squares { (x * y + QA / 2) / QA } else { x } as i16;
+            active.0[lane] = if activation.is_product() { (x * y + QA / 2) / QA } else { x } as i16;
         }
     }
 }
@@ -336,8 +335,12 @@ mod tests {
 
     #[test]
     fn nothing_overflows_at_the_limits() {
-        let all = [Activation::Relu, Activation::Crelu, Activation::Screlu, Activation::Pairwise];
-        for (activation, top) in all.into_iter().zip([32_767, 255, 255 * 255, 255 * 255]) {
+        for &activation in Activation::ALL {
+            let top = match activation {
+                Activation::Relu => 32_767,
+                Activation::Crelu => 255,
+                Activation::Screlu | Activation::Pairwise => 255 * 255,
+            };
             for (weight, is_narrow) in [(128, true), (-128, true), (i16::MAX, false), (i16::MIN, false)] {
                 for hidden in [LONGEST * LANES, LONGEST * LANES + 2, MAX_HIDDEN] {
                     let architecture = Architecture { activation, ..Architecture::plain(hidden) };

@@ -60,6 +60,9 @@ const u32 SEGMENT = 64;
 
 enum Activation { RELU, CRELU, SCRELU, PAIRWISE };
 
+/// Value and derivative of an activation that the kernels do not know: NaN, so that the loss shows it.
+const float UNKNOWN = 0.0f / 0.0f;
+
 /// Clips below; NaN stays NaN, so that the loss shows it.
 __device__ inline float positive(float x) { return x < 0.0f ? 0.0f : x; }
 
@@ -77,7 +80,8 @@ __device__ inline float value(u32 activation, float x) {
     switch (activation) {
     case RELU: return positive(x);
     case CRELU: return clipped(x);
-    default: return clipped(x) * clipped(x);
+    case SCRELU: return clipped(x) * clipped(x);
+    default: return UNKNOWN;
     }
 }
 
@@ -86,7 +90,8 @@ __device__ inline float slope_at(u32 activation, float x) {
     switch (activation) {
     case RELU: return x > 0.0f ? 1.0f : 0.0f;
     case CRELU: return inside(x);
-    default: return 2.0f * (x < 1.0f ? clipped(x) : 0.0f);
+    case SCRELU: return 2.0f * (x < 1.0f ? clipped(x) : 0.0f);
+    default: return UNKNOWN;
     }
 }
 
