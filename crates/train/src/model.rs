@@ -308,8 +308,8 @@ fn rounded(values: impl Iterator<Item = f32>, scale: i32) -> Result<Vec<i16>> {
 mod tests {
     use super::*;
     use crate::param_layout::LIMIT;
-    use patzer_eval::nnue::Activation;
     use crate::tests::{places, plain, shapes};
+    use patzer_eval::nnue::Activation;
 
     #[test]
     fn quantising_rounds_to_the_nearest() {

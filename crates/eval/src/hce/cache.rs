@@ -5,7 +5,7 @@ use shakmaty::{Bitboard, Board, ByColor, Color};
 
 use super::context::Context;
 use super::pawn_structure::PawnStructure;
-use super::phase;
+use super::phase::phase;
 use super::scale::{Scales, counts};
 use super::sink::{Packed, Total, WeightTable};
 use super::terms;

@@ -4,6 +4,7 @@
 use shakmaty::{Board, Color};
 
 use super::cache::Cache;
+use super::evaluate::cached;
 use super::sink::WeightTable;
 use patzer_chess::score::Score;
 
@@ -14,13 +15,13 @@ pub fn white(table: &WeightTable, cache: &mut Cache, board: &Board, turn: Color)
         // SAFETY: the processor has just been found to have these instructions.
         return unsafe { white_with_counting(table, cache, board, turn) };
     }
-    super::cached(table, cache, board, turn)
+    cached(table, cache, board, turn)
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "popcnt,bmi1")]
 fn white_with_counting(table: &WeightTable, cache: &mut Cache, board: &Board, turn: Color) -> Score {
-    super::cached(table, cache, board, turn)
+    cached(table, cache, board, turn)
 }
 
 #[cfg(test)]
@@ -35,7 +36,7 @@ mod tests {
         let fen = "r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1";
         let board = fen.parse::<shakmaty::fen::Fen>().unwrap().into_setup().board;
         let turn = Color::Black;
-        let full = crate::hce::full(&table, &board, turn);
+        let full = crate::hce::evaluate::full(&table, &board, turn);
         assert_eq!(white(&table, &mut Cache::new(), &board, turn), full);
     }
 }

@@ -6,12 +6,15 @@
 mod cache;
 mod context;
 mod dispatch;
+mod evaluate;
 pub mod export;
 mod file;
 mod layout;
 mod pawn_structure;
+mod phase;
 mod scale;
 mod sink;
+mod squares;
 mod terms;
 mod weights;
 
@@ -21,72 +24,18 @@ use shakmaty::{Board, ByColor, Chess, Color, Position};
 
 use crate::Evaluator;
 use cache::Cache;
-use context::Context;
-use patzer_chess::score::{MATE_IN_MAX, Score};
-use pawn_structure::PawnStructure;
-use scale::{Scales, counts};
-use sink::{Packed, Total, WeightTable};
+use evaluate::{count_all, full};
+use patzer_chess::score::Score;
+use sink::{Packed, WeightTable};
 
+pub use evaluate::scale;
 pub use file::describe;
 pub use layout::{COUNT, Part, Shape, Term, parts};
+pub use phase::{FULL_PHASE, phase, taper};
 pub use scale::FULL_SCALE;
 pub use sink::{Sink, Trace};
 pub use terms::{TERMS, Wings};
 pub use weights::{LARGEST, Weights};
-
-/// The phase of a position with all its pieces; kings and pawns alone have 0.
-pub const FULL_PHASE: i32 = 24;
-
-/// The game phase from 0 to [`FULL_PHASE`]: minor pieces of both sides count 1, rooks 2, queens 4.
-#[inline]
-pub fn phase(board: &Board) -> i32 {
-    let minors = (board.knights() | board.bishops()).count();
-    let phase = minors + 2 * board.rooks().count() + 4 * board.queens().count();
-    (phase as i32).min(FULL_PHASE)
-}
-
-/// The scale factor of the endgame value, from 0 to [`FULL_SCALE`]: smaller where the side ahead can hardly win.
-pub fn scale(board: &Board) -> i32 {
-    Scales::of(&counts(board)).choose(board, &PawnStructure::of(board))
-}
-
-/// Interpolates between a midgame and a scaled endgame value, in centipawns, rounded towards 0 for either colour.
-#[inline]
-pub const fn taper(mg: i32, eg: i32, phase: i32, scale: i32) -> Score {
-    (mg * phase * FULL_SCALE + eg * (FULL_PHASE - phase) * scale) / (FULL_PHASE * FULL_SCALE)
-}
-
-#[inline(always)]
-fn count_all<S: Sink>(board: &Board, turn: Color, sink: &mut S) {
-    let mut context = Context::new(board, turn, PawnStructure::of(board));
-    terms::material(&counts(board), sink);
-    terms::structure(&context, sink);
-    terms::pieces(&mut context, sink);
-}
-
-#[inline(always)]
-fn finish(sum: Packed, phase: i32, scale: i32) -> Score {
-    taper(sum.mg(), sum.eg(), phase, scale).clamp(1 - MATE_IN_MAX, MATE_IN_MAX - 1)
-}
-
-/// Evaluates a board from White's side without the cache; [`cached`] has to agree with it.
-fn full(table: &WeightTable, board: &Board, turn: Color) -> Score {
-    let mut total = Total::new(table, Packed::default());
-    count_all(board, turn, &mut total);
-    finish(total.sum(), phase(board), scale(board))
-}
-
-#[inline(always)]
-fn cached(table: &WeightTable, cache: &mut Cache, board: &Board, turn: Color) -> Score {
-    let material = *cache.material(table, board);
-    let pawns = cache.structure(table, board);
-    let mut start = material.sum;
-    start += pawns.sum;
-    let mut total = Total::new(table, start);
-    let mut context = Context::new(board, turn, pawns.structure());
-    terms::pieces(&mut context, &mut total);
-    finish(total.sum(), i32::from(material.phase), material.scales.choose(board, &context.structure))
-}
 
 /// Traces how often each weight counts on a board, for tuning. The evaluation is
 /// `taper(Σ count·midgame, Σ count·endgame, phase, scale)`.

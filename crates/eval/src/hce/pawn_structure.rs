@@ -2,7 +2,7 @@
 
 use shakmaty::{Bitboard, Board, ByColor, Color};
 
-use super::context::{above, below, beside, relative};
+use super::squares::{above, below, beside, relative};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PawnStructure {

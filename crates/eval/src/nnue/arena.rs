@@ -2,7 +2,8 @@
 
 use shakmaty::Color;
 
-use super::network::{Block, Network};
+use super::block::Block;
+use super::network::Network;
 use patzer_chess::score::MAX_PLY;
 
 pub const PLIES: usize = 2 * (MAX_PLY + 1);

@@ -1,8 +1,8 @@
 //! The first further layer in bytes: activations of 0 to 127, weights of 8 bits. Blocks of four zero activations are
 //! skipped. Source: the sparse affine layer of Stockfish.
 
-use super::network::{Block, LANES, Network, OutputLayers, QA};
-use super::simd::Kernel;
+use super::block::{Block, LANES};
+use super::units::QA;
 
 /// Number of inputs that are skipped together.
 pub const INPUTS: usize = 4;
@@ -28,14 +28,14 @@ impl ByteBlock {
 /// Weights by groups of neurons, the last one filled with zeros.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ByteLayer {
-    groups: Vec<Vec<Line>>,
+    pub groups: Vec<Vec<Line>>,
 }
 
 /// Activations of all perspectives, and the list of their non-zero blocks of four.
 #[derive(Debug, Clone, Default)]
 pub struct ByteInputs {
-    active: Vec<ByteBlock>,
-    nonzero: Vec<u16>,
+    pub active: Vec<ByteBlock>,
+    pub nonzero: Vec<u16>,
 }
 
 impl ByteLayer {
@@ -58,29 +58,6 @@ impl ByteLayer {
             (0..inputs[0].len() / INPUTS).map(line).collect()
         };
         ByteLayer { groups: neurons.chunks(NEURONS).map(group).collect() }
-    }
-
-    /// Computes the outputs before activation, in 1/(QA·QB), from the hidden layer's accumulators.
-    pub fn outputs(
-        &self,
-        (network, kernel): (&Network, Kernel),
-        layers: &OutputLayers,
-        accumulators: &[&[Block]],
-        inputs: &mut ByteInputs,
-        outputs: &mut Vec<i64>,
-    ) {
-        let (hidden, width) = (network.hidden_blocks, network.hidden_blocks / 2);
-        inputs.active.resize(width * accumulators.len(), ByteBlock::ZERO);
-        for (row, active) in accumulators.iter().zip(inputs.active.chunks_exact_mut(width)) {
-            kernel.activate_bytes(&row[..hidden], active);
-        }
-        inputs.nonzero.clear();
-        kernel.nonzero(&inputs.active, &mut inputs.nonzero);
-        outputs.clear();
-        for (lines, biases) in self.groups.iter().zip(layers.bias.chunks(NEURONS)) {
-            let sums = kernel.multiply(&inputs.active, &inputs.nonzero, lines);
-            outputs.extend(sums.iter().zip(biases).map(|(sum, bias)| unit(*sum) + i64::from(*bias)));
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Values that no network can have.
+//! Errors of architectures and of raw bodies.
 
 use std::fmt;
 
@@ -26,3 +26,15 @@ impl fmt::Display for ArchitectureError {
 }
 
 impl std::error::Error for ArchitectureError {}
+
+/// A raw body whose size fits no network, or not its architecture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BodyError(pub(super) String);
+
+impl fmt::Display for BodyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for BodyError {}

@@ -7,8 +7,9 @@ use shakmaty::{Board, Color};
 
 use super::architecture::RowNumbers;
 use super::arena::{AccumulatorArena, PLIES, slot};
+use super::block::Block;
 use super::features::Perspective;
-use super::network::{Block, Network};
+use super::network::Network;
 use super::simd::Kernel;
 
 #[derive(Debug, Clone)]

@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 
 use super::architecture::Architecture;
 use super::features::Features;
-use super::network::{About, Network, QA, QB, SCALE};
+use super::network::{About, Network};
+use super::units::{QA, QB, SCALE};
 use crate::error::EvalError;
 
 const MAGIC: &[u8; 8] = b"PATZNNUE";

@@ -3,8 +3,8 @@
 use shakmaty::{Board, Color};
 
 use super::Nnue;
+use super::block::Block;
 use super::byte_layer::ByteBlock;
-use super::network::Block;
 
 impl Nnue {
     /// Activations of the hidden layer in the units of the next one, the side to move's first.

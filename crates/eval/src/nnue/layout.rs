@@ -12,7 +12,10 @@ pub use self::recognise::{foreign_format, layouts_differ, layouts_of_size};
 pub use self::start::guess;
 
 use super::architecture::{Architecture, MAX_HIDDEN};
-use super::network::{About, BodyError, Network, QA, QB, SCALE};
+use super::error::BodyError;
+use super::network::{About, Network};
+use super::padding::{bullets, is_padding, not_padding};
+use super::units::{QA, QB, SCALE};
 use super::weights::Weights;
 
 /// Number type of a raw file. Biases of an `i8` file have 16 bits.
@@ -208,23 +211,6 @@ impl Layout {
         }
         Ok(Converted { content: bytes, rounded })
     }
-}
-
-/// bullet's padding of this length.
-fn bullets(length: usize) -> impl Iterator<Item = &'static u8> {
-    b"bullet".iter().cycle().take(length)
-}
-
-/// Tests for padding up to a multiple of 64: zeros, or bullet's word.
-pub(super) fn is_padding(bytes: &[u8]) -> bool {
-    bytes.iter().all(|byte| *byte == 0) || bytes.iter().eq(bullets(bytes.len()))
-}
-
-/// Message for a file whose last bytes are no padding.
-pub(super) fn not_padding(count: usize) -> String {
-    format!(
-        "its last {count} bytes are neither zeros nor `bullet`, which pad a network of this size: it is another"
-    )
 }
 
 /// A little-endian number of one, two or four bytes; the last is a float.

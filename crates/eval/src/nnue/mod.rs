@@ -5,6 +5,7 @@
 mod activation;
 pub mod architecture;
 mod arena;
+mod block;
 pub mod breakdown;
 mod byte_layer;
 mod error;
@@ -17,11 +18,13 @@ mod king_buckets;
 pub mod layout;
 pub mod material;
 pub mod network;
+mod padding;
 mod piece_stack;
 mod pieces;
 pub mod plain;
 mod row_changes;
 mod simd;
+mod units;
 pub mod wdl_head;
 mod weights;
 
@@ -32,18 +35,20 @@ use shakmaty::{Board, Chess, Color, Position};
 pub use activation::{Activation, LayerActivation};
 pub use architecture::{Architecture, OutputBy, RowNumbers};
 pub use byte_layer::{INPUTS as BYTE_INPUTS, SHIFT as BYTE_SHIFT};
-pub use error::ArchitectureError;
+pub use error::{ArchitectureError, BodyError};
 pub use feature_stack::oriented;
 pub use king_buckets::KingBuckets;
-pub use network::{About, BodyError, Network};
+pub use network::{About, Network};
 pub use pieces::Pieces;
 pub use row_changes::RowChanges;
 
+use self::block::Block;
 use self::byte_layer::ByteInputs;
 use self::feature_stack::FeatureStack;
-use self::network::{Block, OutputLayers, QA, QB};
+use self::network::OutputLayers;
 use self::piece_stack::PieceStack;
 pub use self::simd::Kernel;
+use self::units::{QA, QB};
 use super::Evaluator;
 use patzer_chess::score::{MATE_IN_MAX, Score};
 
@@ -154,7 +159,8 @@ impl Nnue {
         let mut output = if network.architecture().is_single_layer() {
             single(network, kernel, layers, accumulators)
         } else if let Some(bytes) = &layers.bytes {
-            bytes.outputs((network, kernel), layers, accumulators, &mut self.bytes, &mut self.first);
+            let (layer, blocks) = ((bytes, &layers.bias[..]), network.hidden_blocks);
+            kernel.byte_outputs(layer, accumulators, blocks, &mut self.bytes, &mut self.first);
             network.inner(layers, &self.first)
         } else {
             layered(network, kernel, layers, accumulators, &mut self.active, &mut self.first)

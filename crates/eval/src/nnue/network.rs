@@ -16,42 +16,24 @@ mod reorder;
 #[cfg(test)]
 pub(super) mod tests;
 
-use std::fmt;
-
 use patzer_chess::huge_pages::advise_huge_pages;
 use patzer_chess::prefetch::prefetch;
 
 use super::architecture::Architecture;
+use super::block::{Block, LANES};
 use super::byte_layer::ByteLayer;
+use super::error::BodyError;
 use super::features::all::COUNT;
-use super::layout::{is_padding, not_padding};
+use super::padding::{is_padding, not_padding};
+use super::units::ONE;
 use super::wdl_head;
 
 /// Number of bytes at the start of a file that decide whether it is text.
 const READ_AS_TEXT: usize = 64;
 
 pub use super::architecture::MAX_HIDDEN;
+pub use super::units::{QA, QB, SCALE};
 pub use super::weights::{Dense, Weights};
-
-/// Units of a feature weight, and the activation at which the clipped ReLU stops.
-pub const QA: i32 = 255;
-/// Units of an output weight.
-pub const QB: i32 = 64;
-/// Centipawns for an output of 1.
-pub const SCALE: i32 = 400;
-/// An activation of 1 after the first layer.
-pub(super) const ONE: i64 = (QA * QB) as i64;
-
-/// Weights in a block: one cache line.
-pub const LANES: usize = 32;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(C, align(64))]
-pub struct Block(pub [i16; LANES]);
-
-impl Block {
-    pub const ZERO: Block = Block([0; LANES]);
-}
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Network {
@@ -313,18 +295,6 @@ fn padded(row: &[i16]) -> impl Iterator<Item = Block> + '_ {
 fn plain(blocks: &[Block], count: usize) -> Vec<i16> {
     blocks.iter().flat_map(|block| block.0).take(count).collect()
 }
-
-/// A raw body whose size fits no network, or not its architecture.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BodyError(pub(super) String);
-
-impl fmt::Display for BodyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for BodyError {}
 
 pub fn body_size(architecture: &Architecture) -> usize {
     (2 * architecture.parameters()).next_multiple_of(64)

@@ -9,7 +9,8 @@
 use shakmaty::{Board, Color};
 
 use super::arena::{AccumulatorArena, PLIES, slot};
-use super::network::{Block, Network};
+use super::block::Block;
+use super::network::Network;
 use super::pieces::Pieces;
 use super::row_changes::{PerspectiveKey, RowChanges};
 use super::simd::Kernel;

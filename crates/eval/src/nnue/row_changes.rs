@@ -5,6 +5,7 @@
 use shakmaty::{Bitboard, Board, Color, Square};
 
 use super::architecture::Architecture;
+use super::features::changes::{BlockRows, BoardChange, Rows};
 use super::features::{FeatureBlock, ListChanges, all};
 use super::pieces::{Men, Pieces};
 
@@ -36,62 +37,6 @@ impl PerspectiveKey {
         4 * (usize::from(self.base) / all::COUNT)
             + 2 * usize::from(self.flip & 1)
             + usize::from(side.is_black())
-    }
-}
-
-/// Room for every list: at most 64 pieces, eight threats of each, 372 pawn pairs, a halfmove clock.
-const ROOM: usize = 1024;
-
-/// Feature rows for both perspectives.
-#[derive(Debug, Clone, Copy)]
-struct Rows {
-    rows: [[u16; ROOM]; 2],
-    count: usize,
-}
-
-impl Rows {
-    const NONE: Rows = Rows { rows: [[0; ROOM]; 2], count: 0 };
-
-    #[inline]
-    fn push(&mut self, [white, black]: [u16; 2]) {
-        self.rows[0][self.count % ROOM] = white;
-        self.rows[1][self.count % ROOM] = black;
-        self.count += 1;
-    }
-
-    #[inline]
-    fn of(&self, side: Color) -> &[u16] {
-        &self.rows[usize::from(side.is_black())][..self.count]
-    }
-}
-
-/// Two boards and the squares on which they differ.
-#[derive(Debug)]
-pub struct BoardChange {
-    pub before: Men,
-    pub after: Men,
-    pub changed: u64,
-}
-
-/// The rows of one feature block.
-pub struct BlockRows<'a> {
-    /// Added, then removed.
-    lists: &'a mut [Rows; 2],
-    base: u16,
-    /// Xor masks for the squares of White's and of Black's perspective.
-    flips: [usize; 2],
-}
-
-impl BlockRows<'_> {
-    #[inline]
-    pub fn flips(&self) -> [usize; 2] {
-        self.flips
-    }
-
-    /// Adds or removes a feature, given as each perspective sees it.
-    #[inline]
-    pub fn push(&mut self, is_added: bool, both: [usize; 2]) {
-        self.lists[usize::from(!is_added)].push(both.map(|feature| self.base + feature as u16));
     }
 }
 
@@ -134,7 +79,7 @@ impl RowChanges {
     pub fn list(&mut self, from: &Pieces, to: &Pieces, keys: [PerspectiveKey; 2]) {
         let changed = from.changed(to);
         for (pieces, rows) in [to, from].into_iter().zip(&mut *self.lists) {
-            rows.count = 0;
+            rows.clear();
             for square in Bitboard(changed & pieces.occupied()) {
                 let [white, black] = all::both_of(pieces.feature(square as usize));
                 rows.push([keys[0].row(white), keys[1].row(black)]);

@@ -1,7 +1,7 @@
 //! WDL head: three outputs of a network, whose softmax is win, draw and loss probability for the side to move.
 //! Source: the value head of Leela Chess Zero.
 
-use super::network::ONE;
+use super::units::ONE;
 
 /// Units of a network's K.
 pub const K_UNIT: f64 = 256.0;

@@ -1,7 +1,7 @@
 //! Plain weights of a network; [`network`](super::network) has their order and units.
 
 use super::architecture::Architecture;
-use super::network::BodyError;
+use super::error::BodyError;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Dense {

@@ -4,7 +4,8 @@
 
 use shakmaty::{Bitboard, Color, Role, attacks};
 
-use crate::hce::context::{Context, Visit, relative};
+use crate::hce::context::{Context, Visit};
+use crate::hce::squares::relative;
 use crate::hce::sink::Sink;
 use patzer_chess::sliders;
 

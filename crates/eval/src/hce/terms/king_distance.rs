@@ -3,7 +3,8 @@
 
 use shakmaty::{Color, Role};
 
-use crate::hce::context::{Context, Visit, distance};
+use crate::hce::context::{Context, Visit};
+use crate::hce::squares::distance;
 use crate::hce::sink::Sink;
 
 term! {

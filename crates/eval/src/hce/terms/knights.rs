@@ -2,7 +2,8 @@
 
 use shakmaty::{Bitboard, Color, Role};
 
-use crate::hce::context::{Context, below, beside, relative};
+use crate::hce::context::Context;
+use crate::hce::squares::{below, beside, relative};
 use crate::hce::sink::Sink;
 
 term! {

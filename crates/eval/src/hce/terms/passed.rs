@@ -4,7 +4,8 @@
 use shakmaty::{Bitboard, Color, Rank, Role, Square};
 
 use super::pawns::file_pair;
-use crate::hce::context::{Context, above, beside, relative, relative_square};
+use crate::hce::context::Context;
+use crate::hce::squares::{above, beside, relative, relative_square};
 use crate::hce::sink::Sink;
 
 term! {
@@ -85,6 +86,6 @@ pub fn pieces<S: Sink>(c: &Context<'_>, us: Color, sink: &mut S) {
 #[inline(always)]
 pub(super) fn lone_pawns(c: &Context<'_>, us: Color) -> Bitboard {
     let theirs = relative(us, c.pieces(us.other(), Role::Pawn));
-    let files = theirs | above(theirs) | crate::hce::context::below(theirs);
+    let files = theirs | above(theirs) | crate::hce::squares::below(theirs);
     relative(us, c.pieces(us, Role::Pawn)).without(files)
 }

@@ -3,7 +3,8 @@
 
 use shakmaty::{Bitboard, Color, Role, Square};
 
-use crate::hce::context::{Context, above, below, beside, relative};
+use crate::hce::context::Context;
+use crate::hce::squares::{above, below, beside, relative};
 use crate::hce::pawn_structure::END_RANKS;
 use crate::hce::sink::Sink;
 

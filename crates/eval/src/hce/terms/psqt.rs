@@ -4,7 +4,8 @@
 use shakmaty::{Color, Role, Square};
 
 use super::{psqt_enemy, psqt_own};
-use crate::hce::context::{Context, Visit, relative, relative_square};
+use crate::hce::context::{Context, Visit};
+use crate::hce::squares::{relative, relative_square};
 use crate::hce::layout::{self, Part, Term};
 use crate::hce::sink::Sink;
 

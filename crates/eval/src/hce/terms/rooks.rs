@@ -3,7 +3,8 @@
 use shakmaty::{Bitboard, Color, Rank, Role};
 
 use super::passed::lone_pawns;
-use crate::hce::context::{Context, Visit, below, relative, relative_square};
+use crate::hce::context::{Context, Visit};
+use crate::hce::squares::{below, relative, relative_square};
 use crate::hce::sink::Sink;
 
 term! {

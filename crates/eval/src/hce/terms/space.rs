@@ -3,7 +3,8 @@
 
 use shakmaty::{Bitboard, Color, Role};
 
-use crate::hce::context::{Context, below, relative};
+use crate::hce::context::Context;
+use crate::hce::squares::{below, relative};
 use crate::hce::sink::Sink;
 
 term! {

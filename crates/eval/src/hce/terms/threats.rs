@@ -3,7 +3,8 @@
 
 use shakmaty::{Bitboard, Color, Rank, Role, attacks};
 
-use crate::hce::context::{Context, beside, relative};
+use crate::hce::context::Context;
+use crate::hce::squares::{beside, relative};
 use crate::hce::sink::Sink;
 use patzer_chess::sliders;
 

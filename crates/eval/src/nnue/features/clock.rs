@@ -1,7 +1,7 @@
 //! `clock`: the halfmove clock of the fifty-move rule, in steps of twelve plies. Source: the engine Integral.
 
+use super::changes::{BlockRows, BoardChange};
 use super::{Bits, Perspective};
-use crate::nnue::row_changes::{BlockRows, BoardChange};
 
 pub const COUNT: usize = 8;
 const STEP: u8 = 12;

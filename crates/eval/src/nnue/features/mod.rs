@@ -7,6 +7,7 @@
 //! threats Stockfish's Full_Threats, the halfmove clock the engine Integral.
 
 pub mod all;
+pub(super) mod changes;
 mod clock;
 mod lines;
 mod moves;
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use shakmaty::{Board, Color};
 
 use super::error::ArchitectureError;
-use super::row_changes::{BlockRows, BoardChange};
+use changes::{BlockRows, BoardChange};
 
 /// A board as one side sees it: itself at the bottom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

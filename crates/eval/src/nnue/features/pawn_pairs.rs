@@ -4,9 +4,9 @@
 
 use shakmaty::Bitboard;
 
+use super::changes::{BlockRows, BoardChange};
 use super::square_pairs::SquarePairs;
 use super::{Bits, Perspective};
-use crate::nnue::row_changes::{BlockRows, BoardChange};
 
 /// Ranks 2 to 7: pawns elsewhere have no features.
 pub const PAWN_RANKS: u64 = 0x00ff_ffff_ffff_ff00;

@@ -7,11 +7,11 @@
 
 use shakmaty::{Bitboard, Color, Square, attacks};
 
+use super::changes::{BlockRows, BoardChange};
 use super::pawn_pairs::PAWN_RANKS;
 use super::square_pairs::{SquarePairs, above};
 use super::{Bits, Perspective};
 use crate::nnue::pieces::Men;
-use crate::nnue::row_changes::{BlockRows, BoardChange};
 use patzer_chess::sliders;
 
 const PAWN: usize = 0;

@@ -2,7 +2,7 @@
 
 use super::{Dtype, Layout};
 use crate::nnue::architecture::Architecture;
-use crate::nnue::network::{QA, QB, SCALE};
+use crate::nnue::units::{QA, QB, SCALE};
 
 /// Kind of a number of a raw body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

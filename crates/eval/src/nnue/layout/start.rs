@@ -3,7 +3,7 @@
 use super::{Dtype, Layout, NamedLayout};
 use crate::nnue::architecture::Architecture;
 use crate::nnue::king_buckets::KingBuckets;
-use crate::nnue::network::{About, BodyError, Network};
+use crate::nnue::{About, BodyError, Network};
 
 impl Layout {
     /// Reads weights of `shape`, or of one king bucket or output bucket, copied to all of its.

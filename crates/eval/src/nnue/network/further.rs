@@ -1,7 +1,8 @@
 //! The layers after the first further one, in plain integers.
 
-use super::{Network, ONE, OutputLayers, QB, wdl_head};
+use super::{Network, OutputLayers, wdl_head};
 use crate::nnue::activation::LayerActivation;
+use crate::nnue::units::{ONE, QB};
 
 impl Network {
     /// Computes the output by the layers after the first one, from its outputs before activation; in 1/(QA·QB).

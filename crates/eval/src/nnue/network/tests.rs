@@ -1,6 +1,7 @@
 //! Networks of every shape for tests, and properties that all of them have.
 
 use super::*;
+use crate::nnue::Activation;
 use patzer_chess::rng::Rng;
 
 pub fn random_of(architecture: &Architecture, seed: u64) -> Network {

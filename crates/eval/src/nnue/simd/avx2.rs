@@ -6,7 +6,9 @@ use std::arch::x86_64::{
 };
 
 use crate::nnue::activation::Activation;
-use crate::nnue::network::{Block, Network, QA};
+use crate::nnue::block::Block;
+use crate::nnue::network::Network;
+use crate::nnue::units::QA;
 
 #[target_feature(enable = "avx2")]
 pub fn narrow(activation: Activation, accumulator: &[Block], weights: &[Block]) -> i64 {

@@ -8,7 +8,9 @@ use std::arch::x86_64::{
 };
 
 use crate::nnue::activation::Activation;
-use crate::nnue::network::{Block, Network, QA};
+use crate::nnue::block::Block;
+use crate::nnue::network::Network;
+use crate::nnue::units::QA;
 
 /// Blocks of an accumulator held in registers while rows are added and removed.
 const AT_ONCE: usize = 8;

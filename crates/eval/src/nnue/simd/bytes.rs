@@ -1,13 +1,37 @@
 //! The loops of the first further layer in bytes, for AVX-512 with VNNI, for AVX2 and portable.
 
 use super::Kernel;
-use crate::nnue::byte_layer::{ByteBlock, INPUTS, Line, NEURONS, SHIFT};
-use crate::nnue::network::{Block, LANES, QA};
+use crate::nnue::block::{Block, LANES};
+use crate::nnue::byte_layer::{ByteBlock, ByteInputs, ByteLayer, INPUTS, Line, NEURONS, SHIFT, unit};
+use crate::nnue::units::QA;
 
 /// Blocks of inputs in a [`ByteBlock`].
 const BLOCKS: usize = LANES / INPUTS;
 
 impl Kernel {
+    /// Computes the outputs before activation of the first further layer, in 1/(QA·QB), from the hidden layer's accumulators.
+    pub fn byte_outputs(
+        self,
+        (layer, biases): (&ByteLayer, &[i16]),
+        accumulators: &[&[Block]],
+        hidden_blocks: usize,
+        inputs: &mut ByteInputs,
+        outputs: &mut Vec<i64>,
+    ) {
+        let width = hidden_blocks / 2;
+        inputs.active.resize(width * accumulators.len(), ByteBlock::ZERO);
+        for (row, active) in accumulators.iter().zip(inputs.active.chunks_exact_mut(width)) {
+            self.activate_bytes(&row[..hidden_blocks], active);
+        }
+        inputs.nonzero.clear();
+        self.nonzero(&inputs.active, &mut inputs.nonzero);
+        outputs.clear();
+        for (lines, biases) in layer.groups.iter().zip(biases.chunks(NEURONS)) {
+            let sums = self.multiply(&inputs.active, &inputs.nonzero, lines);
+            outputs.extend(sums.iter().zip(biases).map(|(sum, bias)| unit(*sum) + i64::from(*bias)));
+        }
+    }
+
     /// Products of the pairs of neurons, each cut to 0..QA, rounded to 0..127.
     #[inline]
     pub fn activate_bytes(self, accumulator: &[Block], active: &mut [ByteBlock]) {

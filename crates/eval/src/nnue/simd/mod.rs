@@ -11,7 +11,9 @@ mod bytes;
 use std::fmt;
 
 use super::activation::Activation;
-use super::network::{Block, LANES, Network, QA};
+use super::block::{Block, LANES};
+use super::network::Network;
+use super::units::QA;
 
 /// Blocks of an accumulator, 2048 neurons, whose squares times weights of at most 128 the AVX paths sum in 32-bit
 /// lanes.
