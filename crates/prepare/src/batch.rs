@@ -2,8 +2,9 @@
 
 use rayon::prelude::*;
 
-use super::Split;
-use super::stream::{Account, MakeItem, Offer, Take};
+use super::account::Account;
+use super::offer::{MakeItem, Offer, Take};
+use super::split::Split;
 use crate::leaf::fit_target;
 use patzer_data::filter::{DUPLICATES, FilterSet};
 use patzer_data::key_set::KeySet;
@@ -125,15 +126,8 @@ impl<T: Copy + Send> Batch<T> {
                 Err(reason) => Some(reason),
                 Ok(item) => take(&Offer { file: self.file, record, item, result, group, held_out })?,
             };
-            count(account, reason);
+            account.count(reason);
         }
         Ok(())
-    }
-}
-
-pub fn count(account: &mut Account, reason: Option<&'static str>) {
-    match reason {
-        Some(reason) => *account.dropped.entry(reason).or_default() += 1,
-        None => account.taken += 1,
     }
 }

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::event::{Event, Report};
 use crate::leaf::{Method, Settings, label};
-use crate::{Event, Report, modified};
+use crate::selection::modified;
 use patzer_data::{AnyReader, AnyWriter, DataFile, Metadata, Target, Written};
 use patzer_eval::Evaluation;
 use patzer_formats::extra_rows::ExtraRows;

@@ -66,6 +66,11 @@ pub fn fit_target(
     }
 }
 
+/// The halfmove clock on a record's board, or on a quiescence leaf of it: a leaf with fewer pieces follows a capture.
+pub fn halfmoves_at(record: &Record, board: &PackedBoard) -> u8 {
+    if board.count() == record.board.count() { record.halfmove } else { 0 }
+}
+
 const CHUNK: usize = 1024;
 
 /// Labels all records, calling `done` with the number just labelled. Returns false if `stop` was set.

@@ -1,17 +1,18 @@
 //! Positions of all files, one file after another or in turn, filtered and split by game.
 
-use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use shakmaty::Color;
-
-use super::batch::{Batch, BatchRules, OpenFile, count};
-use super::{DataSelection, Event, Report, Split, default_dataset, summary};
+use super::account::Account;
+use super::batch::{Batch, BatchRules, OpenFile};
+use super::event::{Event, Report};
+use super::offer::{MakeItem, Offer, Take};
+use super::selection::{DataSelection, default_dataset};
+use super::split::Split;
 use crate::labelled_cache::{self, qsearch};
 use crate::leaf::label;
-use patzer_chess::{PackedBoard, packed::NO_EP};
+use patzer_chess::packed::NO_EP;
 use patzer_data::filter::Pipeline;
 use patzer_data::{AnyReader, DataFile, Metadata, Record, lines};
 use patzer_formats::capabilities::Capabilities;
@@ -22,43 +23,6 @@ use patzer_formats::registry::Format;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
-
-#[derive(Debug, Clone, Copy)]
-pub struct Offer<'a, T> {
-    /// Number of its file, from 0.
-    pub file: usize,
-    /// The position as in the file; of EPD lines only what tuning needs.
-    pub record: &'a Record,
-    /// Item by [`MakeItem`].
-    pub item: T,
-    /// The result from White's side, from 0 to 1.
-    pub result: f32,
-    /// Group of dependent positions: the game, or the position itself where the game is unknown.
-    pub group: u64,
-    pub held_out: bool,
-}
-
-#[derive(Debug, Default)]
-pub struct Account {
-    pub sources: Vec<(PathBuf, Metadata)>,
-    pub read: u64,
-    pub taken: u64,
-    pub dropped: BTreeMap<&'static str, u64>,
-}
-
-impl Account {
-    pub fn summary(&self, train: usize, validation: usize) -> String {
-        summary(self.read, &self.dropped, train, validation)
-    }
-}
-
-/// Makes the item of a position, given the board to judge and its side to move, or says why to drop the position.
-/// Called on all threads, in any order.
-pub type MakeItem<'a, T> =
-    dyn Fn(&Record, PackedBoard, Color) -> std::result::Result<T, &'static str> + Sync + 'a;
-
-/// Receives positions; returns the reason if it drops one.
-pub type Take<'a, T> = dyn FnMut(&Offer<'_, T>) -> Result<Option<&'static str>> + 'a;
 
 /// Offers the positions of all files in order: resolved where needed, filtered, split by game.
 pub fn stream<T: Copy + Send>(
@@ -266,7 +230,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
                     (self.take)(&Offer { file, record: &record, item, result, group, held_out })?
                 }
             };
-            count(&mut self.account, reason);
+            self.account.count(reason);
             Ok(())
         })?;
         self.bad_lines(path, account.read, account.bad, &account.first_bad);
@@ -339,7 +303,11 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use patzer_chess::PackedBoard;
+    use shakmaty::Color;
 
     #[test]
     fn fractional_results_of_lines_stay_what_they_are() {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use shakmaty::{Color, Position};
 
-use super::FinishedGame;
+use super::finished::{FinishedGame, is_failure};
 use super::start::Rejection;
 use patzer_chess::PackedMove;
 use patzer_data::{Record, flags};
@@ -43,11 +43,6 @@ pub struct GameTotals {
     /// Plies of the shortest and the longest game; 0 without games.
     #[serde(default)]
     pub lengths: [u64; 2],
-}
-
-/// Tests whether a player's failure rather than chess ended a game: its result says nothing of its positions.
-pub fn is_failure(reason: Reason) -> bool {
-    matches!(reason, Reason::TimeForfeit | Reason::IllegalMove | Reason::Disconnect | Reason::Stall)
 }
 
 fn join([short, long]: [u64; 2], [other_short, other_long]: [u64; 2]) -> [u64; 2] {

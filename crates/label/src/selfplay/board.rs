@@ -4,10 +4,10 @@ use std::sync::atomic::AtomicBool;
 
 use shakmaty::{Chess, Color, Position};
 
-use super::batch::is_failure;
+use super::config::{HOPELESS, SelfplayConfig};
+use super::finished::{FinishedGame, is_failure};
 use super::sampler::{Engine, Sampler};
 use super::start::{ATTEMPTS, Rejection, Start, StartScore};
-use super::{FinishedGame, HOPELESS, SelfplayConfig};
 use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::{Error, Result};
 use patzer_match::participant::Participant;

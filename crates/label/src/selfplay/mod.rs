@@ -3,6 +3,8 @@
 
 pub mod batch;
 mod board;
+mod config;
+mod finished;
 pub mod genfens;
 mod outputs;
 pub mod sampler;
@@ -16,59 +18,16 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use batch::{GAMES, GameTotals, is_failure};
+use batch::{GAMES, GameTotals};
 use board::Board;
+use config::HOPELESS;
+pub use config::SelfplayConfig;
+pub use finished::FinishedGame;
+use finished::is_failure;
 pub use outputs::Outputs;
 use patzer_io::error::{Error, Result};
 use patzer_match::ordered_map::{self, Jobs};
-use patzer_match::participant::Participant;
 use patzer_match::pgn::Header;
-use patzer_match::{Game, Rules};
-use sampler::Temperature;
-use start::{Rejection, Source, Starts};
-
-pub struct SelfplayConfig<'a> {
-    /// Total number of games, earlier runs included.
-    pub games: usize,
-    /// Games at the same time.
-    pub concurrency: usize,
-    /// The engines, then the pool.
-    pub participants: &'a [Participant],
-    /// Engines before the pool: one plays itself, several play each other.
-    pub engines: usize,
-    /// Fraction of games against an opponent from the pool.
-    pub pool_share: f64,
-    /// Restarts failed players: [`Rules::recover`] is to be set with programs.
-    pub rules: Rules,
-    pub starts: Starts<'a>,
-    pub temperature: Option<Temperature>,
-    pub seed: u64,
-}
-
-impl SelfplayConfig<'_> {
-    /// Tests whether a game is the same when it is played again.
-    pub fn replays(&self) -> bool {
-        let exact = |p: &Participant| !p.is_program() && p.time_settings.control.deterministic();
-        self.participants.iter().all(exact)
-    }
-
-    /// Tests whether all games begin at the start position and no move of them is drawn.
-    pub fn repeats(&self) -> bool {
-        let Starts { source, plies, .. } = &self.starts;
-        self.games > 1 && *plies == 0 && self.temperature.is_none() && matches!(source, Source::StartPosition)
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FinishedGame {
-    pub index: usize,
-    pub game: Game,
-    /// Participant indices of White and Black.
-    pub seats: [usize; 2],
-    pub rejected: BTreeMap<Rejection, u64>,
-    /// Failures of players, each in a line.
-    pub troubles: Vec<String>,
-}
 
 /// Evaluations that a pool argument names: a file, or those of a folder in order of name.
 pub fn pool_members(name: &str) -> Result<Vec<String>> {
@@ -108,9 +67,6 @@ pub enum Event<'a> {
 }
 
 const PROGRESS: Duration = Duration::from_millis(200);
-
-/// Games in a row that a failure ended, after which an engine is taken to fail always.
-const HOPELESS: usize = 16;
 
 /// Plays until all games are written or `stop` is set. All finished games are written, whatever the end.
 pub fn run(

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::FinishedGame;
 use super::batch::{Batch, Format, GAMES, GameTotals};
+use super::finished::FinishedGame;
 use patzer_io::error::{Error, Result};
 use patzer_match::journal::{self, Earlier, JournaledFile};
 use patzer_match::pgn::Header;

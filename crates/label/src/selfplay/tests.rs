@@ -1,12 +1,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::start::Source;
+use super::sampler::Temperature;
+use super::start::{Rejection, Source, Starts};
 use super::*;
 use patzer_data::AnyReader;
 use patzer_match::journal::{Arguments, Earlier, Options, Start};
-use patzer_match::participant::Defaults;
-use patzer_match::{Adjudication, Control, Listen, Spec, TimeSettings, Timeouts};
+use patzer_match::participant::{Defaults, Participant};
+use patzer_match::{Adjudication, Control, Listen, Rules, Spec, TimeSettings, Timeouts};
 
 const CONTROL: Control = Control { time: None, nodes: Some(60), soft_nodes: None, depth: None };
 const TIME: TimeSettings = TimeSettings { control: CONTROL, margin: Duration::ZERO };

@@ -1,0 +1,41 @@
+//! Settings of a self-play run.
+
+use super::sampler::Temperature;
+use super::start::{Source, Starts};
+use patzer_match::Rules;
+use patzer_match::participant::Participant;
+
+/// Games in a row that a failure ended, after which an engine is taken to fail always.
+pub const HOPELESS: usize = 16;
+
+pub struct SelfplayConfig<'a> {
+    /// Total number of games, earlier runs included.
+    pub games: usize,
+    /// Games at the same time.
+    pub concurrency: usize,
+    /// The engines, then the pool.
+    pub participants: &'a [Participant],
+    /// Engines before the pool: one plays itself, several play each other.
+    pub engines: usize,
+    /// Fraction of games against an opponent from the pool.
+    pub pool_share: f64,
+    /// Restarts failed players: [`Rules::recover`] is to be set with programs.
+    pub rules: Rules,
+    pub starts: Starts<'a>,
+    pub temperature: Option<Temperature>,
+    pub seed: u64,
+}
+
+impl SelfplayConfig<'_> {
+    /// Whether a game is the same when it is played again.
+    pub fn replays(&self) -> bool {
+        let exact = |p: &Participant| !p.is_program() && p.time_settings.control.deterministic();
+        self.participants.iter().all(exact)
+    }
+
+    /// Whether all games begin at the start position and no move of them is drawn.
+    pub fn repeats(&self) -> bool {
+        let Starts { source, plies, .. } = &self.starts;
+        self.games > 1 && *plies == 0 && self.temperature.is_none() && matches!(source, Source::StartPosition)
+    }
+}

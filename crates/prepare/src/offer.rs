@@ -1,0 +1,30 @@
+//! Positions as a stream offers them.
+
+use shakmaty::Color;
+
+use patzer_chess::PackedBoard;
+use patzer_data::Record;
+use patzer_io::error::Result;
+
+#[derive(Debug, Clone, Copy)]
+pub struct Offer<'a, T> {
+    /// Number of its file, from 0.
+    pub file: usize,
+    /// The position as in the file; of EPD lines only what tuning needs.
+    pub record: &'a Record,
+    /// What [`MakeItem`] made of it.
+    pub item: T,
+    /// The result from White's side, from 0 to 1.
+    pub result: f32,
+    /// Group of dependent positions: the game, or the position itself where the game is unknown.
+    pub group: u64,
+    pub held_out: bool,
+}
+
+/// Makes the item of a position, given the board to judge and its side to move, or says why to drop the position. Called
+/// on all threads, in any order.
+pub type MakeItem<'a, T> =
+    dyn Fn(&Record, PackedBoard, Color) -> std::result::Result<T, &'static str> + Sync + 'a;
+
+/// Receives positions; returns the reason if it drops one.
+pub type Take<'a, T> = dyn FnMut(&Offer<'_, T>) -> Result<Option<&'static str>> + 'a;
