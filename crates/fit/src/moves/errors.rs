@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::choices::Competition;
-use super::model::{Strengths, sum};
+use super::strengths::{Strengths, sum};
 use patzer_stats::Cholesky;
 
 /// Standard errors of ln strength from the inverse information, the prior's virtual games included.

@@ -7,6 +7,7 @@ pub mod model;
 pub mod predict;
 pub mod quality;
 pub mod source;
+pub mod strengths;
 pub mod table;
 pub mod terms;
 

@@ -9,8 +9,8 @@ use serde::Serialize;
 use shakmaty::Position;
 
 use super::choices::MoveChoice;
-use super::model::Strengths;
 use super::quality::rank;
+use super::strengths::Strengths;
 use patzer_chess::score::{Score, mated_in};
 use patzer_chess::{Line, played};
 use patzer_engine::{Engine, Limits};

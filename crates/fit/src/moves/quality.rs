@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::choices::Competition;
-use super::model::{Strengths, log_probability, sum};
+use super::strengths::{Strengths, log_probability, sum};
 
 /// Groups whose levels, in their order, order moves without a fit: the exchange, the piece taken.
 const ORDERING: [usize; 2] = [2, 0];

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use super::features::GROUPS;
-use super::model::Strengths;
+use super::strengths::Strengths;
 use super::terms::Term;
 use patzer_io::error::Result;
 

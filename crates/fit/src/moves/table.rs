@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use super::model::{Fit, Level, Strengths};
+use super::model::{Fit, Level};
+use super::strengths::Strengths;
 use super::terms::Term;
 use patzer_io as io;
 use patzer_io::error::{Error, Result};

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeSet;
 
-use super::layout::{Layout, nested};
+use super::layout::Layout;
+use super::literals::nested;
 use super::output::{Format, Tuned};
-use super::term::{Term, TermKind};
+use super::shape::TermKind;
+use super::term::Term;
 use super::terms::Terms;
 use patzer_io::error::{Error, Result};
 

@@ -1,9 +1,9 @@
 //! Adam, AdaGrad and SGD over mini-batches of chunks. Each epoch visits the chunks in another order; values
 //! are clamped to their bounds after each step.
 
-use super::fit::Tracker;
 use super::objective::Objective;
 use super::settings::{Optimizer, Settings};
+use super::tracker::Tracker;
 use crate::optim::{AdaGrad, Adam, AdamSettings, Sgd, Stepper};
 use patzer_chess::rng::{self, Rng};
 use patzer_io::error::{Error, Result};

@@ -5,6 +5,7 @@ use shakmaty::Color;
 use super::chunk::{FeatureCounts, TraceInfo};
 use super::layout::Layout;
 use super::model::{EvalPart, Feature, Model, Slot};
+use super::shape;
 use super::term;
 use super::terms::Terms;
 use super::text::TracePosition;
@@ -100,12 +101,12 @@ pub fn terms(start: &Weights) -> Terms {
             group: term.name.to_string(),
             about: part.about.to_string(),
             shape: match part.shape {
-                Shape::Single => term::Shape::List(1),
-                Shape::List(length) => term::Shape::List(length),
-                Shape::Grid { rows, columns } => term::Shape::Grid([rows, columns]),
-                Shape::Board => term::Shape::Board(term::Board::A1),
+                Shape::Single => shape::Shape::List(1),
+                Shape::List(length) => shape::Shape::List(length),
+                Shape::Grid { rows, columns } => shape::Shape::Grid([rows, columns]),
+                Shape::Board => shape::Shape::Board(shape::Board::A1),
             },
-            kind: term::TermKind::Pair,
+            kind: shape::TermKind::Pair,
             part: String::new(),
             initial: toml::Value::Array(pairs.collect()),
             fixed: false,

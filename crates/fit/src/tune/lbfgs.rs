@@ -8,8 +8,8 @@ use argmin::core::{CostFunction, Executor, Gradient};
 use argmin::solver::linesearch::MoreThuenteLineSearch;
 use argmin::solver::quasinewton::LBFGS;
 
-use super::fit::Tracker;
 use super::objective::Objective;
+use super::tracker::Tracker;
 use patzer_io::error::{Error, Result};
 
 const MEMORY: usize = 30;

@@ -2,8 +2,7 @@
 //! Each half (midgame, endgame) of a feature points to a slot; tied halves share one, and so do both halves
 //! of an untapered weight.
 
-use super::parts::NO_PART;
-use super::reference::{Curve, NonlinearForm};
+use super::reference::{Curve, NO_PART, NonlinearForm};
 
 /// Part of the evaluation that a feature enters; see `reference`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

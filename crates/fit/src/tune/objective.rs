@@ -10,11 +10,8 @@ use super::model::{Model, Space};
 use super::normal::{self, Curvature, NormalMatrix};
 use super::normal_parts::with_parts;
 use super::reference;
-use super::traces::Traces;
+use super::traces::{GROUPS, Traces};
 use patzer_io::interrupt;
-
-/// Clusters of games for standard errors.
-pub const GROUPS: usize = 256;
 
 /// Positions per parameter that make a matrix good enough for steps.
 const SAMPLE: usize = 64;

@@ -6,8 +6,9 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 
 use super::model::Model;
+use super::shape::{Shape, TermKind};
 use super::support::Support;
-use super::term::{Shape, Term, TermKind};
+use super::term::Term;
 use super::terms::Terms;
 use patzer_io::error::{Error, Result};
 

@@ -1,58 +1,15 @@
-//! Non-linear parts in the terms file (`[[part]]`), and which part a term belongs to.
-
-use serde::{Deserialize, Serialize};
+//! Non-linear parts of an evaluation, and which part a term belongs to.
 
 use super::model::{EvalPart, Model};
-use super::reference::{Curve, MOST_FACTORS, NonlinearForm, Part};
-use super::term::is_default;
+use super::reference::{Curve, MOST_FACTORS, NO_PART, NonlinearForm, Part};
 use super::terms::Terms;
 use patzer_io::error::{Error, Result};
-
-/// A part as the terms file declares it; [`Part`] says what it computes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct PartDeclaration {
-    pub name: String,
-    /// `none`, `linear`, `square`, `scale`, or the term with the table's entries, of the midgame and the endgame.
-    #[serde(default = "linear")]
-    pub halves: [String; 2],
-    #[serde(default = "ones")]
-    pub divisors: [f64; 2],
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clamp: Option<[f64; 2]>,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub malus: bool,
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub ahead: bool,
-    #[serde(default = "one", skip_serializing_if = "is_one")]
-    pub factors: usize,
-}
-
-fn linear() -> [String; 2] {
-    ["linear", "linear"].map(String::from)
-}
-
-fn ones() -> [f64; 2] {
-    [1.0; 2]
-}
-
-fn one() -> usize {
-    1
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref)]
-fn is_one(factors: &usize) -> bool {
-    *factors == 1
-}
 
 /// Groups number parts in 8 bits.
 const MOST_PARTS: usize = 200;
 
 /// Names that no part may have.
 const NAMES: [&str; 4] = ["linear", "safety", "complexity", "table"];
-
-/// Group of a feature that is in no part.
-pub(super) const NO_PART: [u8; 2] = [u8::MAX, 0];
 
 impl Terms {
     /// Part of the evaluation that a term of this `part` enters, with its part and factor.

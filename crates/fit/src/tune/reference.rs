@@ -31,6 +31,9 @@ pub enum Curve {
 
 pub const MOST_FACTORS: usize = 3;
 
+/// Group of a feature that is in no part.
+pub const NO_PART: [u8; 2] = [u8::MAX, 0];
+
 /// A non-linear part of the evaluation: for each side the product of sums of weight · count, limited to `clamp`,
 /// divided and put through a curve, half by half.
 #[derive(Debug, Clone, PartialEq)]

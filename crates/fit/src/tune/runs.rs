@@ -1,6 +1,6 @@
 //! Fits over several seeds, with standard errors, spreads and remarks on what the data cannot identify.
 
-use super::fit::{Epoch, FitEvent, Scale, TuneOutcome, fit};
+use super::fit::{Scale, TuneOutcome, fit};
 use super::model::{Model, Slot};
 use super::objective::Objective;
 use super::remarks;
@@ -8,6 +8,7 @@ use super::settings::{LARGEST_MATRIX, Settings};
 use super::standard_errors::{standard_errors, table};
 use super::support::Support;
 use super::traces::SplitTraces;
+use super::tracker::{Epoch, FitEvent};
 use super::values::TunedValues;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;

@@ -4,9 +4,9 @@
 //! the matrix: its steps are not quite Newton's, but each costs a gradient, and the gradient is exact; the whole
 //! matrix ends the fit. Values at a bound that the gradient pushes against are held for the step (Bertsekas, 1982).
 
-use super::fit::Tracker;
 use super::normal::Curvature;
 use super::objective::Objective;
+use super::tracker::Tracker;
 use patzer_io::interrupt;
 use patzer_stats::{Cholesky, dot};
 

@@ -9,9 +9,10 @@ use serde::{Deserialize, Serialize};
 use super::layout::Layout;
 use super::model::{Feature, Model};
 use super::outside;
-use super::parts::PartDeclaration;
+use super::part_declaration::PartDeclaration;
 use super::phase::Phase;
-use super::term::{NumberType, Term, is_default};
+use super::shape::NumberType;
+use super::term::{Term, is_default};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
 

@@ -7,9 +7,11 @@ use rayon::prelude::*;
 
 use super::chunk::{CHUNK_POSITIONS, ChunkBuilder, FeatureCounts, TraceChunk, TraceInfo};
 use super::model::{EvalPart, Model, Space};
-use super::objective::GROUPS;
 use patzer_chess::rng::{self, Rng};
 use patzer_io::error::Result;
+
+/// Clusters of games for standard errors.
+pub const GROUPS: usize = 256;
 
 const SLAB: usize = 1 << 18;
 

@@ -11,7 +11,8 @@ mod tokens;
 use std::path::{Path, PathBuf};
 
 use super::output::Tuned;
-use super::term::{Term, TermKind};
+use super::shape::TermKind;
+use super::term::Term;
 use find::Source;
 use literal::{Fault, Node};
 use patzer_io as io;
