@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 use super::ChoiceArgs;
+use crate::named::named;
 use crate::prepare::{Split, check_new_output};
 use crate::{Error, Result, Status, Ui};
 use patzer_fit::beside;
@@ -58,7 +59,7 @@ pub struct FitArgs {
     output: PathBuf,
 
     /// Also write the strengths as source code, beside the table; with commas between them
-    #[arg(long, value_name = "LANGUAGE", value_delimiter = ',')]
+    #[arg(long, value_name = "LANGUAGE", value_delimiter = ',', value_parser = named::<Language>())]
     export: Vec<Language>,
 }
 

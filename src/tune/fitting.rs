@@ -1,25 +1,25 @@
 //! Arguments of a fit that the bundled evaluation and traces of other engines share, and its progress.
 
 use super::TuneArgs;
+use crate::named::named;
 use crate::ui::LINES;
 use crate::{Error, Result, Ui};
 use patzer_fit::optim::Decay;
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::traces::SplitTraces;
 use patzer_fit::tune::{
-    FittedRuns, LabelSettings, Labels, Optimizer, RunEvent, RunSettings, Scale, Settings, Unlabelled,
-    fit_seeds,
+    FittedRuns, LabelSettings, Labels, Optimizer, RunEvent, RunSettings, Scale, Settings, fit_seeds,
 };
-use patzer_io as io;
 use patzer_io::number::grouped;
 use patzer_io::run_folder::{Log, RunFolder};
+use patzer_io::{self as io, Named};
 use std::time::{Duration, Instant};
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Fitting of weights (with --hce or --traces)")]
 pub(super) struct FitArgs {
     /// Optimiser
-    #[arg(long, value_enum, default_value = "auto", value_name = "NAME")]
+    #[arg(long, default_value = "auto", value_name = "NAME", value_parser = named::<Optimizer>())]
     optimizer: Optimizer,
 
     /// Terms that keep their weights, with commas between them
@@ -46,7 +46,7 @@ pub(super) struct FitArgs {
     patience: usize,
 
     /// How the learning rate falls over the epochs of a first-order optimiser, to a hundredth [default: cosine]
-    #[arg(long, value_enum, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = named::<Decay>())]
     schedule: Option<Decay>,
 
     /// Fit N times with other games held out and report the spread of the weights; the first fit is kept
@@ -109,7 +109,7 @@ impl FitArgs {
 pub(super) fn labels(
     args: &TuneArgs,
     ui: &Ui,
-    visit: impl FnOnce(&mut dyn FnMut(Unlabelled)) -> Result<()>,
+    read: impl FnOnce(&LabelSettings) -> Result<Labels>,
 ) -> Result<Labels> {
     let result_share = args.net_args.wdl.unwrap_or(1.0);
     if !(0.0..=1.0).contains(&result_share) {
@@ -125,7 +125,7 @@ pub(super) fn labels(
     }
     let settings =
         LabelSettings { result_share, score_k: args.fit.score_k, weigh_games: args.fit.weigh_games };
-    let labels = Labels::new(&settings, visit)?;
+    let labels = read(&settings)?;
     if settings.fits_scores() {
         ui.note(format!("scores: K = {:.4}, fitted", labels.score_k()));
     }

@@ -3,15 +3,14 @@ use std::path::{Path, PathBuf};
 use super::fitting::{fit, labels};
 use super::{TuneArgs, TuneResult};
 use crate::evaluation::load;
-use crate::prepare::{Account, Offer, Split, stream, white_score};
+use crate::named::named;
+use crate::prepare::{Split, reporter};
 use crate::{Error, Result, Ui};
 use patzer_eval::Evaluation;
 use patzer_eval::hce::{TERMS, Weights};
+use patzer_fit::tune::HceData;
 use patzer_fit::tune::hce::{EMBEDDED_POSITIONS, HceTracer, Selection, model, terms, weights};
-use patzer_fit::tune::model::Model;
 use patzer_fit::tune::output::{Format, Tuned};
-use patzer_fit::tune::traces::{Games, SplitTraces};
-use patzer_fit::tune::{Labels, TuneItem, Unlabelled};
 use patzer_io::run_folder;
 
 #[derive(Debug, clap::Args)]
@@ -25,7 +24,7 @@ pub(super) struct HceArgs {
     start: PathBuf,
 
     /// Also write the weights so, beside the output; with commas between them
-    #[arg(long, value_enum, value_delimiter = ',', value_name = "FORMAT")]
+    #[arg(long, value_delimiter = ',', value_name = "FORMAT", value_parser = named::<Format>())]
     pub(super) export: Vec<Format>,
 
     /// Boards whose files a to d are to be the same as h to e, such as psqt.king; with commas between them
@@ -56,9 +55,9 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     };
     let mut settings = args.fit.settings(args)?;
     settings.start_positions = if *start == Weights::default() { EMBEDDED_POSITIONS } else { 0 };
-    let selection =
+    let tuned =
         Selection { terms: hce.terms.clone(), fixed: args.fit.fix.clone(), mirrored: hce.mirror.clone() };
-    let model = model(&start, &selection)?;
+    let model = model(&start, &tuned)?;
     if let Some(ending) = args.output.as_deref().and_then(Path::extension).filter(|ending| *ending != "toml")
     {
         return Err(Error::usage(format!(
@@ -69,17 +68,13 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let (output, mut run) = args.places("new.hce.toml")?;
     let tracer = HceTracer { plain_taper: hce.plain_taper };
     let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
-    let labels = labels(args, ui, |visit| {
-        stream(&args.data, Split::default(), ui, &mut |offer| {
-            visit(unlabelled(offer));
-            Ok(None)
-        })
-        .map(drop)
-    })?;
+    let (selection, report) = (args.data.selection(), reporter(ui));
+    let data = HceData { selection: &selection, model: &model, tracer };
+    let labels = labels(args, ui, |settings| data.labels(settings, &report))?;
     let mut sources = Vec::new();
     let mut load = |seed: u64| {
         let split = Split { seed, ..split };
-        let (traces, account) = gather(args, &tracer, &model, &labels, (split, settings.chunk()), ui)?;
+        let (traces, account) = data.load(&labels, split, settings.chunk(), &report)?;
         if sources.is_empty() {
             ui.note(account.summary(traces.train.positions, traces.validation.positions));
             sources = account.sources;
@@ -96,44 +91,6 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let tuned =
         Tuned { terms: &terms, model: &values, values: &exact, k: fitted.outcome.k, support: &support };
     tuned.save_beside(&output, &hce.export)?;
-    run_folder::write_settings(
-        run.path(),
-        1,
-        &settings,
-        &args.data.selection().inputs(split, &sources, &[]),
-    )?;
+    run_folder::write_settings(run.path(), 1, &settings, &selection.inputs(split, &sources, &[]))?;
     Ok(TuneResult::of_fit(fitted, &model, output, run))
-}
-
-fn unlabelled(offer: &Offer<'_>) -> Unlabelled {
-    Unlabelled { result: offer.result, score: white_score(offer), game: Some(offer.group) }
-}
-
-fn gather(
-    args: &TuneArgs,
-    tracer: &HceTracer,
-    model: &Model,
-    labels: &Labels,
-    (split, chunk): (Split, usize),
-    ui: &Ui,
-) -> Result<(SplitTraces, Account)> {
-    let mut games = [Games::default(), Games::default()];
-    let (mut traces, account) = SplitTraces::collect(tracer, model, chunk, split.seed, |push| {
-        stream(&args.data, split, ui, &mut |offer| {
-            let (target, weight) = match labels.target_and_weight(unlabelled(offer)) {
-                Ok(label) => label,
-                Err(reason) => return Ok(Some(reason)),
-            };
-            let game = games[usize::from(offer.held_out)].number(Some(offer.group));
-            let (board, turn) = offer.item;
-            push(TuneItem { board, turn, target, weight, game }, offer.held_out)?;
-            Ok(None)
-        })
-    })?;
-    [traces.train.games, traces.validation.games] = games.map(|games| games.known());
-    if traces.train.positions == 0 {
-        let summary = account.summary(0, traces.validation.positions);
-        return Err(Error::input(format!("no positions are left to learn from: {summary}")));
-    }
-    Ok((traces, account))
 }

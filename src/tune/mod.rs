@@ -17,6 +17,7 @@ use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::beside;
 use patzer_fit::tune::model::Model;
 use patzer_fit::tune::{FittedRuns, Scale, Settings, TunedWeight};
+use patzer_io::Named;
 use patzer_io::number::{counted, grouped, rate};
 use patzer_io::run_folder::{self, Earlier, RunFolder};
 use patzer_prepare::default_dataset;

@@ -74,14 +74,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     split.check()?;
     let files =
         TraceFiles { paths: &args.traces.traces, terms: &terms, model: &model, strict: args.data.strict };
-    let labels = labels(args, ui, |visit| {
-        files
-            .each(&mut |_, position| {
-                visit(position.unlabelled());
-                Ok(())
-            })
-            .map(drop)
-    })?;
+    let labels = labels(args, ui, |settings| files.labels(settings))?;
     let mut reported = false;
     let mut load = |seed: u64| {
         let mut checks = (!reported).then(|| Checks::new(args, &files)).transpose()?;

@@ -3,28 +3,34 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::{Inputs, WdlArgs, each_batch, games_read, read_games};
+use super::{Reading, WdlArgs, games_read};
 use crate::evaluation::load;
 use crate::{Error, Result, Status, Ui};
-use patzer_data::{DataFile, Record};
 use patzer_eval::Evaluation;
-use patzer_fit::wdl::source::{ReadCounts, Scored};
-use patzer_fit::wdl::{self, Bucket};
-use patzer_formats::capabilities::Capabilities;
+use patzer_fit::wdl::source::ReadCounts;
+use patzer_fit::wdl::{self, Bucket, Inputs, ScoredPositions};
 use patzer_io::number::grouped;
 use patzer_report::wdl::draw_k;
 
 pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
-    let input = match &args.eval {
-        None if args.score || !inputs.games.is_empty() => scores(args, inputs, ui)?,
-        eval => evaluations(eval.as_deref(), inputs, ui)?,
+    let (found, source, nothing) = match &args.eval {
+        None if args.score || !inputs.games.is_empty() => {
+            let of = if inputs.games.is_empty() { "dataset" } else { "games" };
+            let mut reading = Reading::new(inputs, ui);
+            let found = inputs.scores(&mut |event| reading.see(event))?;
+            (found, format!("scores of the {of}"), "none of its positions has a score that is no mate")
+        }
+        eval => {
+            let (found, source) = evaluations(eval.as_deref(), inputs, ui)?;
+            (found, source, "no position can be evaluated")
+        }
     };
     let name = inputs.name();
-    if input.scored.is_empty() {
-        return Err(Error::data(name, input.nothing));
+    if found.scored.is_empty() {
+        return Err(Error::data(name, nothing));
     }
-    let (pairs, games): (Vec<_>, Vec<_>) = input.scored.iter().map(|s| ((s.cp, s.result), s.game)).unzip();
-    let fit = wdl::fit_k_by_game(&pairs, &games).map_err(|error| match error {
+    let pairs: Vec<(f32, f32)> = found.scored.iter().map(|s| (s.cp, s.result)).collect();
+    let fit = found.fit().map_err(|error| match error {
         Error::Input(reason) => Error::data(name, reason),
         other => other,
     })?;
@@ -35,70 +41,17 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
         k: fit.k,
         k_error: fit.k_error,
         loss: fit.loss,
-        independent_positions: input.independent,
+        independent_positions: found.independent,
         positions: pairs.len(),
-        games: (input.games.games > 0).then_some(input.games),
-        left_out: input.positions.saturating_sub(pairs.len() as u64),
-        resolved: input.resolved,
-        source: input.source,
+        games: (found.games.games > 0).then_some(found.games),
+        left_out: found.positions.saturating_sub(pairs.len() as u64),
+        resolved: found.resolved,
+        source,
         buckets: wdl::buckets(fit.k, &pairs),
     })
 }
 
-#[derive(Default)]
-struct Input {
-    scored: Vec<Scored>,
-    positions: u64,
-    games: ReadCounts,
-    resolved: Option<String>,
-    /// Some file does not say which positions are of one game.
-    independent: bool,
-    source: String,
-    nothing: &'static str,
-}
-
-impl Input {
-    /// Adds the positions of a dataset that `score` finds; its second argument is whether they have leaves.
-    fn add(
-        &mut self,
-        data: DataFile<'_>,
-        ui: &Ui,
-        score: impl Fn(&[Record], bool) -> Vec<Scored>,
-    ) -> Result<()> {
-        let reader = data.open()?;
-        self.resolved.clone_from(&reader.metadata().resolved);
-        if reader.metadata().lacks.contains(Capabilities::GAME) {
-            self.independent = true;
-            ui.warn(format_args!(
-                "{}: does not say which positions are of one game, so that K's error is too small",
-                data.path.display()
-            ));
-        }
-        let first_game = self.scored.iter().map(|s| s.game.wrapping_add(1)).max().unwrap_or(0);
-        let positions = each_batch(reader, ui, |records| {
-            let found = score(records, self.resolved.is_some()).into_iter();
-            self.scored.extend(found.map(|s| Scored { game: s.game.wrapping_add(first_game), ..s }));
-        })?;
-        self.positions += positions;
-        if positions == 0 { Err(Error::data(data.path, "holds no positions")) } else { Ok(()) }
-    }
-}
-
-fn scores(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Input> {
-    let source = if inputs.games.is_empty() { "scores of the dataset" } else { "scores of the games" };
-    let nothing = "none of its positions has a score that is no mate";
-    let mut input = Input { source: source.into(), nothing, ..Input::default() };
-    let see = |seen: &mut Vec<Scored>, record: &Record| seen.extend(Scored::stored(record));
-    let counts = read_games(args, &inputs.games, ui, see, |seen| input.scored.extend(seen))?;
-    input.positions = counts.positions_read;
-    input.games = counts;
-    for data in inputs.data() {
-        input.add(data, ui, |records, _| records.iter().filter_map(Scored::stored).collect())?;
-    }
-    Ok(input)
-}
-
-fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
+fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<(ScoredPositions, String)> {
     if let Some(path) = inputs.games.first() {
         let reason = "holds games, and --eval needs positions: make a dataset of it with `patzer extract`";
         return Err(Error::data(path, reason));
@@ -107,17 +60,8 @@ fn evaluations(eval: Option<&Path>, inputs: &Inputs, ui: &Ui) -> Result<Input> {
         Some(path) => (path.display().to_string(), load(Some(path), ui)?),
         None => ("the built-in hand-crafted evaluation".to_string(), Evaluation::default_hce()),
     };
-    let mut input = Input { source, nothing: "no position can be evaluated", ..Input::default() };
-    for data in inputs.data() {
-        input.add(data, ui, |records, resolved| wdl::evaluated(records, &evaluation, resolved))?;
-        if input.resolved.is_none() {
-            ui.note(format!(
-                "{}: not resolved, so the positions themselves are evaluated; `patzer label` finds quiet ones",
-                data.path.display()
-            ));
-        }
-    }
-    Ok(input)
+    let mut reading = Reading::new(inputs, ui);
+    Ok((inputs.evaluations(&evaluation, &mut |event| reading.see(event))?, source))
 }
 
 #[derive(Debug, Serialize)]

@@ -3,16 +3,15 @@ mod k;
 mod model;
 
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
 
 use crate::prepare::{default_dataset, total_bytes};
 use crate::{Error, Result, Status, Ui};
-use patzer_data::{AnyReader, DataFile, Record};
-use patzer_fit::wdl::By;
-use patzer_fit::wdl::source::{self, GameSelection, NOT_BY_PLAY, ReadCounts, ReadProgress};
-use patzer_formats::recognise::format_of;
+use patzer_fit::wdl::source::{GameSelection, NOT_BY_PLAY, ReadCounts, ReadProgress};
+use patzer_fit::wdl::{By, Inputs};
 use patzer_formats::registry::{self, Format};
 use patzer_io::number::grouped;
 
@@ -162,7 +161,12 @@ pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
         true if args.bounds.merge.is_empty() => vec![default_dataset()?],
         _ => args.data.clone(),
     };
-    let inputs = Inputs::sort(files, args.input_format)?;
+    let exclude = match &args.exclude[..] {
+        [] => NOT_BY_PLAY.map(str::to_string).to_vec(),
+        given => given.iter().filter(|text| *text != "none").cloned().collect(),
+    };
+    let selection = GameSelection { exclude, player: args.player.clone() };
+    let inputs = Inputs { selection, ..Inputs::new(files, args.input_format)? };
     args.check_of_games(&inputs)?;
     if let Some(folder) = &args.svg {
         patzer_io::create_folder(folder)?;
@@ -186,48 +190,6 @@ impl WdlArgs {
     }
 }
 
-struct Inputs {
-    datasets: Vec<PathBuf>,
-    /// Format of the datasets, where it is given.
-    format: Option<&'static Format>,
-    games: Vec<PathBuf>,
-}
-
-impl Inputs {
-    fn data(&self) -> impl Iterator<Item = DataFile<'_>> {
-        self.datasets.iter().map(|path| DataFile { path, format: self.format })
-    }
-
-    fn sort(files: Vec<PathBuf>, format: Option<&'static Format>) -> Result<Inputs> {
-        let mut inputs = Inputs { datasets: Vec::new(), format, games: Vec::new() };
-        for path in files {
-            match format.map_or_else(|| format_of(&path), |format| Ok(Some(format)))? {
-                Some(_) => inputs.datasets.push(path),
-                None => inputs.games.push(path),
-            }
-        }
-        Ok(inputs)
-    }
-
-    fn name(&self) -> &Path {
-        self.datasets.first().or(self.games.first()).map_or(Path::new("the histogram"), |path| path)
-    }
-}
-
-/// Shows the records of a dataset in batches; returns their number.
-fn each_batch(mut reader: AnyReader, ui: &Ui, mut see: impl FnMut(&[Record])) -> Result<u64> {
-    ui.with_progress("wdl", reader.rows().unwrap_or(0), |bar| {
-        let (mut positions, mut batch) = (0, Vec::new());
-        while reader.next_batch(&mut batch)? {
-            patzer_io::interrupt::check()?;
-            see(&batch);
-            positions += batch.len() as u64;
-            bar.set_position(positions);
-        }
-        Ok(positions)
-    })
-}
-
 /// Line on the games read and skipped.
 fn games_read(counts: &ReadCounts) -> String {
     let skipped = |(reason, count): (&&str, &u64)| format!(", {reason} {}", grouped(*count));
@@ -235,40 +197,54 @@ fn games_read(counts: &ReadCounts) -> String {
     format!("{} read, bad {}{skipped}", grouped(counts.games), grouped(counts.games_bad))
 }
 
-fn read_games<S: Default + Send>(
-    args: &WdlArgs,
-    files: &[PathBuf],
-    ui: &Ui,
-    observe: impl Fn(&mut S, &Record) + Sync,
-    absorb: impl FnMut(S) + Send,
-) -> Result<ReadCounts> {
-    const NAMED: u64 = 10;
-    if files.is_empty() {
-        return Ok(ReadCounts::default());
+/// Shows the progress of reading, and names broken games once it is over.
+struct Reading<'a> {
+    ui: &'a Ui,
+    bar: ProgressBar,
+    bad: Vec<String>,
+}
+
+impl Reading<'_> {
+    fn new<'a>(inputs: &Inputs, ui: &'a Ui) -> Reading<'a> {
+        let bar = match inputs.games.is_empty() {
+            true => ProgressBar::hidden(),
+            false => ui.progress_of_bytes("wdl", total_bytes(&inputs.games)),
+        };
+        Reading { ui, bar, bad: Vec::new() }
     }
-    let exclude = match &args.exclude[..] {
-        [] => NOT_BY_PLAY.map(str::to_string).to_vec(),
-        given => given.iter().filter(|text| *text != "none").cloned().collect(),
-    };
-    let selection = GameSelection { exclude, player: args.player.clone() };
-    let bar = ui.progress_of_bytes("wdl", total_bytes(files));
-    let (mut bad, mut warnings) = (0, Vec::new());
-    let mut progress = |progress| match progress {
-        ReadProgress::Bytes(bytes) => bar.set_position(bytes),
-        ReadProgress::Scores(text) => ui.note(text),
-        ReadProgress::BadGame(text) => {
-            bad += 1;
-            if bad <= NAMED {
-                warnings.push(text);
-            }
+
+    fn see(&mut self, event: ReadProgress) {
+        match event {
+            ReadProgress::Bytes(done) | ReadProgress::Positions(done) => self.bar.set_position(done),
+            ReadProgress::Scores(text) => self.ui.note(text),
+            ReadProgress::BadGame(text) => self.bad.push(text),
+            ReadProgress::Dataset(positions) => self.bar = self.ui.progress("wdl", positions),
+            ReadProgress::FileRead => self.end(),
+            ReadProgress::NoGames(path) => self.ui.warn(format_args!(
+                "{}: does not say which positions are of one game, so that K's error is too small",
+                path.display()
+            )),
+            ReadProgress::NotResolved(path) => self.ui.note(format!(
+                "{}: not resolved, so the positions themselves are evaluated; `patzer label` finds quiet ones",
+                path.display()
+            )),
         }
-    };
-    let counts = source::read(files, &selection, observe, absorb, &mut progress);
-    bar.finish_and_clear();
-    let counts = counts?;
-    warnings.iter().for_each(|text| ui.warn(text));
-    if bad > NAMED {
-        ui.warn(format_args!("{} more broken games are not named", bad - NAMED));
     }
-    Ok(counts)
+
+    /// Clears the bar before messages.
+    fn end(&mut self) {
+        const NAMED: usize = 10;
+        self.bar.finish_and_clear();
+        let bad = std::mem::take(&mut self.bad);
+        bad.iter().take(NAMED).for_each(|text| self.ui.warn(text));
+        if bad.len() > NAMED {
+            self.ui.warn(format_args!("{} more broken games are not named", bad.len() - NAMED));
+        }
+    }
+}
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
 }

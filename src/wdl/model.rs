@@ -3,13 +3,12 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::check::{Check, Sample};
-use super::{Inputs, WdlArgs, each_batch, games_read, read_games};
+use super::check::Check;
+use super::{Reading, WdlArgs, games_read};
 use crate::prepare::check_new_output;
 use crate::{Error, Result, Status, Ui};
-use patzer_data::Record;
-use patzer_fit::wdl::source::{ReadCounts, count_records, observe};
-use patzer_fit::wdl::{Bin, Bounds, By, FittedModel, Histogram, Observation, WdlModel, WdlTable, fit};
+use patzer_fit::wdl::source::ReadCounts;
+use patzer_fit::wdl::{Bin, Bounds, By, Counted, Counting, FittedModel, Inputs, WdlModel, WdlTable, fit};
 use patzer_io::number::grouped;
 use patzer_match::record::check_named_once;
 use patzer_report::wdl::draw_model;
@@ -19,11 +18,17 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
     if let Some(path) = &args.bounds.histogram {
         check_new_output(path, inputs.datasets.iter().chain(&inputs.games), "inputs")?;
     }
-    let (histogram, counts, sample) = count(args, inputs, ui)?;
+    let rules = Counting {
+        bin: Bin { width: args.bounds.bin, single_precision: args.bounds.single_precision },
+        merge: args.bounds.merge.clone(),
+        samples: args.bounds.check.is_some(),
+    };
+    let mut reading = Reading::new(inputs, ui);
+    let Counted { histogram, counts, sample } = inputs.count(&rules, &mut |event| reading.see(event))?;
     if let Some(path) = &args.bounds.histogram {
         histogram.save(path)?;
     }
-    let target = args.bounds.target.map_or(if bounds.by == By::Material { 58.0 } else { 32.0 }, f64::from);
+    let target = args.bounds.target.map_or(bounds.by.target(), f64::from);
     let table = WdlTable::new(&histogram, bounds);
     let fitted = fit(&table, target, None).map_err(|error| match error {
         Error::Input(reason) => Error::data(inputs.name(), reason),
@@ -38,7 +43,7 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
         }
     }
     let check = args.bounds.check.as_ref();
-    let check = check.map(|engine| Check::new(engine, &sample, &fitted.model, &table, ui)).transpose()?;
+    let check = check.map(|engine| Check::new(engine, &sample, (&fitted.model, &table), ui)).transpose()?;
     let report = Report { check, ..Report::new(&fitted, &table, counts) };
     ui.result_beside_all(args.bounds.histogram.as_deref(), &report)
 }
@@ -64,37 +69,6 @@ fn bounds(args: &WdlArgs) -> Result<Bounds> {
         least: args.min_count,
         undo: undo.map(|a| WdlModel { a, b: [0.0; 4], target: 58.0 }),
     })
-}
-
-fn count(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<(Histogram, ReadCounts, Sample)> {
-    let (mut histogram, mut sample) = (Histogram::default(), Sample::default());
-    let checked = args.bounds.check.is_some();
-    let bin = Bin { width: args.bounds.bin, single_precision: args.bounds.single_precision };
-    let see = |(seen, sample): &mut (Vec<Observation>, Sample), record: &Record| {
-        let Some(observation) = observe(record, bin) else { return };
-        seen.push(observation);
-        if checked {
-            sample.see(record, observation);
-        }
-    };
-    let absorb = |(seen, part): (Vec<Observation>, Sample)| {
-        seen.into_iter().for_each(|o| histogram.add(o, 1));
-        sample.merge(part);
-    };
-    let mut counts = read_games(args, &inputs.games, ui, see, absorb)?;
-    for data in inputs.data() {
-        each_batch(data.open()?, ui, |records| {
-            count_records(records, bin, &mut histogram, &mut counts, |record, observation| {
-                if checked {
-                    sample.see(record, observation);
-                }
-            });
-        })?;
-    }
-    for path in &args.bounds.merge {
-        histogram.merge_file(path)?;
-    }
-    Ok((histogram, counts, sample))
 }
 
 #[derive(Debug, Serialize)]

@@ -9,13 +9,13 @@ use super::strengths::Strengths;
 use super::terms::Term;
 use patzer_io::error::Result;
 
-/// A language of [`save`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Language {
-    /// C arrays, in a .h file
-    C,
-    /// Rust constants, in a .rs file
-    Rust,
+patzer_io::named! {
+    /// A language of [`save`].
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Language {
+        C: "c", "C arrays, in a .h file";
+        Rust: "rust", "Rust constants, in a .rs file";
+    }
 }
 
 impl Language {

@@ -3,19 +3,17 @@
 
 use serde::{Deserialize, Serialize};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub enum Decay {
-    /// Half a cosine from `start` to `end`.
-    Cosine,
-    /// A straight line from `start` to `end`.
-    Linear,
-    /// Decay by a constant factor a step, from `start` to `end`.
-    Exponential,
-    /// Five equal stages, each lower than the last by the same factor, from `start` to `end`.
-    Step,
-    /// No change.
-    Constant,
+patzer_io::named! {
+    /// Fall of the learning rate.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum Decay {
+        Cosine: "cosine", "Half a cosine from `start` to `end`";
+        Linear: "linear", "A straight line from `start` to `end`";
+        Exponential: "exponential", "By the same factor every step, from `start` to `end`";
+        Step: "step", "Five equal stages, each lower than the last by the same factor, from `start` to `end`";
+        Constant: "constant", "No change";
+    }
 }
 
 const STAGES: f64 = 5.0;

@@ -12,20 +12,17 @@ use super::term::Term;
 use super::terms::Terms;
 use patzer_io::error::{Error, Result};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Format {
-    /// C arrays, in a .h file
-    C,
-    /// C++ arrays, in a .hpp file
-    Cpp,
-    /// Rust constants, in a .rs file
-    Rust,
-    /// The terms file again, with the new values
-    Toml,
-    /// One JSON object
-    Json,
-    /// A row an entry, with exact values
-    Csv,
+patzer_io::named! {
+    /// Format of tuned values.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Format {
+        C: "c", "C arrays, in a .h file";
+        Cpp: "cpp", "C++ arrays, in a .hpp file";
+        Rust: "rust", "Rust constants, in a .rs file";
+        Toml: "toml", "The terms file again, with the new values";
+        Json: "json", "One JSON object";
+        Csv: "csv", "A row an entry, with exact values";
+    }
 }
 
 impl Format {

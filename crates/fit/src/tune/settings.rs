@@ -4,25 +4,20 @@ use super::chunk::CHUNK_POSITIONS;
 use crate::optim::{Decay, Schedule};
 use patzer_io::error::{Error, Result};
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, clap::ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub enum Optimizer {
-    /// The fastest that applies: gauss-newton, or lbfgs where a matrix does not pay; adam if --learning-rate, --batch
-    /// or
-    /// --schedule is given
-    Auto,
-    /// Second order, on the matrix of slopes; reaches the optimum in about five passes
-    GaussNewton,
-    /// Second order, on the matrix of exact second derivatives, where that is positive
-    Newton,
-    /// Limited-memory BFGS; needs no matrix, holds no bounds
-    Lbfgs,
-    /// First order, Kingma and Ba (2015)
-    Adam,
-    /// First order, Duchi, Hazan and Singer (2011)
-    Adagrad,
-    /// First order: gradient descent with momentum 0.9
-    Sgd,
+patzer_io::named! {
+    /// Optimiser of a fit.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Optimizer {
+        Auto: "auto", "The fastest that applies: gauss-newton, or lbfgs where a matrix does not pay; adam if \
+            --learning-rate, --batch or --schedule is given";
+        GaussNewton: "gauss-newton", "Second order, on the matrix of slopes; reaches the optimum in about five passes";
+        Newton: "newton", "Second order, on the matrix of exact second derivatives, where that is positive";
+        Lbfgs: "lbfgs", "Limited-memory BFGS; needs no matrix, holds no bounds";
+        Adam: "adam", "First order, Kingma and Ba (2015)";
+        Adagrad: "adagrad", "First order, Duchi, Hazan and Singer (2011)";
+        Sgd: "sgd", "First order: gradient descent with momentum 0.9";
+    }
 }
 
 /// Largest number of parameters for which `auto` takes a matrix method.
@@ -35,18 +30,6 @@ const LARGEST_SMALL: usize = 500;
 const FILLED: usize = 20;
 
 impl Optimizer {
-    pub fn name(self) -> &'static str {
-        match self {
-            Optimizer::Auto => "auto",
-            Optimizer::GaussNewton => "gauss-newton",
-            Optimizer::Newton => "newton",
-            Optimizer::Lbfgs => "lbfgs",
-            Optimizer::Adam => "adam",
-            Optimizer::Adagrad => "adagrad",
-            Optimizer::Sgd => "sgd",
-        }
-    }
-
     /// Resolves `auto`: a matrix method where it pays or bounds need it.
     pub fn resolve(self, parameters: usize, positions: usize, bounded: bool) -> Optimizer {
         let filled = parameters <= LARGEST_SMALL || positions >= FILLED * parameters;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use super::labels::{Labels, Unlabelled};
+use super::labels::{LabelSettings, Labels, Unlabelled};
 use super::model::Model;
 use super::outside::unscale;
 use super::terms::Terms;
@@ -54,6 +54,17 @@ impl TraceFiles<'_> {
             counts.push((path.as_path(), of_file));
         }
         Ok(counts)
+    }
+
+    /// Labels of the positions; reads them where K of the scores is to be fitted or games are to be weighed.
+    pub fn labels(&self, settings: &LabelSettings) -> Result<Labels> {
+        Labels::new(settings, |visit| {
+            let counts = self.each(&mut |_, position| {
+                visit(position.unlabelled());
+                Ok(())
+            });
+            counts.map(drop)
+        })
     }
 
     /// Labels and splits all positions by game, each of which `see` gets as it is read; `chunk`: see
@@ -117,7 +128,6 @@ impl TracePosition {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tune::LabelSettings;
 
     #[test]
     fn games_of_files_are_apart_and_positions_without_one_are_games_of_their_own() {

@@ -61,10 +61,21 @@ impl ReadCounts {
 
 #[derive(Debug)]
 pub enum ReadProgress {
+    /// Bytes of the games' files so far.
     Bytes(u64),
     BadGame(String),
     /// Reading of a file's scores where their dialect leaves it open.
     Scores(String),
+    /// A dataset of so many positions, 0 if unknown.
+    Dataset(u64),
+    /// Positions of the dataset so far.
+    Positions(u64),
+    /// The games, or a dataset, are read.
+    FileRead,
+    /// A dataset that does not say which positions are of one game.
+    NoGames(PathBuf),
+    /// A dataset whose positions are evaluated themselves.
+    NotResolved(PathBuf),
 }
 
 /// A position's score and game result from White's side.
@@ -321,9 +332,10 @@ mod tests {
             seen.extend(super::observe(record, Bin::default()))
         };
         let absorb = |seen: Vec<Observation>| seen.into_iter().for_each(|o| histogram.add(o, 1));
-        let mut progress = |progress| match progress {
-            ReadProgress::BadGame(text) => bad.push(text),
-            ReadProgress::Bytes(_) | ReadProgress::Scores(_) => {}
+        let mut progress = |progress| {
+            if let ReadProgress::BadGame(text) = progress {
+                bad.push(text);
+            }
         };
         let counts = read(&[path], selection, observe, absorb, &mut progress).unwrap();
         (histogram, counts, bad)

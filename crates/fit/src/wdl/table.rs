@@ -14,6 +14,14 @@ pub enum By {
 }
 
 impl By {
+    /// Material or move number at which a and b are usually the sums of their coefficients.
+    pub fn target(self) -> f64 {
+        match self {
+            By::Material => 58.0,
+            By::Move => 32.0,
+        }
+    }
+
     pub fn row(self, o: &Observation) -> u16 {
         match self {
             By::Material => o.material.into(),
