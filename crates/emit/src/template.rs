@@ -53,3 +53,21 @@ impl Code<'_> {
         written
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use patzer_eval::nnue::Activation;
+
+    use super::*;
+
+    #[test]
+    fn the_templates_have_code_for_every_activation() {
+        for template in [C, RUST] {
+            let lines: Vec<&str> = template.into_iter().flat_map(str::lines).collect();
+            for activation in Activation::ALL {
+                let condition = format!("//@if {}", activation.name());
+                assert!(lines.contains(&condition.as_str()), "{condition}");
+            }
+        }
+    }
+}

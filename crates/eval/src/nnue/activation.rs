@@ -91,3 +91,68 @@ impl LayerActivation {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    use super::*;
+
+    /// Sources in a folder that match on the activation of the hidden layer, tests left out.
+    fn matching(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                matching(&path, found);
+            } else if matches!(path.extension().and_then(|ending| ending.to_str()), Some("rs" | "cuh" | "cu"))
+            {
+                let text = fs::read_to_string(&path).unwrap();
+                let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+                let is_arm = |line: &str| {
+                    let pattern = line.split_once("=>").map(|(pattern, _)| pattern.replace('(', " "));
+                    line.contains("case CRELU:") || pattern.is_some_and(|p| p.contains(" Activation::Crelu"))
+                };
+                if code.lines().any(is_arm) {
+                    found.push(path);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_recipe_names_every_place_of_an_activation() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let text = fs::read_to_string(root.join("CONTRIBUTING.md")).unwrap();
+        let (_, recipe) = text.split_once("**An activation.**").unwrap();
+        let (recipe, _) = recipe.split_once("\n\n").unwrap();
+        let quoted = recipe
+            .split('`')
+            .skip(1)
+            .step_by(2)
+            .filter(|word| word.contains('/') && !word.starts_with("tools"));
+        let of = |path: &str| match path.starts_with("docs") {
+            true => root.join(path),
+            false => root.join("crates").join(path),
+        };
+        let mut named: Vec<PathBuf> = quoted.map(of).collect();
+        for path in &named {
+            let text = fs::read_to_string(path).unwrap().to_lowercase();
+            for activation in Activation::ALL {
+                assert!(text.contains(activation.name()), "{} in {}", activation.name(), path.display());
+            }
+        }
+        let mut found = Vec::new();
+        matching(&root.join("crates"), &mut found);
+        matching(&root.join("src"), &mut found);
+        found.retain(|path| {
+            !path.components().any(|part| part.as_os_str() == "tests") && !path.ends_with("tests.rs")
+        });
+        named.retain(|path| {
+            path.extension().is_some_and(|ending| ["rs", "cuh"].iter().any(|code| ending == *code))
+        });
+        named.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, named);
+    }
+}

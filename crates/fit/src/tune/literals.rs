@@ -1,7 +1,7 @@
 //! Values of a term as an engine's source writes them.
 
 use super::layout::{Layout, Symbol};
-use super::shape::{TermKind, Shape};
+use super::shape::{Shape, TermKind};
 use super::term::Term;
 
 impl Term {

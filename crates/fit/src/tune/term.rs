@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::layout::Layout;
 use super::model::{EvalPart, Feature, Model, Slot};
-use super::shape::{TermKind, NumberType, Shape};
+use super::shape::{NumberType, Shape, TermKind};
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
