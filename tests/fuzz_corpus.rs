@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use patzer_formats::registry::{self, Read};
 use sha2::{Digest, Sha256};
 
 // The targets' own file, so that they compile wherever the tests do.
@@ -52,6 +53,19 @@ fn every_target_has_a_binary_and_a_corpus_and_the_reverse() {
     let files: BTreeSet<String> = targets.iter().map(|name| format!("{name}.rs")).collect();
     assert_eq!(names(&folder().join("fuzz_targets")), files);
     assert_eq!(names(&folder().join("corpus")), targets);
+}
+
+#[test]
+fn every_format_has_a_target() {
+    for format in registry::FORMATS {
+        let target = match format.read {
+            Read::Dataset | Read::Table => "parquet",
+            // One reader for all dialects.
+            Read::Stream(_) if format.dialect.is_some() => "epd",
+            Read::Stream(_) => format.name,
+        };
+        assert!(TARGETS.iter().any(|(name, _)| *name == target), "{target}");
+    }
 }
 
 #[test]

@@ -210,3 +210,43 @@ fn long_a_uci_option_is_one_row() {
     assert!(printed.lines().last().unwrap().contains("a number from 0 to 50, not `51`"), "{printed}");
     assert!(printed.contains("option name rfp_margin type spin default "), "{printed}");
 }
+
+#[test]
+fn a_format_is_named_in_the_files_of_its_recipe_alone() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut named = Vec::new();
+    for folder in ["src", "crates", "fuzz", "tests", "benches"] {
+        name_files(&root.join(folder), "marlin", &mut named);
+    }
+    let mut named: Vec<String> =
+        named.iter().map(|file| file.strip_prefix(root).unwrap().display().to_string()).collect();
+    named.sort();
+    let recipe = [
+        "crates/formats/src/foreign/mod.rs",
+        "crates/formats/src/registry.rs",
+        "fuzz/Cargo.toml",
+        "fuzz/fuzz_targets/marlin.rs",
+        // Only for a promise beyond that of every format.
+        "fuzz/src/formats.rs",
+        "fuzz/src/lib.rs",
+        "tests/recipes.rs",
+    ];
+    assert_eq!(named, recipe);
+}
+
+/// Finds the sources below a folder that have a word.
+fn name_files(folder: &Path, word: &str, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if path.is_dir() && !["target", "corpus"].contains(&name.as_str()) {
+            name_files(&path, word, found);
+        } else if name.ends_with(".rs") || name == "Cargo.toml" {
+            let text = fs::read_to_string(&path).unwrap();
+            let is_part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            if text.split(|c| !is_part(c)).any(|part| part == word) {
+                found.push(path);
+            }
+        }
+    }
+}

@@ -13,6 +13,7 @@ use patzer_data::convert::{Conversion, ConvertEvent, Converted, convert};
 use patzer_data::filter::Pipeline;
 use patzer_formats::foreign::epd::Dialect;
 use patzer_formats::foreign::table::Columns;
+use patzer_formats::listing;
 use patzer_formats::native::readable::ReadableColumns;
 use patzer_formats::registry::{self, Format};
 use patzer_io::number::{counted, grouped, rate};
@@ -23,7 +24,7 @@ use patzer_io::number::{counted, grouped, rate};
 /// name. The output's ending chooses the format, and a further `.zst`, `.gz` or `.bz2` compresses it. Fields that the
 /// format cannot carry are counted and reported.
 #[derive(Debug, clap::Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", registry::help()))]
+#[command(after_help = EXAMPLES, after_long_help = format!("{}\n{EXAMPLES}", listing::help()))]
 pub struct ConvertArgs {
     /// Files of positions, in any format; `-` is standard input
     #[arg(required = true, value_name = "IN")]

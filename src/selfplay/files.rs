@@ -60,8 +60,12 @@ impl Files {
     }
 
     pub fn check_chess960(&self) -> Result<()> {
-        match self.games.iter().find(|path| Format::of(path).is_ok_and(|format| format == Format::Binpack)) {
-            Some(path) => Err(Error::data(path, "binpack cannot carry Chess960; write viriformat (.vf)")),
+        let refusing =
+            self.games.iter().find_map(|path| Some((path, Format::of(path).ok()?.refuses_chess960()?)));
+        match refusing {
+            Some((path, name)) => {
+                Err(Error::data(path, format!("{name} cannot carry Chess960; write viriformat (.vf)")))
+            }
             None => Ok(()),
         }
     }

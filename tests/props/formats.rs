@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use patzer_chess::rng::Rng;
+use patzer_chess::score::is_mate;
 use patzer_chess::{PackedBoard, PackedMove};
 use patzer_data::{AnyReader, AnyWriter, FAR, Metadata, Record, Target, flags};
 use patzer_formats::capabilities::Capabilities;
@@ -115,8 +116,8 @@ fn through(format: &'static Format, records: &[Record], name: &str) -> (Vec<Reco
     (read, dropped)
 }
 
-/// Records after a format that carries these facts alone.
-fn carried(records: &[Record], facts: Capabilities) -> Vec<Record> {
+/// Records after a format that carries these facts alone, with scores as its row says.
+fn carried(format: &Format, records: &[Record], facts: Capabilities) -> Vec<Record> {
     let lacks = |fact| !facts.contains(fact);
     let mut games: Vec<u32> = Vec::new();
     let strip = |record: &Record| {
@@ -134,9 +135,12 @@ fn carried(records: &[Record], facts: Capabilities) -> Vec<Record> {
         s.fullmove = if lacks(Capabilities::FULLMOVE) { 1 } else { s.fullmove };
         s.ply = if lacks(Capabilities::PLY) { s.game_ply() as u16 } else { s.ply };
         let mut gone = 0;
-        if lacks(Capabilities::SCORE) {
-            s.score = None;
-            gone |= flags::MATE_SCORE | flags::PLACEHOLDER;
+        s.score = s.score.zip(format.score).map(|(score, form)| form.read_back(score));
+        s.flags &= !flags::MATE_SCORE;
+        s.flags |= if s.score.is_some_and(|score| is_mate(score.into())) { flags::MATE_SCORE } else { 0 };
+        // Placeholders are found by scores.
+        if format.score.is_none_or(|form| form.rounded.is_some()) {
+            gone |= flags::PLACEHOLDER;
         }
         s.depth = s.depth.filter(|_| !lacks(Capabilities::DEPTH));
         if lacks(Capabilities::MOVE) {
@@ -197,7 +201,7 @@ fn check(format: &'static Format, records: &[Record], facts: Capabilities, name:
     let (read, dropped) = through(format, records, name);
     assert_eq!(read.len(), kept.len(), "{}", format.name);
     assert_eq!(dropped as usize, records.len() - kept.len(), "{}", format.name);
-    for (a, b) in carried(&read, facts).iter().zip(carried(&kept, facts)) {
+    for (a, b) in carried(format, &read, facts).iter().zip(carried(format, &kept, facts)) {
         assert_eq!(*a, b, "{}", format.name);
     }
 }

@@ -3,11 +3,13 @@
 use std::path::Path;
 
 use crate::Record;
-use crate::capabilities::{CAPABILITIES, Capabilities};
+use crate::capabilities::Capabilities;
 use crate::codec::{PositionReader, PositionWriter};
+use crate::extra::ExtraRow;
 use crate::foreign::epd::Dialect;
 use crate::foreign::{binpack, bullet, csv, epd, jsonl, marlin, monty, sfbin, sfplain, viri};
 use crate::metadata::Metadata;
+use crate::score_form::{CENTIPAWNS, OF_COLUMNS, OF_WHITE, ScoreForm};
 use crate::stream::{CompressedOutput, Input, RecordWriter, packing};
 use patzer_io::error::{Error, Result};
 
@@ -29,6 +31,8 @@ pub struct Format {
     pub needs: Capabilities,
     /// Properties that a position must not have to be written.
     pub refuses: Capabilities,
+    /// How scores are written; `None` if they are not.
+    pub score: Option<ScoreForm>,
     pub note: &'static str,
     /// Default dialect of a text format that has several.
     pub dialect: Option<Dialect>,
@@ -39,7 +43,12 @@ pub struct Format {
     pub read: Read,
     /// `None` if the format is read only.
     pub write: Option<Write>,
+    /// Encodes whole games whose bytes can be appended to a file, as self-play does; `None` if a file cannot grow.
+    pub append: Option<AppendGames>,
 }
+
+/// Encodes games with their rows of visits, which may be empty.
+pub type AppendGames = fn(&[Record], &[ExtraRow]) -> Vec<u8>;
 
 /// Makes the writer of a file; a text format writes its own dialect unless another is given.
 pub type CreateWriter = fn(CompressedOutput, Option<Dialect>, &Metadata) -> Result<Box<dyn PositionWriter>>;
@@ -92,12 +101,14 @@ pub static FORMATS: &[Format] = &[
         carries: Capabilities::ALL,
         needs: Capabilities::NONE,
         refuses: Capabilities::NONE,
+        score: Some(CENTIPAWNS),
         note: "Also says where the positions come from and which filters they have passed.",
         dialect: None,
         companion: false,
         recognise: Some(|head| head.starts_with(b"PAR1")),
         read: Read::Dataset,
         write: Some(Write::Dataset),
+        append: None,
     },
     Format {
         name: "csv",
@@ -106,6 +117,7 @@ pub static FORMATS: &[Format] = &[
         carries: FLAT,
         needs: Capabilities::NONE,
         refuses: Capabilities::NONE,
+        score: Some(CENTIPAWNS),
         note: "Reading needs the column `fen`; `patzer data convert --columns` names the columns of other tables.",
         dialect: None,
         companion: false,
@@ -115,6 +127,7 @@ pub static FORMATS: &[Format] = &[
             let layout = metadata.layout();
             each_record(out, csv::header(layout), move |text, record| csv::encode(text, record, layout))
         })),
+        append: None,
     },
     Format {
         name: epd::NAME,
@@ -123,12 +136,14 @@ pub static FORMATS: &[Format] = &[
         carries: POSITION,
         needs: Capabilities::NONE,
         refuses: Capabilities::NONE,
+        score: None,
         note: "All dialects are read, also mixed; written is `c9`, unless `--dialect` says otherwise.",
         dialect: Some(Dialect::C9),
         companion: false,
         recognise: Some(epd::recognise),
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
         write: Some(Write::Stream(|out, dialect, _| write_epd(out, dialect.unwrap_or(Dialect::C9)))),
+        append: None,
     },
     Format {
         name: "fen",
@@ -137,12 +152,14 @@ pub static FORMATS: &[Format] = &[
         carries: POSITION.and(Capabilities::CLOCKS),
         needs: Capabilities::NONE,
         refuses: Capabilities::NONE,
+        score: None,
         note: "The format `epd` in the dialect `bracket`.",
         dialect: Some(Dialect::Bracket),
         companion: false,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
         write: Some(Write::Stream(|out, dialect, _| write_epd(out, dialect.unwrap_or(Dialect::Bracket)))),
+        append: None,
     },
     Format {
         name: "text",
@@ -151,12 +168,14 @@ pub static FORMATS: &[Format] = &[
         carries: POSITION.and(Capabilities::CLOCKS).and(Capabilities::SCORE),
         needs: Capabilities::SCORE,
         refuses: Capabilities::NONE,
+        score: Some(OF_WHITE),
         note: "The format `epd` in the dialect `pipe`.",
         dialect: Some(Dialect::Pipe),
         companion: false,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(epd::Reader::new(input)))),
         write: Some(Write::Stream(|out, dialect, _| write_epd(out, dialect.unwrap_or(Dialect::Pipe)))),
+        append: None,
     },
     Format {
         name: "bullet",
@@ -165,6 +184,7 @@ pub static FORMATS: &[Format] = &[
         carries: Capabilities::SCORE,
         needs: Capabilities::SCORE,
         refuses: Capabilities::NONE,
+        score: Some(CENTIPAWNS),
         note: "The side to move is always White: boards with Black to move are turned, and results with them.",
         dialect: None,
         companion: true,
@@ -173,6 +193,7 @@ pub static FORMATS: &[Format] = &[
         write: Some(Write::Stream(|out, _, _| {
             each_record(out, Vec::new(), |bytes, record| bytes.extend_from_slice(&bullet::encode(record)))
         })),
+        append: None,
     },
     Format {
         name: "marlin",
@@ -181,6 +202,7 @@ pub static FORMATS: &[Format] = &[
         carries: POSITION.and(Capabilities::CLOCKS).and(Capabilities::SCORE),
         needs: Capabilities::SCORE,
         refuses: Capabilities::NONE,
+        score: Some(OF_WHITE),
         note: "The byte without meaning is 0.",
         dialect: None,
         companion: true,
@@ -189,6 +211,7 @@ pub static FORMATS: &[Format] = &[
         write: Some(Write::Stream(|out, _, _| {
             each_record(out, Vec::new(), |bytes, record| bytes.extend_from_slice(&marlin::encode(record)))
         })),
+        append: None,
     },
     Format {
         name: "viri",
@@ -197,20 +220,27 @@ pub static FORMATS: &[Format] = &[
         carries: POSITION.and(Capabilities::CLOCKS).and(PLAYED).and(Capabilities::SCORE),
         needs: Capabilities::SCORE.and(Capabilities::MOVE),
         refuses: Capabilities::NONE,
+        score: Some(OF_WHITE),
         note: "Where positions of a game are missing, each piece of it is written as a game of its own.",
         dialect: None,
         companion: true,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(viri::Reader::new(input)))),
         write: Some(Write::Stream(|out, _, _| Ok(Box::new(viri::Writer::new(out, viri::CODE))))),
+        append: Some(|records, rows| viri::encode(viri::CODE, records, rows)),
     },
     Format {
         name: "monty",
         doc: "montyformat of the engine Monty: whole games with winning chances and visits",
         endings: &["monty", "montyformat"],
-        carries: POSITION.and(Capabilities::CLOCKS).and(PLAYED).and(Capabilities::VISITS),
+        carries: POSITION
+            .and(Capabilities::CLOCKS)
+            .and(PLAYED)
+            .and(Capabilities::SCORE)
+            .and(Capabilities::VISITS),
         needs: Capabilities::SCORE.and(Capabilities::MOVE),
         refuses: Capabilities::NONE,
+        score: Some(monty::CHANCES),
         note: "Scores become winning chances, 1 / (1 + e^(-cp / 400)) in 65,535 steps: they come back rounded, and end at \
                4,991. Visits become 255ths of the most visited move's. They are read of files whose first position \
                has some, and left out, with a notice, of others and of pipes.",
@@ -219,6 +249,7 @@ pub static FORMATS: &[Format] = &[
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(monty::Reader::new(input, true)?))),
         write: Some(Write::Stream(|out, _, _| Ok(monty::writer(out, true)))),
+        append: Some(monty::encode),
     },
     Format {
         name: "montyvalue",
@@ -227,12 +258,14 @@ pub static FORMATS: &[Format] = &[
         carries: POSITION.and(Capabilities::CLOCKS).and(PLAYED).and(Capabilities::SCORE),
         needs: Capabilities::SCORE.and(Capabilities::MOVE),
         refuses: Capabilities::NONE,
+        score: Some(OF_WHITE),
         note: "Where positions of a game are missing, each piece of it is written as a game of its own.",
         dialect: None,
         companion: true,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(monty::Reader::new(input, false)?))),
         write: Some(Write::Stream(|out, _, _| Ok(monty::writer(out, false)))),
+        append: None,
     },
     Format {
         name: "binpack",
@@ -246,12 +279,14 @@ pub static FORMATS: &[Format] = &[
             .and(Capabilities::NO_SCORE),
         needs: Capabilities::MOVE,
         refuses: Capabilities::CHESS960,
+        score: Some(CENTIPAWNS),
         note: "Its ply comes from the move number. No score is 32002; move numbers end at 8192.",
         dialect: None,
         companion: true,
         recognise: Some(|head| head.starts_with(binpack::MAGIC)),
         read: Read::Stream(|input| Ok(Box::new(binpack::Reader::new(input)))),
         write: Some(Write::Stream(|out, _, _| Ok(Box::new(binpack::Writer::new(out))))),
+        append: Some(|records, _| binpack::encode(records)),
     },
     Format {
         name: "bin",
@@ -265,12 +300,14 @@ pub static FORMATS: &[Format] = &[
             .and(Capabilities::NO_SCORE),
         needs: Capabilities::NONE,
         refuses: Capabilities::CHESS960,
+        score: Some(CENTIPAWNS),
         note: "Its ply comes from the move number. No score is 32002; halfmove clocks end at 127.",
         dialect: None,
         companion: true,
         recognise: None,
         read: Read::Stream(|input| Ok(Box::new(sfbin::Reader::new(input)))),
         write: Some(Write::Stream(|out, _, _| Ok(Box::new(sfbin::Writer::new(out))))),
+        append: None,
     },
     Format {
         name: "plain",
@@ -283,12 +320,14 @@ pub static FORMATS: &[Format] = &[
             .and(Capabilities::NO_SCORE),
         needs: Capabilities::MOVE,
         refuses: Capabilities::NONE,
+        score: Some(CENTIPAWNS),
         note: "Its ply comes from the move number. No score is 32002.",
         dialect: None,
         companion: false,
         recognise: Some(|head| patzer_io::without_byte_order_mark(head).starts_with(b"fen ")),
         read: Read::Stream(|input| Ok(Box::new(sfplain::Reader::new(input)))),
         write: Some(Write::Stream(|out, _, _| Ok(Box::new(sfplain::Writer::new(out))))),
+        append: None,
     },
     Format {
         name: "jsonl",
@@ -297,12 +336,14 @@ pub static FORMATS: &[Format] = &[
         carries: TABLE,
         needs: Capabilities::NONE,
         refuses: Capabilities::NONE,
+        score: Some(OF_COLUMNS),
         note: "Read only. Of Lichess's evaluations the deepest counts. Keys are named as the columns of CSV.",
         dialect: None,
         companion: false,
         recognise: Some(jsonl::recognise),
         read: Read::Stream(|input| Ok(Box::new(jsonl::Reader::new(input)?))),
         write: None,
+        append: None,
     },
     Format {
         name: "table",
@@ -311,12 +352,14 @@ pub static FORMATS: &[Format] = &[
         carries: TABLE,
         needs: Capabilities::NONE,
         refuses: Capabilities::NONE,
+        score: Some(OF_COLUMNS),
         note: "Read only. Columns are named as those of CSV.",
         dialect: None,
         companion: false,
         recognise: None,
         read: Read::Table,
         write: None,
+        append: None,
     },
 ];
 
@@ -368,46 +411,36 @@ pub fn of_content(head: &[u8]) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.recognise.is_some_and(|recognise| recognise(head)))
 }
 
-pub fn help() -> String {
-    let line = |format: &Format| {
-        let endings: Vec<String> = format.endings.iter().map(|ending| format!(".{ending}")).collect();
-        let (endings, read) = (endings.join(", "), if format.write.is_none() { "read only" } else { "" });
-        let about = [endings.as_str(), read].into_iter().filter(|text| !text.is_empty());
-        format!("  {:<11}{} ({})\n", format.name, format.doc, about.collect::<Vec<_>>().join("; "))
-    };
-    format!("Formats:\n{}", FORMATS.iter().map(line).collect::<String>())
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use patzer_chess::score;
 
-/// Returns the Markdown tables of docs/formats.md: formats, their capabilities, and what each cannot carry.
-pub fn markdown() -> String {
-    let mut text = "| format | endings | what it is |\n|---|---|---|\n".to_string();
-    for format in FORMATS {
-        let endings: Vec<String> = format.endings.iter().map(|ending| format!("`.{ending}`")).collect();
-        // A bar inside a cell would end it.
-        let what = format!("{}. {}", format.doc, format.note).replace('|', "\\|");
-        text += &format!("| `{}` | {} | {what} |\n", format.name, endings.join(" "));
-    }
-    text += "\n| fact |";
-    FORMATS.iter().for_each(|format| text += &format!(" {} |", format.name));
-    text += &format!("\n|---|{}\n", "---|".repeat(FORMATS.len()));
-    for row in CAPABILITIES {
-        text += &format!("| {}: {} |", row.name, row.doc);
+    #[test]
+    fn every_row_that_carries_scores_states_them() {
         for format in FORMATS {
-            text += match () {
-                () if format.refuses.contains(row.set) => " refused |",
-                () if format.needs.contains(row.set) => " needed |",
-                () if format.carries.contains(row.set) => " yes |",
-                () => " |",
-            };
+            let carries = format.carries.contains(Capabilities::SCORE);
+            assert_eq!(format.score.is_some(), carries, "{}", format.name);
+            let Some(form) = format.score else { continue };
+            for score in -score::MATE as i16..=score::MATE as i16 {
+                let back = form.read_back(score);
+                assert!(back.abs() <= form.limit && form.read_back(back) == back, "{}: {score}", format.name);
+            }
         }
-        text.push('\n');
     }
-    text += "\n| format | what it cannot carry |\n|---|---|\n";
-    for format in written() {
-        let lost = Capabilities::ALL.without(format.carries).without(format.refuses);
-        let lost = lost.names().collect::<Vec<_>>().join(", ");
-        text +=
-            &format!("| `{}` | {} |\n", format.name, if lost.is_empty() { "nothing is lost" } else { &lost });
+
+    #[test]
+    fn games_that_are_appended_are_read_as_those_of_one_file() {
+        let start = shakmaty::Chess::default();
+        let m = shakmaty::Position::legal_moves(&start)[0];
+        let game = |number| crate::game_records(&start, number, 1, [(m, Some(5))].into_iter());
+        for (format, append) in FORMATS.iter().filter_map(|format| Some((format, format.append?))) {
+            let Read::Stream(open) = format.read else { panic!("{}", format.name) };
+            let bytes = [append(&game(0), &[]), append(&[game(1), game(2)].concat(), &[])].concat();
+            let input = Input::of(Path::new("x"), Box::new(std::io::Cursor::new(bytes)));
+            let mut records = Vec::new();
+            input.and_then(open).unwrap().next_batch(&mut records).unwrap();
+            assert_eq!(records, [game(0), game(1), game(2)].concat(), "{}", format.name);
+        }
     }
-    text
 }

@@ -13,9 +13,10 @@ use shakmaty::{CastlingSide, Chess, Color, Move, Position, Rank, Role, Square};
 use crate::bytes::field;
 use crate::codec::{PositionReader, PositionWriter};
 use crate::extra::ExtraRow;
-use crate::foreign::viri::{GameCode, Games, Writer};
+use crate::foreign::viri::{self, GameCode, Writer};
 use crate::nibbles::{self, CASTLING_ROOK};
 use crate::replay::{self, Replay, pseudo_legal};
+use crate::score_form::ScoreForm;
 use crate::stream::{Buffered, CompressedOutput, Input};
 use crate::visits::{self, Cell, Visits};
 use crate::{Record, notices};
@@ -29,6 +30,9 @@ const HEADER: usize = 43;
 
 /// Centipawns of the logistic curve of winning chances.
 const SCALE: f64 = 400.0;
+
+/// Centipawns of certainty.
+const MOST: i16 = 4991;
 
 /// Bits of the castling rights, and files of the rooks of standard chess, in the order of the file.
 const RIGHTS: [(Color, CastlingSide, u8, u8); 4] = [
@@ -322,14 +326,16 @@ pub fn writer(out: CompressedOutput, visits: bool) -> Box<dyn PositionWriter> {
 
 /// Encodes the games of records with their visits; those without a score split games.
 pub fn encode(records: &[Record], rows: &[ExtraRow]) -> Vec<u8> {
-    let mut games = Games::new(WITH_VISITS);
-    let scored = records.iter().zip(rows).filter(|(record, _)| record.score.is_some());
-    let (records, rows): (Vec<Record>, Vec<ExtraRow>) =
-        scored.map(|(record, row)| (*record, row.clone())).unzip();
-    games.add(&records, &rows);
-    games.end_game();
-    games.take()
+    viri::encode(WITH_VISITS, records, rows)
 }
+
+/// Winning chances of the side to move.
+pub const CHANCES: ScoreForm = ScoreForm {
+    unit: "winning chance, 1 / (1 + e^(-cp / 400))",
+    side: "side to move",
+    limit: MOST,
+    rounded: Some(|score| centipawns(chance(score))),
+};
 
 const WITH_VISITS: GameCode = GameCode {
     header: encode_header,
@@ -364,7 +370,7 @@ mod tests {
         for score in -2000..=2000 {
             assert!((centipawns(chance(score)) - score).abs() <= 2, "{score}");
         }
-        assert_eq!([centipawns(0), centipawns(u16::MAX)], [-4991, 4991]);
+        assert_eq!([centipawns(0), centipawns(u16::MAX)], [-MOST, MOST]);
     }
 
     /// Bytes by the crate montyformat 0.10 for 1. e4 (0.5) e5 (0.25) 2. Nf3 (0.9), drawn, with visits of the first

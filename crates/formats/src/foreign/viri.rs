@@ -103,18 +103,6 @@ fn encode_move(m: Move) -> u16 {
     KINDS.encode(m, PackedMove::pack(m).0 & 0xfff)
 }
 
-/// Encodes a game with its result from White's side and each move's score in centipawns from the mover's side.
-pub fn encode_game(start: &Chess, result: i8, moves: impl Iterator<Item = (Move, i16)>) -> Vec<u8> {
-    let mut bytes = encode_header(&Record { result, ..replay::still(start) }).to_vec();
-    let mut turn = start.turn();
-    for (m, score) in moves {
-        bytes.extend(encode_ply(m, score, turn));
-        turn = !turn;
-    }
-    bytes.extend([0; PLY]);
-    bytes
-}
-
 fn encode_ply(m: Move, score: i16, turn: Color) -> [u8; PLY] {
     let score = turn.fold_wb(score, score.saturating_neg());
     let ([a, b], [c, d]) = (encode_move(m).to_le_bytes(), score.to_le_bytes());
@@ -188,6 +176,16 @@ impl Games {
     }
 }
 
+/// Encodes the games of records with their rows of visits, if there are any; records without a score split games.
+pub fn encode(code: GameCode, records: &[Record], rows: &[ExtraRow]) -> Vec<u8> {
+    let mut games = Games::new(code);
+    for (nth, record) in records.iter().enumerate().filter(|(_, record)| record.score.is_some()) {
+        games.add(std::slice::from_ref(record), rows.get(nth..=nth).unwrap_or_default());
+    }
+    games.end_game();
+    games.take()
+}
+
 /// Writes each chain of consecutive positions as a game.
 pub struct Writer {
     out: CompressedOutput,
@@ -258,7 +256,7 @@ mod tests {
     fn a_game_that_is_cut_gives_no_positions() {
         let start = Chess::default();
         let m = start.legal_moves()[0];
-        let game = encode_game(&start, 1, [(m, 5)].into_iter());
+        let game = encode(CODE, &replay::game_records(&start, 0, 1, [(m, Some(5))].into_iter()), &[]);
         let bytes = [&game[..], &game[..game.len() - 2]].concat();
         let input = Input::of(std::path::Path::new("x"), Box::new(std::io::Cursor::new(bytes))).unwrap();
         let mut records = Vec::new();

@@ -5,20 +5,22 @@ use std::ops::AddAssign;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use shakmaty::{Color, Position};
+use shakmaty::Color;
 
 use super::finished::{FinishedGame, is_failure};
 use super::start::Rejection;
 use patzer_chess::PackedMove;
 use patzer_data::{Record, flags};
+use patzer_formats::capabilities::Capabilities;
 use patzer_formats::extra::ExtraRow;
-use patzer_formats::foreign::{self, monty, viri};
 use patzer_formats::game_records;
+use patzer_formats::registry;
+use patzer_formats::stream::packing;
 use patzer_formats::visits::Visits;
 use patzer_io::error::{Error, Result};
+use patzer_match::Reason;
 use patzer_match::journal::JournalEntry;
 use patzer_match::pgn::{self, Header};
-use patzer_match::{Game, PlayedMove, Reason};
 
 pub const GAMES: usize = 16;
 
@@ -127,28 +129,32 @@ impl JournalEntry for Batch {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Format of a file that grows with the games.
+#[derive(Debug, Clone, Copy)]
 pub enum Format {
     Pgn,
     PgnZst,
-    Viri,
-    Monty,
-    Binpack,
+    Positions(&'static registry::Format),
 }
 
 impl Format {
     pub fn of(path: &Path) -> Result<Format> {
         let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
-        let endings = [(".pgn", Format::Pgn), (".pgn.zst", Format::PgnZst), (".vf", Format::Viri)];
-        let more = [(".viri", Format::Viri), (".viriformat", Format::Viri), (".binpack", Format::Binpack)];
-        let monty = [(".monty", Format::Monty), (".montyformat", Format::Monty)];
-        let found = endings.into_iter().chain(more).chain(monty).find(|(ending, _)| name.ends_with(ending));
-        found.map(|(_, format)| format).ok_or_else(|| {
-            Error::usage(format!(
-                "-o {}: name a .pgn, .pgn.zst, .vf, .monty or .binpack file, or a dataset such as data.parquet",
-                path.display()
-            ))
-        })
+        let grows = |format: &&'static registry::Format| format.append.is_some() && packing(path).is_none();
+        match registry::of_path(path).filter(grows) {
+            _ if name.ends_with(".pgn") => Ok(Format::Pgn),
+            _ if name.ends_with(".pgn.zst") => Ok(Format::PgnZst),
+            Some(format) => Ok(Format::Positions(format)),
+            None => {
+                let growing = registry::FORMATS.iter().filter(|format| format.append.is_some());
+                let endings: Vec<String> = growing.map(|format| format!(".{}", format.endings[0])).collect();
+                Err(Error::usage(format!(
+                    "-o {}: name a .pgn, .pgn.zst, {} file, or a dataset such as data.parquet",
+                    path.display(),
+                    endings.join(", ")
+                )))
+            }
+        }
     }
 
     pub fn is_pgn(self) -> bool {
@@ -157,17 +163,36 @@ impl Format {
 
     /// Tests whether it has a place for how often a search by playouts visited each move.
     pub fn carries_visits(self) -> bool {
-        self.is_pgn() || self == Format::Monty
+        match self {
+            Format::Pgn | Format::PgnZst => true,
+            Format::Positions(format) => format.carries.contains(Capabilities::VISITS),
+        }
+    }
+
+    /// The name of a format that refuses castling rights of Chess960.
+    pub fn refuses_chess960(self) -> Option<&'static str> {
+        match self {
+            Format::Positions(format) if format.refuses.contains(Capabilities::CHESS960) => Some(format.name),
+            _ => None,
+        }
     }
 
     /// Encodes the games that are written of a batch.
     pub fn encode(self, games: &[FinishedGame], header: &Header) -> Result<Vec<u8>> {
         let games = games.iter().filter(|finished| !is_failure(finished.game.reason));
-        match self {
-            Format::Viri => return Ok(games.flat_map(|finished| viriformat(&finished.game)).collect()),
-            Format::Monty => return Ok(games.flat_map(montyformat).collect()),
-            Format::Binpack => return games.map(binpack).collect::<Result<Vec<_>>>().map(encode_records),
-            Format::Pgn | Format::PgnZst => {}
+        if let Format::Positions(format) = self {
+            let (mut records, mut rows) = (Vec::new(), Vec::new());
+            for finished in games {
+                let of_game = records_of(finished);
+                self.check_chess960(finished, &of_game)?;
+                if self.carries_visits() {
+                    rows.extend(visits_of(finished, of_game.len()));
+                }
+                records.extend(of_game);
+            }
+            let append =
+                format.append.ok_or_else(|| Error::internal(format!("{} does not grow", format.name)))?;
+            return Ok(append(&records, &rows));
         }
         let mut text = String::new();
         for FinishedGame { game, seats, index, .. } in games {
@@ -179,57 +204,30 @@ impl Format {
             _ => Ok(text.into_bytes()),
         }
     }
-}
 
-fn result(game: &Game) -> i8 {
-    game.winner.map_or(0, |winner| winner.fold_wb(1, -1))
-}
-
-fn score(played: &PlayedMove) -> Option<i16> {
-    played.info.score.map(|score| score as i16)
-}
-
-fn encode_records(games: Vec<Vec<Record>>) -> Vec<u8> {
-    foreign::binpack::encode(&games.concat())
+    fn check_chess960(self, finished: &FinishedGame, records: &[Record]) -> Result<()> {
+        match self.refuses_chess960().filter(|_| records.iter().any(|record| record.has(flags::CHESS960))) {
+            None => Ok(()),
+            Some(name) => Err(Error::input(format!(
+                "game {}: has castling rights of Chess960, which {name} cannot carry; write viriformat (.vf)",
+                finished.index + 1
+            ))),
+        }
+    }
 }
 
 fn records_of(FinishedGame { game, index, .. }: &FinishedGame) -> Vec<Record> {
-    let moves = game.moves.iter().map(|played| (played.m, score(played)));
-    game_records(&game.start, *index as u32, result(game), moves)
+    let result = game.winner.map_or(0, |winner| winner.fold_wb(1, -1));
+    let moves = game.moves.iter().map(|played| (played.m, played.info.score.map(|score| score as i16)));
+    game_records(&game.start, *index as u32, result, moves)
 }
 
-/// Encodes a game with the visits of its moves; moves without a score split it.
-fn montyformat(finished: &FinishedGame) -> Vec<u8> {
-    let records = records_of(finished);
-    let mut rows = vec![ExtraRow::default(); records.len()];
+/// The visits of a game's moves, a row a position.
+fn visits_of(finished: &FinishedGame, positions: usize) -> Vec<ExtraRow> {
+    let mut rows = vec![ExtraRow::default(); positions];
     for (ply, said) in &finished.game.remarks {
         let visits: Visits = said.visits.iter().map(|&(m, count)| (PackedMove::pack(m), count)).collect();
         rows.get_mut(*ply).into_iter().for_each(|row| *row = ExtraRow::of_visits(&visits));
     }
-    monty::encode(&records, &rows)
-}
-
-fn binpack(finished: &FinishedGame) -> Result<Vec<Record>> {
-    let records = records_of(finished);
-    if records.iter().any(|record| record.has(flags::CHESS960)) {
-        let reason = "has castling rights of Chess960, which binpack cannot carry; write viriformat (.vf)";
-        return Err(Error::input(format!("game {}: {reason}", finished.index + 1)));
-    }
-    Ok(records)
-}
-
-/// Encodes a game; moves without a score, which the format cannot say, split it.
-fn viriformat(game: &Game) -> Vec<u8> {
-    let (mut bytes, mut position, mut rest) = (Vec::new(), game.start.clone(), &game.moves[..]);
-    while let Some(first) = rest.first() {
-        let scored = rest.iter().take_while(|played| played.info.score.is_some()).count();
-        let (now, later) = rest.split_at(scored.max(1));
-        if first.info.score.is_some() {
-            let moves = now.iter().map(|played| (played.m, score(played).unwrap_or_default()));
-            bytes.extend(viri::encode_game(&position, result(game), moves));
-        }
-        now.iter().for_each(|played| position.play_unchecked(played.m));
-        rest = later;
-    }
-    bytes
+    rows
 }
