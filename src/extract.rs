@@ -146,7 +146,12 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         per_game: args.per_game.map(|n| n as usize),
         sample: args.sample.map(|n| n as usize),
         seed: args.seed,
-        target: Target { format: args.format, with: args.with, ..Target::default() },
+        target: Target {
+            format: args.format,
+            with: args.with,
+            notices: ui.notices.clone(),
+            ..Target::default()
+        },
         keep_partial: args.keep_partial,
         scores: ScoreOptions {
             side: args.eval_side.clone(),

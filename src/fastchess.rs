@@ -34,7 +34,7 @@ impl Console for Ui {
 
 /// Runs the command line of another program.
 pub fn command(program: Program, words: &[String]) -> Result<Status> {
-    let ui = Ui { json: false, quiet: false };
+    let ui = Ui::default();
     match request(program, words)? {
         Request::Text(text) => Ui::line(&ui, &text)?,
         Request::Compliance(spec) => return doctor::engine::examine(&spec, &ui),

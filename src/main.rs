@@ -232,7 +232,7 @@ const NUMBERS: [(&str, &str); 5] = [
 ];
 
 pub fn run(cli: &Cli) -> Result<Status> {
-    let ui = Ui { json: cli.json, quiet: cli.quiet };
+    let ui = Ui { json: cli.json, quiet: cli.quiet, ..Ui::default() };
     rayon::ThreadPoolBuilder::new()
         .num_threads(cli.threads.unwrap_or(0).into())
         .build_global()
@@ -242,7 +242,7 @@ pub fn run(cli: &Cli) -> Result<Status> {
     if let Some(usage) = usage {
         usage.end(&ui);
     }
-    for (path, text) in patzer_formats::notices::take() {
+    for (path, text) in ui.notices.take() {
         ui.note(format_args!("{}: {text}", path.display()));
     }
     outcome

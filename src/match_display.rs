@@ -72,7 +72,7 @@ impl MatchDisplay {
     pub fn new(args: &DisplayArgs, label: &'static str, info: MatchInfo, ui: &Ui) -> Result<MatchDisplay> {
         let (bar, begin) = (ui.progress(label, 0), Instant::now());
         let times = vec![TimeUse::default(); info.names.len()];
-        let show = MatchDisplay { args: args.clone(), ui: *ui, info, bar, begin, last: begin, times };
+        let show = MatchDisplay { args: args.clone(), ui: ui.clone(), info, bar, begin, last: begin, times };
         let MatchInfo { names, conditions, games, done, .. } = &show.info;
         show.event(|| events::start(names, conditions, *games, *done))?;
         Ok(show)

@@ -100,10 +100,10 @@ pub fn files_or_default(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
 }
 
 impl DataArgs {
-    pub fn selection(&self) -> DataSelection {
+    pub fn selection(&self, ui: &Ui) -> DataSelection {
         DataSelection {
             files: self.data.clone(),
-            format: self.format.input_format,
+            options: ui.read_options(self.format.input_format),
             filters: self.filter.clone(),
             filter_set: self.filter_set.clone(),
             resolve: !self.no_resolve,
@@ -119,7 +119,7 @@ pub fn stream(
     take: &mut dyn FnMut(&Offer<'_>) -> Result<Option<&'static str>>,
 ) -> Result<Account> {
     let make = |_: &Record, board, turn| Ok((board, turn));
-    patzer_prepare::stream(&args.selection(), split, &reporter(ui), &make, take)
+    patzer_prepare::stream(&args.selection(ui), split, &reporter(ui), &make, take)
 }
 
 /// The score from White's side.
@@ -129,7 +129,7 @@ pub fn white_score(offer: &Offer<'_>) -> Option<f32> {
 }
 
 pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
-    let (ui, bar) = (*ui, Mutex::new(ProgressBar::hidden()));
+    let (ui, bar) = (ui.clone(), Mutex::new(ProgressBar::hidden()));
     move |event| {
         let mut bar = bar.lock().unwrap_or_else(PoisonError::into_inner);
         match event {

@@ -11,6 +11,9 @@ use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 
 use crate::{Error, Result, Status};
+use patzer_formats::ReadOptions;
+use patzer_formats::notices::Notices;
+use patzer_formats::registry::Format;
 use patzer_io::number::rate;
 use patzer_io::{Printable, printable_json, printable_lines};
 
@@ -22,10 +25,12 @@ pub fn print_err(text: impl Display) {
 /// Time between two lines of progress where there is no terminal.
 pub const LINES: Duration = Duration::from_secs(10);
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Default)]
 pub struct Ui {
     pub json: bool,
     pub quiet: bool,
+    /// Receives what readers and writers of positions have to say, until the end of the command.
+    pub notices: Notices,
 }
 
 fn json<T: Serialize>(result: &T) -> Result<String> {
@@ -33,6 +38,11 @@ fn json<T: Serialize>(result: &T) -> Result<String> {
 }
 
 impl Ui {
+    /// How files of positions are opened, perhaps of a format that is given.
+    pub fn read_options(&self, format: Option<&'static Format>) -> ReadOptions {
+        ReadOptions { format, notices: self.notices.clone() }
+    }
+
     pub fn result<T: Serialize + Display>(&self, result: &T) -> Result<Status> {
         if self.json {
             return self.json_line(&json(result)?).map(|()| Status::Done);

@@ -13,6 +13,7 @@ use patzer_formats::foreign::epd::Dialect;
 use patzer_formats::foreign::fast_epd;
 use patzer_formats::foreign::{bullet, csv, epd, marlin};
 use patzer_formats::native::columns::Layout;
+use patzer_formats::notices::Notices;
 use patzer_formats::registry;
 use patzer_formats::stream::Input;
 use patzer_io::error::Result;
@@ -98,7 +99,7 @@ pub fn parquet(bytes: &[u8]) {
 
 /// Reads the columns beside the records.
 fn extra(path: &Path, metadata: &Metadata) {
-    if let Ok(Some(mut rows)) = ExtraRows::of(path, metadata, &metadata.extra) {
+    if let Ok(Some(mut rows)) = ExtraRows::of(path, metadata, &metadata.extra, &Notices::default()) {
         while matches!(rows.take(1 << 10), Ok(rows) if !rows.is_empty()) {}
     }
 }

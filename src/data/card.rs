@@ -39,7 +39,7 @@ pub fn run(args: &CardArgs, ui: &Ui) -> Result<Status> {
     if let Some(output) = &args.output {
         check_output(output, [&file], "inputs")?;
     }
-    let data = RowGroups::open_source(&file, args.format)?;
+    let data = RowGroups::open_source(&file, ui.read_options(args.format))?;
     let mut card = ui.with_progress("reading", 0, |bar| Card::of(data, |n| bar.inc(n)))?;
     card.front_matter = args.front_matter;
     match &args.output {

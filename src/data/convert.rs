@@ -115,9 +115,10 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         no_score: args.no_score,
         level: args.compress,
         with: args.with,
+        notices: ui.notices.clone(),
     };
     let settings = Conversion {
-        input_format: args.input.input_format,
+        options: ui.read_options(args.input.input_format),
         columns: &args.columns,
         target,
         licence: args.licence.as_deref(),

@@ -50,7 +50,7 @@ pub fn run(args: &GamesArgs, ui: &Ui) -> Result<Status> {
     let mut notices = Notices::new("games", &[], ui);
     let done = restore(
         &args.data,
-        args.format,
+        &ui.read_options(args.format),
         &args.output,
         args.per_file,
         &mut |notice| notices.take(notice),

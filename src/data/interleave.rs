@@ -55,12 +55,12 @@ pub fn run(args: &InterleaveArgs, ui: &Ui) -> Result<Status> {
     check_output(&args.output, &paths, "inputs")?;
     warn_of_repeated(&paths, ui);
     let open = |(path, weight): &(PathBuf, f64)| {
-        args.formats.open(path).map(|data| Weighted { data, weight: *weight })
+        args.formats.open(path, ui).map(|data| Weighted { data, weight: *weight })
     };
     let parts = named.iter().map(open).collect::<Result<Vec<_>>>()?;
     let rows = parts.iter().map(|part| part.data.rows()).sum::<Option<u64>>().unwrap_or(0);
     let done = ui.with_progress("mixing", rows, |bar| {
-        interleave(parts, &args.output, args.seed, &args.formats.target(), |n| bar.inc(n))
+        interleave(parts, &args.output, args.seed, &args.formats.target(ui), |n| bar.inc(n))
     })?;
     let not_drawn = (NOT_DRAWN.to_string(), done.not_drawn);
     let mut dropped: BTreeMap<_, _> = Some(not_drawn).filter(|(_, count)| *count > 0).into_iter().collect();

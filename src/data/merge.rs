@@ -61,7 +61,7 @@ pub fn run(args: &MergeArgs, ui: &Ui) -> Result<Status> {
     let started = Instant::now();
     check_output(&args.output, &args.data, "inputs")?;
     warn_of_repeated(&args.data, ui);
-    let parts = args.data.iter().map(|path| args.formats.open(path)).collect::<Result<Vec<_>>>()?;
+    let parts = args.data.iter().map(|path| args.formats.open(path, ui)).collect::<Result<Vec<_>>>()?;
     let seed = parts.first().map(|part| part.metadata().seed);
     let choices = OutputSettings {
         dedupe: args.duplicates.map(|keep| Dedupe { keep, mirror: args.mirror }),
@@ -72,7 +72,7 @@ pub fn run(args: &MergeArgs, ui: &Ui) -> Result<Status> {
     };
     let rows = parts.iter().map(RowGroups::rows).sum::<Option<u64>>().unwrap_or(0);
     let merged = ui.with_progress("merging", rows, |bar| {
-        merge(parts, &args.output, choices, &args.formats.target(), |n| bar.inc(n))
+        merge(parts, &args.output, choices, &args.formats.target(ui), |n| bar.inc(n))
     })?;
     if let Some(lost) = &merged.done.lost {
         ui.warn(lost);

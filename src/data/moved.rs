@@ -32,18 +32,19 @@ pub struct FormatArgs {
 }
 
 impl FormatArgs {
-    pub fn target(&self) -> Target {
+    pub fn target(&self, ui: &Ui) -> Target {
         Target {
             format: self.format,
             dialect: None,
             no_score: self.no_score,
             level: self.compress,
+            notices: ui.notices.clone(),
             ..Target::default()
         }
     }
 
-    pub fn open(&self, path: &Path) -> Result<RowGroups> {
-        RowGroups::open_source(path, self.input.input_format)
+    pub fn open(&self, path: &Path, ui: &Ui) -> Result<RowGroups> {
+        RowGroups::open_source(path, ui.read_options(self.input.input_format))
     }
 
     /// Warns of what a file lost, and returns its counts.
@@ -54,7 +55,7 @@ impl FormatArgs {
         dropped: &mut BTreeMap<String, u64>,
         ui: &Ui,
     ) -> Result<Written> {
-        if let Some(warning) = written.warning(path, self.target().format(path)?) {
+        if let Some(warning) = written.warning(path, self.target(ui).format(path)?) {
             ui.warn(warning);
         }
         for (reason, count) in &written.dropped {

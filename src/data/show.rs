@@ -61,7 +61,7 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let file = args.data.clone().map_or_else(default_dataset, Ok)?;
     let mut lines = Lines { columns: args.columns.clone(), rows: Vec::new(), boards: Vec::new() };
-    let parts = RowGroups::open(&file, args.format)?;
+    let parts = RowGroups::open(&file, ui.read_options(args.format))?;
     let known = parts.rows();
     let selection = Selection {
         start: args.start,

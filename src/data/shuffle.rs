@@ -41,15 +41,15 @@ pub struct ShuffleArgs {
 pub fn run(args: &ShuffleArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let started = Instant::now();
-    let data = args.formats.open(&args.data)?;
+    let data = args.formats.open(&args.data, ui)?;
     let memory = args.memory.unwrap_or_else(memory::default);
-    let settings = Settings { seed: args.seed, memory, target: args.formats.target() };
+    let settings = Settings { seed: args.seed, memory, target: args.formats.target(ui) };
     let rows = data.rows().unwrap_or(0);
-    let (read, written) =
-        ui.with_progress("shuffling", 2 * rows, |bar| shuffle(data, &args.output, settings, |n| bar.inc(n)))?;
+    let (read, written) = ui
+        .with_progress("shuffling", 2 * rows, |bar| shuffle(data, &args.output, &settings, |n| bar.inc(n)))?;
     let mut dropped = BTreeMap::new();
     let written = args.formats.written(&args.output, written, &mut dropped, ui)?;
-    let format = args.formats.target().format(&args.output)?;
+    let format = args.formats.target(ui).format(&args.output)?;
     if format.carries.contains(Capabilities::GAME) && !format.carries.contains(Capabilities::PLY) {
         ui.warn(format!(
             "{}: {} knows games by the order of their positions, so each position is a game of its own here: no games can be \

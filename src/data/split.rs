@@ -53,8 +53,8 @@ pub fn run(args: &SplitArgs, ui: &Ui) -> Result<Status> {
     let started = Instant::now();
     let parts = parts(args)?;
     parts.iter().try_for_each(|part| check_output(&part.output, [&args.data], "inputs"))?;
-    let data = args.formats.open(&args.data)?;
-    let target = args.formats.target();
+    let data = args.formats.open(&args.data, ui)?;
+    let target = args.formats.target(ui);
     let done = ui.with_progress("splitting", data.rows().unwrap_or(0), |bar| {
         split(data, &parts, args.seed, &target, |n| bar.inc(n))
     })?;

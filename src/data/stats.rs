@@ -60,8 +60,9 @@ pub fn run(args: &StatsArgs, ui: &Ui) -> Result<Status> {
         patzer_io::create_folder(folder)?;
     }
     let memory = args.memory.unwrap_or_else(memory::default);
-    let stats =
-        ui.with_progress("stats", 0, |bar| stats(&files, args.format, memory, &|rows| bar.inc(rows)))?;
+    let stats = ui.with_progress("stats", 0, |bar| {
+        stats(&files, &ui.read_options(args.format), memory, &|rows| bar.inc(rows))
+    })?;
     let figures = match &args.svg {
         Some(folder) => report::stats::draw(folder, &stats)?,
         None => Vec::new(),

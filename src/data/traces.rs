@@ -47,8 +47,9 @@ pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     if level.is_some() && packing(output) != Some("zst") {
         return Err(Error::usage("--compress: traces are not compressed; a name that ends in .zst is"));
     }
-    let resolved =
-        |path: &PathBuf| Ok(AnyReader::open(path, input.input_format)?.metadata().resolved.is_some());
+    let resolved = |path: &PathBuf| {
+        Ok(AnyReader::open(path, ui.read_options(input.input_format))?.metadata().resolved.is_some())
+    };
     let resolved = inputs.iter().map(resolved).collect::<Result<Vec<bool>>>()?;
     let args = DataArgs {
         data: inputs.clone(),

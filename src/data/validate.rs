@@ -41,8 +41,9 @@ pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let mut outcome = Outcome { sound: true, positions: 0, files: Vec::new() };
     for file in files_or_default(&args.data)? {
-        let report =
-            ui.with_progress("validate", 0, |bar| validate(&file, args.format, &|rows| bar.inc(rows)))?;
+        let report = ui.with_progress("validate", 0, |bar| {
+            validate(&file, &ui.read_options(args.format), &|rows| bar.inc(rows))
+        })?;
         if interrupt::requested() {
             return Err(Error::Interrupted("not everything was checked"));
         }

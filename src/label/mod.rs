@@ -11,6 +11,7 @@ use crate::evaluation::load;
 use crate::prepare::{InputFormat, reporter};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::{AnyReader, DataFile, Target};
+use patzer_formats::ReadOptions;
 use patzer_formats::foreign::table::Columns;
 use patzer_formats::registry::{self, Format};
 use patzer_io::Printable;
@@ -75,12 +76,16 @@ pub struct LabelArgs {
 }
 
 impl LabelArgs {
-    fn data(&self) -> DataFile<'_> {
-        DataFile { path: &self.data, format: self.input.input_format }
+    fn options(&self, ui: &Ui) -> ReadOptions {
+        ui.read_options(self.input.input_format)
     }
 
-    fn target(&self) -> Target {
-        Target { format: self.format, ..Target::default() }
+    fn data<'a>(&'a self, options: &'a ReadOptions) -> DataFile<'a> {
+        DataFile { path: &self.data, options }
+    }
+
+    fn target(&self, ui: &Ui) -> Target {
+        Target { format: self.format, notices: ui.notices.clone(), ..Target::default() }
     }
 
     fn output(&self) -> PathBuf {
@@ -138,9 +143,9 @@ pub fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let evaluation = load(Some(&args.eval), ui)?;
     let name = args.eval.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let settings = Settings { method, rescore: args.rescore, evaluation, name };
-    let data = AnyReader::open_source(&args.data, args.input.input_format, &Columns::default())?;
+    let data = AnyReader::open_source(&args.data, args.options(ui), &Columns::default())?;
     let start = Instant::now();
-    let target = args.target();
+    let target = args.target(ui);
     let counts = label_file(data, &output, &target, &settings, &reporter(ui))?;
     if let Some(warning) = counts.written.warning(&output, target.format(&output)?) {
         ui.warn(warning);

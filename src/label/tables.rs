@@ -45,7 +45,7 @@ impl LabelArgs {
         }
         let syzygy = Syzygy::load(folder, *tb_pieces, *tb_ignore_50)?;
         ui.note(format!("endgame tables: {syzygy}"));
-        Tables::new(Arc::new(syzygy), tb_game.then_some(self.data())).map(Some)
+        Tables::new(Arc::new(syzygy), tb_game.then_some(self.data(&self.options(ui)))).map(Some)
     }
 }
 
@@ -99,8 +99,8 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     }
     let (output, start) = (args.output(), Instant::now());
     let Some(mut tables) = args.tables(ui)? else { return Err(Error::internal("no tables")) };
-    let data = args.data().open()?;
-    let target = args.target();
+    let data = args.data(&args.options(ui)).open()?;
+    let target = args.target(ui);
     let written = ui.with_progress("correcting", data.rows().unwrap_or(0), |bar| {
         correct_file(data, (&output, &target), &mut tables, &|n| bar.inc(n))
     })?;

@@ -112,19 +112,21 @@ impl fmt::Display for TeacherResult {
 
 pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let (given, output) = (&args.teacher, args.output());
-    check(args, &output)?;
+    check(args, &output, ui)?;
     let spec = program::spec("--engine", given.engine.as_deref().unwrap_or_default())?;
     let participant = participant(args, &spec)?;
     let control = participant.time_settings.control;
     let size = given.block.map_or_else(|| default_block(&control), |block| block as usize);
     let first = teacher::start(&participant, interrupt::flag());
     let first = first.map_err(|e| Error::input(format!("{}: {e}", participant.name)))?;
-    let rows = teacher::rows(args.data())?;
+    let options = args.options(ui);
+    let data = args.data(&options);
+    let rows = teacher::rows(data)?;
     let cut = Cut::new(rows, size, given.shard);
     let settings = settings(given, &participant, &first, rows, size);
     let described = describe(given, &spec, &participant, &first, size);
     let mut tables = args.tables(ui)?;
-    let mut metadata = args.data().open()?.metadata().clone();
+    let mut metadata = data.open()?.metadata().clone();
     (metadata.teacher, metadata.piece) = (Some(described.clone()), given.shard);
     metadata.steps.extend(tables.iter().map(|tables| tables.describe()));
     let earlier = match (given.resume, given.overwrite) {
@@ -150,8 +152,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     }
     let mut show = Show::new(before, cut.positions, ui);
     let flag = interrupt::flag();
-    let searched =
-        teacher::search(&teacher, args.data(), &cut, first, &mut journal, flag, &mut |e| show.see(&e));
+    let searched = teacher::search(&teacher, data, &cut, first, &mut journal, flag, &mut |e| show.see(&e));
     show.finish();
     if let Err(error) = searched {
         // Without an answer there is nothing to go on with.
@@ -166,10 +167,10 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let searched = journal.answered() - before;
     let mut sample = ScaleSample::new(metadata.lacks);
     let mut see = |records: &[patzer_data::Record]| records.iter().for_each(|record| sample.add(record));
-    let target = args.target();
+    let target = args.target(ui);
     let to = (output.as_path(), &target, &metadata);
     let (counts, written) =
-        teacher::write(args.data(), &cut, &journal, given.score_unit, to, tables.as_mut(), &mut see)?;
+        teacher::write(data, &cut, &journal, given.score_unit, to, tables.as_mut(), &mut see)?;
     if let Some(warning) = written.warning(&output, target.format(&output)?) {
         ui.warn(warning);
     }
@@ -189,7 +190,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     ui.result_beside(&result.output, &result)
 }
 
-fn check(args: &LabelArgs, output: &Path) -> Result<()> {
+fn check(args: &LabelArgs, output: &Path, ui: &Ui) -> Result<()> {
     if args.data == Path::new("-") || is_stream(&args.data) {
         return Err(Error::data(&args.data, "cannot be read twice, as --engine does; name a file"));
     }
@@ -200,7 +201,7 @@ fn check(args: &LabelArgs, output: &Path) -> Result<()> {
     if !(unit.is_finite() && (1e-6..=1e6).contains(&unit)) {
         return Err(Error::usage(format!("--score-unit {unit}: must be above 0, such as 0.5")));
     }
-    args.target().format(output)?;
+    args.target(ui).format(output)?;
     check_writable(output)
 }
 

@@ -50,9 +50,14 @@ impl ChoiceArgs {
     fn read(&self, most: usize, target: Target, ui: &Ui) -> Result<DrawnChoices> {
         let paths = files_or_default(&self.data)?;
         let drawn = ui.with_progress("reading", 0, |bar| {
-            DrawnChoices::read(&paths, self.format.input_format, most, self.seed, target, |positions| {
-                bar.inc(positions)
-            })
+            DrawnChoices::read(
+                &paths,
+                &ui.read_options(self.format.input_format),
+                most,
+                self.seed,
+                target,
+                |positions| bar.inc(positions),
+            )
         })?;
         let reasons: Vec<String> =
             drawn.dropped.iter().map(|(reason, n)| format!("{reason} {}", grouped(*n))).collect();

@@ -81,7 +81,7 @@ pub(super) fn run(args: &FeaturesArgs, ui: &Ui) -> Result<Status> {
     let limit = if args.limit == 0 { u64::MAX } else { args.limit };
     let (mut counts, mut positions) = (vec![FeatureCounts::default(); blocks.len()], 0);
     'files: for path in &paths {
-        let mut reader = AnyReader::open(path, args.format.input_format)?;
+        let mut reader = AnyReader::open(path, ui.read_options(args.format.input_format))?;
         let mut samples = Vec::new();
         while reader.next_batch(&mut samples)? {
             interrupt::check()?;

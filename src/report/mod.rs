@@ -101,6 +101,7 @@ fn sections(args: &ReportArgs, ui: &Ui) -> Result<Vec<Section>> {
         remedy: "name some with --data",
         race: &crate::race::settings_of,
         report: &reporter(ui),
+        notices: &ui.notices,
         missing: &|path, terms| warn_missing(path.display(), terms, ui),
     };
     inputs::sections(&args.runs, &settings)

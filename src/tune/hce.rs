@@ -68,7 +68,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let (output, mut run) = args.places("new.hce.toml")?;
     let tracer = HceTracer { plain_taper: hce.plain_taper };
     let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
-    let (selection, report) = (args.data.selection(), reporter(ui));
+    let (selection, report) = (args.data.selection(ui), reporter(ui));
     let data = HceData { selection: &selection, model: &model, tracer };
     let labels = labels(args, ui, |settings| data.labels(settings, &report))?;
     let mut sources = Vec::new();

@@ -81,7 +81,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     let mut run = Run::new(args, &folder, ui)?;
     // The number before filters is often known at once; filters may still leave fewer.
     if args.net_args.recipe.is_none()
-        && patzer_prepare::known_count(&selection(args, &recipe))?.is_some_and(|rows| rows < FEW as u64)
+        && patzer_prepare::known_count(&selection(args, &recipe, ui))?.is_some_and(|rows| rows < FEW as u64)
     {
         recipe = small(args, &recipe, ui)?;
         run.small = true;
@@ -187,7 +187,7 @@ fn train(
     if validation.is_empty() {
         validation.clone_from(&stage.validation_data);
     }
-    let data = TrainingData::read(&selection(args, stage), &validation, split, stage, &reporter(ui))?;
+    let data = TrainingData::read(&selection(args, stage, ui), &validation, split, stage, &reporter(ui))?;
     if let Some(note) = data.score_note() {
         ui.note(note);
     }
@@ -245,8 +245,8 @@ pub(super) fn device(args: &TuneArgs) -> Device {
 }
 
 /// The data of a stage; the command line goes before the recipe.
-fn selection(args: &TuneArgs, stage: &Settings) -> DataSelection {
-    let mut selection = args.data.selection();
+fn selection(args: &TuneArgs, stage: &Settings, ui: &Ui) -> DataSelection {
+    let mut selection = args.data.selection(ui);
     let or = |given: &mut Vec<String>, of_recipe: &[String]| {
         if given.is_empty() {
             *given = of_recipe.to_vec();

@@ -49,7 +49,7 @@ impl Run {
             resume,
             compute,
             small: false,
-            ui: *ui,
+            ui: ui.clone(),
         })
     }
 

@@ -114,7 +114,7 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
     }
     let source = |path: &PathBuf| (path.clone(), Metadata::of_file(path));
     let sources: Vec<_> = args.traces.traces.iter().map(source).collect();
-    let selection = args.data.selection();
+    let selection = args.data.selection(ui);
     run_folder::write_settings(run.path(), 1, &settings, &selection.inputs(split, &sources, &[]))?;
     Ok(TuneResult { patch, ..TuneResult::of_fit(fitted, &model, output, run) })
 }

@@ -166,7 +166,7 @@ pub fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
         given => given.iter().filter(|text| *text != "none").cloned().collect(),
     };
     let selection = GameSelection { exclude, player: args.player.clone() };
-    let inputs = Inputs { selection, ..Inputs::new(files, args.input_format)? };
+    let inputs = Inputs { selection, ..Inputs::new(files, ui.read_options(args.input_format))? };
     args.check_of_games(&inputs)?;
     if let Some(folder) = &args.svg {
         patzer_io::create_folder(folder)?;

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use patzer_data::AnyReader;
-use patzer_formats::extra_rows::ExtraRows;
 use patzer_formats::visits::{self, Visits};
 
 use crate::{done, patzer};
@@ -11,7 +10,7 @@ use crate::{done, patzer};
 /// The positions of a file with their visits, in an order that does not depend on the file's.
 fn visited(path: &Path) -> Vec<(u128, u16, Visits)> {
     let reader = AnyReader::open(path, None).unwrap();
-    let rows = ExtraRows::of(path, reader.metadata(), &[visits::column()]).unwrap();
+    let rows = reader.extra_rows(&[visits::column()]).unwrap();
     let records = reader.read_all().unwrap();
     let rows =
         rows.unwrap_or_else(|| panic!("no visits in {}", path.display())).take(records.len() + 1).unwrap();

@@ -294,7 +294,7 @@ proptest! {
         write(&at("x"), &records, Metadata::new(vec![], vec![], 0));
         for (name, memory) in [("small", 0), ("large", usize::MAX)] {
             let settings = shuffle::Settings { seed, memory, target: Target::default() };
-            let (read, written) = shuffle(RowGroups::open(&at("x"), None).unwrap(), &at(name), settings, |_| {}).unwrap();
+            let (read, written) = shuffle(RowGroups::open(&at("x"), None).unwrap(), &at(name), &settings, |_| {}).unwrap();
             prop_assert_eq!((read, written.positions), (records.len() as u64, records.len() as u64));
         }
         prop_assert!(std::fs::read(at("small")).unwrap() == std::fs::read(at("large")).unwrap());

@@ -392,7 +392,7 @@ fn write_visits(path: &Path, records: &[Record], rows: Vec<ExtraRow>) {
 fn read_visits(path: &Path) -> (Vec<Record>, Vec<ExtraRow>) {
     let reader = AnyReader::open(path, None).unwrap();
     let metadata = Metadata { extra: vec![visits::column()], ..Metadata::default() };
-    let mut rows = ExtraRows::of(path, &metadata, &[visits::column()]).unwrap().unwrap();
+    let mut rows = ExtraRows::of(path, &metadata, &[visits::column()], reader.notices()).unwrap().unwrap();
     let records = reader.read_all().unwrap();
     (records.clone(), rows.take(records.len()).unwrap())
 }

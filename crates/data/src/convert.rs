@@ -6,18 +6,16 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::filter::Pipeline;
-use patzer_formats::extra_rows::ExtraRows;
 use patzer_formats::foreign::table::Columns;
-use patzer_formats::registry::Format;
-use patzer_formats::{AnyReader, AnyWriter, Metadata, Target};
+use patzer_formats::{AnyReader, AnyWriter, Metadata, ReadOptions, Target};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
 /// Settings of a conversion.
 #[derive(Debug)]
 pub struct Conversion<'a> {
-    /// Format of all inputs; `None` takes it from each one's content or name.
-    pub input_format: Option<&'static Format>,
+    /// How all inputs are opened.
+    pub options: ReadOptions,
     /// Columns of tables.
     pub columns: &'a Columns,
     pub target: Target,
@@ -68,8 +66,7 @@ pub fn convert(
     settings: &Conversion<'_>,
     report: &mut dyn FnMut(ConvertEvent<'_>),
 ) -> Result<Converted> {
-    let readers =
-        inputs.iter().map(|path| AnyReader::open_source(path, settings.input_format, settings.columns));
+    let readers = inputs.iter().map(|path| AnyReader::open_source(path, &settings.options, settings.columns));
     let readers = readers.collect::<Result<Vec<_>>>()?;
     let metadata = joined(&readers, &pipeline, settings.licence, report);
     let mut writer = AnyWriter::create(output, &settings.target, &metadata)?;
@@ -87,7 +84,7 @@ pub fn convert(
     for mut reader in readers {
         let first = games;
         games += reader.metadata().games();
-        let mut extra = ExtraRows::of(reader.path(), reader.metadata(), &wanted)?;
+        let mut extra = reader.extra_rows(&wanted)?;
         while reader.next_batch(&mut batch)? {
             if interrupt::requested() {
                 return Err(interrupt::error());

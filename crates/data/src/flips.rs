@@ -137,7 +137,6 @@ fn a_flipped_bit_of_a_file_of_another_program_is_an_error_or_leaves_legal_record
             },
         );
     }
-    patzer_formats::notices::take();
 }
 
 #[test]

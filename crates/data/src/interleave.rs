@@ -57,7 +57,7 @@ pub fn interleave(
     for part in &mut parts {
         ends += part.weight / total;
         let path = part.data.path().to_path_buf();
-        let extra = ExtraRows::of(&path, part.data.metadata(), &wanted)?;
+        let extra = part.data.extra_rows(&wanted)?;
         let blocks = part.data.blocks();
         sources.push(Source {
             path,

@@ -63,7 +63,8 @@ pub fn merge(
     metadata.dedupe = means(&parts, dedupe)?;
     let settings = OutputSettings { dedupe, ..settings };
     if settings.drops() {
-        metadata.leave_extra(first.path(), "data merge does not carry where it drops positions");
+        let left = metadata.leave_extra("data merge does not carry where it drops positions");
+        left.into_iter().for_each(|text| target.notices.add(first.path(), text));
     }
     let mut account = metadata.account.take();
     let folder = patzer_io::temporary_folder(Some(output));
@@ -187,7 +188,7 @@ struct Batcher<P> {
 
 impl<P: FnMut(u64)> Batcher<P> {
     fn extra_of(&self, part: &RowGroups) -> Result<Option<ExtraRows>> {
-        ExtraRows::of(part.path(), part.metadata(), &self.wanted)
+        part.extra_rows(&self.wanted)
     }
 
     /// Adds the next positions of a file, and takes as many rows of its unknown columns.

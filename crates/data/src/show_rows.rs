@@ -65,7 +65,7 @@ impl VisitsOfRows {
     fn new(parts: &RowGroups, wanted: bool) -> Result<VisitsOfRows> {
         let column = visits::column();
         let there = wanted && parts.metadata().extra.contains(&column);
-        let rows = there.then(|| ExtraRows::of(parts.path(), parts.metadata(), &[column])).transpose()?;
+        let rows = there.then(|| parts.extra_rows(&[column])).transpose()?;
         Ok(VisitsOfRows { rows: rows.flatten(), next: 0 })
     }
 

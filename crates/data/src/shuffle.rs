@@ -12,7 +12,6 @@ use super::spill_file::SpillFile;
 use super::{AnyWriter, Record, RowGroups, Target, Written};
 use patzer_chess::rng::{Rng, mix};
 use patzer_formats::extra::{ExtraColumn, ExtraRow};
-use patzer_formats::extra_rows::ExtraRows;
 use patzer_formats::metadata::Metadata;
 use patzer_formats::spillable::Spillable;
 use patzer_io::error::{Error, Result};
@@ -28,7 +27,7 @@ const EXTRA_ROWS: usize = 1 << 14;
 const BUCKETS: u64 = 3;
 const ORDERS: u64 = 4;
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Settings {
     pub seed: u64,
     /// Approximate bytes of memory; the rest goes to a temporary file. One bucket always fits.
@@ -41,7 +40,7 @@ pub struct Settings {
 pub fn shuffle(
     mut data: RowGroups,
     output: &Path,
-    settings: Settings,
+    settings: &Settings,
     mut progress: impl FnMut(u64),
 ) -> Result<(u64, Written)> {
     let mut metadata = Metadata { piece: None, ..data.metadata().clone() };
@@ -95,10 +94,10 @@ fn scattered_extra(
     data: &RowGroups,
     wanted: &[ExtraColumn],
     rows: u64,
-    settings: Settings,
+    settings: &Settings,
     folder: &Path,
 ) -> Result<Option<Scatter<ExtraRow>>> {
-    let Some(mut extra) = ExtraRows::of(data.path(), data.metadata(), wanted)? else { return Ok(None) };
+    let Some(mut extra) = data.extra_rows(wanted)? else { return Ok(None) };
     let mut scatter = Scatter::new(rows, settings, folder);
     loop {
         interrupt::check()?;
@@ -117,7 +116,7 @@ struct Scatter<T> {
 }
 
 impl<T: Spillable> Scatter<T> {
-    fn new(rows: u64, settings: Settings, folder: &Path) -> Scatter<T> {
+    fn new(rows: u64, settings: &Settings, folder: &Path) -> Scatter<T> {
         let count = rows.div_ceil(BUCKET).max(1) as usize;
         Scatter { buckets: Buckets::new(count, settings.memory, folder), seed: settings.seed, rows: 0 }
     }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use super::{AnyWriter, Metadata, Record, RowGroups, Target, Written};
 use patzer_chess::rng::{mix, unit};
 use patzer_formats::extra::ExtraRow;
-use patzer_formats::extra_rows::ExtraRows;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
@@ -56,7 +55,7 @@ pub fn split(
     let mut done = SplitCounts { read: 0, written: Vec::new(), left_out: 0 };
     let mut bins: Vec<(Vec<Record>, Vec<ExtraRow>)> = parts.iter().map(|_| Default::default()).collect();
     let wanted = writers.first().map(AnyWriter::extra).unwrap_or_default();
-    let mut extra = ExtraRows::of(data.path(), data.metadata(), &wanted)?;
+    let mut extra = data.extra_rows(&wanted)?;
     data.for_each(|records| {
         interrupt::check()?;
         done.read += records.len() as u64;

@@ -11,8 +11,8 @@ use super::{Leaf, Record, flags};
 use patzer_chess::packed::NO_EP;
 use patzer_chess::score::{MATE, is_mate};
 use patzer_chess::{PackedMove, played};
+use patzer_formats::ReadOptions;
 use patzer_formats::extra_rows::ExtraRows;
-use patzer_formats::registry::Format;
 use patzer_formats::row_groups::{RowGroup, RowGroups};
 use patzer_formats::visits;
 use patzer_io::error::{Error, Result};
@@ -101,11 +101,7 @@ impl Faults {
 }
 
 /// Checks every record of a file. A file that is not what its companion says is an error.
-pub fn validate(
-    path: &Path,
-    format: Option<&'static Format>,
-    progress: &(dyn Fn(u64) + Sync),
-) -> Result<Report> {
+pub fn validate(path: &Path, options: &ReadOptions, progress: &(dyn Fn(u64) + Sync)) -> Result<Report> {
     let mut report = Report::default();
     if patzer_io::verify_companion(path)? {
         report.checksums = Checksums::Companion;
@@ -117,12 +113,12 @@ pub fn validate(
         progress(checked.positions);
         checked
     };
-    let mut groups = RowGroups::open(path, format)?;
+    let mut groups = RowGroups::open(path, options)?;
     groups.accept_illegal_records();
     if groups.has_checksums() {
         report.checksums = Checksums::Own;
     }
-    let visits = ExtraRows::of(path, groups.metadata(), &[visits::column()]);
+    let visits = groups.extra_rows(&[visits::column()]);
     groups.scan(0, work, |checked| {
         report.positions += checked.positions;
         report.without_move += checked.without_move;

@@ -2,42 +2,40 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::Record;
 use crate::capabilities::Capabilities;
 use crate::codec::PositionReader;
 use crate::dedupe_rule::{Dedupe, Keep};
+use crate::extra::ExtraColumn;
+use crate::extra_rows::ExtraRows;
 use crate::foreign::parquet_table;
 use crate::foreign::table::Columns;
 use crate::metadata::Metadata;
 use crate::native::parquet::Dataset;
 use crate::native::parquet_file::ParquetFile;
 use crate::native::projection::Projection;
+use crate::notices::Notices;
+use crate::read_options::ReadOptions;
 use crate::recognise::{is_dataset, is_stream, known, unknown};
 use crate::registry::{self, Format, Read};
 use crate::spooled;
 use crate::stream::{FileDigest, Input};
 use crate::visits;
-use crate::{Record, notices};
 use patzer_chess::score::{MATE, mate_in, mated_in};
 use patzer_io::error::{Error, Result};
 use patzer_io::number::counted;
 
-/// A file of positions, and its format where that is given.
+/// A file of positions, and how to open it.
 #[derive(Debug, Clone, Copy)]
 pub struct DataFile<'a> {
     pub path: &'a Path,
-    pub format: Option<&'static Format>,
+    pub options: &'a ReadOptions,
 }
 
 impl DataFile<'_> {
     /// Opens the file; see [`AnyReader::open`].
     pub fn open(&self) -> Result<AnyReader> {
-        AnyReader::open(self.path, self.format)
-    }
-}
-
-impl<'a> From<&'a Path> for DataFile<'a> {
-    fn from(path: &'a Path) -> DataFile<'a> {
-        DataFile { path, format: None }
+        AnyReader::open(self.path, self.options)
     }
 }
 
@@ -53,31 +51,33 @@ pub struct AnyReader {
     digest: FileDigest,
     /// Scores so far that were beyond a mate's.
     beyond: u64,
+    notices: Notices,
 }
 
 impl AnyReader {
     /// Opens a file, or standard input for `-`. Without a format, the content decides, then the name.
-    pub fn open(path: &Path, format: Option<&'static Format>) -> Result<AnyReader> {
-        AnyReader::open_as(path, format, &Columns::default(), Input::open)
+    pub fn open(path: &Path, options: impl Into<ReadOptions>) -> Result<AnyReader> {
+        AnyReader::open_as(path, options.into(), &Columns::default(), Input::open)
     }
 
     /// Opens a file to make another of it: its digest is known once it is read to its end. Of a table, some columns may
     /// be named.
-    pub fn open_source(path: &Path, format: Option<&'static Format>, columns: &Columns) -> Result<AnyReader> {
-        AnyReader::open_as(path, format, columns, Input::hashed)
+    pub fn open_source(path: &Path, options: impl Into<ReadOptions>, columns: &Columns) -> Result<AnyReader> {
+        AnyReader::open_as(path, options.into(), columns, Input::hashed)
     }
 
     fn open_as(
         path: &Path,
-        format: Option<&'static Format>,
+        options: ReadOptions,
         columns: &Columns,
         open: fn(&Path) -> Result<Input>,
     ) -> Result<AnyReader> {
+        let ReadOptions { format, notices } = options;
         if is_dataset(path, format)? {
-            return AnyReader::parquet(path, columns);
+            return AnyReader::parquet(path, columns, notices);
         }
         let mut input = open(path)?;
-        input.columns = columns.clone();
+        (input.columns, input.notices) = (columns.clone(), notices.clone());
         if input.head().is_empty() {
             return Err(Error::data(path, "is empty"));
         }
@@ -90,7 +90,7 @@ impl AnyReader {
         let Read::Stream(open) = format.read else {
             if is_stream(path) {
                 spooled::keep(path, &mut input)?;
-                return AnyReader::parquet(path, columns);
+                return AnyReader::parquet(path, columns, notices);
             }
             let packed = input.head().starts_with(b"PAR1");
             let reason = if packed {
@@ -102,18 +102,25 @@ impl AnyReader {
         };
         let digest = input.digest.clone();
         let batches = open(input).map_err(|error| if by_name { misread(error, format) } else { error })?;
-        Ok(AnyReader { by_name, ..AnyReader::stream(path, format, None, batches, digest) })
+        Ok(AnyReader { by_name, ..AnyReader::stream(path, format, None, batches, digest, notices) })
     }
 
     /// Opens Parquet: a dataset, or a table of another program.
-    fn parquet(path: &Path, columns: &Columns) -> Result<AnyReader> {
+    fn parquet(path: &Path, columns: &Columns, notices: Notices) -> Result<AnyReader> {
         let file = ParquetFile::open(path)?;
         if parquet_table::is_table(&file, columns) {
-            let table = parquet_table::Reader::new(file, columns)?;
+            let table = parquet_table::Reader::new(file, columns, &notices)?;
             let (rows, format) = (Some(table.rows()), registry::named("table")?);
-            return Ok(AnyReader::stream(path, format, rows, Box::new(table), FileDigest::default()));
+            return Ok(AnyReader::stream(
+                path,
+                format,
+                rows,
+                Box::new(table),
+                FileDigest::default(),
+                notices,
+            ));
         }
-        let dataset = Dataset::of(file)?;
+        let dataset = Dataset::of(file, notices.clone())?;
         Ok(AnyReader {
             path: path.to_path_buf(),
             format: registry::native(),
@@ -123,6 +130,7 @@ impl AnyReader {
             source: RecordSource::Groups(Box::new(dataset), 0, Projection::ALL),
             digest: FileDigest::default(),
             beyond: 0,
+            notices,
         })
     }
 
@@ -132,6 +140,7 @@ impl AnyReader {
         rows: Option<u64>,
         batches: Box<dyn PositionReader>,
         digest: FileDigest,
+        notices: Notices,
     ) -> AnyReader {
         let dedupe = batches.means().then(|| Dedupe { keep: Keep::Mean, ..Dedupe::default() });
         let extra = batches.has_visits().then(visits::column).into_iter().collect();
@@ -140,11 +149,20 @@ impl AnyReader {
         metadata.lacks = Capabilities::OF_SOURCE.without(format.may_hold()).and(batches.lacks());
         let source = RecordSource::Stream(batches);
         let (path, by_name, beyond) = (path.to_path_buf(), false, 0);
-        AnyReader { path, format, by_name, metadata, rows, source, digest, beyond }
+        AnyReader { path, format, by_name, metadata, rows, source, digest, beyond, notices }
     }
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    pub fn notices(&self) -> &Notices {
+        &self.notices
+    }
+
+    /// Opens the reader of the file's columns beside its records, of those that are wanted; see [`ExtraRows::of`].
+    pub fn extra_rows(&self, wanted: &[ExtraColumn]) -> Result<Option<ExtraRows>> {
+        ExtraRows::of(&self.path, &self.metadata, wanted, &self.notices)
     }
 
     pub fn format(&self) -> &'static Format {
@@ -182,7 +200,7 @@ impl AnyReader {
                 self.beyond += limit_scores(records);
                 if !more && self.beyond > 0 {
                     let beyond = counted(std::mem::take(&mut self.beyond), "score");
-                    notices::add(&self.path, format!("{beyond} beyond ±32,000 read as mate in one move"));
+                    self.notices.add(&self.path, format!("{beyond} beyond ±32,000 read as mate in one move"));
                 }
                 if let (false, Some((sha256, bytes))) = (more, self.digest.whole()) {
                     let own = self.metadata.sources.iter_mut();
@@ -249,10 +267,12 @@ mod tests {
         let fen = "4k3/8/8/8/8/8/P7/4K3 w - - 0 1";
         let lines = [32_500, -32_768, 32_000].map(|score| format!("{fen} | {score} | 1.0\n"));
         std::fs::write(&path, lines.concat()).unwrap();
-        let records = AnyReader::open(&path, None).and_then(AnyReader::read_all).unwrap();
+        let options = ReadOptions::default();
+        let records = AnyReader::open(&path, &options).and_then(AnyReader::read_all).unwrap();
         let scores: Vec<_> = records.iter().map(|record| record.score).collect();
         assert_eq!(scores, [Some(31_999), Some(-31_998), Some(32_000)]);
-        assert!(notices::take().iter().any(|(of, text)| *of == path && text.starts_with("2 scores beyond")));
+        let said = options.notices.take();
+        assert!(said.iter().any(|(of, text)| *of == path && text.starts_with("2 scores beyond")));
     }
 
     #[test]

@@ -11,7 +11,7 @@ use crate::foreign::epd::Dialect;
 use crate::metadata::Metadata;
 use crate::native::parquet;
 use crate::native::readable::ReadableColumns;
-use crate::notices;
+use crate::notices::Notices;
 use crate::registry::{self, Format, Read, Write};
 use crate::stream::{CompressedOutput, packing};
 use crate::visits;
@@ -38,7 +38,7 @@ impl PositionWriter for parquet::Writer {
 }
 
 /// Output options.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Target {
     pub format: Option<&'static Format>,
     pub dialect: Option<Dialect>,
@@ -49,6 +49,7 @@ pub struct Target {
     pub level: Option<i32>,
     /// Columns of a dataset for other programs to read.
     pub with: ReadableColumns,
+    pub notices: Notices,
 }
 
 impl Target {
@@ -149,10 +150,13 @@ impl AnyWriter {
         if !matches!(format.read, Read::Dataset) {
             let visits = format.carries.contains(Capabilities::VISITS);
             let keeps = if visits { visits::is } else { |_: &ExtraColumn| false };
-            carried.leave_extra_but(path, &format!("{} does not carry", format.name), keeps);
+            let left = carried.leave_extra_but(&format!("{} does not carry", format.name), keeps);
+            left.into_iter().for_each(|text| target.notices.add(path, text));
         } else if let left @ [_, ..] = &metadata.readable.without(target.with)[..] {
             let left = left.join(",");
-            notices::add(path, format!("without the columns {left} of the input: convert it --with {left}"));
+            target
+                .notices
+                .add(path, format!("without the columns {left} of the input: convert it --with {left}"));
         }
         let writer = writer(format, path, target, metadata)?;
         let writer = writer.ok_or_else(|| Error::internal(format!("{} is not written", format.name)))?;

@@ -13,7 +13,7 @@ use crate::foreign::monty;
 use crate::metadata::Metadata;
 use crate::native::parquet::Dataset;
 use crate::native::projection::Projection;
-use crate::notices;
+use crate::notices::Notices;
 use crate::recognise::is_dataset;
 use crate::stream::Input;
 use crate::visits;
@@ -40,14 +40,19 @@ struct Groups {
 
 impl ExtraRows {
     /// The columns of a file in the order of `wanted`; `None` if nothing is wanted of it.
-    pub fn of(path: &Path, own: &Metadata, wanted: &[ExtraColumn]) -> Result<Option<ExtraRows>> {
+    pub fn of(
+        path: &Path,
+        own: &Metadata,
+        wanted: &[ExtraColumn],
+        notices: &Notices,
+    ) -> Result<Option<ExtraRows>> {
         if own.extra.is_empty() || wanted.is_empty() {
             return Ok(None);
         }
         for other in own.extra.iter().filter(|extra| !wanted.contains(extra)) {
             if wanted.iter().any(|wanted| wanted.name() == other.name()) {
                 let what = "has another type than elsewhere, and its values are left out";
-                notices::add(path, format!("the column {} {what}", other.name()));
+                notices.add(path, format!("the column {} {what}", other.name()));
             }
         }
         let source = if is_dataset(path, None)? {

@@ -10,7 +10,6 @@ use crate::dedupe_rule::{DUPLICATES, Dedupe, Keep};
 use crate::extra::ExtraColumn;
 use crate::native::columns::Layout;
 use crate::native::readable::ReadableColumns;
-use crate::notices;
 use patzer_io::error::{Error, Result};
 use patzer_pgn::Survey;
 
@@ -188,20 +187,18 @@ impl Metadata {
         }
     }
 
-    /// Leaves out the unknown columns, and says so.
-    pub fn leave_extra(&mut self, path: &Path, why: &str) {
-        self.leave_extra_but(path, why, |_| false);
+    /// Leaves out the unknown columns; returns a notice of them with `why`, if there are any.
+    pub fn leave_extra(&mut self, why: &str) -> Option<String> {
+        self.leave_extra_but(why, |_| false)
     }
 
-    /// Leaves out the unknown columns but those that `keeps`, and says so.
-    pub(crate) fn leave_extra_but(&mut self, path: &Path, why: &str, keeps: fn(&ExtraColumn) -> bool) {
+    /// Leaves out the unknown columns but those that `keeps`; returns a notice of them with `why`, if there are any.
+    pub(crate) fn leave_extra_but(&mut self, why: &str, keeps: fn(&ExtraColumn) -> bool) -> Option<String> {
         let (kept, left) = std::mem::take(&mut self.extra).into_iter().partition(keeps);
         self.extra = kept;
         let left: Vec<ExtraColumn> = left;
         let names: Vec<&str> = left.iter().map(ExtraColumn::name).collect();
-        if !names.is_empty() {
-            notices::add(path, format!("left out are the columns {}, which {why}", names.join(", ")));
-        }
+        (!names.is_empty()).then(|| format!("left out are the columns {}, which {why}", names.join(", ")))
     }
     /// Counts positions that were left out of this file.
     pub fn leave_out(&mut self, reason: &'static str, count: u64) {

@@ -7,8 +7,12 @@ use std::path::Path;
 
 use rayon::prelude::*;
 
+use crate::extra::ExtraColumn;
+use crate::extra_rows::ExtraRows;
 use crate::foreign::table::Columns;
 use crate::native::parquet::Blocks;
+use crate::notices::Notices;
+use crate::read_options::ReadOptions;
 use crate::registry::{self, Format, Read};
 use crate::{AnyReader, Dataset, Metadata, Record};
 use patzer_io::error::{Error, Result};
@@ -35,19 +39,21 @@ pub struct RowGroup<'a> {
 }
 
 impl RowGroups {
-    pub fn open(path: &Path, format: Option<&'static Format>) -> Result<RowGroups> {
-        RowGroups::of(path, format, AnyReader::open(path, format)?)
+    pub fn open(path: &Path, options: impl Into<ReadOptions>) -> Result<RowGroups> {
+        let options = options.into();
+        RowGroups::of(path, options.format, AnyReader::open(path, options)?)
     }
 
     /// Opens a file to make another of it; see [`AnyReader::open_source`].
-    pub fn open_source(path: &Path, format: Option<&'static Format>) -> Result<RowGroups> {
-        RowGroups::of(path, format, AnyReader::open_source(path, format, &Columns::default())?)
+    pub fn open_source(path: &Path, options: impl Into<ReadOptions>) -> Result<RowGroups> {
+        let options = options.into();
+        RowGroups::of(path, options.format, AnyReader::open_source(path, options, &Columns::default())?)
     }
 
     fn of(path: &Path, format: Option<&'static Format>, reader: AnyReader) -> Result<RowGroups> {
         let native = format.is_none_or(|format| matches!(format.read, Read::Dataset));
         if native && matches!(reader.format().read, Read::Dataset) {
-            return Ok(RowGroups::Dataset(Dataset::open(path)?));
+            return Ok(RowGroups::Dataset(Dataset::open_with(path, reader.notices().clone())?));
         }
         Ok(RowGroups::Stream(reader))
     }
@@ -57,6 +63,18 @@ impl RowGroups {
             RowGroups::Dataset(dataset) => dataset.metadata(),
             RowGroups::Stream(reader) => reader.metadata(),
         }
+    }
+
+    pub fn notices(&self) -> &Notices {
+        match self {
+            RowGroups::Dataset(dataset) => dataset.notices(),
+            RowGroups::Stream(reader) => reader.notices(),
+        }
+    }
+
+    /// Opens the reader of the file's columns beside its records, of those that are wanted; see [`ExtraRows::of`].
+    pub fn extra_rows(&self, wanted: &[ExtraColumn]) -> Result<Option<ExtraRows>> {
+        ExtraRows::of(self.path(), self.metadata(), wanted, self.notices())
     }
 
     pub fn has_checksums(&self) -> bool {

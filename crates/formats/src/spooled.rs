@@ -42,7 +42,8 @@ pub fn holds(path: &Path) -> bool {
     spooled().iter().any(|(of, _)| of == path)
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use crate::replay;
     use crate::{AnyReader, Metadata, Record, RowGroups, Writer};

@@ -11,6 +11,7 @@ use crate::Record;
 use crate::codec::PositionWriter;
 use crate::companion::{Hash, Hashed};
 use crate::foreign::table::Columns;
+use crate::notices::Notices;
 use patzer_io::error::{Error, Result};
 
 const HEAD: u64 = 4096;
@@ -63,6 +64,7 @@ pub struct Input {
     head: Vec<u8>,
     /// Columns of a table, where they are not the usual ones.
     pub columns: Columns,
+    pub notices: Notices,
     /// Digest of the bytes on disk, if they are hashed.
     pub digest: FileDigest,
     /// Decompressed bytes read so far.
@@ -88,8 +90,16 @@ impl Input {
         let mut head = Vec::new();
         reader.by_ref().take(HEAD).read_to_end(&mut head).map_err(|e| Error::io(path, e))?;
         let reader = Box::new(Cursor::new(head.clone()).chain(reader));
-        let (columns, digest) = (Columns::default(), FileDigest::default());
-        Ok(Input { path: path.to_path_buf(), reader, head, columns, digest, offset: 0, lines: 0 })
+        Ok(Input {
+            path: path.to_path_buf(),
+            reader,
+            head,
+            columns: Columns::default(),
+            notices: Notices::default(),
+            digest: FileDigest::default(),
+            offset: 0,
+            lines: 0,
+        })
     }
 
     pub fn head(&self) -> &[u8] {
@@ -98,6 +108,11 @@ impl Input {
 
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Adds a notice about the file.
+    pub fn note(&self, text: impl Into<String>) {
+        self.notices.add(&self.path, text);
     }
 
     /// Fills a buffer, less at the end of the file; returns the number of bytes.
@@ -205,8 +220,9 @@ impl Buffered {
         Buffered { input, buffer: Vec::new(), used: 0 }
     }
 
-    pub fn path(&self) -> &Path {
-        self.input.path()
+    /// Adds a notice about the file.
+    pub fn note(&self, text: impl Into<String>) {
+        self.input.note(text);
     }
 
     pub fn offset(&self) -> u64 {

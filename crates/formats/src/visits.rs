@@ -210,6 +210,7 @@ fn numbers<T: DataType>(
 mod tests {
     use super::*;
     use crate::EMPTY;
+    use crate::notices::Notices;
     use crate::{Dataset, Metadata, Writer};
     use patzer_chess::PackedBoard;
     use patzer_chess::rng::Rng;
@@ -251,7 +252,9 @@ mod tests {
         let dataset = Dataset::open(&path).unwrap();
         assert_eq!((dataset.metadata().extra.as_slice(), dataset.groups()), (&[column()][..], 3));
         let mut read =
-            crate::extra_rows::ExtraRows::of(&path, dataset.metadata(), &[column()]).unwrap().unwrap();
+            crate::extra_rows::ExtraRows::of(&path, dataset.metadata(), &[column()], dataset.notices())
+                .unwrap()
+                .unwrap();
         assert!(read.take(rows.len() + 1).unwrap() == rows);
         let entries: usize = rows.iter().map(|row| row.visits(0).len()).sum();
         assert!(entries > 8 * rows.len() && rows.iter().any(|row| row.visits(0).is_empty()), "{entries}");
@@ -276,7 +279,10 @@ mod tests {
             let mut writer = Writer::create(&path, metadata.clone()).unwrap();
             writer.write_with(&records, rows).unwrap();
             writer.finish().unwrap();
-            let mut read = crate::extra_rows::ExtraRows::of(&path, &metadata, &[column()]).unwrap().unwrap();
+            let mut read =
+                crate::extra_rows::ExtraRows::of(&path, &metadata, &[column()], &Notices::default())
+                    .unwrap()
+                    .unwrap();
             let error = read.take(1).unwrap_err().to_string();
             assert!(error.contains(&format!("v.parquet: row {at}: {reason}")), "{error}");
         }

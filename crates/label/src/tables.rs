@@ -13,7 +13,6 @@ use shakmaty::Color;
 
 use patzer_chess::score::{self, is_mate};
 use patzer_data::{AnyReader, AnyWriter, DataFile, MeanResult, Record, Target, Wdl, Written, flags};
-use patzer_formats::extra_rows::ExtraRows;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_match::Syzygy;
@@ -150,7 +149,7 @@ pub fn correct_file(
     let mut metadata = data.metadata().clone();
     metadata.steps.push(tables.describe());
     let mut writer = AnyWriter::create(output, target, &metadata)?;
-    let mut extra = ExtraRows::of(data.path(), data.metadata(), &writer.extra())?;
+    let mut extra = data.extra_rows(&writer.extra())?;
     let mut records = Vec::new();
     while data.next_batch(&mut records)? {
         interrupt::check()?;
@@ -263,7 +262,11 @@ mod tests {
         let mut writer = patzer_data::Writer::create(&path, patzer_data::Metadata::default()).unwrap();
         writer.write(&records).unwrap();
         writer.finish().unwrap();
-        let mut tables = Tables::new(syzygy(), Some(path.as_path().into())).unwrap();
+        let mut tables = Tables::new(
+            syzygy(),
+            Some(DataFile { path: &path, options: &patzer_formats::ReadOptions::default() }),
+        )
+        .unwrap();
         let mut corrected = records;
         tables.correct(&mut corrected).unwrap();
         // Ply 1 is won as ply 2 is, ply 3 drawn as ply 4; the end and the other game keep theirs.

@@ -7,7 +7,7 @@ use crate::leaf::{Method, Settings, label};
 use crate::selection::modified;
 use patzer_data::{AnyReader, AnyWriter, DataFile, Metadata, Target, Written};
 use patzer_eval::Evaluation;
-use patzer_formats::extra_rows::ExtraRows;
+use patzer_formats::ReadOptions;
 use patzer_formats::registry::Format;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -33,7 +33,7 @@ pub fn label_file(
     metadata.resolved = Some(settings.describe());
     metadata.labelled_from = patzer_io::sampled_digest(data.path()).ok().flatten();
     let mut writer = AnyWriter::create(output, target, &metadata)?;
-    let mut extra = ExtraRows::of(data.path(), data.metadata(), &writer.extra())?;
+    let mut extra = data.extra_rows(&writer.extra())?;
     report(Event::Started("labelling", data.rows().unwrap_or(0)));
     let (mut positions, mut resolved_elsewhere, mut records) = (0, 0, Vec::new());
     while data.next_batch(&mut records)? {
@@ -78,8 +78,10 @@ pub fn open(file: DataFile<'_>, resolve: bool, report: &Report<'_>) -> Result<(A
     }
     check_replaceable(path, &cache)?;
     report(Event::CacheMissing { data: path, cache: &cache });
-    label_file(data, &cache, &Target::default(), &qsearch(), report)?;
-    Ok((AnyReader::open(&cache, None)?, format))
+    let notices = file.options.notices.clone();
+    let target = Target { notices: notices.clone(), ..Target::default() };
+    label_file(data, &cache, &target, &qsearch(), report)?;
+    Ok((AnyReader::open(&cache, ReadOptions { format: None, notices })?, format))
 }
 
 /// Refuses to replace a file that is not a labelled cache by quiescence search: a user's own labels cost more to make.

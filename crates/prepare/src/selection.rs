@@ -7,15 +7,15 @@ use serde::Serialize;
 
 use super::split::Split;
 use patzer_data::Metadata;
-use patzer_formats::registry::Format;
+use patzer_formats::ReadOptions;
 use patzer_io::error::{Error, Result};
 
 #[derive(Debug, Clone, Default)]
 pub struct DataSelection {
     /// Files in any format; without any, [`default_dataset`].
     pub files: Vec<PathBuf>,
-    /// Format of all files; without it each one's content or name says it.
-    pub format: Option<&'static Format>,
+    /// How all files are opened.
+    pub options: ReadOptions,
     pub filters: Vec<String>,
     pub filter_set: Vec<String>,
     pub resolve: bool,
@@ -38,7 +38,7 @@ impl DataSelection {
             patzer: env!("CARGO_PKG_VERSION"),
             data: files(sources),
             validation_data: files(validation),
-            input_format: self.format.map(|format| format.name),
+            input_format: self.options.format.map(|format| format.name),
             filters: &self.filters,
             filter_set: &self.filter_set,
             resolved: self.resolve,

@@ -71,7 +71,7 @@ fn read_files<T: Copy + Send>(
     let paths = paths(data)?;
     let mut open = Vec::new();
     for (file, path) in paths.iter().enumerate() {
-        let is_text = text_lines(path, data.format)?;
+        let is_text = text_lines(path, data.options.format)?;
         if is_text && interleave.is_some() && paths.len() > 1 {
             report(Event::TextInBlock(path));
         }
@@ -105,10 +105,10 @@ pub fn known_count(data: &DataSelection) -> Result<Option<u64>> {
     Pipeline::new(&data.filters, &data.filter_set)?;
     let mut sum = 0;
     for path in paths(data)? {
-        if text_lines(&path, data.format)? {
+        if text_lines(&path, data.options.format)? {
             return Ok(None);
         }
-        let Some(rows) = AnyReader::open(&path, data.format)?.rows() else { return Ok(None) };
+        let Some(rows) = AnyReader::open(&path, &data.options)?.rows() else { return Ok(None) };
         sum += rows;
     }
     Ok(Some(sum))
@@ -169,7 +169,7 @@ fn line_group(record: &Record) -> u64 {
 
 impl<T: Copy + Send> Stream<'_, '_, T> {
     fn open(&mut self, path: &Path, file: usize) -> Result<OpenFile> {
-        let data = DataFile { path, format: self.data.format };
+        let data = DataFile { path, options: &self.data.options };
         let (reader, format) = labelled_cache::open(data, self.data.resolve, self.report)?;
         self.account.sources.push((reader.path().to_path_buf(), reader.metadata().clone()));
         let lacks = reader.metadata().lacks;
@@ -241,7 +241,7 @@ impl<T: Copy + Send> Stream<'_, '_, T> {
     fn lines(&mut self, path: &Path, file: usize) -> Result<()> {
         self.source(path);
         if !self.data.filters.is_empty() {
-            self.blind(path, AnyReader::open(path, self.data.format)?.metadata().lacks);
+            self.blind(path, AnyReader::open(path, &self.data.options)?.metadata().lacks);
         }
         let resolve = self.data.resolve;
         if resolve {

@@ -7,8 +7,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use patzer_data::filter::{DUPLICATES, Pipeline};
 use patzer_data::{AnyReader, Record};
+use patzer_formats::ReadOptions;
 use patzer_formats::native::projection::Projection;
-use patzer_formats::notices;
+use patzer_formats::notices::Notices;
 use patzer_formats::registry;
 use patzer_io::error::{Error, Result};
 use pyo3::prelude::*;
@@ -29,6 +30,7 @@ const PART: usize = 1 << 10;
 #[pyclass(frozen, module = "patzer")]
 pub struct Reader {
     state: Mutex<State>,
+    notices: Notices,
     names: Vec<&'static str>,
     #[pyo3(get)]
     format: &'static str,
@@ -103,13 +105,13 @@ pub fn open(
     if let Some(text) = reader.state().blind() {
         warn_of(py, &path, &text)?;
     }
-    warn_of_notices(py)?;
+    warn_of_notices(py, &reader)?;
     Ok(reader)
 }
 
-/// Passes on what readers have to say about files.
-fn warn_of_notices(py: Python<'_>) -> PyResult<()> {
-    notices::take().iter().try_for_each(|(path, text)| warn_of(py, path, text))
+/// Passes on what a reader has to say about its file.
+fn warn_of_notices(py: Python<'_>, reader: &Reader) -> PyResult<()> {
+    reader.notices.take().iter().try_for_each(|(path, text)| warn_of(py, path, text))
 }
 
 fn warn_of(py: Python<'_>, path: &Path, text: &str) -> PyResult<()> {
@@ -129,7 +131,8 @@ fn make(
         true => None,
         false => Some(Pipeline::new(&filters, &overrides)?),
     };
-    let mut reader = AnyReader::open(path, format.map(registry::named).transpose()?)?;
+    let options = ReadOptions::from(format.map(registry::named).transpose()?);
+    let mut reader = AnyReader::open(path, &options)?;
     let mut names: Vec<&'static str> = reader.metadata().layout().columns().map(|c| c.name).collect();
     if let Some(wanted) = columns {
         names.push(SQUARES);
@@ -152,7 +155,7 @@ fn make(
         dropped: BTreeMap::new(),
     };
     let state = Mutex::new(state);
-    Ok(Reader { state, names, format, rows })
+    Ok(Reader { state, notices: options.notices, names, format, rows })
 }
 
 fn known(name: &str, names: &[&'static str]) -> Result<&'static str> {
@@ -184,7 +187,7 @@ impl Reader {
         loop {
             py.check_signals()?;
             let step = py.detach(|| self.state().step()).map_err(python)?;
-            warn_of_notices(py)?;
+            warn_of_notices(py, self)?;
             match step {
                 Step::Batch(records) => return Ok(Some(Batch { records, names: self.names.clone() })),
                 Step::More => {}

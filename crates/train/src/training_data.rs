@@ -272,7 +272,7 @@ fn in_memory(
 /// Refuses files that do not say which positions are of one game.
 fn check_games(data: &DataSelection) -> Result<()> {
     for path in &paths(data)? {
-        if AnyReader::open(path, data.format)?.metadata().lacks.contains(Capabilities::GAME) {
+        if AnyReader::open(path, &data.options)?.metadata().lacks.contains(Capabilities::GAME) {
             let reason = "does not say which positions are of one game, and td_lambda needs games";
             return Err(Error::data(path, reason));
         }

@@ -9,9 +9,9 @@ use shakmaty::{Chess, Move, Position};
 use super::files::GameFiles;
 use crate::extract::Notice;
 use crate::{AnyReader, Record, flags};
+use patzer_formats::ReadOptions;
 use patzer_formats::capabilities::Capabilities;
 use patzer_formats::chain::Chain;
-use patzer_formats::registry::Format;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 use patzer_pgn::result_text;
@@ -36,7 +36,7 @@ pub struct Restored {
 /// lack them.
 pub fn restore(
     files: &[PathBuf],
-    format: Option<&'static Format>,
+    options: &ReadOptions,
     output: &Path,
     per_file: Option<u64>,
     notice: &mut (dyn FnMut(Notice) + Send),
@@ -46,7 +46,7 @@ pub fn restore(
     let mut done = Restored::default();
     let (mut chain, mut game, mut records) = (Chain::default(), Game::default(), Vec::new());
     for file in files {
-        let mut reader = AnyReader::open(file, format)?;
+        let mut reader = AnyReader::open(file, options)?;
         if reader.metadata().lacks.contains(Capabilities::MOVE) {
             return Err(Error::data(file, "has no moves, so no games can be made of it"));
         }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use rayon::prelude::*;
 
 use crate::Record;
-use patzer_formats::registry::Format;
+use patzer_formats::ReadOptions;
 use patzer_formats::row_groups::{RowGroup, RowGroups};
 use patzer_io::error::Result;
 
@@ -32,7 +32,7 @@ impl KeyShare {
 
 pub struct DuplicateCounter<'a> {
     files: &'a [PathBuf],
-    format: Option<&'static Format>,
+    options: &'a ReadOptions,
     memory: u64,
     share: KeyShare,
     lists: Vec<Vec<u128>>,
@@ -43,7 +43,7 @@ pub struct DuplicateCounter<'a> {
 impl<'a> DuplicateCounter<'a> {
     pub fn new(
         files: &'a [PathBuf],
-        format: Option<&'static Format>,
+        options: &'a ReadOptions,
         memory: usize,
     ) -> Result<DuplicateCounter<'a>> {
         // A stream cannot be read twice, so all its keys have to fit.
@@ -52,13 +52,13 @@ impl<'a> DuplicateCounter<'a> {
             true => None,
             false => files
                 .iter()
-                .map(|file| RowGroups::open(file, format).map(|parts| parts.rows()))
+                .map(|file| RowGroups::open(file, options).map(|parts| parts.rows()))
                 .sum::<Result<_>>()?,
         };
         let memory = if once { u64::MAX } else { memory as u64 };
         let of = rows.map_or(1, |rows| (rows * KEY).div_ceil(memory).max(1));
         let share = KeyShare { index: 0, of };
-        Ok(DuplicateCounter { files, format, memory, share, lists: vec![Vec::new(); LISTS], held: 0, rows })
+        Ok(DuplicateCounter { files, options, memory, share, lists: vec![Vec::new(); LISTS], held: 0, rows })
     }
 
     pub fn share(&self) -> KeyShare {
@@ -94,7 +94,7 @@ impl<'a> DuplicateCounter<'a> {
                     progress(records.len() as u64);
                     Ok(records.iter().map(Record::key).filter(|key| share.has(*key)).collect())
                 };
-                RowGroups::open(file, self.format)?.scan(0, work, |keys| {
+                RowGroups::open(file, self.options)?.scan(0, work, |keys| {
                     for key in keys? {
                         self.lists[(key >> 120) as usize].push(key);
                     }

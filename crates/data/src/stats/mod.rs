@@ -13,9 +13,9 @@ use std::path::PathBuf;
 use super::Record;
 use duplicates::DuplicateCounter;
 use games::GameCounter;
+use patzer_formats::ReadOptions;
 use patzer_formats::capabilities::Capabilities;
 use patzer_formats::extra_rows::ExtraRows;
-use patzer_formats::registry::Format;
 use patzer_formats::row_groups::RowGroups;
 use patzer_formats::visits;
 use patzer_io::error::Result;
@@ -34,14 +34,14 @@ struct GroupStats {
 /// read several times.
 pub fn stats(
     files: &[PathBuf],
-    format: Option<&'static Format>,
+    options: &ReadOptions,
     memory: usize,
     progress: &(dyn Fn(u64) + Sync),
 ) -> Result<Stats> {
     let mut stats = Stats { unknown: Capabilities::OF_SOURCE, ..Stats::default() };
-    let mut keys = DuplicateCounter::new(files, format, memory)?;
+    let mut keys = DuplicateCounter::new(files, options, memory)?;
     for file in files {
-        let parts = RowGroups::open(file, format)?;
+        let parts = RowGroups::open(file, options)?;
         let lacks = parts.metadata().lacks;
         stats.unknown = stats.unknown.of_both(lacks);
         let mut games = GameCounter::new(&parts.metadata().sources);
@@ -85,5 +85,5 @@ fn visits_of(parts: &RowGroups) -> Result<Option<ExtraRows>> {
     if !parts.metadata().extra.contains(&column) {
         return Ok(None);
     }
-    ExtraRows::of(parts.path(), parts.metadata(), &[column])
+    parts.extra_rows(&[column])
 }

@@ -12,8 +12,8 @@ use patzer_chess::PackedMove;
 use patzer_chess::rng::{self, mix};
 use patzer_data::Sampler;
 use patzer_data::{AnyReader, Record};
+use patzer_formats::ReadOptions;
 use patzer_formats::extra_rows::ExtraRows;
-use patzer_formats::registry::Format;
 use patzer_formats::visits::{self, Visits};
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
@@ -108,7 +108,7 @@ pub enum Target {
 }
 
 fn rows_of(reader: &AnyReader) -> Result<ExtraRows> {
-    let rows = ExtraRows::of(reader.path(), reader.metadata(), &[visits::column()])?;
+    let rows = reader.extra_rows(&[visits::column()])?;
     let there = reader.metadata().extra.iter().any(visits::is);
     rows.filter(|_| there).ok_or_else(|| {
         let reason = "has no visits of moves; `patzer selfplay --search mcts` writes them";
@@ -128,7 +128,7 @@ impl DrawnChoices {
     /// batch read.
     pub fn read(
         paths: &[PathBuf],
-        format: Option<&'static Format>,
+        options: &ReadOptions,
         most: usize,
         seed: u64,
         target: Target,
@@ -137,7 +137,7 @@ impl DrawnChoices {
         let (mut drawn, mut picker) = (DrawnChoices::default(), Sampler::new(most, seed));
         let mut batch = Vec::new();
         for (file, path) in (0u64..).zip(paths) {
-            let (mut reader, mut choice_reader) = (AnyReader::open(path, format)?, ChoiceReader::default());
+            let (mut reader, mut choice_reader) = (AnyReader::open(path, options)?, ChoiceReader::default());
             let mut visits = (target == Target::Visits).then(|| rows_of(&reader)).transpose()?;
             while reader.next_batch(&mut batch)? {
                 interrupt::check()?;

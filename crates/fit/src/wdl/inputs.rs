@@ -9,9 +9,9 @@ use super::sample::Sample;
 use super::source::{GameSelection, ReadCounts, ReadProgress, Scored, count_records, observe, read};
 use patzer_data::{AnyReader, DataFile, Record};
 use patzer_eval::Evaluation;
+use patzer_formats::ReadOptions;
 use patzer_formats::capabilities::Capabilities;
 use patzer_formats::recognise::format_of;
-use patzer_formats::registry::Format;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
 
@@ -21,8 +21,8 @@ pub type Progress<'a> = dyn FnMut(ReadProgress) + Send + 'a;
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
     pub datasets: Vec<PathBuf>,
-    /// Format of the datasets, where it is given.
-    pub format: Option<&'static Format>,
+    /// How the datasets are opened.
+    pub options: ReadOptions,
     pub games: Vec<PathBuf>,
     /// The games and scores that take part.
     pub selection: GameSelection,
@@ -90,10 +90,10 @@ pub struct Counted {
 
 impl Inputs {
     /// Sorts files into datasets and games; with a format all are datasets.
-    pub fn new(files: Vec<PathBuf>, format: Option<&'static Format>) -> Result<Inputs> {
-        let mut inputs = Inputs { format, ..Inputs::default() };
+    pub fn new(files: Vec<PathBuf>, options: impl Into<ReadOptions>) -> Result<Inputs> {
+        let mut inputs = Inputs { options: options.into(), ..Inputs::default() };
         for path in files {
-            match format.map_or_else(|| format_of(&path), |format| Ok(Some(format)))? {
+            match inputs.options.format.map_or_else(|| format_of(&path), |format| Ok(Some(format)))? {
                 Some(_) => inputs.datasets.push(path),
                 None => inputs.games.push(path),
             }
@@ -107,7 +107,7 @@ impl Inputs {
     }
 
     fn data(&self) -> impl Iterator<Item = DataFile<'_>> {
-        self.datasets.iter().map(|path| DataFile { path, format: self.format })
+        self.datasets.iter().map(|path| DataFile { path, options: &self.options })
     }
 
     fn read_games<S: Default + Send>(

@@ -13,6 +13,7 @@ use crate::codec::PositionReader;
 use crate::fen;
 use crate::foreign::table::{self, LEAF, MATE_IN, MEAN, ROLES, Table};
 use crate::native::columns::Layout;
+use crate::notices::Notices;
 use crate::stream::Input;
 use patzer_chess::packed::NO_EP;
 use patzer_io as io;
@@ -31,17 +32,19 @@ pub struct Reader {
     white: bool,
     table: Table,
     line: ByteRecord,
+    notices: Notices,
 }
 
 impl Reader {
     pub fn new(input: Input) -> Result<Reader> {
-        let (path, columns) = (input.path().to_path_buf(), input.columns.clone());
+        let (path, columns, notices) =
+            (input.path().to_path_buf(), input.columns.clone(), input.notices.clone());
         let mut lines = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(input);
         let header = lines.headers().map_err(|e| read_error(&path, &e))?;
         let names: Vec<&str> = header.iter().map(|name| name.trim_start_matches('\u{feff}')).collect();
-        let found = table::find(&path, &names, &columns);
+        let found = table::find(&path, &names, &columns, &notices);
         let (place, white) = found.map_err(|reason| Error::at(&path, "line 1", reason))?;
-        Ok(Reader { path, lines, place, white, table: Table::default(), line: ByteRecord::new() })
+        Ok(Reader { path, lines, place, white, table: Table::default(), line: ByteRecord::new(), notices })
     }
 }
 
@@ -55,7 +58,7 @@ fn read_error(path: &std::path::Path, error: &csv::Error) -> Error {
 impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         if !self.lines.read_byte_record(&mut self.line).map_err(|e| read_error(&self.path, &e))? {
-            self.table.end(&self.path);
+            self.table.end(&self.path, &self.notices);
             return Ok(false);
         }
         let (place, line) = (&self.place, &self.line);

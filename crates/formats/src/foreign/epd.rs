@@ -9,7 +9,7 @@ use crate::codec::PositionReader;
 use crate::fen::LineError;
 use crate::foreign::operations::{self, Operations};
 use crate::stream::Input;
-use crate::{MeanResult, Record, notices};
+use crate::{MeanResult, Record};
 use crate::{fen, replay};
 use patzer_io::error::Result;
 
@@ -65,11 +65,11 @@ impl PositionReader for Reader {
                 self.said = true;
                 let way = "scores are read as `FEN | score | result`";
                 let text = format!("the numbers after results, such as {number}, are not read; {way}");
-                notices::add(self.input.path(), text);
+                self.input.note(text);
             }
             if record.mean.is_some() && !self.means {
                 let text = "the first lines have no results between win, draw and loss, so a dataset keeps the nearest";
-                notices::add(self.input.path(), text.into());
+                self.input.note(text);
             }
             records.push(Record { game: self.game, ..record });
             self.game = self.game.wrapping_add(1);

@@ -68,7 +68,7 @@ impl Reader {
             let known =
                 |key: &str| (0..ROLES.len()).any(|role| self.columns.names(role).any(|name| name == key));
             let unread = object.keys().map(String::as_str).filter(|key| *key != "evals" && !known(key));
-            table::announce(self.input.path(), white, value(RESULT).is_some(), unread);
+            table::announce(self.input.path(), &self.input.notices, white, value(RESULT).is_some(), unread);
         }
         let text = |role: usize| match value(role)?.1 {
             Value::String(text) => Some(Cow::Borrowed(text.as_str())).filter(|text| !text.is_empty()),
@@ -125,7 +125,7 @@ fn deepest(evaluations: &Value) -> std::result::Result<Map<String, Value>, LineE
 impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         if !std::mem::take(&mut self.waits) && !self.input.line(&mut self.line)? {
-            self.table.end(self.input.path());
+            self.table.end(self.input.path(), &self.input.notices);
             return Ok(false);
         }
         if !self.line.is_empty() {

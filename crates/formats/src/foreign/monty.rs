@@ -10,6 +10,7 @@ use std::path::Path;
 
 use shakmaty::{CastlingSide, Chess, Color, Move, Position, Rank, Role, Square};
 
+use crate::Record;
 use crate::bytes::field;
 use crate::codec::{PositionReader, PositionWriter};
 use crate::extra::ExtraRow;
@@ -19,7 +20,6 @@ use crate::replay::{self, Replay, pseudo_legal};
 use crate::score_form::ScoreForm;
 use crate::stream::{Buffered, CompressedOutput, Input};
 use crate::visits::{self, Cell, Visits};
-use crate::{Record, notices};
 use patzer_chess::packed::{NO_EP, castling_side};
 use patzer_chess::{PackedBoard, PackedMove};
 use patzer_io::error::Result;
@@ -119,7 +119,7 @@ impl PositionReader for Reader {
         let Some(header) = self.bytes.get::<HEADER>()? else {
             if self.visited > 0 && !self.has_visits {
                 let visited = grouped(self.visited);
-                notices::add(self.bytes.path(), format!("left out are the visits of {visited} positions"));
+                self.bytes.note(format!("left out are the visits of {visited} positions"));
             }
             return Ok(false);
         };

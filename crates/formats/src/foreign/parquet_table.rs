@@ -14,6 +14,7 @@ use crate::foreign::table::{self, Columns, ROLES, Table};
 use crate::native::foreign_column::decode_page;
 use crate::native::parquet_file::ParquetFile;
 use crate::native::values::{Stored, Values};
+use crate::notices::Notices;
 use patzer_io::error::{Error, Result};
 
 pub struct Reader {
@@ -27,6 +28,7 @@ pub struct Reader {
     open: Vec<ColumnCells>,
     left: u64,
     row: u64,
+    notices: Notices,
 }
 
 /// The cells of a column in a row group.
@@ -51,10 +53,10 @@ pub fn is_table(file: &ParquetFile, columns: &Columns) -> bool {
 }
 
 impl Reader {
-    pub fn new(file: ParquetFile, columns: &Columns) -> Result<Reader> {
+    pub fn new(file: ParquetFile, columns: &Columns, notices: &Notices) -> Result<Reader> {
         let names = file.top_level();
         let only: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
-        let found = table::find(file.path(), &only, columns);
+        let found = table::find(file.path(), &only, columns, notices);
         let (mut roles, white) = found.map_err(|reason| Error::data(file.path(), reason))?;
         let mut used = Vec::new();
         for role in roles.iter_mut().flatten() {
@@ -68,7 +70,18 @@ impl Reader {
             used.push((place, stored, column.max_def_level() == 1));
         }
         let (table, open) = (Table::default(), Vec::new());
-        Ok(Reader { file, roles, columns: used, white, table, group: 0, open, left: 0, row: 0 })
+        Ok(Reader {
+            file,
+            roles,
+            columns: used,
+            white,
+            table,
+            group: 0,
+            open,
+            left: 0,
+            row: 0,
+            notices: notices.clone(),
+        })
     }
 
     pub fn rows(&self) -> u64 {
@@ -133,7 +146,7 @@ impl PositionReader for Reader {
     fn read(&mut self, records: &mut Vec<Record>) -> Result<bool> {
         while self.left == 0 {
             if !self.next_group()? {
-                self.table.end(self.file.path());
+                self.table.end(self.file.path(), &self.notices);
                 return Ok(false);
             }
         }

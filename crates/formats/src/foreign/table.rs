@@ -12,7 +12,8 @@ use shakmaty::{Chess, Position};
 
 use crate::capabilities::Capabilities;
 use crate::fen::LineError;
-use crate::{Leaf, MeanResult, Record, notices};
+use crate::notices::Notices;
+use crate::{Leaf, MeanResult, Record};
 use crate::{fen, replay};
 use patzer_chess::score::MATE;
 use patzer_chess::{PackedBoard, PackedMove};
@@ -154,6 +155,7 @@ pub fn find<S: AsRef<str>>(
     path: &Path,
     names: &[S],
     columns: &Columns,
+    notices: &Notices,
 ) -> std::result::Result<([Option<usize>; ROLES.len()], bool), String> {
     let all = || names.iter().map(S::as_ref).collect::<Vec<_>>().join(", ");
     let mut places = [None; ROLES.len()];
@@ -171,7 +173,7 @@ pub fn find<S: AsRef<str>>(
     let scored = places[SCORE].or(places[MATE_IN]).is_some();
     let white = scored && columns.white(places[SCORE].map(|place| names[place].as_ref()))?;
     let unread = names.iter().enumerate().filter(|(place, _)| !places.contains(&Some(*place)));
-    announce(path, white, places[RESULT].is_some(), unread.map(|(_, name)| name.as_ref()));
+    announce(path, notices, white, places[RESULT].is_some(), unread.map(|(_, name)| name.as_ref()));
     Ok((places, white))
 }
 
@@ -186,17 +188,23 @@ fn place_of<S: AsRef<str>>(names: &[S], name: &str) -> Option<usize> {
 }
 
 /// Notice on choices that a table leaves open, and on its columns that are not read.
-pub fn announce<'a>(path: &Path, white: bool, results: bool, unread: impl Iterator<Item = &'a str>) {
+pub fn announce<'a>(
+    path: &Path,
+    notices: &Notices,
+    white: bool,
+    results: bool,
+    unread: impl Iterator<Item = &'a str>,
+) {
     let unread: Vec<&str> = unread.collect();
     if !unread.is_empty() {
         let names = unread.join(", ");
-        notices::add(path, format!("columns not read: {names} (--columns score=NAME,... reads others)"));
+        notices.add(path, format!("columns not read: {names} (--columns score=NAME,... reads others)"));
     }
     if white {
-        notices::add(path, "scores are read as White's".into());
+        notices.add(path, "scores are read as White's");
     }
     if !results {
-        notices::add(path, "it has no results, so every game counts as drawn: train on scores alone".into());
+        notices.add(path, "it has no results, so every game counts as drawn: train on scores alone");
     }
 }
 
@@ -239,10 +247,10 @@ impl Table {
 
     /// Notice after the last row that zeros among its results count as draws, where ones and zeros alone leave it
     /// open.
-    pub fn end(&self, path: &Path) {
+    pub fn end(&self, path: &Path, notices: &Notices) {
         if self.scale == Some(Scale::Signed) && self.won && !self.lost {
             let text = "results are 1 and 0, none is -1: 0 is read as a draw; write losses as -1, or results as 1.0, 0.5, 0.0";
-            notices::add(path, text.into());
+            notices.add(path, text);
         }
     }
 
@@ -380,12 +388,11 @@ mod tests {
     #[test]
     fn zeros_that_may_be_losses_are_said_to_be_draws() {
         let said = |name: &str, texts: &[&str]| {
-            let mut table = Table::default();
+            let (mut table, notices) = (Table::default(), Notices::default());
             texts.iter().for_each(|text| assert!(table.result(text).is_ok(), "{text}"));
-            table.end(Path::new(name));
-            notices::take()
-                .into_iter()
-                .any(|(path, text)| path == Path::new(name) && text.contains("read as a draw"))
+            table.end(Path::new(name), &notices);
+            let said = notices.take();
+            said.iter().any(|(path, text)| path == Path::new(name) && text.contains("read as a draw"))
         };
         assert!(said("ones and zeros", &["1", "0", "1"]));
         for (name, texts) in [
@@ -401,21 +408,22 @@ mod tests {
 
     #[test]
     fn the_side_of_scores_is_known_or_asked_for() {
-        let path = Path::new("x");
+        let find =
+            |names: &[&str], columns: &Columns| find(Path::new("x"), names, columns, &Notices::default());
         let usual = Columns::default();
-        assert!(find(path, &["fen", "cp", "mate"], &usual).unwrap().1);
-        assert!(!find(path, &["fen", "score"], &usual).unwrap().1);
-        let (places, white) = find(path, &["FEN", "Eval", "Result"], &usual).unwrap();
+        assert!(find(&["fen", "cp", "mate"], &usual).unwrap().1);
+        assert!(!find(&["fen", "score"], &usual).unwrap().1);
+        let (places, white) = find(&["FEN", "Eval", "Result"], &usual).unwrap();
         assert_eq!((places[FEN], places[RESULT], white), (Some(0), Some(2), false));
-        assert_eq!(find(path, &["FEN", "fen"], &usual).unwrap().0[FEN], Some(1));
-        assert!(find(path, &["FEN", "Fen"], &usual).is_err());
-        assert!(find(path, &["FEN", "Score"], &usual).unwrap_err().contains("side=white"));
+        assert_eq!(find(&["FEN", "fen"], &usual).unwrap().0[FEN], Some(1));
+        assert!(find(&["FEN", "Fen"], &usual).is_err());
+        assert!(find(&["FEN", "Score"], &usual).unwrap_err().contains("side=white"));
         let named: Columns = "fen=board,score=eval".parse().unwrap();
-        assert!(find(path, &["board", "eval"], &named).unwrap_err().contains("side=white"));
+        assert!(find(&["board", "eval"], &named).unwrap_err().contains("side=white"));
         let named: Columns = "fen=board,score=eval,side=white".parse().unwrap();
-        let (places, white) = find(path, &["eval", "board", "result"], &named).unwrap();
+        let (places, white) = find(&["eval", "board", "result"], &named).unwrap();
         assert_eq!((places[FEN], places[SCORE], places[RESULT], white), (Some(1), Some(0), Some(2), true));
-        assert!(find(path, &["eval"], &named).unwrap_err().contains("no column `board`; it has eval"));
+        assert!(find(&["eval"], &named).unwrap_err().contains("no column `board`; it has eval"));
         assert!("fen".parse::<Columns>().is_err() && "nonsense=x".parse::<Columns>().is_err());
     }
 

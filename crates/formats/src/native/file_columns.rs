@@ -10,7 +10,7 @@ use crate::native::columns::{Column, Layout};
 use crate::native::kind::ColumnType;
 use crate::native::parquet_file::ParquetFile;
 use crate::native::values::Stored;
-use crate::notices;
+use crate::notices::Notices;
 use patzer_io::error::{Error, Result};
 
 /// A column of a dataset in a file.
@@ -68,7 +68,13 @@ pub fn metadata_of(path: &Path, file: &ParquetMetaData, layout: Layout) -> (Meta
 }
 
 /// Notice of columns that another program left out, added or lost.
-pub fn say(path: &Path, unknown: &[&str], missing: &[&'static Column], lost: Option<String>) {
+pub fn say(
+    path: &Path,
+    notices: &Notices,
+    unknown: &[&str],
+    missing: &[&'static Column],
+    lost: Option<String>,
+) {
     let mut parts = Vec::new();
     if !unknown.is_empty() {
         parts.push(format!(
@@ -82,6 +88,6 @@ pub fn say(path: &Path, unknown: &[&str], missing: &[&'static Column], lost: Opt
     }
     parts.extend(lost.map(|lost| format!("{lost}, so its sources and filters are unknown")));
     if !parts.is_empty() {
-        notices::add(path, parts.join("; "));
+        notices.add(path, parts.join("; "));
     }
 }

@@ -6,6 +6,7 @@ use parquet::column::page::PageReader;
 use parquet::errors::ParquetError;
 use rayon::prelude::*;
 
+use crate::Record;
 use crate::extra_columns;
 use crate::legality;
 use crate::metadata::Metadata;
@@ -18,7 +19,7 @@ use crate::native::page::Cursor;
 use crate::native::parquet_file::ParquetFile;
 use crate::native::projection::Projection;
 use crate::native::readable::{READABLE, ReadableColumns};
-use crate::{Record, notices};
+use crate::notices::Notices;
 use patzer_io::error::{Error, Result};
 
 pub use crate::native::writer::{LEVEL, ROWS_PER_GROUP, Writer};
@@ -37,14 +38,20 @@ pub struct Dataset {
     checksums: bool,
     /// True if to check every record, since the file has no checksum of its footer.
     check_records: bool,
+    notices: Notices,
 }
 
 impl Dataset {
     pub fn open(path: &Path) -> Result<Dataset> {
-        Dataset::of(ParquetFile::open(path)?)
+        Dataset::open_with(path, Notices::default())
     }
 
-    pub(crate) fn of(file: ParquetFile) -> Result<Dataset> {
+    /// Opens a dataset whose notices go to a receiver.
+    pub fn open_with(path: &Path, notices: Notices) -> Result<Dataset> {
+        Dataset::of(ParquetFile::open(path)?, notices)
+    }
+
+    pub(crate) fn of(file: ParquetFile, notices: Notices) -> Result<Dataset> {
         let names = file.top_level();
         let layout = Layout::of(|name| names.iter().any(|column| column.0 == name));
         let (mut columns, mut missing) = (Vec::new(), Vec::new());
@@ -75,14 +82,27 @@ impl Dataset {
         let mut unknown: Vec<&str> = unknown.collect();
         unknown.dedup();
         let provenance = lost.is_none();
-        say(file.path(), &unknown, &missing, lost);
+        say(file.path(), &notices, &unknown, &missing, lost);
         let sealed = file.is_sealed();
         let checksums = sealed || file.has_page_checksums();
-        Ok(Dataset { columns, missing, metadata, provenance, checksums, check_records: !sealed, file })
+        Ok(Dataset {
+            columns,
+            missing,
+            metadata,
+            provenance,
+            checksums,
+            check_records: !sealed,
+            file,
+            notices,
+        })
     }
 
     pub fn path(&self) -> &Path {
         self.file.path()
+    }
+
+    pub fn notices(&self) -> &Notices {
+        &self.notices
     }
 
     pub fn metadata(&self) -> &Metadata {
@@ -175,7 +195,7 @@ impl Dataset {
         let cursors = columns.map(cursor).collect::<std::result::Result<_, _>>().map_err(damaged)?;
         let legality = self.check_records && projection.has(Projection::KEY);
         if legality && !self.checksums {
-            notices::add(self.path(), UNCHECKED.into());
+            self.notices.add(self.path(), UNCHECKED);
         }
         let missing = Missing::new(&self.missing, projection);
         let base = missing.base();

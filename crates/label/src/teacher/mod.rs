@@ -68,7 +68,7 @@ pub fn write(
     let mut counts = Counts::default();
     let (mut blocks, mut records) = (Blocks::open(data, cut)?, Vec::new());
     let mut writer = AnyWriter::create(output, target, metadata)?;
-    let mut extra = ExtraRows::of(data.path, metadata, &writer.extra())?;
+    let mut extra = ExtraRows::of(data.path, metadata, &writer.extra(), &data.options.notices)?;
     for _ in 0..cut.blocks.start {
         extra.as_mut().map(|extra| extra.take(cut.size)).transpose()?;
     }

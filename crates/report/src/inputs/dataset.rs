@@ -2,24 +2,29 @@
 
 use std::path::Path;
 
+use super::ReportSettings;
 use crate::dataset::{self, Dataset};
 use crate::section::{Missing, Section};
 use patzer_data::{AnyReader, RowGroup, RowGroups, memory, stats};
 use patzer_fit::wdl::source::{self, observe};
 use patzer_fit::wdl::{self, Bin, Bounds, Histogram, Observation, WdlTable};
+use patzer_formats::ReadOptions;
 use patzer_io::error::{Error, Result};
-use patzer_prepare::{Event, Report};
+use patzer_prepare::Event;
 
 /// Material at which a and b are the sums of their coefficients.
 const TARGET: f64 = 58.0;
 
-pub(super) fn section(name: &str, path: &Path, report: &Report<'_>) -> Result<Section> {
-    let metadata = AnyReader::open(path, None)?.metadata().clone();
+pub(super) fn section(name: &str, path: &Path, settings: &ReportSettings<'_>) -> Result<Section> {
+    let report = settings.report;
+    let options = ReadOptions { format: None, notices: settings.notices.clone() };
+    let metadata = AnyReader::open(path, &options)?.metadata().clone();
     report(Event::Started("counting", 0));
-    let counted =
-        stats::stats(&[path.to_path_buf()], None, memory::default(), &|rows| report(Event::Advanced(rows)));
+    let counted = stats::stats(&[path.to_path_buf()], &options, memory::default(), &|rows| {
+        report(Event::Advanced(rows))
+    });
     report(Event::Finished);
-    let scored = Scored::read(path)?;
+    let scored = Scored::read(path, &options)?;
     let unscored = || Missing("no position has a score".to_string());
     let missing = |e: Error| Missing(e.to_string());
     let k = match scored.pairs.is_empty() {
@@ -42,7 +47,7 @@ struct Scored {
 }
 
 impl Scored {
-    fn read(path: &Path) -> Result<Scored> {
+    fn read(path: &Path, options: &ReadOptions) -> Result<Scored> {
         let mut all = Scored::default();
         type Seen = (Vec<source::Scored>, Vec<Observation>);
         let work = |part: RowGroup<'_>| -> Result<Seen> {
@@ -50,7 +55,7 @@ impl Scored {
             let seen = samples.iter().filter_map(|sample| observe(sample, Bin::default()));
             Ok((samples.iter().filter_map(source::Scored::stored).collect(), seen.collect()))
         };
-        RowGroups::open(path, None)?.scan(0, work, |found| {
+        RowGroups::open(path, options)?.scan(0, work, |found| {
             let (scored, seen) = found?;
             for source::Scored { cp, result, game } in scored {
                 all.pairs.push((cp, result));

@@ -10,6 +10,7 @@ use std::path::{Component, Path, PathBuf};
 
 use patzer_experiments::race::RaceSettings;
 use patzer_fit::moves::table::read_fit;
+use patzer_formats::notices::Notices;
 use patzer_io::error::Result;
 use patzer_io::interrupt;
 use patzer_match::record::Arguments;
@@ -35,6 +36,8 @@ pub struct ReportSettings<'a> {
     pub race: &'a dyn Fn(&Arguments, usize) -> Result<RaceSettings>,
     /// Receives progress and warnings while data is read.
     pub report: &'a patzer_prepare::Report<'a>,
+    /// Receives what readers have to say about files of positions.
+    pub notices: &'a Notices,
     /// Receives the terms that a weights file lacks.
     pub missing: &'a dyn Fn(&Path, &[String]),
 }
@@ -56,7 +59,7 @@ pub fn sections(inputs: &[PathBuf], settings: &ReportSettings<'_>) -> Result<Vec
 fn section(path: &Path, input: Input, settings: &ReportSettings<'_>) -> Result<Section> {
     let name = path.display().to_string();
     match input {
-        Input::Dataset(path) => dataset::section(&name, &path, settings.report),
+        Input::Dataset(path) => dataset::section(&name, &path, settings),
         Input::Tuning(folder) => {
             fitted::tuning(&name, &folder, settings).map(|section| cut_short(&folder, section))
         }

@@ -15,6 +15,7 @@ use patzer_chess::rng::{self, Rng};
 use patzer_chess::{PackedBoard, other_moves, played};
 use patzer_data::{AnyReader, Record};
 use patzer_eval::nnue::halfmoves;
+use patzer_formats::ReadOptions;
 use patzer_formats::registry::{self, Format};
 use patzer_io as io;
 use patzer_io::error::{Error, Result};
@@ -94,16 +95,17 @@ pub(super) fn read(settings: &ReportSettings<'_>, source: OrMissing<Source>) -> 
 }
 
 fn load(source: &Source, settings: &ReportSettings<'_>) -> Result<Positions> {
+    let options = ReadOptions { format: source.format, notices: settings.notices.clone() };
     let mut resolved = source.resolved;
     for path in &source.data {
-        let reader = AnyReader::open(path, source.format)?;
+        let reader = AnyReader::open(path, &options)?;
         // Lines of text are resolved as they are read, as the run did.
         let resolves = reader.format().dialect.is_some() && source.of_run;
         resolved &= resolves || reader.metadata().resolved.is_some();
     }
     let data = DataSelection {
         files: source.data.clone(),
-        format: source.format,
+        options,
         filters: source.filter.clone(),
         filter_set: source.filter_set.clone(),
         resolve: resolved,

@@ -133,9 +133,9 @@ fn a_file_without_checksums_is_said_to_be_unchecked_and_its_records_are_checked(
         let dataset = Dataset::open(&path).unwrap();
         assert!(!dataset.has_checksums());
         dataset.read_columns(0, Projection::GAME).unwrap();
-        assert!(!notices::take().contains(&notice));
+        assert!(!dataset.notices().take().contains(&notice));
         assert!(dataset.read_all().unwrap() == written);
-        assert!(notices::take().contains(&notice));
+        assert!(dataset.notices().take().contains(&notice));
     }
     // White's king is gone.
     written[2500].board.0[10] ^= 1;
