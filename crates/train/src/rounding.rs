@@ -123,7 +123,7 @@ mod tests {
             first_layer_bits: 8,
             ..Architecture::plain(32)
         };
-        let settings = Settings { epochs: 4, batch: 100, learning_rate: 0.003, ..Settings::of(shape) };
+        let settings = Settings { epochs: 4, batch: 100, learning_rate: 0.003, ..Settings::of(&shape) };
         let aware = Settings { quantisation_aware: 0.5, ..settings.clone() };
         let mut whole = Checkpoints::default();
         let outcome = fit(&items, &[], &aware, &mut whole).unwrap();

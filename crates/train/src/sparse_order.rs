@@ -151,7 +151,8 @@ mod tests {
     #[test]
     fn a_network_in_bytes_is_trained_and_its_zeros_are_reported() {
         let items = items(1000, 4);
-        let settings = Settings { epochs: 4, batch: 100, learning_rate: 0.003, ..Settings::of(in_bytes(32)) };
+        let settings =
+            Settings { epochs: 4, batch: 100, learning_rate: 0.003, ..Settings::of(&in_bytes(32)) };
         let fitted = |settings: &Settings| fit(&items, &[], settings, &mut |_: &Epoch| ()).unwrap();
         let (bytes, usual) =
             (fitted(&settings), fitted(&Settings { first_layer_bits: 16, ..settings.clone() }));

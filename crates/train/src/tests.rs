@@ -45,7 +45,7 @@ pub(crate) fn items(count: usize, seed: u64) -> Vec<TrainItem> {
 
 pub(crate) fn settings_of(architecture: Architecture) -> Settings {
     let loss = if architecture.wdl_head { LossKind::CrossEntropy } else { LossKind::Power };
-    Settings { epochs: 3, batch: 300, warmup: 0, loss, ..Settings::of(architecture) }
+    Settings { epochs: 3, batch: 300, warmup: 0, loss, ..Settings::of(&architecture) }
 }
 
 fn settings() -> Settings {

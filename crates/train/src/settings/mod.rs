@@ -22,6 +22,30 @@ use patzer_io::error::{Error, Result};
 /// Built-in recipes: the name and text of every file in `recipes`.
 pub const RECIPES: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/recipes.rs"));
 
+/// Makes a struct that has the fields of an architecture, from another one, and its further fields.
+macro_rules! of_shape {
+    ($Struct:ident, $from:ident, { $($field:ident: $value:expr,)* }) => {
+        $Struct {
+            features: $from.features.clone(),
+            hidden: $from.hidden,
+            layers: $from.layers.clone(),
+            perspectives: $from.perspectives,
+            white_perspective: $from.white_perspective,
+            activation: $from.activation,
+            layer_activations: $from.layer_activations.clone(),
+            skip_neuron: $from.skip_neuron,
+            first_layer_bits: $from.first_layer_bits,
+            wdl_head: $from.wdl_head,
+            mirror: $from.mirror,
+            king_buckets: $from.king_buckets.clone(),
+            output_buckets: $from.output_buckets,
+            output_by: $from.output_by,
+            psqt: $from.psqt,
+            $($field: $value,)*
+        }
+    };
+}
+
 /// A recipe; keys that a file lacks have their defaults.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -190,30 +214,15 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings::of(Architecture::default())
+        Settings::of(&Architecture::default())
     }
 }
 
 impl Settings {
     /// The defaults with an architecture.
-    pub(crate) fn of(shape: Architecture) -> Settings {
-        Settings {
-            features: shape.features,
-            hidden: shape.hidden,
-            layers: shape.layers,
-            perspectives: shape.perspectives,
-            white_perspective: shape.white_perspective,
-            activation: shape.activation,
-            layer_activations: shape.layer_activations,
-            skip_neuron: shape.skip_neuron,
-            first_layer_bits: shape.first_layer_bits,
-            wdl_head: shape.wdl_head,
-            mirror: shape.mirror,
-            king_buckets: shape.king_buckets,
+    pub(crate) fn of(shape: &Architecture) -> Settings {
+        of_shape!(Settings, shape, {
             factoriser: false,
-            output_buckets: shape.output_buckets,
-            output_by: shape.output_by,
-            psqt: shape.psqt,
             epochs: 16,
             quantisation_aware: 0.0,
             superbatch: 0,
@@ -264,7 +273,7 @@ impl Settings {
             positions: 0,
             phases: Vec::new(),
             stage: Vec::new(),
-        }
+        })
     }
 
     /// Loads a built-in recipe by name, or a file. An error for an unknown name or an invalid recipe.
@@ -326,23 +335,7 @@ impl Settings {
 
     /// Architecture of the recipe's network.
     pub fn architecture(&self) -> Architecture {
-        Architecture {
-            features: self.features.clone(),
-            hidden: self.hidden,
-            layers: self.layers.clone(),
-            perspectives: self.perspectives,
-            white_perspective: self.white_perspective,
-            activation: self.activation,
-            layer_activations: self.layer_activations.clone(),
-            skip_neuron: self.skip_neuron,
-            first_layer_bits: self.first_layer_bits,
-            wdl_head: self.wdl_head,
-            mirror: self.mirror,
-            king_buckets: self.king_buckets.clone(),
-            output_buckets: self.output_buckets,
-            output_by: self.output_by,
-            psqt: self.psqt,
-        }
+        of_shape!(Architecture, self, {})
     }
 
     /// Tests for a factoriser with more than one king bucket.
