@@ -22,11 +22,16 @@ pub fn checksum(text: &[u8]) -> String {
 pub fn write(value: &impl Serialize) -> Result<Vec<u8>> {
     let mut text = serde_json::to_vec(value).map_err(|e| Error::internal(e.to_string()))?;
     text.pop();
+    Ok(seal(text))
+}
+
+/// Completes an object without its closing brace to a line with its checksum.
+pub fn seal(mut text: Vec<u8>) -> Vec<u8> {
     let check = checksum(&text);
     text.extend_from_slice(CHECK);
     text.extend_from_slice(check.as_bytes());
     text.extend_from_slice(b"\"}\n");
-    Ok(text)
+    text
 }
 
 /// Compares a line, without its end, with its checksum; `needed` tells whether a line without one is damaged.

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(missing_docs)]
 
+mod as_text;
 mod byte_order_mark;
 pub mod checked_line;
 mod companion;
@@ -8,6 +9,7 @@ mod companion_path;
 pub mod date;
 mod digest;
 pub mod error;
+mod fields;
 mod files;
 pub mod interrupt;
 mod lock;
@@ -24,6 +26,7 @@ pub use byte_order_mark::without_byte_order_mark;
 pub use companion::{companion, sha256, verify_companion, write_companion, write_with_companion};
 pub use companion_path::companion_path;
 pub use digest::Digest;
+pub use fields::{difference, fields};
 pub use files::{
     Compression, LONGEST_LINE, Limit, Output, ShortLines, archive, check_writable, create_folder,
     decompressed, destination, expand, has_archive_ending, is_stream, named_again, nameless_file, open,
