@@ -18,7 +18,7 @@ use super::summary::{BadGame, Summary};
 use crate::spill_file::SpillFile;
 use crate::{Metadata, Source};
 use patzer_io::error::{Error, Result};
-use patzer_io::{Lock, checked_line};
+use patzer_io::{Lock, checked_line, difference};
 use patzer_pgn::ScoreOptions;
 
 const JOURNAL: &str = "journal";
@@ -55,7 +55,7 @@ impl Checkpoint {
     }
 }
 
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 struct Identity {
     metadata: Metadata,
     #[serde(default)]
@@ -63,7 +63,7 @@ struct Identity {
     keep_partial: bool,
     scores: ScoreOptions,
     /// Path, size in bytes and modification time in nanoseconds of every file of games.
-    files: Vec<(PathBuf, u64, u128)>,
+    files: Vec<(PathBuf, u64, u64)>,
 }
 
 pub(super) struct Journal {
@@ -106,16 +106,13 @@ impl Journal {
         let mut lines = (1..).zip(text[..whole].split_inclusive(|&byte| byte == b'\n'));
         let last = match lines.next() {
             None => None,
-            Some(first) if parse::<Identity>(&path, first)? == identity => {
+            Some(first) => {
+                check(&folder, &parse(&path, first)?, &identity)?;
                 let checkpoints = lines.map(|line| parse::<Checkpoint>(&path, line));
                 checkpoints.collect::<Result<Vec<_>>>()?.into_iter().reduce(|before, mut next| {
                     next.bad.splice(0..0, before.bad);
                     next
                 })
-            }
-            Some(_) => {
-                let reason = "belongs to a run with other games or settings; remove it to start again";
-                return Err(Error::data(&folder, reason));
             }
         };
         let spilled = SpillFile::named(&folder.join(POSITIONS), last.as_ref().map_or(0, |last| last.length))?;
@@ -165,6 +162,15 @@ impl Journal {
     }
 }
 
+/// Refuses a run with other games or settings.
+fn check(folder: &Path, stored: &Identity, now: &Identity) -> Result<()> {
+    let value = |identity| serde_json::to_value(identity).map_err(|e| Error::internal(e.to_string()));
+    let Some(difference) = difference(&value(stored)?, &value(now)?) else { return Ok(()) };
+    let reason =
+        format!("belongs to a run with other games or settings: {difference}; remove it to start again");
+    Err(Error::data(folder, reason))
+}
+
 /// Parses a line with its number.
 fn parse<T: DeserializeOwned>(path: &Path, (number, line): (usize, &[u8])) -> Result<T> {
     let line = line.trim_ascii_end();
@@ -176,13 +182,14 @@ fn parse<T: DeserializeOwned>(path: &Path, (number, line): (usize, &[u8])) -> Re
     })
 }
 
-fn stamp(path: &Path) -> Result<(PathBuf, u64, u128)> {
+fn stamp(path: &Path) -> Result<(PathBuf, u64, u64)> {
     if path == Path::new("-") {
         return Err(Error::usage("standard input cannot be read again, so --resume cannot go on with it"));
     }
     let about = std::fs::metadata(path).map_err(|e| Error::io(path, e))?;
     let changed = about.modified().map_err(|e| Error::io(path, e))?;
-    let nanoseconds = changed.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    let nanoseconds =
+        changed.duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_nanos() as u64);
     Ok((path.to_path_buf(), about.len(), nanoseconds))
 }
 
