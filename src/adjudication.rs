@@ -3,14 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use patzer_io::error::Result;
-use patzer_match::{Adjudication, DrawRule, ResignRule, Syzygy};
+use patzer_match::{Adjudication, DrawRule, ResignRule, RuleSet, Rules, Syzygy};
 
 /// Moves of a game unless it is to be played to its end.
 const MAX_MOVES: u32 = 200;
 
 /// Rules that end games early.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Adjudication")]
 pub struct AdjudicationArgs {
     /// Draw after AFTER moves when both have scored within CENTIPAWNS of zero for MOVES moves
@@ -32,6 +34,7 @@ pub struct AdjudicationArgs {
     /// Folder of Syzygy tables that decide endgames; WDL tables alone do so after captures and pawn moves, DTZ tables
     /// always
     #[arg(long, value_name = "DIR")]
+    #[serde(serialize_with = "patzer_io::path_text")]
     tb: Option<PathBuf>,
 
     /// Probe tablebases with at most N pieces [default: largest available]
@@ -48,21 +51,18 @@ pub struct AdjudicationArgs {
 }
 
 impl AdjudicationArgs {
-    pub fn rules(&self) -> Adjudication {
-        if self.no_adjudication {
-            return Adjudication { max_moves: self.max_moves, ..Adjudication::NONE };
-        }
-        Adjudication {
-            draw: Some(self.draw),
-            resign: Some(self.resign),
+    /// Rules of all games; `recover` as in [`Rules::recover`].
+    pub fn rules(&self, recover: bool) -> Result<Rules> {
+        let ends_early = !self.no_adjudication;
+        let adjudication = Adjudication {
+            draw: ends_early.then_some(self.draw),
+            resign: ends_early.then_some(self.resign),
             loser_resigns: self.resign_by_loser,
-            max_moves: Some(self.max_moves.unwrap_or(MAX_MOVES)),
-            ..Adjudication::NONE
-        }
-    }
-
-    pub fn syzygy(&self) -> Result<Option<Arc<Syzygy>>> {
-        let load = |folder: &PathBuf| Syzygy::load(folder, self.tb_pieces, self.tb_ignore_50);
-        self.tb.as_ref().map(load).transpose().map(|tables| tables.map(Arc::new))
+            max_moves: self.max_moves.or(ends_early.then_some(MAX_MOVES)),
+            rule_set: RuleSet::Patzer,
+            before: 0,
+        };
+        let load = |folder: &PathBuf| Syzygy::load(folder, self.tb_pieces, self.tb_ignore_50).map(Arc::new);
+        Ok(Rules { adjudication, recover, syzygy: self.tb.as_ref().map(load).transpose()? })
     }
 }

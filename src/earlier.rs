@@ -2,17 +2,19 @@
 
 use std::path::Path;
 
-use crate::match_display::NOT_KEPT;
-use crate::{Error, Result, Ui, typed};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use crate::given::{self, Given};
+use crate::{Error, Result, Ui};
 use patzer_io::printable;
 use patzer_match::Spec;
-use patzer_match::journal::{
-    self, Arguments, Earlier, JournalEntry, JournaledFile, Key, Opened, Options, Start, StoredStart,
-};
+use patzer_match::journal::{self, Earlier, JournalEntry, JournaledFile, Key, Opened, Start, StoredStart};
 use patzer_match::participant;
 
 /// Handling of the files of an earlier run.
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct EarlierArgs {
     /// Resume the run of the journal; options not given are taken from it
     #[arg(long, help_heading = "Games")]
@@ -31,9 +33,6 @@ pub struct EarlierArgs {
     trust: bool,
 }
 
-/// Arguments that are of one start of the program and are not stored in the journal.
-const OF_THIS_START: [&str; 5] = ["resume", "repair", "overwrite", "trust", "pgn"];
-
 impl EarlierArgs {
     pub fn choice(self) -> Earlier {
         match self {
@@ -44,39 +43,34 @@ impl EarlierArgs {
         }
     }
 
-    /// Fills the arguments not given now from the journal. Returns all arguments, and in `typed` those to store; `None`
-    /// without a journal. `players` are the arguments that name players: given again, they replace the stored ones.
-    pub fn resumed<E: JournalEntry, A: clap::Args>(
+    /// Arguments of the run to resume, those given now in the place of the stored ones; `None` without a journal.
+    /// `players` are the arguments that name players: given again, they replace all stored ones.
+    pub fn resumed<E: JournalEntry, A: clap::Args + Serialize + DeserializeOwned>(
         self,
         command: &'static str,
         players: &[&str],
         games: &Path,
-        typed: &mut Arguments,
+        given: &Given,
     ) -> Result<Option<A>> {
-        for here in OF_THIS_START.iter().chain(&NOT_KEPT) {
-            typed.remove(*here);
-        }
+        let named = players.iter().any(|name| given.has(name));
         let Some(stored) = self.stored::<E>(games)? else {
             return match usage_of_start(command) {
-                Some(start)
-                    if self.choice().resumes() && !players.iter().any(|name| typed.contains_key(*name)) =>
-                {
-                    let journal = E::journal(games);
-                    Err(Error::data(
-                        journal,
-                        format!("there is no journal of a run to resume; `{start}` starts one"),
-                    ))
+                Some(start) if self.choice().resumes() && !named => {
+                    let reason = format!("there is no journal of a run to resume; `{start}` starts one");
+                    Err(Error::data(E::journal(games), reason))
                 }
                 _ => Ok(None),
             };
         };
-        let mut all = stored.arguments().clone();
-        if players.iter().any(|player| typed.contains_key(*player)) {
-            all.retain(|name, _| !players.contains(&name.as_str()));
+        if stored.command() != command {
+            let other = stored.command();
+            return Err(Error::usage(format!("the journal is of `patzer {other}`, which resumes it")));
         }
-        all.append(typed);
-        *typed = all;
-        Ok(Some(typed::parse(command, typed)?))
+        let mut arguments: A = stored.settings()?;
+        if named {
+            arguments = without(&arguments, players)?;
+        }
+        given.replace(arguments).map(Some)
     }
 
     fn stored<E: JournalEntry>(self, games: &Path) -> Result<Option<StoredStart>> {
@@ -124,6 +118,15 @@ fn usage_of_start(command: &str) -> Option<&'static str> {
     }
 }
 
+/// Arguments without the values of these.
+fn without<A: Serialize + DeserializeOwned>(arguments: &A, names: &[&str]) -> Result<A> {
+    let mut settings = given::settings(arguments)?;
+    for (_, value) in settings.iter_mut().filter(|(name, _)| names.contains(&name.as_str())) {
+        *value = if value.is_array() { Value::Array(Vec::new()) } else { Value::Null };
+    }
+    serde_json::from_value(Value::Object(settings)).map_err(|e| Error::internal(e.to_string()))
+}
+
 fn command_line(spec: &Spec, path: &Path) -> String {
     let mut text = path.display().to_string();
     for arg in spec.args.iter().flatten() {
@@ -147,18 +150,9 @@ pub fn signing_key(runs_programs: bool, ui: &Ui) -> Option<Key> {
     runs_programs.then(|| Key::of_user().inspect_err(unsigned).ok()).flatten()
 }
 
-/// Opens a record, signed by the user's key, and says what became of earlier files.
-pub fn open<E: JournalEntry>(
-    path: &Path,
-    earlier: Earlier,
-    arguments: &Arguments,
-    options: &Options,
-    runs_programs: bool,
-    ui: &Ui,
-) -> Result<Opened<E>> {
-    let key = signing_key(runs_programs, ui);
-    let start = Start { arguments, options, key: key.as_ref() };
-    let opened = JournaledFile::<E>::open(path, earlier, &start)?;
+/// Opens a record and says what became of earlier files.
+pub fn open<E: JournalEntry>(path: &Path, earlier: Earlier, start: &Start, ui: &Ui) -> Result<Opened<E>> {
+    let opened = JournaledFile::<E>::open(path, earlier, start)?;
     for note in &opened.notes {
         if matches!(earlier, Earlier::Repair) { ui.warn(note) } else { ui.note(note) }
     }

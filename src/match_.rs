@@ -1,12 +1,17 @@
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
 use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help};
-use super::{typed, watch};
+use super::watch;
+use crate::given::{self, Given};
 use crate::{Error, Result, Status, Ui};
-use patzer_match::record::{Arguments, PairEntry};
+use patzer_match::journal::StoredStart;
+use patzer_match::record::PairEntry;
 use patzer_match::rounds::{RoundSettings, Rounds, RoundsState, System};
 use patzer_match::{CrossTable, Lineup, OpeningChange, Pairings, SWAPPED, Spec};
 use patzer_stats::Precision;
@@ -23,15 +28,20 @@ const EXAMPLES: &str = "Examples:\n  \
     Exit codes: 0 played, 130 or 143 interrupted, 1 wrong input.";
 
 /// Play a match of two, a gauntlet, a round robin, a knockout or a Swiss tournament
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = after_help(EXAMPLES))]
 pub struct MatchArgs {
+    #[command(flatten)]
+    #[serde(skip)]
+    given: Given,
+
     /// Two players or more: .nnue or .hce.toml files, UCI engines, or built in: default (a network), default-hce,
     /// untuned-hce
     #[arg(value_name = "PLAYER")]
     players: Vec<String>,
 
     #[command(flatten)]
+    #[serde(flatten)]
     play: PlayArgs,
 
     /// Who meets whom
@@ -60,21 +70,26 @@ pub struct MatchArgs {
 
     /// File of the games; the journal for --resume lies beside it
     #[arg(long, value_name = "FILE", default_value = "match.pgn", help_heading = "Games")]
+    #[serde(skip)]
     pgn: PathBuf,
 
     #[command(flatten)]
+    #[serde(skip)]
     earlier: EarlierArgs,
 
     /// Show a running match from its journal or games, until it ends; starts no program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["players", "engine", "resume", "repair", "overwrite"], help_heading = "Output")]
+    #[serde(skip)]
     watch: Option<PathBuf>,
 
     #[command(flatten)]
+    #[serde(skip)]
     show: DisplayArgs,
 }
 
 /// Pairings of the players.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
 enum Kind {
     /// The first player against all others; a match if there are two.
     Gauntlet,
@@ -87,11 +102,10 @@ enum Kind {
 }
 
 impl MatchArgs {
-    fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<MatchArgs> {
+    fn with_stored_arguments(&self) -> Result<MatchArgs> {
         let players = ["players", "engine"];
-        let all = self.earlier.resumed::<PairEntry, _>("match", &players, &self.pgn, typed)?;
-        let MatchArgs { pgn, earlier, show, .. } = self.clone();
-        Ok(all.map_or_else(|| self.clone(), |all: MatchArgs| MatchArgs { pgn, earlier, show, ..all }))
+        let resumed = self.earlier.resumed::<PairEntry, _>("match", &players, &self.pgn, &self.given)?;
+        Ok(resumed.unwrap_or_else(|| self.clone()))
     }
 
     /// Settings of a tournament in rounds; `None` for another one.
@@ -121,11 +135,26 @@ impl MatchArgs {
         }
         Ok(Some(RoundSettings { system, players, pairs: self.games.unwrap_or(2).div_ceil(2) }))
     }
-}
 
-/// Games of each pairing at most, unless told otherwise.
-pub fn games(until_error: bool) -> u64 {
-    if until_error { 1_000_000 } else { 1_000 }
+    /// Pairings of a gauntlet or a round robin.
+    fn pairings(&self, players: usize) -> Pairings {
+        let seeds = if self.tournament == Kind::Gauntlet { 1 } else { players };
+        let mut pairings = Pairings::new(players, seeds);
+        let first = usize::from(self.reverse);
+        pairings.colours = [first, if self.no_swap { first } else { 1 - first }];
+        if self.no_swap {
+            // Both games of a pair from one opening would be the same game twice.
+            pairings.change = OpeningChange::Game;
+        }
+        pairings
+    }
+
+    /// Games of each pairing at most, and the error that ends it before.
+    fn length(&self) -> Result<(u64, Option<Precision>)> {
+        let precision = self.until_error.map(Precision::new).transpose()?;
+        let games = if precision.is_some() { 1_000_000 } else { 1_000 };
+        Ok((self.games.unwrap_or(games), precision))
+    }
 }
 
 fn note_of_odd(games: u64, ui: &Ui) {
@@ -134,18 +163,25 @@ fn note_of_odd(games: u64, ui: &Ui) {
     }
 }
 
-/// Reads the settings of a tournament in rounds from the arguments in its journal.
-pub fn rounds_of(arguments: &Arguments, players: usize) -> Result<Option<RoundSettings>> {
-    typed::parse::<MatchArgs>("match", arguments)?.rounds(players)
+/// Reads the settings of a tournament in rounds from its journal.
+pub fn rounds_of(start: &StoredStart, players: usize) -> Result<Option<RoundSettings>> {
+    start.settings::<MatchArgs>()?.rounds(players)
 }
 
-fn play_rounds(
-    args: &MatchArgs,
-    specs: &[Spec],
-    settings: RoundSettings,
-    typed: &Arguments,
-    ui: &Ui,
-) -> Result<Status> {
+/// Reads an empty table of a gauntlet or a round robin from its journal, and its games at most.
+pub fn table_of(start: &StoredStart, names: &[String]) -> Result<(CrossTable, u64)> {
+    let args: MatchArgs = start.settings()?;
+    let round = args.pairings(names.len()).round();
+    let (games, precision) = args.length()?;
+    Ok((table(names, precision, round), games * round as u64))
+}
+
+fn table(names: &[String], precision: Option<Precision>, round: usize) -> CrossTable {
+    let table = CrossTable::new(names);
+    precision.map_or(table.clone(), |precision| table.until(precision, round))
+}
+
+fn play_rounds(args: &MatchArgs, specs: &[Spec], settings: RoundSettings, ui: &Ui) -> Result<Status> {
     let rounds = Rounds::new(settings);
     let plan = rounds.plan();
     let run = MatchRun {
@@ -155,10 +191,10 @@ fn play_rounds(
         specs,
         pairs: settings.most_pairs() as usize,
         openings: None,
-        kind: ("tournament", settings.to_string()),
+        contest: json!({ "rounds": settings }),
         pgn: &args.pgn,
         earlier: args.earlier,
-        typed,
+        settings: given::settings(args)?.into(),
         tuner: None,
         pairings: &*plan,
         colours: SWAPPED,
@@ -173,8 +209,7 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
     if let Some(file) = &args.watch {
         return watch::run(file, ui);
     }
-    let mut typed = typed::given("match");
-    let args = &args.with_stored_arguments(&mut typed)?;
+    let args = &args.with_stored_arguments()?;
     let files: Vec<&str> = args.players.iter().map(String::as_str).collect();
     let specs = args.play.specs(&files)?;
     if specs.len() < 2 {
@@ -185,25 +220,15 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
     }
     if let Some(settings) = args.rounds(specs.len())? {
         note_of_odd(args.games.unwrap_or(2), ui);
-        return play_rounds(args, &specs, settings, &typed, ui);
+        return play_rounds(args, &specs, settings, ui);
     }
-    let (tournament, seeds) = match args.tournament {
-        Kind::Gauntlet => ("gauntlet", 1),
-        _ => ("round robin", specs.len()),
-    };
+    let tournament = if args.tournament == Kind::Gauntlet { "gauntlet" } else { "round robin" };
     if args.no_swap && args.show.shows_openings() {
         return Err(Error::usage("--by-opening: not with --no-swap, whose pairs have two openings"));
     }
-    let mut pairings = Pairings::new(specs.len(), seeds);
-    let first = usize::from(args.reverse);
-    pairings.colours = [first, if args.no_swap { first } else { 1 - first }];
-    if args.no_swap {
-        // Both games of a pair from one opening would be the same game twice.
-        pairings.change = OpeningChange::Game;
-    }
+    let pairings = args.pairings(specs.len());
     let round = pairings.round();
-    let precision = args.until_error.map(Precision::new).transpose()?;
-    let games = args.games.unwrap_or_else(|| games(precision.is_some()));
+    let (games, precision) = args.length()?;
     note_of_odd(games, ui);
     let pairs = games.div_ceil(2) as usize * round;
     let run = MatchRun {
@@ -213,18 +238,15 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         specs: &specs,
         pairs,
         openings: precision.is_none().then(|| pairings.pairing(pairs - 1).openings[1] + 1),
-        kind: ("tournament", tournament.to_string()),
+        contest: json!({ "tournament": tournament }),
         pgn: &args.pgn,
         earlier: args.earlier,
-        typed: &typed,
+        settings: given::settings(args)?.into(),
         tuner: None,
         pairings: &pairings,
         colours: pairings.colours,
     };
-    let standings = |lineup: &Lineup| {
-        let table = CrossTable::new(&lineup.names);
-        precision.map_or(table.clone(), |precision| table.until(precision, round))
-    };
+    let standings = |lineup: &Lineup| table(&lineup.names, precision, round);
     let held = match_run::play_match(&run, standings, ui)?;
     match_run::remark(&held.standings.all(), specs.len() == 2, &args.pgn, ui);
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));

@@ -15,7 +15,7 @@ use patzer_match::{Observer, Pair, Standings, Tally, TimeSummary, TimeUse};
 use patzer_stats::{Estimate, Sprt, with_error};
 
 /// Display of a match.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct DisplayArgs {
     /// Print events on stdout, one JSON object a line: start, pair, status, end
     #[arg(long, help_heading = "Output", conflicts_with = "output_format")]
@@ -43,9 +43,6 @@ impl DisplayArgs {
         self.by_opening.then_some(book)
     }
 }
-
-/// Arguments that do not affect the games and are not stored in the journal.
-pub const NOT_KEPT: [&str; 4] = ["json_lines", "output_format", "rating_interval", "by_opening"];
 
 pub struct MatchInfo {
     pub names: Vec<String>,

@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::named::named;
 use crate::{Error, Result};
 use patzer_match::pgn::{Header, MoveField, Notation, PgnStyle};
@@ -10,7 +12,7 @@ use patzer_match::record::MatchRecord;
 use patzer_match::{EngineLog, Listen, PvCheck};
 
 /// Content of the PGN, and other files to write.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Records")]
 pub struct RecordArgs {
     /// Tag Event of the games [default: patzer and the command]
@@ -39,6 +41,7 @@ pub struct RecordArgs {
 
     /// File of all that engines receive and send, with time stamps in UTC
     #[arg(long, value_name = "FILE")]
+    #[serde(serialize_with = "patzer_io::path_text")]
     log: Option<PathBuf>,
 }
 

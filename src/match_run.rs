@@ -1,18 +1,21 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use serde_json::Value;
+
 use super::earlier::{self, EarlierArgs};
 use super::match_display::{DisplayArgs, MatchDisplay, MatchInfo};
 use super::play::PlayArgs;
-use crate::{Result, Ui, interrupt};
+use crate::{Error, Result, Ui, interrupt};
 use patzer_experiments::spsa::Tuner;
 use patzer_io::number::counted;
-use patzer_match::journal::{Arguments, Opened};
+use patzer_match::conditions::MatchConditions;
+use patzer_match::journal::{Opened, Start};
 use patzer_match::openings::Openings;
 use patzer_match::participant::Participant;
 use patzer_match::record::{MatchRecord, PairEntry};
 use patzer_match::{
-    Colours, Lineup, MatchConfig, PairOptions, Reason, RunSummary, SWAPPED, Schedule, Spec, Standings, Tally,
+    Colours, Lineup, MatchConfig, PairOptions, Reason, RunSummary, Schedule, Spec, Standings, Tally,
     run_match,
 };
 
@@ -26,11 +29,12 @@ pub struct MatchRun<'a> {
     pub pairs: usize,
     /// Openings that the whole run needs, if that is known.
     pub openings: Option<usize>,
-    /// Name and value of the option that tells matches apart on `--resume`.
-    pub kind: (&'static str, String),
+    /// Kind of the contest with its settings, which are the same in a resumed run.
+    pub contest: Value,
     pub pgn: &'a Path,
     pub earlier: EarlierArgs,
-    pub typed: &'a Arguments,
+    /// Arguments of the command, for a resumed run.
+    pub settings: Value,
     /// Sets the options of each pair, of both players the same program.
     pub tuner: Option<&'a Tuner>,
 }
@@ -51,9 +55,8 @@ pub fn play_match<S: Standings>(
     interrupt::listen();
     let stop = interrupt::flag();
     let openings = play.openings(ui)?;
-    let mut rules = play.rules()?;
     // A tuning plays on with values of which the engine crashes: they lose.
-    rules.recover |= run.tuner.is_some();
+    let rules = play.rules(run.tuner.is_some())?;
     let choice = run.earlier.choice();
     run.earlier.check_trust::<PairEntry>(pgn, run.specs, ui)?;
     // A refused start leaves the log of the unfinished run as it was.
@@ -65,21 +68,14 @@ pub fn play_match<S: Standings>(
     if let Some(tuner) = run.tuner {
         tuner.tuning.check(&lineup.participants[0], stop)?;
     }
-    let mut options = play.options(&lineup, &openings);
-    if let Some(syzygy) = &rules.syzygy {
-        options.insert("endgame tables".to_string(), syzygy.to_string());
-    }
-    options.insert(run.kind.0.to_string(), run.kind.1.clone());
-    if run.colours != SWAPPED {
-        let [first, second] = run.colours;
-        options.insert("colours".to_string(), format!("[{first}, {second}]"));
-        if first == second {
-            options.insert("openings of a pair".to_string(), "2".to_string());
-        }
-    }
+    let conditions =
+        MatchConditions::new(&lineup, play.book_conditions(&openings), run.colours, &rules, &run.contest);
+    let conditions = serde_json::to_value(&conditions).map_err(|e| Error::internal(e.to_string()))?;
     let programs = lineup.participants.iter().any(Participant::is_program);
-    let Opened { mut record, entries: done, .. } =
-        earlier::open(pgn, choice, run.typed, &options, programs, ui)?;
+    let key = earlier::signing_key(programs, ui);
+    let start =
+        Start { command: run.command, settings: &run.settings, conditions: &conditions, key: key.as_ref() };
+    let Opened { mut record, entries: done, .. } = earlier::open(pgn, choice, &start, ui)?;
     play.announce(run.specs, &lineup, &openings, ui);
     let mut book_end = Some(play.book_end(&openings, lineup.deterministic()));
     let needs = |(count, _): &mut (usize, String)| run.openings.is_some_and(|needed| needed > *count);
@@ -91,24 +87,18 @@ pub fn play_match<S: Standings>(
     }
     let shares = play.cpu_shares(&lineup, ui);
     let pair_options = run.tuner.map(|tuner| |pair: usize, halt: &AtomicBool| tuner.options(pair, halt));
+    let header = play.records.apply(lineup.header(&format!("patzer {}", run.command)));
     let config = MatchConfig {
-        pairs: done.len()..run.pairs,
-        skipped: Vec::new(),
         concurrency: play.concurrency(),
-        pairings: run.pairings,
-        time_settings: &lineup.time_settings,
-        names: &lineup.names,
-        openings: &openings,
-        rules,
-        header: play.records.apply(lineup.header(&format!("patzer {}", run.command))),
         wait: play.wait(),
         prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
         pair_options: pair_options.as_ref().map(|options| options as PairOptions),
+        ..MatchConfig::new(&lineup, &openings, rules, header, run.pairings, done.len()..run.pairs)
     };
     let players = |number: usize, stop: &AtomicBool| lineup.participants[number].player(stop);
     let info = MatchInfo {
         names: lineup.names.clone(),
-        conditions: lineup.conditions(&play.book_name()),
+        conditions: lineup.summary(&play.book_name()),
         games: 2 * run.pairs,
         done: 2 * (done.len() + record.count_ahead()) as u64,
         timed: !lineup.deterministic(),

@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::adjudication::AdjudicationArgs;
 use super::match_files::RecordArgs;
 use super::players::{DAY_MS, LimitArgs, PlayerArgs};
@@ -11,8 +13,8 @@ use crate::named::named;
 use crate::{Error, Result, Ui};
 use patzer_io::number::counted;
 use patzer_match::affinity;
-use patzer_match::journal::Options;
-use patzer_match::openings::{self, Openings, Order};
+use patzer_match::conditions::BookConditions;
+use patzer_match::openings::{self, BookOptions, Openings, Order};
 use patzer_match::participant::Defaults;
 use patzer_match::{KEYS, Lineup, Listen, Rules, Spec};
 
@@ -23,9 +25,10 @@ pub const DEFAULT_NODES: u64 = 5_000;
 pub const DEFAULT_HASH: usize = 16;
 
 /// Players, limits, games and adjudication.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub struct PlayArgs {
     #[command(flatten)]
+    #[serde(flatten)]
     players: PlayerArgs,
 
     /// Restart a crashed or hanging engine and go on; its game is lost
@@ -33,10 +36,12 @@ pub struct PlayArgs {
     recover: bool,
 
     #[command(flatten)]
+    #[serde(flatten)]
     limits: LimitArgs,
 
     /// Book of openings, EPD or PGN, plain, .gz, .bz2, .zst or .zip [default: a built-in book]
     #[arg(long, value_name = "FILE", help_heading = "Games")]
+    #[serde(serialize_with = "patzer_io::path_text")]
     openings: Option<PathBuf>,
 
     /// Order in which openings are used
@@ -72,9 +77,11 @@ pub struct PlayArgs {
     wait: u64,
 
     #[command(flatten)]
+    #[serde(flatten)]
     adjudication: AdjudicationArgs,
 
     #[command(flatten)]
+    #[serde(flatten)]
     pub records: RecordArgs,
 }
 
@@ -105,13 +112,18 @@ impl PlayArgs {
         Defaults { seed: Some(self.seed), ..self.limits.defaults(&self.players, listen) }
     }
 
-    pub fn rules(&self) -> Result<Rules> {
-        let (adjudication, syzygy) = (self.adjudication.rules(), self.adjudication.syzygy()?);
-        Ok(Rules { adjudication, recover: self.recover, syzygy })
+    pub fn rules(&self, recover: bool) -> Result<Rules> {
+        self.adjudication.rules(self.recover || recover)
     }
 
     pub fn openings(&self, ui: &Ui) -> Result<Openings> {
-        let book = Openings::load(openings::BookOptions {
+        let book = Openings::load(self.book_options())?;
+        warn_of_bad_openings(&book, ui);
+        Ok(book)
+    }
+
+    fn book_options(&self) -> BookOptions<'_> {
+        BookOptions {
             path: self.openings.as_deref(),
             order: self.order,
             seed: self.seed,
@@ -121,9 +133,11 @@ impl PlayArgs {
             as_is: false,
             moves: false,
             most: None,
-        })?;
-        warn_of_bad_openings(&book, ui);
-        Ok(book)
+        }
+    }
+
+    pub fn book_conditions<'a>(&self, openings: &'a Openings) -> BookConditions<'a> {
+        BookConditions::new(openings, &self.book_options())
     }
 
     pub fn concurrency(&self) -> usize {
@@ -176,22 +190,6 @@ impl PlayArgs {
 
     pub fn book_name(&self) -> String {
         openings::book_name(self.openings.as_ref())
-    }
-
-    /// Options stored in the journal: everything that decides which games are played, except the test.
-    pub fn options(&self, lineup: &Lineup, openings: &Openings) -> Options {
-        let mut options = lineup.options();
-        let mut set = |name: &str, value: String| drop(options.insert(name.to_string(), value));
-        set("patzer", env!("CARGO_PKG_VERSION").to_string());
-        set("openings", openings.digest().to_string());
-        let repeats = if openings.repeats() { ", with repeats" } else { "" };
-        set("order", format!("{}{repeats}", self.order));
-        set("start", self.start.to_string());
-        set("plies", self.plies.map_or_else(|| "all".to_string(), |plies| plies.to_string()));
-        set("chess960", self.chess960.to_string());
-        set("seed", self.seed.to_string());
-        set("adjudication", self.adjudication.rules().to_string());
-        options
     }
 }
 

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use crate::play::{DEFAULT_HASH, DEFAULT_NODES, set_option};
 use crate::{Error, Result};
 use patzer_match::participant::Defaults;
@@ -14,7 +16,7 @@ const OVERHEAD: Duration = Duration::from_millis(5);
 pub const DAY_MS: u64 = 86_400_000;
 
 /// Players beyond the positional ones, and the settings of all.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Players")]
 pub struct PlayerArgs {
     /// A player with its own settings, after the positional ones: "cmd=./new option.Hash=64 tc=8+0.08"; keys below
@@ -111,7 +113,7 @@ impl PlayerArgs {
 }
 
 /// Limits of a move.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Limits")]
 pub struct LimitArgs {
     /// Nodes a move [default: 5000, unless another limit is given]

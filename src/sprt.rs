@@ -1,18 +1,23 @@
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
 use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help, set_option};
-use super::{typed, watch};
+use super::watch;
+use crate::given::{self, Given};
 use crate::named::named;
 use crate::{Error, Result, Status, Ui};
-use patzer_match::record::{Arguments, PairEntry};
+use patzer_match::journal::StoredStart;
+use patzer_match::record::PairEntry;
 use patzer_match::{Pairings, SWAPPED, Spec, SprtState};
 use patzer_stats::{Model, Sprt, Verdict};
 
 /// Default maximum number of games.
-pub const GAMES: u64 = 40_000;
+const GAMES: u64 = 40_000;
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer sprt new.nnue base.nnue                             5,000 nodes a move, normalised [0, 5]\n  \
@@ -26,9 +31,13 @@ const EXAMPLES: &str = "Examples:\n  \
     Exit codes: 0 H1 accepted, 10 H0 accepted, 11 undecided, 130 or 143 interrupted, 1 wrong input.";
 
 /// Test sequentially whether A is stronger than B
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = after_help(EXAMPLES))]
 pub struct SprtArgs {
+    #[command(flatten)]
+    #[serde(skip)]
+    given: Given,
+
     /// First player: a .nnue or .hce.toml file, a UCI engine, or built in: default (a network), default-hce,
     /// untuned-hce
     #[arg(value_name = "A")]
@@ -39,6 +48,7 @@ pub struct SprtArgs {
     b: Option<String>,
 
     #[command(flatten)]
+    #[serde(flatten)]
     hypotheses: HypothesisArgs,
 
     /// A UCI option of the first player alone
@@ -50,6 +60,7 @@ pub struct SprtArgs {
     option_b: Vec<String>,
 
     #[command(flatten)]
+    #[serde(flatten)]
     play: PlayArgs,
 
     /// Games at most, in whole pairs; without a verdict by then the test is undecided
@@ -58,21 +69,25 @@ pub struct SprtArgs {
 
     /// File of the games; the journal for --resume lies beside it
     #[arg(long, value_name = "FILE", default_value = "sprt.pgn", help_heading = "Games")]
+    #[serde(skip)]
     pgn: PathBuf,
 
     #[command(flatten)]
+    #[serde(skip)]
     earlier: EarlierArgs,
 
     /// Show a running test from its journal or games, until it ends; starts no program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["a", "b", "engine", "resume", "repair", "overwrite"], help_heading = "Output")]
+    #[serde(skip)]
     watch: Option<PathBuf>,
 
     #[command(flatten)]
+    #[serde(skip)]
     show: DisplayArgs,
 }
 
 /// The hypotheses of a test and its error rates.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Hypotheses")]
 pub(super) struct HypothesisArgs {
     /// Difference under H0, in Elo of the model [default: 0]
@@ -126,19 +141,24 @@ impl SprtArgs {
         Ok(specs)
     }
 
-    fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<SprtArgs> {
-        let all = self.earlier.resumed::<PairEntry, _>("sprt", &["a", "b", "engine"], &self.pgn, typed)?;
-        let SprtArgs { pgn, earlier, show, .. } = self.clone();
-        Ok(all.map_or_else(|| self.clone(), |all: SprtArgs| SprtArgs { pgn, earlier, show, ..all }))
+    fn with_stored_arguments(&self) -> Result<SprtArgs> {
+        let players = ["a", "b", "engine"];
+        let resumed = self.earlier.resumed::<PairEntry, _>("sprt", &players, &self.pgn, &self.given)?;
+        Ok(resumed.unwrap_or_else(|| self.clone()))
     }
+}
+
+/// Reads the test of a journal, and its games at most.
+pub fn test_of(start: &StoredStart) -> Result<(Sprt, u64)> {
+    let args: SprtArgs = start.settings()?;
+    Ok((args.hypotheses.test()?, args.games))
 }
 
 pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
     if let Some(file) = &args.watch {
         return watch::run(file, ui);
     }
-    let mut typed = typed::given("sprt");
-    let args = &args.with_stored_arguments(&mut typed)?;
+    let args = &args.with_stored_arguments()?;
     let sprt = args.hypotheses.test()?;
     let specs = args.specs()?;
     if args.games % 2 == 1 {
@@ -153,10 +173,10 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         colours: SWAPPED,
         pairs: args.games.div_ceil(2) as usize,
         openings: None,
-        kind: ("test", sprt.to_string()),
+        contest: json!({ "sprt": sprt }),
         pgn: &args.pgn,
         earlier: args.earlier,
-        typed: &typed,
+        settings: given::settings(args)?.into(),
         tuner: None,
     };
     let held = match_run::play_match(&run, |_| SprtState::new(sprt), ui)?;

@@ -2,15 +2,16 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
 
 use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help};
 use super::sprt::SprtArgs;
-use super::typed::{self, spec_word};
 use crate::evaluation::load;
+use crate::given::{self, Given, spec_word};
 use crate::named::named;
 use crate::{Error, Result, Status, Ui};
 use patzer_engine::Params;
@@ -18,7 +19,7 @@ use patzer_eval::{Evaluation, named_weights};
 use patzer_experiments::spsa::{self, Form, Schedule, SpsaState, Tuner, Tuning, Value, weights};
 use patzer_io::number::{counted, grouped};
 use patzer_io::{Printable, check_writable, printable};
-use patzer_match::record::{Arguments, PairEntry};
+use patzer_match::record::PairEntry;
 use patzer_match::{Pairings, RunSummary, SWAPPED, Spec, participant};
 use patzer_stats::Pentanomial;
 
@@ -39,9 +40,13 @@ const EXAMPLES: &str = "Examples:\n  \
 /// Each iteration plays the engine with all parameters a random step to one side against itself with the opposite step,
 /// and moves the values towards the winner's. Schedule and learning rates are OpenBench's. An engine that crashes or
 /// hangs loses its game and is restarted.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = after_help(EXAMPLES))]
 pub struct SpsaArgs {
+    #[command(flatten)]
+    #[serde(skip)]
+    given: Given,
+
     /// A UCI engine, or an evaluation for the bundled engine: a .nnue or .hce.toml file, default, default-hce,
     /// untuned-hce
     #[arg(value_name = "ENGINE")]
@@ -49,6 +54,7 @@ pub struct SpsaArgs {
 
     /// File of the parameters, in OpenBench's lines
     #[arg(value_name = "PARAMS")]
+    #[serde(serialize_with = "patzer_io::path_text")]
     params: Option<PathBuf>,
 
     /// Tune also weights of the evaluation: names with `*`, and beginnings of names, with commas between them
@@ -57,6 +63,7 @@ pub struct SpsaArgs {
 
     /// Print the lines of the parameters and do not play; without PARAMS and --weights, of the bundled engine's search
     #[arg(long)]
+    #[serde(skip)]
     list: bool,
 
     /// Pairs of games of an iteration, all with the same perturbation
@@ -81,6 +88,7 @@ pub struct SpsaArgs {
     a_ratio: f64,
 
     #[command(flatten)]
+    #[serde(flatten)]
     play: PlayArgs,
 
     /// Games in all, in whole iterations; the schedule ends with them
@@ -89,20 +97,25 @@ pub struct SpsaArgs {
 
     /// File of the games; the journal for --resume lies beside it
     #[arg(long, value_name = "FILE", default_value = "spsa.pgn", help_heading = "Games")]
+    #[serde(skip)]
     pgn: PathBuf,
 
     #[command(flatten)]
+    #[serde(skip)]
     earlier: EarlierArgs,
 
     /// File of the evaluation with the tuned weights [default: tuned.hce.toml or tuned.nnue]
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    #[serde(skip)]
     output: Option<PathBuf>,
 
     /// Print the values in this form alone
     #[arg(long, value_name = "FORM", help_heading = "Output", value_parser = named::<Form>())]
+    #[serde(skip)]
     format: Option<Form>,
 
     #[command(flatten)]
+    #[serde(skip)]
     show: DisplayArgs,
 }
 
@@ -167,17 +180,10 @@ impl fmt::Display for SpsaReport {
 }
 
 impl SpsaArgs {
-    fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<SpsaArgs> {
-        for here in ["format", "output", "list"] {
-            typed.remove(here);
-        }
+    fn with_stored_arguments(&self) -> Result<SpsaArgs> {
         let players = ["player", "params", "engine"];
-        let all = self.earlier.resumed::<PairEntry, _>("spsa", &players, &self.pgn, typed)?;
-        let SpsaArgs { pgn, earlier, show, format, output, .. } = self.clone();
-        Ok(all.map_or_else(
-            || self.clone(),
-            |all: SpsaArgs| SpsaArgs { pgn, earlier, show, format, output, ..all },
-        ))
+        let resumed = self.earlier.resumed::<PairEntry, _>("spsa", &players, &self.pgn, &self.given)?;
+        Ok(resumed.unwrap_or_else(|| self.clone()))
     }
 
     /// The engine and the file of parameters; with --engine, the first positional argument is the file.
@@ -264,9 +270,7 @@ fn add_weights(params: &mut Vec<spsa::Param>, evaluation: &Evaluation, patterns:
 }
 
 pub fn run(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
-    let mut typed = typed::given("spsa");
-    let list = args.list;
-    let args = &args.with_stored_arguments(&mut typed)?;
+    let args = &args.with_stored_arguments()?;
     let (spec, file) = args.subject()?;
     let mut params = lines(args, file.as_deref())?;
     let evaluation = evaluation(&spec, args.weights.is_some(), &params, ui)?;
@@ -276,7 +280,7 @@ pub fn run(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
     if params.is_empty() {
         return Err(Error::usage("there is nothing to tune: name a file of parameters, or --weights"));
     }
-    if list {
+    if args.list {
         return ui.result(&ParamList(params));
     }
     let output = evaluation.as_ref().map(|evaluation| {
@@ -295,7 +299,6 @@ pub fn run(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
         Path::new(&spec.cmd).file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
     });
     let side = |sign: &str| Spec { name: Some(format!("{name}{sign}")), ..spec.clone() };
-    let description = serde_json::to_string(&tuner.tuning).map_err(|e| Error::internal(e.to_string()))?;
     let run = MatchRun {
         command: "spsa",
         play: &args.play,
@@ -305,10 +308,10 @@ pub fn run(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
         colours: SWAPPED,
         pairs: schedule.iterations * schedule.pairs,
         openings: Some(schedule.iterations * schedule.pairs),
-        kind: ("spsa", description),
+        contest: json!({ "spsa": tuner.tuning }),
         pgn: &args.pgn,
         earlier: args.earlier,
-        typed: &typed,
+        settings: given::settings(args)?.into(),
         tuner: Some(&tuner),
     };
     let held = match_run::play_match(&run, |_| SpsaState::new(tuner.clone()), ui)?;
@@ -322,7 +325,7 @@ pub fn run(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
     if let (Some(output), Some(evaluation)) = (&output, &evaluation) {
         write_weights(output, evaluation, &values)?;
     }
-    let test = test_command(&typed, &spec, &values, output.as_deref());
+    let test = test_command(args, &spec, &values, output.as_deref())?;
     let report = report(&held.standings, &held.ended, output, test, args.format);
     held.show.end(&held.standings, &report).map(|()| Status::Done)
 }
@@ -360,8 +363,8 @@ fn write_weights(path: &Path, evaluation: &Evaluation, values: &[Value]) -> Resu
 const OWN: [&str; 4] = ["engine", "alpha", "games", "seed"];
 
 /// The `sprt` that decides whether the values are better than those of the start.
-fn test_command(typed: &Arguments, spec: &Spec, values: &[Value], output: Option<&Path>) -> String {
-    let given = typed.get("engine").and_then(|texts| texts.first());
+fn test_command(args: &SpsaArgs, spec: &Spec, values: &[Value], output: Option<&Path>) -> Result<String> {
+    let given = args.play.engines().first();
     let base = given.cloned().unwrap_or_else(|| format!("cmd={}", spec_word(&spec.cmd)));
     let (mut tuned, mut before) = (base.clone(), base);
     if let Some(output) = output {
@@ -379,8 +382,8 @@ fn test_command(typed: &Arguments, spec: &Spec, values: &[Value], output: Option
         before +=
             &format!(" {}", spec_word(&format!("option.{name}={}", value.param.text(value.param.start))));
     }
-    let conditions = typed::shared_with::<SprtArgs>(typed, &OWN);
-    format!("patzer sprt --engine {} --engine {}{conditions}", in_quotes(&tuned), in_quotes(&before))
+    let conditions = given::shared_with::<SprtArgs>(args, &OWN)?;
+    Ok(format!("patzer sprt --engine {} --engine {}{conditions}", in_quotes(&tuned), in_quotes(&before)))
 }
 
 /// A description of a player as a shell takes it.

@@ -15,11 +15,11 @@ use patzer_experiments::spsa::{Form, SpsaState, Tuner, Tuning};
 use patzer_io::number::grouped;
 use patzer_io::printable_lines;
 use patzer_match::journal::{Follower, is_journal};
-use patzer_match::record::{PairEntry, journal_of, players};
-use patzer_match::rounds::{RoundSettings, Rounds, RoundsState};
-use patzer_match::{CrossTable, Pairings, RunSummary, SprtState, Standings};
+use patzer_match::record::{PairEntry, check_players, journal_of, players};
+use patzer_match::rounds::{Rounds, RoundsState};
+use patzer_match::{CrossTable, RunSummary, SprtState, Standings};
 use patzer_report::contest::games::{Follow, Games, MoveTotals};
-use patzer_stats::{Precision, Sprt, Verdict};
+use patzer_stats::Verdict;
 
 /// Time between two looks at the journal.
 const LOOK: Duration = Duration::from_millis(500);
@@ -109,8 +109,10 @@ pub fn run(file: &Path, ui: &Ui) -> Result<Status> {
 
 impl Watch {
     fn open(journal: &Path, pgn: PathBuf) -> Result<Watch> {
-        let journal = Follower::<PairEntry>::open(journal)?;
-        let names = players(journal.options());
+        let path = journal;
+        let journal = Follower::<PairEntry>::open(path)?;
+        let names = players(journal.start().conditions());
+        check_players(path, journal.entries(), names.len())?;
         let (standings, games) = standings(&journal, &names)?;
         let (pgn, begin) = (Follow::new(pgn), Instant::now());
         let mut watch = Watch { journal, names, games, standings, counted: 0, pgn, begin, before: 0 };
@@ -192,45 +194,28 @@ impl Watch {
     }
 }
 
-/// Settings of a tournament in rounds.
-fn rounds(journal: &Follower<PairEntry>, players: usize) -> Result<Option<RoundSettings>> {
-    let tournament = journal.options().get("tournament");
-    let in_rounds = |kind: &String| kind.starts_with("knockout") || kind.starts_with("swiss");
-    if tournament.is_some_and(in_rounds) {
-        crate::match_::rounds_of(journal.arguments(), players)
-    } else {
-        Ok(None)
-    }
-}
-
 /// Empty standings of a journal's run, and its games at most.
 fn standings(journal: &Follower<PairEntry>, names: &[String]) -> Result<(Box<dyn WatchedStandings>, u64)> {
-    let argument = |name: &str| journal.arguments().get(name).and_then(|values| values.first());
-    let games: Option<u64> = argument("games").and_then(|games| games.parse().ok());
-    if let Some(words) = journal.options().get("test") {
-        let sprt: Sprt = words.parse()?;
-        return Ok((Box::new(SprtState::new(sprt)), games.unwrap_or(crate::sprt::GAMES)));
-    }
-    if let Some(tuning) = journal.options().get("spsa") {
-        let tuning: Tuning = serde_json::from_str(tuning).map_err(|e| Error::input(e.to_string()))?;
+    let start = journal.start();
+    if let Some(tuning) = Tuning::of(start.conditions()) {
         let games = 2 * tuning.schedule.iterations * tuning.schedule.pairs;
         return Ok((Box::new(SpsaState::new(Arc::new(Tuner::new(tuning)))), games as u64));
     }
-    if journal.options().contains_key("race") {
-        let settings = crate::race::settings_of(journal.arguments(), names.len())?;
-        let race = RaceState::new(settings, Planner::new(settings), names);
-        return Ok((Box::new(race), 2 * settings.budget));
-    }
-    if let Some(settings) = rounds(journal, names.len())? {
-        let state = RoundsState::new(Rounds::new(settings), names);
-        return Ok((Box::new(state), 2 * settings.most_pairs()));
-    }
-    let round_robin = journal.options().get("tournament").is_some_and(|kind| kind == "round robin");
-    let round = Pairings::new(names.len(), if round_robin { names.len() } else { 1 }).round();
-    let until = argument("until_error").and_then(|error| error.parse().ok());
-    let precision = until.map(Precision::new).transpose()?;
-    let games = games.unwrap_or_else(|| crate::match_::games(precision.is_some()));
-    let table = CrossTable::new(names);
-    let table = precision.map_or(table.clone(), |precision| table.until(precision, round));
-    Ok((Box::new(table), games * round as u64))
+    Ok(match start.command() {
+        "sprt" => {
+            let (sprt, games) = crate::sprt::test_of(start)?;
+            (Box::new(SprtState::new(sprt)), games)
+        }
+        "race" => {
+            let settings = crate::race::settings_of(start, names.len())?;
+            (Box::new(RaceState::new(settings, Planner::new(settings), names)), 2 * settings.budget)
+        }
+        _ => match crate::match_::rounds_of(start, names.len())? {
+            Some(rounds) => (Box::new(RoundsState::new(Rounds::new(rounds), names)), 2 * rounds.most_pairs()),
+            None => {
+                let (table, games) = crate::match_::table_of(start, names)?;
+                (Box::new(table), games)
+            }
+        },
+    })
 }

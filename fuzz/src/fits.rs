@@ -5,7 +5,7 @@ use std::fs;
 use patzer_fit::moves::table;
 use patzer_fit::wdl::Histogram;
 use patzer_io::run_folder::Earlier;
-use patzer_label::teacher::{Cut, Journal, Settings};
+use patzer_label::teacher::{Cut, Journal};
 use patzer_report::{html, moves};
 
 use super::files::{in_folder, with_file};
@@ -64,13 +64,13 @@ fn records(bytes: &[u8]) -> Vec<u8> {
 pub fn teacher(bytes: &[u8]) {
     let cut = Cut { size: 7, blocks: 0..4, positions: 28 };
     let Some((&kind, bytes)) = bytes.split_first() else { return };
-    let header = b"{\"patzer_teacher\":1,\"settings\":{}}\n";
+    let header = b"{\"patzer_teacher\":2,\"conditions\":{}}\n";
     let file = if kind & 1 == 0 { bytes.to_vec() } else { [&header[..], &records(bytes)].concat() };
     in_folder(|folder| {
         let output = folder.join("labelled.parquet");
         let path = Journal::path_of(&output);
         fs::write(&path, &file).expect("a file to write");
-        let open = || Journal::open(&output, &Settings::new(), &cut, Earlier::Resume);
+        let open = || Journal::open(&output, &serde_json::json!({}), &cut, Earlier::Resume);
         let facts = |journal: &Journal| {
             let finished = journal.finished();
             let blocks = (0..).zip(&finished).filter(|(_, positions)| positions.is_some());

@@ -5,23 +5,36 @@ use std::path::Path;
 
 use patzer_experiments::puzzles;
 use patzer_experiments::spsa::{self, Param};
+use patzer_io::checked_line;
 use patzer_label::selfplay::batch::Batch;
-use patzer_match::journal::{self, Arguments, Earlier, JournalEntry, JournaledFile, Opened, Options, Start};
+use patzer_match::journal::{self, Earlier, JournalEntry, JournaledFile, Opened, Start};
 use patzer_match::openings::{BookOptions, Openings, Order, Polyglot};
 use patzer_match::record::PairEntry;
+use serde_json::json;
 use shakmaty::fen::Fen;
 use shakmaty::{CastlingMode, Chess, Position};
 
 use super::files::{in_folder, with_file};
 
+/// Lines with the checksums that they lack.
+fn sealed(text: &[u8]) -> Vec<u8> {
+    let line = |line: &[u8]| match line.strip_suffix(b"}\n") {
+        Some(object) if !checked_line::is_intact(&line[..line.len() - 1], true) => {
+            checked_line::seal(object.to_vec())
+        }
+        _ => line.to_vec(),
+    };
+    text.split_inclusive(|&byte| byte == b'\n').flat_map(line).collect()
+}
+
 /// A resumed run has the entries 1, 2, …; resuming again finds the same; an error leaves every byte, and what is
-/// repaired then can be resumed. Without a header in the bytes the journal gets one of the format before checksums of
-/// lines.
+/// repaired then can be resumed. Without a header in the bytes the journal gets one, and its lines the checksums that they lack.
 fn resume<E: JournalEntry + PartialEq + std::fmt::Debug>(bytes: &[u8], name: &str) {
     let split = bytes.windows(2).position(|window| window == b"\0\n").unwrap_or(bytes.len());
     let (mut journal, games) = (bytes[..split].to_vec(), bytes.get(split + 2..).unwrap_or_default());
     if journal.starts_with(b"{\"") && !journal.starts_with(b"{\"patzer_journal\"") {
-        journal = [b"{\"patzer_journal\":2,\"arguments\":{},\"options\":{}}\n", &journal[..]].concat();
+        let header = json!({ "patzer_journal": 4, "command": "x", "settings": {}, "conditions": {} });
+        journal = [checked_line::write(&header).expect("a header"), sealed(&journal)].concat();
     }
     in_folder(|folder| {
         let path = folder.join(name);
@@ -31,8 +44,8 @@ fn resume<E: JournalEntry + PartialEq + std::fmt::Debug>(bytes: &[u8], name: &st
         let files = |path: &Path| [path, &journal_path].map(|path| fs::read(path).expect("a file"));
         let _ = journal::stored::<E>(&path);
         let _ = journal::read::<E>(&journal_path);
-        let (arguments, options) = (Arguments::new(), Options::new());
-        let start = Start { arguments: &arguments, options: &options, key: None };
+        let none = json!({});
+        let start = Start { command: "x", settings: &none, conditions: &none, key: None };
         let open = |earlier| -> patzer_io::error::Result<Vec<E>> {
             let Opened { mut record, entries, .. } = JournaledFile::<E>::open(&path, earlier, &start)?;
             record.finish(false)?;

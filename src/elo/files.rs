@@ -106,9 +106,9 @@ impl Part {
 
 fn of_journal(path: &Path) -> Result<Part> {
     let contents = journal::read::<PairEntry>(path)?;
-    let players = record::players(contents.start.options());
+    let players = record::players(contents.start.conditions());
     check_players(path, &contents.entries, players.len())?;
-    let mut part = Part { players, test: record::test(contents.start.options()), ..Part::default() };
+    let mut part = Part { players, test: record::test(contents.start.conditions()), ..Part::default() };
     contents.entries.iter().for_each(|entry| part.add(entry.players, entry.half_points));
     Ok(part)
 }
@@ -117,7 +117,7 @@ fn of_pgn(path: &Path) -> Result<Part> {
     let contest = of_games_alone(games::read(path)?);
     // A journal beside the games that cannot be read says nothing of them.
     let start = journal::stored::<PairEntry>(path).ok().flatten();
-    let test = start.and_then(|start| record::test(start.options()));
+    let test = start.and_then(|start| record::test(start.conditions()));
     let without_result = contest.without_result;
     let mut part = Part { players: contest.players, without_result, test, ..Part::default() };
     contest.pairs.iter().for_each(|pair| part.add(pair.players, pair.half_points));

@@ -15,7 +15,8 @@ use patzer_io::number::{grouped, per_hour};
 use patzer_io::run_folder::Earlier;
 use patzer_io::{Printable, check_writable, is_stream};
 use patzer_label::tables::TableCounts;
-use patzer_label::teacher::{self, Counts, Cut, Event, Journal, Settings, Teacher, default_block};
+use patzer_label::teacher::{self, Counts, Cut, Event, Journal, Teacher, default_block};
+use patzer_match::conditions::PlayerConditions;
 use patzer_match::participant::{Defaults, Participant};
 use patzer_match::{Analyst, Control, Spec, Time};
 
@@ -123,7 +124,15 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let data = args.data(&options);
     let rows = teacher::rows(data)?;
     let cut = Cut::new(rows, size, given.shard);
-    let settings = settings(given, &participant, &first, rows, size);
+    let conditions = Conditions {
+        patzer: env!("CARGO_PKG_VERSION"),
+        // By the name that the engine says of itself.
+        engine: PlayerConditions { name: name(&participant, &first), ..participant.conditions() },
+        block: size,
+        positions: rows,
+        shard: given.shard,
+    };
+    let conditions = serde_json::to_value(&conditions).map_err(|e| Error::internal(e.to_string()))?;
     let described = describe(given, &spec, &participant, &first, size);
     let mut tables = args.tables(ui)?;
     let mut metadata = data.open()?.metadata().clone();
@@ -134,7 +143,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
         (_, true) => Earlier::Overwrite,
         _ => Earlier::Protect,
     };
-    let mut journal = Journal::open(&output, &settings, &cut, earlier)?;
+    let mut journal = Journal::open(&output, &conditions, &cut, earlier)?;
     let teacher = Teacher {
         concurrency: program::at_once(given.concurrency, &participant),
         restart: spec.restart.unwrap_or(false),
@@ -221,29 +230,18 @@ fn participant(args: &LabelArgs, spec: &Spec) -> Result<Participant> {
     Ok(participant)
 }
 
-fn name(participant: &Participant, engine: &Analyst) -> String {
-    engine.name().unwrap_or(&participant.name).to_string()
+fn name<'a>(participant: &'a Participant, engine: &'a Analyst) -> &'a str {
+    engine.name().unwrap_or(&participant.name)
 }
 
-/// Settings stored in the journal: all that decides the answers.
-fn settings(
-    given: &TeacherArgs,
-    participant: &Participant,
-    engine: &Analyst,
-    rows: u64,
-    size: usize,
-) -> Settings {
-    let mut settings = Settings::new();
-    let mut set = |name: &str, value: String| drop(settings.insert(name.to_string(), value));
-    set("patzer", env!("CARGO_PKG_VERSION").to_string());
-    set("engine", name(participant, engine));
-    set("file of the engine", participant.digest.clone());
-    set("settings of the engine", participant.settings());
-    set("limit", participant.time_settings.control.to_string());
-    set("block", format!("{size} positions"));
-    set("number of positions", rows.to_string());
-    set("shard", given.shard.map_or_else(|| "none".to_string(), |shard| shard.to_string()));
-    settings
+/// What decides the answers, as the journal keeps it.
+#[derive(Serialize)]
+struct Conditions<'a> {
+    patzer: &'static str,
+    engine: PlayerConditions<'a>,
+    block: usize,
+    positions: u64,
+    shard: Option<Shard>,
 }
 
 /// Description for the dataset's metadata: `Stockfish 17 (Hash=16), 1000 nodes a move, ucinewgame every 64 positions`.

@@ -2,17 +2,21 @@ mod simulate;
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
 use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help};
 use super::sprt::SprtArgs;
-use super::typed::{self, quoted, spec_word};
 use super::watch;
+use crate::given::{self, Given, quoted, spec_word};
 use crate::named::named;
 use crate::{Error, Result, Status, Ui};
 use patzer_experiments::race::{Planner, PolicyKind, RaceSettings, RaceState};
-use patzer_match::record::{Arguments, PairEntry};
+use patzer_match::journal::StoredStart;
+use patzer_match::record::PairEntry;
 use patzer_match::{Lineup, SWAPPED, Spec};
 
 /// Default maximum number of games: alone, and with --confidence.
@@ -33,9 +37,13 @@ const EXAMPLES: &str = "Examples:\n  \
 /// Find the strongest of many candidates with few games
 ///
 /// Pairs of games go where they decide most. Without --anchor candidates meet each other, which needs the fewest games.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = after_help(EXAMPLES))]
 pub struct RaceArgs {
+    #[command(flatten)]
+    #[serde(skip)]
+    given: Given,
+
     /// Candidates, two or more: .nnue or .hce.toml files, UCI engines, or built in: default (a network), default-hce,
     /// untuned-hce
     #[arg(value_name = "CANDIDATE")]
@@ -82,23 +90,29 @@ pub struct RaceArgs {
     batch: u32,
 
     #[command(flatten)]
+    #[serde(skip)]
     simulation: simulate::SimulationArgs,
 
     #[command(flatten)]
+    #[serde(flatten)]
     play: PlayArgs,
 
     /// File of the games; the journal for --resume lies beside it
     #[arg(long, value_name = "FILE", default_value = "race.pgn", help_heading = "Games")]
+    #[serde(skip)]
     pgn: PathBuf,
 
     #[command(flatten)]
+    #[serde(skip)]
     earlier: EarlierArgs,
 
     /// Show a running race from its journal or games, until it ends; starts no program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["players", "engine", "resume", "repair", "overwrite"], help_heading = "Output")]
+    #[serde(skip)]
     watch: Option<PathBuf>,
 
     #[command(flatten)]
+    #[serde(skip)]
     show: DisplayArgs,
 }
 
@@ -109,10 +123,9 @@ const OWN: [&str; 3] = ["engine", "seed", "concurrency"];
 const PLAYERS: [&str; 3] = ["players", "engine", "anchor"];
 
 impl RaceArgs {
-    fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<RaceArgs> {
-        let all = self.earlier.resumed::<PairEntry, _>("race", &PLAYERS, &self.pgn, typed)?;
-        let RaceArgs { pgn, earlier, show, .. } = self.clone();
-        Ok(all.map_or_else(|| self.clone(), |all: RaceArgs| RaceArgs { pgn, earlier, show, ..all }))
+    fn with_stored_arguments(&self) -> Result<RaceArgs> {
+        let resumed = self.earlier.resumed::<PairEntry, _>("race", &PLAYERS, &self.pgn, &self.given)?;
+        Ok(resumed.unwrap_or_else(|| self.clone()))
     }
 
     fn settings(&self, candidates: usize) -> Result<RaceSettings> {
@@ -143,7 +156,7 @@ impl RaceArgs {
     }
 
     /// The command that tests one player against another in new games under the same conditions.
-    fn confirm(&self, players: [usize; 2], typed: &Arguments) -> String {
+    fn confirm(&self, players: [usize; 2]) -> Result<String> {
         let engines = self.play.engines();
         // The argument of a player, and whether it is one of `--engine`.
         let argument = |number: usize| match self.players.get(number) {
@@ -164,14 +177,14 @@ impl RaceArgs {
             (false, false) => quoted(text),
         };
         let [first, second] = [(first, described), second].map(word);
-        let conditions = typed::shared_with::<SprtArgs>(typed, &OWN);
-        format!("patzer sprt {first} {second}{conditions} --seed {}", self.play.seed() + 1)
+        let conditions = given::shared_with::<SprtArgs>(self, &OWN)?;
+        Ok(format!("patzer sprt {first} {second}{conditions} --seed {}", self.play.seed() + 1))
     }
 }
 
-/// Reads the settings of a race, with its number of players, from the arguments in its journal.
-pub fn settings_of(arguments: &Arguments, players: usize) -> Result<RaceSettings> {
-    let args: RaceArgs = typed::parse("race", arguments)?;
+/// Reads the settings of a race, with its number of players, from its journal.
+pub fn settings_of(start: &StoredStart, players: usize) -> Result<RaceSettings> {
+    let args: RaceArgs = start.settings()?;
     args.settings(players - usize::from(args.anchor.is_some()))
 }
 
@@ -183,8 +196,7 @@ pub fn run(args: &RaceArgs, ui: &Ui) -> Result<Status> {
         let settings = args.settings(args.simulation.candidates())?;
         return args.simulation.run(&settings, ui);
     }
-    let mut typed = typed::given("race");
-    let args = &args.with_stored_arguments(&mut typed)?;
+    let args = &args.with_stored_arguments()?;
     let specs = args.specs()?;
     let candidates = specs.len() - usize::from(args.anchor.is_some());
     if candidates < 2 {
@@ -204,16 +216,16 @@ pub fn run(args: &RaceArgs, ui: &Ui) -> Result<Status> {
         colours: SWAPPED,
         pairs: settings.budget as usize,
         openings: None,
-        kind: ("race", settings.to_string()),
+        contest: json!({ "race": settings.conditions() }),
         pgn: &args.pgn,
         earlier: args.earlier,
-        typed: &typed,
+        settings: given::settings(args)?.into(),
         tuner: None,
     };
     let race = |lineup: &Lineup| RaceState::new(settings, planner, &lineup.names);
     let held = match_run::play_match(&run, race, ui)?;
     match_run::remark(&held.standings.all(), false, &args.pgn, ui);
     let mut report = held.standings.report(&held.ended);
-    report.confirm = Some(args.confirm(held.standings.finalists(), &typed));
+    report.confirm = Some(args.confirm(held.standings.finalists())?);
     held.show.end(&held.standings, &report).map(|()| Status::Done)
 }

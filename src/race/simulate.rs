@@ -13,7 +13,7 @@ use patzer_stats::plan::Conditions;
 /// Looks at a simulated race, spaced evenly in the logarithm of its games.
 const LOOKS: u32 = 60;
 
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[command(next_help_heading = "Simulation")]
 pub(super) struct SimulationArgs {
     /// Play no games: simulate this many races between candidates of --strengths

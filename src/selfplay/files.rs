@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::typed::quoted;
+use crate::given::quoted;
 use crate::{Error, Result};
 use patzer_data::extract::{Notice, Settings, extract};
 use patzer_data::filter::Pipeline;

@@ -4,12 +4,14 @@ mod result;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use serde::{Deserialize, Serialize};
+
 use crate::adjudication::AdjudicationArgs;
 use crate::earlier::{self, EarlierArgs};
 use crate::evaluation::warn_missing;
+use crate::given::{self, Given};
 use crate::play::{after_help, warn_of_bad_openings};
 use crate::players::{LimitArgs, PlayerArgs};
-use crate::typed;
 use crate::ui::LINES;
 use crate::{Error, Result, Status, Ui, interrupt};
 use files::Files;
@@ -19,11 +21,11 @@ use patzer_label::selfplay::genfens::GenfensCache;
 use patzer_label::selfplay::sampler::Temperature;
 use patzer_label::selfplay::start::{Source, Starts};
 use patzer_label::selfplay::{self, Event, Outputs, SelfplayConfig};
-use patzer_match::journal::{Arguments, Options, Start};
+use patzer_match::journal::Start;
 use patzer_match::openings::{BookOptions, Openings};
 use patzer_match::participant::Participant;
 use patzer_match::pgn::{Header, MoveField};
-use patzer_match::{Lineup, Listen, Rules, Spec};
+use patzer_match::{Lineup, Listen, Spec};
 use result::SelfplayResult;
 
 const EXAMPLES: &str = "Examples:\n  \
@@ -47,15 +49,20 @@ const RANDOM_PLIES: usize = 8;
 /// Each game begins with random moves that give nothing away; unbalanced starts are dropped and counted. Every move is
 /// written with its score. A game that an engine's crash, hang, illegal move or time forfeit ends is counted and left
 /// out, and the engine is started again.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = after_help(EXAMPLES))]
 pub struct SelfplayArgs {
+    #[command(flatten)]
+    #[serde(skip)]
+    given: Given,
+
     /// Engines: one plays itself, several play each other; .nnue or .hce.toml files, UCI engines, or built in: default
     /// (a network), default-hce, untuned-hce; or the words of --engine [default: default]
     #[arg(value_name = "ENGINE")]
     players: Vec<String>,
 
     #[command(flatten)]
+    #[serde(flatten)]
     settings: PlayerArgs,
 
     /// Opponents other than these: engines, or folders of .nnue and .hce.toml files
@@ -67,6 +74,7 @@ pub struct SelfplayArgs {
     pool_share: f64,
 
     #[command(flatten)]
+    #[serde(flatten)]
     limits: LimitArgs,
 
     /// Games in all, those of an earlier run counted
@@ -80,9 +88,11 @@ pub struct SelfplayArgs {
     /// File of the games: .pgn, .pgn.zst, .vf (viriformat), .monty (montyformat) or .binpack; or a dataset such as
     /// .parquet, made of the games at the end; may be given several times [default: selfplay.pgn.zst]
     #[arg(short, long, value_name = "FILE", help_heading = "Games")]
+    #[serde(skip)]
     output: Vec<PathBuf>,
 
     #[command(flatten)]
+    #[serde(skip)]
     earlier: EarlierArgs,
 
     /// Seed of all random choices
@@ -91,6 +101,7 @@ pub struct SelfplayArgs {
 
     /// Book of openings, EPD or PGN, in the order of the seed [default: none, the start position]
     #[arg(long, value_name = "FILE", help_heading = "Starts")]
+    #[serde(serialize_with = "patzer_io::path_text")]
     openings: Option<PathBuf>,
 
     /// Openings that the first engine makes: its `genfens` of OpenBench, with these words after the request
@@ -134,17 +145,15 @@ pub struct SelfplayArgs {
     temperature_lines: u8,
 
     #[command(flatten)]
+    #[serde(flatten)]
     adjudication: AdjudicationArgs,
 }
 
 impl SelfplayArgs {
-    fn with_stored_arguments(&self, typed: &mut Arguments) -> Result<SelfplayArgs> {
-        typed.remove("output");
-        let first = Files::of(&self.output)?.games.swap_remove(0);
-        let all =
-            self.earlier.resumed::<Batch, _>("selfplay", &["players", "engine", "pool"], &first, typed)?;
-        let SelfplayArgs { output, earlier, .. } = self.clone();
-        Ok(all.map_or_else(|| self.clone(), |all: SelfplayArgs| SelfplayArgs { output, earlier, ..all }))
+    fn with_stored_arguments(&self) -> Result<SelfplayArgs> {
+        let (first, players) = (Files::of(&self.output)?.games.swap_remove(0), ["players", "engine", "pool"]);
+        let resumed = self.earlier.resumed::<Batch, _>("selfplay", &players, &first, &self.given)?;
+        Ok(resumed.unwrap_or_else(|| self.clone()))
     }
 
     /// Players, and how many of them come before the pool.
@@ -228,40 +237,6 @@ impl SelfplayArgs {
         let threads = || (rayon::current_num_threads() / lineup.threads()).max(1);
         self.concurrency.map_or_else(threads, |n| n as usize)
     }
-
-    /// Options stored in the journal: everything that decides which games are played.
-    fn options(&self, lineup: &Lineup, config: &SelfplayConfig, files: &Files) -> Options {
-        let mut options = lineup.options();
-        let mut set = |name: &str, value: String| drop(options.insert(name.to_string(), value));
-        set("patzer", env!("CARGO_PKG_VERSION").to_string());
-        set("engines before the pool", config.engines.to_string());
-        set("share of the pool", config.pool_share.to_string());
-        let Starts { source, plies, balance } = config.starts;
-        let source = match source {
-            Source::StartPosition => "start position".to_string(),
-            Source::Chess960 => "Chess960".to_string(),
-            Source::DoubleChess960 => "double Chess960".to_string(),
-            Source::Book(book) => format!("book {}", book.digest()),
-            Source::Genfens(_) => {
-                let words = self.genfens.as_deref().unwrap_or_default();
-                let book = self.openings.as_ref().map_or("no book".into(), |book| book.to_string_lossy());
-                format!("genfens {words} from {book}")
-            }
-        };
-        let balance = balance.map_or("any score".to_string(), |balance| format!("{balance} centipawns"));
-        set("starts", format!("{source}, {plies} random plies within {balance}"));
-        set(
-            "temperature",
-            config.temperature.map_or("none".to_string(), |temperature| temperature.to_string()),
-        );
-        set("adjudication", config.rules.adjudication.to_string());
-        if let Some(syzygy) = &config.rules.syzygy {
-            set("endgame tables", syzygy.to_string());
-        }
-        set("seed", config.seed.to_string());
-        set("files", files.games.len().to_string());
-        options
-    }
 }
 
 /// Checks, before a game is played, what a run would fail at.
@@ -280,8 +255,7 @@ fn check(args: &SelfplayArgs, lineup: &Lineup, files: &Files) -> Result<()> {
 
 pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
-    let mut typed = typed::given("selfplay");
-    let args = &args.with_stored_arguments(&mut typed)?;
+    let args = &args.with_stored_arguments()?;
     let (files, choice) = (Files::of(&args.output)?, args.earlier.choice());
     files.check(choice)?;
     let (specs, engines) = args.specs()?;
@@ -312,11 +286,7 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
         participants: &lineup.participants,
         engines,
         pool_share: args.pool_share,
-        rules: Rules {
-            adjudication: args.adjudication.rules(),
-            recover: programs,
-            syzygy: args.adjudication.syzygy()?,
-        },
+        rules: args.adjudication.rules(programs)?,
         starts: args.starts(book.as_ref(), genfens.as_ref()),
         temperature: args.temperature(&lineup)?,
         seed: args.seed,
@@ -326,8 +296,11 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
                  --random-plies, --openings or --temperature makes games differ");
     }
     let key = earlier::signing_key(programs, ui);
-    let options = args.options(&lineup, &config, &files);
-    let start = Start { arguments: &typed, options: &options, key: key.as_ref() };
+    let settings = given::settings(args)?.into();
+    let conditions = serde_json::to_value(config.conditions(files.games.len()));
+    let conditions = conditions.map_err(|e| Error::internal(e.to_string()))?;
+    let start =
+        Start { command: "selfplay", settings: &settings, conditions: &conditions, key: key.as_ref() };
     let mut outputs = Outputs::open(&files.games, choice, config.games, &start, config.replays())?;
     outputs.notes.iter().for_each(|note| ui.note(note));
     if choice.resumes() {

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use self::traces::TraceArgs;
+use crate::given::Given;
 use crate::prepare::{DataArgs, check_new_output};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_fit::beside;
@@ -39,6 +40,9 @@ use patzer_train::{Keep, Quantisation};
     patzer tune --traces mine.txt --terms mine.toml --check        do the counts give its evaluations?\n  \
     patzer tune --terms tuned.toml --patch evaluate.c --in-place   its values into the source")]
 pub struct TuneArgs {
+    #[command(flatten)]
+    given: Given,
+
     #[command(flatten)]
     data: DataArgs,
 

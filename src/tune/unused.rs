@@ -1,7 +1,7 @@
 //! Options that a kind of tuning does not use: an error in place of silence.
 
 use super::TuneArgs;
-use crate::{Error, Result, typed};
+use crate::{Error, Result};
 
 const DATA: &[&str] = &["input_format", "filter", "filter_set", "no_resolve"];
 const NETWORK: &[&str] = &["recipe", "hidden", "features", "set", "floats", "resume", "device"];
@@ -42,8 +42,7 @@ pub(super) fn check(args: &TuneArgs) -> Result<()> {
     if !args.data.data.is_empty() && (traces.check || traces.indices || !traces.patch.is_empty()) {
         return Err(Error::usage(format!("{kind} reads no datasets")));
     }
-    let typed = typed::given("tune");
-    match unused.iter().copied().flatten().find(|option| typed.contains_key(**option)) {
+    match unused.iter().copied().flatten().find(|option| args.given.has(option)) {
         Some(option) => Err(Error::usage(format!("--{}: {kind} does not use it", option.replace('_', "-")))),
         None => Ok(()),
     }

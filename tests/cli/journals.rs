@@ -147,18 +147,21 @@ fn an_unfinished_run_stops_a_new_one_that_was_not_asked_to_overwrite_it() {
 fn hostile() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     run(folder.path(), &format!("match {PLAYERS} --pgn evil.pgn -q"));
-    let header = serde_json::json!({
-        "patzer_journal": 2,
-        "arguments": { "engine": ["cmd=/bin/sh args=\"-c 'touch started\u{1b}[31m'\"", "cmd=default-hce"] },
-        "options": { "player 1": "a", "player 2": "b" },
-    });
-    // The magic is the beginning of the line.
-    let header = header.to_string().replace("{\"arguments\"", "{\"patzer_journal\":2,\"arguments\"");
-    let header = header.replace(",\"patzer_journal\":2}", "}");
     let journal = fs::read_to_string(folder.path().join("evil.journal")).unwrap();
-    let pairs = journal.split_inclusive('\n').skip(1);
-    let pairs: String = pairs.filter(|line| line.contains("\"pair\"")).collect();
-    fs::write(folder.path().join("evil.journal"), format!("{header}\n{pairs}")).unwrap();
+    let (first, pairs) = journal.split_once('\n').unwrap();
+    let mut header: serde_json::Value = serde_json::from_str(first).unwrap();
+    header["settings"]["players"] = serde_json::json!([]);
+    let engine = "cmd=/bin/sh args=\"-c 'touch started\u{1b}[31m'\"";
+    header["settings"]["engine"] = serde_json::json!([engine, "cmd=default-hce"]);
+    let members = header.as_object_mut().unwrap();
+    members.retain(|name, _| name != "check" && name != "signature");
+    // The magic is the beginning of the line.
+    let version = members.remove("patzer_journal").unwrap();
+    let rest = header.to_string();
+    let header = format!("{{\"patzer_journal\":{version},{}", &rest[1..rest.len() - 1]);
+    let pairs: String = pairs.split_inclusive('\n').filter(|line| line.contains("\"pair\"")).collect();
+    let journal = [patzer_io::checked_line::seal(header.into_bytes()), pairs.into_bytes()].concat();
+    fs::write(folder.path().join("evil.journal"), journal).unwrap();
     folder
 }
 

@@ -280,7 +280,7 @@ fn endgame_tables_end_games_and_belong_to_the_match() {
     fs::copy(format!("{tables}/KPvK.rtbw"), folder.path().join("less/KPvK.rtbw")).unwrap();
     let output = patzer(folder.path(), &["match", "--resume", "--tb", "less"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
-    assert!(String::from_utf8_lossy(&output.stderr).contains("endgame tables was 5 files"), "{output:?}");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("rules tablebases files was 5"), "{output:?}");
     let output = patzer(folder.path(), &["match", "default", "default-hce", "--tb", "nowhere"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("nowhere"), "{output:?}");
 }

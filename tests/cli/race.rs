@@ -105,7 +105,7 @@ fn a_race_that_is_killed_again_and_again_ends_as_an_uninterrupted_one() {
     assert!(games(at) == fs::read_to_string(at.join("whole.pgn")).unwrap(), "the games differ");
     let output = patzer(at, &["race", "--resume", "--policy", "ucb1"]);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.code() == Some(1) && text.contains("race was halving"), "{text}");
+    assert!(output.status.code() == Some(1) && text.contains("race policy was halving"), "{text}");
 }
 
 #[test]

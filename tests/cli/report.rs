@@ -371,9 +371,10 @@ fn what_is_no_run_is_one_line_and_leaves_nothing() {
     write("junk", &(0..5_000).map(|i| patzer_chess::rng::mix(1, i) as u8).collect::<Vec<u8>>());
     write("x.json", b"{\"a\": 1}");
     write("x.journal", b"{\"patzer_journal\":2}\n");
-    let header =
-        "{\"patzer_journal\":2,\"arguments\":{},\"options\":{\"player 1\":\"a\",\"player 2\":\"b\"}}";
-    write("y.journal", format!("{header}\n{{\"pair\":2}}\n").as_bytes());
+    let header = "{\"patzer_journal\":4,\"command\":\"match\",\"settings\":{},\
+                  \"conditions\":{\"player\":[{\"name\":\"a\"},{\"name\":\"b\"}]}";
+    let lines = [header, "{\"pair\":2"].map(|line| patzer_io::checked_line::seal(line.into()));
+    write("y.journal", &lines.concat());
     write("none.pgn", b"[Event \"x\"]\n\n");
     let parquet = fs::read(folder.join("positions.parquet")).unwrap();
     write("cut.parquet", &parquet[..parquet.len() / 2]);

@@ -251,16 +251,21 @@ fn an_unfinished_run_goes_on_only_with_its_own_settings() {
     let mut command = command(folder.path(), "option.Mode=hang@20", "--nodes 9 --block 4 --concurrency 1");
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let journal = folder.path().join("rescored.parquet.journal");
-    while std::fs::metadata(&journal).map_or(0, |about| about.len()) < 600 {
+    let answers = |text: Vec<u8>| text.iter().position(|&byte| byte == b'\n').map(|line| text.len() - line);
+    while std::fs::read(&journal).ok().and_then(answers).is_none_or(|length| length < 100) {
         std::thread::sleep(Duration::from_millis(5));
     }
     assert!(crate::kill(&mut child));
     for (engine, rest, says) in [
         ("option.Mode=hang@20", "--nodes 9 --block 4", "--resume goes on with it, --overwrite starts again"),
-        ("option.Mode=hang@20", "--nodes 8 --block 4 --resume", "limit was 9 nodes a move and is now 8"),
-        ("option.Mode=hang@20", "--nodes 9 --block 5 --resume", "block was 4 positions and is now 5"),
-        ("option.Seed=1", "--nodes 9 --block 4 --resume", "settings of the engine was"),
-        ("option.Mode=hang@20", "--nodes 9 --block 4 --shard 1/2 --resume", "shard was none and is now 1/2"),
+        ("option.Mode=hang@20", "--nodes 8 --block 4 --resume", "engine limit nodes was 9 and is now 8"),
+        ("option.Mode=hang@20", "--nodes 9 --block 5 --resume", "block was 4 and is now 5"),
+        ("option.Seed=1", "--nodes 9 --block 4 --resume", "engine settings program options was"),
+        (
+            "option.Mode=hang@20",
+            "--nodes 9 --block 4 --shard 1/2 --resume",
+            "shard index was nothing and is now 0",
+        ),
     ] {
         let said = error(&label(folder.path(), engine, rest));
         assert!(said.contains("rescored.parquet.journal") && said.contains(says), "{says}: {said}");

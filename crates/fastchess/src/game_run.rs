@@ -56,24 +56,19 @@ pub fn play(settings: &Settings, console: &dyn Console) -> Result<()> {
     let shares = cpu_shares(settings, concurrency, &lineup, console);
     let mut header = lineup.header(&settings.event);
     header.style = settings.style.clone();
+    let pairs = done.len()..pairs.unwrap_or(games.pairs * pairings.round());
+    let schedule = plan.as_deref().map_or(&pairings as &dyn Schedule, |plan| plan);
     let config = MatchConfig {
         skipped: gaps.indices(),
-        pairs: done.len()..pairs.unwrap_or(games.pairs * pairings.round()),
         concurrency,
-        pairings: plan.as_deref().map_or(&pairings as &dyn Schedule, |plan| plan),
-        time_settings: &lineup.time_settings,
-        names: &lineup.names,
-        openings: &openings,
-        rules,
-        header,
         wait: settings.wait,
         prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
-        pair_options: None,
+        ..MatchConfig::new(&lineup, &openings, rules, header, schedule, pairs)
     };
     let book = settings.book.file.as_deref().and_then(Path::file_name).unwrap_or_default().to_string_lossy();
     lineup.check_openings(&openings, 2 * config.pairs.end, &book)?;
     let mut files = OutputFiles::open(settings, !done.is_empty(), console)?;
-    let conditions = lineup.conditions(&book);
+    let conditions = lineup.summary(&book);
     let conditions = conditions.trim_end_matches(", ").to_string();
     let mut display = Display::new(
         settings,
@@ -261,7 +256,7 @@ fn rules(settings: &Settings) -> Result<Rules> {
             Program::Fastchess => RuleSet::Fastchess,
             Program::Cutechess => RuleSet::Cutechess,
         },
-        ..Adjudication::NONE
+        before: 0,
     };
     // Cutechess-cli separates folders by semicolons everywhere.
     let separators: &[char] = if cfg!(windows) { &[';'] } else { &[';', ':'] };

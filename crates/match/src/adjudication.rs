@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::Serialize;
 use shakmaty::{Chess, Color, Position};
 
 use patzer_chess::score::Score;
@@ -27,7 +28,7 @@ pub struct ResignRule {
 }
 
 /// Adjudication rules; `None` switches a rule off.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Adjudication {
     pub draw: Option<DrawRule>,
     pub resign: Option<ResignRule>,
@@ -35,7 +36,8 @@ pub struct Adjudication {
     /// Full moves after which the game is drawn, the opening not counted.
     pub max_moves: Option<u32>,
     pub rule_set: RuleSet,
-    /// Plies before the game's first that [`DrawRule::after`] counts.
+    /// Plies before the game's first that [`DrawRule::after`] counts, of a single game.
+    #[serde(skip)]
     pub before: u64,
 }
 
@@ -43,7 +45,8 @@ pub struct Adjudication {
 ///
 /// Fastchess and cutechess-cli score every flag fall as a loss, patzer as a draw if the opponent cannot mate. Fastchess
 /// adjudicates a win after a move of the losing side alone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum RuleSet {
     Patzer,
     Fastchess,
@@ -74,16 +77,22 @@ impl Adjudication {
     }
 }
 
-impl fmt::Display for Adjudication {
+impl fmt::Display for DrawRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let draw = self.draw.map(|DrawRule { after, moves, score }| format!("draw {after},{moves},{score}"));
-        let by = if self.loser_resigns { " by loser" } else { "" };
-        let resign = self.resign.map(|ResignRule { moves, score }| format!("resign {moves},{score}{by}"));
-        let length = self.max_moves.map(|moves| format!("max-moves {moves}"));
-        let rules: Vec<String> = [draw, resign, length].into_iter().flatten().collect();
-        if rules.is_empty() { f.write_str("none") } else { f.write_str(&rules.join(", ")) }
+        let DrawRule { after, moves, score } = self;
+        write!(f, "{after},{moves},{score}")
     }
 }
+
+impl fmt::Display for ResignRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ResignRule { moves, score } = self;
+        write!(f, "{moves},{score}")
+    }
+}
+
+patzer_io::serde_as_text!(DrawRule);
+patzer_io::serde_as_text!(ResignRule);
 
 fn numbers<const N: usize>(text: &str) -> Option<[u32; N]> {
     let mut parts = text.split(',').map(|part| part.trim().parse().ok());
@@ -205,7 +214,8 @@ mod tests {
         resign: Some(ResignRule { moves: 2, score: 600 }),
         loser_resigns: false,
         max_moves: Some(20),
-        ..Adjudication::NONE
+        rule_set: RuleSet::Patzer,
+        before: 0,
     };
 
     fn decided_at(rules: Adjudication, scores: impl IntoIterator<Item = Score>) -> Option<(usize, Decision)> {
@@ -295,7 +305,13 @@ mod tests {
     }
 
     #[test]
-    fn rules_are_read_as_documented() {
+    fn rules_are_read_as_documented_and_as_they_are_stored() {
+        let text = serde_json::to_string(&RULES).unwrap();
+        let stored =
+            r#"{"draw":"5,2,10","resign":"2,600","loser_resigns":false,"max_moves":20,"rule_set":"patzer"}"#;
+        assert_eq!(text, stored);
+        assert_eq!(RULES.draw.unwrap().to_string().parse(), Ok(RULES.draw.unwrap()));
+        assert_eq!(RULES.resign.unwrap().to_string().parse(), Ok(RULES.resign.unwrap()));
         assert_eq!("40,8,10".parse(), Ok(DrawRule { after: 40, moves: 8, score: 10 }));
         assert_eq!("4, 600".parse(), Ok(ResignRule { moves: 4, score: 600 }));
         for text in ["", "4", "4,0", "0,600", "4,600,1", "a,b", "4,-1", "4,99999"] {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
+use serde::Serialize;
 use shakmaty::{Chess, Move, Position};
 
 use super::openings::Polyglot;
@@ -14,8 +15,9 @@ use patzer_chess::rng::{Rng, mix};
 use patzer_io::error::Result;
 
 /// A player's book.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize)]
 pub struct OwnBook {
+    #[serde(skip)]
     book: Arc<Polyglot>,
     /// Full moves of the game up to which it is used.
     moves: u32,
@@ -32,11 +34,6 @@ impl OwnBook {
     pub fn load(path: &Path, moves: Option<u32>, seed: u64) -> Result<OwnBook> {
         let (book, digest) = Polyglot::load(path)?;
         Ok(OwnBook { book: Arc::new(book), moves: moves.unwrap_or(MOVES), digest, seed })
-    }
-
-    /// Identifies book and use in the journal.
-    pub fn describe(&self) -> String {
-        format!("book {} to move {}", self.digest, self.moves)
     }
 
     /// Draws a move by the weights, the same for an opening's number and a position; `None` where the book ends, or

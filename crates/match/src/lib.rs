@@ -11,6 +11,7 @@ mod adjudication;
 pub mod affinity;
 mod book_player;
 mod by_opening;
+pub mod conditions;
 mod game;
 mod in_process;
 pub mod journal;

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 
 use super::affinity::CpuShares;
-use super::journal::Options;
+use super::conditions::PlayerConditions;
 use super::openings::Openings;
 use super::participant::{self, Defaults, Participant};
 use super::pgn::Header;
@@ -67,7 +67,10 @@ impl Lineup {
 
     /// Tests whether there are two participants with the same evaluation or program, limits and settings.
     pub fn identical(&self) -> bool {
-        let key = |p: &Participant| (p.digest.clone(), p.time_settings, p.settings());
+        let key = |p: &Participant| {
+            let nameless = PlayerConditions { name: "", ..p.conditions() };
+            serde_json::to_value(nameless).ok()
+        };
         matches!(&self.participants[..], [a, b] if key(a) == key(b))
     }
 
@@ -91,8 +94,8 @@ impl Lineup {
         }
     }
 
-    /// Conditions in fastchess's format: limit, threads, hash, book.
-    pub fn conditions(&self, book: &str) -> String {
+    /// Limit, threads, hash and book in fastchess's format.
+    pub fn summary(&self, book: &str) -> String {
         let all = |of: fn(&Participant) -> String| {
             let mut values: Vec<String> = self.participants.iter().map(of).collect();
             values.dedup();
@@ -112,16 +115,8 @@ impl Lineup {
         format!("{limit}, {threads}, {hash}, {book}")
     }
 
-    pub fn options(&self) -> Options {
-        let mut options = Options::new();
-        for (number, participant) in (1..).zip(&self.participants) {
-            let TimeSettings { control, margin } = participant.time_settings;
-            let mut set = |name: &str, value: String| drop(options.insert(format!("{name} {number}"), value));
-            set("player", participant.name.clone());
-            set("file of player", participant.digest.clone());
-            set("limit of player", format!("{control}, margin {} ms", margin.as_millis()));
-            set("settings of player", participant.settings());
-        }
-        options
+    /// What decides the moves of each participant, as a journal keeps it.
+    pub fn conditions(&self) -> Vec<PlayerConditions<'_>> {
+        self.participants.iter().map(Participant::conditions).collect()
     }
 }

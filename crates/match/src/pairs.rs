@@ -8,7 +8,9 @@ use super::openings::Openings;
 use super::ordered_map::{self, Jobs, Receiver};
 use super::pgn::Header;
 use super::record::{AheadPair, AheadPairs};
-use crate::{Game, GameError, Pair, Pairing, Player, PlayerError, Rules, Schedule, TimeSettings, play};
+use crate::{
+    Game, GameError, Lineup, Pair, Pairing, Player, PlayerError, Rules, Schedule, TimeSettings, play,
+};
 use patzer_io::error::{Error, Result};
 
 /// Creates a player, by its index, for the games of one thread.
@@ -37,7 +39,32 @@ pub struct MatchConfig<'a> {
     pub pair_options: Option<PairOptions<'a>>,
 }
 
-impl MatchConfig<'_> {
+impl<'a> MatchConfig<'a> {
+    /// One game after the other, without a pause.
+    pub fn new(
+        lineup: &'a Lineup,
+        openings: &'a Openings,
+        rules: Rules,
+        header: Header,
+        pairings: &'a dyn Schedule,
+        pairs: Range<usize>,
+    ) -> MatchConfig<'a> {
+        MatchConfig {
+            pairs,
+            skipped: Vec::new(),
+            concurrency: 1,
+            pairings,
+            time_settings: &lineup.time_settings,
+            names: &lineup.names,
+            openings,
+            rules,
+            header,
+            wait: Duration::ZERO,
+            prepare: &|_| {},
+            pair_options: None,
+        }
+    }
+
     fn deterministic(&self) -> bool {
         self.time_settings.iter().all(|time_settings| time_settings.control.deterministic())
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 pub use files::program_path;
 use files::{find, is_program, limit_of};
 
+use super::conditions::{PlayerConditions, PlayerKind};
 use crate::{
     BookPlayer, Control, InProcess, Listen, OwnBook, Player, PlayerError, Restarts, Spec, TimeSettings,
     Timeouts,
@@ -180,36 +181,24 @@ impl Participant {
         self.engine_name.as_deref()
     }
 
-    /// Settings that affect play, apart from file and limits, in one line for the journal.
-    pub fn settings(&self) -> String {
-        let book = self.book.as_ref().map(|book| format!(", {}", book.describe()));
-        self.kind_settings() + &book.unwrap_or_default()
-    }
-
-    fn kind_settings(&self) -> String {
-        match &self.kind {
+    /// What decides its moves, as a journal keeps it.
+    pub fn conditions(&self) -> PlayerConditions<'_> {
+        let TimeSettings { control, margin } = self.time_settings;
+        let settings = match &self.kind {
             Kind::InProcess(_, settings, params) => {
-                let search = match settings.search {
-                    SearchKind::AlphaBeta => String::new(),
-                    other => format!(", Search {}", other.name()),
-                };
-                let changed: Vec<String> =
-                    params.changed().map(|(name, value)| format!(", {name} {value}")).collect();
-                format!("in process, Hash {}{search}{}", settings.hash_mb, changed.concat())
+                let PlayerSettings { hash_mb, overhead, search } = *settings;
+                let (overhead_ms, params) = (overhead.as_millis() as u64, params.changed().collect());
+                PlayerKind::InProcess { hash: hash_mb, overhead_ms, search: search.name(), params }
             }
-            Kind::Program(program) => {
-                let options: Vec<String> =
-                    program.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
-                let dir =
-                    program.dir.as_ref().map(|dir| format!(" in {}", dir.display())).unwrap_or_default();
-                let restart = if program.restart { ", restarted" } else { "" };
-                let short = if program.short_history { ", short history" } else { "" };
-                let ponder = if program.ponder { ", pondering" } else { "" };
-                let options = options.join(" ");
-                let args = serde_json::Value::from(program.args.clone());
-                let text = format!("program {args}{dir} {options}{restart}{short}{ponder}");
-                text.trim_end().to_string()
-            }
+            Kind::Program(program) => PlayerKind::Program(program),
+        };
+        PlayerConditions {
+            name: &self.name,
+            file: &self.digest,
+            limit: control,
+            margin_ms: margin.as_millis() as u64,
+            settings,
+            book: self.book.as_ref(),
         }
     }
 

@@ -7,13 +7,12 @@ use patzer_io::error::{Error, Result};
 use patzer_io::{destination, named_again};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use super::journal::{JournalEntry, JournaledFile, is_journal};
 use crate::pairings::{Colours, SWAPPED};
 use crate::{Pair, Pairing, Reason};
 use patzer_stats::Sprt;
-
-pub use super::journal::{Arguments, Options};
 
 /// A pair that finished before an earlier one.
 pub type AheadPair = super::journal::Ahead<PairEntry>;
@@ -162,18 +161,22 @@ pub fn check_named_once(files: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// The names of a match's players, by the options of its journal.
-pub fn players(options: &Options) -> Vec<String> {
-    (1..).map_while(|number| options.get(&format!("player {number}")).cloned()).collect()
+/// The names of a match's players, by the conditions of its journal.
+pub fn players(conditions: &Value) -> Vec<String> {
+    let players = conditions["player"].as_array().into_iter().flatten();
+    players.map(|player| player["name"].as_str().unwrap_or_default().to_string()).collect()
 }
 
-/// The sequential test that a match was played for, by the options of its journal.
-pub fn test(options: &Options) -> Option<Sprt> {
-    options.get("test")?.parse().ok()
+/// The sequential test that a match was played for, by the conditions of its journal.
+pub fn test(conditions: &Value) -> Option<Sprt> {
+    Sprt::deserialize(&conditions["contest"]["sprt"]).ok()
 }
 
-/// Checks that a journal's pairs have this number of players.
+/// Checks that a journal has two players or more, and its pairs no others.
 pub fn check_players(journal: &Path, entries: &[PairEntry], players: usize) -> Result<()> {
+    if players < 2 {
+        return Err(Error::at(journal, "line 1", "does not name two players"));
+    }
     let foreign = |entry: &PairEntry| entry.players.iter().any(|player| *player >= players);
     match entries.iter().position(foreign) {
         Some(at) => {

@@ -196,7 +196,7 @@ mod tests {
     use std::sync::atomic::AtomicBool;
 
     use super::*;
-    use crate::journal::{self, Arguments, Contents, Earlier, Opened, Options, Start};
+    use crate::journal::{self, Contents, Earlier, Opened, Start};
     use crate::pairs::tests::{hashing, plan};
     use crate::record::{AheadPairs, MatchRecord, PairSink, journal_path};
     use crate::runner;
@@ -211,9 +211,9 @@ mod tests {
         };
         let rules = Rules { adjudication, recover: false, syzygy: None };
         let sprt = Sprt::new(Model::Logistic, 0.0, 50.0, 0.05, 0.05).unwrap();
-        let (path, none) = (folder.join("t.pgn"), Arguments::new());
+        let (path, none) = (folder.join("t.pgn"), serde_json::json!({}));
         let earlier = if resume { Earlier::Resume } else { Earlier::Protect };
-        let start = Start { arguments: &none, options: &Options::new(), key: None };
+        let start = Start { command: "sprt", settings: &none, conditions: &none, key: None };
         let Opened { mut record, entries: done, .. } = MatchRecord::open(&path, earlier, &start).unwrap();
         let config = MatchConfig { rules, ..plan(done.len()..1000, concurrency, 2, 30) };
         let stop = AtomicBool::new(stopped);
@@ -252,7 +252,7 @@ mod tests {
         let report = run_test(folder.path(), 2, false, false);
         let Contents { entries, complete, .. } =
             journal::read::<PairEntry>(&folder.path().join("t.journal")).unwrap();
-        assert_eq!(complete, Some(true));
+        assert!(complete);
         let (last, before) = entries.split_last().unwrap();
         let mut state = SprtState::new(report.test);
         for entry in before {

@@ -3,14 +3,16 @@
 use std::fmt;
 use std::path::Path;
 
+use serde::Serialize;
 use shakmaty::{Chess, Color, Position};
 use shakmaty_syzygy::{AmbiguousWdl, Tablebase, Wdl};
 
 use patzer_io::error::{Error, Result};
 
 /// Syzygy tables, loaded on first use and shared by all games.
-#[derive(Debug)]
+#[derive(Debug, Serialize)]
 pub struct Syzygy {
+    #[serde(skip)]
     tables: Tablebase<Chess>,
     files: usize,
     pieces: usize,
@@ -20,7 +22,8 @@ pub struct Syzygy {
 }
 
 /// Table results that end a game.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum SyzygyResults {
     #[default]
     All,

@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use serde::{Deserialize, Serialize};
 use shakmaty::san::San;
 use shakmaty::{Chess, Color, Move, Position, Role};
 
@@ -12,7 +13,8 @@ const WIDTH: usize = 80;
 
 patzer_io::named! {
     /// Notation of moves.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "lowercase")]
     pub enum Notation {
         San: "san", "Standard: `Nf3`";
         Lan: "lan", "Long: `Ng1f3`";

@@ -7,7 +7,8 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::elo::{NELO, expected_score};
 use super::likelihood::{log_ratio, with_mean, with_t};
@@ -34,7 +35,7 @@ pub enum Verdict {
     Undecided,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Sprt {
     elo0: f64,
     elo1: f64,
@@ -142,19 +143,18 @@ impl fmt::Display for Sprt {
     }
 }
 
-impl std::str::FromStr for Sprt {
-    type Err = Error;
-
-    /// Parses the [`Display`](fmt::Display) form: `normalised Elo [0, 5], alpha 0.05, beta 0.05`.
-    fn from_str(text: &str) -> Result<Sprt> {
-        let fault = || Error::input(format!("`{text}` is not a sequential test"));
-        let (scale, rest) = text.split_once(" [").ok_or_else(fault)?;
-        let &(model, _) = SCALES.iter().find(|(_, name)| *name == scale).ok_or_else(fault)?;
-        let (bounds, rates) = rest.split_once("], alpha ").ok_or_else(fault)?;
-        let (elo0, elo1) = bounds.split_once(", ").ok_or_else(fault)?;
-        let (alpha, beta) = rates.split_once(", beta ").ok_or_else(fault)?;
-        let number = |text: &str| text.parse::<f64>().map_err(|_| fault());
-        Sprt::new(model, number(elo0)?, number(elo1)?, number(alpha)?, number(beta)?)
+impl<'de> Deserialize<'de> for Sprt {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Sprt, D::Error> {
+        #[derive(Deserialize)]
+        struct Fields {
+            elo0: f64,
+            elo1: f64,
+            alpha: f64,
+            beta: f64,
+            model: Model,
+        }
+        let Fields { elo0, elo1, alpha, beta, model } = Fields::deserialize(from)?;
+        Sprt::new(model, elo0, elo1, alpha, beta).map_err(D::Error::custom)
     }
 }
 
@@ -278,15 +278,16 @@ mod tests {
     }
 
     #[test]
-    fn a_test_is_read_back_from_its_words() {
+    fn a_test_is_read_back_from_its_fields() {
         for (model, elo0, elo1) in
             [(Model::Normalized, 0.0, 5.0), (Model::Logistic, -3.5, 1.0), (Model::Bayesian, -1e-3, 0.125)]
         {
             let test = Sprt::new(model, elo0, elo1, 0.05, 0.1).unwrap();
-            assert_eq!(test.to_string().parse::<Sprt>().unwrap(), test);
-        }
-        for bad in ["", "Elo [0, 5], alpha 0.05, beta 0.05", "normalised Elo [5, 0], alpha 0.05, beta 0.05"] {
-            assert!(bad.parse::<Sprt>().is_err(), "{bad}");
+            let text = serde_json::to_string(&test).unwrap();
+            assert_eq!(serde_json::from_str::<Sprt>(&text).unwrap(), test);
+            for bad in ["", &text.replace("0.1", "1.5"), &text.replace("model", "scale"), "{\"elo0\":0.0}"] {
+                assert!(serde_json::from_str::<Sprt>(bad).is_err(), "{bad}");
+            }
         }
     }
 }

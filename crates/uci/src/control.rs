@@ -6,9 +6,10 @@ use std::time::Duration;
 
 use patzer_engine::{Clock, Limits};
 use patzer_io::message_error;
+use serde::{Serialize, Serializer};
 
 /// Limits of one player; the first limit reached ends a search.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Control {
     pub time: Option<Time>,
     pub nodes: Option<u64>,
@@ -21,9 +22,10 @@ pub struct Control {
 const HARD_NODES: u64 = 10;
 
 /// Time a move, or a clock.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Time {
-    Move(Duration),
+    Move(#[serde(serialize_with = "as_seconds")] Duration),
     Clock(TimeControl),
 }
 
@@ -39,6 +41,12 @@ pub struct TimeControl {
 
 /// One year, in seconds: within the range of `Duration` and `Instant`.
 const LONGEST: f64 = 31_536_000.0;
+
+fn as_seconds<S: Serializer>(time: &Duration, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_f64(time.as_secs_f64())
+}
+
+patzer_io::serde_as_text!(TimeControl);
 
 /// Seconds, with or without their unit: `0.1`, `0.1s`.
 pub fn seconds(text: &str) -> Option<Duration> {

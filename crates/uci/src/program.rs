@@ -7,6 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+use serde::{Serialize, Serializer};
+
 use super::listen::Listen;
 use super::process::Process;
 use crate::PlayerError;
@@ -22,14 +24,19 @@ pub struct Timeouts {
     pub stall: Option<Duration>,
 }
 
-#[derive(Debug, Clone)]
+/// A program as it is started; its serialised fields affect the games.
+#[derive(Debug, Clone, Serialize)]
 pub struct Program {
+    #[serde(skip)]
     pub path: PathBuf,
     pub args: Vec<String>,
     /// Working folder; `None` for patzer's own.
+    #[serde(serialize_with = "patzer_io::path_text")]
     pub dir: Option<PathBuf>,
     /// File to which its standard error is appended.
+    #[serde(skip)]
     pub stderr: Option<PathBuf>,
+    #[serde(serialize_with = "as_words")]
     pub options: Vec<(String, String)>,
     pub restart: bool,
     /// Send only the moves since the last capture or pawn move.
@@ -38,14 +45,23 @@ pub struct Program {
     pub ponder: bool,
     /// Scores are from White's side; negate Black's.
     pub white_pov: bool,
+    #[serde(skip)]
     pub timeouts: Timeouts,
     /// Name in warnings and logs.
+    #[serde(skip)]
     pub name: String,
     /// Warn of options that the engine does not have, instead of refusing it.
+    #[serde(skip)]
     pub lenient: bool,
+    #[serde(skip)]
     pub listen: Listen,
     /// Answers without a question, which were dropped.
+    #[serde(skip)]
     pub strays: Arc<AtomicU64>,
+}
+
+fn as_words<S: Serializer>(options: &[(String, String)], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(options.iter().map(|(name, value)| format!("{name}={value}")))
 }
 
 impl Program {

@@ -21,5 +21,5 @@ pub use meetings::Meetings;
 pub use planner::Planner;
 pub use policy_kind::PolicyKind;
 pub use report::{CandidateRow, RaceReport};
-pub use settings::RaceSettings;
+pub use settings::{RaceConditions, RaceSettings};
 pub use standings::RaceState;

@@ -14,3 +14,5 @@ named! {
         Uniform: "uniform", "Equal pairs for all candidates: the baseline";
     }
 }
+
+patzer_io::serde_as_text!(PolicyKind);

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::Serialize;
+
 use super::PolicyKind;
 use patzer_io::error::{Error, Result};
 
@@ -28,9 +30,12 @@ pub struct RaceSettings {
 
 impl RaceSettings {
     pub fn check(&self) -> Result<()> {
-        let RaceSettings { candidates, confidence, within, epsilon, budget, .. } = *self;
+        let RaceSettings { candidates, confidence, within, epsilon, budget, batch, .. } = *self;
         if candidates < 2 {
             return Err(Error::usage(format!("a race needs two candidates or more, not {candidates}")));
+        }
+        if batch == 0 {
+            return Err(Error::usage("a race allots one pair or more at once"));
         }
         if !(confidence > 0.0 && confidence < 1.0) {
             return Err(Error::usage(format!(
@@ -68,6 +73,40 @@ impl RaceSettings {
         let pairings =
             if self.anchor { self.candidates } else { self.candidates * (self.candidates - 1) / 2 };
         (1.0 - self.confidence) / (2 * pairings) as f64
+    }
+}
+
+/// Settings that allotments depend on, as a journal keeps them.
+#[derive(Debug, Serialize)]
+pub struct RaceConditions {
+    anchor: bool,
+    policy: PolicyKind,
+    /// Pairs at most, where the policy counts on them.
+    budget: Option<u64>,
+    confidence: f64,
+    batch: usize,
+    epsilon: Option<f64>,
+    seed: u64,
+}
+
+impl RaceSettings {
+    /// Leaves out when the race ends, which may change while it runs.
+    pub fn conditions(&self) -> RaceConditions {
+        let RaceSettings {
+            candidates: _,
+            anchor,
+            policy,
+            budget,
+            confidence,
+            until_known: _,
+            within: _,
+            batch,
+            epsilon,
+            seed,
+        } = *self;
+        let budget = (policy == PolicyKind::Halving).then_some(budget);
+        let epsilon = (policy == PolicyKind::Epsilon).then_some(epsilon);
+        RaceConditions { anchor, policy, budget, confidence, batch, epsilon, seed }
     }
 }
 

@@ -54,6 +54,11 @@ pub struct Perturbation {
 const LEAST_INT_STEP: f64 = 0.5;
 
 impl Tuning {
+    /// The tuning that a match was played for, by the conditions of its journal.
+    pub fn of(conditions: &serde_json::Value) -> Option<Tuning> {
+        Tuning::deserialize(&conditions["contest"]["spsa"]).ok()
+    }
+
     pub fn start(&self) -> Vec<f64> {
         self.params.iter().map(|param| param.start).collect()
     }

@@ -11,9 +11,10 @@ use patzer_match::{Pair, Reason, Tally, pgn};
 use patzer_stats::{Sprt, Trinomial};
 
 /// Format of match output
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum OutputFormat {
     /// The result at the end.
+    #[default]
     Patzer,
     /// Lines of fastchess.
     Fastchess,

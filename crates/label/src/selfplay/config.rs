@@ -1,8 +1,11 @@
 //! Settings of a self-play run.
 
+use serde::Serialize;
+
 use super::sampler::Temperature;
 use super::start::{Source, Starts};
 use patzer_match::Rules;
+use patzer_match::conditions::{PlayerConditions, RuleConditions};
 use patzer_match::participant::Participant;
 
 /// Games in a row that a failure ended, after which an engine is taken to fail always.
@@ -26,7 +29,48 @@ pub struct SelfplayConfig<'a> {
     pub seed: u64,
 }
 
+/// Conditions of the games, as the journal keeps them: a resumed run has the same.
+#[derive(Serialize)]
+pub struct SelfplayConditions<'a> {
+    /// Version of the program.
+    patzer: &'static str,
+    player: Vec<PlayerConditions<'a>>,
+    engines: usize,
+    pool_share: f64,
+    rules: RuleConditions<'a>,
+    starts: Starts<'a>,
+    temperature: Option<Temperature>,
+    seed: u64,
+    files: usize,
+}
+
 impl SelfplayConfig<'_> {
+    /// Conditions of a run with this number of files of games.
+    pub fn conditions(&self, files: usize) -> SelfplayConditions<'_> {
+        let SelfplayConfig {
+            games: _,
+            concurrency: _,
+            participants,
+            engines,
+            pool_share,
+            ref rules,
+            starts,
+            temperature,
+            seed,
+        } = *self;
+        SelfplayConditions {
+            patzer: env!("CARGO_PKG_VERSION"),
+            player: participants.iter().map(Participant::conditions).collect(),
+            engines,
+            pool_share,
+            rules: RuleConditions::of(rules),
+            starts,
+            temperature,
+            seed,
+            files,
+        }
+    }
+
     /// Whether a game is the same when it is played again.
     pub fn replays(&self) -> bool {
         let exact = |p: &Participant| !p.is_program() && p.time_settings.control.deterministic();

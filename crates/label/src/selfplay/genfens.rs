@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
+use serde::Serialize;
 use shakmaty::Chess;
 
 use patzer_chess::fen;
@@ -29,12 +30,16 @@ const KEPT: usize = 64;
 /// Openings of a block; `None` for a text that is no legal position.
 type Block = Vec<Option<Chess>>;
 
+#[derive(Serialize)]
 pub struct GenfensCache<'a> {
+    #[serde(skip)]
     participant: &'a Participant,
     seed: u64,
+    #[serde(serialize_with = "patzer_io::path_text")]
     book: Option<PathBuf>,
     words: String,
     /// Blocks by number and attempt.
+    #[serde(skip)]
     blocks: Mutex<BTreeMap<(usize, usize), Block>>,
 }
 

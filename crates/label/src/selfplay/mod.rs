@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use batch::{GAMES, GameTotals};
 use board::Board;
 use config::HOPELESS;
-pub use config::SelfplayConfig;
+pub use config::{SelfplayConditions, SelfplayConfig};
 pub use finished::FinishedGame;
 use finished::is_failure;
 pub use outputs::Outputs;

@@ -3,28 +3,21 @@
 //! Line k is played with probability proportional to exp((score k − best score) / temperature). The reported
 //! score is the best line's, since training needs the position's score.
 
-use std::fmt;
 use std::sync::atomic::AtomicBool;
 
+use serde::Serialize;
 use shakmaty::{Chess, Move};
 
 use patzer_chess::rng::Rng;
 use patzer_chess::score::{Score, is_mate};
 use patzer_match::{InProcess, MoveReply, Player, PlayerError, TimeSettings, Turn, score_position};
 
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Temperature {
     pub plies: usize,
     /// A move this much worse, in centipawns, is sampled e times less often; above 0.
     pub centipawns: f64,
     pub lines: usize,
-}
-
-impl fmt::Display for Temperature {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Temperature { plies, centipawns, lines } = self;
-        write!(f, "{centipawns} centipawns, {lines} lines, {plies} plies")
-    }
 }
 
 /// Programs play their best move.
@@ -127,12 +120,6 @@ fn draw(moves: &[(Move, Score)], temperature: f64, rng: &mut Rng) -> Option<Move
 mod tests {
     use super::*;
     use shakmaty::Position;
-
-    #[test]
-    fn the_text_of_journals_has_all_settings() {
-        let temperature = Temperature { plies: 10, centipawns: 20.5, lines: 5 };
-        assert_eq!(temperature.to_string(), "20.5 centipawns, 5 lines, 10 plies");
-    }
 
     #[test]
     fn lots_follow_the_temperature() {

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use shakmaty::{Chess, Move, Position};
 
 use patzer_chess::rng::Rng;
@@ -30,17 +30,22 @@ pub enum Rejection {
 }
 
 /// Starts of games, before random moves.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Source<'a> {
     StartPosition,
     Chess960,
     /// Each side has a start position of its own.
     DoubleChess960,
-    Book(&'a Openings),
+    Book(#[serde(serialize_with = "as_digest")] &'a Openings),
     Genfens(&'a GenfensCache<'a>),
 }
 
-#[derive(Clone, Copy)]
+fn as_digest<S: Serializer>(book: &&Openings, to: S) -> Result<S::Ok, S::Error> {
+    to.serialize_str(book.digest())
+}
+
+#[derive(Clone, Copy, Serialize)]
 pub struct Starts<'a> {
     pub source: Source<'a>,
     /// Random plies; if not 0, half of the games get one more, so that each side starts equally often.

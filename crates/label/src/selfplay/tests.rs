@@ -5,7 +5,7 @@ use super::sampler::Temperature;
 use super::start::{Rejection, Source, Starts};
 use super::*;
 use patzer_data::AnyReader;
-use patzer_match::journal::{Arguments, Earlier, Options, Start};
+use patzer_match::journal::{Earlier, Start};
 use patzer_match::participant::{Defaults, Participant};
 use patzer_match::{Adjudication, Control, Listen, Rules, Spec, TimeSettings, Timeouts};
 
@@ -24,7 +24,8 @@ fn participants() -> Vec<Participant> {
 }
 
 fn open(paths: &[PathBuf], earlier: Earlier, games: usize, replays: bool) -> Result<Outputs> {
-    let start = Start { arguments: &Arguments::new(), options: &Options::new(), key: None };
+    let none = serde_json::json!({});
+    let start = Start { command: "selfplay", settings: &none, conditions: &none, key: None };
     Outputs::open(paths, earlier, games, &start, replays)
 }
 

@@ -4,30 +4,29 @@
 //! The file only grows and is synced every second. What follows the last whole record does not count, so that the run
 //! may be killed at any moment; the positions of a damaged record are answered again.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::Cut;
 use super::answer::{self, Answer};
+use patzer_io::difference;
 use patzer_io::error::{Error, Result};
 use patzer_io::run_folder::Earlier;
-use patzer_match::journal::difference;
-
-/// Settings that decide the answers, by name.
-pub type Settings = BTreeMap<String, String>;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     patzer_teacher: u32,
-    settings: Settings,
+    /// What decides the answers; a resumed run has the same.
+    #[serde(default)]
+    conditions: Value,
 }
 
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 const MAGIC: &[u8] = b"{\"patzer_teacher\":";
 
 /// Longest time that finished blocks stay in memory: the loss in a power cut.
@@ -82,7 +81,7 @@ impl Journal {
     }
 
     /// Opens or creates the journal of an output for a run of these blocks.
-    pub fn open(output: &Path, settings: &Settings, cut: &Cut, earlier: Earlier) -> Result<Journal> {
+    pub fn open(output: &Path, conditions: &Value, cut: &Cut, earlier: Earlier) -> Result<Journal> {
         let path = Journal::path_of(output);
         let file = File::options().read(true).write(true).create(true).truncate(false).open(&path);
         let file = file.map_err(|e| Error::create(&path, e))?;
@@ -106,11 +105,11 @@ impl Journal {
                 return Err(Error::data(&journal.path, reason));
             }
             (Some(header), Earlier::Resume) => {
-                journal.check(&header, settings)?;
+                journal.check(&header, conditions)?;
                 journal.scan()?;
             }
             _ => {
-                let header = Header { patzer_teacher: FORMAT, settings: settings.clone() };
+                let header = Header { patzer_teacher: FORMAT, conditions: conditions.clone() };
                 let mut line = serde_json::to_vec(&header).map_err(|e| Error::internal(e.to_string()))?;
                 line.push(b'\n');
                 journal.cut(0)?;
@@ -140,11 +139,11 @@ impl Journal {
         Ok(None)
     }
 
-    fn check(&self, header: &Header, settings: &Settings) -> Result<()> {
+    fn check(&self, header: &Header, conditions: &Value) -> Result<()> {
         if header.patzer_teacher != FORMAT {
             return Err(Error::data(&self.path, "is a journal of another version of patzer"));
         }
-        let Some(difference) = difference(&header.settings, settings) else { return Ok(()) };
+        let Some(difference) = difference(&header.conditions, conditions) else { return Ok(()) };
         let reason = format!("is of a run with other settings: {difference}; --overwrite starts again");
         Err(Error::data(&self.path, reason))
     }
@@ -304,8 +303,8 @@ mod tests {
         Cut { size: 2, positions: 2 * (blocks.end - blocks.start), blocks }
     }
 
-    fn settings(nodes: &str) -> Settings {
-        [("limit".to_string(), nodes.to_string())].into()
+    fn conditions(nodes: u32) -> Value {
+        serde_json::json!({ "limit": nodes })
     }
 
     #[test]
@@ -315,7 +314,7 @@ mod tests {
         let path = Journal::path_of(&output);
         let mut ends = Vec::new();
         {
-            let mut journal = Journal::open(&output, &settings("5"), &cut(10..14), Earlier::Protect).unwrap();
+            let mut journal = Journal::open(&output, &conditions(5), &cut(10..14), Earlier::Protect).unwrap();
             for block in [11, 10, 13] {
                 ends.push(journal.end);
                 journal.append(&finished(block)).unwrap();
@@ -326,7 +325,7 @@ mod tests {
         let all = std::fs::read(&path).unwrap();
         for length in 0..=all.len() {
             std::fs::write(&path, &all[..length]).unwrap();
-            let mut journal = Journal::open(&output, &settings("5"), &cut(10..14), Earlier::Resume).unwrap();
+            let mut journal = Journal::open(&output, &conditions(5), &cut(10..14), Earlier::Resume).unwrap();
             let records = ends[1..].iter().filter(|end| **end <= length as u64).count();
             let there: Vec<usize> = [11, 10, 13][..records].to_vec();
             let found = journal.finished();
@@ -345,7 +344,7 @@ mod tests {
         let output = folder.path().join("x.parquet");
         let mut ends = Vec::new();
         {
-            let mut journal = Journal::open(&output, &settings("5"), &cut(0..3), Earlier::Protect).unwrap();
+            let mut journal = Journal::open(&output, &conditions(5), &cut(0..3), Earlier::Protect).unwrap();
             for block in 0..3 {
                 ends.push(journal.end as usize);
                 journal.append(&finished(block)).unwrap();
@@ -358,7 +357,7 @@ mod tests {
             let mut damaged = all.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
             std::fs::write(&path, &damaged).unwrap();
-            let mut journal = Journal::open(&output, &settings("5"), &cut(0..3), Earlier::Resume).unwrap();
+            let mut journal = Journal::open(&output, &conditions(5), &cut(0..3), Earlier::Resume).unwrap();
             let lost = ends.iter().rposition(|end| *end <= bit / 8).unwrap();
             let kept = (0..3).map(|block| (block != lost).then_some(7)).collect::<Vec<_>>();
             assert_eq!((journal.finished(), journal.answered()), (kept, 4), "bit {bit}");
@@ -374,19 +373,19 @@ mod tests {
     fn an_unfinished_run_is_neither_lost_nor_mixed_with_another() {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("x.parquet");
-        let open = |nodes: &str, earlier| Journal::open(&output, &settings(nodes), &cut(0..2), earlier);
-        open("5", Earlier::Protect).unwrap().append(&finished(0)).unwrap();
+        let open = |nodes, earlier| Journal::open(&output, &conditions(nodes), &cut(0..2), earlier);
+        open(5, Earlier::Protect).unwrap().append(&finished(0)).unwrap();
         for (nodes, earlier, says) in [
-            ("5", Earlier::Protect, "--resume goes on with it, --overwrite starts again"),
-            ("6", Earlier::Resume, "limit was 5 and is now 6"),
+            (5, Earlier::Protect, "--resume goes on with it, --overwrite starts again"),
+            (6, Earlier::Resume, "limit was 5 and is now 6"),
         ] {
             let error = open(nodes, earlier).err().unwrap().to_string();
             assert!(error.contains(says), "{error}");
         }
-        assert_eq!(open("5", Earlier::Resume).unwrap().answered(), 2);
-        assert_eq!(open("6", Earlier::Overwrite).unwrap().answered(), 0);
+        assert_eq!(open(5, Earlier::Resume).unwrap().answered(), 2);
+        assert_eq!(open(6, Earlier::Overwrite).unwrap().answered(), 0);
         std::fs::write(Journal::path_of(&output), "my notes\n").unwrap();
-        let error = open("5", Earlier::Overwrite).err().unwrap().to_string();
+        let error = open(5, Earlier::Overwrite).err().unwrap().to_string();
         assert!(error.contains("is not a journal"), "{error}");
     }
 }

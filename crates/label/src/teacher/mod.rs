@@ -9,7 +9,7 @@ mod pool;
 use std::path::Path;
 
 pub use self::blocks::{Cut, rows};
-pub use self::journal::{Journal, Settings};
+pub use self::journal::Journal;
 pub use self::pool::{Event, Teacher, search, start};
 
 use self::blocks::{Blocks, checksum};

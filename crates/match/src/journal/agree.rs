@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use super::JournalEntry;
-use super::line::{self, EntryLine, Header, Line};
+use super::line::{self, EntryLine, Line};
 use patzer_io::checked_line;
 
 /// Entries on which a journal and its file of games agree, up to the first difference.
@@ -28,7 +28,7 @@ pub(super) enum Fault {
 }
 
 /// Reads the entries of a journal until the first damaged line.
-pub(super) fn entries<E: JournalEntry>(journal: &[u8], first: usize, header: &Header) -> Survey<E> {
+pub(super) fn entries<E: JournalEntry>(journal: &[u8], first: usize) -> Survey<E> {
     let mut survey =
         Survey { entries: Vec::new(), ends: vec![[0, first as u64]], complete: false, fault: None };
     let (mut at, mut end) = (first, 0);
@@ -37,7 +37,7 @@ pub(super) fn entries<E: JournalEntry>(journal: &[u8], first: usize, header: &He
         at += length + 1;
         let number = survey.entries.len() + 1;
         let reason = match line::parse::<E>(text) {
-            _ if !checked_line::is_intact(text, header.has_checksums()) => {
+            _ if !checked_line::is_intact(text, true) => {
                 "is damaged: it does not agree with its checksum".to_string()
             }
             _ if survey.complete => "comes after the end of the run".to_string(),

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use super::{JournalEntry, Options, agree, ahead, aside, is_journal, line};
+use serde_json::Value;
+
+use super::{JournalEntry, agree, ahead, aside, is_journal, line};
+use patzer_io::difference;
 use patzer_io::error::{Error, Result};
 
 pub(super) fn check_path<E: JournalEntry>(path: &Path) -> Result<()> {
@@ -38,8 +41,7 @@ pub(super) fn clear<E: JournalEntry>(path: &Path, journal: &[u8], overwrite: boo
 pub(super) fn is_finished<E: JournalEntry>(path: &Path, journal: &[u8]) -> Result<bool> {
     let first = journal.iter().position(|&byte| byte == b'\n');
     let header = first.and_then(|end| line::header(&journal[..end]).ok());
-    let survey =
-        header.as_ref().zip(first).map(|(header, end)| agree::entries::<E>(journal, end + 1, header));
+    let survey = header.as_ref().zip(first).map(|(_, end)| agree::entries::<E>(journal, end + 1));
     let done = survey.as_ref().map_or(0, |survey| survey.entries.len());
     let ahead = first.map_or(Ok(0), |first| ahead::count::<E>(path, &journal[..=first], done))?;
     let empty = survey.as_ref().is_none_or(|survey| survey.entries.is_empty() && survey.fault.is_none())
@@ -59,17 +61,8 @@ pub(super) fn is_finished<E: JournalEntry>(path: &Path, journal: &[u8]) -> Resul
     Err(Error::data(path, reason))
 }
 
-pub(super) fn check_options<E: JournalEntry>(path: &Path, then: &Options, now: &Options) -> Result<()> {
+pub(super) fn check_conditions<E: JournalEntry>(path: &Path, then: &Value, now: &Value) -> Result<()> {
     let Some(difference) = difference(then, now) else { return Ok(()) };
-    let reason = format!("is of a {} with other options: {difference}; --overwrite starts over", E::OF);
+    let reason = format!("is of a {} with other settings: {difference}; --overwrite starts over", E::OF);
     Err(Error::data(path, reason))
-}
-
-/// Names the first option that differs between two runs: `seed was 1 and is now 2`.
-pub fn difference(then: &Options, now: &Options) -> Option<String> {
-    let value =
-        |options: &Options, name: &str| options.get(name).cloned().unwrap_or_else(|| "nothing".into());
-    let values = |name: &String| (name.clone(), value(then, name), value(now, name));
-    let (name, then, now) = now.keys().chain(then.keys()).map(values).find(|(_, then, now)| then != now)?;
-    Some(format!("{name} was {then} and is now {now}"))
 }

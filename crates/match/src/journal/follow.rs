@@ -5,9 +5,8 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::JournalEntry;
-use super::line::{self, Header, Line};
-use super::{Arguments, Options};
+use super::line::{self, Line};
+use super::{JournalEntry, StoredStart};
 use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
 
@@ -15,7 +14,7 @@ use patzer_io::error::{Error, Result};
 pub struct Follower<E> {
     path: PathBuf,
     first_line: Vec<u8>,
-    header: Header,
+    start: StoredStart,
     entries: Vec<E>,
     /// Length of the games that the entries count.
     games: u64,
@@ -33,11 +32,11 @@ impl<E: JournalEntry> Follower<E> {
         let mut first_line = Vec::new();
         file.read_until(b'\n', &mut first_line).map_err(io)?;
         let text = first_line.strip_suffix(b"\n").unwrap_or(&first_line);
-        let header = line::header(text).map_err(|why| Error::at(path, "line 1", why))?;
+        let start = StoredStart(line::header(text).map_err(|why| Error::at(path, "line 1", why))?);
         let at = first_line.len() as u64;
         let path = path.to_path_buf();
         let (entries, games, complete, changed) = (Vec::new(), 0, false, None);
-        let mut follower = Follower { path, first_line, header, entries, games, complete, at, changed };
+        let mut follower = Follower { path, first_line, start, entries, games, complete, at, changed };
         follower.read_on()?;
         Ok(follower)
     }
@@ -74,7 +73,7 @@ impl<E: JournalEntry> Follower<E> {
             let number = self.entries.len() + 1;
             let fault = |reason: String| Err(Error::at(&self.path, format!("line {}", number + 1), reason));
             let line_text = &line[..line.len() - 1];
-            if !checked_line::is_intact(line_text, self.header.has_checksums()) {
+            if !checked_line::is_intact(line_text, true) {
                 return fault("is damaged: it does not agree with its checksum".into());
             }
             match line::parse::<E>(line_text) {
@@ -91,13 +90,8 @@ impl<E: JournalEntry> Follower<E> {
         Ok(())
     }
 
-    /// Command line that started the run.
-    pub fn arguments(&self) -> &Arguments {
-        &self.header.arguments
-    }
-
-    pub fn options(&self) -> &Options {
-        &self.header.options
+    pub fn start(&self) -> &StoredStart {
+        &self.start
     }
 
     pub fn entries(&self) -> &[E] {
@@ -122,14 +116,16 @@ impl<E: JournalEntry> Follower<E> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
     use crate::journal::{Earlier, JournaledFile, Opened, Start};
     use crate::record::{MatchRecord, PairEntry};
     use crate::tally::tests::entry;
 
     fn open(path: &Path, earlier: Earlier) -> Opened<PairEntry> {
-        let arguments = Arguments::from([("games".to_string(), vec!["40".to_string()])]);
-        let start = Start { arguments: &arguments, options: &Options::new(), key: None };
+        let start =
+            Start { command: "match", settings: &json!({ "games": 40 }), conditions: &json!({}), key: None };
         MatchRecord::open(path, earlier, &start).unwrap()
     }
 
@@ -145,7 +141,8 @@ mod tests {
         let journal = PairEntry::journal(&path);
         let Opened { mut record, .. } = open(&path, Earlier::Protect);
         let mut follower = Follower::<PairEntry>::open(&journal).unwrap();
-        assert_eq!((follower.entries().len(), &follower.arguments()["games"][0][..]), (0, "40"));
+        let settings: serde_json::Value = follower.start().settings().unwrap();
+        assert_eq!((follower.entries().len(), &settings["games"]), (0, &json!(40)));
         for pair in 1..=3 {
             add(&mut record, pair);
             assert!(!follower.update().unwrap());

@@ -1,21 +1,24 @@
 //! Lines of a journal: JSON objects with checksums.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use super::{Arguments, JournalEntry, Options};
+use super::{JournalEntry, Start};
 use patzer_io::checked_line;
-use patzer_io::error::Result;
+use patzer_io::error::{Error, Result};
 
-/// Format that this version writes. Format 2 has no checksums of lines, no signature and no end line.
-pub(super) const FORMAT: u32 = 3;
-const OLDEST: u32 = 2;
+/// Format that this version writes and reads.
+pub(super) const FORMAT: u32 = 4;
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Header {
     pub patzer_journal: u32,
-    /// Command line that started the run, so that `--resume` needs no other argument.
-    pub arguments: Arguments,
-    pub options: Options,
+    /// Command that started the run.
+    pub command: String,
+    /// Its settings, so that a resumed run needs no other.
+    pub settings: Value,
+    /// What decides the games, so that a resumed run plays the same.
+    pub conditions: Value,
     /// HMAC-SHA256 of the header without this member, by the key of the user who started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
@@ -71,23 +74,25 @@ pub(super) fn parse<E: JournalEntry>(line: &[u8]) -> Option<Line<E>> {
 pub(super) fn header(line: &[u8]) -> std::result::Result<Header, &'static str> {
     let value = serde_json::from_slice::<serde_json::Value>(line).ok();
     let version = value.as_ref().and_then(|value| value["patzer_journal"].as_u64());
-    let version = version.ok_or("is not a journal of patzer")?;
-    let known = (u64::from(OLDEST)..=u64::from(FORMAT)).contains(&version);
-    if !checked_line::is_intact(line, known && version > u64::from(OLDEST)) {
+    let known = version.ok_or("is not a journal of patzer")? == u64::from(FORMAT);
+    if !checked_line::is_intact(line, known) {
         return Err("is damaged: it does not agree with its checksum");
     }
-    let header = if known { value.and_then(|value| serde_json::from_value(value).ok()) } else { None };
-    header.ok_or("is a journal of another version of patzer")
+    let header = value.filter(|_| known).and_then(|value| serde_json::from_value(value).ok());
+    header.ok_or("is a journal of another version of patzer, which resumes and reports it")
 }
 
 impl Header {
-    pub fn new(arguments: &Arguments, options: &Options) -> Header {
-        let (arguments, options) = (arguments.clone(), options.clone());
-        Header { patzer_journal: FORMAT, arguments, options, signature: None }
-    }
-
-    pub fn has_checksums(&self) -> bool {
-        self.patzer_journal > OLDEST
+    pub fn new(start: &Start) -> Result<Header> {
+        let Start { command, settings, conditions, key } = *start;
+        let (command, settings, conditions) = (command.to_string(), settings.clone(), conditions.clone());
+        let mut header = Header { patzer_journal: FORMAT, command, settings, conditions, signature: None };
+        // Readers sign what they read, where the last digit of a number may be another.
+        let as_read: Option<Header> = serde_json::from_slice(&header.signed_text()).ok();
+        let as_read =
+            as_read.ok_or_else(|| Error::internal("the journal's first line cannot be read back"))?;
+        header.signature = key.map(|key| key.sign(&as_read.signed_text()));
+        Ok(header)
     }
 
     /// Text that the signature covers.

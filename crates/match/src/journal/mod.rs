@@ -1,6 +1,6 @@
 //! An append-only file of games with a journal beside it, for resumable matches and self-play.
 //!
-//! The journal is JSON lines: first the options, then for each entry its counts with the length and SHA-256 of its
+//! The journal is JSON lines: first the settings, then for each entry its counts with the length and SHA-256 of its
 //! bytes in the file, and at the end of the run a line that says so. Each line ends with a checksum.
 //!
 //! A line is written only after its games have reached the disk, at most a second later. So a kill or a power cut
@@ -21,7 +21,6 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::marker::PhantomData;
@@ -30,25 +29,20 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value;
 
 use agree::Survey;
 use ahead::AheadFile;
-use earlier::{check_options, check_path, clear, is_finished};
+use earlier::{check_conditions, check_path, clear, is_finished};
 use line::{EntryLine, Header};
 use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
 use patzer_io::number::counted;
 
 pub use ahead::Ahead;
-pub use earlier::difference;
 pub use follow::Follower;
 pub use key::Key;
 pub use stored::{Contents, StoredStart, is_journal, read, stored};
-
-/// Options that decide which games are played, by name.
-pub type Options = BTreeMap<String, String>;
-
-pub type Arguments = BTreeMap<String, Vec<String>>;
 
 pub trait JournalEntry: Serialize + DeserializeOwned + Clone {
     const OPTION: &'static str;
@@ -86,9 +80,13 @@ impl Earlier {
 }
 
 /// First line of a new journal.
+#[derive(Clone, Copy)]
 pub struct Start<'a> {
-    pub arguments: &'a Arguments,
-    pub options: &'a Options,
+    /// Command that starts the run, and its settings for a resumed one.
+    pub command: &'a str,
+    pub settings: &'a Value,
+    /// What decides the games; a resumed run has the same.
+    pub conditions: &'a Value,
     /// Signs the journal.
     pub key: Option<&'a Key>,
 }
@@ -140,7 +138,7 @@ impl<E: JournalEntry> JournaledFile<E> {
     /// Creates the files, or resumes an earlier run's.
     ///
     /// # Errors
-    /// The files are in use, of another program, of an unfinished run, of other options, or disagree.
+    /// The files are in use, of another program, of an unfinished run, of other settings, or disagree.
     pub fn open(path: &Path, earlier: Earlier, start: &Start) -> Result<Opened<E>> {
         check_path::<E>(path)?;
         match Self::lock_earlier(path)? {
@@ -220,9 +218,7 @@ impl<E: JournalEntry> JournaledFile<E> {
         patzer_io::try_lock(&journal, &journal_path)?;
         let there = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = there.map_err(|e| Error::create(path, e))?;
-        let mut header = Header::new(start.arguments, start.options);
-        header.signature = start.key.map(|key| key.sign(&header.signed_text()));
-        let first_line = checked_line::write(&header)?;
+        let first_line = checked_line::write(&Header::new(start)?)?;
         let mut record = JournaledFile::of(path, file, journal, &first_line)?;
         record.pending = first_line;
         record.sync()?;
@@ -260,8 +256,8 @@ impl<E: JournalEntry> JournaledFile<E> {
             return Ok(Opened { record: Self::create(path, start)?, entries: Vec::new(), notes: Vec::new() });
         };
         let header = line::header(&text[..first]).map_err(|why| Error::at(&journal_path, "line 1", why))?;
-        check_options::<E>(&journal_path, &header.options, start.options)?;
-        let mut survey = agree::entries::<E>(text, first + 1, &header);
+        check_conditions::<E>(&journal_path, &header.conditions, start.conditions)?;
+        let mut survey = agree::entries::<E>(text, first + 1);
         let mut file = match OpenOptions::new().read(true).write(true).open(path) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             file => Some(file.map_err(|e| Error::io(path, e))?),

@@ -4,8 +4,11 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
 use super::line::{self, Header};
-use super::{Arguments, JournalEntry, Key, Options, agree};
+use super::{JournalEntry, Key, agree};
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 
@@ -18,13 +21,23 @@ pub fn is_journal(path: &Path) -> bool {
 pub struct StoredStart(pub(super) Header);
 
 impl StoredStart {
-    /// Command line that started the run.
-    pub fn arguments(&self) -> &Arguments {
-        &self.0.arguments
+    /// Command that started the run.
+    pub fn command(&self) -> &str {
+        &self.0.command
     }
 
-    pub fn options(&self) -> &Options {
-        &self.0.options
+    /// Settings of that command.
+    ///
+    /// # Errors
+    /// They are of another version of it.
+    pub fn settings<T: DeserializeOwned>(&self) -> Result<T> {
+        let fault = |e| Error::input(format!("the settings of `{}` in the journal: {e}", self.command()));
+        T::deserialize(&self.0.settings).map_err(fault)
+    }
+
+    /// What decides the games.
+    pub fn conditions(&self) -> &Value {
+        &self.0.conditions
     }
 
     /// The user of this key started the run.
@@ -51,8 +64,8 @@ pub fn stored<E: JournalEntry>(file: &Path) -> Result<Option<StoredStart>> {
 pub struct Contents<E> {
     pub start: StoredStart,
     pub entries: Vec<E>,
-    /// The run has come to its end; unknown for journals of earlier versions.
-    pub complete: Option<bool>,
+    /// The run has come to its end.
+    pub complete: bool,
 }
 
 /// Reads a journal without its file of games; starts no program.
@@ -60,12 +73,11 @@ pub fn read<E: JournalEntry>(path: &Path) -> Result<Contents<E>> {
     let text = patzer_io::read(path, Limit::JOURNAL)?;
     let end = text.iter().position(|&byte| byte == b'\n').unwrap_or(text.len());
     let header = line::header(&text[..end]).map_err(|why| Error::at(path, "line 1", why))?;
-    let survey = agree::entries::<E>(&text, (end + 1).min(text.len()), &header);
+    let survey = agree::entries::<E>(&text, (end + 1).min(text.len()));
     if let Some(fault) = &survey.fault {
         let (place, reason) = fault.place(path, &survey);
         return Err(Error::at(path, place, reason));
     }
-    let complete = header.has_checksums().then_some(survey.complete);
     let entries = survey.entries.into_iter().map(|line| line.entry).collect();
-    Ok(Contents { start: StoredStart(header), entries, complete })
+    Ok(Contents { start: StoredStart(header), entries, complete: survey.complete })
 }

@@ -1,12 +1,15 @@
 use std::fs;
 
+use serde_json::json;
+
 use super::*;
 use crate::Reason;
 use crate::record::{MatchRecord, PairEntry, journal_path};
 use patzer_chess::rng::mix;
 
-fn options(seed: &str) -> Options {
-    [("seed".to_string(), seed.to_string())].into()
+/// First line of a run with a seed.
+fn start<'a>(settings: &'a Value, conditions: &'a Value, key: Option<&'a Key>) -> Start<'a> {
+    Start { command: "match", settings, conditions, key }
 }
 
 pub(super) fn entry(pair: usize) -> PairEntry {
@@ -16,11 +19,7 @@ pub(super) fn entry(pair: usize) -> PairEntry {
 }
 
 pub(super) fn open(path: &Path, earlier: Earlier) -> Result<Opened<PairEntry>> {
-    MatchRecord::open(
-        path,
-        earlier,
-        &Start { arguments: &Arguments::new(), options: &options("1"), key: None },
-    )
+    MatchRecord::open(path, earlier, &start(&json!({}), &json!({ "seed": 1 }), None))
 }
 
 pub(super) fn refused(path: &Path, earlier: Earlier) -> String {
@@ -249,18 +248,18 @@ fn unfinished_runs_stop_a_new_one_and_finished_ones_are_moved_aside() {
 }
 
 #[test]
-fn journals_of_the_format_before_are_resumed() {
+fn a_journal_of_another_format_is_refused_in_one_line_and_stays() {
     let (_folder, path) = written(2, false);
-    let journal = fs::read_to_string(journal_path(&path)).unwrap().replace("journal\":3", "journal\":2");
+    let journal = fs::read_to_string(journal_path(&path)).unwrap().replace("journal\":4", "journal\":3");
     let plain = |line: &str| format!("{}}}\n", line.rsplit_once(",\"check\"").unwrap().0);
     fs::write(journal_path(&path), journal.lines().map(plain).collect::<String>()).unwrap();
-    refused(&path, Earlier::Protect);
-    let mut opened = open(&path, Earlier::Resume).unwrap();
-    assert_eq!(opened.entries.len(), 2);
-    opened.record.append(&entry(3), text(3).as_bytes()).unwrap();
-    opened.record.finish(true).unwrap();
-    let contents = read::<PairEntry>(&journal_path(&path)).unwrap();
-    assert_eq!((contents.entries.len(), contents.complete), (3, None));
+    let before = files(&path);
+    for earlier in [Earlier::Protect, Earlier::Resume, Earlier::Repair] {
+        refused(&path, earlier);
+    }
+    assert!(refused(&path, Earlier::Resume).contains("another version of patzer"));
+    assert!(read::<PairEntry>(&journal_path(&path)).is_err());
+    assert_eq!(files(&path), before);
 }
 
 #[test]
@@ -268,14 +267,15 @@ fn only_the_key_of_the_writer_verifies_a_journal_and_every_change_of_its_header_
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("t.pgn");
     let [own, other] = [[1; 32], [2; 32]].map(Key::of_bytes);
-    let arguments = Arguments::from([("engine".to_string(), vec!["cmd=/bin/sh".to_string()])]);
-    let start = Start { arguments: &arguments, options: &options("1"), key: Some(&own) };
-    drop(MatchRecord::open(&path, Earlier::Protect, &start).unwrap());
+    // Readers may not find the last digit of such a number.
+    let settings = json!({ "engine": ["cmd=/bin/sh"], "alpha": 0.1 + 0.2, "beta": 123_456_789.123_456_78 });
+    let conditions = json!({ "seed": 1 });
+    drop(MatchRecord::open(&path, Earlier::Protect, &start(&settings, &conditions, Some(&own))).unwrap());
     let header = stored::<PairEntry>(&path).unwrap().unwrap();
-    assert_eq!(header.arguments(), &arguments);
+    assert_eq!(header.settings::<Value>().unwrap()["engine"], settings["engine"]);
     assert!(header.is_signed_by(&own) && !header.is_signed_by(&other));
     // A forger can make the checksum right, but not the signature.
-    let forged = Header { arguments: Arguments::new(), ..header.0.clone() };
+    let forged = Header { settings: json!({}), ..header.0.clone() };
     fs::write(journal_path(&path), patzer_io::checked_line::write(&forged).unwrap()).unwrap();
     assert!(!stored::<PairEntry>(&path).unwrap().unwrap().is_signed_by(&own));
     let unsigned = Header { signature: None, ..header.0 };
@@ -288,9 +288,10 @@ fn only_the_key_of_the_writer_verifies_a_journal_and_every_change_of_its_header_
 }
 
 #[test]
-fn other_options_are_not_mixed_in() {
+fn other_conditions_are_not_mixed_in() {
     let (_folder, path) = written(1, false);
-    let start = Start { arguments: &Arguments::new(), options: &options("2"), key: None };
+    let (settings, conditions) = (json!({}), json!({ "seed": 2 }));
+    let start = start(&settings, &conditions, None);
     let error = MatchRecord::open(&path, Earlier::Resume, &start).err().unwrap().to_string();
     assert!(error.contains("seed was 1 and is now 2"), "{error}");
 }

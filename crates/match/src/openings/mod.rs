@@ -93,6 +93,8 @@ named! {
     }
 }
 
+patzer_io::serde_as_text!(Order);
+
 #[derive(Debug, Clone, Copy)]
 pub struct BookOptions<'a> {
     pub path: Option<&'a Path>,

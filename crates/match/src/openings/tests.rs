@@ -13,9 +13,8 @@ fn fen_of(position: &Chess) -> String {
 
 #[test]
 fn orders_have_the_names_that_journals_have() {
-    let orders = Order::ALL;
-    let names: Vec<&str> = orders.iter().map(|order| order.name()).collect();
-    assert_eq!(names, ["random", "fastchess", "sequential"]);
+    let names = serde_json::to_string(Order::ALL).unwrap();
+    assert_eq!(names, r#"["random","fastchess","sequential"]"#);
 }
 
 #[test]

@@ -20,6 +20,8 @@ named! {
     }
 }
 
+patzer_io::serde_as_text!(MoveField);
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PgnStyle {
     pub notation: Notation,

@@ -12,6 +12,8 @@ mod swiss;
 use std::fmt;
 use std::sync::Arc;
 
+use serde::Serialize;
+
 use crate::Plan;
 pub use report::{PlayerRank, RoundsReport, RoundsState};
 pub use round::{Encounter, Round};
@@ -20,7 +22,8 @@ pub use round::{Encounter, Round};
 pub const EXTRA_PAIRS: u64 = 32;
 
 /// Pairing system of a tournament in rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum System {
     /// Losers leave.
     Knockout,
@@ -32,7 +35,7 @@ pub enum System {
 }
 
 /// Settings of a tournament in rounds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct RoundSettings {
     pub system: System,
     pub players: usize,
@@ -41,7 +44,6 @@ pub struct RoundSettings {
 }
 
 impl fmt::Display for RoundSettings {
-    /// Identifies the tournament in the journal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.system {
             System::Knockout => write!(f, "knockout, {} pairs an encounter", self.pairs),

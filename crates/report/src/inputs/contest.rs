@@ -10,6 +10,7 @@ use crate::contest::games::{self, Games};
 use crate::contest::{self, Contest, Pair};
 use crate::section::{Missing, Section};
 use crate::spsa;
+use patzer_experiments::spsa::Tuning;
 use patzer_io::error::{Error, Result};
 use patzer_match::journal::{self, Contents};
 use patzer_match::record::{PairEntry, check_players, players, test};
@@ -21,17 +22,16 @@ pub(super) fn of_journal(
     settings: &ReportSettings<'_>,
 ) -> Result<Section> {
     let Contents { start, entries, complete } = journal::read::<PairEntry>(journal)?;
-    let options = start.options().clone();
-    if let Some(tuning) = options.get("spsa") {
-        let tuning = serde_json::from_str(tuning).map_err(|e| Error::at(journal, "line 1", e.to_string()))?;
+    let conditions = start.conditions();
+    if let Some(tuning) = Tuning::of(conditions) {
         return Ok(spsa::section(name, tuning, &entries));
     }
-    let mut contest = Contest { players: players(&options), ..Contest::default() };
-    contest.test = test(&options);
-    if options.contains_key("race") {
-        contest.race = Some((settings.race)(start.arguments(), contest.players.len())?);
-    }
+    let mut contest = Contest { players: players(conditions), ..Contest::default() };
     check_players(journal, &entries, contest.players.len())?;
+    contest.test = test(conditions);
+    if start.command() == "race" {
+        contest.race = Some((settings.race)(&start, contest.players.len())?);
+    }
     for entry in entries {
         for reason in entry.reasons {
             *contest.reasons.entry(reason.name().to_string()).or_default() += 1;
@@ -53,9 +53,9 @@ pub(super) fn of_journal(
     }
     // Long values are hashes, which only `--resume` needs.
     let short = |(name, value): (String, String)| (value.len() < 60).then_some((name, value));
-    contest.conditions = options.into_iter().filter_map(short).collect();
+    contest.conditions = patzer_io::fields(conditions).into_iter().filter_map(short).collect();
     let mut section = contest::section(name, &contest);
-    if complete == Some(false) {
+    if !complete {
         let state = match patzer_io::locked_by(journal) {
             Some(process) => format!("Running in {process}."),
             None => "Cut short, or running where this system does not show it.".to_string(),

@@ -13,7 +13,7 @@ use patzer_fit::moves::table::read_fit;
 use patzer_formats::notices::Notices;
 use patzer_io::error::Result;
 use patzer_io::interrupt;
-use patzer_match::record::Arguments;
+use patzer_match::journal::StoredStart;
 
 use self::recognise::{Input, recognise};
 use super::moves;
@@ -32,8 +32,8 @@ pub struct ReportSettings<'a> {
     pub neurons: &'a [usize],
     /// Clause for readers of a page that lacks positions to judge by, such as "name some".
     pub remedy: &'a str,
-    /// Reads the settings of a race, with its number of players, from the arguments in its journal.
-    pub race: &'a dyn Fn(&Arguments, usize) -> Result<RaceSettings>,
+    /// Reads the settings of a race, with its number of players, from its journal.
+    pub race: &'a dyn Fn(&StoredStart, usize) -> Result<RaceSettings>,
     /// Receives progress and warnings while data is read.
     pub report: &'a patzer_prepare::Report<'a>,
     /// Receives what readers have to say about files of positions.

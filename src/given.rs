@@ -1,0 +1,216 @@
+//! Arguments of the command line apart from defaults, for runs that take the others from a journal.
+
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Command, FromArgMatches};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::one_line;
+use patzer_io::error::{Error, Result};
+
+/// Arguments as the parser found them: the first field of a command's arguments, since the others take their values out.
+#[derive(Debug, Clone, Default)]
+pub struct Given(ArgMatches);
+
+impl FromArgMatches for Given {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Given, clap::Error> {
+        Ok(Given(matches.clone()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), clap::Error> {
+        self.0 = matches.clone();
+        Ok(())
+    }
+}
+
+impl Args for Given {
+    fn augment_args(command: Command) -> Command {
+        command
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        command
+    }
+}
+
+impl Given {
+    pub fn has(&self, name: &str) -> bool {
+        self.0.value_source(name) == Some(ValueSource::CommandLine)
+    }
+
+    /// Replaces stored arguments by those of the command line; arguments that are not stored have their values of now.
+    ///
+    /// # Errors
+    /// An argument conflicts with a stored one.
+    pub fn replace<A: Args + Serialize>(&self, mut stored: A) -> Result<A> {
+        let kept: Vec<String> = settings(&stored)?.into_iter().map(|(name, _)| name).collect();
+        let kept = kept.iter().filter(|name| !self.has(name));
+        let mut given = self.0.clone();
+        for name in kept.clone() {
+            given.try_clear_id(name).map_err(|e| Error::internal(e.to_string()))?;
+        }
+        let changed = changed(&stored)?;
+        let command = A::augment_args(Command::new("resume"));
+        for argument in command.get_arguments().filter(|argument| self.has(argument.get_id().as_str())) {
+            let conflicts = |name: &&String| {
+                let other = command.get_arguments().find(|other| other.get_id() == name.as_str());
+                let excludes = |a: &clap::Arg, b: &clap::Arg| command.get_arg_conflicts_with(a).contains(&b);
+                other.is_some_and(|other| excludes(argument, other) || excludes(other, argument))
+            };
+            if let Some(other) = kept.clone().filter(|name| changed.contains_key(*name)).find(conflicts) {
+                let [this, other] = [argument.get_id().as_str(), other].map(|name| name.replace('_', "-"));
+                return Err(Error::usage(format!("--{this}: not with --{other}, which the journal has")));
+            }
+        }
+        let updated = stored.update_from_arg_matches_mut(&mut given);
+        updated.map_err(|error| Error::usage(one_line(&error.render().to_string())))?;
+        Ok(stored)
+    }
+}
+
+/// Arguments by name, as a journal stores them.
+pub fn settings(args: &impl Serialize) -> Result<Map<String, Value>> {
+    match serde_json::to_value(args) {
+        Ok(Value::Object(members)) => Ok(members),
+        Ok(_) => Err(Error::internal("arguments have names")),
+        Err(error) => Err(Error::internal(error.to_string())),
+    }
+}
+
+/// Arguments that differ from the defaults, by name.
+fn changed<A: Args + Serialize>(args: &A) -> Result<Map<String, Value>> {
+    let internal = |error: clap::Error| Error::internal(one_line(&error.to_string()));
+    let command = A::augment_args(Command::new("default").no_binary_name(true));
+    let matches = command.try_get_matches_from([""; 0]).map_err(internal)?;
+    let default = settings(&A::from_arg_matches(&matches).map_err(internal)?)?;
+    let mut changed = settings(args)?;
+    changed.retain(|name, value| default.get(name) != Some(value));
+    Ok(changed)
+}
+
+/// Writes the arguments that command `A` has too, all but the defaults and `except`, as words for a shell, each after a
+/// space.
+pub fn shared_with<A: Args>(args: &(impl Args + Serialize), except: &[&str]) -> Result<String> {
+    let command = A::augment_args(Command::new("shared"));
+    let mut line = String::new();
+    for (name, value) in changed(args)?.iter().filter(|(name, _)| !except.contains(&name.as_str())) {
+        let argument = command.get_arguments().find(|argument| argument.get_id() == name.as_str());
+        let Some((argument, long)) = argument.and_then(|argument| Some((argument, argument.get_long()?)))
+        else {
+            continue;
+        };
+        let between = if argument.is_require_equals_set() { '=' } else { ' ' };
+        match value {
+            Value::Bool(_) => line += &format!(" --{long}"),
+            Value::Array(values) => {
+                values.iter().for_each(|value| line += &format!(" --{long}{between}{}", word(value)));
+            }
+            value => line += &format!(" --{long}{between}{}", word(value)),
+        }
+    }
+    Ok(line)
+}
+
+fn word(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), quoted)
+}
+
+/// Quotes a word for a shell where it needs to be.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "-_./=+:,@%".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        word.to_string()
+    } else {
+        format!("'{}'", word.replace('\'', r"'\''"))
+    }
+}
+
+/// Quotes a word of a player's description (`--engine`) where it needs to be.
+pub fn spec_word(word: &str) -> String {
+    let plain = |c: char| !c.is_whitespace() && !"\"'\\$`&|;<>*?()".contains(c);
+    if !word.is_empty() && word.chars().all(plain) { word.to_string() } else { format!("'{word}'") }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::de::DeserializeOwned;
+
+    use super::*;
+    use crate::match_::MatchArgs;
+    use crate::race::RaceArgs;
+    use crate::selfplay::SelfplayArgs;
+    use crate::sprt::SprtArgs;
+    use crate::spsa::SpsaArgs;
+
+    fn parsed<A: Args>(line: &str) -> A {
+        let command = A::augment_args(Command::new("x").no_binary_name(true));
+        A::from_arg_matches(&command.get_matches_from(line.split_whitespace())).unwrap()
+    }
+
+    fn given<A: Args>(line: &str) -> Given {
+        let command = A::augment_args(Command::new("x").no_binary_name(true));
+        Given(command.get_matches_from(line.split_whitespace()))
+    }
+
+    /// Settings of a run that is resumed by another line.
+    fn resumed<A: Args + Serialize>(first: &str, then: &str) -> Result<Map<String, Value>> {
+        settings(&given::<A>(then).replace(parsed::<A>(first))?)
+    }
+
+    #[test]
+    fn what_is_given_now_replaces_what_is_stored_and_defaults_do_not() {
+        let first = "a b --tc 8+0.08 --elo1 3 --option Hash=1 --option Threads=1 --chess960 --draw 20,3,5";
+        let all = resumed::<SprtArgs>(first, "--resume --games 9 --option Hash=2 --concurrency 3").unwrap();
+        let expected = parsed::<SprtArgs>(
+            "a b --tc 8+0.08 --elo1 3 --option Hash=2 --chess960 --draw 20,3,5 --games 9 --concurrency 3",
+        );
+        assert_eq!(all, settings(&expected).unwrap());
+        let error = resumed::<SprtArgs>(first, "--movetime 5").unwrap_err().to_string();
+        assert_eq!(error, "--movetime: not with --tc, which the journal has");
+        let error = resumed::<MatchArgs>("a b --no-adjudication", "--resign 3,400").unwrap_err().to_string();
+        assert_eq!(error, "--resign: not with --no-adjudication, which the journal has");
+    }
+
+    /// Stored names are those of the arguments, and what is not stored is of one start of the program.
+    fn check_names<A: Args + Serialize + DeserializeOwned>(of_this_start: &[&str]) {
+        let args: A = parsed("");
+        let stored = settings(&args).unwrap();
+        let command = A::augment_args(Command::new("x"));
+        let names = command.get_arguments().map(|argument| argument.get_id().as_str());
+        let (kept, others): (Vec<&str>, Vec<&str>) = names.partition(|name| stored.contains_key(*name));
+        assert_eq!(kept.len(), stored.len(), "{stored:?}");
+        let known =
+            ["resume", "repair", "overwrite", "trust"].into_iter().chain(of_this_start.iter().copied());
+        let mut known: Vec<&str> = known.collect();
+        let mut others = others;
+        known.sort_unstable();
+        others.sort_unstable();
+        assert_eq!(others, known);
+        let read: A = serde_json::from_value(Value::Object(stored.clone())).unwrap();
+        assert_eq!(settings(&read).unwrap(), stored);
+    }
+
+    #[test]
+    fn a_journal_has_every_argument_by_its_name() {
+        let shown = ["pgn", "json_lines", "output_format", "rating_interval", "by_opening"];
+        let watched = [&shown[..], &["watch"]].concat();
+        check_names::<SprtArgs>(&watched);
+        check_names::<MatchArgs>(&watched);
+        check_names::<RaceArgs>(&[&watched[..], &["simulate", "strengths", "draws", "bias"]].concat());
+        check_names::<SpsaArgs>(&[&shown[..], &["list", "output", "format"]].concat());
+        check_names::<SelfplayArgs>(&["output"]);
+    }
+
+    #[test]
+    fn conditions_are_read_back_from_their_words() {
+        let line = "--tc 40/60+0.6 --draw 20,3,5 --affinity=1-3 --pgn-fields nodes,pv --order sequential \
+                    --option A=1 --option B=2 --openings my.epd";
+        let race: RaceArgs = parsed(&format!("{line} --policy epsilon --seed 7"));
+        let words = shared_with::<SprtArgs>(&race, &["seed"]).unwrap();
+        let [read, expected] = [&words, line].map(|line| settings(&parsed::<SprtArgs>(line)).unwrap());
+        assert_eq!(read, expected);
+        let words =
+            shared_with::<SprtArgs>(&parsed::<SprtArgs>("a b --elo1 3.5 --seed 7"), &["seed"]).unwrap();
+        assert_eq!(words, " --elo1 3.5");
+    }
+}
