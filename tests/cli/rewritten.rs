@@ -159,13 +159,27 @@ fn a_value_beyond_its_column_is_an_error_with_its_row() {
 #[test]
 fn other_commands_take_rewritten_datasets() {
     let folder = tempfile::tempdir().unwrap();
-    let file = fixture("polars.parquet");
-    let file = file.to_str().unwrap();
-    for line in ["data stats", "data validate", "data show", "label"] {
-        done(folder.path(), &format!("{line} {file}"));
+    let run =
+        |line: &str, name: &str| done(folder.path(), &line.replace("FILE", fixture(name).to_str().unwrap()));
+    let names = ["polars.parquet", "source.parquet"];
+    let [rewritten, source] = names.map(|name| run("data show FILE --count 200", name));
+    assert!(rewritten == source && source.lines().count() > 100);
+    let [rewritten, source] = names.map(|name| {
+        let counts = ["stats", "validate"].map(|command| run(&format!("data {command} FILE --json"), name));
+        counts.map(|text| serde_json::from_str::<serde_json::Value>(&text).unwrap()["positions"].clone())
+    });
+    assert_eq!(rewritten, source);
+    for (line, output) in [
+        ("label FILE -o x.parquet", "x.parquet"),
+        ("data shuffle FILE -o x.bullet --no-score 0", "x.bullet"),
+        ("data merge FILE FILE -o y.parquet --threads 3", "y.parquet"),
+    ] {
+        let [rewritten, source] = names.map(|name| {
+            run(line, name);
+            positions(&folder.path().join(output))
+        });
+        assert!(rewritten == source && !source.is_empty(), "{line}");
     }
-    done(folder.path(), &format!("data shuffle {file} -o x.bullet --no-score 0"));
-    done(folder.path(), &format!("data merge {file} {file} -o y.parquet --threads 3"));
 }
 
 /// A table as Lichess publishes it on Hugging Face: White's scores, the best line, no results.
