@@ -91,9 +91,11 @@ fn interrupted_at_a_pipe(folder: &TempDir, line: &str, text: &str) -> (Option<i3
     let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
     let (mut stdin, id) = (child.stdin.take().unwrap(), child.id().to_string());
     let output = std::thread::spawn(|| child.wait_with_output().unwrap());
-    // More than a pipe and a batch hold, so that the program is at reading when this returns.
+    // More than a batch holds; once the pipe is empty, the program waits for it.
     stdin.write_all(text.repeat(8_000_000 / text.len()).as_bytes()).unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    while rustix::io::ioctl_fionread(&stdin).unwrap() > 0 {
+        std::thread::yield_now();
+    }
     assert!(crate::signal("INT", &id));
     let begun = Instant::now();
     while !output.is_finished() {
