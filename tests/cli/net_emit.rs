@@ -186,7 +186,7 @@ fn long_cpp_code_of_every_family_gives_the_same_integers_optimised() {
     check_cpp(|_| true);
 }
 
-fn check_rust(optimised: impl Fn(usize) -> bool) {
+fn check_rust(optimised: impl Fn(usize) -> bool, with_test: impl Fn(usize) -> bool) {
     if !has("rustc", "emitted Rust") {
         return;
     }
@@ -196,20 +196,23 @@ fn check_rust(optimised: impl Fn(usize) -> bool) {
         let options = if optimised(index) { "-C opt-level=3 -C target-cpu=native" } else { "" };
         compile(dir, &format!("rustc {strict} {options} driver.rs -o driver"));
         assert!(run(dir, "driver", &[], script).starts_with("checked "));
-        compile(dir, &format!("rustc {strict} --test nnue.rs -o table"));
-        assert!(run(dir, "table", &[], "").contains("1 passed"));
+        // Its own test compares what the driver does, on fewer positions.
+        if with_test(index) {
+            compile(dir, &format!("rustc {strict} --test nnue.rs -o table"));
+            assert!(run(dir, "table", &[], "").contains("1 passed"));
+        }
     });
 }
 
 #[test]
 fn rust_code_of_every_family_gives_the_same_integers() {
-    check_rust(optimised);
+    check_rust(optimised, |index| index % 4 == 1);
 }
 
 #[test]
 #[ignore = "takes long: make test-long"]
 fn long_rust_code_of_every_family_gives_the_same_integers_optimised() {
-    check_rust(|_| true);
+    check_rust(|_| true, |_| true);
 }
 
 /// Compares the code that loads its weights, in C and in Rust where the index of a family is one of theirs.
