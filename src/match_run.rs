@@ -68,8 +68,13 @@ pub fn play_match<S: Standings>(
     if let Some(tuner) = run.tuner {
         tuner.tuning.check(&lineup.participants[0], stop)?;
     }
-    let conditions =
-        MatchConditions::new(&lineup, play.book_conditions(&openings), run.colours, &rules, &run.contest);
+    let conditions = MatchConditions::new(
+        lineup.conditions(),
+        play.book_conditions(&openings),
+        run.colours,
+        &rules,
+        &run.contest,
+    );
     let conditions = serde_json::to_value(&conditions).map_err(|e| Error::internal(e.to_string()))?;
     let programs = lineup.participants.iter().any(Participant::is_program);
     let key = earlier::signing_key(programs, ui);

@@ -1,4 +1,4 @@
-//! What decides the games of a match, as its journal keeps it: a resumed run has the same.
+//! Conditions of a match, on which its games depend, as its journal keeps them: a resumed run has the same.
 //!
 //! The types say every field, so that a new one is part of the conditions unless it is left out by name.
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::openings::{BookOptions, Openings, Order};
-use crate::{Adjudication, Colours, Control, Lineup, OwnBook, Rules, Syzygy};
+use crate::{Adjudication, Colours, Control, OwnBook, Rules, Syzygy};
 use patzer_uci_client::Program;
 
 #[derive(Debug, Serialize)]
@@ -25,14 +25,13 @@ pub struct MatchConditions<'a> {
 
 impl<'a> MatchConditions<'a> {
     pub fn new(
-        lineup: &'a Lineup,
+        player: Vec<PlayerConditions<'a>>,
         openings: BookConditions<'a>,
         colours: Colours,
         rules: &'a Rules,
         contest: &'a Value,
     ) -> MatchConditions<'a> {
-        let (patzer, player, rules) =
-            (env!("CARGO_PKG_VERSION"), lineup.conditions(), RuleConditions::of(rules));
+        let (patzer, rules) = (env!("CARGO_PKG_VERSION"), RuleConditions::of(rules));
         MatchConditions { patzer, player, openings, colours, rules, contest }
     }
 }

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use super::JournalEntry;
+use super::entry::JournalEntry;
 use super::line::{self, EntryLine, Line};
 use patzer_io::checked_line;
 

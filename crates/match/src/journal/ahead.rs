@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::{JournalEntry, JournaledFile, aside};
+use super::aside;
+use super::entry::JournalEntry;
 use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
 
@@ -38,12 +39,6 @@ const MAGIC: &[u8] = b"{\"patzer_ahead\":";
 /// Bytes of entries that the journal has by now, from which on the file is written again without them.
 const STALE: u64 = 1 << 20;
 
-pub(super) fn path_of<E: JournalEntry>(games: &Path) -> PathBuf {
-    let mut name = E::journal(games).into_os_string();
-    name.push(".ahead");
-    name.into()
-}
-
 /// Checks that a file of this name, if there is one, is patzer's; returns its text.
 pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
     match fs::metadata(path) {
@@ -60,7 +55,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<u8>> {
 
 /// Counts the entries that wait beside a journal with this first line and this number of entries.
 pub(super) fn count<E: JournalEntry>(games: &Path, journal_line: &[u8], entries: usize) -> Result<usize> {
-    let mut file = AheadFile::new(path_of::<E>(games), journal_line)?;
+    let mut file = AheadFile::new(aside::ahead_path::<E>(games), journal_line)?;
     file.load::<E>(entries)?;
     Ok(file.len())
 }
@@ -207,47 +202,6 @@ impl AheadFile {
     }
 }
 
-impl<E: JournalEntry> JournaledFile<E> {
-    /// Stores an entry that finished before an earlier one, until it is appended.
-    pub fn append_ahead(&mut self, entry: &E, games: String) -> Result<()> {
-        self.ahead.insert(entry.clone(), self.entries, games)?;
-        self.sync_if_due()
-    }
-
-    /// Entries that finished before an earlier one, by number.
-    pub fn ahead(&self) -> BTreeMap<usize, Ahead<E>> {
-        self.ahead.entries()
-    }
-
-    pub fn count_ahead(&self) -> usize {
-        self.ahead.len()
-    }
-
-    /// File of the entries ahead.
-    pub fn ahead_path(&self) -> PathBuf {
-        path_of::<E>(&self.path)
-    }
-
-    /// Drops the entries ahead, which are beyond the end of the run.
-    pub fn drop_ahead(&mut self) {
-        self.ahead.clear();
-    }
-
-    /// Reads the entries ahead; a repair says what it did.
-    pub(super) fn load_ahead(&mut self, repair: bool) -> Result<Option<String>> {
-        let Some(line) = self.ahead.load::<E>(self.entries)? else { return Ok(None) };
-        let path = self.ahead_path();
-        let kept = format!("{} {}", self.ahead.len(), E::UNITS[usize::from(self.ahead.len() != 1)]);
-        if !repair {
-            let reason = format!("is damaged; --repair keeps {kept} of this file");
-            return Err(Error::at(&path, format!("line {line}"), reason));
-        }
-        let [.., copy] = aside::free_names::<E>(&self.path);
-        std::fs::copy(&path, &copy).map_err(|e| Error::io(&copy, e))?;
-        Ok(Some(format!("{}: repaired, {kept} are kept; copied aside: {}", path.display(), copy.display())))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -270,7 +224,7 @@ mod tests {
     }
 
     fn ahead_of(path: &Path) -> PathBuf {
-        path_of::<PairEntry>(path)
+        aside::ahead_path::<PairEntry>(path)
     }
 
     #[test]

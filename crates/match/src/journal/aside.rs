@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use super::{JournalEntry, ahead};
+use super::entry::JournalEntry;
 use patzer_io::error::{Error, Result};
 
 /// Inserts a number into the name: `sprt.1.pgn`, `games.1.pgn.zst`.
@@ -14,9 +14,16 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
     path.with_file_name(format!("{}.{number}{}", &name[..stem], &name[stem..]))
 }
 
+/// File of the entries ahead of a journal.
+pub(super) fn ahead_path<E: JournalEntry>(games: &Path) -> PathBuf {
+    let mut name = E::journal(games).into_os_string();
+    name.push(".ahead");
+    name.into()
+}
+
 /// Names of a run's files: the games, the journal, the entries ahead.
 pub(super) fn names<E: JournalEntry>(games: &Path) -> [PathBuf; 3] {
-    [games.to_path_buf(), E::journal(games), ahead::path_of::<E>(games)]
+    [games.to_path_buf(), E::journal(games), ahead_path::<E>(games)]
 }
 
 /// Returns the first numbered names of which no file exists.

@@ -4,7 +4,9 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{JournalEntry, agree, ahead, aside, is_journal, line};
+use super::entry::JournalEntry;
+use super::stored::is_journal;
+use super::{agree, ahead, aside, line};
 use patzer_io::difference;
 use patzer_io::error::{Error, Result};
 

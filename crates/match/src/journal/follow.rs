@@ -5,8 +5,9 @@ use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use super::entry::JournalEntry;
 use super::line::{self, Line};
-use super::{JournalEntry, StoredStart};
+use super::stored::StoredStart;
 use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
 

@@ -3,12 +3,25 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{JournalEntry, Start};
+use super::entry::JournalEntry;
+use super::key::Key;
 use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
 
 /// Format that this version writes and reads.
 pub(super) const FORMAT: u32 = 4;
+
+/// First line of a new journal.
+#[derive(Clone, Copy)]
+pub struct Start<'a> {
+    /// Command that starts the run, and its settings for a resumed one.
+    pub command: &'a str,
+    pub settings: &'a Value,
+    /// What decides the games; a resumed run has the same.
+    pub conditions: &'a Value,
+    /// Signs the journal.
+    pub key: Option<&'a Key>,
+}
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Header {

@@ -10,8 +10,10 @@
 
 mod agree;
 mod ahead;
+mod ahead_entries;
 mod aside;
 mod earlier;
+mod entry;
 mod follow;
 mod key;
 mod line;
@@ -27,10 +29,6 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
-use serde::de::DeserializeOwned;
-use serde_json::Value;
-
 use agree::Survey;
 use ahead::AheadFile;
 use earlier::{check_conditions, check_path, clear, is_finished};
@@ -40,27 +38,11 @@ use patzer_io::error::{Error, Result};
 use patzer_io::number::counted;
 
 pub use ahead::Ahead;
+pub use entry::JournalEntry;
 pub use follow::Follower;
 pub use key::Key;
+pub use line::Start;
 pub use stored::{Contents, StoredStart, is_journal, read, stored};
-
-pub trait JournalEntry: Serialize + DeserializeOwned + Clone {
-    const OPTION: &'static str;
-    const OF: &'static str;
-    /// One entry and several: "pair", "pairs".
-    const UNITS: [&'static str; 2];
-    /// The file of games is text.
-    const TEXT: bool;
-    /// An entry is worth keeping without its games.
-    const KEEPS_RESULTS: bool;
-
-    fn number(&self) -> usize;
-
-    /// Names the games of the entry with this number.
-    fn games(number: usize, entry: Option<&Self>) -> String;
-
-    fn journal(file: &Path) -> PathBuf;
-}
 
 /// Handling of the files of an earlier run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,18 +59,6 @@ impl Earlier {
     pub fn resumes(self) -> bool {
         matches!(self, Earlier::Resume | Earlier::Repair)
     }
-}
-
-/// First line of a new journal.
-#[derive(Clone, Copy)]
-pub struct Start<'a> {
-    /// Command that starts the run, and its settings for a resumed one.
-    pub command: &'a str,
-    pub settings: &'a Value,
-    /// What decides the games; a resumed run has the same.
-    pub conditions: &'a Value,
-    /// Signs the journal.
-    pub key: Option<&'a Key>,
 }
 
 /// An opened record with the entries of the run that it goes on with.
@@ -158,7 +128,7 @@ impl<E: JournalEntry> JournaledFile<E> {
 
     /// The files of a run that writes games to `path`: games, journal, and entries ahead.
     pub fn files(path: &Path) -> [PathBuf; 3] {
-        [path.to_path_buf(), E::journal(path), ahead::path_of::<E>(path)]
+        [path.to_path_buf(), E::journal(path), aside::ahead_path::<E>(path)]
     }
 
     /// Checks, before anything is changed, that a new run may take the name.
@@ -173,7 +143,7 @@ impl<E: JournalEntry> JournaledFile<E> {
     /// Locks and reads the journal of an earlier run.
     fn lock_earlier(path: &Path) -> Result<Option<(File, Vec<u8>)>> {
         let journal_path = E::journal(path);
-        let ahead = ahead::path_of::<E>(path);
+        let ahead = aside::ahead_path::<E>(path);
         let is_ahead = !ahead::read(&ahead)?.is_empty();
         let mut journal = match OpenOptions::new().read(true).write(true).open(&journal_path) {
             Ok(journal) => journal,
@@ -236,7 +206,7 @@ impl<E: JournalEntry> JournaledFile<E> {
             lengths: [0; 2],
             pending: Vec::new(),
             entries: 0,
-            ahead: AheadFile::new(ahead::path_of::<E>(path), first_line)?,
+            ahead: AheadFile::new(aside::ahead_path::<E>(path), first_line)?,
             ends: Vec::new(),
             entry: PhantomData,
             synced: None,

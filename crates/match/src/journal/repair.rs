@@ -7,10 +7,11 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::ahead::{self, AheadFile};
+use super::agree::Survey;
+use super::ahead::AheadFile;
 use super::aside;
+use super::entry::JournalEntry;
 use super::line::EntryLine;
-use super::{JournalEntry, Survey};
 use patzer_io::Output;
 use patzer_io::checked_line;
 use patzer_io::error::{Error, Result};
@@ -79,7 +80,7 @@ impl<E: JournalEntry> Repair<E> {
             text.extend(checked_line::write(entry)?);
         }
         journal.write_all(&text).map_err(|e| Error::io(&journal_path, e))?;
-        let ahead_path = ahead::path_of::<E>(path);
+        let ahead_path = aside::ahead_path::<E>(path);
         let mut ahead = AheadFile::new(ahead_path.clone(), first_line)?;
         ahead.load::<E>(self.entries.len())?;
         let moved = aside::move_aside::<E>(path)?;

@@ -4,7 +4,8 @@ use std::fs::{File, OpenOptions};
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
-use super::{JournalEntry, JournaledFile, aside};
+use super::entry::JournalEntry;
+use super::{JournaledFile, aside};
 use patzer_io::error::{Error, Result};
 
 impl<E: JournalEntry> JournaledFile<E> {

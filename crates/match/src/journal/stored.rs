@@ -7,8 +7,10 @@ use std::path::Path;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::agree;
+use super::entry::JournalEntry;
+use super::key::Key;
 use super::line::{self, Header};
-use super::{JournalEntry, Key, agree};
 use patzer_io::Limit;
 use patzer_io::error::{Error, Result};
 

@@ -1,0 +1,50 @@
+//! Entries of a journaled file that finished before an earlier one.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use super::ahead::Ahead;
+use super::entry::JournalEntry;
+use super::{JournaledFile, aside};
+use patzer_io::error::{Error, Result};
+
+impl<E: JournalEntry> JournaledFile<E> {
+    /// Stores an entry that finished before an earlier one, until it is appended.
+    pub fn append_ahead(&mut self, entry: &E, games: String) -> Result<()> {
+        self.ahead.insert(entry.clone(), self.entries, games)?;
+        self.sync_if_due()
+    }
+
+    /// Entries that finished before an earlier one, by number.
+    pub fn ahead(&self) -> BTreeMap<usize, Ahead<E>> {
+        self.ahead.entries()
+    }
+
+    pub fn count_ahead(&self) -> usize {
+        self.ahead.len()
+    }
+
+    /// File of the entries ahead.
+    pub fn ahead_path(&self) -> PathBuf {
+        aside::ahead_path::<E>(&self.path)
+    }
+
+    /// Drops the entries ahead, which are beyond the end of the run.
+    pub fn drop_ahead(&mut self) {
+        self.ahead.clear();
+    }
+
+    /// Reads the entries ahead; a repair says what it did.
+    pub(super) fn load_ahead(&mut self, repair: bool) -> Result<Option<String>> {
+        let Some(line) = self.ahead.load::<E>(self.entries)? else { return Ok(None) };
+        let path = self.ahead_path();
+        let kept = format!("{} {}", self.ahead.len(), E::UNITS[usize::from(self.ahead.len() != 1)]);
+        if !repair {
+            let reason = format!("is damaged; --repair keeps {kept} of this file");
+            return Err(Error::at(&path, format!("line {line}"), reason));
+        }
+        let [.., copy] = aside::free_names::<E>(&self.path);
+        std::fs::copy(&path, &copy).map_err(|e| Error::io(&copy, e))?;
+        Ok(Some(format!("{}: repaired, {kept} are kept; copied aside: {}", path.display(), copy.display())))
+    }
+}
