@@ -118,7 +118,7 @@ impl HypothesisArgs {
         Sprt::new(model, or(self.elo0, 0.0), or(self.elo1, 5.0), or(self.alpha, 0.05), or(self.beta, 0.05))
     }
 
-    /// Whether any of them is asked for.
+    /// Tests whether any of them is asked for.
     pub(super) fn are_given(&self) -> bool {
         let HypothesisArgs { elo0, elo1, alpha, beta, model } = self;
         [elo0, elo1, alpha, beta].into_iter().any(Option::is_some) || model.is_some()

@@ -1,5 +1,5 @@
-//! The recipes of CONTRIBUTING.md, walked for real: a copy of the crates gets a thing as each recipe says, and is built and
-//! run.
+//! The recipes of CONTRIBUTING.md, walked for real: a copy of the crates gets a thing as each recipe says, and is
+//! built and run.
 
 use std::fs;
 use std::path::{Path, PathBuf};

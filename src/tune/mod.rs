@@ -252,7 +252,7 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
 }
 
 impl TuneArgs {
-    /// Whether a file can be written, and is none that the run reads.
+    /// Tests whether a file can be written, and is none that the run reads.
     fn check_output(&self, output: &Path) -> Result<()> {
         let TraceArgs { traces, source, patch, .. } = &self.traces;
         let inputs = [&self.data.data, &self.net_args.validation_data, traces, source, patch];

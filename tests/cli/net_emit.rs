@@ -73,7 +73,7 @@ fn script(network: &Network) -> (String, usize) {
     (text, checks)
 }
 
-/// Whether a program is there; a test that lacks it joins the list of those that were skipped.
+/// Tests whether a program is there; a test that lacks it joins the list of those that were skipped.
 pub fn has(compiler: &str, test: &str) -> bool {
     let there = Command::new(compiler).arg("--version").output().is_ok_and(|output| output.status.success());
     if !there {
@@ -124,7 +124,7 @@ fn each_family(mut check: impl FnMut(usize, &Path, &str)) {
 const VECTORS: &str =
     if cfg!(any(target_arch = "x86_64", target_arch = "aarch64")) { "-march=native" } else { "" };
 
-/// Whether the quick tests optimise the code of a family: compilers take most of their time for it.
+/// Tests whether the quick tests optimise the code of a family: compilers take most of their time for it.
 fn optimised(index: usize) -> bool {
     index.is_multiple_of(5)
 }

@@ -113,8 +113,8 @@ fn generations_play_train_and_test() {
     assert!(table.lines().last().unwrap().contains("undecided"), "{table}");
 }
 
-/// The bundled engine as a program: a test of the workspace has built it beside patzer, one of this package alone has not.
-/// A build of the one package would compile most of it again, with other features of its dependencies.
+/// The bundled engine as a program: a test of the workspace has built it beside patzer, one of this package alone has
+/// not. A build of the one package would compile most of it again, with other features of its dependencies.
 fn engine() -> PathBuf {
     let engine = Path::new(env!("CARGO_BIN_EXE_patzer")).with_file_name("patzer-uci");
     if !engine.exists() {

@@ -118,7 +118,7 @@ impl<'a> Display<'a> {
         })
     }
 
-    /// Whether a report is due after the last of these games, of a finished pair.
+    /// Tests whether a report is due after the last of these games, of a finished pair.
     fn rating_due(&self, done: u64) -> bool {
         // Pairs with pentanomial statistics, games without.
         let (unit, every) = (if self.by_pairs { 2 } else { 1 }, self.settings.rating_interval);

@@ -12,7 +12,7 @@ pub struct Offer<'a, T> {
     pub file: usize,
     /// The position as in the file; of EPD lines only what tuning needs.
     pub record: &'a Record,
-    /// What [`MakeItem`] made of it.
+    /// Item by [`MakeItem`].
     pub item: T,
     /// The result from White's side, from 0 to 1.
     pub result: f32,
@@ -21,8 +21,8 @@ pub struct Offer<'a, T> {
     pub held_out: bool,
 }
 
-/// Makes the item of a position, given the board to judge and its side to move, or says why to drop the position. Called
-/// on all threads, in any order.
+/// Makes the item of a position, given the board to judge and its side to move, or says why to drop the position.
+/// Called on all threads, in any order.
 pub type MakeItem<'a, T> =
     dyn Fn(&Record, PackedBoard, Color) -> std::result::Result<T, &'static str> + Sync + 'a;
 

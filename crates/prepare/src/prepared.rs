@@ -29,7 +29,7 @@ impl<T> Prepared<T> {
         Prepared { train: items(train), by_file, validation: items(validation), sources, read, dropped }
     }
 
-    /// What was read; every position that was kept gave `group` items.
+    /// Summary of the positions read; every position kept gave `group` items.
     pub fn summary(&self, group: usize) -> String {
         summary(self.read, &self.dropped, self.train.len() / group, self.validation.len() / group)
     }
@@ -45,7 +45,7 @@ pub fn prepare<T: Copy + Send>(
     prepare_with(data, split, report, make, |offer| offer.item)
 }
 
-/// As [`prepare`], and `keep` makes of each position offered what is kept.
+/// Prepares data like [`prepare`]; `keep` maps each position offered to the value kept.
 pub fn prepare_with<T: Copy + Send, U>(
     data: &DataSelection,
     split: Split,

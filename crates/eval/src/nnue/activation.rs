@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Declares an enumeration of activations: its variants, all of them in the order of the kernels' numbers, and their names.
+/// Declares an enumeration of activations: its variants, all of them in the order of the kernels' numbers, and their
+/// names.
 macro_rules! activations {
     ($(#[$attribute:meta])* $Enum:ident { $($(#[$about:meta])* $Variant:ident: $name:literal,)* }) => {
         $(#[$attribute])*

@@ -8,7 +8,7 @@ pub struct Epoch {
     pub number: usize,
     /// The number at which the method stops at the latest.
     pub limit: usize,
-    /// With the L2 prior; for first-order methods the mean over the batches before each step.
+    /// Training loss with the L2 prior; for first-order methods the mean over the batches before each step.
     pub train_loss: f64,
     pub validation_loss: Option<f64>,
     /// Learning rate, or the fraction of the full step taken.
@@ -22,7 +22,7 @@ pub enum FitEvent<'a> {
     Epoch(&'a Epoch),
     /// Epochs begin again at 1, with another L2 prior.
     Restart,
-    /// What it is at, for passes that take seconds.
+    /// Name of the present stage, for passes that take seconds.
     Stage(&'static str),
 }
 
@@ -41,7 +41,7 @@ pub struct Tracker<'a> {
     pub limit: usize,
     pub best: Vec<f64>,
     pub best_loss: f64,
-    /// With the L2 prior.
+    /// Best losses, with the L2 prior.
     pub best_losses: Losses,
     pub best_epoch: usize,
     pub epochs: usize,

@@ -39,8 +39,8 @@ pub struct Answer {
 }
 
 impl Agreement {
-    /// Compares answers to positions with a model; the means are complete once all are seen. The first error ends it, and so
-    /// does an answer without chances: `None`.
+    /// Compares answers to positions with a model; the means are complete once all are seen. The first error ends it,
+    /// and so does an answer without chances: `None`.
     pub fn of<'a, E>(
         (model, table): (&WdlModel, &WdlTable),
         positions: impl Iterator<Item = &'a (Chess, Observation)>,

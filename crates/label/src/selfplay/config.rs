@@ -71,13 +71,13 @@ impl SelfplayConfig<'_> {
         }
     }
 
-    /// Whether a game is the same when it is played again.
+    /// Tests whether a game is the same when it is played again.
     pub fn replays(&self) -> bool {
         let exact = |p: &Participant| !p.is_program() && p.time_settings.control.deterministic();
         self.participants.iter().all(exact)
     }
 
-    /// Whether all games begin at the start position and no move of them is drawn.
+    /// Tests whether all games begin at the start position and no move of them is drawn.
     pub fn repeats(&self) -> bool {
         let Starts { source, plies, .. } = &self.starts;
         self.games > 1 && *plies == 0 && self.temperature.is_none() && matches!(source, Source::StartPosition)

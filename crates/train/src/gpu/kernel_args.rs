@@ -207,7 +207,7 @@ mod tests {
 
     #[test]
     fn the_kernels_number_activations_as_here() {
-        let source = std::fs::read_to_string(super::super::ptx::folder().join("common.cuh")).unwrap();
+        let source = std::fs::read_to_string(crate::gpu::ptx::folder().join("common.cuh")).unwrap();
         let names: Vec<String> = Activation::ALL.iter().map(|each| each.name().to_uppercase()).collect();
         assert!(source.contains(&format!("enum Activation {{ {} }};", names.join(", "))));
         for each in Activation::ALL.iter().filter(|each| !each.has_pairs()) {

@@ -15,7 +15,8 @@ pub fn foreign_format(bytes: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Whether the layouts `patzer`, `bullet` and `bullet-columns` have the numbers of an architecture in another order.
+/// Tests whether the layouts `patzer`, `bullet` and `bullet-columns` have the numbers of an architecture in another
+/// order.
 pub fn layouts_differ(shape: &Architecture) -> bool {
     !shape.wdl_head && (!shape.layers.is_empty() || shape.output_buckets > 1)
 }

@@ -9,7 +9,8 @@ use crate::nnue::units::QA;
 const BLOCKS: usize = LANES / INPUTS;
 
 impl Kernel {
-    /// Computes the outputs before activation of the first further layer, in 1/(QA·QB), from the hidden layer's accumulators.
+    /// Computes the outputs before activation of the first further layer, in 1/(QA·QB), from the hidden layer's
+    /// accumulators.
     pub fn byte_outputs(
         self,
         (layer, biases): (&ByteLayer, &[i16]),
