@@ -29,7 +29,6 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use agree::Survey;
 use ahead::AheadFile;
 use earlier::{check_conditions, check_path, clear, is_finished};
 use line::{EntryLine, Header};

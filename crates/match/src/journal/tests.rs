@@ -1,6 +1,5 @@
+use serde_json::{Value, json};
 use std::fs;
-
-use serde_json::json;
 
 use super::*;
 use crate::Reason;
