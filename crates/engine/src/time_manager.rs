@@ -262,6 +262,7 @@ mod tests {
         let limits =
             Limits { movetime: Some(Duration::ZERO), ponder: Some(ponder.clone()), ..Limits::default() };
         let mut time = TimeManager::new(&limits, 1, &NEVER, &shared_nodes);
+        std::thread::sleep(Duration::from_millis(2));
         assert!(!time.should_stop(1024) && time.allows_iteration(1024, &BestMoveStability::default()));
         ponder.hit();
         assert!(time.should_stop(2048));

@@ -14,7 +14,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-pub use options::{OptionError, PlayerSettings};
+pub use options::PlayerSettings;
 use patzer_eval::Evaluation;
 use session::{Initial, Session};
 pub(crate) use wdl::Chances;

@@ -1,13 +1,12 @@
 //! The UCI options, one row each: for `uci`, `setoption` and the players in this process.
 
-use std::fmt;
 use std::path::Path;
 use std::time::Duration;
 
 use super::session::Session;
 use crate::strength::{STRONGEST, WEAKEST};
-use crate::{OutOfMemory, SearchKind, tables};
-use patzer_eval::{EvalError, Evaluation};
+use crate::{OptionError, SearchKind, tables};
+use patzer_eval::Evaluation;
 
 pub(super) struct UciOption {
     name: &'static str,
@@ -215,7 +214,9 @@ impl PlayerSettings {
     pub fn set(&mut self, name: &str, value: &str) -> Result<(), OptionError> {
         let option = OPTIONS.iter().find(|option| option.name.eq_ignore_ascii_case(name));
         let Some(in_process) = option.and_then(|option| option.in_process) else {
-            return Err(OptionError::NotInProcess(name.to_owned()));
+            let offered = OPTIONS.iter().filter(|option| option.in_process.is_some());
+            let offered = offered.map(|option| option.name).collect::<Vec<_>>().join(", ");
+            return Err(OptionError::NotInProcess(name.to_owned(), offered));
         };
         let refuse = |takes| Err(OptionError::Value(format!("option {name}"), takes, value.to_owned()));
         match in_process {
@@ -231,50 +232,6 @@ impl PlayerSettings {
         Ok(())
     }
 }
-
-/// Error of setting an option.
-#[derive(Debug)]
-pub enum OptionError {
-    /// A command other than `name NAME value VALUE`.
-    Syntax,
-    /// No option of this name.
-    Unknown(String),
-    /// A value of the wrong type or out of range: the name, what the option takes, and the value.
-    Value(String, String, String),
-    /// No memory for the transposition table.
-    OutOfMemory {
-        /// The requested size.
-        refused: OutOfMemory,
-        /// The size in use, in MiB.
-        kept: usize,
-    },
-    /// The file is no evaluation.
-    EvalFile(String, EvalError),
-    /// Folders without endgame tables: the path and the reason.
-    Tables(String),
-    /// An option of the UCI engine only.
-    NotInProcess(String),
-}
-
-impl fmt::Display for OptionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            OptionError::Syntax => f.write_str("setoption needs: name NAME value VALUE"),
-            OptionError::Unknown(name) => write!(f, "no option `{name}`"),
-            OptionError::Value(name, takes, value) => write!(f, "{name} takes {takes}, not `{value}`"),
-            OptionError::OutOfMemory { refused, kept } => write!(f, "{refused}: it has {kept} MiB"),
-            OptionError::EvalFile(file, error) => write!(f, "{file}: {error}"),
-            OptionError::Tables(reason) => f.write_str(reason),
-            OptionError::NotInProcess(name) => {
-                let offered = OPTIONS.iter().filter(|option| option.in_process.is_some());
-                let offered = offered.map(|option| option.name).collect::<Vec<_>>().join(", ");
-                write!(f, "players in this process have no option `{name}`; they offer: {offered}")
-            }
-        }
-    }
-}
-
-impl std::error::Error for OptionError {}
 
 /// Runs `setoption` with its arguments. Names ignore case and repeated spaces.
 pub(super) fn set(session: &mut Session, arguments: &str) -> Result<(), OptionError> {

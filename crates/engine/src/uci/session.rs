@@ -15,10 +15,11 @@ use shakmaty::{Chess, EnPassantMode};
 
 use super::options::{EMBEDDED, HASH_MB, OPTIONS, OVERHEAD_MS};
 use super::{Event, Out, notation, options};
+use crate::engine::STACK_BYTES;
 use crate::params::{PARAMETERS, Parameter, Params};
 use crate::strength::STRONGEST;
 use crate::tables::Probing;
-use crate::{Engine, OptionError, Ponder, STACK_BYTES, SearchKind, engine_with};
+use crate::{Engine, OptionError, Ponder, SearchKind, engine_with};
 use patzer_chess::Line;
 use patzer_eval::Evaluation;
 
