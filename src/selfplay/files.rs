@@ -6,7 +6,8 @@ use crate::given::quoted;
 use crate::{Error, Result};
 use patzer_data::extract::{Notice, Settings, extract};
 use patzer_data::filter::Pipeline;
-use patzer_formats::registry;
+use patzer_formats::notices::Notices;
+use patzer_formats::{Target, registry};
 use patzer_io::same_file;
 use patzer_label::selfplay::batch::Format;
 use patzer_match::journal::Earlier;
@@ -78,7 +79,7 @@ impl Files {
     }
 
     /// Makes the datasets of all games, perhaps with the visits of a search by playouts; returns warnings.
-    pub fn write_datasets(&self, visits: bool) -> Result<Vec<String>> {
+    pub fn write_datasets(&self, visits: bool, notices: &Notices) -> Result<Vec<String>> {
         let mut warnings = Vec::new();
         for path in &self.datasets {
             let mut notice = |notice| {
@@ -87,7 +88,8 @@ impl Files {
                 }
             };
             let pipeline = Pipeline::new(&[], &[])?;
-            let settings = Settings { visits, ..Settings::default() };
+            let target = Target { notices: notices.clone(), ..Target::default() };
+            let settings = Settings { visits, target, ..Settings::default() };
             extract(self.source.as_slice(), Some(path), pipeline, &settings, &mut notice)?;
         }
         Ok(warnings)

@@ -316,7 +316,7 @@ pub fn run(args: &SelfplayArgs, ui: &Ui) -> Result<Status> {
         ui.note(format!("the finished games are kept in {}; --resume goes on", files.games[0].display()));
     })?;
     let written = if ended.complete {
-        files.write_datasets(visits)?.iter().for_each(|warning| ui.warn(warning));
+        files.write_datasets(visits, &ui.notices)?.iter().for_each(|warning| ui.warn(warning));
         files.all()
     } else {
         files.unmade(visits).iter().for_each(|text| ui.note(text));
