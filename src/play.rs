@@ -10,19 +10,13 @@ use super::match_files::RecordArgs;
 use super::players::{DAY_MS, LimitArgs, PlayerArgs};
 use crate::evaluation::warn_missing;
 use crate::named::named;
-use crate::{Error, Result, Ui};
+use crate::{Result, Ui};
 use patzer_io::number::counted;
 use patzer_match::affinity;
 use patzer_match::conditions::BookConditions;
 use patzer_match::openings::{self, BookOptions, Openings, Order};
 use patzer_match::participant::Defaults;
 use patzer_match::{KEYS, Lineup, Listen, Rules, Spec};
-
-/// Default nodes a move: quick and reproducible.
-pub const DEFAULT_NODES: u64 = 5_000;
-
-/// Default transposition table of in-process players, MiB.
-pub const DEFAULT_HASH: usize = 16;
 
 /// Players, limits, games and adjudication.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
@@ -214,16 +208,6 @@ pub fn warn_of_bad_openings(book: &Openings, ui: &Ui) {
 pub fn after_help(examples: &str) -> String {
     let keys = KEYS.iter().map(|(key, meaning)| format!("\n  {key:<13}{meaning}")).collect::<String>();
     format!("Keys of --engine and --each, as in fastchess and cutechess-cli:{keys}\n\n{examples}")
-}
-
-pub fn set_option(spec: &mut Spec, flag: &str, text: &str) -> Result<()> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.trim().is_empty() => {
-            spec.option(name.trim(), value);
-            Ok(())
-        }
-        _ => Err(Error::usage(format!("{flag} {text}: write NAME=VALUE, such as Hash=64"))),
-    }
 }
 
 #[cfg(test)]

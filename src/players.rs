@@ -4,10 +4,15 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::play::{DEFAULT_HASH, DEFAULT_NODES, set_option};
 use crate::{Error, Result};
 use patzer_match::participant::Defaults;
 use patzer_match::{Control, Listen, Spec, SpecError, Time, TimeControl, Timeouts};
+
+/// Default nodes a move: quick and reproducible.
+pub const DEFAULT_NODES: u64 = 5_000;
+
+/// Default transposition table of in-process players, MiB.
+pub const DEFAULT_HASH: usize = 16;
 
 /// Time reserve of in-process players, which have no GUI latency.
 const OVERHEAD: Duration = Duration::from_millis(5);
@@ -161,5 +166,15 @@ impl LimitArgs {
             listen,
             seed: None,
         }
+    }
+}
+
+pub fn set_option(spec: &mut Spec, flag: &str, text: &str) -> Result<()> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() => {
+            spec.option(name.trim(), value);
+            Ok(())
+        }
+        _ => Err(Error::usage(format!("{flag} {text}: write NAME=VALUE, such as Hash=64"))),
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::play::DEFAULT_HASH;
+use crate::players::DEFAULT_HASH;
 use crate::{Error, Result, program};
 use patzer_experiments::book::Scorer;
 use patzer_match::Control;
