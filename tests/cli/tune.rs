@@ -50,7 +50,7 @@ fn only_the_named_terms_move_and_the_source_code_is_beside_them() {
     }
     assert!(tuned.pairs() != start.pairs());
     assert!(fs::read_to_string(folder.path().join("new.hce.rs")).unwrap().contains("const"));
-    done(folder.path(), "tune --hce --terms material --k 1 --epochs 1 --export cpp -o other.hce.toml");
+    done(folder.path(), "tune --hce --terms material,tempo --k 1 --epochs 1 --export cpp -o other.hce.toml");
     assert!(folder.path().join("other.hce.hpp").exists());
 }
 

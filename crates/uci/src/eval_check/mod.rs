@@ -37,7 +37,7 @@
 //! let network = material::network(16).ok_or("16 neurons are enough to count material")?;
 //! let check = EvalCheck { command: "eval", pattern: None, white_pov: None, positions: 50, tolerance: 0, seed: 1 };
 //! let found = check.run(&mut analyst, &PlainNnue::new(&network), &stop).map_err(|error| error.to_string())?;
-//! assert!(found.equal < found.positions && found.explanation.is_none());
+//! assert!(found.equal < found.positions && found.first_difference.is_some());
 //! # Ok::<(), String>(())
 //! ```
 
