@@ -44,7 +44,7 @@ pub struct MatchArgs {
     #[serde(flatten)]
     play: PlayArgs,
 
-    /// Pairings of the players.
+    /// Pairings of the players
     #[arg(long, value_name = "KIND", default_value = "gauntlet", help_heading = "Games")]
     tournament: Kind,
 

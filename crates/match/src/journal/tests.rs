@@ -1,5 +1,6 @@
-use serde_json::{Value, json};
 use std::fs;
+
+use serde_json::{Value, json};
 
 use super::*;
 use crate::Reason;
