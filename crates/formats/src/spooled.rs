@@ -42,8 +42,8 @@ pub fn holds(path: &Path) -> bool {
     spooled().iter().any(|(of, _)| of == path)
 }
 
-#[cfg(test)]
 #[cfg(unix)]
+#[cfg(test)]
 mod tests {
     use crate::replay;
     use crate::{AnyReader, Metadata, Record, RowGroups, Writer};
