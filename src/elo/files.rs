@@ -1,7 +1,6 @@
 //! Results of two players from finished games: PGN of any program, and journals.
 
 use std::fmt;
-use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
@@ -9,10 +8,9 @@ use super::EloArgs;
 use crate::{Error, Result, Ui};
 use patzer_io::number::{counted, grouped};
 use patzer_io::printable;
-use patzer_match::journal::{self, is_journal};
-use patzer_match::record::{self, PairEntry, check_named_once, check_players};
-use patzer_report::contest::{games, of_games_alone};
-use patzer_stats::{Model, Pentanomial, Sprt, Statistics, Trinomial};
+use patzer_match::record::check_named_once;
+use patzer_report::contest::head_to_head::{FileResults, HeadToHead};
+use patzer_stats::{Model, Sprt, Statistics};
 
 /// The statistics of files of games.
 #[derive(Debug, Serialize)]
@@ -31,11 +29,10 @@ pub struct OfFiles {
 
 pub fn statistics(args: &EloArgs, test: &Sprt, ui: &Ui) -> Result<OfFiles> {
     check_named_once(&args.files)?;
-    let read = |path: &PathBuf| if is_journal(path) { of_journal(path) } else { of_pgn(path) };
-    let parts = args.files.iter().map(read).collect::<Result<Vec<_>>>()?;
+    let parts = args.files.iter().map(|path| FileResults::read(path)).collect::<Result<Vec<_>>>()?;
     let players = players(&parts, args)?;
     let test = &test_of(&parts, args, test, ui);
-    let mut all = Counts::default();
+    let mut all = HeadToHead::default();
     parts.iter().for_each(|part| all.add(part, &players));
     let by_pairs = test.model() != Model::Bayesian && all.pairs.pairs() > 0;
     let statistics = match by_pairs {
@@ -61,7 +58,7 @@ pub fn statistics(args: &EloArgs, test: &Sprt, ui: &Ui) -> Result<OfFiles> {
 }
 
 /// The test to judge by: as asked, else the one test that the journals are of.
-fn test_of(parts: &[Part], args: &EloArgs, asked: &Sprt, ui: &Ui) -> Sprt {
+fn test_of(parts: &[FileResults], args: &EloArgs, asked: &Sprt, ui: &Ui) -> Sprt {
     let mut tests: Vec<Sprt> = Vec::new();
     for test in parts.iter().filter_map(|part| part.test) {
         if !tests.contains(&test) {
@@ -84,49 +81,8 @@ fn test_of(parts: &[Part], args: &EloArgs, asked: &Sprt, ui: &Ui) -> Sprt {
     }
 }
 
-/// The results of a file, by the numbers of its players.
-#[derive(Default)]
-struct Part {
-    players: Vec<String>,
-    /// Half points of the first player.
-    pairs: Vec<([usize; 2], [u8; 2])>,
-    /// Every game, in pairs or not: half points of the first player.
-    games: Vec<([usize; 2], u8)>,
-    without_result: u64,
-    /// The test that the games were played for, if a journal says so.
-    test: Option<Sprt>,
-}
-
-impl Part {
-    fn add(&mut self, players: [usize; 2], half_points: [u8; 2]) {
-        self.pairs.push((players, half_points));
-        self.games.extend(half_points.map(|points| (players, points)));
-    }
-}
-
-fn of_journal(path: &Path) -> Result<Part> {
-    let contents = journal::read::<PairEntry>(path)?;
-    let players = record::players(contents.start.conditions());
-    check_players(path, &contents.entries, players.len())?;
-    let mut part = Part { players, test: record::test(contents.start.conditions()), ..Part::default() };
-    contents.entries.iter().for_each(|entry| part.add(entry.players, entry.half_points));
-    Ok(part)
-}
-
-fn of_pgn(path: &Path) -> Result<Part> {
-    let contest = of_games_alone(games::read(path)?);
-    // A journal beside the games that cannot be read says nothing of them.
-    let start = journal::stored::<PairEntry>(path).ok().flatten();
-    let test = start.and_then(|start| record::test(start.conditions()));
-    let without_result = contest.without_result;
-    let mut part = Part { players: contest.players, without_result, test, ..Part::default() };
-    contest.pairs.iter().for_each(|pair| part.add(pair.players, pair.half_points));
-    part.games.extend(contest.singles.iter().map(|single| (single.players, single.half_points)));
-    Ok(part)
-}
-
 /// The two players: as asked, else the only two there are.
-fn players(parts: &[Part], args: &EloArgs) -> Result<[String; 2]> {
+fn players(parts: &[FileResults], args: &EloArgs) -> Result<[String; 2]> {
     let mut names: Vec<&String> = Vec::new();
     for name in parts.iter().flat_map(|part| &part.players) {
         if !names.contains(&name) {
@@ -158,36 +114,6 @@ fn some(names: &[&String]) -> String {
     let shown: Vec<String> = names.iter().take(5).map(|name| printable(name).to_string()).collect();
     let more = if names.len() > shown.len() { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))
-}
-
-#[derive(Default)]
-struct Counts {
-    games: Trinomial,
-    pairs: Pentanomial,
-    of_others: u64,
-}
-
-impl Counts {
-    fn add(&mut self, part: &Part, [first, second]: &[String; 2]) {
-        // Whether the first player is the one asked for; `None` if others play.
-        let turned = |[one, other]: [usize; 2]| {
-            let names = [&part.players[one], &part.players[other]];
-            if names == [first, second] { Some(false) } else { (names == [second, first]).then_some(true) }
-        };
-        for (players, half_points) in &part.pairs {
-            if let Some(turned) = turned(*players) {
-                self.pairs.add(half_points.map(|points| if turned { 2 - points.min(2) } else { points }));
-            }
-        }
-        for (players, half_points) in &part.games {
-            match turned(*players).map(|turned| if turned { 2 - half_points.min(&2) } else { *half_points }) {
-                Some(0) => self.games.losses += 1,
-                Some(1) => self.games.draws += 1,
-                Some(_) => self.games.wins += 1,
-                None => self.of_others += 1,
-            }
-        }
-    }
 }
 
 impl fmt::Display for OfFiles {

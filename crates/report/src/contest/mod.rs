@@ -3,6 +3,7 @@
 mod counts;
 /// Games of a match from its PGN.
 pub mod games;
+pub mod head_to_head;
 mod openings;
 mod pairing;
 mod printed;
