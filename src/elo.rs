@@ -3,7 +3,6 @@ mod files;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use indicatif::ProgressBar;
 use serde::Serialize;
 
 use crate::sprt::HypothesisArgs;
@@ -12,7 +11,7 @@ use patzer_io::number::grouped;
 use patzer_match::Tally;
 use patzer_match::journal;
 use patzer_match::record::{PairEntry, journal_of};
-use patzer_stats::plan::{Conditions, Expectation, Pairs, Simulated, expect, simulate};
+use patzer_stats::plan::{Conditions, Expectation, PlanRow, usual_differences};
 use patzer_stats::{MOST_GAMES, Pentanomial, Sprt, Statistics, Trinomial};
 
 const EXAMPLES: &str = "Examples:\n  \
@@ -116,37 +115,18 @@ struct TestPlan {
     rows: Vec<PlanRow>,
 }
 
-#[derive(Debug, Serialize)]
-struct PlanRow {
-    elo: f64,
-    nelo: f64,
-    #[serde(flatten)]
-    expected: Expectation,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    simulated: Option<Simulated>,
-}
-
 fn plan(args: &EloArgs, test: &Sprt, differences: &[f64], ui: &Ui) -> Result<TestPlan> {
-    // Simulated tests stop as undecided after fifty times the expected length.
-    const PATIENCE: f64 = 50.0;
     let given = Conditions { draws: args.draws, bias: args.bias };
     let conditions = args.like.as_deref().map_or(Ok(given), |file| conditions_of(file, ui))?;
-    let [elo0, elo1] = test.bounds();
-    let usual = [-0.5, 0.0, 0.5, 1.0, 1.5].map(|part| elo0 + part * (elo1 - elo0));
+    let usual = usual_differences(test);
     let differences = if differences.is_empty() { &usual[..] } else { differences };
-    let row = |bar: &ProgressBar, &difference: &f64| -> Result<PlanRow> {
-        let pairs = Pairs::of_model(test.model(), difference, conditions)?;
-        let expected = expect(test, &pairs);
-        let most = (PATIENCE * expected.games).clamp(1_000.0, 1e12) as u64;
-        let simulated = match args.simulations {
-            0 => None,
-            tests => Some(simulate(test, &pairs, tests, most, args.seed)?),
-        };
-        bar.inc(1);
-        Ok(PlanRow { elo: pairs.elo, nelo: pairs.nelo(), expected, simulated })
-    };
     let rows = ui.with_progress("simulate", differences.len() as u64, |bar| {
-        differences.iter().map(|difference| row(bar, difference)).collect::<Result<_>>()
+        let row = |&difference: &f64| {
+            let row = PlanRow::new(test, difference, conditions, args.simulations, args.seed)?;
+            bar.inc(1);
+            Ok(row)
+        };
+        differences.iter().map(row).collect::<Result<_>>()
     })?;
     Ok(TestPlan {
         hypotheses: test.to_string(),

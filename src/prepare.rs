@@ -122,12 +122,6 @@ pub fn stream(
     patzer_prepare::stream(&args.selection(ui), split, &reporter(ui), &make, take)
 }
 
-/// The score from White's side.
-pub fn white_score(offer: &Offer<'_>) -> Option<f32> {
-    let white = |score: i16| f32::from(offer.record.turn.fold_wb(score, score.saturating_neg()));
-    offer.record.score.map(white)
-}
-
 pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
     let (ui, bar) = (ui.clone(), Mutex::new(ProgressBar::hidden()));
     move |event| {

@@ -7,18 +7,16 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use super::convert::ConvertArgs;
-use crate::prepare::{DataArgs, Split, check_new_output, stream, white_score};
-use crate::{Error, Result, Status, Ui, interrupt};
+use crate::prepare::{check_new_output, reporter};
+use crate::{Error, Result, Status, Ui};
 use patzer_data::AnyReader;
-use patzer_eval::hce::{FULL_PHASE, Trace, Weights};
-use patzer_fit::tune::TuneItem;
-use patzer_fit::tune::{hce, text};
-use patzer_formats::stream::{CompressedOutput, packing};
+use patzer_eval::hce::Weights;
+use patzer_fit::tune::export::export_traces;
+use patzer_fit::tune::hce;
+use patzer_formats::stream::packing;
 use patzer_io::Printable;
 use patzer_io::number::grouped;
-
-/// Bytes of text that go to the output together.
-const BUFFER: usize = 1 << 16;
+use patzer_prepare::DataSelection;
 
 #[derive(Debug, Serialize)]
 struct Exported {
@@ -51,39 +49,18 @@ pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         Ok(AnyReader::open(path, ui.read_options(input.input_format))?.metadata().resolved.is_some())
     };
     let resolved = inputs.iter().map(resolved).collect::<Result<Vec<bool>>>()?;
-    let args = DataArgs {
-        data: inputs.clone(),
-        format: *input,
-        filter: filter.clone(),
+    let data = DataSelection {
+        files: inputs.clone(),
+        format: input.input_format,
+        filters: filter.clone(),
         filter_set: filter_set.clone(),
-        no_resolve: !resolved.iter().all(|resolved| *resolved),
+        resolve: resolved.iter().all(|resolved| *resolved),
         strict: false,
     };
-    let mut out = CompressedOutput::create(output, level, false)?;
-    let (mut scratch, mut lines, mut written) = (Trace::default(), Vec::new(), 0);
-    let account = stream(&args, Split::default(), ui, &mut |offer| {
-        // A batch of positions may take a second.
-        interrupt::check()?;
-        let (board, turn) = offer.item;
-        let item = TuneItem { board, turn, target: offer.result, weight: 1.0, game: 0 };
-        let score = white_score(offer);
-        // 53 bits: exact as a double in every language.
-        let game = offer.group & ((1 << 53) - 1);
-        let position = hce::position(&item, &mut scratch, game, score)?;
-        let phase = (position.info.phase * FULL_PHASE as f32).round();
-        text::write(&mut lines, &position, phase).map_err(|e| Error::io(output, e))?;
-        if lines.len() >= BUFFER {
-            out.put(&std::mem::take(&mut lines))?;
-        }
-        written += 1;
-        Ok(None)
-    })?;
-    interrupt::check()?;
-    out.put(&lines)?;
-    out.commit()?;
+    let [read, written] = export_traces(&data, output, level, &reporter(ui))?;
     patzer_io::write(&terms_path, terms.as_bytes())?;
     ui.result(&Exported {
-        positions_read: account.read,
+        positions_read: read,
         positions_written: written,
         output: output.clone(),
         terms: terms_path,

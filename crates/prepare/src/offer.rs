@@ -21,6 +21,14 @@ pub struct Offer<'a, T> {
     pub held_out: bool,
 }
 
+impl<T> Offer<'_, T> {
+    /// The score from White's side, in centipawns.
+    pub fn white_score(&self) -> Option<f32> {
+        let white = |score: i16| f32::from(self.record.turn.fold_wb(score, score.saturating_neg()));
+        self.record.score.map(white)
+    }
+}
+
 /// Makes the item of a position, given the board to judge and its side to move, or says why to drop the position.
 /// Called on all threads, in any order.
 pub type MakeItem<'a, T> =

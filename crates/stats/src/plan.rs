@@ -141,6 +141,42 @@ pub fn expect(test: &Sprt, pairs: &Pairs) -> Expectation {
     Expectation { pass: pass.clamp(0.0, 1.0), games: 2.0 * observations }
 }
 
+/// Expected course of a test, if the players differ by some Elo.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PlanRow {
+    pub elo: f64,
+    pub nelo: f64,
+    #[serde(flatten)]
+    pub expected: Expectation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub simulated: Option<Simulated>,
+}
+
+impl PlanRow {
+    /// Plans a test for a difference on its own scale, and simulates `tests` of it, if any.
+    pub fn new(
+        test: &Sprt,
+        difference: f64,
+        conditions: Conditions,
+        tests: u64,
+        seed: u64,
+    ) -> Result<PlanRow> {
+        // Simulated tests stop as undecided after fifty times the expected length.
+        const PATIENCE: f64 = 50.0;
+        let pairs = Pairs::of_model(test.model(), difference, conditions)?;
+        let expected = expect(test, &pairs);
+        let most = (PATIENCE * expected.games).clamp(1_000.0, 1e12) as u64;
+        let simulated = (tests > 0).then(|| simulate(test, &pairs, tests, most, seed)).transpose()?;
+        Ok(PlanRow { elo: pairs.elo, nelo: pairs.nelo(), expected, simulated })
+    }
+}
+
+/// Differences around the hypotheses of a test, for a plan.
+pub fn usual_differences(test: &Sprt) -> [f64; 5] {
+    let [elo0, elo1] = test.bounds();
+    [-0.5, 0.0, 0.5, 1.0, 1.5].map(|part| elo0 + part * (elo1 - elo0))
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Simulated {
     pub pass: f64,

@@ -60,6 +60,5 @@ impl HceData<'_> {
 }
 
 fn unlabelled<T>(offer: &Offer<'_, T>) -> Unlabelled {
-    let white = |score: i16| f32::from(offer.record.turn.fold_wb(score, score.saturating_neg()));
-    Unlabelled { result: offer.result, score: offer.record.score.map(white), game: Some(offer.group) }
+    Unlabelled { result: offer.result, score: offer.white_score(), game: Some(offer.group) }
 }

@@ -8,6 +8,7 @@ mod columns;
 mod declarations;
 pub mod eval_check;
 mod evidence;
+pub mod export;
 mod first_order;
 mod fit;
 pub mod hce;

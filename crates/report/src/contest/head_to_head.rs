@@ -39,7 +39,8 @@ fn of_journal(path: &Path) -> Result<FileResults> {
     let contents = journal::read::<PairEntry>(path)?;
     let players = record::players(contents.start.conditions());
     check_players(path, &contents.entries, players.len())?;
-    let mut part = FileResults { players, test: record::test(contents.start.conditions()), ..FileResults::default() };
+    let mut part =
+        FileResults { players, test: record::test(contents.start.conditions()), ..FileResults::default() };
     contents.entries.iter().for_each(|entry| part.add(entry.players, entry.half_points));
     Ok(part)
 }
