@@ -2,26 +2,16 @@
 //!
 //! Throughput in positions a second. `RAYON_NUM_THREADS=1` measures one thread.
 
-use std::path::Path;
+mod bundled;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_data::key_set::KeySet;
 use patzer_data::{Dataset, Metadata, Record, Writer};
 use patzer_formats::native::projection::Projection;
-use patzer_pgn::{GameSplitter, Parser};
 
 /// The positions of the bundled games, about a million.
 fn records() -> Vec<Record> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/games.pgn.zst");
-    let mut cutter = GameSplitter::new();
-    *cutter.text() = patzer_io::read(&path, patzer_io::Limit::BOOK).unwrap();
-    cutter.scan(true);
-    let (text, pieces) = cutter.take();
-    let mut parser = Parser::default();
-    let mut records = Vec::new();
-    for (game, piece) in pieces.iter().enumerate() {
-        parser.parse(&text, piece, game as u32, &mut records);
-    }
+    let records = bundled::records("games.pgn.zst");
     (0..4).flat_map(|_| records.clone()).collect()
 }
 

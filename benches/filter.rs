@@ -1,26 +1,15 @@
 //! Cost of filters, statistics and checks per position, on the bundled engine games.
 
-use std::path::Path;
+mod bundled;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_data::Record;
 use patzer_data::filter::{Build, PRESETS, PieceCounts, Pipeline, rows};
 use patzer_data::stats::Tally;
 use patzer_data::validate::check;
-use patzer_pgn::{GameSplitter, Parser};
 
 fn records() -> Vec<Record> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engine.pgn.zst");
-    let mut cutter = GameSplitter::new();
-    *cutter.text() = patzer_io::read(&path, patzer_io::Limit::BOOK).unwrap();
-    cutter.scan(true);
-    let (text, pieces) = cutter.take();
-    let mut parser = Parser::default();
-    let mut records = Vec::new();
-    for (game, piece) in pieces.iter().enumerate() {
-        parser.parse(&text, piece, game as u32, &mut records);
-    }
-    records
+    bundled::records("engine.pgn.zst")
 }
 
 fn filter(criterion: &mut Criterion) {

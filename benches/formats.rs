@@ -1,25 +1,15 @@
 //! Every format's reading and writing on the bundled engine games, in positions a second.
 
-use std::path::Path;
+mod bundled;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_data::{AnyReader, AnyWriter, Metadata, Record, Target};
 use patzer_formats::registry;
-use patzer_pgn::{GameSplitter, Parser};
 
 /// The positions that have a score, so that every format holds all of them.
 fn records() -> Vec<Record> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engine.pgn.zst");
-    let mut cutter = GameSplitter::new();
-    *cutter.text() = patzer_io::read(&path, patzer_io::Limit::BOOK).unwrap();
-    cutter.scan(true);
-    let (text, pieces) = cutter.take();
-    let mut parser = Parser::default();
-    let mut records: Vec<Record> = Vec::new();
-    for (number, piece) in pieces.iter().enumerate() {
-        parser.parse(&text, piece, number as u32, &mut records);
-    }
-    records.retain(|s| s.score.is_some());
+    let mut records = bundled::records("engine.pgn.zst");
+    records.retain(|record| record.score.is_some());
     records
 }
 

@@ -5,13 +5,14 @@
 //! formats. Nothing is trained. The limit is the memory: a position has 32 bytes, and a decoded one about three times
 //! as many.
 
+mod bundled;
+
 use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use patzer_chess::rng::Rng;
 use patzer_data::{AnyReader, AnyWriter, Metadata, Record, Target};
-use patzer_pgn::{GameSplitter, Parser};
 use patzer_train::{DataLoader, StreamLoader, Superbatch, TrainItem, WIN, permutation};
 
 fn orders(criterion: &mut Criterion) {
@@ -31,16 +32,8 @@ fn orders(criterion: &mut Criterion) {
 
 /// The positions of the bundled games that have a score.
 fn records() -> Vec<Record> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/engine.pgn.zst");
-    let mut cutter = GameSplitter::new();
-    *cutter.text() = patzer_io::read(&path, patzer_io::Limit::BOOK).unwrap();
-    cutter.scan(true);
-    let (text, pieces) = cutter.take();
-    let (mut parser, mut records) = (Parser::default(), Vec::new());
-    for (number, piece) in pieces.iter().enumerate() {
-        parser.parse(&text, piece, number as u32, &mut records);
-    }
-    records.retain(|record: &Record| record.score.is_some());
+    let mut records = bundled::records("engine.pgn.zst");
+    records.retain(|record| record.score.is_some());
     records
 }
 
