@@ -95,6 +95,17 @@ def open(
     batch_size: positions of each batch, the last of the file excepted; by default as the file's blocks come.
     """
 
+def emit(
+    net: str | PathLike[str],
+    language: Literal["c", "cpp", "rust"] = "c",
+    weights: Literal["embed", "load"] = "embed",
+) -> str:
+    """Write the inference of a network as source code, and return its text.
+
+    net: a .nnue file, or the built-in network, "default". language: C99, C++17 or Rust 2021.
+    weights: "embed", as numbers in the code, or "load", from the bytes of any file of this architecture.
+    """
+
 def evaluate(net: str | PathLike[str], fens: Iterable[str] | Batch) -> NDArray[np.int32]:
     """Evaluate positions and return centipawns from the side to move.
 

@@ -6,6 +6,7 @@ mod arrow;
 mod batch;
 mod columns;
 mod dataset;
+mod emit;
 mod error;
 mod evaluate;
 mod features;
@@ -22,6 +23,8 @@ mod patzer {
     use super::batch::Batch;
     #[pymodule_export]
     use super::dataset::{Reader, open};
+    #[pymodule_export]
+    use super::emit::emit;
     #[pymodule_export]
     use super::error::DataError;
     #[pymodule_export]
