@@ -234,7 +234,7 @@ fn name<'a>(participant: &'a Participant, engine: &'a Analyst) -> &'a str {
     engine.name().unwrap_or(&participant.name)
 }
 
-/// What decides the answers, as the journal keeps it.
+/// Conditions that decide the answers, as the journal keeps it.
 #[derive(Serialize)]
 struct Conditions<'a> {
     patzer: &'static str,

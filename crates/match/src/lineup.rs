@@ -115,7 +115,7 @@ impl Lineup {
         format!("{limit}, {threads}, {hash}, {book}")
     }
 
-    /// What decides the moves of each participant, as a journal keeps it.
+    /// Conditions that decide the moves of each participant, as a journal keeps it.
     pub fn conditions(&self) -> Vec<PlayerConditions<'_>> {
         self.participants.iter().map(Participant::conditions).collect()
     }

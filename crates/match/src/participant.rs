@@ -181,7 +181,7 @@ impl Participant {
         self.engine_name.as_deref()
     }
 
-    /// What decides its moves, as a journal keeps it.
+    /// Conditions that decide its moves, as a journal keeps it.
     pub fn conditions(&self) -> PlayerConditions<'_> {
         let TimeSettings { control, margin } = self.time_settings;
         let settings = match &self.kind {

@@ -21,7 +21,7 @@ use patzer_io::run_folder::Earlier;
 #[derive(Debug, Serialize, Deserialize)]
 struct Header {
     patzer_teacher: u32,
-    /// What decides the answers; a resumed run has the same.
+    /// Conditions that decide the answers; a resumed run has the same.
     #[serde(default)]
     conditions: Value,
 }

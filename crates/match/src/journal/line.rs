@@ -17,7 +17,7 @@ pub struct Start<'a> {
     /// Command that starts the run, and its settings for a resumed one.
     pub command: &'a str,
     pub settings: &'a Value,
-    /// What decides the games; a resumed run has the same.
+    /// Conditions that decide the games; a resumed run has the same.
     pub conditions: &'a Value,
     /// Signs the journal.
     pub key: Option<&'a Key>,
@@ -30,7 +30,7 @@ pub(super) struct Header {
     pub command: String,
     /// Its settings, so that a resumed run needs no other.
     pub settings: Value,
-    /// What decides the games, so that a resumed run plays the same.
+    /// Conditions that decide the games, so that a resumed run plays the same.
     pub conditions: Value,
     /// HMAC-SHA256 of the header without this member, by the key of the user who started the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]

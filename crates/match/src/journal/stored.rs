@@ -37,7 +37,7 @@ impl StoredStart {
         T::deserialize(&self.0.settings).map_err(fault)
     }
 
-    /// What decides the games.
+    /// Conditions that decide the games.
     pub fn conditions(&self) -> &Value {
         &self.0.conditions
     }
