@@ -51,7 +51,7 @@ pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     let resolved = inputs.iter().map(resolved).collect::<Result<Vec<bool>>>()?;
     let data = DataSelection {
         files: inputs.clone(),
-        format: input.input_format,
+        options: ui.read_options(input.input_format),
         filters: filter.clone(),
         filter_set: filter_set.clone(),
         resolve: resolved.iter().all(|resolved| *resolved),

@@ -11,7 +11,7 @@ use super::sink::{Packed, Sink, Total, WeightTable};
 use super::terms;
 use patzer_chess::score::{MATE_IN_MAX, Score};
 
-/// The scale factor of the endgame value, from 0 to [`FULL_SCALE`]: smaller where the side ahead can hardly win.
+/// The scale factor of the endgame value, from 0 to `FULL_SCALE`: smaller where the side ahead can hardly win.
 pub fn scale(board: &Board) -> i32 {
     Scales::of(&counts(board)).choose(board, &PawnStructure::of(board))
 }

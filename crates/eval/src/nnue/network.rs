@@ -8,7 +8,7 @@
 //!
 //! A weight of the first layer, its activations and piece-square values are in units of 1/[`QA`]; other weights in
 //! units of 1/[`QB`]; other biases in 1/(QA·QB); an output of 1 is [`SCALE`] centipawns. In memory rows are padded
-//! with zeros to whole [`Block`]s: a neuron without weights has activation 0 and changes no output, so N may be any
+//! with zeros to whole `Block`s: a neuron without weights has activation 0 and changes no output, so N may be any
 //! number.
 
 mod further;
