@@ -4,19 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
-use shakmaty::Color;
 
 use crate::{Error, Result, Ui};
-use patzer_chess::PackedBoard;
-use patzer_data::Record;
 use patzer_data::lines::BadLine;
 use patzer_formats::registry::{self, Format};
 use patzer_io::number::grouped;
-pub use patzer_prepare::{Account, Split, default_dataset};
 use patzer_prepare::{DataSelection, Event};
-
-/// A position with the board to judge and its side to move.
-pub type Offer<'a> = patzer_prepare::Offer<'a, (PackedBoard, Color)>;
+pub use patzer_prepare::{Split, default_dataset};
 
 /// The format of files of positions: an argument that several commands share.
 #[derive(Debug, Clone, Copy, Default, clap::Args)]
@@ -110,16 +104,6 @@ impl DataArgs {
             strict: self.strict,
         }
     }
-}
-
-pub fn stream(
-    args: &DataArgs,
-    split: Split,
-    ui: &Ui,
-    take: &mut dyn FnMut(&Offer<'_>) -> Result<Option<&'static str>>,
-) -> Result<Account> {
-    let make = |_: &Record, board, turn| Ok((board, turn));
-    patzer_prepare::stream(&args.selection(ui), split, &reporter(ui), &make, take)
 }
 
 pub fn reporter(ui: &Ui) -> impl Fn(Event<'_>) + Sync + use<> {
