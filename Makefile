@@ -71,7 +71,7 @@ demo: build
 	cd demo && $(PATZER) extract --filter unique ../fixtures/games.pgn.zst ../fixtures/engine.pgn.zst > 1-extract.txt
 	cd demo && $(PATZER) label > 2-label.txt
 	cd demo && $(PATZER) wdl > 3-wdl.txt
-	cd demo && $(PATZER) tune --hce -o tuned.hce.toml > 4-tune-hce.txt
+	cd demo && $(PATZER) tune hce -o tuned.hce.toml > 4-tune-hce.txt
 	cd demo && $(PATZER) net init -o base.nnue > 5-base.txt
 	cd demo && $(PATZER) tune -o new.nnue > 6-tune-net.txt
 	cd demo && $(PATZER) sprt tuned.hce.toml untuned-hce $(SPRT) --pgn hce.pgn > 7-sprt-hce.txt; $(verdict)

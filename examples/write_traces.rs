@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! cargo run --example write_traces < positions.epd > traces.txt
-//! patzer tune --traces traces.txt --terms examples/traces/terms.toml -o weights.rs
+//! patzer tune traces traces.txt --terms examples/traces/terms.toml -o weights.rs
 //! ```
 //!
 //! The evaluation is written once, generic over what takes its counts: in play a sink that sums weights, here one that

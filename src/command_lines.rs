@@ -102,7 +102,12 @@ fn names_exist(cli: &Command, words: &[String]) -> std::result::Result<(), Strin
         && !name.starts_with('-')
         && !is_elided(name)
     {
-        command = command.find_subcommand(name).ok_or_else(|| format!("no subcommand `{name}`"))?;
+        let found = command.find_subcommand(name);
+        // `tune` has datasets beside its subcommands.
+        if found.is_none() && command.get_positionals().next().is_some() {
+            break;
+        }
+        command = found.ok_or_else(|| format!("no subcommand `{name}`"))?;
         words = rest;
     }
     let known = |name: &str| {

@@ -141,6 +141,7 @@ mod tests {
     use crate::selfplay::SelfplayArgs;
     use crate::sprt::SprtArgs;
     use crate::spsa::SpsaArgs;
+    use crate::tune::NetArgs;
 
     fn parsed<A: Args>(line: &str) -> A {
         let command = A::augment_args(Command::new("x").no_binary_name(true));
@@ -179,10 +180,7 @@ mod tests {
         let names = command.get_arguments().map(|argument| argument.get_id().as_str());
         let (kept, others): (Vec<&str>, Vec<&str>) = names.partition(|name| stored.contains_key(*name));
         assert_eq!(kept.len(), stored.len(), "{stored:?}");
-        let known =
-            ["resume", "repair", "overwrite", "trust"].into_iter().chain(of_this_start.iter().copied());
-        let mut known: Vec<&str> = known.collect();
-        let mut others = others;
+        let (mut known, mut others) = (of_this_start.to_vec(), others);
         known.sort_unstable();
         others.sort_unstable();
         assert_eq!(others, known);
@@ -192,13 +190,16 @@ mod tests {
 
     #[test]
     fn a_journal_has_every_argument_by_its_name() {
-        let shown = ["pgn", "json_lines", "output_format", "rating_interval", "by_opening"];
+        let earlier = ["resume", "repair", "overwrite", "trust"];
+        let shown =
+            [&earlier[..], &["pgn", "json_lines", "output_format", "rating_interval", "by_opening"]].concat();
         let watched = [&shown[..], &["watch"]].concat();
         check_names::<SprtArgs>(&watched);
         check_names::<MatchArgs>(&watched);
         check_names::<RaceArgs>(&[&watched[..], &["simulate", "strengths", "draws", "bias"]].concat());
         check_names::<SpsaArgs>(&[&shown[..], &["list", "output", "format"]].concat());
-        check_names::<SelfplayArgs>(&["output"]);
+        check_names::<SelfplayArgs>(&[&earlier[..], &["output"]].concat());
+        check_names::<NetArgs>(&["resume", "overwrite"]);
     }
 
     #[test]

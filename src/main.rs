@@ -62,6 +62,7 @@ mod report;
 mod selfplay;
 mod sprt;
 mod spsa;
+mod traces;
 mod tune;
 mod uci;
 mod ui;
@@ -168,6 +169,7 @@ commands! {
     Label(label::LabelArgs),
     Wdl(wdl::WdlArgs),
     Tune(tune::TuneArgs),
+    Traces(traces::TracesArgs),
     Sprt(sprt::SprtArgs),
     Match(match_::MatchArgs),
     Race(race::RaceArgs),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use indicatif::ProgressBar;
+use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result, Ui};
 use patzer_data::lines::BadLine;
@@ -13,7 +14,7 @@ use patzer_prepare::{DataSelection, Event};
 pub use patzer_prepare::{Split, default_dataset};
 
 /// The format of files of positions: an argument that several commands share.
-#[derive(Debug, Clone, Copy, Default, clap::Args)]
+#[derive(Debug, Clone, Copy, Default, clap::Args, Serialize, Deserialize)]
 pub struct InputFormat {
     /// Format of the inputs [default: by content, else by name]
     #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
@@ -21,13 +22,15 @@ pub struct InputFormat {
 }
 
 /// Selection of data: arguments that several commands share.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub struct DataArgs {
     /// Files of positions, in any format [default: the newer of positions.parquet and labelled.parquet]
     #[arg(value_name = "DATA")]
+    #[serde(serialize_with = "patzer_io::path_text")]
     pub data: Vec<PathBuf>,
 
     #[command(flatten)]
+    #[serde(flatten)]
     pub format: InputFormat,
 
     /// Keep only what this preset or TOML file keeps; may be given several times, and `patzer filters`
@@ -36,7 +39,7 @@ pub struct DataArgs {
     pub filter: Vec<String>,
 
     /// Another value for a filter's parameter, such as before_capture.plies=3; may be given several times
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", hide_short_help = true)]
     pub filter_set: Vec<String>,
 
     /// Take positions as they are; without it, a dataset that is not resolved is labelled first
@@ -44,7 +47,7 @@ pub struct DataArgs {
     pub no_resolve: bool,
 
     /// Stop at the first line of text that is bad; without it, bad lines are counted and named
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub strict: bool,
 }
 
@@ -94,6 +97,11 @@ pub fn files_or_default(files: &[PathBuf]) -> Result<Vec<PathBuf>> {
 }
 
 impl DataArgs {
+    /// Files that no output may be: those named, and the default dataset.
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        self.data.iter().cloned().chain(default_dataset().ok()).collect()
+    }
+
     pub fn selection(&self, ui: &Ui) -> DataSelection {
         DataSelection {
             files: self.data.clone(),

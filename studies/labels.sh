@@ -16,7 +16,7 @@ default SHARES "0.2 0.5 0.8" 0.5
 both() {
     label=$1-$seed
     data=${3:-labelled.parquet}
-    step "tune-hce-$label" tune "$data" --hce $2 --seed "$seed" --no-errors -o "hce-$label.hce.toml"
+    step "tune-hce-$label" tune hce "$data" $2 --seed "$seed" --no-errors -o "hce-$label.hce.toml"
     tuned "net-$label" "$data" $TRAINING --epochs "$EPOCHS" --hidden "$HIDDEN" --seed "$seed" $2
     test "$1" = result && return
     match "hce-$label" "hce-$label.hce.toml" "hce-result-$seed.hce.toml"

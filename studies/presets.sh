@@ -61,7 +61,7 @@ for seed in $SEEDS; do
         step "draw-$draw" extract "$DATA" $(filters "$preset") --sample "$POSITIONS" --seed "$seed" -o "$draw.parquet"
         step "label-$draw" label "$draw.parquet" --depth 1 -o "$draw-leaf.parquet"
         for by in $OPTIMIZERS; do
-            step "tune-$preset-$by-$seed" tune "$draw-leaf.parquet" --hce --optimizer "$by" --seed "$seed" --no-errors \
+            step "tune-$preset-$by-$seed" tune hce "$draw-leaf.parquet" --optimizer "$by" --seed "$seed" --no-errors \
                 $TERMS -o "$preset-$by-$seed.hce.toml"
             test "$preset" = all || match "$preset-$by-$seed" "$preset-$by-$seed.hce.toml" "all-$by-$seed.hce.toml"
         done

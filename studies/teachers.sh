@@ -19,7 +19,7 @@ default HIDDEN 32 16
 # both NAME DATASET WDL: weights and a network from a label, each against that from results.
 both() {
     label=$1-$seed
-    step "tune-hce-$label" tune "$2" --hce --wdl "$3" --seed "$seed" --no-errors -o "hce-$label.hce.toml"
+    step "tune-hce-$label" tune hce "$2" --wdl "$3" --seed "$seed" --no-errors -o "hce-$label.hce.toml"
     tuned "net-$label" "$2" $TRAINING --epochs "$EPOCHS" --hidden "$HIDDEN" --seed "$seed" --wdl "$3"
     test "$1" = result && return
     match "hce-$label" "hce-$label.hce.toml" "hce-result-$seed.hce.toml"

@@ -142,7 +142,7 @@ fn every_stage_gives_the_keys_that_other_programs_rely_on() {
     assert!((0.1..5.0).contains(&wdl["k"].as_f64().unwrap()), "{wdl}");
 
     let keys = ["positions", "parameters", "epochs", "train_loss", "validation_loss"];
-    let hce = json(&folder, "tune --hce --terms material --epochs 2");
+    let hce = json(&folder, "tune hce --terms material --epochs 2");
     has_keys(&hce, &keys);
     has_keys(&hce, &["positions_per_second", "output"]);
     assert_eq!((&hce["epochs"], &hce["output"]), (&2.into(), &"new.hce.toml".into()));
@@ -172,7 +172,7 @@ fn every_stage_gives_the_keys_that_other_programs_rely_on() {
 fn tuned_weights_have_less_loss_than_the_untuned_and_load() {
     let folder = folder(250);
     done(&folder, "extract games.pgn --filter quiet");
-    let tuned = json(&folder, "tune --hce --terms material,mobility --epochs 12");
+    let tuned = json(&folder, "tune hce --terms material,mobility --epochs 12");
     let before = tuned["validation_loss_before"].as_f64().unwrap();
     let after = tuned["validation_loss"].as_f64().unwrap();
     assert!(after < before, "{before} → {after}");
@@ -189,7 +189,7 @@ fn tuned_weights_have_less_loss_than_the_untuned_and_load() {
 #[test]
 fn a_labelled_twin_is_kept_taken_again_and_made_anew_for_new_data() {
     let folder = folder(40);
-    let tune = "tune --hce --terms material --epochs 1";
+    let tune = "tune hce --terms material --epochs 1";
     let twin = || bytes(&folder, "labelled.parquet");
     let labelled = |notes: &str| notes.contains("labelling it by qsearch → labelled.parquet");
 
@@ -241,12 +241,12 @@ const GOLDEN: [(&str, &str, &str); 25] = [
     ("extract engine.pgn -o", "all.epd", "d8da5184ab9b6f47"),
     ("label positions.parquet -o", "labelled.parquet", "bca499379d4be4c7"),
     (
-        "tune labelled.parquet --hce --terms material,tempo,mobility --run r -o",
+        "tune hce labelled.parquet --terms material,tempo,mobility --run r -o",
         "new.hce.toml",
         "e565ff5fb7e19c66",
     ),
     (
-        "tune labelled.parquet --hce --terms mobility --optimizer adam --epochs 2 --run r -o",
+        "tune hce labelled.parquet --terms mobility --optimizer adam --epochs 2 --run r -o",
         "adam.hce.toml",
         "1da44bb8998a7e5d",
     ),
@@ -307,7 +307,7 @@ fn the_demos_files_have_the_committed_bytes_for_any_number_of_threads() {
 fn a_preset_leaves_the_same_positions_at_extract_and_at_tune() {
     let folder = folder(100);
     done(&folder, "extract games.pgn -o all.parquet");
-    let tune = "tune --hce --terms material --no-resolve --epochs 1 --k 1";
+    let tune = "tune hce --terms material --no-resolve --epochs 1 --k 1";
     for (preset, _) in PRESETS {
         let extract = json(&folder, &format!("extract games.pgn --filter {preset}"));
         if extract["positions_written"] == 0 {

@@ -10,7 +10,7 @@
  *     }
  *
  * A struct with a byte for each entry of the terms file gives the indices: offsetof(Terms, Mobility[piece][squares]).
- * `patzer tune --terms terms.toml --indices` prints it.
+ * `patzer traces indices --terms terms.toml` prints it.
  */
 #ifndef PATZER_TRACE_H
 #define PATZER_TRACE_H

@@ -1,7 +1,7 @@
 /* Writes the traces of a small evaluation: material, piece-square tables, bishop pair, tempo. C99, and C++ as it is:
  *
  *     cc -O2 write_traces.c -o write_traces && ./write_traces < positions.epd > traces.txt
- *     patzer tune --traces traces.txt --terms terms.toml -o weights.h
+ *     patzer tune traces traces.txt --terms terms.toml -o weights.h
  *
  * In an engine, a count stands beside every place where the evaluation adds a weight: `score += W[i] * n` becomes
  * `score += W[i] * n; TRACE(i, n)`, with a macro that is empty when the engine plays.

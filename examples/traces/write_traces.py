@@ -5,7 +5,7 @@ In: positions with results from White's side, in any notation that patzer writes
 `FEN c9 "1-0";`, `FEN | 35 | 0.5`. Out: lines of traces.
 
     python3 write_traces.py < positions.epd > traces.txt
-    patzer tune --traces traces.txt --terms terms.toml -o weights.hpp
+    patzer tune traces traces.txt --terms terms.toml -o weights.hpp
 """
 
 import re

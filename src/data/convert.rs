@@ -77,7 +77,7 @@ pub struct ConvertArgs {
     licence: Option<String>,
 
     /// Write traces of the bundled evaluation as text, plain or packed by the output's ending, and the terms file
-    /// beside them, for `patzer tune --traces`
+    /// beside them, for `patzer tune traces`
     #[arg(long, conflicts_with_all = ["format", "dialect", "no_score", "with", "licence", "columns"])]
     traces: bool,
 }

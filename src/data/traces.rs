@@ -1,4 +1,4 @@
-//! `patzer data convert --traces`: writes traces of the bundled evaluation and the terms file that `tune --traces`
+//! `patzer data convert --traces`: writes traces of the bundled evaluation and the terms file that `tune traces`
 //! takes, as an example of what another engine has to write.
 
 use std::fmt;

@@ -1,98 +1,137 @@
 //! Arguments of a fit that the bundled evaluation and traces of other engines share, and its progress.
 
-use super::TuneArgs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::RunArgs;
 use crate::named::named;
+use crate::prepare::{Split, check_new_output};
 use crate::ui::LINES;
 use crate::{Error, Result, Ui};
+use patzer_fit::beside;
 use patzer_fit::optim::Decay;
 use patzer_fit::tune::model::Model;
+use patzer_fit::tune::output::Format;
 use patzer_fit::tune::traces::SplitTraces;
 use patzer_fit::tune::{
-    FittedRuns, LabelSettings, Labels, Optimizer, RunEvent, RunSettings, Scale, Settings, fit_seeds,
+    FittedRuns, LabelSettings, Labels, Optimizer, RunEvent, RunSettings, Settings, fit_seeds,
 };
 use patzer_io::number::grouped;
 use patzer_io::run_folder::{Log, RunFolder};
 use patzer_io::{self as io, Named};
-use std::time::{Duration, Instant};
 
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Fitting of weights (with --hce or --traces)")]
+#[command(next_help_heading = "Fitting")]
 pub(super) struct FitArgs {
     /// Optimiser
     #[arg(long, default_value = "auto", value_name = "NAME", value_parser = named::<Optimizer>())]
     optimizer: Optimizer,
+
+    /// Maximum passes over the training positions [default: what suits the optimiser]
+    #[arg(long, value_name = "N")]
+    epochs: Option<usize>,
+
+    /// Share of the game's result in the target, 0 to 1; the rest is the score's
+    #[arg(long, value_name = "SHARE", default_value_t = 1.0, allow_negative_numbers = true)]
+    wdl: f32,
+
+    /// K of the sigmoid 1 / (1 + exp(-K * centipawns / 400)) [default: fitted to the data]
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    k: Option<f64>,
+
+    /// K that turns scores into expected results, where --wdl is below 1 [default: fitted to the data]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, hide_short_help = true)]
+    score_k: Option<f64>,
+
+    /// Share of the games held out to validate
+    #[arg(long, value_name = "SHARE", default_value_t = 0.1, allow_negative_numbers = true)]
+    validation: f64,
+
+    /// Seed of the games held out and the order of positions
+    #[arg(long, value_name = "N", default_value_t = Settings::default().seed)]
+    seed: u64,
+
+    /// Fit N times with other games held out and report the spread of the weights; the first fit is kept
+    #[arg(long, value_name = "N", default_value_t = 1, hide_short_help = true, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    seeds: u64,
 
     /// Terms that keep their weights, with commas between them
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub(super) fix: Vec<String>,
 
     /// L2 prior: the loss added for a weight 100 centipawns away from its start; 0 for none [default: by evidence: the
-    /// weights of a term that few games speak about stay as near to their start as its other weights do; 0 with
-    /// --plain-taper]
-    #[arg(long, value_name = "LOSS", allow_negative_numbers = true)]
+    /// weights of a term that few games speak about stay as near to their start as its other weights do]
+    #[arg(long, value_name = "LOSS", allow_negative_numbers = true, hide_short_help = true)]
     l2: Option<f64>,
 
-    /// Rescale the weights to the mean absolute evaluation of the initial ones, so that the margins of a search still
-    /// fit; K follows and no loss changes [default with --traces]
-    #[arg(long, overrides_with = "no_keep_scale")]
-    keep_scale: bool,
-
-    /// Keep the scale that suits the results under the K of the initial weights
-    #[arg(long)]
-    no_keep_scale: bool,
-
     /// Stop after N epochs without a lower validation loss
-    #[arg(long, value_name = "N", default_value_t = Settings::default().patience)]
+    #[arg(long, value_name = "N", default_value_t = Settings::default().patience, hide_short_help = true)]
     patience: usize,
 
+    #[arg(long, value_name = "N", hide_short_help = true, help = format!("Positions for each step of a first-order optimiser; 0 for all [default: {}]", Settings::default().batch))]
+    batch: Option<usize>,
+
+    /// First learning rate of a first-order optimiser, in centipawns a step [default: what suits the optimiser]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true, hide_short_help = true)]
+    learning_rate: Option<f32>,
+
     /// How the learning rate falls over the epochs of a first-order optimiser, to a hundredth [default: cosine]
-    #[arg(long, value_name = "NAME", value_parser = named::<Decay>())]
+    #[arg(long, value_name = "NAME", hide_short_help = true, value_parser = named::<Decay>())]
     schedule: Option<Decay>,
 
-    /// Fit N times with other games held out and report the spread of the weights; the first fit is kept
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    seeds: u64,
-
-    /// K that turns scores into expected results, where --wdl is below 1 [default: fitted to the data]
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
-    score_k: Option<f64>,
-
     /// Give every game the same weight, whatever the number of its positions
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     weigh_games: bool,
 
     /// Skip the standard errors and the search for undetermined weights
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_errors: bool,
+
+    /// Also write the weights so, beside the output; with commas between them
+    #[arg(long, value_delimiter = ',', value_name = "FORMAT", help_heading = "Output", value_parser = named::<Format>())]
+    pub(super) export: Vec<Format>,
+
+    #[command(flatten)]
+    run: RunArgs,
 }
 
 impl FitArgs {
-    pub(super) fn settings(&self, args: &TuneArgs) -> Result<Settings> {
+    pub(super) fn settings(&self) -> Result<Settings> {
         let default = Settings::default();
         let settings = Settings {
-            optimizer: self.optimizer(args)?,
-            epochs: args.epochs,
-            batch: args.batch.unwrap_or(default.batch),
-            learning_rate: args.learning_rate,
+            optimizer: self.optimizer()?,
+            epochs: self.epochs,
+            batch: self.batch.unwrap_or(default.batch),
+            learning_rate: self.learning_rate,
             decay: self.schedule.unwrap_or(default.decay),
             patience: self.patience,
             l2: self.l2.unwrap_or(default.l2),
-            // Comparisons with other tuners want the optimum of the data alone.
-            evidence: self.l2.is_none() && !args.hce_args.plain_taper,
-            keep_scale: !self.no_keep_scale && (self.keep_scale || !args.hce),
-            k: args.k,
-            seed: args.seed.unwrap_or(default.seed),
+            evidence: self.l2.is_none(),
+            k: self.k,
+            seed: self.seed,
             ..default
         };
         settings.validate()?;
         Ok(settings)
     }
 
+    pub(super) fn split(&self) -> Split {
+        Split { validation: self.validation, seed: self.seed }
+    }
+
+    /// The run's folder. That all outputs can be written, and are no inputs, is known before hours are spent on the fit.
+    pub(super) fn claim(&self, output: &Path, inputs: &[PathBuf]) -> Result<RunFolder> {
+        let mut outputs = beside(output, self.export.iter().map(|format| format.ending()))?;
+        outputs.push(PathBuf::from(output));
+        outputs.iter().try_for_each(|output| check_new_output(output, inputs, "inputs"))?;
+        self.run.claim(output, false)
+    }
+
     /// The optimiser; `auto` takes Adam where an option is given that only first-order optimisers use.
-    fn optimizer(&self, args: &TuneArgs) -> Result<Optimizer> {
+    fn optimizer(&self) -> Result<Optimizer> {
         let given = [
-            ("--learning-rate", args.learning_rate.is_some()),
-            ("--batch", args.batch.is_some()),
+            ("--learning-rate", self.learning_rate.is_some()),
+            ("--batch", self.batch.is_some()),
             ("--schedule", self.schedule.is_some()),
         ];
         match (given.into_iter().find(|(_, given)| *given), self.optimizer) {
@@ -107,24 +146,23 @@ impl FitArgs {
 }
 
 pub(super) fn labels(
-    args: &TuneArgs,
+    args: &FitArgs,
     ui: &Ui,
     read: impl FnOnce(&LabelSettings) -> Result<Labels>,
 ) -> Result<Labels> {
-    let result_share = args.net_args.wdl.unwrap_or(1.0);
+    let result_share = args.wdl;
     if !(0.0..=1.0).contains(&result_share) {
         return Err(Error::usage(format!(
             "--wdl {result_share}: the share of the result has to be from 0 to 1"
         )));
     }
-    if args.fit.score_k.is_some_and(|k| !(k.is_finite() && k > 0.0)) {
+    if args.score_k.is_some_and(|k| !(k.is_finite() && k > 0.0)) {
         return Err(Error::usage("--score-k has to be above 0"));
     }
-    if args.fit.score_k.is_some() && result_share == 1.0 {
+    if args.score_k.is_some() && result_share == 1.0 {
         return Err(Error::usage("--score-k: without --wdl below 1 no scores are used"));
     }
-    let settings =
-        LabelSettings { result_share, score_k: args.fit.score_k, weigh_games: args.fit.weigh_games };
+    let settings = LabelSettings { result_share, score_k: args.score_k, weigh_games: args.weigh_games };
     let labels = read(&settings)?;
     if settings.fits_scores() {
         ui.note(format!("scores: K = {:.4}, fitted", labels.score_k()));
@@ -132,19 +170,15 @@ pub(super) fn labels(
     Ok(labels)
 }
 
-/// Change of scale that is worth a note.
-const NOTICED: f64 = 0.005;
-
 pub(super) fn fit(
-    args: &TuneArgs,
+    args: &FitArgs,
     model: &Model,
     settings: &Settings,
     run: &mut RunFolder,
     ui: &Ui,
     load: &mut dyn FnMut(u64) -> Result<SplitTraces>,
 ) -> Result<FittedRuns> {
-    let runs =
-        RunSettings { fit: settings.clone(), seeds: args.fit.seeds, standard_errors: !args.fit.no_errors };
+    let runs = RunSettings { fit: settings.clone(), seeds: args.seeds, standard_errors: !args.no_errors };
     let (mut log, mut bar) = (Log::new(run.path()), None);
     let mut said = Instant::now();
     let fitted = fit_seeds(model, &runs, load, &mut |event| match event {
@@ -190,9 +224,6 @@ pub(super) fn fit(
     })?;
     if let Some(warning) = &fitted.warning {
         ui.warn(warning);
-    }
-    if matches!(fitted.outcome.scale, Scale::Kept(factor) if (factor - 1.0).abs() > NOTICED) {
-        ui.note("the weights were rescaled to the initial ones; --no-keep-scale leaves them as fitted");
     }
     run.begin()?.iter().for_each(|note| ui.note(note));
     log.finish()?;

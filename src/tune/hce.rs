@@ -1,76 +1,99 @@
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use super::fitting::{fit, labels};
-use super::{TuneArgs, TuneResult};
+use super::fitting::{FitArgs, fit, labels};
+use super::{TuneResult, finish};
 use crate::evaluation::load;
-use crate::named::named;
-use crate::prepare::{Split, reporter};
-use crate::{Error, Result, Ui};
+use crate::prepare::{DataArgs, Split, reporter};
+use crate::{Error, Result, Status, Ui};
 use patzer_eval::Evaluation;
 use patzer_eval::hce::{TERMS, Weights};
 use patzer_fit::tune::HceData;
 use patzer_fit::tune::hce::{EMBEDDED_POSITIONS, HceTracer, Selection, model, terms, weights};
-use patzer_fit::tune::output::{Format, Tuned};
+use patzer_fit::tune::output::Tuned;
 use patzer_io::run_folder;
 
+/// Fit the weights of the hand-crafted evaluation
+///
+/// A dataset that is not resolved is labelled by quiescence search first; the labelled file is kept beside it,
+/// and made again for another dataset of the same name.
 #[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Hand-crafted evaluation")]
+#[command(after_help = "Examples:\n  \
+    patzer tune hce --filter unique           newest dataset → new.hce.toml\n  \
+    patzer tune hce --terms material,psqt     only these terms; the others keep their weights\n  \
+    patzer tune hce games.epd --no-resolve    lines of FEN and result, as they are")]
 pub(super) struct HceArgs {
-    #[arg(long, value_delimiter = ',', value_name = "NAMES|FILE", help = terms_help())]
-    pub(super) terms: Vec<String>,
+    #[command(flatten)]
+    data: DataArgs,
+
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", help = terms_help())]
+    terms: Vec<String>,
 
     /// Weights to start from: a .hce.toml file, or default-hce, untuned-hce
-    #[arg(long, default_value = "untuned-hce", value_name = "EVAL", requires = "hce")]
-    start: PathBuf,
-
-    /// Also write the weights so, beside the output; with commas between them
-    #[arg(long, value_delimiter = ',', value_name = "FORMAT", value_parser = named::<Format>())]
-    pub(super) export: Vec<Format>,
+    #[arg(long, default_value = "untuned-hce", value_name = "EVAL")]
+    eval: PathBuf,
 
     /// Boards whose files a to d are to be the same as h to e, such as psqt.king; with commas between them
-    #[arg(long, value_delimiter = ',', value_name = "NAMES", requires = "hce")]
-    mirror: Vec<String>,
+    #[arg(long, value_delimiter = ',', value_name = "NAMES", hide_short_help = true)]
+    symmetric: Vec<String>,
 
-    /// Neither limit the phase to that of the start position nor scale endgames, to compare with other tuners
-    #[arg(long, requires = "hce")]
-    pub(super) plain_taper: bool,
+    /// Neither limit the phase to that of the start position nor scale endgames, to compare with other tuners; the
+    /// default L2 prior is 0 then
+    #[arg(long, hide_short_help = true)]
+    plain_taper: bool,
+
+    /// Rescale the weights to the mean absolute evaluation of the initial ones, so that the margins of a search still
+    /// fit; K follows and no loss changes
+    #[arg(long, hide_short_help = true)]
+    keep_scale: bool,
+
+    #[command(flatten)]
+    fit: FitArgs,
+
+    /// Output file; `-` is standard output
+    #[arg(short, long, value_name = "FILE", default_value = "new.hce.toml", help_heading = "Output")]
+    output: PathBuf,
 }
 
 fn terms_help() -> String {
     let names: Vec<&str> = TERMS.iter().map(|term| term.name).collect();
-    format!(
-        "With --hce: terms to tune, with commas between them, of {} [default: all]. With --traces: the TOML file \
-         that names the terms",
-        names.join(", ")
-    )
+    format!("Terms to tune, with commas between them, of {} [default: all]", names.join(", "))
 }
 
-pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
-    let hce = &args.hce_args;
-    let start = match load(Some(&hce.start), ui)? {
+pub(super) fn run(args: &HceArgs, ui: &Ui) -> Result<Status> {
+    finish(tune(args, ui)?, None, ui)
+}
+
+fn tune(args: &HceArgs, ui: &Ui) -> Result<TuneResult> {
+    let start = match load(Some(&args.eval), ui)? {
         Evaluation::Hce(weights) => weights,
         Evaluation::Nnue(_) => {
-            return Err(Error::data(&hce.start, "is a network; --hce starts from weights"));
+            return Err(Error::data(&args.eval, "is a network; `tune hce` starts from weights"));
         }
     };
-    let mut settings = args.fit.settings(args)?;
+    let mut settings = args.fit.settings()?;
+    // Comparisons with other tuners want the optimum of the data alone.
+    settings.evidence &= !args.plain_taper;
+    settings.keep_scale = args.keep_scale;
     settings.start_positions = if *start == Weights::default() { EMBEDDED_POSITIONS } else { 0 };
-    let tuned =
-        Selection { terms: hce.terms.clone(), fixed: args.fit.fix.clone(), mirrored: hce.mirror.clone() };
+    let tuned = Selection {
+        terms: args.terms.clone(),
+        fixed: args.fit.fix.clone(),
+        mirrored: args.symmetric.clone(),
+    };
     let model = model(&start, &tuned)?;
-    if let Some(ending) = args.output.as_deref().and_then(Path::extension).filter(|ending| *ending != "toml")
-    {
+    if let Some(ending) = args.output.extension().filter(|ending| *ending != "toml") {
         return Err(Error::usage(format!(
-            "-o: --hce writes TOML, and .{} is no ending of that; --export writes source code, JSON and CSV beside it",
+            "-o: weights are written as TOML, and .{} is no ending of that; --export writes source code, JSON and CSV \
+             beside it",
             ending.display()
         )));
     }
-    let (output, mut run) = args.places("new.hce.toml")?;
-    let tracer = HceTracer { plain_taper: hce.plain_taper };
-    let split = Split { validation: args.validation.unwrap_or(0.1), seed: settings.seed };
+    let mut run = args.fit.claim(&args.output, &args.data.inputs())?;
+    let tracer = HceTracer { plain_taper: args.plain_taper };
+    let split = args.fit.split();
     let (selection, report) = (args.data.selection(ui), reporter(ui));
     let data = HceData { selection: &selection, model: &model, tracer };
-    let labels = labels(args, ui, |settings| data.labels(settings, &report))?;
+    let labels = labels(&args.fit, ui, |settings| data.labels(settings, &report))?;
     let mut sources = Vec::new();
     let mut load = |seed: u64| {
         let split = Split { seed, ..split };
@@ -81,16 +104,16 @@ pub(super) fn tune(args: &TuneArgs, ui: &Ui) -> Result<TuneResult> {
         }
         Ok(traces)
     };
-    let fitted = fit(args, &model, &settings, &mut run, ui, &mut load)?;
+    let fitted = fit(&args.fit, &model, &settings, &mut run, ui, &mut load)?;
     let weights = weights(&model, &fitted.outcome.values, fitted.outcome.k)?;
-    patzer_io::write(&output, weights.to_toml().as_bytes())?;
+    patzer_io::write(&args.output, weights.to_toml().as_bytes())?;
     let terms = terms(&weights);
     let values = terms.model(&[])?;
     let support = fitted.values.by_feature(&model);
     let exact = values.with_pairs(&model.pairs(&fitted.outcome.values));
     let tuned =
         Tuned { terms: &terms, model: &values, values: &exact, k: fitted.outcome.k, support: &support };
-    tuned.save_beside(&output, &hce.export)?;
+    tuned.save_beside(&args.output, &args.fit.export)?;
     run_folder::write_settings(run.path(), 1, &settings, &selection.inputs(split, &sources, &[]))?;
-    Ok(TuneResult::of_fit(fitted, &model, output, run))
+    Ok(TuneResult::of_fit(fitted, &model, args.output.clone(), run))
 }

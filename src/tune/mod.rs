@@ -2,101 +2,63 @@ mod fitting;
 mod hce;
 mod net;
 mod net_run;
-mod trace_check;
 mod traces;
-mod unused;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use self::traces::TraceArgs;
-use crate::given::Given;
-use crate::prepare::{DataArgs, check_new_output};
-use crate::{Error, Result, Status, Ui, interrupt};
-use patzer_fit::beside;
+pub use self::net::NetArgs;
+use crate::traces::patch::Patch;
+use crate::{Result, Status, Ui, interrupt};
 use patzer_fit::tune::model::Model;
-use patzer_fit::tune::{FittedRuns, Scale, Settings, TunedWeight};
+use patzer_fit::tune::{FittedRuns, Scale, TunedWeight};
 use patzer_io::Named;
 use patzer_io::number::{counted, grouped, rate};
 use patzer_io::run_folder::{self, Earlier, RunFolder};
-use patzer_prepare::default_dataset;
 use patzer_train::{Keep, Quantisation};
 
-/// Fit a network, or the weights of the hand-crafted evaluation
+/// Train a network; with a subcommand, fit the weights of an evaluation
 ///
 /// A dataset that is not resolved is labelled by quiescence search first; the labelled file is kept beside it,
-/// and made again for another dataset of the same name.
+/// and made again for another dataset of the same name. A dataset that is called like a subcommand is `./hce`.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  \
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  \
     patzer tune --filter unique                      newest dataset → new.nnue\n  \
     patzer tune --hidden 64 --epochs 40 -o big.nnue  a wider network, for longer\n  \
-    patzer tune --hce --filter unique                hand-crafted evaluation → new.hce.toml\n  \
-    patzer tune --hce --terms material,psqt          only these terms; the others keep their weights\n  \
-    patzer tune --hce games.epd --no-resolve         lines of FEN and result, as they are\n  \
-    patzer tune --traces mine.txt --terms mine.toml -o mine.hpp   another engine's evaluation\n  \
-    patzer tune --terms mine.toml --indices                        the index of each of its entries\n  \
-    patzer tune --traces mine.txt --terms mine.toml --check        do the counts give its evaluations?\n  \
-    patzer tune --terms tuned.toml --patch evaluate.c --in-place   its values into the source")]
+    patzer tune --resume -o big.nnue                 go on after an interruption\n  \
+    patzer tune hce --filter unique                  hand-crafted evaluation → new.hce.toml\n  \
+    patzer tune traces mine.txt --terms mine.toml    another engine's evaluation → new.toml"
+)]
 pub struct TuneArgs {
     #[command(flatten)]
-    given: Given,
+    network: NetArgs,
 
-    #[command(flatten)]
-    data: DataArgs,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
 
-    /// Tune the hand-crafted evaluation instead of a network
-    #[arg(long, help_heading = "Hand-crafted evaluation")]
-    hce: bool,
+commands! {
+    Hce(hce::HceArgs),
+    Traces(traces::FitTracesArgs),
+}
 
-    #[command(flatten)]
-    hce_args: hce::HceArgs,
-
-    #[command(flatten)]
-    traces: TraceArgs,
-
-    #[command(flatten)]
-    fit: fitting::FitArgs,
-
-    #[command(flatten)]
-    net_args: net::NetArgs,
-
-    /// Maximum passes over the training positions [default: the recipe's; what suits the optimiser with --hce]
-    #[arg(long, value_name = "N", help_heading = "Fitting")]
-    epochs: Option<usize>,
-
-    #[arg(long, value_name = "N", help_heading = "Fitting", help = format!("Positions for each step of a first-order optimiser; 0 for all, with --hce [default: the recipe's; {} with --hce]", Settings::default().batch))]
-    batch: Option<usize>,
-
-    /// First learning rate, with --hce in centipawns a step of a first-order optimiser [default: the recipe's; what
-    /// suits the optimiser with --hce]
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = "Fitting")]
-    learning_rate: Option<f32>,
-
-    /// K of the sigmoid 1 / (1 + exp(-K * centipawns / 400)) [default: the recipe's, or else fitted to the data]
-    #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = "Fitting")]
-    k: Option<f64>,
-
-    /// Share of the games held out to validate [default: the recipe's; 0.1 with --hce]
-    #[arg(long, value_name = "FRACTION", allow_negative_numbers = true, help_heading = "Fitting")]
-    validation: Option<f64>,
-
-    /// Seed of the games held out, the first weights and the order of positions [default: the recipe's; 0 with --hce]
-    #[arg(long, value_name = "N", help_heading = "Fitting")]
-    seed: Option<u64>,
+/// Folder of a run: arguments that all that fits or trains shares.
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[command(next_help_heading = "Output")]
+struct RunArgs {
+    /// Folder for the run's settings and log.csv [default: runs/ and the output's name]
+    #[arg(long, value_name = "FOLDER")]
+    #[serde(serialize_with = "patzer_io::path_text")]
+    run: Option<PathBuf>,
 
     /// Start over where the run's folder holds an unfinished run; a finished one is moved aside without this
-    #[arg(long, conflicts_with = "resume", help_heading = "Output")]
+    #[arg(long)]
+    #[serde(skip)]
     overwrite: bool,
-
-    /// Output file; `-` is standard output [default: new.nnue; new.hce.toml with --hce]
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
-    output: Option<PathBuf>,
-
-    /// Folder for the run's settings and log.csv [default: runs/ and the output's name]
-    #[arg(long, value_name = "FOLDER", help_heading = "Output")]
-    run: Option<PathBuf>,
 }
 
 #[derive(Debug, Default, Serialize)]
@@ -127,7 +89,7 @@ struct TuneResult {
     /// A signal came before the end.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     interrupted: bool,
-    /// Weights, with --hce and --traces.
+    /// Weights of an evaluation.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     weights: Vec<TunedWeight>,
     /// Factor of the weights that keeps the scale of the initial ones.
@@ -137,7 +99,7 @@ struct TuneResult {
     warning: Option<String>,
     /// Patch, with --patch.
     #[serde(skip_serializing_if = "Option::is_none")]
-    patch: Option<traces::Patch>,
+    patch: Option<Patch>,
     #[serde(skip)]
     keep: Keep,
     #[serde(skip)]
@@ -221,25 +183,11 @@ fn change(before: Option<f64>, after: f64) -> String {
 
 pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
-    unused::check(args)?;
-    if args.traces.indices {
-        return trace_check::indices(args, ui);
-    }
-    if args.traces.check {
-        return trace_check::run(args, ui);
-    }
-    if args.traces.traces.is_empty() && !args.traces.patch.is_empty() {
-        return traces::patch(args, ui);
-    }
-    let mut result = if !args.traces.traces.is_empty() {
-        traces::tune(args, ui)?
-    } else if args.hce {
-        hce::tune(args, ui)?
-    } else if !args.hce_args.terms.is_empty() {
-        return Err(Error::usage("--terms needs --hce or --traces"));
-    } else {
-        net::tune(args, ui)?
-    };
+    args.command.as_ref().map_or_else(|| net::run(&args.network, ui), |command| command.run(ui))
+}
+
+/// Writes the result to the run's folder and prints it, where no output is standard output.
+fn finish(mut result: TuneResult, other_output: Option<&Path>, ui: &Ui) -> Result<Status> {
     if interrupt::requested() {
         ui.warn("interrupted before the end; the result is the best until then");
         result.interrupted = true;
@@ -247,20 +195,10 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     if let Some(run) = &result.run {
         run_folder::write_result(run.path(), &result)?;
     }
-    let floats = args.net_args.floats.as_deref();
-    ui.result_beside_all(floats.into_iter().chain([result.output.as_path()]), &result)
+    ui.result_beside_all(other_output.into_iter().chain([result.output.as_path()]), &result)
 }
 
-impl TuneArgs {
-    /// Tests whether a file can be written, and is none that the run reads.
-    fn check_output(&self, output: &Path) -> Result<()> {
-        let TraceArgs { traces, source, patch, .. } = &self.traces;
-        let inputs = [&self.data.data, &self.net_args.validation_data, traces, source, patch];
-        let named = self.net_args.recipe.iter().chain(&self.hce_args.terms).map(PathBuf::from);
-        let named = named.chain(default_dataset().ok());
-        check_new_output(output, inputs.into_iter().flatten().cloned().chain(named), "inputs")
-    }
-
+impl RunArgs {
     /// `runs/new.hce` for `some/new.hce.toml`, without --run.
     fn folder(&self, output: &Path) -> PathBuf {
         self.run.clone().unwrap_or_else(|| match output.file_name() {
@@ -269,17 +207,13 @@ impl TuneArgs {
         })
     }
 
-    /// The output and the run's folder; whether they can be written is known before hours are spent on them.
-    fn places(&self, default: &str) -> Result<(PathBuf, RunFolder)> {
-        let output = self.output.clone().unwrap_or_else(|| PathBuf::from(default));
-        let exports = beside(&output, self.hce_args.export.iter().map(|format| format.ending()))?;
-        exports.iter().chain([&output]).try_for_each(|output| self.check_output(output))?;
-        let earlier = match (self.net_args.resume, self.overwrite) {
+    /// Whether the folder can be written is known before hours are spent on the run.
+    fn claim(&self, output: &Path, resume: bool) -> Result<RunFolder> {
+        let earlier = match (resume, self.overwrite) {
             (true, _) => Earlier::Resume,
             (_, true) => Earlier::Overwrite,
             _ => Earlier::Protect,
         };
-        let run = RunFolder::claim(&self.folder(&output), earlier)?;
-        Ok((output, run))
+        RunFolder::claim(&self.folder(output), earlier)
     }
 }

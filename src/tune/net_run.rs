@@ -2,8 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::TuneArgs;
-use super::net::device;
+use super::NetArgs;
 use crate::{Error, Result, Ui};
 use patzer_eval::nnue::Network;
 use patzer_io::Limit;
@@ -31,11 +30,11 @@ pub(super) struct Run {
 }
 
 impl Run {
-    pub(super) fn new(args: &TuneArgs, folder: &RunFolder, ui: &Ui) -> Result<Run> {
-        let compute = Some(Compute::open(device(args))?);
+    pub(super) fn new(args: &NetArgs, folder: &RunFolder, ui: &Ui) -> Result<Run> {
+        let compute = Some(Compute::open(args.device())?);
         let checkpoint = folder.path().join(CHECKPOINT);
         let kind = |head: &[u8]| is_checkpoint(head).then_some(Limit::CHECKPOINT);
-        let resumes = args.net_args.resume && checkpoint.exists();
+        let resumes = args.resumes() && checkpoint.exists();
         let resume = resumes.then(|| patzer_io::read_as(&checkpoint, kind)).transpose()?;
         let (bar, log) = (indicatif::ProgressBar::hidden(), Log::new(folder.path()));
         Ok(Run {
@@ -44,7 +43,7 @@ impl Run {
             log,
             rows: 0,
             folder: folder.path().to_path_buf(),
-            save_every: args.net_args.save_every.unwrap_or(0) as usize,
+            save_every: args.save_every.unwrap_or(0) as usize,
             checkpoint,
             resume,
             compute,

@@ -192,7 +192,7 @@ fn datasets_that_are_none() {
         ("cut.parquet", "Parquet"),
         ("foreign.parquet", "not a patzer dataset"),
     ];
-    for command in ["label", "tune", "tune --hce"] {
+    for command in ["label", "tune", "tune hce"] {
         let lines: Vec<(String, [&str; 2])> =
             bad.iter().map(|&(file, reason)| (format!("{command} {file}"), [file, reason])).collect();
         let cases: Vec<(&str, &[&str])> =
@@ -212,11 +212,11 @@ fn datasets_that_are_none() {
     // Good data does not make up for bad data.
     refuse(&[
         ("tune labelled.parquet none.parquet", &["none.parquet", "no such file"]),
-        ("tune --hce labelled.parquet junk", &["junk", "not a Parquet file"]),
+        ("tune hce labelled.parquet junk", &["junk", "not a Parquet file"]),
         ("tune good.parquet -o none/x.nnue", &["none/x.nnue", "no such folder"]),
         ("tune good.parquet -o folder", &["folder", "is a folder"]),
-        ("tune --hce good.parquet -o none/x.hce.toml", &["none/x.hce.toml", "no such folder"]),
-        ("tune --hce good.parquet -o x.nnue", &["-o", ".nnue", "--export"]),
+        ("tune hce good.parquet -o none/x.hce.toml", &["none/x.hce.toml", "no such folder"]),
+        ("tune hce good.parquet -o x.nnue", &["-o", ".nnue", "--export"]),
         ("tune good.parquet --run empty", &["empty", "not a folder"]),
         ("label good.parquet -o none/x.parquet", &["none/x.parquet", "no such folder"]),
     ]);
@@ -241,7 +241,7 @@ fn evaluations_that_are_none() {
     for command in [
         "label good.parquet --eval",
         "wdl labelled.parquet --eval",
-        "tune --hce labelled.parquet --start",
+        "tune hce labelled.parquet --eval",
         "sprt default-hce",
         "eval --eval",
         "uci",
@@ -254,7 +254,7 @@ fn evaluations_that_are_none() {
         refuse(&cases);
     }
     refuse(&[
-        ("tune --hce labelled.parquet --start good.nnue", &["good.nnue", "is a network"]),
+        ("tune hce labelled.parquet --eval good.nnue", &["good.nnue", "is a network"]),
         ("sprt none.nnue default", &["none.nnue", "no such file"]),
         ("net info none.nnue", &["none.nnue", "no such file"]),
         ("net info folder", &["folder", "is a folder"]),
@@ -278,13 +278,13 @@ fn names_that_mean_nothing() {
         ("extract good.pgn --filter capt --filter-set before_check.ply=3", &["`ply`", "plies"]),
         ("extract good.pgn --filter capt --filter-set before_check.plies=900", &["900", "1 to 255"]),
         ("tune labelled.parquet --filter quite", &["`quite`", "capt, quiet, unique"]),
-        ("tune good.parquet --hce --filter quite", &["`quite`", "capt, quiet, unique"]),
+        ("tune hce good.parquet --filter quite", &["`quite`", "capt, quiet, unique"]),
         ("tune good.parquet --filter-set x.y=1", &["x.y=1", "unknown filter `x`"]),
         ("tune labelled.parquet --recipe huge", &["huge", "bucketed, default"]),
         ("tune labelled.parquet --recipe recipe.toml", &["recipe.toml: line 2", "neurons"]),
         ("tune labelled.parquet --recipe none.toml", &["none.toml", "no such file"]),
-        ("tune labelled.parquet --hce --terms magic", &["`magic`", "material, "]),
-        ("tune labelled.parquet --hce --export fortran", &["fortran", "cpp, rust"]),
+        ("tune hce labelled.parquet --terms magic", &["`magic`", "material, "]),
+        ("tune hce labelled.parquet --export fortran", &["fortran", "cpp, rust"]),
         ("sprt default default-hce --openings none.epd", &["none.epd", "no such file"]),
         ("sprt default default-hce --openings junk", &["junk"]),
         ("sprt default default-hce --openings empty", &["empty"]),
@@ -326,18 +326,17 @@ fn numbers_that_make_no_sense() {
         ("tune good.parquet --learning-rate 0", &["learning_rate", "0"]),
         ("tune good.parquet --wdl 1.5", &["wdl", "0 to 1"]),
         ("tune good.parquet --k 0", &["k = 0"]),
-        ("tune good.parquet --hidden 16 --hce", &["--hidden", "--hce"]),
-        ("tune good.parquet --terms psqt", &["--hce"]),
-        ("tune good.parquet --hce --validation 2", &["--validation 2"]),
-        ("tune good.parquet --hce --epochs 0", &["epochs", "0"]),
-        ("tune good.parquet --hce --learning-rate nan", &["learning rate", "NaN"]),
-        ("tune good.parquet --hce --k inf", &["K", "inf"]),
-        (
-            "tune good.parquet --hce --optimizer gauss-newton --learning-rate 3",
-            &["--learning-rate", "adam, "],
-        ),
-        ("tune good.parquet --hce --optimizer lbfgs --batch 64", &["--batch", "lbfgs does not use it"]),
-        ("tune good.parquet --hce --optimizer newton --schedule linear", &["--schedule", "adagrad and sgd"]),
+        ("tune hce good.parquet --hidden 16", &["--hidden", "unexpected argument"]),
+        ("tune good.parquet --terms psqt", &["--terms", "unexpected argument"]),
+        ("tune hec", &["hec", "no such file; did you mean `hce`?"]),
+        ("tune --epochs 1 hce", &["`patzer tune hce` takes its options after `hce`"]),
+        ("tune hce good.parquet --validation 2", &["--validation 2"]),
+        ("tune hce good.parquet --epochs 0", &["epochs", "0"]),
+        ("tune hce good.parquet --learning-rate nan", &["learning rate", "NaN"]),
+        ("tune hce good.parquet --k inf", &["K", "inf"]),
+        ("tune hce good.parquet --optimizer gauss-newton --learning-rate 3", &["--learning-rate", "adam, "]),
+        ("tune hce good.parquet --optimizer lbfgs --batch 64", &["--batch", "lbfgs does not use it"]),
+        ("tune hce good.parquet --optimizer newton --schedule linear", &["--schedule", "adagrad and sgd"]),
         (
             "tune good.parquet --set phases=[{epochs=2,from=0.001}] --epochs 3",
             &["epochs = 3", "phases have 2"],
@@ -346,7 +345,7 @@ fn numbers_that_make_no_sense() {
             "tune good.parquet --set phases=[{epochs=2,from=0.001}] --learning-rate 6e-4",
             &["--learning-rate", "phases"],
         ),
-        ("tune good.parquet --hce --k 0", &["K", "0"]),
+        ("tune hce good.parquet --k 0", &["K", "0"]),
         ("sprt default", &["needs two players, not 1"]),
         ("sprt default default-hce --games 0", &["--games", "0"]),
         ("sprt default default-hce --nodes 0", &["--nodes", "0"]),
@@ -384,7 +383,7 @@ fn data_that_cannot_be_fitted() {
     for name in ["won", "none"] {
         let (pgn, parquet) = (format!("{name}.pgn"), format!("{name}.parquet"));
         assert!(patzer(folder.path(), &["extract", &pgn, "-o", &parquet]).status.success());
-        for command in [&["tune", "--hce", "--no-resolve"][..], &["tune", "--no-resolve"], &["wdl"]] {
+        for command in [&["tune", "hce", "--no-resolve"][..], &["tune", "--no-resolve"], &["wdl"]] {
             if name == "won" && command == ["tune", "--no-resolve"] {
                 // Results alone are data enough for a network.
                 continue;

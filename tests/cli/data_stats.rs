@@ -196,6 +196,6 @@ fn what_data_do_not_say_is_unknown_in_their_copies_too() {
         said("data convert copy.parquet -o c.csv --filter capture")
             .contains("capture en_passant=true (move played)")
     );
-    assert!(said("tune copy.parquet --hce --terms material --epochs 1 --run r").contains("no strangers"));
+    assert!(said("tune hce copy.parquet --terms material --epochs 1 --run r").contains("no strangers"));
     assert!(said("data games copy.parquet -o g.pgn").contains("has no moves, so no games"));
 }

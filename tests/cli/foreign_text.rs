@@ -161,8 +161,8 @@ const COMMANDS: &[&str] = &[
     "tune EVIL.parquet --recipe small -o tuned-EVIL.nnue --set epochs=1 --set hidden=16",
     "tune positions.parquet --recipe recipe.toml",
     "tune positions.parquet --recipe EVIL",
-    "tune --traces traces.txt --terms terms.toml",
-    "tune --traces EVIL --terms terms.toml",
+    "tune traces traces.txt --terms terms.toml",
+    "tune traces EVIL --terms terms.toml",
     // Other text.
     "puzzles puzzles.csv --nodes 10",
     "perft --suite suite.epd",

@@ -103,8 +103,8 @@ fn filters_of_games_are_refused_where_there_are_no_games() {
     )
     .unwrap();
     for line in [
-        "tune positions.parquet --hce --filter strong.toml",
-        "tune positions.parquet --hce --filter time_control",
+        "tune hce positions.parquet --filter strong.toml",
+        "tune hce positions.parquet --filter time_control",
         "data convert positions.parquet -o x.csv --filter termination",
     ] {
         let output = patzer(folder.path(), &line.split(' ').collect::<Vec<_>>());

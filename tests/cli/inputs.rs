@@ -36,7 +36,7 @@ fn every_command_reads_a_file_whose_name_says_another_format() {
         "label data.bin -o labelled.bullet",
         "net features data.bin",
         "tune data.bin --no-resolve --validation 0 --recipe small --hidden 2 --epochs 1 --k 1 --device cpu",
-        "tune --hce data.bin --no-resolve --validation 0 --k 1 --terms material",
+        "tune hce data.bin --no-resolve --validation 0 --k 1 --terms material",
         "data convert data.bin -o out.csv",
         "data stats data.bin",
         "data show data.bin",
@@ -204,7 +204,7 @@ fn tuning_refuses_a_stream_in_one_line() {
         "cat positions.parquet | patzer tune -",
         "cat positions.parquet | patzer tune - --recipe small",
         "cat positions.parquet | patzer tune /dev/stdin --no-resolve",
-        "cat positions.parquet | patzer tune --hce -",
+        "cat positions.parquet | patzer tune hce -",
         "cat positions.parquet | patzer -q tune positions.parquet --validation-data -",
     ] {
         let said = error(&piped(&folder, line));

@@ -23,7 +23,7 @@ const RUNS: &[&str] = &[
     "wdl",
     "net init",
     "tune --hidden 4 --epochs 1 --validation 0.1 -o new.nnue",
-    "tune --hce --epochs 1 -o new.hce.toml",
+    "tune hce --epochs 1 -o new.hce.toml",
     "net info new.nnue",
     "net features",
     "eval",

@@ -204,7 +204,7 @@ fn the_most_wrong_come_first(page: &Element) {
 fn a_tuning_is_shown_with_its_weights_and_what_they_get_wrong() {
     let folder = extracted(4_000);
     let folder = folder.path();
-    let tune = "tune positions.parquet --hce --terms material,psqt,mobility -o my.hce.toml --json";
+    let tune = "tune hce positions.parquet --terms material,psqt,mobility -o my.hce.toml --json";
     let result = json(folder, tune);
     let page = page(folder, "runs/my.hce");
     losses_are_those_of_the_log(&page, &folder.join("runs/my.hce"));
@@ -261,7 +261,7 @@ fn a_tuning_on_lines_is_judged_by_the_positions_that_it_held_out() {
     let folder = extracted(4_000);
     let folder = folder.path();
     done(folder, "data convert positions.parquet -o lines.epd");
-    let result = json(folder, "tune lines.epd --hce --terms material -o lines.hce.toml --json");
+    let result = json(folder, "tune hce lines.epd --terms material -o lines.hce.toml --json");
     let page = page(folder, "runs/lines.hce");
     assert!(page.text.contains("at their quiet leaves"), "{}", page.text);
     assert_eq!(counted(&page, "residuals", 1), result["validation_positions"].as_u64().unwrap());

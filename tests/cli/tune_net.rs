@@ -180,7 +180,7 @@ fn the_device_is_named_and_one_that_is_not_there_is_an_error() {
     assert_eq!(result["device"], "cpu");
     assert!(fault(&folder, "--device gpu:999").starts_with("error: --device gpu:999: "));
     assert!(fault(&folder, "--device cuda").contains("has to be auto, cpu, gpu or gpu:N"));
-    assert!(fault(&folder, "--hce --device cpu").contains("--hce"));
+    assert!(fault(&folder, "hce --device cpu").contains("--device"));
 }
 
 /// Runs a command that succeeds: its stderr.

@@ -33,7 +33,7 @@ fn traced() -> TempDir {
 #[test]
 fn no_output_replaces_an_input_or_another_output() {
     let folder = traced();
-    let tune = "tune --traces t.txt --k 1 --validation 0";
+    let tune = "tune traces t.txt --k 1 --validation 0";
     for (line, file, reason) in [
         ("--terms t.toml --source evaluate.c -o evaluate.c", "evaluate.c", "is one of the inputs"),
         ("--terms t.toml --patch evaluate.c --in-place -o evaluate.c", "evaluate.c", "is one of the inputs"),
@@ -53,7 +53,7 @@ fn no_output_replaces_an_input_or_another_output() {
     assert!(read("evaluate.c") == SOURCE && read("evaluate.h") == SOURCE && read("t.toml") == TERMS);
     write(&folder, &[("positions.parquet", "mine")]);
     for (line, file) in [
-        ("tune positions.parquet --hce -o h.hce.toml --export toml", "h.hce.toml"),
+        ("tune hce positions.parquet -o h.hce.toml --export toml", "h.hce.toml"),
         ("moves fit positions.parquet -o mm.h --export c", "mm.h"),
     ] {
         let said = refused(folder.path(), line);
@@ -68,7 +68,7 @@ fn a_folder_that_is_no_run_keeps_its_files() {
     let folder = traced();
     fs::create_dir(folder.path().join("exp")).unwrap();
     write(&folder, &[("exp/log.csv", "mine")]);
-    let line = "tune --traces t.txt --terms t.toml --k 1 --validation 0 --run exp";
+    let line = "tune traces t.txt --terms t.toml --k 1 --validation 0 --run exp";
     let said = refused(folder.path(), line);
     assert!(said.starts_with("error: exp: holds log.csv and is no run's folder"), "{said}");
     assert_eq!(fs::read(folder.path().join("exp/log.csv")).unwrap(), b"mine");
@@ -81,12 +81,12 @@ fn a_folder_that_is_no_run_keeps_its_files() {
 #[test]
 fn a_file_is_read_once_and_never_on_both_sides_of_a_validation() {
     let folder = traced();
-    let said = refused(folder.path(), "tune --traces t.txt ./t.txt --terms t.toml --k 1");
+    let said = refused(folder.path(), "tune traces t.txt ./t.txt --terms t.toml --k 1");
     assert!(said.starts_with("error: ./t.txt: is named twice"), "{said}");
     let games = format!("{}/fixtures/engine.pgn.zst", env!("CARGO_MANIFEST_DIR"));
     done(folder.path(), &format!("extract {games} --sample 300"));
     done(folder.path(), "label");
-    let said = refused(folder.path(), "tune labelled.parquet ./labelled.parquet --hce --k 1");
+    let said = refused(folder.path(), "tune hce labelled.parquet ./labelled.parquet --k 1");
     assert!(said.starts_with("error: ./labelled.parquet: is named twice"), "{said}");
     for line in [
         "labelled.parquet --validation-data positions.parquet",
@@ -103,7 +103,7 @@ fn a_file_is_read_once_and_never_on_both_sides_of_a_validation() {
 fn flags_that_contradict_one_another_or_have_no_effect_are_refused() {
     let folder = traced();
     write(&folder, &[("r.toml", "validation_data = [\"v.parquet\"]\n")]);
-    let traces = "tune --traces t.txt --terms t.toml --k 1";
+    let traces = "tune traces t.txt --terms t.toml --k 1";
     for (line, reason) in [
         ("tune --hidden 8 --hidden 16", "cannot be used multiple times"),
         ("tune --set hidden=4 --hidden 8", "--hidden: not with --set hidden"),
@@ -113,7 +113,7 @@ fn flags_that_contradict_one_another_or_have_no_effect_are_refused() {
         ("tune --set optimiser=AdamW", "did you mean `adamw`?"),
         (&format!("{traces} --score-k 3"), "--score-k: without --wdl below 1"),
         (&format!("{traces} --wdl 0.5 --score-k 1"), "8 dropped: no score"),
-        ("tune x.parquet --terms t.toml --indices", "--indices reads no datasets"),
+        ("traces indices x.parquet --terms t.toml", "unexpected argument 'x.parquet'"),
     ] {
         let said = refused(folder.path(), line);
         assert!(said.contains(reason), "{line}: {said}");

@@ -1,4 +1,4 @@
-//! `patzer tune --traces`: traces of another engine, and its values as source code.
+//! `patzer tune traces`: traces of another engine, and its values as source code.
 
 use std::fs;
 use std::process::Command;
@@ -56,7 +56,7 @@ fn traced() -> TempDir {
     folder
 }
 
-const TRACES: &str = "tune --traces traces.txt --terms terms.toml --validation 0 --l2 0.001";
+const TRACES: &str = "tune traces traces.txt --terms terms.toml --validation 0 --l2 0.001";
 
 #[test]
 fn the_examples_read_every_dialect_and_write_the_same_traces_in_every_language() {
@@ -93,7 +93,7 @@ fn the_examples_read_every_dialect_and_write_the_same_traces_in_every_language()
             assert_eq!(piped(&mut Command::new(&program), &text).unwrap(), rust, "{dialect}");
         }
         fs::write(folder.path().join("traces.txt"), &rust).unwrap();
-        let fit = done(folder.path(), "tune --traces traces.txt --terms terms.toml --k 1 --epochs 2 --json");
+        let fit = done(folder.path(), "tune traces traces.txt --terms terms.toml --k 1 --epochs 2 --json");
         let fit: serde_json::Value = serde_json::from_str(&fit).unwrap();
         dialects.push(fit["train_loss"].as_f64().unwrap());
     }
@@ -189,7 +189,7 @@ fn counts_are_checked_without_a_fit() {
     let folder = traced();
     let path = folder.path().join("traces.txt");
     let run = |line: &str| patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
-    let check = "tune --traces traces.txt --terms terms.toml --check";
+    let check = "traces check traces.txt --terms terms.toml";
     let error = |output: std::process::Output| {
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         String::from_utf8(output.stderr).unwrap()
@@ -229,7 +229,7 @@ fn phases_beyond_the_full_phase_are_named() {
         !fitted && said.contains("error: terms.toml: the traces have phases up to 24, and without"),
         "{said}"
     );
-    let (checked, said) = run("tune --traces traces.txt --terms terms.toml --check");
+    let (checked, said) = run("traces check traces.txt --terms terms.toml");
     assert!(!checked && said.contains("write `full_phase = 24`"), "{said}");
     fs::write(&path, terms.replace("full_phase = 24 ", "full_phase = 22 ")).unwrap();
     let (fitted, said) = run(TRACES);
@@ -260,10 +260,10 @@ fn an_output_of_no_format_is_refused_before_any_work() {
 #[test]
 fn indices_are_the_offsets_of_a_struct() {
     let folder = traced();
-    let said = done(folder.path(), "tune --terms terms.toml --indices");
+    let said = done(folder.path(), "traces indices --terms terms.toml");
     assert!(said.contains("char material[5]; /* 0 to 4 */"), "{said}");
     assert!(said.ends_with("} Terms;\n"), "{said}");
-    let json = done(folder.path(), "tune --terms terms.toml --indices --json");
+    let json = done(folder.path(), "traces indices --terms terms.toml --json");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let terms = json["terms"].as_array().unwrap();
     assert_eq!(terms.last().unwrap()["last"], 390);
@@ -286,7 +286,7 @@ fn values_that_a_type_does_not_hold_are_refused_and_weak_ones_are_marked() {
     assert_eq!(code, Some(1));
     assert_eq!(said, "error: terms.toml: `material`: `initial` has 300, which does not fit `i8`\n");
     fs::write(&path, text.replacen("format = 1", "format = 1\ntype = \"i16\"", 1)).unwrap();
-    let (code, said, stdout) = run("tune --traces traces.txt --terms terms.toml --json -o x.hpp");
+    let (code, said, stdout) = run("tune traces traces.txt --terms terms.toml --json -o x.hpp");
     assert_eq!(code, Some(0), "{said}");
     assert!(
         said.contains("weights are tuned on ") && said.contains(" that were held out: validation loss "),
@@ -345,7 +345,7 @@ fn tuned_values_go_into_the_source_and_only_when_asked() {
         assert!(csv.lines().any(|line| line.starts_with(start)), "{start}: {csv}");
     }
     // Later, from the tuned terms.
-    let said = done(folder.path(), "tune --terms x.toml --patch evaluate.c --in-place");
+    let said = done(folder.path(), "traces patch evaluate.c --terms x.toml --in-place");
     assert!(said.contains(&diff) && said.contains("in evaluate.c: written"), "{said}");
     let patched = fs::read_to_string(&path).unwrap();
     assert!(
@@ -353,7 +353,7 @@ fn tuned_values_go_into_the_source_and_only_when_asked() {
             && patched.contains("Score Material[5] = { S(")
             && patched.contains("; // centipawns")
     );
-    assert!(done(folder.path(), "tune --terms x.toml --patch evaluate.c").contains("patch     0 numbers"));
+    assert!(done(folder.path(), "traces patch evaluate.c --terms x.toml").contains("patch     0 numbers"));
 }
 
 #[test]
@@ -434,7 +434,7 @@ fn bad_lines_are_counted_and_named_and_strict_stops_at_the_first() {
     let (code, notes) = run(&format!("{TRACES} --strict"));
     assert_eq!(code, Some(1));
     assert!(notes.starts_with("error: traces.txt: line 3: index 9999"), "{notes}");
-    let epd = "tune --hce x.epd --terms material --no-resolve --validation 0 --l2 0.001";
+    let epd = "tune hce x.epd --terms material --no-resolve --validation 0 --l2 0.001";
     let (code, notes) = run(epd);
     assert_eq!(code, Some(0), "{notes}");
     assert!(

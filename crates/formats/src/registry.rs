@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
 use crate::Record;
 use crate::capabilities::Capabilities;
 use crate::codec::{PositionReader, PositionWriter};
@@ -69,6 +71,19 @@ impl Format {
 impl std::fmt::Debug for Format {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name)
+    }
+}
+
+/// Stores a format as its name.
+impl Serialize for Format {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        to.serialize_str(self.name)
+    }
+}
+
+impl<'de> Deserialize<'de> for &'static Format {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<&'static Format, D::Error> {
+        named(&String::deserialize(from)?).map_err(serde::de::Error::custom)
     }
 }
 

@@ -11,7 +11,8 @@ use crate::error::{Error, Result};
 /// The state between two epochs of a network's training, from which a run is resumed.
 pub const CHECKPOINT: &str = "checkpoint.bin";
 const RESULT: &str = "result.json";
-const INPUTS: &str = "run.json";
+/// Inputs of a run.
+pub const INPUTS: &str = "run.json";
 /// Further files of a run, of which a user may have others of the same name.
 const OTHERS: [&str; 4] = ["recipe.toml", "log.csv", "weights.csv", "weights.diff"];
 

@@ -67,6 +67,8 @@ impl fmt::Display for Device {
     }
 }
 
+patzer_io::serde_as_text!(Device);
+
 /// An opened device.
 pub struct Compute {
     gpu: Option<Box<dyn Driver>>,

@@ -1,16 +1,22 @@
-//! Checks of traces and terms without a fit.
-
 use std::fmt;
 
 use serde::Serialize;
 
-use super::TuneArgs;
-use super::traces::{report_phases, start_terms, terms_file};
+use super::{TraceArgs, report_phases};
 use crate::prepare::warn_of_bad_lines;
 use crate::{Error, Result, Status, Ui};
-use patzer_fit::tune::TraceFiles;
 use patzer_fit::tune::eval_check::EvalCheck;
 use patzer_fit::tune::phase_check::PhaseCheck;
+
+/// Compare an engine's own evaluations in traces with their counts and the start values
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    patzer traces check mine.txt --terms mine.toml                       do the counts give its evaluations?\n  \
+    patzer traces check mine.txt --terms mine.toml --source evaluate.c   with the values in the source")]
+pub struct CheckArgs {
+    #[command(flatten)]
+    traces: TraceArgs,
+}
 
 #[derive(Serialize)]
 struct Checked {
@@ -28,14 +34,12 @@ impl fmt::Display for Checked {
     }
 }
 
-/// Compares the engine's evaluations in traces with the counts and the start values.
-pub(super) fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
-    let terms = start_terms(args)?;
+pub fn run(args: &CheckArgs, ui: &Ui) -> Result<Status> {
+    let terms = args.traces.start_terms()?;
     let model = terms.model(&[])?;
-    let files =
-        TraceFiles { paths: &args.traces.traces, terms: &terms, model: &model, strict: args.data.strict };
+    let files = args.traces.files(&terms, &model);
     let mut check = EvalCheck::new(&model, args.traces.max_deviation);
-    let mut phases = PhaseCheck::new(&terms, terms_file(args)?, &model);
+    let mut phases = PhaseCheck::new(&terms, &args.traces.terms.terms, &model);
     let counts = files.each(&mut |path, position| {
         phases.see(path, &position);
         check.see(path, &position);
@@ -55,8 +59,4 @@ pub(super) fn run(args: &TuneArgs, ui: &Ui) -> Result<Status> {
     }
     let largest = check.worst.first().map_or(0.0, |worst| worst.size());
     ui.result(&Checked { positions: check.positions(), mean: check.mean(), largest, text })
-}
-
-pub(super) fn indices(args: &TuneArgs, ui: &Ui) -> Result<Status> {
-    ui.result(&start_terms(args)?.indices())
 }

@@ -1,0 +1,92 @@
+mod check;
+mod indices;
+pub mod patch;
+
+use std::path::PathBuf;
+
+use crate::{Result, Status, Ui};
+use patzer_fit::tune::TraceFiles;
+use patzer_fit::tune::model::Model;
+use patzer_fit::tune::phase_check::PhaseCheck;
+use patzer_fit::tune::terms::Terms;
+
+/// Check traces of an engine's evaluation, number its terms, put values into its source; `patzer tune traces` fits
+///
+/// docs/traces.md says how an engine writes traces.
+#[derive(Debug, clap::Args)]
+pub struct TracesArgs {
+    #[command(subcommand)]
+    command: Command,
+}
+
+commands! {
+    Check(check::CheckArgs),
+    Indices(indices::IndicesArgs),
+    Patch(patch::PatchArgs),
+}
+
+pub fn run(args: &TracesArgs, ui: &Ui) -> Result<Status> {
+    args.command.run(ui)
+}
+
+/// The file of terms: an argument that all commands on traces share.
+#[derive(Debug, clap::Args)]
+pub struct TermsArgs {
+    /// TOML file that names the evaluation's terms, with their start values
+    #[arg(long, value_name = "FILE")]
+    pub terms: PathBuf,
+}
+
+impl TermsArgs {
+    pub fn load(&self) -> Result<Terms> {
+        Terms::load(&self.terms)
+    }
+}
+
+/// Traces and their terms: arguments that check and fit share.
+#[derive(Debug, clap::Args)]
+pub struct TraceArgs {
+    /// Traces of an evaluation: text or Parquet, plain or packed
+    #[arg(value_name = "TRACES", required = true)]
+    pub traces: Vec<PathBuf>,
+
+    #[command(flatten)]
+    pub terms: TermsArgs,
+
+    /// Start from the values that the terms have in these source files in C, C++, Rust, Java or Python, instead of
+    /// those in the file of terms
+    #[arg(long, value_name = "FILES", num_args = 1..)]
+    pub source: Vec<PathBuf>,
+
+    /// Largest deviation of the weights and counts from the engine's own evaluation (eval= in traces), in centipawns,
+    /// that is no error
+    #[arg(long, value_name = "CP", default_value_t = 2.0)]
+    pub max_deviation: f64,
+
+    /// Stop at the first line of text that is bad; without it, bad lines are counted and named
+    #[arg(long, hide_short_help = true)]
+    pub strict: bool,
+}
+
+impl TraceArgs {
+    /// The terms, with start values from the source if that is named.
+    pub fn start_terms(&self) -> Result<Terms> {
+        let terms = self.terms.load()?;
+        if self.source.is_empty() { Ok(terms) } else { terms.from_source(&self.source) }
+    }
+
+    pub fn files<'a>(&'a self, terms: &'a Terms, model: &'a Model) -> TraceFiles<'a> {
+        TraceFiles { paths: &self.traces, terms, model, strict: self.strict }
+    }
+
+    pub fn inputs(&self) -> Vec<PathBuf> {
+        self.traces.iter().chain(&self.source).chain([&self.terms.terms]).cloned().collect()
+    }
+}
+
+pub fn report_phases(phases: &PhaseCheck<'_>, ui: &Ui) -> Result<()> {
+    phases.verdict()?;
+    phases.note().iter().for_each(|note| ui.note(note));
+    phases.warning().iter().for_each(|warning| ui.warn(warning));
+    Ok(())
+}
