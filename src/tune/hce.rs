@@ -50,7 +50,14 @@ pub(super) struct HceArgs {
     fit: FitArgs,
 
     /// Output file; `-` is standard output
-    #[arg(short, long, value_name = "FILE", default_value = "new.hce.toml", help_heading = "Output")]
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        default_value = "new.hce.toml",
+        help_heading = "Output",
+        display_order = 0
+    )]
     output: PathBuf,
 }
 
@@ -60,10 +67,6 @@ fn terms_help() -> String {
 }
 
 pub(super) fn run(args: &HceArgs, ui: &Ui) -> Result<Status> {
-    finish(tune(args, ui)?, None, ui)
-}
-
-fn tune(args: &HceArgs, ui: &Ui) -> Result<TuneResult> {
     let start = match load(Some(&args.eval), ui)? {
         Evaluation::Hce(weights) => weights,
         Evaluation::Nnue(_) => {
@@ -115,5 +118,5 @@ fn tune(args: &HceArgs, ui: &Ui) -> Result<TuneResult> {
         Tuned { terms: &terms, model: &values, values: &exact, k: fitted.outcome.k, support: &support };
     tuned.save_beside(&args.output, &args.fit.export)?;
     run_folder::write_settings(run.path(), 1, &settings, &selection.inputs(split, &sources, &[]))?;
-    Ok(TuneResult::of_fit(fitted, &model, args.output.clone(), run))
+    finish(TuneResult::of_fit(fitted, &model, args.output.clone(), run), None, ui)
 }

@@ -1,6 +1,7 @@
 mod fitting;
 mod hce;
 mod net;
+mod net_args;
 mod net_run;
 mod traces;
 
@@ -9,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-pub use self::net::NetArgs;
+pub use self::net_args::NetArgs;
 use crate::traces::patch::Patch;
 use crate::{Result, Status, Ui, interrupt};
 use patzer_fit::tune::model::Model;

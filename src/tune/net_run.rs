@@ -31,10 +31,10 @@ pub(super) struct Run {
 
 impl Run {
     pub(super) fn new(args: &NetArgs, folder: &RunFolder, ui: &Ui) -> Result<Run> {
-        let compute = Some(Compute::open(args.device())?);
+        let compute = Some(Compute::open(args.device.unwrap_or_default())?);
         let checkpoint = folder.path().join(CHECKPOINT);
         let kind = |head: &[u8]| is_checkpoint(head).then_some(Limit::CHECKPOINT);
-        let resumes = args.resumes() && checkpoint.exists();
+        let resumes = args.resume && checkpoint.exists();
         let resume = resumes.then(|| patzer_io::read_as(&checkpoint, kind)).transpose()?;
         let (bar, log) = (indicatif::ProgressBar::hidden(), Log::new(folder.path()));
         Ok(Run {

@@ -46,7 +46,14 @@ pub(super) struct FitTracesArgs {
     in_place: bool,
 
     /// Output file; `-` is standard output
-    #[arg(short, long, value_name = "FILE", default_value = "new.toml", help_heading = "Output")]
+    #[arg(
+        short,
+        long,
+        value_name = "FILE",
+        default_value = "new.toml",
+        help_heading = "Output",
+        display_order = 0
+    )]
     output: PathBuf,
 }
 
@@ -54,10 +61,6 @@ pub(super) struct FitTracesArgs {
 const NOTICED: f64 = 0.005;
 
 pub(super) fn run(args: &FitTracesArgs, ui: &Ui) -> Result<Status> {
-    finish(tune(args, ui)?, None, ui)
-}
-
-fn tune(args: &FitTracesArgs, ui: &Ui) -> Result<TuneResult> {
     let (traces, output) = (&args.traces, &args.output);
     let terms = traces.start_terms()?;
     let mut settings = args.fit.settings()?;
@@ -119,7 +122,7 @@ fn tune(args: &FitTracesArgs, ui: &Ui) -> Result<TuneResult> {
     let sources: Vec<_> = traces.traces.iter().map(source).collect();
     let selection = DataSelection { resolve: true, strict: traces.strict, ..DataSelection::default() };
     run_folder::write_settings(run.path(), 1, &settings, &selection.inputs(split, &sources, &[]))?;
-    Ok(TuneResult { patch, ..TuneResult::of_fit(fitted, &model, output.clone(), run) })
+    finish(TuneResult { patch, ..TuneResult::of_fit(fitted, &model, output.clone(), run) }, None, ui)
 }
 
 /// Checks of the traces before a fit.
