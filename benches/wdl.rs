@@ -1,4 +1,4 @@
-//! The hot paths of `wdl --model` on the bundled games: reading, counting, fitting.
+//! The hot paths of `wdl model` on the bundled games: reading, counting, fitting.
 
 use std::path::Path;
 

@@ -31,8 +31,8 @@ const ROOTS: [&str; 12] = [
     "src",
 ];
 
-/// Options of clap itself, and of pgn-extract in docs/games.md.
-const OTHERS: [&str; 4] = ["help", "version", "fixresulttags", "notags"];
+/// Options of clap itself, of pgn-extract in docs/games.md, of tools/ptx.py.
+const OTHERS: [&str; 5] = ["help", "version", "fixresulttags", "notags", "check"];
 
 /// Comments of the examples name options of cargo.
 const EXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples");
@@ -102,13 +102,11 @@ fn names_exist(cli: &Command, words: &[String]) -> std::result::Result<(), Strin
         && !name.starts_with('-')
         && !is_elided(name)
     {
-        let found = command.find_subcommand(name);
-        // `tune` has datasets beside its subcommands.
-        if found.is_none() && command.get_positionals().next().is_some() {
-            break;
+        match command.find_subcommand(name) {
+            Some(below) => (command, words) = (below, rest),
+            None if command.get_positionals().next().is_some() => break,
+            None => return Err(format!("no subcommand `{name}`")),
         }
-        command = found.ok_or_else(|| format!("no subcommand `{name}`"))?;
-        words = rest;
     }
     let known = |name: &str| {
         let mut arguments = command.get_arguments().chain(cli.get_arguments());

@@ -1,42 +1,29 @@
-pub mod engine;
-
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::{Result, Status, Ui, program};
+use crate::{Result, Status, Ui};
 use patzer_data::memory;
 use patzer_eval::nnue::Kernel;
 use patzer_match::Syzygy;
 use patzer_match::journal::Key;
 use patzer_train::{Compute, Device};
 
-/// Show what of this machine patzer uses, and what would make it faster or fairer; or check an engine
+/// Show what of this machine patzer uses, and what would make it faster or fairer
 ///
-/// Nothing is changed. Advice says what to do; a line without it is as it should be. With --engine a UCI engine is
-/// checked instead: its options, moves, limits, reports, and its end, as far as matches, labels and other programs
-/// rely on them. The exit code is then 1 if it has a fault.
+/// Nothing is changed. Advice says what to do; a line without it is as it should be.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer doctor\n  \
-    patzer doctor --syzygy /data/syzygy --json     are these tables what they should be?\n  \
-    patzer doctor --engine ./myengine              does it keep the rules of UCI?\n  \
-    patzer doctor --engine \"cmd=./myengine option.EvalFile=new.nnue\"")]
+    patzer doctor --tb /data/syzygy --json     are these tables what they should be?")]
 pub struct DoctorArgs {
     /// Folder of Syzygy tables to look at; may be given several times
     #[arg(long, value_name = "DIR")]
-    syzygy: Vec<PathBuf>,
-
-    /// Check a UCI engine: a program, or "cmd=./engine option.Hash=64" with the keys of `match --engine`
-    #[arg(long, value_name = "SPEC", conflicts_with = "syzygy")]
-    engine: Option<String>,
+    tb: Vec<PathBuf>,
 }
 
 pub fn run(args: &DoctorArgs, ui: &Ui) -> Result<Status> {
-    if let Some(spec) = &args.engine {
-        return engine::examine(&program::spec("--engine", spec)?, ui);
-    }
     let mut findings = vec![
         Finding::new("patzer", crate::VERSION),
         Finding::new("networks play with", Kernel::best().to_string()),
@@ -51,7 +38,7 @@ pub fn run(args: &DoctorArgs, ui: &Ui) -> Result<Status> {
     if cfg!(target_os = "linux") {
         findings.extend([large_pages(), open_files(), load(), frequency()].into_iter().flatten());
     }
-    findings.extend(args.syzygy.iter().map(|folder| tables(folder)));
+    findings.extend(args.tb.iter().map(|folder| tables(folder)));
     ui.result(&Findings { findings })
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::{Result, Status, Ui, doctor};
+use crate::{Result, Status, Ui, engine};
 use patzer_fastchess::{Console, Program, Request, play, request};
 
 /// Play by the command line of fastchess
@@ -37,7 +37,7 @@ pub fn command(program: Program, words: &[String]) -> Result<Status> {
     let ui = Ui::default();
     match request(program, words)? {
         Request::Text(text) => Ui::line(&ui, &text)?,
-        Request::Compliance(spec) => return doctor::engine::examine(&spec, &ui),
+        Request::Compliance(spec) => return engine::check::examine(&spec, &ui),
         Request::Play(settings) => play(&settings, &ui)?,
     }
     Ok(Status::Done)

@@ -32,6 +32,7 @@ mod data;
 mod doctor;
 mod earlier;
 mod elo;
+mod engine;
 mod eval;
 mod evaluation;
 mod extract;
@@ -188,6 +189,7 @@ commands! {
     Uci(uci::UciArgs),
     Bench(bench::BenchArgs),
     Perft(perft::PerftArgs),
+    Engine(engine::EngineArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),

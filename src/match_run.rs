@@ -178,7 +178,7 @@ pub fn remark(tally: &Tally, two: bool, pgn: &Path, ui: &Ui) {
         }
     }
     if [Reason::IllegalMove, Reason::Disconnect, Reason::Stall].into_iter().any(|reason| count(reason) > 0) {
-        ui.note("`patzer doctor --engine ENGINE` shows what an engine does wrong");
+        ui.note("`patzer engine check ENGINE` shows what an engine does wrong");
     }
     ui.note(format!("games in {}", pgn.display()));
 }

@@ -1,31 +1,37 @@
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::Serialize;
 use shakmaty::{CastlingMode, Chess, Position};
 
-use crate::{Error, Result, Status, Ui, interrupt, program};
+use crate::{Error, Result, Status, Ui};
 use patzer_chess::perft::{Divided, SuiteLine};
 use patzer_chess::{fen, perft};
 use patzer_io::number::grouped;
-use patzer_label::teacher;
-use patzer_uci_client::perft_check::{PerftCheck, PerftError, PerftTask};
-use patzer_uci_client::{Control, PlayerError};
+use patzer_uci_client::perft_check::PerftTask;
 
-/// Count the leaves of the tree of legal moves, or find what an engine's move generator gets wrong.
+/// Count the leaves of the tree of legal moves
 ///
-/// With --suite the counts of a file are checked: one position a line, `FEN ;D1 20 ;D2 400 ...`. With --engine a UCI
-/// engine counts, too, by `go perft N`; where it differs, the moves are followed to the position in which it has a
-/// move too many or too few. The exit code is then 1.
+/// With --suite the counts of a file are checked: one position a line, `FEN ;D1 20 ;D2 400 ...`. `patzer engine perft`
+/// finds what an engine's move generator gets wrong.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer perft 6\n  \
     patzer perft 4 --fen \"r3k2r/p1ppqpb1/bn2pnp1/3PN3/1p2P3/2N2Q1p/PPPBBPPP/R3K2R w KQkq - 0 1\" --divide\n  \
-    patzer perft --suite fixtures/perft.epd --max-nodes 1000000\n  \
-    patzer perft --suite fixtures/perft.epd --max-nodes 1000000 --engine ./myengine\n  \
-    patzer perft 4 --engine ./myengine --command perft")]
+    patzer perft --suite fixtures/perft.epd --max-nodes 1000000")]
 pub struct PerftArgs {
+    #[command(flatten)]
+    trees: TreeArgs,
+
+    /// Also print the leaves below each move
+    #[arg(long, conflicts_with = "suite")]
+    divide: bool,
+}
+
+/// Trees to count the leaves of.
+#[derive(Debug, clap::Args)]
+pub struct TreeArgs {
     /// Depth in plies
     #[arg(required_unless_present = "suite", conflicts_with = "suite", value_name = "DEPTH")]
     depth: Option<u32>,
@@ -33,10 +39,6 @@ pub struct PerftArgs {
     /// Position to count from [default: the start position]
     #[arg(long, value_name = "FEN", conflicts_with = "suite")]
     fen: Option<String>,
-
-    /// Also print the leaves below each move
-    #[arg(long, conflicts_with = "suite")]
-    divide: bool,
 
     /// Write castling as king takes rook, and read castling rights by the rules of Chess960
     #[arg(long)]
@@ -49,32 +51,17 @@ pub struct PerftArgs {
     /// Skip counts above this number of leaves [default: no limit]
     #[arg(long, value_name = "N", requires = "suite")]
     max_nodes: Option<u64>,
-
-    /// UCI engine to compare with: a program, or "cmd=./engine option.Hash=64" with the keys of `match --engine`
-    #[arg(long, value_name = "SPEC", conflicts_with = "divide")]
-    engine: Option<String>,
-
-    /// What lets the engine count, followed by the depth
-    #[arg(long, value_name = "COMMAND", default_value = "go perft", requires = "engine")]
-    command: String,
-
-    /// Seconds for one count of the engine
-    #[arg(long, value_name = "S", default_value_t = 600, requires = "engine", value_parser = clap::value_parser!(u64).range(1..=86_400))]
-    timeout: u64,
 }
 
 pub fn run(args: &PerftArgs, ui: &Ui) -> Result<Status> {
-    if let Some(engine) = &args.engine {
-        let timeout = Duration::from_secs(args.timeout);
-        return compare(engine, &args.command, timeout, &args.tasks()?, ui);
-    }
-    match (&args.suite, args.depth) {
-        (Some(file), _) => check_suite(file, args.chess960, args.max_nodes.unwrap_or(u64::MAX), ui),
-        (None, depth) => count(args, depth.unwrap_or(0), ui),
+    let trees = &args.trees;
+    match (&trees.suite, trees.depth) {
+        (Some(file), _) => check_suite(file, trees.chess960, trees.max_nodes.unwrap_or(u64::MAX), ui),
+        (None, depth) => count(trees, depth.unwrap_or(0), args.divide, ui),
     }
 }
 
-impl PerftArgs {
+impl TreeArgs {
     fn position(&self) -> Result<Chess> {
         match &self.fen {
             Some(text) => fen::position(text, self.chess960).map_err(|e| Error::usage(format!("--fen: {e}"))),
@@ -83,7 +70,7 @@ impl PerftArgs {
     }
 
     /// Positions with their depths, for an engine.
-    fn tasks(&self) -> Result<Vec<PerftTask>> {
+    pub fn tasks(&self) -> Result<Vec<PerftTask>> {
         let Some(file) = &self.suite else {
             let depths = (1..=self.depth.unwrap_or(1)).collect();
             return Ok(vec![PerftTask { position: self.position()?, depths }]);
@@ -134,13 +121,13 @@ impl fmt::Display for Count {
     }
 }
 
-fn count(args: &PerftArgs, depth: u32, ui: &Ui) -> Result<Status> {
+fn count(args: &TreeArgs, depth: u32, divide: bool, ui: &Ui) -> Result<Status> {
     let position = args.position()?;
     let mode = CastlingMode::from_chess960(args.chess960 || position.castles().mode().is_chess960());
     let start = Instant::now();
     let mut moves = Vec::new();
     let counted = Divided::new(&position, depth, rayon::current_num_threads());
-    if args.divide {
+    if divide {
         let text = |m: shakmaty::Move| m.to_uci(mode).to_string();
         moves = counted.moves.iter().map(|&(m, nodes)| Below { r#move: text(m), nodes }).collect();
     }
@@ -207,25 +194,4 @@ fn check_suite(file: &Path, chess960: bool, max_nodes: u64, ui: &Ui) -> Result<S
         0 => Ok(Status::Done),
         failed => Err(Error::data(file, format!("{failed} counts are not what the file says"))),
     }
-}
-
-/// Compares an engine's counts with patzer's; [`Status::Unsound`] if one differs.
-fn compare(spec: &str, command: &str, timeout: Duration, tasks: &[PerftTask], ui: &Ui) -> Result<Status> {
-    interrupt::listen();
-    let program = program::load(spec, Control::default(), timeout)?;
-    let started = teacher::start(&program, interrupt::flag());
-    let mut analyst = started.map_err(|error| Error::data(&program.name, error.to_string()))?;
-    let (threads, stop) = (rayon::current_num_threads(), interrupt::flag());
-    let mut check = PerftCheck { analyst: &mut analyst, command, timeout, threads, stop };
-    let (checked, outcome) = ui
-        .with_progress("counting", tasks.len() as u64, |bar| check.run(&program.name, tasks, &|| bar.inc(1)));
-    // A crash in a later position takes nothing from what was compared.
-    if checked.equal + checked.different > 0 {
-        ui.result(&checked)?;
-    }
-    outcome.map_err(|PerftError { at, error }| match error {
-        PlayerError::Stopped => Error::Interrupted("not all counts were compared"),
-        error => Error::at(&program.name, at, error.to_string()),
-    })?;
-    Ok(if checked.different > 0 { Status::Unsound } else { Status::Done })
 }

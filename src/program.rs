@@ -37,7 +37,7 @@ impl ProgramArgs {
     /// The program, limited by `control` unless its description has a limit; `None` for the bundled engine.
     pub fn named(&self, control: Control) -> Result<Option<NamedProgram>> {
         let Some(text) = &self.engine else { return Ok(None) };
-        let program = load(text, control, Duration::from_secs(self.stall_timeout))?;
+        let program = load("--engine", text, control, Duration::from_secs(self.stall_timeout))?;
         let started = teacher::start(&program, interrupt::flag());
         let started = started.map_err(|error| Error::input(format!("{}: {error}", program.name)))?;
         let name = started.name().unwrap_or(&program.name).to_string();
@@ -46,9 +46,9 @@ impl ProgramArgs {
     }
 }
 
-/// A program of `--engine`; one that takes longer than `stall` hangs.
-pub fn load(text: &str, control: Control, stall: Duration) -> Result<Participant> {
-    let spec = spec("--engine", text)?;
+/// A program that the argument `flag` names; one that takes longer than `stall` hangs.
+pub fn load(flag: &'static str, text: &str, control: Control, stall: Duration) -> Result<Participant> {
+    let spec = spec(flag, text)?;
     let program = Participant::load(&spec, &Defaults::for_positions(control, stall))?;
     if !program.is_program() {
         return Err(Error::data(&spec.cmd, "is an evaluation, not a UCI engine"));

@@ -58,7 +58,7 @@ for seed in $SEEDS; do
 done
 first=${SEEDS%% *}
 for round in $(seq "$ROUNDS"); do
-    for name in $names; do step "speed-$name-$round" bench "$name-$first.nnue" ${QUICK:+--depth 3}; done
+    for name in $names; do step "speed-$name-$round" bench --eval "$name-$first.nnue" ${QUICK:+--depth 3}; done
 done
 for seed in $SEEDS; do
     for name in $names; do

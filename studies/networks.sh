@@ -42,7 +42,7 @@ compare() {
     base=$1
     while [ $# -ge 2 ]; do
         each="" all="the base" first=${SEEDS%% *}
-        step "bench-$1-$first" bench "$1-$first.nnue" ${QUICK:+--depth 3}
+        step "bench-$1-$first" bench --eval "$1-$first.nnue" ${QUICK:+--depth 3}
         if [ "$1" != "$base" ]; then
             for seed in $SEEDS; do each="$each${each:+, }$(elo "match-$1-$seed")"; done
             pooled "$1"

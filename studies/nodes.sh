@@ -14,7 +14,7 @@ default GAMES 1000 2
 : "${EVAL:=default}"
 
 for depth in $DEPTHS; do
-    step "bench-$depth" bench "$EVAL" --depth "$depth"
+    step "bench-$depth" bench --eval "$EVAL" --depth "$depth"
 done
 for nodes in $NODES; do
     twice=$((2 * nodes))

@@ -80,6 +80,6 @@ impl fmt::Display for Check {
 }
 
 fn participant(engine: &str) -> Result<Participant> {
-    let spec = program::spec("--check", engine)?;
+    let spec = program::spec("--engine", engine)?;
     Participant::load(&spec, &Defaults::for_positions(Control::nodes(NODES), Duration::from_secs(60)))
 }

@@ -12,7 +12,8 @@ use patzer_fit::wdl::{self, Bucket, Inputs, ScoredPositions};
 use patzer_io::number::grouped;
 use patzer_report::wdl::draw_k;
 
-pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
+pub(super) fn run(args: &WdlArgs, ui: &Ui) -> Result<Status> {
+    let inputs = &args.inputs.open(true, ui)?;
     let (found, source, nothing) = match &args.eval {
         None if args.score || !inputs.games.is_empty() => {
             let of = if inputs.games.is_empty() { "dataset" } else { "games" };
@@ -34,7 +35,7 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
         Error::Input(reason) => Error::data(name, reason),
         other => other,
     })?;
-    if let Some(folder) = &args.svg {
+    if let Some(folder) = &args.inputs.svg {
         ui.note(format_args!("drawn: {}", draw_k(folder, fit.k, &pairs)?.display()));
     }
     ui.result(&Report {

@@ -1,34 +1,134 @@
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
 
+use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::check::Check;
-use super::{Reading, WdlArgs, games_read};
+use super::{InputArgs, Reading, games_read};
 use crate::prepare::check_new_output;
 use crate::{Error, Result, Status, Ui};
 use patzer_fit::wdl::source::ReadCounts;
-use patzer_fit::wdl::{Bin, Bounds, By, Counted, Counting, FittedModel, Inputs, WdlModel, WdlTable, fit};
+use patzer_fit::wdl::{Bin, Bounds, By, Counted, Counting, FittedModel, WdlModel, WdlTable, fit};
 use patzer_io::number::grouped;
 use patzer_match::record::check_named_once;
 use patzer_report::wdl::draw_model;
 
-pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
+/// Fit win, draw and loss by score and material, from the scores that the games hold
+///
+/// W = 1 / (1 + exp((a - cp) / b)) for the side to move, L(cp) = W(-cp), a and b cubic in material / 58. Positions whose
+/// score is a mate are left out.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    patzer wdl model games.pgn                         win, draw and loss by score and material\n  \
+    patzer wdl model --by move games.pgn --svg plots\n  \
+    patzer wdl model games.pgn --histogram 1.json      count a part; fit the sum of the parts later:\n  \
+    patzer wdl model --merge 1.json\n  \
+    patzer wdl model games.pgn --engine stockfish      does the engine show what its games say?")]
+pub struct ModelArgs {
+    #[command(flatten)]
+    inputs: InputArgs,
+
+    /// Variable in which a and b are cubic
+    #[arg(long, value_enum, value_name = "WHAT", default_value = "material")]
+    by: Rows,
+
+    /// Material or move number at which a and b are the sums of their coefficients [default: 58; of moves 32]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    target: Option<u16>,
+
+    /// Largest score of either sign, in centipawns; scores of 1000 and more are counted as one and never take part
+    #[arg(long, value_name = "CP", default_value_t = 400,
+        value_parser = clap::value_parser!(u16).range(1..=1000))]
+    max_score: u16,
+
+    /// Range of move numbers
+    #[arg(long, value_name = "A..B", default_value = "1..120", value_parser = range)]
+    moves: RangeInclusive<u16>,
+
+    /// Range of material, 9Q + 5R + 3(B + N) + P of both sides
+    #[arg(long, value_name = "A..B", default_value = "17..78", value_parser = range)]
+    material: RangeInclusive<u16>,
+
+    /// Round scores to multiples of this many centipawns
+    #[arg(long, value_name = "CP", default_value_t = 5,
+        value_parser = clap::value_parser!(u16).range(1..=200))]
+    bin: u16,
+
+    /// Read scores as scoreWDLstat does, whose arithmetic takes 0.53 for 52 centipawns; for comparisons with it
+    #[arg(long, hide_short_help = true)]
+    single_precision: bool,
+
+    /// Leave out materials (or move numbers) with fewer positions
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    min_count: u64,
+
+    /// The engine's scores are already normalised by this a, one number or four coefficients over material / 58,
+    /// highest power first: undo that first [default: scores as they are]
+    #[arg(long, value_name = "A", value_delimiter = ',', allow_hyphen_values = true)]
+    normalized_by: Vec<f64>,
+
+    /// Compare the model with the chances that this engine shows (UCI_ShowWDL) on 1,000 positions of the data:
+    /// stockfish, or "cmd=stockfish nodes=5000" with the keys of `match --engine` [default limit: 1000 nodes]
+    #[arg(long, value_name = "SPEC")]
+    engine: Option<String>,
+
+    /// Write the counts to this file, in the JSON of Stockfish's scoreWDLstat
+    #[arg(long, value_name = "FILE")]
+    histogram: Option<PathBuf>,
+
+    /// Add the counts of a file that --histogram or scoreWDLstat wrote; may be given several times
+    #[arg(long, value_name = "FILE")]
+    merge: Vec<PathBuf>,
+}
+
+/// Variable of the model's rows.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Rows {
+    /// Material of both sides
+    Material,
+    /// Move number
+    Move,
+}
+
+impl From<Rows> for By {
+    fn from(rows: Rows) -> By {
+        match rows {
+            Rows::Material => By::Material,
+            Rows::Move => By::Move,
+        }
+    }
+}
+
+fn range(text: &str) -> std::result::Result<RangeInclusive<u16>, &'static str> {
+    let ends = text.split_once("..").and_then(|(low, high)| {
+        Some((low.trim().parse::<u16>().ok()?, high.trim_start_matches('=').trim().parse::<u16>().ok()?))
+    });
+    match ends {
+        Some((low, high)) if low <= high => Ok(low..=high),
+        _ => Err("must be two numbers such as 1..120, the lower first"),
+    }
+}
+
+pub fn run(args: &ModelArgs, ui: &Ui) -> Result<Status> {
     let bounds = bounds(args)?;
-    if let Some(path) = &args.bounds.histogram {
+    let inputs = args.inputs.open(args.merge.is_empty(), ui)?;
+    if let Some(path) = &args.histogram {
         check_new_output(path, inputs.datasets.iter().chain(&inputs.games), "inputs")?;
     }
     let rules = Counting {
-        bin: Bin { width: args.bounds.bin, single_precision: args.bounds.single_precision },
-        merge: args.bounds.merge.clone(),
-        samples: args.bounds.check.is_some(),
+        bin: Bin { width: args.bin, single_precision: args.single_precision },
+        merge: args.merge.clone(),
+        samples: args.engine.is_some(),
     };
-    let mut reading = Reading::new(inputs, ui);
+    let mut reading = Reading::new(&inputs, ui);
     let Counted { histogram, counts, sample } = inputs.count(&rules, &mut |event| reading.see(event))?;
-    if let Some(path) = &args.bounds.histogram {
+    if let Some(path) = &args.histogram {
         histogram.save(path)?;
     }
-    let target = args.bounds.target.map_or(bounds.by.target(), f64::from);
+    let target = args.target.map_or(bounds.by.target(), f64::from);
     let table = WdlTable::new(&histogram, bounds);
     let fitted = fit(&table, target, None).map_err(|error| match error {
         Error::Input(reason) => Error::data(inputs.name(), reason),
@@ -37,19 +137,18 @@ pub(super) fn run(args: &WdlArgs, inputs: &Inputs, ui: &Ui) -> Result<Status> {
     if !fitted.valid {
         ui.warn("a or b falls to 0 or below within the range; narrow it, or give more games");
     }
-    if let Some(folder) = &args.svg {
+    if let Some(folder) = &args.inputs.svg {
         for path in draw_model(folder, &fitted, &table)? {
             ui.note(format_args!("drawn: {}", path.display()));
         }
     }
-    let check = args.bounds.check.as_ref();
+    let check = args.engine.as_ref();
     let check = check.map(|engine| Check::new(engine, &sample, (&fitted.model, &table), ui)).transpose()?;
     let report = Report { check, ..Report::new(&fitted, &table, counts) };
-    ui.result_beside_all(args.bounds.histogram.as_deref(), &report)
+    ui.result_beside_all(args.histogram.as_deref(), &report)
 }
 
-fn bounds(args: &WdlArgs) -> Result<Bounds> {
-    let args = &args.bounds;
+fn bounds(args: &ModelArgs) -> Result<Bounds> {
     check_named_once(&args.merge)?;
     let undo = match args.normalized_by[..] {
         [] => None,

@@ -174,7 +174,7 @@ fn outputs_that_are_inputs() {
         ),
         ("selfplay default-hce -o s.pgn -o ./s.pgn", &["./s.pgn", "is the file of -o s.pgn already"]),
         ("report good.parquet -o good.parquet", &["good.parquet", "is one of the inputs"]),
-        ("wdl --model good.pgn --histogram good.pgn", &["good.pgn", "is one of the inputs"]),
+        ("wdl model good.pgn --histogram good.pgn", &["good.pgn", "is one of the inputs"]),
         ("moves fit labelled.parquet -o labelled.parquet", &["labelled.parquet", "is one of the inputs"]),
     ]);
 }
@@ -245,7 +245,7 @@ fn evaluations_that_are_none() {
         "sprt default-hce",
         "eval --eval",
         "uci",
-        "bench",
+        "bench --eval",
     ] {
         let lines: Vec<(String, [&str; 2])> =
             bad.iter().map(|&(file, reason)| (format!("{command} {file}"), [file, reason])).collect();

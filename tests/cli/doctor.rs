@@ -1,4 +1,4 @@
-//! `patzer doctor`, and fastchess's `-compliance`.
+//! `patzer doctor`, `patzer engine check`, and fastchess's `-compliance`.
 
 use std::process::Output;
 
@@ -7,7 +7,7 @@ use crate::mock;
 /// Runs the command on an engine: exit code and JSON.
 fn examined(start: &str, engine: &str) -> (Option<i32>, serde_json::Value) {
     let mut command = crate::program();
-    let output = command.env(mock::VARIABLE, start).args(["doctor", "--json", "--engine", engine]).output();
+    let output = command.env(mock::VARIABLE, start).args(["engine", "check", "--json", engine]).output();
     let output: Output = output.unwrap();
     let found = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
     (output.status.code(), found)
@@ -97,11 +97,8 @@ fn a_crash_an_illegal_move_and_a_second_answer_are_faults() {
 #[test]
 fn an_engine_that_does_not_start_and_an_evaluation_are_errors() {
     let said = |start: &str, engine: &str| {
-        let output = crate::program()
-            .env(mock::VARIABLE, start)
-            .args(["doctor", "--engine", engine])
-            .output()
-            .unwrap();
+        let mut command = crate::program();
+        let output = command.env(mock::VARIABLE, start).args(["engine", "check", engine]).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         String::from_utf8(output.stderr).unwrap()
     };
@@ -126,7 +123,7 @@ fn fastchess_checks_an_engine_by_its_own_option() {
 
 #[test]
 fn the_doctor_names_what_is_used_and_advises_where_something_is_wrong() {
-    let output = crate::program().args(["doctor", "--json", "--syzygy", "src"]).output().unwrap();
+    let output = crate::program().args(["doctor", "--json", "--tb", "src"]).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     let found: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let findings = found["findings"].as_array().unwrap();

@@ -49,8 +49,8 @@ fn commands_from_a_pipe_are_carried_out_to_the_end() {
 
 #[test]
 fn a_missing_evaluation_is_named() {
-    for command in ["uci", "bench"] {
-        let output = run(PATZER, &[command, "no-such.nnue"], "");
+    for command in [&["uci", "no-such.nnue"][..], &["bench", "--eval", "no-such.nnue"]] {
+        let output = run(PATZER, command, "");
         assert_eq!(output.status.code(), Some(1));
         assert_eq!(String::from_utf8_lossy(&output.stderr), "error: no-such.nnue: no such file\n");
     }
@@ -72,9 +72,7 @@ fn bench_counts_the_same_nodes_every_time() {
 
 /// Shows a comparison of programs, with its JSON.
 fn compared(engines: &[&str], runs: &str) -> serde_json::Value {
-    let engines = engines.iter().flat_map(|engine| ["--engine", engine]);
-    let args: Vec<&str> = ["bench", "--json", "--runs", runs].into_iter().chain(engines).collect();
-    json(&run(PATZER, &args, ""))
+    json(&run(PATZER, &[&["engine", "bench", "--json", "--runs", runs], engines].concat(), ""))
 }
 
 #[test]
@@ -104,7 +102,7 @@ fn a_program_without_a_benchmark_is_named() {
         (format!("cmd='{PATZER}' option.Hash=64"), "takes neither options nor limits"),
         ("./nowhere".to_string(), "./nowhere"),
     ] {
-        let output = run(PATZER, &["bench", "--engine", &engine], "");
+        let output = run(PATZER, &["engine", "bench", &engine], "");
         assert_eq!(output.status.code(), Some(1), "{output:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains(said), "{output:?}");
     }
@@ -113,7 +111,7 @@ fn a_program_without_a_benchmark_is_named() {
 #[test]
 #[cfg(unix)]
 fn a_benchmark_that_never_ends_is_given_up() {
-    let output = run(PATZER, &["bench", "--timeout", "1", "--engine", "cmd=sleep args=600"], "");
+    let output = run(PATZER, &["engine", "bench", "--stall-timeout", "1", "cmd=sleep args=600"], "");
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     assert!(
         String::from_utf8_lossy(&output.stderr).contains("no answer to `bench` within 1 s"),
@@ -171,9 +169,9 @@ fn a_position_without_sense_is_refused() {
 /// A perft of a mock engine in a mode beside patzer's, with its JSON.
 fn compared_perft(mode: &str, args: &[&str]) -> (Option<i32>, serde_json::Value) {
     let mut command = crate::program();
-    command.env(mock::VARIABLE, "").args(["perft", "--json"]).args(args);
-    let output =
-        command.args(["--engine", &mock::command(&format!("'option.Mode={mode}'"))]).output().unwrap();
+    command.env(mock::VARIABLE, "").args(["engine", "perft", "--json"]);
+    let engine = mock::command(&format!("'option.Mode={mode}'"));
+    let output = command.arg(engine).args(args).output().unwrap();
     let found = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
     (output.status.code(), found)
 }
@@ -221,7 +219,7 @@ fn perft_of_an_engine_is_compared_and_its_wrong_move_found() {
 fn an_engine_without_perft_is_named() {
     let output = run(
         PATZER,
-        &["perft", "1", "--engine", &format!("cmd='{PATZER}' args=uci"), "--command", "go depth"],
+        &["engine", "perft", &format!("cmd='{PATZER}' args=uci"), "1", "--command", "go depth"],
         "",
     );
     let said = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -127,7 +127,7 @@ const COMMANDS: &[&str] = &[
     "rate games.pgn --json",
     "rate games.pgn --anchor EVIL=100",
     "wdl games.pgn EVIL",
-    "wdl --model EVIL.pgn",
+    "wdl model EVIL.pgn",
     // Datasets.
     "data stats positions.parquet",
     "data stats positions.parquet --json",

@@ -32,7 +32,7 @@ fn every_command_reads_a_file_whose_name_says_another_format() {
     done(here, "data convert positions.parquet -o x.binpack");
     for line in [
         "wdl --score data.bin",
-        "wdl --model data.bin --min-count 1 --material 0..78",
+        "wdl model data.bin --min-count 1 --material 0..78",
         "label data.bin -o labelled.bullet",
         "net features data.bin",
         "tune data.bin --no-resolve --validation 0 --recipe small --hidden 2 --epochs 1 --k 1 --device cpu",

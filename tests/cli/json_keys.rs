@@ -40,10 +40,10 @@ const RUNS: &[&str] = &[
     "moves predict positions.parquet --positions 50 --nodes 10",
     "moves predict positions.parquet --engine ENGINE --positions 20 --nodes 10",
     "bench --depth 3",
-    "bench --engine OLD --engine NEW --runs 2",
+    "engine bench OLD NEW --runs 2",
     "perft 2",
-    "perft 2 --engine ENGINE",
-    "doctor --engine ENGINE",
+    "engine perft ENGINE 2",
+    "engine check ENGINE",
 ];
 
 /// Adds the path of each value below `value`, with its types: `players[].elo` is a number or null.

@@ -184,7 +184,7 @@ fn commands_name_an_evaluation_the_same_way() {
     assert!(fault(dir, &["net", "info", "default-hce"]).contains("is no network"));
     let nodes = |args: &[&str]| json(dir, &[&["bench", "--depth", "1"], args].concat())["nodes"].clone();
     let by_file = nodes(&["--eval", "default.nnue"]);
-    for args in [&["default.nnue"] as &[&str], &["default"], &["--eval", "default"], &[]] {
+    for args in [&["--eval", "default"] as &[&str], &[]] {
         assert_eq!(nodes(args), by_file, "{args:?}");
     }
 }

@@ -202,7 +202,7 @@ fn with_recover_a_crash_costs_a_game_and_the_match_goes_on() {
     assert_eq!(text.matches("[Termination \"abandoned\"]").count(), 4);
     assert!(text.replace('\n', " ").contains("White disconnects} 0-1"), "{text}");
     assert!(stderr(&output).contains("4 games ended because an engine crashed"), "{output:?}");
-    assert!(stderr(&output).contains("patzer doctor --engine"), "{output:?}");
+    assert!(stderr(&output).contains("patzer engine check"), "{output:?}");
     let why = "warning: game 1.2: bad ended when it was to answer `go`: exit status: 3; it said last on standard error:";
     assert!(stderr(&output).contains(why), "{output:?}");
 }

@@ -127,8 +127,11 @@ fn every_format_of_positions_is_read() {
         assert_eq!(run(file, &[])["independent_positions"], apart, "{file}");
     }
     assert_eq!(run("x.csv", &["--score"]), run("positions.parquet", &["--score"]));
-    let model = ["--model", "--min-count", "1", "--material", "0..78"];
-    assert_eq!(run("x.csv", &model), run("positions.parquet", &model));
+    let model = |file: &str| {
+        let args = ["wdl", "model", file, "--json", "--min-count", "1", "--material", "0..78"];
+        json(&patzer(folder, &args))
+    };
+    assert_eq!(model("x.csv"), model("positions.parquet"));
     // Games in a file whose name says text with positions.
     games(folder, "games.txt", 50, 1);
     assert_eq!(run("games.txt", &[])["source"], "scores of the games");
@@ -228,8 +231,7 @@ fn the_model_is_found_from_the_comments_of_games() {
     let folder = tempfile::tempdir().unwrap();
     let folder = folder.path();
     games(folder, "games.pgn", 4_000, 1);
-    let v =
-        json(&patzer(folder, &["wdl", "--model", "--json", "games.pgn", "--by", "move", "--svg", "plots"]));
+    let v = json(&patzer(folder, &["wdl", "model", "--json", "games.pgn", "--by", "move", "--svg", "plots"]));
     let number = |key: &str| v[key].as_f64().unwrap();
     assert_eq!((v["games"].as_u64(), v["positions"].as_u64()), (Some(4_000), Some(32_000)));
     assert!((number("normalize_to_pawn_value") - 120.0).abs() < 5.0, "{v}");
@@ -257,7 +259,7 @@ fn an_engines_own_chances_are_compared_with_the_model() {
     let run = |engine: &str, start: &str| {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_patzer"));
         command.current_dir(folder.path()).env(mock::VARIABLE, start);
-        command.args(["wdl", "--model", "--json", "games.pgn", "--max-score", "1000", "--check", engine]);
+        command.args(["wdl", "model", "--json", "games.pgn", "--max-score", "1000", "--engine", engine]);
         command.output().unwrap()
     };
     let v = json(&run(&mock::command(""), "teacher"));
@@ -300,15 +302,15 @@ fn shards_and_threads_change_nothing() {
     let folder = folder.path();
     games(folder, "a.pgn", 900, 1);
     games(folder, "b.pgn", 1_100, 2);
-    let whole = patzer(folder, &["wdl", "--model", "--json", "a.pgn", "b.pgn", "--histogram", "ab.json"]);
-    let alone = patzer(folder, &["wdl", "--model", "--json", "b.pgn", "a.pgn", "--threads", "1"]);
+    let whole = patzer(folder, &["wdl", "model", "--json", "a.pgn", "b.pgn", "--histogram", "ab.json"]);
+    let alone = patzer(folder, &["wdl", "model", "--json", "b.pgn", "a.pgn", "--threads", "1"]);
     assert_eq!(json(&whole), json(&alone));
     for shard in ["a", "b"] {
         let (games, out) = (format!("{shard}.pgn"), format!("{shard}.json"));
-        json(&patzer(folder, &["wdl", "--model", "--json", &games, "--histogram", &out]));
+        json(&patzer(folder, &["wdl", "model", "--json", &games, "--histogram", &out]));
     }
     let args =
-        ["wdl", "--model", "--json", "--merge", "a.json", "--merge", "b.json", "--histogram", "sum.json"];
+        ["wdl", "model", "--json", "--merge", "a.json", "--merge", "b.json", "--histogram", "sum.json"];
     let merged = json(&patzer(folder, &args));
     let whole = json(&whole);
     for key in ["a", "b", "objective", "positions", "wins", "draws", "losses"] {
@@ -318,7 +320,7 @@ fn shards_and_threads_change_nothing() {
     assert_eq!(read("sum.json"), read("ab.json"));
     // Half of it as a dataset, half as games.
     json(&patzer(folder, &["extract", "a.pgn", "-o", "a.parquet", "--json"]));
-    let mixed = json(&patzer(folder, &["wdl", "--model", "--json", "a.parquet", "b.pgn"]));
+    let mixed = json(&patzer(folder, &["wdl", "model", "--json", "a.parquet", "b.pgn"]));
     assert_eq!((&mixed["a"], &mixed["objective"]), (&whole["a"], &whole["objective"]));
 }
 
@@ -331,9 +333,9 @@ fn a_broken_game_is_named_and_takes_no_other() {
     let half = good[good.len() / 2..].find("[White").unwrap() + good.len() / 2;
     let broken = "[White \"a\"]\n[Result \"1-0\"]\n\n1. e4 {+0.30/9\n1s} Ke4 {+0.30/9 1s} 1-0\n\n";
     std::fs::write(folder.join("bad.pgn"), format!("{}{broken}{}", &good[..half], &good[half..])).unwrap();
-    let bad = patzer(folder, &["wdl", "--model", "--json", "bad.pgn"]);
+    let bad = patzer(folder, &["wdl", "model", "--json", "bad.pgn"]);
     assert!(stderr(&bad).contains("warning: bad.pgn: game "), "{}", stderr(&bad));
-    let (bad, good) = (json(&bad), json(&patzer(folder, &["wdl", "--model", "--json", "good.pgn"])));
+    let (bad, good) = (json(&bad), json(&patzer(folder, &["wdl", "model", "--json", "good.pgn"])));
     assert_eq!(
         (&bad["games"], &bad["games_bad"], &bad["dropped"]["bad_game"]),
         (&501.into(), &1.into(), &1.into())
@@ -365,13 +367,13 @@ fn what_the_model_cannot_use_is_refused_in_one_line() {
             "./bad.json: has the games of bad.json, which would",
         ),
     ] {
-        let output = patzer(folder, &[&["wdl", "--model"], args].concat());
+        let output = patzer(folder, &[&["wdl", "model"], args].concat());
         assert_eq!(output.status.code(), Some(1), "{args:?}");
         let text = stderr(&output);
         assert!(text.contains(&format!("error: {reason}")) && text.lines().count() == 1, "{args:?}: {text}");
     }
     write(&folder.join("positions.parquet"), &samples(10), None);
-    for option in ["--player", "--exclude"] {
+    for option in ["--player", "--exclude-termination"] {
         for files in [&["positions.parquet"][..], &["games.pgn", "positions.parquet"]] {
             let output = patzer(folder, &[&["wdl", "--score", option, "none"], files].concat());
             let text = stderr(&output);

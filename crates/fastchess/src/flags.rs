@@ -317,7 +317,7 @@ pub const FLAGS: &[Flag] = &[
         ..flag(
             "compliance",
             "ENGINE [ARGUMENT …]",
-            "check that an engine keeps the protocol, as `patzer doctor --engine` does; the only option",
+            "check that an engine keeps the protocol, as `patzer engine check` does; the only option",
             Takes::Words(|_, _| Err(Error::usage("comes before all other options, and without them"))),
         )
     },

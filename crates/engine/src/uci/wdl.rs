@@ -1,4 +1,4 @@
-//! Win, draw and loss probabilities for `UCI_ShowWDL`, by the model that `patzer wdl --model` fits: W(x) = 1 / (1 +
+//! Win, draw and loss probabilities for `UCI_ShowWDL`, by the model that `patzer wdl model` fits: W(x) = 1 / (1 +
 //! exp((a − x) / b)) and L(x) = W(−x), a and b cubic in material / 58.
 //!
 //! Fitted to 350 games of the default network against itself: `patzer match default default --nodes 8000 --games 700
@@ -64,7 +64,7 @@ mod tests {
 
     #[test]
     fn the_chances_grow_with_the_score_and_draws_with_the_exchange_of_pieces() {
-        // As printed by `patzer wdl --model` at material 78 and 17.
+        // As printed by `patzer wdl model` at material 78 and 17.
         let near = |text: &str, a: f64, b: f64, draws: u32| {
             let chances = Chances::of(&from_fen(text));
             assert!((chances.a - a).abs() < 0.01 && (chances.b - b).abs() < 0.01, "{chances:?}");

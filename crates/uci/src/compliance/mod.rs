@@ -156,7 +156,7 @@ const CHECKS: &[Check] = &[
     check(
         "bench",
         bench::bench,
-        "OpenBench knows a build by the nodes of `ENGINE bench`, and `patzer bench --engine` compares speeds by it",
+        "OpenBench knows a build by the nodes of `ENGINE bench`, and `patzer engine bench` compares speeds by it",
     ),
 ];
 

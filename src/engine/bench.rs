@@ -1,5 +1,3 @@
-//! `bench --engine`: speeds of programs by their own benchmarks, run in turn.
-
 use std::time::Duration;
 
 use crate::{Error, Result, Status, Ui, interrupt, players};
@@ -9,10 +7,32 @@ use patzer_match::participant::{Defaults, Participant, load_all};
 use patzer_uci_client::speeds::{Speed, Speeds, in_turn};
 use patzer_uci_client::{Benched, Control, PlayerError};
 
-/// Runs the benchmarks of all programs `runs` times and shows their speeds.
-pub fn run(texts: &[String], runs: usize, timeout: Duration, ui: &Ui) -> Result<Status> {
-    interrupt::listen();
-    let specs = texts.iter().map(|text| spec(text)).collect::<Result<Vec<Spec>>>()?;
+/// Compare the speeds of engines by their own benchmarks
+///
+/// Each program runs `ENGINE bench`, as OpenBench runs it, in turn with the others: the median of the ratios of single
+/// rounds is robust on a busy machine, and its interval says whether a difference is real.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  \
+    patzer engine bench ./old ./new              did the change make it faster?\n  \
+    patzer engine bench ./new \"cmd=./new name=deep args='bench 16'\" --runs 40")]
+pub struct BenchArgs {
+    /// Programs: "./engine", or "cmd=./engine args='bench 16'"; the others are compared with the first
+    #[arg(required = true, value_name = "ENGINE")]
+    engines: Vec<String>,
+
+    /// Runs of each program
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    runs: u32,
+
+    /// Seconds for one run of a program
+    #[arg(long, value_name = "S", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    stall_timeout: u64,
+}
+
+/// Runs the benchmarks of all programs and shows their speeds.
+pub fn run(args: &BenchArgs, ui: &Ui) -> Result<Status> {
+    let (runs, timeout) = (args.runs as usize, Duration::from_secs(args.stall_timeout));
+    let specs = args.engines.iter().map(|text| spec(text)).collect::<Result<Vec<Spec>>>()?;
     let programs = load_all(&specs, &Defaults::for_positions(Control::default(), Duration::ZERO))?;
     let (benched, outcome) = ui.with_progress("benchmarking", (runs * programs.len()) as u64, |bar| {
         in_turn(programs.len(), runs, &mut |engine| {
@@ -39,10 +59,10 @@ fn bench(program: &Participant, timeout: Duration) -> Result<Benched> {
 }
 
 fn spec(text: &str) -> Result<Spec> {
-    let spec = players::spec("--engine", text)?;
+    let spec = players::spec("ENGINE", text)?;
     if !spec.options.is_empty() || !spec.control.is_unlimited() {
         return Err(Error::usage(
-            "--engine: a benchmark takes neither options nor limits; write what the program knows as args='…'",
+            "ENGINE: a benchmark takes neither options nor limits; write what the program knows as args='…'",
         ));
     }
     Ok(spec)
