@@ -59,7 +59,7 @@ impl Given {
             };
             if let Some(other) = kept.clone().filter(|name| changed.contains_key(*name)).find(conflicts) {
                 let [this, other] = [argument.get_id().as_str(), other].map(|name| name.replace('_', "-"));
-                return Err(Error::usage(format!("--{this}: not with --{other}, which the journal has")));
+                return Err(Error::usage(format!("--{this}: not with --{other}, which the run has")));
             }
         }
         let updated = stored.update_from_arg_matches_mut(&mut given);
@@ -167,9 +167,9 @@ mod tests {
         );
         assert_eq!(all, settings(&expected).unwrap());
         let error = resumed::<SprtArgs>(first, "--movetime 5").unwrap_err().to_string();
-        assert_eq!(error, "--movetime: not with --tc, which the journal has");
+        assert_eq!(error, "--movetime: not with --tc, which the run has");
         let error = resumed::<MatchArgs>("a b --no-adjudication", "--resign 3,400").unwrap_err().to_string();
-        assert_eq!(error, "--resign: not with --no-adjudication, which the journal has");
+        assert_eq!(error, "--resign: not with --no-adjudication, which the run has");
     }
 
     /// Stored names are those of the arguments, and what is not stored is of one start of the program.

@@ -53,13 +53,15 @@ pub struct TraceArgs {
     #[command(flatten)]
     pub terms: TermsArgs,
 
-    /// Start from the values that the terms have in these source files in C, C++, Rust, Java or Python, instead of
-    /// those in the file of terms
+    /// Start from the values that the terms have in these source files, not from those in the file of terms
+    ///
+    /// The files are in C, C++, Rust, Java or Python and declare the terms by name.
     #[arg(long, value_name = "FILES", num_args = 1..)]
     pub source: Vec<PathBuf>,
 
-    /// Largest deviation of the weights and counts from the engine's own evaluation (eval= in traces), in centipawns,
-    /// that is no error
+    /// Largest deviation of weights and counts from the engine's evaluation that is no error, in centipawns
+    ///
+    /// The engine's evaluation is eval= in the traces.
     #[arg(long, value_name = "CP", default_value_t = 2.0)]
     pub max_deviation: f64,
 

@@ -59,8 +59,9 @@ pub(super) struct FitArgs {
     #[arg(long, value_delimiter = ',', value_name = "NAMES")]
     pub(super) fix: Vec<String>,
 
-    /// L2 prior: the loss added for a weight 100 centipawns away from its start; 0 for none [default: by evidence: the
-    /// weights of a term that few games speak about stay as near to their start as its other weights do]
+    /// L2 prior: the loss added for a weight 100 centipawns away from its start; 0 for none [default: by evidence]
+    ///
+    /// By evidence, the weights of a term that few games speak about stay as near to their start as its other weights do.
     #[arg(long, value_name = "LOSS", allow_negative_numbers = true, hide_short_help = true)]
     l2: Option<f64>,
 

@@ -41,8 +41,9 @@ pub(super) struct HceArgs {
     #[arg(long, hide_short_help = true)]
     plain_taper: bool,
 
-    /// Rescale the weights to the mean absolute evaluation of the initial ones, so that the margins of a search still
-    /// fit; K follows and no loss changes
+    /// Rescale the weights to the mean absolute evaluation of the initial ones
+    ///
+    /// The margins of a search still fit then; K follows and no loss changes.
     #[arg(long, hide_short_help = true)]
     keep_scale: bool,
 

@@ -26,13 +26,15 @@ pub struct NetArgs {
     #[serde(flatten)]
     pub(super) data: DataArgs,
 
-    /// A built-in recipe (default, small, mirrored, bucketed, perspective, thesis, embedded) or a TOML file: all that
-    /// training depends on besides the data [default: small below a million positions, else default]
+    /// Recipe: default, small, mirrored, bucketed, perspective, thesis, embedded, or a TOML file [default: by size]
+    ///
+    /// All that training depends on besides the data. Below a million positions the default is small, else default.
     #[arg(long, value_name = "NAME|FILE", help_heading = NETWORK)]
     pub(super) recipe: Option<String>,
 
-    /// Hidden neurons for each perspective, (768 → N) × 2; the recipe's further layers stay. Several numbers, as
-    /// 256,16,32, name the further layers too [default: the recipe's]
+    /// Hidden neurons for each perspective, (768 → N) × 2, and of further layers [default: the recipe's]
+    ///
+    /// One number leaves the further layers as they are; several, as 256,16,32, name them too.
     #[arg(long, value_name = "N[,N]", value_delimiter = ',', action = clap::ArgAction::Set, help_heading = NETWORK)]
     hidden: Vec<usize>,
 
@@ -44,37 +46,38 @@ pub struct NetArgs {
     set: Vec<String>,
 
     /// Maximum passes over the training positions [default: the recipe's]
-    #[arg(long, value_name = "N", help_heading = FITTING)]
+    #[arg(long, value_name = "N", help_heading = TRAINING)]
     epochs: Option<usize>,
 
     /// Share of the game's result in the target, 0 to 1; the rest is the score's [default: the recipe's]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = FITTING)]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = TRAINING)]
     wdl: Option<f32>,
 
     /// K of the sigmoid 1 / (1 + exp(-K * centipawns / 400)) [default: the recipe's, or else fitted to the data]
-    #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = FITTING, hide_short_help = true)]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, help_heading = TRAINING, hide_short_help = true)]
     k: Option<f64>,
 
     /// Share of the games held out to validate [default: the recipe's]
-    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = FITTING)]
+    #[arg(long, value_name = "SHARE", allow_negative_numbers = true, help_heading = TRAINING)]
     validation: Option<f64>,
 
-    /// Positions of other games to validate with, filtered and resolved as the data; nothing of the data is held out
-    /// then. May be given several times [default: --validation of the games]
-    #[arg(long, value_name = "FILE", conflicts_with = "validation", help_heading = FITTING, hide_short_help = true)]
+    /// Positions of other games to validate with; may be given several times [default: --validation of the games]
+    ///
+    /// They are filtered and resolved as the data, of which nothing is held out then.
+    #[arg(long, value_name = "FILE", conflicts_with = "validation", help_heading = TRAINING, hide_short_help = true)]
     #[serde(serialize_with = "patzer_io::path_text")]
     pub(super) validation_data: Vec<PathBuf>,
 
     /// Seed of the games held out, the first weights and the order of positions [default: the recipe's]
-    #[arg(long, value_name = "N", help_heading = FITTING)]
+    #[arg(long, value_name = "N", help_heading = TRAINING)]
     seed: Option<u64>,
 
     /// Positions for each step [default: the recipe's]
-    #[arg(long, value_name = "N", help_heading = FITTING)]
+    #[arg(long, value_name = "N", help_heading = TRAINING)]
     batch: Option<usize>,
 
     /// First learning rate [default: the recipe's]
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = FITTING)]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = TRAINING)]
     learning_rate: Option<f32>,
 
     /// Training device: cpu, gpu or gpu:N (NVIDIA), or auto, the first GPU or else the CPU [default: auto]
@@ -82,7 +85,7 @@ pub struct NetArgs {
     /// The same device gives the same bytes again, another one a network that differs by rounding. Before a run a GPU's
     /// gradient, losses and step are compared with the CPU's, as its driver compiles the kernels for each device; where
     /// they differ, gpu is an error and auto takes the CPU.
-    #[arg(long, value_name = "DEVICE", help_heading = FITTING)]
+    #[arg(long, value_name = "DEVICE", help_heading = TRAINING)]
     pub(super) device: Option<Device>,
 
     /// Output file; `-` is standard output
@@ -113,7 +116,7 @@ pub struct NetArgs {
 }
 
 const NETWORK: &str = "Network";
-const FITTING: &str = "Fitting";
+const TRAINING: &str = "Training";
 
 /// Names of subcommands, which the parser takes for datasets where they are misspelt or come after an option.
 const SUBCOMMANDS: [&str; 2] = ["hce", "traces"];

@@ -28,16 +28,19 @@ pub(super) struct FitTracesArgs {
     #[command(flatten)]
     traces: TraceArgs,
 
-    /// Keep the scale that suits the results under the K of the initial weights; without this the weights are rescaled
-    /// to the mean absolute evaluation of the initial ones, so that the margins of a search still fit
+    /// Keep the scale that suits the results under the K of the initial weights
+    ///
+    /// Without this the weights are rescaled to the mean absolute evaluation of the initial ones, so that the margins of a
+    /// search still fit; K follows and no loss changes.
     #[arg(long, hide_short_help = true)]
     no_keep_scale: bool,
 
     #[command(flatten)]
     fit: FitArgs,
 
-    /// Show the tuned values as a change of these source files in C, C++, Rust, Java or Python, which declare the
-    /// terms by name. The diff is also in the run's folder
+    /// Show the tuned values as a change of these source files; the diff is also in the run's folder
+    ///
+    /// The files are in C, C++, Rust, Java or Python and declare the terms by name.
     #[arg(long, value_name = "FILES", num_args = 1.., help_heading = "Output")]
     patch: Vec<PathBuf>,
 
