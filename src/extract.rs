@@ -87,8 +87,8 @@ pub struct ExtractArgs {
 
     /// Keep scores only of moves by this player (tag White or Black, ignoring case; * is any text); may be given
     /// several times
-    #[arg(long, value_name = "PLAYER", value_parser = pattern)]
-    score_of: Vec<Pattern>,
+    #[arg(long, value_name = "NAME", value_parser = pattern)]
+    player: Vec<Pattern>,
 
     /// Drop duplicates and keep this one [default: as the presets say]
     #[arg(long, value_name = "WHICH", value_parser = named::<Keep>())]
@@ -96,7 +96,7 @@ pub struct ExtractArgs {
 
     /// Treat horizontal mirrors as duplicates (only without castling rights)
     #[arg(long)]
-    mirror: bool,
+    mirrored_duplicates: bool,
 
     /// Take every N-th game from the I-th, counted over all files; `patzer data merge` joins the N datasets
     #[arg(long, value_name = "I/N")]
@@ -131,9 +131,9 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer extract games.pgn --filter quiet --filter-set before_capture.plies=3\n  \
     patzer extract games.pgn --filter quiet -o quiet.epd                in another format\n  \
     patzer extract games.pgn --per-game 10 --seed 1 -o ten.parquet\n  \
-    patzer extract games.pgn --filter capt --duplicates mean --mirror\n  \
+    patzer extract games.pgn --filter capt --duplicates mean --mirrored-duplicates\n  \
     patzer extract games.pgn --shard 2/8 -o part2.parquet    for `patzer data merge part*.parquet`\n  \
-    patzer extract match.pgn --score-of my-engine      scores of one engine only\n  \
+    patzer extract match.pgn --player my-engine        scores of one engine only\n  \
     patzer extract a.pgn b.pgn --score-unit b.pgn=cp --rejects refused.pgn\n  \
     patzer extract games.pgn --resume                  goes on where the same command was stopped\n  \
     patzer extract games.pgn --filter unique --dry-run --json\n\n\
@@ -157,10 +157,10 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
             side: args.eval_side.clone(),
             unit: args.score_unit.clone(),
             scale: args.score_scale.clone(),
-            of: args.score_of.clone(),
+            of: args.player.clone(),
         },
         duplicates: args.duplicates,
-        mirror: args.mirror,
+        mirror: args.mirrored_duplicates,
         shard: args.shard,
         memory: args.memory,
         resume: args.resume,
@@ -180,9 +180,9 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     notices.print(outcome.summary.games_bad, &outcome.summary.results_conflicting, ui);
     if let Some(scores) = &outcome.summary.scores {
         report_scores(scores, ui);
-        if !args.score_of.is_empty() && scores.positions == 0 {
-            let names: Vec<&str> = args.score_of.iter().map(Pattern::text).collect();
-            ui.warn(format_args!("--score-of {}: no move of such a player has a score", names.join(", ")));
+        if !args.player.is_empty() && scores.positions == 0 {
+            let names: Vec<&str> = args.player.iter().map(Pattern::text).collect();
+            ui.warn(format_args!("--player {}: no move of such a player has a score", names.join(", ")));
         }
     }
     if outcome.summary.positions_written == 0 {

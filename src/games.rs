@@ -41,7 +41,7 @@ pub struct GamesArgs {
 
     /// Keep a game only if at least N of its positions pass the filters
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
-    positions: u32,
+    min_positions: u32,
 
     /// Keep only the first game of those with the same start and moves, or with `=PLIES` the same first moves
     #[arg(long, value_name = "PLIES", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
@@ -69,7 +69,7 @@ pub struct GamesArgs {
 
     /// Count the games written by the values of this tag; may be given several times
     #[arg(long, value_name = "TAG")]
-    count: Vec<String>,
+    by_tag: Vec<String>,
 
     /// Count, and write nothing
     #[arg(long)]
@@ -101,10 +101,10 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer games farm/ --unique -o all.pgn.zst           merge a folder, drop repeated and broken games\n  \
     patzer games tcec.pgn --filter players --filter-set 'players.name=*Stockfish*'\n  \
     patzer games lichess.pgn.zst --filter elo --filter-set elo.min=2500 -o strong.pgn.zst\n  \
-    patzer games match.pgn --filter endings.toml --positions 10   ten positions have to pass\n  \
+    patzer games match.pgn --filter endings.toml --min-positions 10   ten positions have to pass\n  \
     patzer games all.pgn --notation uci --without comments,glyphs,variations --tags seven -o -\n  \
     patzer games all.pgn --per-file 10000 -o part.pgn    part-0001.pgn, part-0002.pgn, …\n  \
-    patzer games all.pgn --dry-run --count Event --count Result   what is in it?\n  \
+    patzer games all.pgn --dry-run --by-tag Event --by-tag Result   what is in it?\n  \
     patzer games all.pgn --unique=16 --rejects repeated.pgn       one game of each opening";
 
 /// The tags that PGN requires of every game.
@@ -129,7 +129,7 @@ pub fn run(args: &GamesArgs, ui: &Ui) -> Result<Status> {
     let pipeline = Pipeline::for_games(&args.filter, &args.filter_set)?;
     let games = expanded(&args.games, ui)?;
     let settings = Settings {
-        positions: args.positions,
+        positions: args.min_positions,
         unique: args.unique,
         unfinished: args.unfinished,
         keep_partial: args.keep_partial,
@@ -137,7 +137,7 @@ pub fn run(args: &GamesArgs, ui: &Ui) -> Result<Status> {
         rewrite: args.layout.rewrite(),
         per_file: args.per_file,
         rejects: args.rejects.clone(),
-        count: args.count.clone(),
+        count: args.by_tag.clone(),
     };
     let output = (!args.dry_run).then_some(args.output.as_path());
     check_outputs(output, args.rejects.as_deref(), &games)?;

@@ -13,11 +13,11 @@ use patzer_io::error::Error;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer man | man -l -                                the page of patzer itself\n  \
-    patzer man ~/.local/share/man/man1                   all pages: man patzer, man patzer-tune, man patzer-net-emit")]
+    patzer man -o ~/.local/share/man/man1                all pages: man patzer, man patzer-tune, man patzer-net-emit")]
 pub struct ManArgs {
     /// Folder for the pages [default: the page of patzer itself, on stdout]
-    #[arg(value_name = "FOLDER")]
-    folder: Option<PathBuf>,
+    #[arg(short, long, value_name = "FOLDER")]
+    output: Option<PathBuf>,
 }
 
 #[derive(Serialize)]
@@ -36,7 +36,7 @@ impl fmt::Display for ManResult {
 pub fn run(args: &ManArgs, ui: &Ui) -> Result<Status> {
     let mut command = Cli::command().disable_help_subcommand(true);
     command.build();
-    let Some(folder) = &args.folder else {
+    let Some(folder) = &args.output else {
         std::io::Write::write_all(&mut std::io::stdout(), &page(&command)?).map_err(|e| Error::io("-", e))?;
         return Ok(Status::Done);
     };

@@ -48,14 +48,14 @@ enum NetCommand {
     Check(check::CheckArgs),
     /// Write inference of a network as C, C++ or Rust, for an engine that has none
     #[command(after_help = "Examples:\n  \
-        patzer net emit new.nnue --language c -o nnue.h\n  \
+        patzer net emit new.nnue --format c -o nnue.h\n  \
         patzer net emit new.nnue -o src/nnue.rs\n  \
-        patzer net emit new.nnue -o nnue.hpp --weights load     for any network of this architecture")]
+        patzer net emit new.nnue -o nnue.hpp --load           for any network of this architecture")]
     Emit(emit::EmitArgs),
     /// Count active, added and removed features of each feature block
     #[command(after_help = "Examples:\n  \
         patzer net features                            the newest dataset\n  \
-        patzer net features games.binpack --limit 100000 --json")]
+        patzer net features games.binpack --count 100000 --json")]
     Features(features::FeaturesArgs),
 }
 

@@ -20,7 +20,7 @@ use patzer_stats::interval::exact_proportion;
 /// Suites that give points to moves, as STS does with `c0 "f5=100, Bf2=46"`, are counted in points, too.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
-    patzer puzzles lichess_db_puzzle.csv.zst --limit 1000\n  \
+    patzer puzzles lichess_db_puzzle.csv.zst --count 1000\n  \
     patzer puzzles puzzles.csv --eval new.nnue --nodes 20000\n  \
     patzer puzzles wac.epd --engine ./myengine --movetime 1000\n  \
     patzer puzzles sts.epd --engine \"cmd=./myengine option.Threads=1\" --nodes 100000 --json")]
@@ -55,7 +55,7 @@ pub struct PuzzlesArgs {
 
     /// Take only the first N puzzles [default: all]
     #[arg(long, value_name = "N")]
-    limit: Option<usize>,
+    count: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -153,7 +153,7 @@ pub fn run(args: &PuzzlesArgs, ui: &Ui) -> Result<Status> {
         bad += found.bad.len();
         puzzles.extend(found.puzzles);
     }
-    puzzles.truncate(args.limit.unwrap_or(usize::MAX));
+    puzzles.truncate(args.count.unwrap_or(usize::MAX));
     if puzzles.is_empty() {
         return Err(Error::input(format!("no puzzles to solve ({bad} are bad)")));
     }

@@ -52,7 +52,7 @@ versus() {
 speed() { for round in $(seq "$ROUNDS"); do value nps "speed-$1-$round"; done | sort -n | tail -n 1; }
 
 positions
-step blocks net features labelled.parquet --limit 200000
+step blocks net features labelled.parquet --count 200000
 for seed in $SEEDS; do
     for name in $names; do trained "$name"; done
 done

@@ -26,7 +26,7 @@ mkdir -p "$root/usr/bin" "$share/man/man1" "$share/bash-completion/completions" 
 install -m 755 "$binaries/patzer" "$binaries/patzer-uci" "$root/usr/bin"
 
 patzer=$root/usr/bin/patzer
-"$patzer" man "$share/man/man1" > /dev/null
+"$patzer" man -o "$share/man/man1" > /dev/null
 gzip -9n "$share"/man/man1/*.1
 "$patzer" completions bash > "$share/bash-completion/completions/patzer"
 "$patzer" completions zsh > "$share/zsh/vendor-completions/_patzer"

@@ -17,7 +17,7 @@ use patzer_stats::with_error;
 #[command(after_help = "Examples:\n  \
     patzer book judge sprt.pgn\n  \
     patzer book judge with-uho.pgn with-8moves.pgn     which book tests fastest?\n  \
-    patzer book judge match.pgn --plies 4 --top 50     by the first four plies")]
+    patzer book judge match.pgn --plies 4 --count 50     by the first four plies")]
 pub struct JudgeArgs {
     /// PGN of matches, plain or compressed, a file a book
     #[arg(value_name = "GAMES", required = true)]
@@ -29,14 +29,14 @@ pub struct JudgeArgs {
 
     /// Openings of the table, in the order of their normalised Elo; --json has all
     #[arg(long, value_name = "N", default_value_t = 20)]
-    top: usize,
+    count: usize,
 }
 
 #[derive(Serialize)]
 struct BookComparison {
     books: Vec<BookScores>,
     #[serde(skip)]
-    top: usize,
+    count: usize,
 }
 
 fn write_row(f: &mut fmt::Formatter<'_>, name: &str, score: &OpeningScore) -> fmt::Result {
@@ -87,11 +87,11 @@ impl fmt::Display for BookComparison {
                 }
             }
             write!(f, "\n{HEAD}  opening")?;
-            for score in book.openings.iter().take(self.top) {
+            for score in book.openings.iter().take(self.count) {
                 write_row(f, &score.opening, score)?;
             }
-            if count > self.top {
-                write!(f, "\n        … {} more", grouped((count - self.top) as u64))?;
+            if count > self.count {
+                write!(f, "\n        … {} more", grouped((count - self.count) as u64))?;
             }
         }
         Ok(())
@@ -105,5 +105,5 @@ pub fn run(args: &JudgeArgs, ui: &Ui) -> Result<Status> {
     if books.iter().any(|book| book.openings.iter().all(|opening| opening.nelo.is_none())) {
         ui.note("an opening's normalised Elo needs two pairs of games at least");
     }
-    ui.result(&BookComparison { books, top: args.top })
+    ui.result(&BookComparison { books, count: args.count })
 }

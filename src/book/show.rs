@@ -19,7 +19,7 @@ use patzer_match::openings::entries;
 #[command(after_help = "Examples:\n  \
     patzer book show UHO_4060_v4.epd.zip\n  \
     patzer book show 8moves_v3.pgn --nodes 5000\n  \
-    patzer book show book.epd --engine cmd=stockfish --depth 12 --sample 1000")]
+    patzer book show book.epd --engine cmd=stockfish --depth 12 --count 1000")]
 pub struct ShowArgs {
     /// EPD or PGN, plain, compressed or in a ZIP archive
     #[arg(value_name = "FILE")]
@@ -35,7 +35,7 @@ pub struct ShowArgs {
 
     /// Openings to score, evenly spread over the file [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    sample: Option<u64>,
+    count: Option<u64>,
 
     #[command(flatten)]
     engine: EngineArgs,
@@ -97,7 +97,7 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     let scorer = args.engine.scorer(&participant, 0)?;
     let (mut survey, positions) = survey(read);
     survey.engine = describe(&scorer);
-    let sample = args.sample.map_or(positions.len(), |sample| positions.len().min(sample as usize));
+    let sample = args.count.map_or(positions.len(), |sample| positions.len().min(sample as usize));
     ui.with_progress("scoring", sample as u64, |bar| {
         survey.score(&positions, sample, &scorer, interrupt::flag(), &mut || bar.inc(1))
     })?;

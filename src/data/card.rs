@@ -1,10 +1,9 @@
 use std::path::PathBuf;
 
-use crate::prepare::{check_output, default_dataset};
+use crate::prepare::{InputFormat, check_output, default_dataset};
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::RowGroups;
 use patzer_data::card::Card;
-use patzer_formats::registry::{self, Format};
 
 /// Print where a dataset comes from, as Markdown
 ///
@@ -28,9 +27,8 @@ pub struct CardArgs {
     #[arg(long)]
     front_matter: bool,
 
-    /// Format of the file [default: by content, else by name]
-    #[arg(long, alias = "input-format", value_name = "FORMAT", value_parser = registry::named)]
-    format: Option<&'static Format>,
+    #[command(flatten)]
+    input: InputFormat,
 }
 
 pub fn run(args: &CardArgs, ui: &Ui) -> Result<Status> {
@@ -39,7 +37,7 @@ pub fn run(args: &CardArgs, ui: &Ui) -> Result<Status> {
     if let Some(output) = &args.output {
         check_output(output, [&file], "inputs")?;
     }
-    let data = RowGroups::open_source(&file, ui.read_options(args.format))?;
+    let data = RowGroups::open_source(&file, ui.read_options(args.input.input_format))?;
     let mut card = ui.with_progress("reading", 0, |bar| Card::of(data, |n| bar.inc(n)))?;
     card.front_matter = args.front_matter;
     match &args.output {

@@ -34,9 +34,10 @@ pub struct ConvertArgs {
     #[arg(short, long, value_name = "OUT")]
     pub(super) output: PathBuf,
 
-    /// Format to write; --help lists them [default: by the output's ending]
-    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
-    format: Option<&'static Format>,
+    /// Format to write, or traces of the bundled evaluation for `patzer tune traces`, as text with the terms file beside
+    /// it; --help lists the formats [default: by the output's ending]
+    #[arg(long, value_name = "FORMAT", value_parser = form)]
+    format: Option<Form>,
 
     #[command(flatten)]
     pub(super) input: InputFormat,
@@ -44,16 +45,16 @@ pub struct ConvertArgs {
     /// Columns of a table with FENs, such as fen=board,score=eval,side=white; known are fen, score, mate, result,
     /// depth, move and the columns of a dataset; side says whether scores speak for white or the mover [default: by
     /// name]
-    #[arg(long, value_name = "KEY=NAME,…", default_value = "", hide_default_value = true, value_parser = columns)]
-    columns: Columns,
+    #[arg(long, value_name = "KEY=NAME,…")]
+    pub(super) map: Option<Columns>,
 
     /// Notation of the result in a line of text [default: the format's own]
     #[arg(long, value_name = "DIALECT", value_parser = named::<Dialect>())]
-    dialect: Option<Dialect>,
+    pub(super) dialect: Option<Dialect>,
 
     /// Score, in centipawns, of positions without one, where the format needs one [default: leave them out]
     #[arg(long, value_name = "CP", allow_negative_numbers = true)]
-    no_score: Option<i16>,
+    pub(super) no_score: Option<i16>,
 
     /// Level of zstd, 1 (fastest) to 22 (smallest), of a dataset or a `.zst` file [default: 1, and 3 of a `.zst` file]
     #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(i32).range(1..=22))]
@@ -61,7 +62,7 @@ pub struct ConvertArgs {
 
     /// Columns for other programs in a dataset: fen, uci (the move), separated by commas
     #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true, value_parser = readable)]
-    with: ReadableColumns,
+    pub(super) with: ReadableColumns,
 
     /// Preset or TOML file of filters; may be given several times, and `patzer filters` lists them
     /// [default: none]
@@ -74,12 +75,18 @@ pub struct ConvertArgs {
 
     /// Licence of inputs that name none, for the dataset's metadata; `patzer data card` prints it
     #[arg(long, value_name = "TEXT")]
-    licence: Option<String>,
+    pub(super) licence: Option<String>,
+}
 
-    /// Write traces of the bundled evaluation as text, plain or packed by the output's ending, and the terms file
-    /// beside them, for `patzer tune traces`
-    #[arg(long, conflicts_with_all = ["format", "dialect", "no_score", "with", "licence", "columns"])]
-    traces: bool,
+/// Output of a conversion.
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Positions(&'static Format),
+    Traces,
+}
+
+fn form(text: &str) -> Result<Form> {
+    if text == "traces" { Ok(Form::Traces) } else { registry::named(text).map(Form::Positions) }
 }
 
 const EXAMPLES: &str = "Examples:\n  \
@@ -89,28 +96,26 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer data convert data.binpack more.plain.zst -o all.parquet\n  \
     patzer data convert positions.parquet -o out.epd.zst --dialect bracket\n  \
     patzer data convert lichess_db_eval.jsonl.zst -o lichess.parquet\n  \
-    patzer data convert table.csv --columns fen=board,score=eval,side=white -o out.parquet";
+    patzer data convert table.csv --map fen=board,score=eval,side=white -o out.parquet";
 
 /// Parses `--with`.
 pub fn readable(text: &str) -> Result<ReadableColumns> {
     if text.is_empty() { Ok(ReadableColumns::default()) } else { text.parse() }
 }
 
-fn columns(text: &str) -> Result<Columns> {
-    if text.is_empty() { Ok(Columns::default()) } else { text.parse() }
-}
-
 pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     check_output(&args.output, &args.inputs, "inputs")?;
     warn_of_repeated(&args.inputs, ui);
-    if args.traces {
-        return super::traces::export(args, ui);
-    }
+    let format = match args.format {
+        Some(Form::Traces) => return super::traces::export(args, ui),
+        Some(Form::Positions(format)) => Some(format),
+        None => None,
+    };
     let started = Instant::now();
     let pipeline = Pipeline::new(&args.filter, &args.filter_set)?;
     let target = Target {
-        format: args.format,
+        format,
         dialect: args.dialect,
         no_score: args.no_score,
         level: args.compress,
@@ -119,7 +124,7 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
     };
     let settings = Conversion {
         options: ui.read_options(args.input.input_format),
-        columns: &args.columns,
+        columns: &args.map.clone().unwrap_or_default(),
         target,
         licence: args.licence.as_deref(),
     };

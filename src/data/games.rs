@@ -5,10 +5,9 @@ use std::time::Instant;
 use serde::Serialize;
 
 use crate::game_files::{Notices, written_to};
-use crate::prepare::{check_output, warn_of_repeated};
+use crate::prepare::{InputFormat, check_output, warn_of_repeated};
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::games::{Restored, restore};
-use patzer_formats::registry::{self, Format};
 use patzer_io::number::{counted, grouped, rate};
 
 /// Write the games of a dataset, or of viriformat, binpack and the like, as PGN
@@ -31,9 +30,8 @@ pub struct GamesArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     per_file: Option<u64>,
 
-    /// Format of the files [default: by content, else by name]
-    #[arg(long, alias = "input-format", value_name = "FORMAT", value_parser = registry::named)]
-    format: Option<&'static Format>,
+    #[command(flatten)]
+    input: InputFormat,
 }
 
 const EXAMPLES: &str = "Examples:\n  \
@@ -50,7 +48,7 @@ pub fn run(args: &GamesArgs, ui: &Ui) -> Result<Status> {
     let mut notices = Notices::new("games", &[], ui);
     let done = restore(
         &args.data,
-        &ui.read_options(args.format),
+        &ui.read_options(args.input.input_format),
         &args.output,
         args.per_file,
         &mut |notice| notices.take(notice),

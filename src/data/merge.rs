@@ -33,7 +33,7 @@ pub struct MergeArgs {
 
     /// Treat horizontal mirrors as duplicates (only without castling rights)
     #[arg(long, requires = "duplicates")]
-    mirror: bool,
+    mirrored_duplicates: bool,
 
     /// Keep at most N positions of each game, chosen at random [default: all]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
@@ -64,7 +64,7 @@ pub fn run(args: &MergeArgs, ui: &Ui) -> Result<Status> {
     let parts = args.data.iter().map(|path| args.formats.open(path, ui)).collect::<Result<Vec<_>>>()?;
     let seed = parts.first().map(|part| part.metadata().seed);
     let choices = OutputSettings {
-        dedupe: args.duplicates.map(|keep| Dedupe { keep, mirror: args.mirror }),
+        dedupe: args.duplicates.map(|keep| Dedupe { keep, mirror: args.mirrored_duplicates }),
         per_game: args.per_game.map(|n| n as usize),
         sample: args.sample.map(|n| n as usize),
         seed: args.seed.or(seed).ok_or_else(|| Error::usage("there is nothing to merge"))?,

@@ -4,11 +4,10 @@ use std::path::PathBuf;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::prepare::default_dataset;
+use crate::prepare::{InputFormat, default_dataset};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::show::{self, Column, Selection, Shown};
 use patzer_data::{Record, RowGroups};
-use patzer_formats::registry::{self, Format};
 use patzer_formats::visits::{self, Visits};
 use patzer_io::number::grouped;
 
@@ -24,7 +23,7 @@ pub struct ShowArgs {
 
     /// Place of the first position to show, from 0
     #[arg(long, value_name = "ROW", default_value_t = 0)]
-    start: u64,
+    from: u64,
 
     /// How many positions to show [default: 20, or all of the game of --game]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -42,14 +41,13 @@ pub struct ShowArgs {
     #[arg(long)]
     board: bool,
 
-    /// Format of the file [default: by content, else by name]
-    #[arg(long, alias = "input-format", value_name = "FORMAT", value_parser = registry::named)]
-    format: Option<&'static Format>,
+    #[command(flatten)]
+    input: InputFormat,
 }
 
 const EXAMPLES: &str = "Examples:\n  \
     patzer data show                             the first 20 positions\n  \
-    patzer data show --start 1000000 --count 5   five positions from the million-and-first\n  \
+    patzer data show --from 1000000 --count 5    five positions from the million-and-first\n  \
     patzer data show --game 17 --board           a game, with its boards\n  \
     patzer data show a.binpack --columns fen,score,result --count 1000";
 
@@ -61,10 +59,10 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
     interrupt::listen();
     let file = args.data.clone().map_or_else(default_dataset, Ok)?;
     let mut lines = Lines { columns: args.columns.clone(), rows: Vec::new(), boards: Vec::new() };
-    let parts = RowGroups::open(&file, ui.read_options(args.format))?;
+    let parts = RowGroups::open(&file, ui.read_options(args.input.input_format))?;
     let known = parts.rows();
     let selection = Selection {
-        start: args.start,
+        start: args.from,
         most: args.count.unwrap_or(if args.game.is_some() { u64::MAX } else { COUNT }),
         game: args.game,
         visits: args.columns.iter().any(|column| column.name == visits::NAME),
@@ -74,9 +72,9 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Status> {
         let reason = match (args.game, known) {
             (Some(game), _) => format!("holds no position of game {game}"),
             (None, Some(rows)) => {
-                format!("holds {} positions, none from row {} on", grouped(rows), args.start)
+                format!("holds {} positions, none from row {} on", grouped(rows), args.from)
             }
-            (None, None) => format!("holds no position from row {} on", args.start),
+            (None, None) => format!("holds no position from row {} on", args.from),
         };
         return Err(Error::data(&file, reason));
     }

@@ -3,12 +3,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::prepare::{check_output, files_or_default, warn_of_repeated};
+use crate::prepare::{InputFormat, check_output, files_or_default, warn_of_repeated};
 use crate::{Result, Status, Ui, interrupt};
 use patzer_data::memory;
 use patzer_data::stats::{GameCounts, Outcomes, Stats, VisitCounts, stats};
 use patzer_formats::capabilities::Capabilities;
-use patzer_formats::registry::{self, Format};
 use patzer_io as io;
 use patzer_io::number::grouped;
 use patzer_report as report;
@@ -38,9 +37,8 @@ pub struct StatsArgs {
     #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
     memory: Option<usize>,
 
-    /// Format of the files [default: by content, else by name]
-    #[arg(long, alias = "input-format", value_name = "FORMAT", value_parser = registry::named)]
-    format: Option<&'static Format>,
+    #[command(flatten)]
+    input: InputFormat,
 }
 
 const EXAMPLES: &str = "Examples:\n  \
@@ -61,7 +59,7 @@ pub fn run(args: &StatsArgs, ui: &Ui) -> Result<Status> {
     }
     let memory = args.memory.unwrap_or_else(memory::default);
     let stats = ui.with_progress("stats", 0, |bar| {
-        stats(&files, &ui.read_options(args.format), memory, &|rows| bar.inc(rows))
+        stats(&files, &ui.read_options(args.input.input_format), memory, &|rows| bar.inc(rows))
     })?;
     let figures = match &args.svg {
         Some(folder) => report::stats::draw(folder, &stats)?,

@@ -1,4 +1,4 @@
-//! `patzer data convert --traces`: writes traces of the bundled evaluation and the terms file that `tune traces`
+//! `patzer data convert --format traces`: writes traces of the bundled evaluation and the terms file that `tune traces`
 //! takes, as an example of what another engine has to write.
 
 use std::fmt;
@@ -13,6 +13,7 @@ use patzer_data::AnyReader;
 use patzer_eval::hce::Weights;
 use patzer_fit::tune::export::export_traces;
 use patzer_fit::tune::hce;
+use patzer_formats::native::readable::ReadableColumns;
 use patzer_formats::stream::packing;
 use patzer_io::Printable;
 use patzer_io::number::grouped;
@@ -38,8 +39,17 @@ impl fmt::Display for Exported {
 }
 
 pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
-    let ConvertArgs { inputs, input, filter, filter_set, output, .. } = args;
-    let level = args.compress;
+    let ConvertArgs { inputs, input, filter, filter_set, output, compress: level, .. } = args;
+    let given = [
+        ("--map", args.map.is_some()),
+        ("--dialect", args.dialect.is_some()),
+        ("--no-score", args.no_score.is_some()),
+        ("--with", args.with != ReadableColumns::default()),
+        ("--licence", args.licence.is_some()),
+    ];
+    if let Some((option, _)) = given.iter().find(|(_, given)| *given) {
+        return Err(Error::usage(format!("{option}: not with --format traces, which has nothing of it")));
+    }
     let (terms_path, terms) = (terms_path(output)?, hce::terms(&Weights::untuned()).to_toml()?);
     check_terms(&terms_path, &terms, inputs)?;
     if level.is_some() && packing(output) != Some("zst") {
@@ -57,7 +67,7 @@ pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
         resolve: resolved.iter().all(|resolved| *resolved),
         strict: false,
     };
-    let [read, written] = export_traces(&data, output, level, &reporter(ui))?;
+    let [read, written] = export_traces(&data, output, *level, &reporter(ui))?;
     patzer_io::write(&terms_path, terms.as_bytes())?;
     ui.result(&Exported {
         positions_read: read,
@@ -70,14 +80,14 @@ pub fn export(args: &ConvertArgs, ui: &Ui) -> Result<Status> {
 /// `some/traces.toml` for `some/traces.txt.zst`.
 fn terms_path(output: &Path) -> Result<PathBuf> {
     if output == Path::new("-") || patzer_io::is_stream(output) {
-        let reason = "--traces writes the terms beside the output, so it needs the name of a file";
+        let reason = "--format traces writes the terms beside the output, so it needs the name of a file";
         return Err(Error::usage(reason));
     }
     let unpacked = if packing(output).is_some() { output.with_extension("") } else { output.into() };
     if unpacked.extension().is_some_and(|ending| ending == "toml") {
         return Err(Error::data(
             output,
-            "is a name of terms (.toml), which --traces writes beside the traces",
+            "is a name of terms (.toml), which --format traces writes beside the traces",
         ));
     }
     Ok(unpacked.with_extension("toml"))

@@ -3,10 +3,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use crate::prepare::files_or_default;
+use crate::prepare::{InputFormat, files_or_default};
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::validate::{Checksums, FAULTS, Report, validate};
-use patzer_formats::registry::{self, Format};
 use patzer_io::Printable;
 use patzer_io::number::grouped;
 
@@ -22,9 +21,8 @@ pub struct ValidateArgs {
     #[arg(value_name = "DATA")]
     data: Vec<PathBuf>,
 
-    /// Format of the files [default: by content, else by name]
-    #[arg(long, alias = "input-format", value_name = "FORMAT", value_parser = registry::named)]
-    format: Option<&'static Format>,
+    #[command(flatten)]
+    input: InputFormat,
 }
 
 const EXAMPLES: &str = "Examples:\n  \
@@ -42,7 +40,7 @@ pub fn run(args: &ValidateArgs, ui: &Ui) -> Result<Status> {
     let mut outcome = Outcome { sound: true, positions: 0, files: Vec::new() };
     for file in files_or_default(&args.data)? {
         let report = ui.with_progress("validate", 0, |bar| {
-            validate(&file, &ui.read_options(args.format), &|rows| bar.inc(rows))
+            validate(&file, &ui.read_options(args.input.input_format), &|rows| bar.inc(rows))
         })?;
         if interrupt::requested() {
             return Err(Error::Interrupted("not everything was checked"));

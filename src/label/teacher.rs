@@ -19,6 +19,7 @@ use patzer_label::teacher::{self, Counts, Cut, Event, Journal, Teacher, default_
 use patzer_match::conditions::PlayerConditions;
 use patzer_match::participant::{Defaults, Participant};
 use patzer_match::{Analyst, Control, Spec, Time};
+use patzer_pgn::Factor;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Teacher")]
@@ -36,9 +37,9 @@ pub struct TeacherArgs {
     #[arg(long, value_name = "N", requires = "engine", value_parser = clap::value_parser!(u32).range(1..=4096))]
     concurrency: Option<u32>,
 
-    /// Centipawns of one unit of the engine's scores
-    #[arg(long, value_name = "CP", requires = "engine", default_value_t = 1.0)]
-    score_unit: f64,
+    /// Factor for all scores but mates, such as 0.1 for an engine that says thousandths of a pawn [default: 1]
+    #[arg(long, value_name = "FACTOR", requires = "engine")]
+    score_scale: Option<Factor>,
 
     /// Positions that an engine searches before it forgets them (ucinewgame) [default: 64, fewer with long searches]
     #[arg(long, value_name = "N", requires = "engine", value_parser = clap::value_parser!(u32).range(1..=65_536))]
@@ -59,6 +60,12 @@ pub struct TeacherArgs {
     /// Start again in place of an unfinished run
     #[arg(long, requires = "engine", conflicts_with = "resume")]
     overwrite: bool,
+}
+
+impl TeacherArgs {
+    fn score_scale(&self) -> f64 {
+        self.score_scale.map_or(1.0, |Factor(factor)| factor)
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -179,7 +186,7 @@ pub(super) fn run(args: &LabelArgs, ui: &Ui) -> Result<Status> {
     let target = args.target(ui);
     let to = (output.as_path(), &target, &metadata);
     let (counts, written) =
-        teacher::write(data, &cut, &journal, given.score_unit, to, tables.as_mut(), &mut see)?;
+        teacher::write(data, &cut, &journal, given.score_scale(), to, tables.as_mut(), &mut see)?;
     if let Some(warning) = written.warning(&output, target.format(&output)?) {
         ui.warn(warning);
     }
@@ -205,10 +212,6 @@ fn check(args: &LabelArgs, output: &Path, ui: &Ui) -> Result<()> {
     }
     if output == Path::new("-") || is_stream(output) {
         return Err(Error::usage("--engine needs a file as its output: name one with -o"));
-    }
-    let unit = args.teacher.score_unit;
-    if !(unit.is_finite() && (1e-6..=1e6).contains(&unit)) {
-        return Err(Error::usage(format!("--score-unit {unit}: must be above 0, such as 0.5")));
     }
     args.target(ui).format(output)?;
     check_writable(output)
@@ -255,7 +258,7 @@ fn describe(
     let options: Vec<String> = spec.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let options = if options.is_empty() { String::new() } else { format!(" ({})", options.join(" ")) };
     let positions = if size == 1 { "position".to_string() } else { format!("{size} positions") };
-    let unit = match given.score_unit {
+    let unit = match given.score_scale() {
         1.0 => String::new(),
         unit => format!(", {unit} centipawns a unit"),
     };

@@ -25,7 +25,7 @@ use patzer_io::number::grouped;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  \
     patzer moves fit                                   positions.parquet → moves.toml\n  \
-    patzer moves fit games.parquet --positions 500000 -o moves.toml --json\n  \
+    patzer moves fit games.parquet --count 500000 -o moves.toml --json\n  \
     patzer moves fit selfplay.parquet --visits         the visits of `selfplay --search mcts`\n  \
     patzer moves fit --interact capture:threat         two features that matter otherwise together\n  \
     patzer moves fit --export c,rust                   also moves.h and moves.rs, for an engine's ordering")]
@@ -44,7 +44,7 @@ pub struct FitArgs {
 
     /// Positions to sample
     #[arg(long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u32).range(1..))]
-    positions: u32,
+    count: u32,
 
     /// Share of the games held out, 0 to below 1
     #[arg(long, value_name = "SHARE", default_value_t = 0.1)]
@@ -152,7 +152,7 @@ pub fn run(args: &FitArgs, ui: &Ui) -> Result<Status> {
         check_new_output(output, &args.choices.data, "inputs")?;
     }
     let target = if args.visits { Target::Visits } else { Target::Played };
-    let drawn = args.choices.read(args.positions as usize, target, ui)?;
+    let drawn = args.choices.read(args.count as usize, target, ui)?;
     let (train, rest) = drawn.split(args.choices.seed, args.validation);
     if train.is_empty() {
         return Err(Error::input("no choices are left to fit; hold out fewer with --validation"));

@@ -14,7 +14,7 @@ use patzer_io::number::grouped;
     patzer extract games.pgn\n  \
     patzer moves predict --nodes 1000 --nodes 10000     how often the played move is the engine's first, second …\n  \
     patzer moves fit -o moves.toml                      what makes a move likely: strengths of its features\n  \
-    patzer moves predict --model moves.toml             the two beside each other")]
+    patzer moves predict --table moves.toml             the two beside each other")]
 pub struct MovesArgs {
     #[command(subcommand)]
     command: Command,

@@ -28,7 +28,7 @@ use patzer_match::Control;
 #[command(after_help = "Examples:\n  \
     patzer moves predict                                  evaluation alone, and 1,000 nodes\n  \
     patzer moves predict games.parquet --eval new.nnue --nodes 1000 --nodes 10000\n  \
-    patzer moves predict --positions 500 --model moves.toml --json\n  \
+    patzer moves predict --count 500 --table moves.toml --json\n  \
     patzer moves predict --engine ./myengine --nodes 10000         the same of a UCI engine\n  \
     patzer moves predict --engine \"cmd=./myengine st=0.1\" --ranks 1")]
 pub struct PredictArgs {
@@ -50,11 +50,11 @@ pub struct PredictArgs {
 
     /// Also measure a table of `patzer moves fit`
     #[arg(long, value_name = "FILE")]
-    model: Option<PathBuf>,
+    table: Option<PathBuf>,
 
     /// Positions to sample
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..))]
-    positions: u32,
+    count: u32,
 
     /// Ranks to count
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u8).range(1..))]
@@ -137,8 +137,8 @@ pub fn run(args: &PredictArgs, ui: &Ui) -> Result<Status> {
         Some(program) => Asked::Program(Box::new(program)),
         None => Asked::Bundled(crate::evaluation::load(args.eval.as_deref(), ui)?),
     };
-    let model = args.model.as_deref().map(table::read).transpose()?;
-    let chosen = args.choices.read(args.positions as usize, Target::Played, ui)?;
+    let model = args.table.as_deref().map(table::read).transpose()?;
+    let chosen = args.choices.read(args.count as usize, Target::Played, ui)?;
     let (choices, most) = (&chosen.choices, usize::from(args.ranks));
     let mut predictors = Vec::new();
     if let Some(strengths) = &model {

@@ -23,7 +23,7 @@ use patzer_uci_client::{Control, LinePattern, PlayerError};
 
 pub(super) const HELP: &str = "Examples:\n  \
     patzer net check new.nnue ./engine\n  \
-    patzer net check new.nnue \"cmd=./engine option.EvalFile=new.bin\" --command evaluate\n  \
+    patzer net check new.nnue \"cmd=./engine option.EvalFile=new.bin\" --eval-command evaluate\n  \
     patzer net check new.nnue \"cmd=./engine whitepov=on\" --pattern \"static: ([-+0-9.]+)\"\n\n\
     The exit code is 1 if a value differs.";
 
@@ -45,7 +45,7 @@ pub(super) struct CheckArgs {
 
     /// What lets the engine say its static evaluation
     #[arg(long, value_name = "COMMAND", default_value = "eval")]
-    command: String,
+    eval_command: String,
 
     /// Regular expression whose first group is the value: pawns with a decimal point, else centipawns, for the side to
     /// move or, with whitepov=on, for White [default: patterns of known engines]
@@ -54,7 +54,7 @@ pub(super) struct CheckArgs {
 
     /// Positions to compare, from random games
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    positions: u32,
+    count: u32,
 
     /// Centipawns that values may differ by
     #[arg(long, value_name = "CP", default_value_t = 0, value_parser = clap::value_parser!(i32).range(0..=1000))]
@@ -118,17 +118,17 @@ pub(super) fn run(args: &CheckArgs, ui: &Ui) -> Result<Status> {
         Error::data(&args.network, "further layers are evaluated in a network's units alone")
     })?;
     let check = EvalCheck {
-        command: &args.command,
+        command: &args.eval_command,
         pattern: args.pattern.clone(),
         white_pov: spec.white_pov,
-        positions: args.positions as usize,
+        positions: args.count as usize,
         tolerance: args.tolerance,
         seed: args.seed,
     };
     let found = check.run(&mut engine, &plain, interrupt::flag()).map_err(|error| match error {
         EvalCheckError::Player(error) => failed(error),
         EvalCheckError::Unmatched { fen, last } => {
-            Error::data(&spec.cmd, unmatched(&args.command, &fen, last))
+            Error::data(&spec.cmd, unmatched(&args.eval_command, &fen, last))
         }
     })?;
     let differs = found.first_difference.is_some();
@@ -168,6 +168,6 @@ fn unmatched(command: &str, fen: &str, last: Option<String>) -> String {
                 "at {fen} no pattern matches its answer to `{command}`, which ends with `{line}`; give --pattern"
             )
         }
-        None => format!("at {fen} it answers nothing to `{command}`; give another --command"),
+        None => format!("at {fen} it answers nothing to `{command}`; give another --eval-command"),
     }
 }

@@ -12,14 +12,14 @@ use crate::{Error, Result, Status, Ui};
 use patzer_eval::nnue::layout::NamedLayout;
 
 pub(super) const HELP: &str = "Examples:\n  \
-    patzer net convert new.nnue new.bin                    for an engine that embeds raw weights\n  \
-    patzer net convert new.nnue net.bin --to tcheran       in the layout of a known engine\n  \
-    patzer net convert quantised.bin theirs.nnue           from a trainer such as bullet\n  \
-    patzer net convert quantised.bin theirs.nnue --hidden 256\n  \
-    patzer net convert quantised.bin theirs.nnue --recipe bucketed --set hidden=512\n  \
-    patzer net convert raw.bin theirs.nnue --from bullet-raw\n  \
-    patzer net convert new.nnue small.bin --qa 181 --transpose features --pad none\n\n\
-    Options from --qa to --pad change the layout of OUTPUT if it is raw, else that of INPUT. docs/networks-arithmetic.md\n\
+    patzer net convert new.nnue -o new.bin                    for an engine that embeds raw weights\n  \
+    patzer net convert new.nnue -o net.bin --to tcheran       in the layout of a known engine\n  \
+    patzer net convert quantised.bin -o theirs.nnue           from a trainer such as bullet\n  \
+    patzer net convert quantised.bin -o theirs.nnue --hidden 256\n  \
+    patzer net convert quantised.bin -o theirs.nnue --recipe bucketed --set hidden=512\n  \
+    patzer net convert raw.bin -o theirs.nnue --from bullet-raw\n  \
+    patzer net convert new.nnue -o small.bin --qa 181 --transpose features --pad none\n\n\
+    Options from --qa to --pad change the layout of OUTPUT if it is raw, else that of EVAL. docs/networks-arithmetic.md\n\
     has the layouts.";
 
 #[derive(Debug, Args)]
@@ -29,6 +29,7 @@ pub(super) struct ConvertArgs {
     input: PathBuf,
 
     /// File to write, `-` for stdout
+    #[arg(short, long, value_name = "OUTPUT")]
     output: PathBuf,
 
     /// Format to write: nnue, raw (as patzer), or a layout [default: nnue if OUTPUT ends in .nnue, else raw]

@@ -24,11 +24,11 @@ pub(super) struct EmitArgs {
 
     /// Language to write [default: by the ending of OUTPUT: .h c, .hpp cpp, .rs rust]
     #[arg(long, value_name = "LANGUAGE", value_parser = named::<Language>())]
-    language: Option<Language>,
+    format: Option<Language>,
 
-    /// Whether the code has the weights, or reads any file of this architecture
-    #[arg(long, value_name = "WHERE", default_value = "embed", value_parser = named::<WeightSource>())]
-    weights: WeightSource,
+    /// Write code that reads the weights from any file of this architecture, instead of having them in itself
+    #[arg(long)]
+    load: bool,
 
     /// File to write, `-` for stdout [default: nnue.h, nnue.hpp or nnue.rs]
     #[arg(short, long, value_name = "FILE")]
@@ -57,17 +57,18 @@ impl fmt::Display for Emitted {
 }
 
 pub(super) fn run(args: &EmitArgs, ui: &Ui) -> Result<Status> {
-    let language = match (args.language, &args.output) {
+    let language = match (args.format, &args.output) {
         (Some(language), _) => language,
         (None, Some(output)) => Language::of_path(output).ok_or_else(|| {
-            Error::usage("--language is needed: c, cpp or rust, where OUTPUT does not say it")
+            Error::usage("--format is needed: c, cpp or rust, where OUTPUT does not say it")
         })?,
-        (None, None) => return Err(Error::usage("--language is needed: c, cpp or rust")),
+        (None, None) => return Err(Error::usage("--format is needed: c, cpp or rust")),
     };
     let network = args.raw.read(&args.file, None, ui)?.network;
     let output = args.output.clone().unwrap_or_else(|| language.file_name().into());
     check_output(&output, [&args.file], "inputs")?;
-    let emitted = patzer_emit::emit(&network, language, args.weights);
+    let weights = if args.load { WeightSource::Load } else { WeightSource::Embed };
+    let emitted = patzer_emit::emit(&network, language, weights);
     let patzer_emit::Emitted { code, positions } =
         emitted.map_err(|error| Error::data(&args.file, error.to_string()))?;
     patzer_io::write(&output, code.as_bytes())?;
@@ -75,7 +76,7 @@ pub(super) fn run(args: &EmitArgs, ui: &Ui) -> Result<Status> {
         file: output.display().to_string(),
         language,
         architecture: network.architecture().to_string(),
-        weights: args.weights,
+        weights,
         bytes: code.len(),
         positions,
     };

@@ -25,7 +25,7 @@ pub(super) struct FeaturesArgs {
 
     /// Positions to look at, from the first; 0 for all
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
-    limit: u64,
+    count: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -78,7 +78,7 @@ pub(super) fn run(args: &FeaturesArgs, ui: &Ui) -> Result<Status> {
     let blocks: Vec<(&'static FeatureBlock, Features)> =
         FEATURE_BLOCKS.iter().filter_map(|block| Some((block, Features::parse(block.name).ok()?))).collect();
     let paths = files_or_default(&args.data)?;
-    let limit = if args.limit == 0 { u64::MAX } else { args.limit };
+    let limit = if args.count == 0 { u64::MAX } else { args.count };
     let (mut counts, mut positions) = (vec![FeatureCounts::default(); blocks.len()], 0);
     'files: for path in &paths {
         let mut reader = AnyReader::open(path, ui.read_options(args.format.input_format))?;

@@ -18,7 +18,7 @@ pub(super) struct Units {
 
     /// Centipawns of an output of 1 [default: the layout's, 400]
     #[arg(long, value_name = "CP", value_parser = clap::value_parser!(i32).range(1..=100_000))]
-    scale: Option<i32>,
+    output_scale: Option<i32>,
 
     /// Number type of raw weights; biases of i8 have 16 bits [default: the layout's]
     #[arg(long, value_name = "TYPE")]
@@ -66,8 +66,8 @@ enum Fill {
 
 impl Units {
     pub(super) fn is_empty(&self) -> bool {
-        let Units { qa, qb, scale, dtype, transpose, bucket_order, pad } = self;
-        let units = [qa, qb, scale].into_iter().all(Option::is_none);
+        let Units { qa, qb, output_scale, dtype, transpose, bucket_order, pad } = self;
+        let units = [qa, qb, output_scale].into_iter().all(Option::is_none);
         units && dtype.is_none() && transpose.is_empty() && bucket_order.is_none() && pad.is_none()
     }
 
@@ -78,7 +78,7 @@ impl Units {
     pub(super) fn change(&self, mut layout: Layout, buckets: usize) -> Result<Layout> {
         layout.qa = self.qa.unwrap_or(layout.qa);
         layout.qb = self.qb.unwrap_or(layout.qb);
-        layout.scale = self.scale.unwrap_or(layout.scale);
+        layout.scale = self.output_scale.unwrap_or(layout.scale);
         layout.dtype = match self.dtype {
             None => layout.dtype,
             Some(Number::I8) => Dtype::I8,
@@ -88,7 +88,7 @@ impl Units {
         };
         if let Some(flag) = self.quantisation().filter(|_| layout.dtype == Dtype::F32) {
             return Err(Error::usage(format!(
-                "{flag}: floats are not quantised; --scale is their only unit"
+                "{flag}: floats are not quantised; --output-scale is their only unit"
             )));
         }
         layout.columns_of_features |= self.transpose.contains(&Matrix::Features);

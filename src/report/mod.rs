@@ -51,7 +51,7 @@ pub struct ReportArgs {
 
     /// Maximum positions for judging
     #[arg(long, value_name = "N", default_value_t = 500_000, value_parser = clap::value_parser!(u64).range(1..))]
-    limit: u64,
+    count: u64,
 
     /// Neurons whose weights are drawn, by number from 0, with commas between them [default: the largest]
     #[arg(long, value_name = "N", value_delimiter = ',')]
@@ -96,7 +96,7 @@ fn sections(args: &ReportArgs, ui: &Ui) -> Result<Vec<Section>> {
     let settings = inputs::ReportSettings {
         page: &args.output,
         data: &args.data,
-        limit: args.limit,
+        limit: args.count,
         neurons: &args.neurons,
         remedy: "name some with --data",
         race: &crate::race::settings_of,

@@ -200,6 +200,6 @@ fn books_are_judged_by_the_games_from_them() {
     assert_eq!((sum, book["unpaired"].as_u64()), (24, Some(0)), "{book}");
     let pairs: u64 = book["all"]["pentanomial"].as_array().unwrap().iter().map(|n| n.as_u64().unwrap()).sum();
     assert_eq!(pairs, 12);
-    let text = done(folder.path(), "book judge match.pgn match.pgn --top 2");
+    let text = done(folder.path(), "book judge match.pgn match.pgn --count 2");
     assert!(text.matches("match.pgn").count() >= 4 && text.contains("more"), "{text}");
 }

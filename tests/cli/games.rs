@@ -125,7 +125,7 @@ fn every_game_is_kept_or_rejected() {
     let kept = json(folder.path(), "games kept.pgn --dry-run");
     assert_eq!((kept["games"].as_u64(), kept["games_written"].as_u64()), (Some(15), Some(15)));
     let rejected =
-        json(folder.path(), &format!("games {damaged} rejects.pgn.zst --dry-run --count Rejected"));
+        json(folder.path(), &format!("games {damaged} rejects.pgn.zst --dry-run --by-tag Rejected"));
     assert_eq!(rejected["games_bad"], 22);
     // As they were read.
     let (all, kept) =
@@ -189,20 +189,20 @@ fn filters_judge_games_and_their_positions() {
         + text.matches("[Black \"Adams, Michael\"]").count();
     assert!(of_adams > 10);
     assert_eq!(
-        written("--filter players --filter-set players.name=adams,* --count White"),
+        written("--filter players --filter-set players.name=adams,* --by-tag White"),
         Some(of_adams as u64)
     );
     // A game of 81 plies has a position 80 plies from the start, and two of at least 79.
     let records = positions(folder.path(), &games);
     let longer = records.iter().filter(|record| record.ply == 80).count() as u64;
     assert_eq!(written("--filter ply --filter-set ply.min=80"), Some(longer));
-    assert_eq!(written("--filter ply --filter-set ply.min=79 --positions 2"), Some(longer));
+    assert_eq!(written("--filter ply --filter-set ply.min=79 --min-positions 2"), Some(longer));
     // Random filters draw by game and ply: about half of the games, not all or none.
     let half = written("--filter random_skip --filter ply --filter-set ply.max=0").unwrap();
     assert!((1_800..2_150).contains(&half), "{half}");
     let drawn =
         written("--filter result --filter-set result.white_wins=false --filter-set result.black_wins=false");
-    let counts = json(folder.path(), &format!("games {games} --dry-run --count Result"));
+    let counts = json(folder.path(), &format!("games {games} --dry-run --by-tag Result"));
     assert_eq!(drawn, counts["counts"]["Result"]["1/2-1/2"].as_u64());
 }
 
@@ -306,7 +306,7 @@ fn games_without_enough_positions_go_without_a_filter_too() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     fs::write(here.join("in.pgn"), "[Event \"a\"]\n\n1. e4 1-0\n\n[Event \"b\"]\n\n1. e4 e5 1-0\n").unwrap();
-    let summary = json(here, "games in.pgn --positions 2 --dry-run");
+    let summary = json(here, "games in.pgn --min-positions 2 --dry-run");
     assert_eq!((&summary["games_written"], &summary["dropped"]["positions"]), (&1.into(), &1.into()));
 }
 

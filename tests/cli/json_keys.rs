@@ -11,7 +11,7 @@ use crate::reference::held;
 /// evaluations that are the same everywhere, and in the match a pairing without a lost pair has no ratio of pairs.
 const RUNS: &[&str] = &[
     "extract F/engine.pgn.zst --filter unique --sample 2000",
-    "games F/engine.pgn.zst --unique --count Result",
+    "games F/engine.pgn.zst --unique --by-tag Result",
     "filters",
     "data stats",
     "data validate positions.parquet",
@@ -37,8 +37,8 @@ const RUNS: &[&str] = &[
     "book make --count 4 --engine cmd=base.nnue --nodes 10 --seed 1 -o book.epd",
     "book show book.epd",
     "puzzles F/puzzles.csv --nodes 10",
-    "moves predict positions.parquet --positions 50 --nodes 10",
-    "moves predict positions.parquet --engine ENGINE --positions 20 --nodes 10",
+    "moves predict positions.parquet --count 50 --nodes 10",
+    "moves predict positions.parquet --engine ENGINE --count 20 --nodes 10",
     "bench --depth 3",
     "engine bench OLD NEW --runs 2",
     "perft 2",

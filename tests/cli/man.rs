@@ -23,7 +23,7 @@ fn bash_takes_the_completions_and_completes_subcommands() {
 #[test]
 fn every_command_has_a_page_of_the_manual() {
     let folder = tempfile::tempdir().unwrap();
-    let said = done(folder.path(), "man pages");
+    let said = done(folder.path(), "man -o pages");
     let pages = std::fs::read_dir(folder.path().join("pages")).unwrap().count();
     assert_eq!(said, format!("written   {pages} pages → pages\n"));
     let page = |name: &str| std::fs::read_to_string(folder.path().join("pages").join(name)).unwrap();

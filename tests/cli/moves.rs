@@ -21,7 +21,7 @@ fn extracted() -> tempfile::TempDir {
 #[test]
 fn a_fit_tells_strengths_with_errors_and_foresees_games_that_it_has_not_seen() {
     let folder = extracted();
-    let line = "moves fit --positions 4000 --iterations 30 -o m.toml";
+    let line = "moves fit --count 4000 --iterations 30 -o m.toml";
     let v = json(folder.path(), &format!("{line} --threads 1"));
     let count = |key: &str| v[key]["choices"].as_u64().unwrap();
     assert_eq!(count("train") + count("held_out"), 4000);
@@ -46,7 +46,7 @@ fn a_fit_tells_strengths_with_errors_and_foresees_games_that_it_has_not_seen() {
 #[test]
 fn searches_foresee_more_than_the_evaluation_alone() {
     let folder = extracted();
-    done(folder.path(), "moves fit --positions 1000 --iterations 3 -q --export c,rust");
+    done(folder.path(), "moves fit --count 1000 --iterations 3 -q --export c,rust");
     for (program, line) in [
         ("cc", "-std=c99 -Wall -Wextra -Werror -fsyntax-only use.c"),
         ("rustc", "--crate-type lib --emit metadata moves.rs"),
@@ -59,7 +59,7 @@ fn searches_foresee_more_than_the_evaluation_alone() {
         let output = Command::new(program).args(line.split(' ')).current_dir(folder.path()).output().unwrap();
         assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     }
-    let line = "moves predict --positions 150 --nodes 50 --nodes 1000 --model moves.toml --ranks 3";
+    let line = "moves predict --count 150 --nodes 50 --nodes 1000 --table moves.toml --ranks 3";
     let v = json(folder.path(), line);
     let rows = v["predictors"].as_array().unwrap();
     let names: Vec<&str> = rows.iter().map(|row| row["name"].as_str().unwrap()).collect();
@@ -78,7 +78,7 @@ fn a_uci_engine_is_asked_in_place_of_the_bundled_one() {
     let folder = extracted();
     let predicted = |args: &[&str], engine: &str| -> Value {
         let mut command = crate::program();
-        command.args(["moves", "predict", "--positions", "40", "--json", "-q"]).args(args);
+        command.args(["moves", "predict", "--count", "40", "--json", "-q"]).args(args);
         command.args(if engine.is_empty() { vec![] } else { vec!["--engine", engine] });
         let output = command.current_dir(folder.path()).output().unwrap();
         serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"))
@@ -108,7 +108,7 @@ fn an_engine_without_searchmoves_and_one_that_crashes_are_named() {
         command.env(mock::VARIABLE, "").args([
             "moves",
             "predict",
-            "--positions",
+            "--count",
             "60",
             "--json",
             "--ranks",
@@ -136,7 +136,7 @@ fn an_engine_without_searchmoves_and_one_that_crashes_are_named() {
 fn pairs_of_features_are_fitted_beside_the_model_without_them() {
     let folder = extracted();
     let here = folder.path();
-    let line = "moves fit --positions 1500 --iterations 15";
+    let line = "moves fit --count 1500 --iterations 15";
     let base = json(here, &format!("{line} -o base.toml"));
     let pairs = format!("{line} --interact check:exchange,capture:threat -o pairs.toml --export c,rust");
     let v = json(here, &format!("{pairs} --threads 1"));
@@ -152,7 +152,7 @@ fn pairs_of_features_are_fitted_beside_the_model_without_them() {
     // The table is read with its pairs, and the sources have them.
     let table = std::fs::read_to_string(here.join("pairs.toml")).unwrap();
     assert!(table.contains("[\"exchange:check\"]\n\"below -250 and sound\" = ["), "{table}");
-    let of = |model: &str| json(here, &format!("moves predict --positions 200 --model {model} --ranks 3"));
+    let of = |model: &str| json(here, &format!("moves predict --count 200 --table {model} --ranks 3"));
     let among = |v: &Value| v["predictors"][0]["among"].clone();
     assert_ne!(among(&of("pairs.toml")), among(&of("base.toml")));
     let c = "#include \"pairs.h\"\nint32_t of(int a, int b) { return move_exchange_check[3 * a + b]; }\n";
@@ -195,7 +195,7 @@ fn what_cannot_be_foreseen_is_said() {
         ("moves fit a.epd --interact check:chess", "chess: no such group of features"),
         ("moves fit a.epd --interact check:again,again:check", "check:again: is named twice"),
         ("moves fit a.epd --interact capture:place", "2328 strengths are more than 1500"),
-        ("moves predict a.epd --model no.toml", "no.toml"),
+        ("moves predict a.epd --table no.toml", "no.toml"),
     ] {
         let output = patzer(folder.path(), &args.split(' ').collect::<Vec<_>>());
         let text = String::from_utf8_lossy(&output.stderr);
@@ -209,7 +209,7 @@ fn visits_of_playouts_are_fitted_as_moves_played_are() {
     let folder = tempfile::tempdir().unwrap();
     let here = folder.path();
     done(here, "selfplay --search mcts --nodes 150 --games 6 --seed 3 -o a.parquet -q");
-    let line = "moves fit a.parquet --positions 400 --iterations 40 --validation 0.4";
+    let line = "moves fit a.parquet --count 400 --iterations 40 --validation 0.4";
     let (visits, played) =
         (json(here, &format!("{line} --visits -o v.toml")), json(here, &format!("{line} -o p.toml")));
     let held_out = |v: &Value, key: &str| v["held_out"][key].as_f64().unwrap();
@@ -227,7 +227,7 @@ fn visits_of_playouts_are_fitted_as_moves_played_are() {
     assert_eq!(visits["held_out"]["choices"], played["held_out"]["choices"]);
     assert!(visits["held_out"]["by_exchange"][4].as_f64().unwrap() > 0.05);
     assert_eq!(visits, json(here, &format!("{line} --visits -o v.toml --threads 1")));
-    done(here, "moves predict a.parquet --positions 20 --nodes 20 --model v.toml -q");
+    done(here, "moves predict a.parquet --count 20 --nodes 20 --table v.toml -q");
     let text = done(here, &format!("{line} --visits -o v.toml -q"));
     assert!(text.contains(" if all visits were known)") && text.contains("in order of exchange"), "{text}");
     done(here, "data convert a.parquet -o b.csv -q");

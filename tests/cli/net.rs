@@ -53,16 +53,16 @@ fn weights_survive_the_way_to_the_raw_layout_and_back() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();
     patzer(dir, &["net", "init", "--random", "--hidden", "20", "-o", "a.nnue"]);
-    let raw = json(dir, &["net", "convert", "a.nnue", "a.bin"]);
+    let raw = json(dir, &["net", "convert", "a.nnue", "-o", "a.bin"]);
     // 2·(768·20 + 3·20 + 1) bytes, padded to 64.
     assert_eq!((&raw["format"], &raw["bytes"]), (&"raw".into(), &30_848.into()));
-    let back = json(dir, &["net", "convert", "a.bin", "b.nnue", "--hidden", "20"]);
+    let back = json(dir, &["net", "convert", "a.bin", "-o", "b.nnue", "--hidden", "20"]);
     assert_eq!(back["description"], "converted from a.bin");
-    json(dir, &["net", "convert", "b.nnue", "b.bin", "--to", "raw"]);
+    json(dir, &["net", "convert", "b.nnue", "-o", "b.bin", "--to", "raw"]);
     let read = |name: &str| std::fs::read(dir.join(name)).unwrap();
     assert_eq!(read("a.bin"), read("b.bin"));
     // The format goes by the flag before the name.
-    json(dir, &["net", "convert", "a.nnue", "c.nnue", "--to", "raw"]);
+    json(dir, &["net", "convert", "a.nnue", "-o", "c.nnue", "--to", "raw"]);
     assert_eq!(read("c.nnue"), read("a.bin"));
 }
 
@@ -72,7 +72,7 @@ fn raw_weights_have_their_checksum_beside_them() {
     let dir = folder.path();
     patzer(dir, &["net", "init", "--random", "--hidden", "1", "-o", "a.nnue"]);
     let info = |name: &str| json(dir, &["net", "info", name])["checksum"].clone();
-    assert_eq!(json(dir, &["net", "convert", "a.nnue", "a.bin"])["checksum"], "companion");
+    assert_eq!(json(dir, &["net", "convert", "a.nnue", "-o", "a.bin"])["checksum"], "companion");
     assert_eq!((info("a.nnue"), info("a.bin")), ("header".into(), "companion".into()));
     // The format of sha256sum, whose own tool agrees.
     let line = std::fs::read_to_string(dir.join("a.bin.sha256")).unwrap();
@@ -87,7 +87,7 @@ fn raw_weights_have_their_checksum_beside_them() {
         let mut damaged = whole.clone();
         damaged[bit / 8] ^= 1 << (bit % 8);
         std::fs::write(dir.join("a.bin"), &damaged).unwrap();
-        for args in [&["net", "info", "a.bin"][..], &["net", "convert", "a.bin", "b.nnue"]] {
+        for args in [&["net", "info", "a.bin"][..], &["net", "convert", "a.bin", "-o", "b.nnue"]] {
             assert!(
                 fault(dir, args).contains("a.bin: is damaged, or is not the file that a.bin.sha256"),
                 "bit {bit}"
@@ -102,8 +102,8 @@ fn raw_weights_have_their_checksum_beside_them() {
     let text = String::from_utf8(patzer(dir, &["net", "info", "a.bin"]).stdout).unwrap();
     assert!(text.contains("unchecked"), "{text}");
     // A file that replaces raw weights removes their companion.
-    json(dir, &["net", "convert", "a.bin", "c.bin"]);
-    json(dir, &["net", "convert", "a.bin", "c.bin", "--to", "nnue"]);
+    json(dir, &["net", "convert", "a.bin", "-o", "c.bin"]);
+    json(dir, &["net", "convert", "a.bin", "-o", "c.bin", "--to", "nnue"]);
     assert!(!dir.join("c.bin.sha256").exists());
     assert_eq!(info("c.bin"), "header");
 }
@@ -128,8 +128,8 @@ fn what_is_no_network_gets_one_clear_line() {
         (&["info", "games.pgn"], "games.pgn: is text, not a network"),
         (&["info", "cut.nnue"], "cut.nnue: the file is truncated: 16 neurons take 24704 bytes, it has 24640"),
         (&["info", "damaged.nnue"], "damaged.nnue: its weights do not match their checksum"),
-        (&["convert", "junk.nnue", "out.bin"], "junk.nnue: is not a network: its 1000 bytes"),
-        (&["convert", "base.nnue", "out.bin", "--hidden", "32"], "has 16 neurons, not the 32 of --hidden"),
+        (&["convert", "junk.nnue", "-o", "out.bin"], "junk.nnue: is not a network: its 1000 bytes"),
+        (&["convert", "base.nnue", "-o", "out.bin", "--hidden", "32"], "has 16 neurons, not the 32 of --hidden"),
         (&["init", "--hidden", "0", "-o", "x"], "--hidden 0: 1 to 4096"),
         (&["init", "--hidden", "8", "-o", "x"], "--hidden 8: counting material takes at least 12"),
         (&["init", "-o", "no/such/folder/x"], "no/such/folder/x: there is no such folder"),
@@ -158,7 +158,7 @@ fn features_are_counted_for_both_sides_of_every_move() {
     assert_eq!(block("mc")["active"], 12.0);
     assert_eq!(block("ph")["features"], 1152);
     assert!(table["moves"].as_u64().unwrap() >= 7 && table["moves"] == table["positions"]);
-    let few = json(dir, &["net", "features", "positions.parquet", "--limit", "3"]);
+    let few = json(dir, &["net", "features", "positions.parquet", "--count", "3"]);
     assert_eq!(few["positions"], 3);
 }
 
@@ -167,11 +167,11 @@ fn a_recipe_with_other_neurons_is_obeyed_and_a_guess_is_said() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();
     json(dir, &["net", "init", "--random", "--hidden", "128", "-o", "a.nnue"]);
-    json(dir, &["net", "convert", "a.nnue", "a.bin"]);
-    let args = ["net", "convert", "a.bin", "b.nnue", "--recipe", "mirrored", "--hidden", "128"];
+    json(dir, &["net", "convert", "a.nnue", "-o", "a.bin"]);
+    let args = ["net", "convert", "a.bin", "-o", "b.nnue", "--recipe", "mirrored", "--hidden", "128"];
     assert_eq!(json(dir, &args)["architecture"], "(768hm->128)x2->1 screlu");
     assert!(patzer(dir, &args).stderr.is_empty());
-    let guessed = String::from_utf8(patzer(dir, &["net", "convert", "a.bin", "c.nnue"]).stderr).unwrap();
+    let guessed = String::from_utf8(patzer(dir, &["net", "convert", "a.bin", "-o", "c.nnue"]).stderr).unwrap();
     assert!(guessed.contains("a.bin: taken as (768->128)x2->1 screlu by its size"), "{guessed}");
 }
 
@@ -180,7 +180,7 @@ fn commands_name_an_evaluation_the_same_way() {
     let folder = tempfile::tempdir().unwrap();
     let dir = folder.path();
     assert_eq!(json(dir, &["net", "info", "default"])["format"], "nnue");
-    json(dir, &["net", "convert", "default", "default.nnue"]);
+    json(dir, &["net", "convert", "default", "-o", "default.nnue"]);
     assert!(fault(dir, &["net", "info", "default-hce"]).contains("is no network"));
     let nodes = |args: &[&str]| json(dir, &[&["bench", "--depth", "1"], args].concat())["nodes"].clone();
     let by_file = nodes(&["--eval", "default.nnue"]);

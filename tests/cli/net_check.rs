@@ -12,7 +12,7 @@ fn check(dir: &Path, reading: &str, args: &[&str]) -> (Option<i32>, String, Stri
     let engine = mock::command(&format!("option.EvalFile=net.nnue 'option.Reading={reading}'"));
     let mut command = program();
     command.env(mock::VARIABLE, "eval").current_dir(dir);
-    command.args(["net", "check", "net.nnue", &engine, "--positions", "300"]).args(args);
+    command.args(["net", "check", "net.nnue", &engine, "--count", "300"]).args(args);
     let output = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     (output.status.code(), text(output.stdout), text(output.stderr))
@@ -74,7 +74,7 @@ fn a_difference_is_named_with_what_explains_it() {
     let engine = mock::command("option.EvalFile=net.nnue option.Reading=white whitepov=on");
     let mut command = program();
     command.env(mock::VARIABLE, "eval").current_dir(folder.path());
-    let output = command.args(["net", "check", "net.nnue", &engine, "--positions", "50", "--json"]).output();
+    let output = command.args(["net", "check", "net.nnue", &engine, "--count", "50", "--json"]).output();
     let json: serde_json::Value = serde_json::from_slice(&output.unwrap().stdout).unwrap();
     assert_eq!((&json["equal"], &json["explanation"]), (&50.into(), &serde_json::Value::Null));
 }
@@ -85,24 +85,24 @@ fn weights_rounded_to_other_units_are_explained_and_agree_in_the_units_of_their_
     let dir = folder.path();
     let shape = Architecture { hidden: 64, ..Architecture::plain(1) };
     std::fs::write(dir.join("whole.nnue"), random(&shape, 3, 60).to_bytes()).unwrap();
-    done(dir, "net convert whole.nnue net.bin");
+    done(dir, "net convert whole.nnue -o net.bin");
     let engine = |network: &str| mock::command(&format!("option.EvalFile={network} option.Reading=right"));
     let explanation = |network: &str, engine: &str, more: &str| {
         let mut command = program();
         command.env(mock::VARIABLE, "eval").current_dir(dir);
-        command.args(["net", "check", network, engine, "--positions", "300"]).args(more.split_whitespace());
+        command.args(["net", "check", network, engine, "--count", "300"]).args(more.split_whitespace());
         let output = command.output().unwrap();
         assert!(more.contains("--recipe") || output.stderr.is_empty(), "{output:?}");
         String::from_utf8(output.stdout).unwrap()
     };
     // Half the weights, rounded.
-    done(dir, "net convert net.bin net.nnue --from patzer --scale 200");
+    done(dir, "net convert net.bin -o net.nnue --from patzer --output-scale 200");
     let text = explanation("net.nnue", &engine("whole.nnue"), "");
     assert!(text.contains("scale: values are 1.9") || text.contains("scale: values are 2.0"), "{text}");
     assert!(text.contains("up to rounding of the weights"), "{text}");
     // Feature weights in 1/181.
-    done(dir, "net convert whole.nnue 181.bin --to akimbo-0.8");
-    done(dir, "net convert 181.bin net.nnue --from akimbo-0.8");
+    done(dir, "net convert whole.nnue -o 181.bin --to akimbo-0.8");
+    done(dir, "net convert 181.bin -o net.nnue --from akimbo-0.8");
     let text = explanation("net.nnue", &engine("whole.nnue"), "");
     assert!(
         text.contains("rounding: values are 1.00") || text.contains("rounding: values are 0.99"),
@@ -113,7 +113,7 @@ fn weights_rounded_to_other_units_are_explained_and_agree_in_the_units_of_their_
 #[test]
 fn raw_weights_are_read_by_recipe_layout_and_units() {
     let folder = folder_with_network();
-    done(folder.path(), "net convert net.nnue net.bin --to bullet");
+    done(folder.path(), "net convert net.nnue -o net.bin --to bullet");
     let shape = "--set mirror=true --set king_buckets=five --set output_buckets=4 --hidden 16";
     let (recipe, engine) =
         (format!("--recipe default {shape}"), mock::command("option.EvalFile=net.nnue option.Reading=right"));
@@ -121,7 +121,7 @@ fn raw_weights_are_read_by_recipe_layout_and_units() {
         let mut command = program();
         command.env(mock::VARIABLE, "eval").current_dir(folder.path());
         command
-            .args(["net", "check", "net.bin", &engine, "--positions", "100"])
+            .args(["net", "check", "net.bin", &engine, "--count", "100"])
             .args(more.split_whitespace());
         let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

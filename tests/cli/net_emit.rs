@@ -133,7 +133,7 @@ fn optimised(index: usize) -> bool {
 fn check_c(options: impl Fn(usize) -> Vec<String>) {
     for compiler in ["gcc", "clang"].into_iter().filter(|compiler| has(compiler, "emitted C")) {
         each_family(|index, dir, script| {
-            emit(dir, "--language c");
+            emit(dir, "--format c");
             for options in options(index) {
                 let strict = "-Wall -Wextra -Werror";
                 compile(
@@ -221,7 +221,7 @@ fn check_loaded(in_c: impl Fn(usize) -> bool, in_rust: impl Fn(usize) -> bool) {
     let rust = has("rustc", "emitted Rust that loads its weights");
     each_family(|index, dir, _| {
         if c && in_c(index) {
-            emit(dir, "-o nnue.h --weights load");
+            emit(dir, "-o nnue.h --load");
             compile(dir, "gcc -O0 -Wall -Wextra -Werror -x c -DNNUE_SELF_TEST nnue.h -o table -lm");
             assert!(run(dir, "table", &["net.nnue"], "").starts_with("96 of 96 positions agree"));
             assert_eq!(
@@ -234,7 +234,7 @@ fn check_loaded(in_c: impl Fn(usize) -> bool, in_rust: impl Fn(usize) -> bool) {
             assert!(errors.contains("another architecture"), "{errors}");
         }
         if rust && in_rust(index) {
-            emit(dir, "-o nnue.rs --weights load");
+            emit(dir, "-o nnue.rs --load");
             compile(dir, "rustc --edition 2021 -D warnings --test nnue.rs -o table");
             assert!(run(dir, "table", &[], "").contains("1 passed"));
         }
@@ -258,7 +258,7 @@ fn the_language_comes_from_the_name_or_the_option() {
     let dir = folder.path();
     patzer(dir, &["net", "init"]);
     for (args, expected) in [
-        (&["base.nnue"][..], "--language is needed: c, cpp or rust"),
+        (&["base.nnue"][..], "--format is needed: c, cpp or rust"),
         (&["base.nnue", "-o", "x.txt"], "where OUTPUT does not say it"),
         (&["none.nnue", "-o", "x.h"], "none.nnue: no such file"),
     ] {
@@ -267,6 +267,6 @@ fn the_language_comes_from_the_name_or_the_option() {
         let errors = String::from_utf8_lossy(&output.stderr);
         assert!(errors.contains(expected) && errors.lines().count() == 1, "{errors}");
     }
-    assert!(patzer(dir, &["net", "emit", "base.nnue", "--language", "rust"]).status.success());
+    assert!(patzer(dir, &["net", "emit", "base.nnue", "--format", "rust"]).status.success());
     assert!(std::fs::read_to_string(dir.join("nnue.rs")).unwrap().starts_with("//! Inference"));
 }

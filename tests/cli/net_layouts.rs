@@ -39,14 +39,14 @@ fn every_named_layout_comes_back_to_the_same_bytes() {
         let network = random(&shape, seed as u64, 90);
         std::fs::write(dir.join("a.nnue"), network.to_bytes()).unwrap();
         let name = named.name;
-        let said = convert(dir, &format!("a.nnue a.bin --to {name}"));
+        let said = convert(dir, &format!("a.nnue -o a.bin --to {name}"));
         assert_eq!(said["architecture"], shape.to_string());
-        convert(dir, &format!("a.bin b.nnue --from {name}"));
+        convert(dir, &format!("a.bin -o b.nnue --from {name}"));
         let read = Network::parse(&std::fs::read(dir.join("b.nnue")).unwrap()).unwrap();
         if (named.layout)().qa == 255 {
             assert_eq!(read.weights(), network.weights(), "{name}");
         }
-        convert(dir, &format!("b.nnue b.bin --to {name}"));
+        convert(dir, &format!("b.nnue -o b.bin --to {name}"));
         let bytes = |file: &str| std::fs::read(dir.join(file)).unwrap();
         assert!(bytes("a.bin") == bytes("b.bin"), "{name}");
     }
@@ -60,7 +60,7 @@ fn options_change_a_layout_and_rounding_is_said() {
     std::fs::write(dir.join("a.nnue"), random(&shape, 1, 60).to_bytes()).unwrap();
     let options =
         "--transpose features,outputs --bucket-order reversed --pad none --dtype i8 --qa 510 --qb 64";
-    let said = convert(dir, &format!("a.nnue a.bin --to bullet {options}"));
+    let said = convert(dir, &format!("a.nnue -o a.bin --to bullet {options}"));
     assert_eq!(
         (&said["qa"], &said["rounded"], &said["layout"]),
         (&510.into(), &serde_json::Value::Null, &"bullet".into())
@@ -68,12 +68,12 @@ fn options_change_a_layout_and_rounding_is_said() {
     // 768 · 8 and 4 · 16 weights of one byte, 8 and 4 biases of two.
     assert_eq!(said["bytes"], 768 * 8 + 64 + 24);
     let recipe = "--recipe default --set output_buckets=4 --hidden 8";
-    convert(dir, &format!("a.bin b.nnue --from bullet {options} {recipe}"));
+    convert(dir, &format!("a.bin -o b.nnue --from bullet {options} {recipe}"));
     let weights = |file: &str| Network::parse(&std::fs::read(dir.join(file)).unwrap()).unwrap().weights();
     assert_eq!(weights("a.nnue"), weights("b.nnue"));
-    let said = convert(dir, "a.nnue c.bin --qa 181");
+    let said = convert(dir, "a.nnue -o c.bin --qa 181");
     assert!(said["rounded"].as_u64().unwrap() > 1000, "{said}");
-    let said = convert(dir, "a.nnue c.bin --bucket-order 3,1,2,0");
+    let said = convert(dir, "a.nnue -o c.bin --bucket-order 3,1,2,0");
     assert_eq!(said["rounded"], serde_json::Value::Null);
 }
 
@@ -99,29 +99,29 @@ fn layouts_that_do_not_fit_get_one_clear_line() {
     std::fs::write(dir.join("viridithas.bin"), vec![0; 21_242_944]).unwrap();
     for (line, expected) in [
         (
-            "junk.bin x.nnue --from leorik-buckets",
+            "junk.bin -o x.nnue --from leorik-buckets",
             "junk.bin: its 1000 bytes are not the size of any (768x5hm->N)x2->1x8 screlu network in the layout",
         ),
         (
-            "junk.bin x.nnue --from viridithas-13",
+            "junk.bin -o x.nnue --from viridithas-13",
             "in the layout viridithas-13 (nine mirrored king buckets; later versions, with layers in floats, are not \
              read); `net convert` reads no such size",
         ),
-        ("viridithas.bin x.nnue", "padded to 64); `net convert` reads this size --from viridithas-13"),
-        ("viridithas.bin x.nnue --from viridithas", "reads this size --from viridithas-13"),
-        ("a.nnue x.nnue --from bullet", "a.nnue: has a header"),
-        ("a.nnue x.nnue --qa 181", "are for raw weights"),
-        ("a.nnue x.bin --bucket-order 1,0", "the order of 1 output buckets has to name each of them once"),
-        ("a.nnue x.bin --bucket-order last", "--bucket-order last: numbers such as"),
-        ("a.nnue x.bin --dtype i8 --qa 1000", "beyond 8 bits; take smaller units"),
-        ("a.nnue x.bin --dtype f32 --qa 181", "--qa: floats are not quantised"),
-        ("a.nnue x.bin --to bullet-raw --qb 32", "--qb: floats are not quantised"),
-        ("layers.nnue x.bin --dtype f32 --scale 200", "further layers in another scale"),
-        ("fish.bin x.nnue", "fish.bin: is a network of Stockfish, which patzer does not read"),
-        ("pack.bin x.nnue --from bullet", "pack.bin: is a binpack of positions, not a network"),
-        ("odd.bin x.nnue", "odd.bin: its last 30 bytes are neither zeros nor `bullet`"),
+        ("viridithas.bin -o x.nnue", "padded to 64); `net convert` reads this size --from viridithas-13"),
+        ("viridithas.bin -o x.nnue --from viridithas", "reads this size --from viridithas-13"),
+        ("a.nnue -o x.nnue --from bullet", "a.nnue: has a header"),
+        ("a.nnue -o x.nnue --qa 181", "are for raw weights"),
+        ("a.nnue -o x.bin --bucket-order 1,0", "the order of 1 output buckets has to name each of them once"),
+        ("a.nnue -o x.bin --bucket-order last", "--bucket-order last: numbers such as"),
+        ("a.nnue -o x.bin --dtype i8 --qa 1000", "beyond 8 bits; take smaller units"),
+        ("a.nnue -o x.bin --dtype f32 --qa 181", "--qa: floats are not quantised"),
+        ("a.nnue -o x.bin --to bullet-raw --qb 32", "--qb: floats are not quantised"),
+        ("layers.nnue -o x.bin --dtype f32 --output-scale 200", "further layers in another scale"),
+        ("fish.bin -o x.nnue", "fish.bin: is a network of Stockfish, which patzer does not read"),
+        ("pack.bin -o x.nnue --from bullet", "pack.bin: is a binpack of positions, not a network"),
+        ("odd.bin -o x.nnue", "odd.bin: its last 30 bytes are neither zeros nor `bullet`"),
         (
-            "mixed.bin x.nnue --from bullet --recipe default --set layers=[4] --hidden 8",
+            "mixed.bin -o x.nnue --from bullet --recipe default --set layers=[4] --hidden 8",
             "as in bullet's multi-layer example, are read from its raw.bin, --from bullet-raw",
         ),
     ] {
@@ -148,13 +148,13 @@ fn every_command_says_as_what_it_takes_raw_weights() {
     let layers = Architecture { hidden: 24, layers: vec![4], output_buckets: 2, ..Architecture::plain(1) };
     std::fs::write(dir.join("plain.nnue"), random(&Architecture::plain(8), 1, 90).to_bytes()).unwrap();
     std::fs::write(dir.join("layers.nnue"), random(&layers, 2, 60).to_bytes()).unwrap();
-    convert(dir, "plain.nnue plain.bin");
+    convert(dir, "plain.nnue -o plain.bin");
     for layout in ["patzer", "bullet"] {
-        convert(dir, &format!("layers.nnue {layout}.bin --to {layout}"));
+        convert(dir, &format!("layers.nnue -o {layout}.bin --to {layout}"));
     }
     let taken = "plain.bin: taken as (768->8)x2->1 screlu by its size; --from names another layout, --recipe another \
                  architecture";
-    for line in ["info plain.bin", "emit plain.bin -o x.h", "convert plain.bin x.nnue"] {
+    for line in ["info plain.bin", "emit plain.bin -o x.h", "convert plain.bin -o x.nnue"] {
         assert!(said(dir, line).1.contains(taken), "{line}");
     }
     // The recipe has 64 neurons: the size of the file says 24.
@@ -163,7 +163,7 @@ fn every_command_says_as_what_it_takes_raw_weights() {
         ("bullet.bin", "bullet by its padding; bullet-columns differs"),
         ("patzer.bin", "patzer; bullet and bullet-columns differ"),
     ] {
-        for line in [format!("info {file}"), format!("emit {file} -o x.h"), format!("convert {file} x.nnue")]
+        for line in [format!("info {file}"), format!("emit {file} -o x.h"), format!("convert {file} -o x.nnue")]
         {
             let errors = said(dir, &format!("{line} {recipe}")).1;
             assert!(
@@ -210,7 +210,7 @@ fn a_form_without_emitted_code_is_refused_by_its_key() {
     let folder = tempfile::tempdir().unwrap();
     let white = Architecture { perspectives: 1, white_perspective: true, ..Architecture::plain(8) };
     std::fs::write(folder.path().join("net.nnue"), random(&white, 1, 90).to_bytes()).unwrap();
-    let output = patzer(folder.path(), &["net", "emit", "net.nnue", "--language", "c"]);
+    let output = patzer(folder.path(), &["net", "emit", "net.nnue", "--format", "c"]);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert_eq!(output.status.code(), Some(1));
     assert!(errors.contains("net.nnue: its `white_view` has no code to emit"), "{errors}");
@@ -269,8 +269,8 @@ fn a_recipe_starts_from_the_files_of_bullet_and_of_any_named_layout() {
         let start_layout = layout.map(str::to_string);
         patzer_train::Settings { start: Some(dir.join(file)), start_layout, ..settings.clone() }.start()
     };
-    convert(dir, "a.nnue quantised.bin --to bullet");
-    convert(dir, "a.nnue raw.bin --to bullet-raw");
+    convert(dir, "a.nnue -o quantised.bin --to bullet");
+    convert(dir, "a.nnue -o raw.bin --to bullet-raw");
     for (file, layout) in
         [("quantised.bin", Some("bullet")), ("raw.bin", Some("bullet-raw")), ("a.nnue", None)]
     {
@@ -285,7 +285,7 @@ fn a_recipe_starts_from_the_files_of_bullet_and_of_any_named_layout() {
             patzer_train::Settings { activation, mirror, king_buckets, output_buckets, ..small.clone() };
         let network = random(&shape, 6, 90);
         std::fs::write(dir.join("b.nnue"), network.to_bytes()).unwrap();
-        convert(dir, &format!("b.nnue b.bin --to {}", named.name));
+        convert(dir, &format!("b.nnue -o b.bin --to {}", named.name));
         let found = start(&settings, "b.bin", Some(named.name)).unwrap().unwrap();
         assert_eq!(found.network.weights(), network.weights(), "{}", named.name);
     }
@@ -302,7 +302,7 @@ fn tune_says_and_keeps_the_layout_that_it_guesses() {
     done(dir, concat!("extract ", env!("CARGO_MANIFEST_DIR"), "/fixtures/engine.pgn.zst --sample 2000"));
     let shape = Architecture { output_buckets: 4, ..Architecture::plain(16) };
     std::fs::write(dir.join("a.nnue"), random(&shape, 5, 60).to_bytes()).unwrap();
-    convert(dir, "a.nnue quantised.bin --to bullet-columns");
+    convert(dir, "a.nnue -o quantised.bin --to bullet-columns");
     let tune = |more: &str| {
         let line =
             format!("tune --set output_buckets=4 --set start=quantised.bin --epochs 1 --overwrite {more}");

@@ -31,7 +31,7 @@ fn real_puzzles_are_counted_and_the_same_for_any_number_of_threads() {
     );
     assert!(one["accuracy"].as_f64().unwrap() > 0.6, "{one}");
     assert_eq!(one["puzzles_bad"], 0);
-    let few = solved(&[&file, "--limit", "3", "--depth", "1"]);
+    let few = solved(&[&file, "--count", "3", "--depth", "1"]);
     assert_eq!(few["puzzles"], 3);
 }
 
@@ -67,7 +67,7 @@ fn an_epd_suite_is_read_as_well() {
 #[test]
 fn a_program_solves_as_the_same_engine_in_this_process() {
     let file = fixture("puzzles.csv");
-    let common = ["--limit", "40", "--nodes", "1000"];
+    let common = ["--count", "40", "--nodes", "1000"];
     let program = format!("\"cmd={}\" args=uci option.Hash=4", env!("CARGO_BIN_EXE_patzer"));
     let own = solved(&[&[file.as_str()], &common[..]].concat());
     for concurrency in ["1", "3"] {
@@ -89,7 +89,7 @@ fn positions_on_which_a_program_fails_are_counted_and_named() {
         let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_patzer"));
         command.current_dir(folder.path()).env(mock::VARIABLE, "");
         let engine = mock::command(&format!("option.Mode={mode}"));
-        command.args(["puzzles", &fixture("puzzles.csv"), "--json", "--limit", "60", "--engine", &engine]);
+        command.args(["puzzles", &fixture("puzzles.csv"), "--json", "--count", "60", "--engine", &engine]);
         command.output().unwrap()
     };
     let output = run("crash@0");

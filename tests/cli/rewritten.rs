@@ -191,7 +191,7 @@ fn a_parquet_table_with_fens_is_read() {
     assert_eq!(read[0].played.to(), shakmaty::Square::G7);
     assert!(stderr.contains("scores are read as White's"), "{stderr}");
     assert!(stderr.contains("it has no results, so every game counts as drawn"), "{stderr}");
-    let (turned, _) = converted(&fixture("lichess.parquet"), "--columns score=cp,side=mover");
+    let (turned, _) = converted(&fixture("lichess.parquet"), "--map score=cp,side=mover");
     assert_eq!(turned[0].score, Some(69));
 }
 
@@ -201,9 +201,9 @@ fn the_columns_of_a_table_can_be_named() {
     let here = folder.path();
     let csv = "id,board,eval,wdl\n1,8/8/8/4k3/8/8/4P3/4K3 b - - 0 1,55,1.0\n2,8/8/8/4k3/8/8/4P3/4K3 w - - 0 1,,0.5\n";
     std::fs::write(here.join("x.csv"), csv).unwrap();
-    let (_, stderr) = converted(&here.join("x.csv"), "--columns fen=board,score=eval,result=wdl,side=white");
-    assert!(stderr.contains("x.csv: columns not read: id (--columns"), "{stderr}");
-    done(here, "data convert x.csv --columns fen=board,score=eval,result=wdl,side=white -o x.parquet");
+    let (_, stderr) = converted(&here.join("x.csv"), "--map fen=board,score=eval,result=wdl,side=white");
+    assert!(stderr.contains("x.csv: columns not read: id (--map"), "{stderr}");
+    done(here, "data convert x.csv --map fen=board,score=eval,result=wdl,side=white -o x.parquet");
     let read = positions(&here.join("x.parquet"));
     let facts: Vec<_> = read.iter().map(|r| (r.score, r.result)).collect();
     assert_eq!(facts, [(Some(-55), 1), (None, 0)]);
@@ -222,18 +222,18 @@ fn the_columns_of_a_table_can_be_named() {
         assert_eq!(output.status.code(), Some(1));
         String::from_utf8(output.stderr).unwrap()
     };
-    done(here, "data convert x.jsonl --columns fen=board,score=eval,result=wdl,side=white -o y.parquet");
+    done(here, "data convert x.jsonl --map fen=board,score=eval,result=wdl,side=white -o y.parquet");
     assert!(positions(&here.join("y.parquet")) == read);
     assert!(
         error("data convert x.csv --input-format csv -o z.csv")
-            .contains("no column `fen`; name it with --columns")
+            .contains("no column `fen`; name it with --map")
     );
     assert!(
-        error("data convert x.csv --columns fen=board,score=eval -o z.csv")
+        error("data convert x.csv --map fen=board,score=eval -o z.csv")
             .contains("add side=white or side=mover")
     );
     assert!(
-        error("data convert x.csv --columns fen=board,score=none -o z.csv").contains("has no column `none`")
+        error("data convert x.csv --map fen=board,score=none -o z.csv").contains("has no column `none`")
     );
     assert!(error("data convert x.parquet -o z.jsonl").contains("jsonl is read only"));
 }
@@ -304,7 +304,7 @@ fn a_column_of_fens_is_found_in_large_letters_or_named_by_an_error() {
     write_table(&here.join("other.parquet"), &["place", "Result"], &rows);
     let output = patzer(here, &["data", "convert", "other.parquet", "-o", "y.parquet"]);
     let stderr = String::from_utf8(output.stderr).unwrap();
-    assert!(stderr.contains("it has place, Result (`patzer data convert --columns fen=NAME`"), "{stderr}");
+    assert!(stderr.contains("it has place, Result (`patzer data convert --map fen=NAME`"), "{stderr}");
 }
 
 #[test]

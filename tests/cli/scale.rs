@@ -52,7 +52,7 @@ fn shards_merge_to_the_bytes_and_the_account_of_one_run() {
         ("--filter unique", ""),
         ("--filter quiet", ""),
         ("--filter capt --duplicates deepest", ""),
-        ("--filter unique --duplicates mean --mirror", ""),
+        ("--filter unique --duplicates mean --mirrored-duplicates", ""),
         ("--filter unique --duplicates last", "--per-game 3"),
         ("--filter unique --seed 9", "--sample 500"),
         ("--per-game 5", ""),
@@ -113,7 +113,7 @@ fn memory_does_not_change_a_byte_and_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let [a, b] = games(at);
-    for choice in ["--filter unique", "--duplicates mean --mirror", "--duplicates last --per-game 4"] {
+    for choice in ["--filter unique", "--duplicates mean --mirrored-duplicates", "--duplicates last --per-game 4"] {
         for memory in ["1K", "300K", "2G"] {
             done(at, &format!("extract {a} {b} {choice} --memory {memory} -q -o x{memory}"));
         }

@@ -151,7 +151,7 @@ fn units_players_and_comments_that_are_not_understood() {
             "2 comments look like a score and are not understood, the first at x.pgn:7: {score +0.3}"
         )
     );
-    let of = |player| extract(at, &["x.pgn", "--score-unit", "x.pgn=cp", "--score-of", player]);
+    let of = |player| extract(at, &["x.pgn", "--score-unit", "x.pgn=cp", "--player", player]);
     assert_eq!(scores(&of("old").0), [None, Some(-20), None, None]);
     assert_eq!(scores(&of("*e*").0), [Some(35), None, None, None]);
     assert!(of("Nobody").2.contains("no move of such a player has a score"));

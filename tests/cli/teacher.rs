@@ -192,7 +192,7 @@ fn wrong_arguments_are_named() {
         ("tc=1+1", "--nodes 5", "tc= is for games"),
         ("history=short", "--nodes 5", "history= is for games"),
         ("", "--nodes 5 -o -", "needs a file as its output"),
-        ("", "--nodes 5 --score-unit 0", "--score-unit 0"),
+        ("", "--nodes 5 --score-scale 0", "for '--score-scale <FACTOR>': `0` is not a number above 0"),
         ("", "- --nodes 5", "cannot be read twice"),
     ] {
         let said = error(&label(folder.path(), engine, rest));
@@ -206,7 +206,7 @@ fn wrong_arguments_are_named() {
 fn a_unit_of_scores_and_a_scale_are_said() {
     let folder = folder(200);
     labelled(folder.path(), "", "--nodes 9 -o one.parquet");
-    let said = labelled(folder.path(), "", "--nodes 9 --score-unit 0.5 -o half.parquet");
+    let said = labelled(folder.path(), "", "--nodes 9 --score-scale 0.5 -o half.parquet");
     let (one, half) = (read(folder.path(), "one.parquet"), read(folder.path(), "half.parquet"));
     for (one, half) in one.iter().zip(&half) {
         assert_eq!(half.score.unwrap(), (f64::from(one.score.unwrap()) / 2.0).round() as i16);

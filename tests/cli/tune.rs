@@ -90,11 +90,11 @@ fn every_recipe_trains_and_its_network_plays() {
         done(folder.path(), &format!("tune --recipe {recipe} --epochs 1 --hidden 16 -o {recipe}.nnue"));
         assert!(done(folder.path(), &format!("net info {recipe}.nnue")).contains(name), "{recipe}");
         done(folder.path(), &format!("eval --eval {recipe}.nnue"));
-        done(folder.path(), &format!("net convert {recipe}.nnue raw.bin"));
+        done(folder.path(), &format!("net convert {recipe}.nnue -o raw.bin"));
         let set = if recipe == "thesis" { "--set layers=[32]" } else { "" };
-        let line = format!("net convert raw.bin back.nnue --recipe {recipe} --set hidden=16 {set}");
+        let line = format!("net convert raw.bin -o back.nnue --recipe {recipe} --set hidden=16 {set}");
         done(folder.path(), &line);
-        done(folder.path(), "net convert back.nnue again.bin");
+        done(folder.path(), "net convert back.nnue -o again.bin");
         let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
         assert!(read("raw.bin") == read("again.bin"), "{recipe}");
     }
@@ -195,7 +195,7 @@ fn exported_traces_tune_to_the_same_weights_as_the_bundled_evaluation() {
         serde_json::from_str(&done(folder.path(), &format!("{line} --validation 0 --l2 0.001 --k 1 --json")))
             .unwrap()
     };
-    done(folder.path(), "data convert labelled.parquet --traces -o traces.txt");
+    done(folder.path(), "data convert labelled.parquet --format traces -o traces.txt");
     let bundled = json("tune hce labelled.parquet");
     let traced = json("tune traces traces.txt --terms traces.toml --export csv --no-keep-scale");
     assert_eq!(bundled["positions"], traced["positions"]);
@@ -209,19 +209,19 @@ fn exported_traces_tune_to_the_same_weights_as_the_bundled_evaluation() {
 fn exported_traces_are_packed_by_their_name_and_replace_no_file_that_nobody_named() {
     let folder = folder();
     let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
-    done(folder.path(), "data convert labelled.parquet --traces -o traces.txt");
-    done(folder.path(), "data convert labelled.parquet --traces -o traces.txt.zst --compress 5");
+    done(folder.path(), "data convert labelled.parquet --format traces -o traces.txt");
+    done(folder.path(), "data convert labelled.parquet --format traces -o traces.txt.zst --compress 5");
     assert!(zstd::decode_all(&read("traces.txt.zst")[..]).unwrap() == read("traces.txt"));
     fs::write(folder.path().join("mine.toml"), "own").unwrap();
     for (rest, says) in [
         ("-o mine.txt", "mine.toml: exists"),
         ("-o small.terms.toml", "is a name of terms"),
-        ("-o x.txt --with fen", "cannot be used with"),
-        ("-o x.txt --licence CC0", "cannot be used with"),
-        ("-o x.txt --columns fen=board", "cannot be used with"),
+        ("-o x.txt --with fen", "not with --format traces"),
+        ("-o x.txt --licence CC0", "not with --format traces"),
+        ("-o x.txt --map fen=board", "not with --format traces"),
         ("-o x.txt --compress 5", "traces are not compressed"),
     ] {
-        let line = format!("data convert labelled.parquet --traces {rest}");
+        let line = format!("data convert labelled.parquet --format traces {rest}");
         let said = crate::error(&patzer(folder.path(), &line.split(' ').collect::<Vec<_>>()));
         assert!(said.contains(says), "{line}: {said}");
     }

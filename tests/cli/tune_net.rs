@@ -79,13 +79,13 @@ fn a_wdl_head_learns_chances_and_plays() {
         assert!(value["score"].as_i64().unwrap() > least, "a queen up: {value}");
     }
     // The own layout alone keeps K.
-    done(folder.path(), "net convert one.nnue raw.bin");
+    done(folder.path(), "net convert one.nnue -o raw.bin");
     let set = "--recipe small --set wdl_head=true --set loss=cross-entropy";
-    done(folder.path(), &format!("net convert raw.bin back.nnue {set}"));
-    done(folder.path(), "net convert back.nnue again.bin");
+    done(folder.path(), &format!("net convert raw.bin -o back.nnue {set}"));
+    done(folder.path(), "net convert back.nnue -o again.bin");
     let read = |name: &str| fs::read(folder.path().join(name)).unwrap();
     assert!(read("raw.bin") == read("again.bin"));
-    let output = patzer(folder.path(), &["net", "convert", "one.nnue", "x.bin", "--to", "bullet"]);
+    let output = patzer(folder.path(), &["net", "convert", "one.nnue", "-o", "x.bin", "--to", "bullet"]);
     assert!(String::from_utf8(output.stderr).unwrap().contains("a WDL head (`wdl_head`) has the layout"));
     let error = fault(&folder, "--set wdl_head=true");
     assert!(error.contains("wdl_head = true: needs loss = \"cross-entropy\""), "{error}");

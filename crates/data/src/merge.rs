@@ -50,7 +50,7 @@ pub fn merge(
         (Some(asked), Some(done)) if asked != done => {
             return Err(Error::data(
                 first.path(),
-                "was extracted with another choice of --duplicates or --mirror",
+                "was extracted with another choice of --duplicates or --mirrored-duplicates",
             ));
         }
         (asked, done) => asked.or(done),

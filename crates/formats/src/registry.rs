@@ -133,7 +133,7 @@ pub static FORMATS: &[Format] = &[
         needs: Capabilities::NONE,
         refuses: Capabilities::NONE,
         score: Some(CENTIPAWNS),
-        note: "Reading needs the column `fen`; `patzer data convert --columns` names the columns of other tables.",
+        note: "Reading needs the column `fen`; `patzer data convert --map` names the columns of other tables.",
         dialect: None,
         companion: false,
         recognise: Some(csv::recognise),

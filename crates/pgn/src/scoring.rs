@@ -82,13 +82,18 @@ impl FromStr for PerSource<Factor> {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<PerSource<Factor>> {
-        PerSource::split(text, |word| match word.parse::<f64>() {
+        PerSource::split(text, str::parse)
+    }
+}
+
+impl FromStr for Factor {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Factor> {
+        match text.parse::<f64>() {
             Ok(factor) if factor.is_finite() && factor > 0.0 => Ok(Factor(factor)),
-            _ => {
-                let reason = format!("`{word}` is not a number above 0; write FACTOR or SOURCE=FACTOR");
-                Err(Error::usage(reason))
-            }
-        })
+            _ => Err(Error::usage(format!("`{text}` is not a number above 0"))),
+        }
     }
 }
 

@@ -8,8 +8,9 @@ import patzer
 @pytest.mark.parametrize("language, weights", [("c", "embed"), ("cpp", "load"), ("rust", "embed")])
 def test_code_equals_that_of_the_command(patzer_cli, tmp_path, language, weights):
     net, file = tmp_path / "small.nnue", tmp_path / "nnue.txt"
+    load = ["--load"] if weights == "load" else []
     patzer_cli("net", "init", "-o", net)
-    patzer_cli("net", "emit", net, "--language", language, "--weights", weights, "-o", file)
+    patzer_cli("net", "emit", net, "--format", language, *load, "-o", file)
     assert patzer.emit(net, language, weights) == file.read_text()
 
 

@@ -35,7 +35,7 @@ def test_piece_squares_are_those_of_python_chess(positions):
 def test_every_block_has_as_many_active_features_as_the_command_counts(positions, patzer_cli):
     batches = list(patzer.open(positions[0]))
     rows = sum(map(len, batches))
-    for row in json.loads(patzer_cli("net", "features", positions[0], "--limit", 0, "--json"))["blocks"]:
+    for row in json.loads(patzer_cli("net", "features", positions[0], "--count", 0, "--json"))["blocks"]:
         pairs = [pair for batch in batches for pair in batch.features(row["block"])]
         assert sum(len(indices) for indices, _ in pairs) == round(row["active"] * 2 * rows)
         assert max(indices.max(initial=0) for indices, _ in pairs) < row["features"]

@@ -47,7 +47,7 @@ impl Settings {
         let keep = self.duplicates.or(filters_dedupe.then_some(Keep::First));
         if self.mirror && keep.is_none() {
             return Err(Error::usage(
-                "--mirror says what counts as a duplicate, but none are dropped; add --duplicates first",
+                "--mirrored-duplicates says what counts as a duplicate, but none are dropped; add --duplicates first",
             ));
         }
         let dedupe = keep.map(|keep| Dedupe { keep, mirror: self.mirror });

@@ -1,6 +1,6 @@
 //! Tables of positions with a column of FENs: what their columns mean, and the record of a row.
 //!
-//! CSV, JSON lines and Parquet share this. Columns are found by name, the dataset's own first; `--columns` names
+//! CSV, JSON lines and Parquet share this. Columns are found by name, the dataset's own first; `--map` names
 //! others.
 
 use std::borrow::Cow;
@@ -64,7 +64,7 @@ pub const LEAF: usize = 11;
 pub const MEAN: usize = 13;
 pub const MATE_IN: usize = 15;
 
-/// Columns of a table by role, as `--columns` gives them, and the side that scores and mates speak for.
+/// Columns of a table by role, as `--map` gives them, and the side that scores and mates speak for.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Columns {
     names: Vec<(usize, String)>,
@@ -109,14 +109,14 @@ impl Columns {
     }
 
     /// Tests whether scores of a column speak for White: the dataset's `score` speaks for the side to move, `cp` and
-    /// `mate` of Lichess for White; of another column `--columns` has to say it.
+    /// `mate` of Lichess for White; of another column `--map` has to say it.
     pub fn white(&self, score: Option<&str>) -> std::result::Result<bool, String> {
         match (self.white, score) {
             (Some(white), _) => Ok(white),
             (None, Some("score")) => Ok(false),
             (None, Some("cp") | None) => Ok(true),
             (None, Some(other)) => Err(format!(
-                "whose side do the scores of the column `{other}` take? add side=white or side=mover to --columns"
+                "whose side do the scores of the column `{other}` take? add side=white or side=mover to --map"
             )),
         }
     }
@@ -168,7 +168,7 @@ pub fn find<S: AsRef<str>>(
         }
     }
     if places[FEN].is_none() {
-        return Err(format!("has no column `fen`; name it with --columns fen=NAME; it has {}", all()));
+        return Err(format!("has no column `fen`; name it with --map fen=NAME; it has {}", all()));
     }
     let scored = places[SCORE].or(places[MATE_IN]).is_some();
     let white = scored && columns.white(places[SCORE].map(|place| names[place].as_ref()))?;
@@ -198,7 +198,7 @@ pub fn announce<'a>(
     let unread: Vec<&str> = unread.collect();
     if !unread.is_empty() {
         let names = unread.join(", ");
-        notices.add(path, format!("columns not read: {names} (--columns score=NAME,... reads others)"));
+        notices.add(path, format!("columns not read: {names} (--map score=NAME,... reads others)"));
     }
     if white {
         notices.add(path, "scores are read as White's");
