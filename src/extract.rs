@@ -2,14 +2,15 @@ use std::convert::Infallible;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::data::convert::readable;
 use crate::game_files::{Notices, check_outputs, expanded, report_scores};
 use crate::named::named;
-use crate::{Result, Status, Ui, interrupt};
+use crate::given::{self, Given};
+use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::dedupe::Keep;
-use patzer_data::extract::{Settings, Summary, extract};
+use patzer_data::extract::{Journaling, Settings, Summary, extract, stored};
 use patzer_data::filter::Pipeline;
 use patzer_data::funnel::FunnelStep;
 use patzer_data::{Target, memory};
@@ -17,6 +18,7 @@ use patzer_formats::metadata::Shard;
 use patzer_formats::native::readable::ReadableColumns;
 use patzer_formats::registry::{self, Format};
 use patzer_io::number::{grouped, rate};
+use patzer_io::run_folder::Earlier;
 use patzer_match::record::check_named_once;
 use patzer_pgn::dialect::Unit;
 use patzer_pgn::{EvalSide, Factor, Pattern, PerSource, ScoreOptions};
@@ -25,15 +27,20 @@ use patzer_pgn::{EvalSide, Factor, Pattern, PerSource, ScoreOptions};
 ///
 /// Every position is stored with its game's result, the engine's score where the game has one, and the distances to
 /// the next capture, check and end of the game, so that filters can be chosen here or later.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = EXAMPLES)]
 pub struct ExtractArgs {
+    #[command(flatten)]
+    #[serde(skip)]
+    given: Given,
+
     /// Files of games in PGN, plain, .gz, .bz2 or .zst, or folders of them; `-` is standard input
-    #[arg(required = true, value_name = "GAMES")]
+    #[arg(required_unless_present = "resume", value_name = "GAMES")]
     games: Vec<PathBuf>,
 
     /// Dataset to write; its name says the format, and `patzer data convert --help` lists them; `-` is standard output
     #[arg(short, long, value_name = "FILE", default_value = "positions.parquet")]
+    #[serde(skip)]
     output: PathBuf,
 
     /// Format to write [default: by the output's ending]
@@ -114,14 +121,22 @@ pub struct ExtractArgs {
     /// Write games that are broken, without result or moves, of another variant or dropped by a filter of games to a
     /// PGN file, each with its reason in the tag Rejected
     #[arg(long, value_name = "FILE", conflicts_with_all = ["resume", "dry_run"])]
+    #[serde(skip)]
     rejects: Option<PathBuf>,
 
-    /// Keep progress in FILE.partial and resume from it
+    /// Resume the unfinished run of the output; options not given are taken from its journal
     #[arg(long, conflicts_with = "dry_run")]
+    #[serde(skip)]
     resume: bool,
+
+    /// Start over where an unfinished run lies; without this it stops
+    #[arg(long, conflicts_with = "resume")]
+    #[serde(skip)]
+    overwrite: bool,
 
     /// Print what each filter drops, alone and in sequence; write nothing
     #[arg(long)]
+    #[serde(skip)]
     dry_run: bool,
 }
 
@@ -135,11 +150,45 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer extract games.pgn --shard 2/8 -o part2.parquet    for `patzer data merge part*.parquet`\n  \
     patzer extract match.pgn --player my-engine        scores of one engine only\n  \
     patzer extract a.pgn b.pgn --score-unit b.pgn=cp --rejects refused.pgn\n  \
-    patzer extract games.pgn --resume                  goes on where the same command was stopped\n  \
+    patzer extract --resume                            goes on where a run was stopped\n  \
     patzer extract games.pgn --filter unique --dry-run --json\n\n\
 A game without a result (`*`) gives no positions. A broken game is counted, reported with its line, and dropped.";
 
+impl ExtractArgs {
+    /// Arguments of the run to resume, those given now in the place of the stored ones; `None` where one starts.
+    fn resumed(&self) -> Result<Option<ExtractArgs>> {
+        match self.resume.then(|| stored(&self.output)).transpose()?.flatten() {
+            Some(arguments) => {
+                let arguments = serde_json::from_value(arguments);
+                let arguments: ExtractArgs = arguments.map_err(|e| Error::data(&self.output, e.to_string()))?;
+                self.given.replace(arguments).map(Some)
+            }
+            None if self.games.is_empty() => {
+                let reason = "has no unfinished run to resume; `patzer extract GAMES` starts one";
+                Err(Error::data(&self.output, reason))
+            }
+            None => Ok(None),
+        }
+    }
+
+    fn journaling(&self) -> Result<Journaling> {
+        let earlier = match (self.resume, self.overwrite) {
+            (true, _) => Earlier::Resume,
+            (_, true) => Earlier::Overwrite,
+            _ => Earlier::Protect,
+        };
+        Ok(Journaling { earlier, arguments: given::settings(self)?.into() })
+    }
+}
+
 pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
+    match args.resumed()? {
+        Some(args) => write(&args, ui),
+        None => write(args, ui),
+    }
+}
+
+fn write(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
     let pipeline = Pipeline::for_games(&args.filter, &args.filter_set)?;
     let games = expanded(&args.games, ui)?;
     let settings = Settings {
@@ -163,7 +212,7 @@ pub fn run(args: &ExtractArgs, ui: &Ui) -> Result<Status> {
         mirror: args.mirrored_duplicates,
         shard: args.shard,
         memory: args.memory,
-        resume: args.resume,
+        journal: Some(args.journaling()?),
         funnel: args.dry_run,
         rejects: args.rejects.clone(),
         visits: args.visits,

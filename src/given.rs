@@ -80,7 +80,7 @@ pub fn settings(args: &impl Serialize) -> Result<Map<String, Value>> {
 /// Arguments that differ from the defaults, by name.
 fn changed<A: Args + Serialize>(args: &A) -> Result<Map<String, Value>> {
     let internal = |error: clap::Error| Error::internal(one_line(&error.to_string()));
-    let command = A::augment_args(Command::new("default").no_binary_name(true));
+    let command = A::augment_args(Command::new("default").no_binary_name(true).ignore_errors(true));
     let matches = command.try_get_matches_from([""; 0]).map_err(internal)?;
     let default = settings(&A::from_arg_matches(&matches).map_err(internal)?)?;
     let mut changed = settings(args)?;

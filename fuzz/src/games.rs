@@ -1,13 +1,17 @@
 //! Games: PGN, the comments of moves, lines of moves, and what an interrupted extraction left.
 
 use std::fs;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
 
 use patzer_chess::{Line, PackedBoard, PackedMove, key, legal, packed};
-use patzer_data::{AnyReader, extract, filter};
+use patzer_data::{AnyReader, Metadata, extract, filter};
 use patzer_io::checked_line;
+use patzer_io::run_folder::Earlier;
 use patzer_pgn::dialect::{DIALECTS, Reading, Side};
 use patzer_pgn::write::Notation;
 use patzer_pgn::{GameSpan, GameSplitter, Parser, Part, Record, Rewrite, Scoring};
+use serde_json::{Value, json};
 use shakmaty::{Chess, Position};
 
 use super::files::in_folder;
@@ -131,7 +135,13 @@ pub fn lines(choices: &[u8]) {
 
 const GAME: &str = "[Event \"?\"]\n[Result \"1-0\"]\n\n1. e4 e5 2. Nf3 Nc6 1-0\n";
 
-/// The folder of an interrupted `extract --resume`, as checkpoints without checksums, a zero, a line end and positions:
+fn stamp(path: &Path) -> (&Path, u64, u64) {
+    let about = fs::metadata(path).expect("a file");
+    let changed = about.modified().expect("a time").duration_since(UNIX_EPOCH).expect("a time of now");
+    (path, about.len(), changed.as_nanos() as u64)
+}
+
+/// The folder of an interrupted `extract`, as checkpoints without checksums, a zero, a line end and positions:
 /// going on is an error or gives legal positions.
 pub fn partial(bytes: &[u8]) {
     let split = bytes.windows(2).position(|window| window == b"\0\n").unwrap_or(bytes.len());
@@ -142,27 +152,26 @@ pub fn partial(bytes: &[u8]) {
         fs::write(&games, GAME).expect("a file");
         fs::write(&no_games, "no games").expect("a file");
         let files = [games, no_games];
-        let run = || {
-            let settings = extract::Settings { resume: true, ..extract::Settings::default() };
-            extract::extract(
-                &files,
-                Some(&output),
-                filter::Pipeline::new(&[], &[]).expect("no filters"),
-                &settings,
-                &mut |_| {},
-            )
-        };
-        // The first run ends at the file without games, and leaves a journal without checkpoints.
-        run().expect_err("no games");
+        let journaling = extract::Journaling { earlier: Earlier::Resume, arguments: Value::Null };
+        let settings = extract::Settings { journal: Some(journaling), ..extract::Settings::default() };
+        let identity = json!({
+            "metadata": Metadata::new(Vec::new(), Vec::new(), settings.seed),
+            "keep_partial": settings.keep_partial,
+            "scores": settings.scores,
+            "files": files.each_ref().map(|path| stamp(path)),
+        });
+        let header = json!({ "arguments": null, "identity": identity });
         let partial = folder.join("out.parquet.partial");
-        let mut journal = fs::read(partial.join("journal")).expect("a journal");
+        fs::create_dir(&partial).expect("a folder");
+        let mut journal = checked_line::write(&header).expect("a line");
         for line in checkpoints.split(|&byte| byte == b'\n') {
             let Ok(checkpoint) = serde_json::from_slice::<serde_json::Map<_, _>>(line) else { continue };
             journal.extend(checked_line::write(&checkpoint).expect("a line"));
         }
         fs::write(partial.join("journal"), journal).expect("a file");
         fs::write(partial.join("positions"), positions).expect("a file");
-        if run().is_ok() {
+        let pipeline = filter::Pipeline::new(&[], &[]).expect("no filters");
+        if extract::extract(&files, Some(&output), pipeline, &settings, &mut |_| {}).is_ok() {
             let (mut dataset, mut records) = (AnyReader::open(&output, None).expect("a dataset"), Vec::new());
             while dataset.next_batch(&mut records).expect("positions") {}
             records.iter().for_each(check);

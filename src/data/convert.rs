@@ -100,7 +100,7 @@ const EXAMPLES: &str = "Examples:\n  \
 
 /// Parses `--with`.
 pub fn readable(text: &str) -> Result<ReadableColumns> {
-    if text.is_empty() { Ok(ReadableColumns::default()) } else { text.parse() }
+    text.to_string().try_into()
 }
 
 pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Status> {

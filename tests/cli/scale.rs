@@ -156,10 +156,12 @@ fn a_killed_extraction_goes_on_to_the_same_bytes() {
     let plain = ["extract", a, b, "--filter", "unique", "--per-game", "30", "--json", "-q", "-o"];
     let whole = patzer(at, &[&plain[..], &["whole"]].concat());
     let resumable = [&plain[..], &["x", "--resume", "--memory", "1M"]].concat();
+    let first = [&plain[..], &["x", "--memory", "1M"]].concat();
+    let alone = ["extract", "--resume", "-o", "x", "--json", "-q"];
     let mut kills = 0;
     // Each run gets a little further than the one before, until one gets to the end.
     for lines in 1.. {
-        if !kill_at(at, &resumable, lines) {
+        if !kill_at(at, if lines == 1 { &first } else { &alone }, lines) {
             break;
         }
         kills += 1;
@@ -186,6 +188,9 @@ fn a_killed_extraction_goes_on_to_the_same_bytes() {
             let mut positions = bytes(at, "x.partial/positions");
             positions.extend([7; 1000]);
             std::fs::write(at.join("x.partial/positions"), positions).unwrap();
+            let unfinished = error(at, "extract a.pgn -o x");
+            assert!(unfinished.contains("x.partial: is of an unfinished run"), "{unfinished}");
+            assert!(unfinished.contains("--resume") && unfinished.contains("--overwrite"), "{unfinished}");
             let other = error(at, "extract a.pgn --resume -o x");
             assert!(other.contains("x.partial") && other.contains("other games or settings"), "{other}");
         }
@@ -204,6 +209,7 @@ fn a_killed_extraction_goes_on_to_the_same_bytes() {
     };
     assert_eq!(report(&again), report(&whole));
     assert!(error(at, "extract - --resume -o y").contains("standard input"));
+    assert!(error(at, "extract --resume -o y").contains("no unfinished run to resume"));
 }
 
 #[test]

@@ -89,7 +89,7 @@ impl SpillFile {
         Ok(())
     }
 
-    pub fn replay(mut self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<()> {
+    pub fn replay(&mut self, mut each: impl FnMut(Vec<Record>) -> Result<()>) -> Result<()> {
         self.flush(false)?;
         for some in self.blocks.chunks(2 * rayon::current_num_threads()) {
             let read = |(at, length): &(u64, usize)| {

@@ -1,6 +1,6 @@
 //! Collects parsed chunks in the order of the input and passes their records to the output stage.
 //!
-//! With a journal, records first go to a file, so that a killed run can resume; the dataset is made from it at the end.
+//! With a journal, records also go to a file, from which a later run makes up for a killed one.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,6 @@ use crate::dedupe::Dedupe;
 use crate::filter::{DUPLICATES, FilterSet};
 use crate::funnel::FunnelCounts;
 use crate::output_stage::{OutputCounts, OutputStage, PER_GAME, SAMPLE};
-use crate::spill_file::SpillFile;
 use crate::{Metadata, Record, Source};
 use patzer_formats::recognise::no_games;
 use patzer_formats::stream::CompressedOutput;
@@ -28,8 +27,7 @@ pub(super) struct Collector<'a> {
     settings: &'a Settings,
     output: OutputStage,
     dedupe: Option<Dedupe>,
-    /// Checkpoints and the file of positions, if the run can be resumed.
-    journal: Option<(Journal, SpillFile)>,
+    journal: Option<Journal>,
     passed: u64,
     next_game: u64,
     numbered: u64,
@@ -54,12 +52,12 @@ impl<'a> Collector<'a> {
         settings: &'a Settings,
         output: OutputStage,
         dedupe: Option<Dedupe>,
-        journal: Option<(Journal, SpillFile)>,
+        journal: Option<Journal>,
         notice: &'a mut (dyn FnMut(Notice) + Send),
         pool: &'a BufferPool,
     ) -> Collector<'a> {
-        let last = journal.as_ref().and_then(|(journal, _)| journal.last().cloned()).unwrap_or_default();
-        let passed = journal.as_ref().map_or(0, |(_, spilled)| spilled.rows());
+        let last = journal.as_ref().and_then(|journal| journal.last().cloned()).unwrap_or_default();
+        let passed = journal.as_ref().map_or(0, Journal::rows);
         let sources = last.sources.unwrap_or_default();
         last.bad.iter().for_each(|bad| notice(Notice::BadGame(bad.to_string())));
         if !sources.is_empty() {
@@ -138,17 +136,15 @@ impl<'a> Collector<'a> {
             funnel.merge(counted);
         }
         self.passed += block.records.len() as u64;
-        match &mut self.journal {
-            None if self.settings.visits => {
-                self.output.take_with(&block.records, std::mem::take(&mut block.visits))?;
+        if let Some(journal) = &mut self.journal {
+            journal.push(&block.records)?;
+            if journal.is_due(self.summary.positions_read) {
+                self.checkpoint()?;
             }
-            None => self.output.take(&mut block.records, &block.keys)?,
-            Some((journal, spilled)) => {
-                spilled.push(&block.records)?;
-                if journal.is_due(self.summary.positions_read) {
-                    self.checkpoint()?;
-                }
-            }
+        }
+        match self.settings.visits {
+            true => self.output.take_with(&block.records, std::mem::take(&mut block.visits))?,
+            false => self.output.take(&mut block.records, &block.keys)?,
         }
         self.pool.put(block.records, block.keys);
         Ok(())
@@ -173,10 +169,10 @@ impl<'a> Collector<'a> {
     }
 
     pub(super) fn checkpoint(&mut self) -> Result<()> {
-        let Some((journal, spilled)) = &mut self.journal else { return Ok(()) };
+        let Some(journal) = &mut self.journal else { return Ok(()) };
         let done = self.sources.len() == self.files.len();
         let written = journal.write(Checkpoint {
-            length: spilled.flush(true)?,
+            length: 0,
             next_game: self.next_game,
             summary: self.summary.clone(),
             bad: self.bad[self.journaled..].to_vec(),
@@ -201,11 +197,9 @@ impl<'a> Collector<'a> {
             return Err(BadGame::all(&self.bad));
         }
         // A run that resumes from a complete checkpoint has nothing to add.
-        if self.journal.as_ref().is_some_and(|(journal, _)| !journal.is_complete()) {
+        if self.keeps() && self.journal.as_ref().is_some_and(|journal| !journal.is_complete()) {
             self.checkpoint()?;
         }
-        let journal = self.journal.take();
-        let journal = journal.map(|(journal, spilled)| self.replay(spilled).map(|()| journal)).transpose()?;
         let about = |metadata: &mut Metadata, done: &OutputCounts| {
             let mut whole = summary.clone();
             whole.add(done);
@@ -228,17 +222,29 @@ impl<'a> Collector<'a> {
             let (read, dropped) = (summary.positions_read, &summary.dropped);
             summary.funnel = Some(funnel.steps(filters, read, dropped, &before, &after)?);
         }
-        journal.map_or(Ok(()), Journal::finish)?;
+        self.journal.map_or(Ok(()), Journal::finish)?;
         self.rejects.take().map_or(Ok(()), CompressedOutput::commit)?;
         Ok(summary)
     }
 
-    fn replay(&mut self, spilled: SpillFile) -> Result<()> {
-        let dedupe = self.dedupe;
-        spilled.replay(|mut records| {
+    /// Takes the positions of the run that is resumed.
+    pub(super) fn replay(&mut self) -> Result<()> {
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        let (dedupe, output) = (self.dedupe, &mut self.output);
+        journal.replay(|mut records| {
             interrupt::check()?;
             let keys = dedupe.map(|how| records.par_iter().map(|s: &Record| how.key(s)).collect::<Vec<_>>());
-            self.output.take(&mut records, &keys.unwrap_or_default())
+            output.take(&mut records, &keys.unwrap_or_default())
         })
+    }
+
+    /// Tests whether the journal is in files.
+    pub(super) fn keeps(&self) -> bool {
+        self.journal.as_ref().is_some_and(Journal::is_in_files)
+    }
+
+    /// Keeps the state of an interrupted run; false where there is none.
+    pub(super) fn interrupt(&mut self) -> Result<bool> {
+        if self.keeps() { self.checkpoint().map(|()| true) } else { Ok(false) }
     }
 }

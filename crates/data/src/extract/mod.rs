@@ -29,8 +29,10 @@ pub(crate) use parse::{ReasonCounts, is_game};
 use patzer_formats::visits;
 use patzer_io::error::{Error, Result};
 use patzer_io::interrupt;
+use patzer_io::run_folder::Earlier;
 use patzer_pgn::SurveyedReader;
 pub use scores::{ScoreSummary, SourceSummary, UnreadSample};
+pub use journal::{Journaling, stored};
 pub use settings::Settings;
 pub(crate) use settings::{BAD_GAME, NO_RESULT};
 pub use summary::{BadGame, Notice, Summary};
@@ -54,18 +56,24 @@ pub fn extract(
     let mut metadata = Metadata::new(Vec::new(), applied, settings.seed);
     (metadata.dedupe, metadata.shard) = (stages.dedupe, settings.shard);
     metadata.extra = settings.visits.then(visits::column).into_iter().collect();
-    let journal = output.filter(|_| settings.resume);
-    let journal = journal.map(|output| Journal::open(output, files, &metadata, settings)).transpose()?;
+    let journal = match (output, &settings.journal) {
+        (Some(output), Some(how)) => match journal::obstacle(output, files, settings) {
+            None => Some(Journal::open(output, files, &metadata, settings, how)?),
+            Some(reason) if how.earlier == Earlier::Resume => return Err(Error::usage(reason)),
+            Some(_) => None,
+        },
+        _ => None,
+    };
     let folder = patzer_io::temporary_folder(output);
-    let resumes = journal.is_some();
     let writer = output.map(|output| AnyWriter::create(output, &settings.target, &metadata));
     let output_stage = OutputStage::new(writer.transpose()?, &stages, &folder)?;
     let pool = BufferPool::default();
     let mut collector = Collector::new(files, settings, output_stage, stages.dedupe, journal, notice, &pool);
     collector.rejects = settings.rejects.as_deref().map(rejects::create).transpose()?;
     collector.funnel = settings.funnel.then(|| FunnelCounts::new(filters));
+    collector.replay()?;
     if let Some(next_game) = collector.next_game() {
-        let key = stages.dedupe.filter(|_| !resumes);
+        let key = stages.dedupe;
         let parser = ChunkParser { filters, settings, key, next_game, pool: &pool };
         let mut reader = SurveyedReader::start(files.to_vec(), settings.scores.clone(), true)?;
         let threads = rayon::current_num_threads();
@@ -80,12 +88,12 @@ pub fn extract(
             },
         )?;
         if !whole {
-            collector.checkpoint()?;
-            return Err(interrupted(resumes));
+            return Err(interrupted(collector.interrupt()?));
         }
     }
+    let kept = collector.keeps();
     let mut summary = collector.finish(filters).map_err(|error| match interrupt::requested() {
-        true => interrupted(resumes),
+        true => interrupted(kept),
         false => error,
     })?;
     summary.seconds = started.elapsed().as_secs_f64();
@@ -94,9 +102,9 @@ pub fn extract(
     Ok(summary)
 }
 
-fn interrupted(resumes: bool) -> Error {
-    match resumes {
-        true => Error::Interrupted("the same command goes on from here"),
+fn interrupted(kept: bool) -> Error {
+    match kept {
+        true => Error::Interrupted("--resume goes on from here"),
         false => interrupt::error(),
     }
 }

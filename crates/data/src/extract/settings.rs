@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::journal::Journaling;
 use crate::dedupe::{Dedupe, Keep};
 use crate::output_stage::OutputSettings;
 use crate::{Target, memory};
@@ -28,7 +29,8 @@ pub struct Settings {
     pub shard: Option<Shard>,
     /// Approximate bytes of memory for the removal of duplicates; `None` for half of the machine's.
     pub memory: Option<usize>,
-    pub resume: bool,
+    /// Keeps progress beside the output; `None` keeps none.
+    pub journal: Option<Journaling>,
     pub funnel: bool,
     /// Licence of the games, for the dataset's metadata.
     pub licence: Option<String>,
@@ -51,12 +53,9 @@ impl Settings {
             ));
         }
         let dedupe = keep.map(|keep| Dedupe { keep, mirror: self.mirror });
-        if self.visits
-            && (dedupe.is_some() || self.per_game.is_some() || self.sample.is_some() || self.resume)
-        {
+        if self.visits && (dedupe.is_some() || self.per_game.is_some() || self.sample.is_some()) {
             return Err(Error::usage(
-                "--visits goes with filters of single positions and games; sample and drop duplicates later, and leave out \
-                 --resume",
+                "--visits goes with filters of single positions and games; sample and drop duplicates later",
             ));
         }
         if self.shard.is_some() && (self.sample.is_some() || (self.per_game.is_some() && dedupe.is_some())) {

@@ -1,5 +1,7 @@
 //! Columns that are written for other programs to read.
 
+use serde::{Deserialize, Serialize};
+
 use crate::Record;
 use crate::fen;
 use patzer_io::error::Error;
@@ -18,8 +20,23 @@ pub static READABLE: [Readable; 2] = [
 ];
 
 /// The columns of `--with`, a bit for each of [`READABLE`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct ReadableColumns(u8);
+
+impl From<ReadableColumns> for String {
+    fn from(columns: ReadableColumns) -> String {
+        columns.without(ReadableColumns::default()).join(",")
+    }
+}
+
+impl TryFrom<String> for ReadableColumns {
+    type Error = Error;
+
+    fn try_from(text: String) -> std::result::Result<ReadableColumns, Error> {
+        if text.is_empty() { Ok(ReadableColumns::default()) } else { text.parse() }
+    }
+}
 
 impl ReadableColumns {
     /// The columns of which a file has the names.
