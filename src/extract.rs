@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::data::convert::readable;
 use crate::game_files::{Notices, check_outputs, expanded, report_scores};
-use crate::named::named;
 use crate::given::{self, Given};
+use crate::named::named;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_data::dedupe::Keep;
 use patzer_data::extract::{Journaling, Settings, Summary, extract, stored};
@@ -44,36 +44,36 @@ pub struct ExtractArgs {
     output: PathBuf,
 
     /// Format to write [default: by the output's ending]
-    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    #[arg(long, value_name = "FORMAT", value_parser = registry::named, hide_short_help = true)]
     format: Option<&'static Format>,
 
     /// Columns for other programs in a dataset: fen, uci (the move), separated by commas
-    #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true, value_parser = readable)]
+    #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true, value_parser = readable, hide_short_help = true)]
     with: ReadableColumns,
 
     /// Also read the visits of moves in the comments of playout searches, as the column `visits`
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     visits: bool,
 
     /// Preset, single filter or TOML file of filters; may be given several times, and `patzer filters` lists them
     /// [default: none]
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", help_heading = "Selection")]
     filter: Vec<String>,
 
     /// Another value for a filter's parameter, such as before_capture.plies=3; may be given several times
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Selection")]
     filter_set: Vec<String>,
 
     /// Keep at most N positions of each game, chosen at random after the filters [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Selection")]
     per_game: Option<u32>,
 
     /// Keep N positions in all, chosen at random after everything else [default: all]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..), help_heading = "Selection")]
     sample: Option<u32>,
 
     /// Seed of the random choices
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Selection")]
     seed: u64,
 
     /// Keep a broken game's positions before its fault, and a damaged file's games before the damage
@@ -81,41 +81,41 @@ pub struct ExtractArgs {
     keep_partial: bool,
 
     /// Side of the scores in comments: auto (by dialect and data), white or mover; may be given for each source
-    #[arg(long, value_name = "[SOURCE=]SIDE")]
+    #[arg(long, value_name = "[SOURCE=]SIDE", help_heading = "Scores", hide_short_help = true)]
     eval_side: Vec<PerSource<EvalSide>>,
 
     /// Unit of the scores in comments: pawn or cp; may be given for each source [default: by dialect and data]
-    #[arg(long, value_name = "[SOURCE=]UNIT")]
+    #[arg(long, value_name = "[SOURCE=]UNIT", help_heading = "Scores")]
     score_unit: Vec<PerSource<Unit>>,
 
     /// Factor for all scores but mates; may be given for each source [default: 1]
-    #[arg(long, value_name = "[SOURCE=]FACTOR")]
+    #[arg(long, value_name = "[SOURCE=]FACTOR", help_heading = "Scores", hide_short_help = true)]
     score_scale: Vec<PerSource<Factor>>,
 
     /// Keep scores only of moves by this player (tag White or Black, ignoring case; * is any text); may be given
     /// several times
-    #[arg(long, value_name = "NAME", value_parser = pattern)]
+    #[arg(long, value_name = "NAME", value_parser = pattern, help_heading = "Scores")]
     player: Vec<Pattern>,
 
     /// Drop duplicates and keep this one [default: as the presets say]
-    #[arg(long, value_name = "WHICH", value_parser = named::<Keep>())]
+    #[arg(long, value_name = "WHICH", value_parser = named::<Keep>(), help_heading = "Selection")]
     duplicates: Option<Keep>,
 
     /// Treat horizontal mirrors as duplicates (only without castling rights)
-    #[arg(long)]
+    #[arg(long, help_heading = "Selection", hide_short_help = true)]
     mirrored_duplicates: bool,
 
     /// Take every N-th game from the I-th, counted over all files; `patzer data merge` joins the N datasets
-    #[arg(long, value_name = "I/N")]
+    #[arg(long, value_name = "I/N", help_heading = "Selection")]
     shard: Option<Shard>,
 
     /// Memory that the removal of duplicates may take, such as 500M or 2G; the rest goes to temporary files beside
     /// the output [default: half of the machine's]
-    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse, hide_short_help = true)]
     memory: Option<usize>,
 
     /// Licence of the games, for the dataset's metadata; `patzer data card` prints it
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
     licence: Option<String>,
 
     /// Write games that are broken, without result or moves, of another variant or dropped by a filter of games to a
@@ -160,7 +160,8 @@ impl ExtractArgs {
         match self.resume.then(|| stored(&self.output)).transpose()?.flatten() {
             Some(arguments) => {
                 let arguments = serde_json::from_value(arguments);
-                let arguments: ExtractArgs = arguments.map_err(|e| Error::data(&self.output, e.to_string()))?;
+                let arguments: ExtractArgs =
+                    arguments.map_err(|e| Error::data(&self.output, e.to_string()))?;
                 self.given.replace(arguments).map(Some)
             }
             None if self.games.is_empty() => {

@@ -32,31 +32,31 @@ pub struct GamesArgs {
 
     /// Keep a game if a position of it passes this preset, single filter or TOML file of filters; may be given several
     /// times, and `patzer filters` lists them [default: none]
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", help_heading = "Selection")]
     filter: Vec<String>,
 
     /// Another value for a filter's parameter, such as elo.min=2500; may be given several times
-    #[arg(long, value_name = "KEY=VALUE")]
+    #[arg(long, value_name = "KEY=VALUE", help_heading = "Selection")]
     filter_set: Vec<String>,
 
     /// Keep a game only if at least N of its positions pass the filters
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..), help_heading = "Selection")]
     min_positions: u32,
 
     /// Keep only the first game of those with the same start and moves, or with `=PLIES` the same first moves
-    #[arg(long, value_name = "PLIES", num_args = 0..=1, require_equals = true, default_missing_value = "all")]
+    #[arg(long, value_name = "PLIES", num_args = 0..=1, require_equals = true, default_missing_value = "all", help_heading = "Selection")]
     unique: Option<Unique>,
 
     /// Keep games without a result (`*`), which filters by result take for draws
-    #[arg(long)]
+    #[arg(long, help_heading = "Selection")]
     unfinished: bool,
 
     /// Keep a damaged file's games before the damage
-    #[arg(long)]
+    #[arg(long, help_heading = "Selection", hide_short_help = true)]
     keep_partial: bool,
 
     /// Take every N-th game from the I-th, counted over all files
-    #[arg(long, value_name = "I/N")]
+    #[arg(long, value_name = "I/N", help_heading = "Selection", hide_short_help = true)]
     shard: Option<Shard>,
 
     /// Write N games to a file, to several files with numbers in their names: selected-0001.pgn

@@ -20,7 +20,7 @@ pub struct ProgramArgs {
     concurrency: Option<u32>,
 
     /// Seconds after which an engine that does not answer counts as hanging, beyond the time of a search
-    #[arg(long, value_name = "S", default_value_t = 60, requires = "engine", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "S", default_value_t = 60, requires = "engine", value_parser = clap::value_parser!(u64).range(1..=86_400), hide_short_help = true)]
     stall_timeout: u64,
 }
 

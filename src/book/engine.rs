@@ -36,7 +36,7 @@ pub struct EngineArgs {
     concurrency: Option<u32>,
 
     /// Seconds for an opening; an engine that takes longer is started again
-    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400), hide_short_help = true)]
     stall_timeout: u64,
 }
 

@@ -49,19 +49,19 @@ pub struct ConvertArgs {
     pub(super) map: Option<Columns>,
 
     /// Notation of the result in a line of text [default: the format's own]
-    #[arg(long, value_name = "DIALECT", value_parser = named::<Dialect>())]
+    #[arg(long, value_name = "DIALECT", value_parser = named::<Dialect>(), hide_short_help = true)]
     pub(super) dialect: Option<Dialect>,
 
     /// Score, in centipawns, of positions without one, where the format needs one [default: leave them out]
-    #[arg(long, value_name = "CP", allow_negative_numbers = true)]
+    #[arg(long, value_name = "CP", allow_negative_numbers = true, hide_short_help = true)]
     pub(super) no_score: Option<i16>,
 
     /// Level of zstd, 1 (fastest) to 22 (smallest), of a dataset or a `.zst` file [default: 1, and 3 of a `.zst` file]
-    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(i32).range(1..=22))]
+    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(i32).range(1..=22), hide_short_help = true)]
     pub(super) compress: Option<i32>,
 
     /// Columns for other programs in a dataset: fen, uci (the move), separated by commas
-    #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true, value_parser = readable)]
+    #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true, value_parser = readable, hide_short_help = true)]
     pub(super) with: ReadableColumns,
 
     /// Preset or TOML file of filters; may be given several times, and `patzer filters` lists them
@@ -74,7 +74,7 @@ pub struct ConvertArgs {
     pub(super) filter_set: Vec<String>,
 
     /// Licence of inputs that name none, for the dataset's metadata; `patzer data card` prints it
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", hide_short_help = true)]
     pub(super) licence: Option<String>,
 }
 

@@ -49,7 +49,7 @@ pub struct MergeArgs {
 
     /// Memory that the removal of duplicates may take, such as 500M or 2G; the rest goes to temporary files beside
     /// the output [default: half of the machine's]
-    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse, hide_short_help = true)]
     memory: Option<usize>,
 
     #[command(flatten)]

@@ -23,11 +23,11 @@ pub struct FormatArgs {
     input: InputFormat,
 
     /// Score, in centipawns, of positions without one, where the format needs one [default: leave them out]
-    #[arg(long, value_name = "CP", allow_negative_numbers = true)]
+    #[arg(long, value_name = "CP", allow_negative_numbers = true, hide_short_help = true)]
     pub no_score: Option<i16>,
 
     /// Level of zstd, 1 (fastest) to 22 (smallest), of a dataset or a `.zst` file [default: 1, and 3 of a `.zst` file]
-    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(i32).range(1..=22))]
+    #[arg(long, value_name = "LEVEL", value_parser = clap::value_parser!(i32).range(1..=22), hide_short_help = true)]
     pub compress: Option<i32>,
 }
 

@@ -34,7 +34,7 @@ pub struct StatsArgs {
 
     /// Memory for finding duplicates, such as 500M or 2G; with less, the files are read several times [default: half of
     /// the machine's]
-    #[arg(long, value_name = "SIZE", value_parser = memory::parse)]
+    #[arg(long, value_name = "SIZE", value_parser = memory::parse, hide_short_help = true)]
     memory: Option<usize>,
 
     #[command(flatten)]

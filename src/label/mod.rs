@@ -49,7 +49,7 @@ pub struct LabelArgs {
     output: Option<PathBuf>,
 
     /// Format to write; `patzer data convert --help` lists them [default: by the output's ending]
-    #[arg(long, value_name = "FORMAT", value_parser = registry::named)]
+    #[arg(long, value_name = "FORMAT", value_parser = registry::named, hide_short_help = true)]
     format: Option<&'static Format>,
 
     /// Evaluation: a .nnue or .hce.toml file, or built in: default (a network), default-hce, untuned-hce

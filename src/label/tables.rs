@@ -25,11 +25,11 @@ pub struct TableArgs {
     tb_game: bool,
 
     /// Probe tablebases with at most N pieces [default: largest available]
-    #[arg(long, value_name = "N", requires = "tb", value_parser = clap::value_parser!(u32).range(3..=7))]
+    #[arg(long, value_name = "N", requires = "tb", value_parser = clap::value_parser!(u32).range(3..=7), hide_short_help = true)]
     tb_pieces: Option<u32>,
 
     /// A win by the tables is a win even if the fifty-move rule makes it a draw
-    #[arg(long, requires = "tb")]
+    #[arg(long, requires = "tb", hide_short_help = true)]
     tb_ignore_50: bool,
 }
 

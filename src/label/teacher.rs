@@ -42,15 +42,15 @@ pub struct TeacherArgs {
     score_scale: Option<Factor>,
 
     /// Positions that an engine searches before it forgets them (ucinewgame) [default: 64, fewer with long searches]
-    #[arg(long, value_name = "N", requires = "engine", value_parser = clap::value_parser!(u32).range(1..=65_536))]
+    #[arg(long, value_name = "N", requires = "engine", value_parser = clap::value_parser!(u32).range(1..=65_536), hide_short_help = true)]
     block: Option<u32>,
 
     /// Label the i-th of n pieces; `data merge` joins them to the bytes of the whole
-    #[arg(long, value_name = "i/n", requires = "engine")]
+    #[arg(long, value_name = "i/n", requires = "engine", hide_short_help = true)]
     shard: Option<Shard>,
 
     /// Seconds for a search beyond --movetime; an engine that takes longer is started again
-    #[arg(long, value_name = "S", requires = "engine", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, value_name = "S", requires = "engine", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400), hide_short_help = true)]
     stall_timeout: u64,
 
     /// Go on with the unfinished run of the journal beside the output

@@ -19,19 +19,19 @@ use patzer_train as train;
 #[derive(Debug, Args)]
 pub(super) struct RawArgs {
     /// Layout of raw weights in EVAL [default: bullet if they end in its padding, else patzer]
-    #[arg(long, value_name = "LAYOUT", value_parser = layouts(&[]), hide_possible_values = true)]
+    #[arg(long, value_name = "LAYOUT", value_parser = layouts(&[]), hide_possible_values = true, help_heading = "Raw weights")]
     pub(super) from: Option<String>,
 
     /// Neurons of the hidden layer of raw weights [default: what their size says, else the recipe's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help_heading = "Raw weights")]
     hidden: Option<usize>,
 
     /// Raw weights are of this recipe's architecture [default: the layout's, mostly (768 → N) × 2 → 1]
-    #[arg(long, value_name = "NAME|FILE")]
+    #[arg(long, value_name = "NAME|FILE", help_heading = "Raw weights")]
     recipe: Option<String>,
 
     /// Another value for a key of that recipe, such as output_buckets=4; may be given several times
-    #[arg(long, value_name = "KEY=VALUE", requires = "recipe")]
+    #[arg(long, value_name = "KEY=VALUE", requires = "recipe", help_heading = "Raw weights")]
     set: Vec<String>,
 }
 

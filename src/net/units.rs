@@ -9,31 +9,37 @@ use patzer_eval::nnue::layout::{Dtype, Layout, Padding};
 #[derive(Debug, Args)]
 pub(super) struct Units {
     /// Units of feature weights: an activation of 1 [default: the layout's, 255]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=32_767))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=32_767), help_heading = "Raw weights")]
     qa: Option<i32>,
 
     /// Units of later weights [default: the layout's, 64]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=32_767))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i32).range(1..=32_767), help_heading = "Raw weights")]
     qb: Option<i32>,
 
     /// Centipawns of an output of 1 [default: the layout's, 400]
-    #[arg(long, value_name = "CP", value_parser = clap::value_parser!(i32).range(1..=100_000))]
+    #[arg(long, value_name = "CP", value_parser = clap::value_parser!(i32).range(1..=100_000), help_heading = "Raw weights")]
     output_scale: Option<i32>,
 
     /// Number type of raw weights; biases of i8 have 16 bits [default: the layout's]
-    #[arg(long, value_name = "TYPE")]
+    #[arg(long, value_name = "TYPE", help_heading = "Raw weights")]
     dtype: Option<Number>,
 
     /// Matrices that the file has by columns, beside the layout's
-    #[arg(long, value_name = "WHICH", value_delimiter = ',')]
+    #[arg(
+        long,
+        value_name = "WHICH",
+        value_delimiter = ',',
+        help_heading = "Raw weights",
+        hide_short_help = true
+    )]
     transpose: Vec<Matrix>,
 
     /// The output bucket at each place of the file, such as 3,2,1,0, or reversed
-    #[arg(long, value_name = "ORDER")]
+    #[arg(long, value_name = "ORDER", help_heading = "Raw weights", hide_short_help = true)]
     bucket_order: Option<String>,
 
     /// What fills the file up to a multiple of 64 bytes [default: the layout's]
-    #[arg(long, value_name = "WITH")]
+    #[arg(long, value_name = "WITH", help_heading = "Raw weights", hide_short_help = true)]
     pad: Option<Fill>,
 }
 

@@ -105,15 +105,9 @@ fn an_engine_without_searchmoves_and_one_that_crashes_are_named() {
     let folder = extracted();
     let predicted = |mode: &str, ranks: &str| {
         let mut command = crate::program();
-        command.env(mock::VARIABLE, "").args([
-            "moves",
-            "predict",
-            "--count",
-            "60",
-            "--json",
-            "--ranks",
-            ranks,
-        ]);
+        command
+            .env(mock::VARIABLE, "")
+            .args(["moves", "predict", "--count", "60", "--json", "--ranks", ranks]);
         command.args(["--engine", &mock::command(&format!("option.Mode={mode}"))]);
         let output = command.current_dir(folder.path()).output().unwrap();
         (output.status.code(), output.stdout, String::from_utf8(output.stderr).unwrap())

@@ -129,7 +129,10 @@ fn what_is_no_network_gets_one_clear_line() {
         (&["info", "cut.nnue"], "cut.nnue: the file is truncated: 16 neurons take 24704 bytes, it has 24640"),
         (&["info", "damaged.nnue"], "damaged.nnue: its weights do not match their checksum"),
         (&["convert", "junk.nnue", "-o", "out.bin"], "junk.nnue: is not a network: its 1000 bytes"),
-        (&["convert", "base.nnue", "-o", "out.bin", "--hidden", "32"], "has 16 neurons, not the 32 of --hidden"),
+        (
+            &["convert", "base.nnue", "-o", "out.bin", "--hidden", "32"],
+            "has 16 neurons, not the 32 of --hidden",
+        ),
         (&["init", "--hidden", "0", "-o", "x"], "--hidden 0: 1 to 4096"),
         (&["init", "--hidden", "8", "-o", "x"], "--hidden 8: counting material takes at least 12"),
         (&["init", "-o", "no/such/folder/x"], "no/such/folder/x: there is no such folder"),
@@ -171,7 +174,8 @@ fn a_recipe_with_other_neurons_is_obeyed_and_a_guess_is_said() {
     let args = ["net", "convert", "a.bin", "-o", "b.nnue", "--recipe", "mirrored", "--hidden", "128"];
     assert_eq!(json(dir, &args)["architecture"], "(768hm->128)x2->1 screlu");
     assert!(patzer(dir, &args).stderr.is_empty());
-    let guessed = String::from_utf8(patzer(dir, &["net", "convert", "a.bin", "-o", "c.nnue"]).stderr).unwrap();
+    let guessed =
+        String::from_utf8(patzer(dir, &["net", "convert", "a.bin", "-o", "c.nnue"]).stderr).unwrap();
     assert!(guessed.contains("a.bin: taken as (768->128)x2->1 screlu by its size"), "{guessed}");
 }
 

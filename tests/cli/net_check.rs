@@ -120,9 +120,7 @@ fn raw_weights_are_read_by_recipe_layout_and_units() {
     let run = |more: &str| {
         let mut command = program();
         command.env(mock::VARIABLE, "eval").current_dir(folder.path());
-        command
-            .args(["net", "check", "net.bin", &engine, "--count", "100"])
-            .args(more.split_whitespace());
+        command.args(["net", "check", "net.bin", &engine, "--count", "100"]).args(more.split_whitespace());
         let output = command.output().unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         (text(output.stdout), text(output.stderr))

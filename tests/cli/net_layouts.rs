@@ -163,7 +163,8 @@ fn every_command_says_as_what_it_takes_raw_weights() {
         ("bullet.bin", "bullet by its padding; bullet-columns differs"),
         ("patzer.bin", "patzer; bullet and bullet-columns differ"),
     ] {
-        for line in [format!("info {file}"), format!("emit {file} -o x.h"), format!("convert {file} -o x.nnue")]
+        for line in
+            [format!("info {file}"), format!("emit {file} -o x.h"), format!("convert {file} -o x.nnue")]
         {
             let errors = said(dir, &format!("{line} {recipe}")).1;
             assert!(

@@ -232,9 +232,7 @@ fn the_columns_of_a_table_can_be_named() {
         error("data convert x.csv --map fen=board,score=eval -o z.csv")
             .contains("add side=white or side=mover")
     );
-    assert!(
-        error("data convert x.csv --map fen=board,score=none -o z.csv").contains("has no column `none`")
-    );
+    assert!(error("data convert x.csv --map fen=board,score=none -o z.csv").contains("has no column `none`"));
     assert!(error("data convert x.parquet -o z.jsonl").contains("jsonl is read only"));
 }
 

@@ -113,7 +113,9 @@ fn memory_does_not_change_a_byte_and_leaves_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let [a, b] = games(at);
-    for choice in ["--filter unique", "--duplicates mean --mirrored-duplicates", "--duplicates last --per-game 4"] {
+    for choice in
+        ["--filter unique", "--duplicates mean --mirrored-duplicates", "--duplicates last --per-game 4"]
+    {
         for memory in ["1K", "300K", "2G"] {
             done(at, &format!("extract {a} {b} {choice} --memory {memory} -q -o x{memory}"));
         }
