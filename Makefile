@@ -74,8 +74,8 @@ demo: build
 	cd demo && $(PATZER) tune hce -o tuned.hce.toml > 4-tune-hce.txt
 	cd demo && $(PATZER) net init -o base.nnue > 5-base.txt
 	cd demo && $(PATZER) tune -o new.nnue > 6-tune-net.txt
-	cd demo && $(PATZER) sprt tuned.hce.toml untuned-hce $(SPRT) --pgn hce.pgn > 7-sprt-hce.txt; $(verdict)
-	cd demo && $(PATZER) sprt new.nnue base.nnue $(SPRT) --pgn net.pgn > 8-sprt-net.txt; $(verdict)
+	cd demo && $(PATZER) sprt tuned.hce.toml untuned-hce $(SPRT) -o hce.pgn > 7-sprt-hce.txt; $(verdict)
+	cd demo && $(PATZER) sprt new.nnue base.nnue $(SPRT) -o net.pgn > 8-sprt-net.txt; $(verdict)
 	@cd demo && for result in [1-8]-*.txt; do printf '\n== %s\n' "$${result%.txt}"; cat "$$result"; done > summary.txt
 	@cat demo/summary.txt
 

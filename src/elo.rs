@@ -17,7 +17,7 @@ use patzer_stats::{MOST_GAMES, Pentanomial, Sprt, Statistics, Trinomial};
 const EXAMPLES: &str = "Examples:\n  \
     patzer elo --wdl 136,111,96                       136 won, 111 drawn, 96 lost\n  \
     patzer elo --ptnml 34,54,63,64,75                 pairs of games with colours swapped\n  \
-    patzer elo --ptnml 34,54,63,64,75 --model logistic --elo0 0 --elo1 10 --json\n  \
+    patzer elo --ptnml 34,54,63,64,75 --elo-model logistic --elo0 0 --elo1 10 --json\n  \
     patzer elo games.pgn --elo0 0 --elo1 5            of finished games of any program, in pairs\n  \
     patzer elo machine1.journal machine2.pgn          one test over several machines\n  \
     patzer elo --plan                                 how long will a test of [0, 5] take?\n  \
@@ -37,7 +37,7 @@ pub struct EloArgs {
 
     /// Player whose results count [default: the first of the first file]
     #[arg(long, value_name = "NAME", requires = "files")]
-    of: Option<String>,
+    player: Option<String>,
 
     /// The opponent [default: the only other]
     #[arg(long, value_name = "NAME", requires = "files")]

@@ -192,12 +192,12 @@ mod tests {
     fn a_journal_has_every_argument_by_its_name() {
         let earlier = ["resume", "repair", "overwrite", "trust"];
         let shown =
-            [&earlier[..], &["pgn", "json_lines", "output_format", "rating_interval", "by_opening"]].concat();
+            [&earlier[..], &["output", "json_lines", "output_format", "rating_interval", "by_opening"]].concat();
         let watched = [&shown[..], &["watch"]].concat();
         check_names::<SprtArgs>(&watched);
         check_names::<MatchArgs>(&watched);
         check_names::<RaceArgs>(&[&watched[..], &["simulate", "strengths", "draws", "bias"]].concat());
-        check_names::<SpsaArgs>(&[&shown[..], &["list", "output", "format"]].concat());
+        check_names::<SpsaArgs>(&[&shown[..], &["list", "export"]].concat());
         check_names::<SelfplayArgs>(&[&earlier[..], &["output"]].concat());
         check_names::<NetArgs>(&["resume", "overwrite"]);
     }

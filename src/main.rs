@@ -70,6 +70,7 @@ mod ui;
 mod usage;
 mod watch;
 mod wdl;
+mod window;
 
 use std::process::ExitCode;
 

@@ -69,9 +69,9 @@ pub struct MatchArgs {
     until_error: Option<f64>,
 
     /// File of the games; the journal for --resume lies beside it
-    #[arg(long, value_name = "FILE", default_value = "match.pgn", help_heading = "Games")]
+    #[arg(short, long, value_name = "FILE", default_value = "match.pgn", help_heading = "Games")]
     #[serde(skip)]
-    pgn: PathBuf,
+    output: PathBuf,
 
     #[command(flatten)]
     #[serde(skip)]
@@ -104,7 +104,7 @@ enum Kind {
 impl MatchArgs {
     fn with_stored_arguments(&self) -> Result<MatchArgs> {
         let players = ["players", "engine"];
-        let resumed = self.earlier.resumed::<PairEntry, _>("match", &players, &self.pgn, &self.given)?;
+        let resumed = self.earlier.resumed::<PairEntry, _>("match", &players, &self.output, &self.given)?;
         Ok(resumed.unwrap_or_else(|| self.clone()))
     }
 
@@ -192,7 +192,7 @@ fn play_rounds(args: &MatchArgs, specs: &[Spec], settings: RoundSettings, ui: &U
         pairs: settings.most_pairs() as usize,
         openings: None,
         contest: json!({ "rounds": settings }),
-        pgn: &args.pgn,
+        pgn: &args.output,
         earlier: args.earlier,
         settings: given::settings(args)?.into(),
         tuner: None,
@@ -200,7 +200,7 @@ fn play_rounds(args: &MatchArgs, specs: &[Spec], settings: RoundSettings, ui: &U
         colours: SWAPPED,
     };
     let held = match_run::play_match(&run, |lineup| RoundsState::new(rounds, &lineup.names), ui)?;
-    match_run::remark(&held.standings.all(), false, &args.pgn, ui);
+    match_run::remark(&held.standings.all(), false, &args.output, ui);
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
     held.show.end(&held.standings, &report).map(|()| Status::Done)
 }
@@ -239,7 +239,7 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
         pairs,
         openings: precision.is_none().then(|| pairings.pairing(pairs - 1).openings[1] + 1),
         contest: json!({ "tournament": tournament }),
-        pgn: &args.pgn,
+        pgn: &args.output,
         earlier: args.earlier,
         settings: given::settings(args)?.into(),
         tuner: None,
@@ -248,7 +248,7 @@ pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
     };
     let standings = |lineup: &Lineup| table(&lineup.names, precision, round);
     let held = match_run::play_match(&run, standings, ui)?;
-    match_run::remark(&held.standings.all(), specs.len() == 2, &args.pgn, ui);
+    match_run::remark(&held.standings.all(), specs.len() == 2, &args.output, ui);
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
     held.show.end(&held.standings, &report).map(|()| Status::Done)
 }

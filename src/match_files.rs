@@ -25,7 +25,7 @@ pub struct RecordArgs {
 
     /// Notation of moves in the PGN; the dataset commands read san
     #[arg(long, value_name = "NOTATION", default_value = "san", value_parser = named::<Notation>())]
-    pgn_notation: Notation,
+    notation: Notation,
 
     /// Fields in the comments of moves, after score, depth and time
     #[arg(long, value_name = "FIELD,…", value_delimiter = ',', default_value = "nodes,nps", value_parser = named::<MoveField>())]
@@ -65,7 +65,7 @@ impl RecordArgs {
 
     pub fn apply(&self, header: Header) -> Header {
         let style = PgnStyle {
-            notation: self.pgn_notation,
+            notation: self.notation,
             fields: self.pgn_fields.clone(),
             clock: self.pgn_clock,
             openings: true,

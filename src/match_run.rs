@@ -95,7 +95,7 @@ pub fn play_match<S: Standings>(
     let header = play.records.apply(lineup.header(&format!("patzer {}", run.command)));
     let config = MatchConfig {
         concurrency: play.concurrency(),
-        wait: play.wait(),
+        wait: play.pause(),
         prepare: &|game| shares.iter().for_each(|shares| shares.bind(game)),
         pair_options: pair_options.as_ref().map(|options| options as PairOptions),
         ..MatchConfig::new(&lineup, &openings, rules, header, run.pairings, done.len()..run.pairs)

@@ -48,7 +48,7 @@ pub struct PlayArgs {
 
     /// Opening, in that order, with which the first pair begins
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..))]
-    start: u32,
+    first_opening: u32,
 
     /// Leave the games of a PGN book after this many plies [default: at their end]
     #[arg(long, value_name = "N", help_heading = "Games")]
@@ -68,7 +68,7 @@ pub struct PlayArgs {
 
     /// Milliseconds to wait before each game
     #[arg(long, value_name = "MS", default_value_t = 0, help_heading = "Games", value_parser = clap::value_parser!(u64).range(..=DAY_MS))]
-    wait: u64,
+    pause: u64,
 
     #[command(flatten)]
     #[serde(flatten)]
@@ -98,8 +98,8 @@ impl PlayArgs {
         self.seed
     }
 
-    pub fn wait(&self) -> Duration {
-        Duration::from_millis(self.wait)
+    pub fn pause(&self) -> Duration {
+        Duration::from_millis(self.pause)
     }
 
     pub fn defaults(&self, listen: Listen) -> Defaults {
@@ -121,7 +121,7 @@ impl PlayArgs {
             path: self.openings.as_deref(),
             order: self.order,
             seed: self.seed,
-            start: self.start as usize,
+            start: self.first_opening as usize,
             plies: self.plies,
             chess960: self.chess960,
             as_is: false,

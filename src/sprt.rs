@@ -69,9 +69,9 @@ pub struct SprtArgs {
     games: u64,
 
     /// File of the games; the journal for --resume lies beside it
-    #[arg(long, value_name = "FILE", default_value = "sprt.pgn", help_heading = "Games")]
+    #[arg(short, long, value_name = "FILE", default_value = "sprt.pgn", help_heading = "Games")]
     #[serde(skip)]
-    pgn: PathBuf,
+    output: PathBuf,
 
     #[command(flatten)]
     #[serde(skip)]
@@ -109,20 +109,20 @@ pub(super) struct HypothesisArgs {
 
     /// Scale of the hypotheses [default: normalized]
     #[arg(long, value_name = "MODEL", value_parser = named::<Model>())]
-    model: Option<Model>,
+    elo_model: Option<Model>,
 }
 
 impl HypothesisArgs {
     pub(super) fn test(&self) -> Result<Sprt> {
         let or = |value: Option<f64>, default| value.unwrap_or(default);
-        let model = self.model.unwrap_or(Model::Normalized);
+        let model = self.elo_model.unwrap_or(Model::Normalized);
         Sprt::new(model, or(self.elo0, 0.0), or(self.elo1, 5.0), or(self.alpha, 0.05), or(self.beta, 0.05))
     }
 
     /// Tests whether any of them is asked for.
     pub(super) fn are_given(&self) -> bool {
-        let HypothesisArgs { elo0, elo1, alpha, beta, model } = self;
-        [elo0, elo1, alpha, beta].into_iter().any(Option::is_some) || model.is_some()
+        let HypothesisArgs { elo0, elo1, alpha, beta, elo_model } = self;
+        [elo0, elo1, alpha, beta].into_iter().any(Option::is_some) || elo_model.is_some()
     }
 }
 
@@ -144,7 +144,7 @@ impl SprtArgs {
 
     fn with_stored_arguments(&self) -> Result<SprtArgs> {
         let players = ["a", "b", "engine"];
-        let resumed = self.earlier.resumed::<PairEntry, _>("sprt", &players, &self.pgn, &self.given)?;
+        let resumed = self.earlier.resumed::<PairEntry, _>("sprt", &players, &self.output, &self.given)?;
         Ok(resumed.unwrap_or_else(|| self.clone()))
     }
 }
@@ -175,14 +175,14 @@ pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
         pairs: args.games.div_ceil(2) as usize,
         openings: None,
         contest: json!({ "sprt": sprt }),
-        pgn: &args.pgn,
+        pgn: &args.output,
         earlier: args.earlier,
         settings: given::settings(args)?.into(),
         tuner: None,
     };
     let held = match_run::play_match(&run, |_| SprtState::new(sprt), ui)?;
     let report = held.standings.report(&held.ended, args.show.by_opening(&held.openings));
-    match_run::remark(&held.standings.tally, true, &args.pgn, ui);
+    match_run::remark(&held.standings.tally, true, &args.output, ui);
     held.show.end(&held.standings, &report)?;
     Ok(match report.verdict {
         Verdict::H1 => Status::Done,

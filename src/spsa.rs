@@ -28,10 +28,10 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer spsa --engine \"cmd=./engine option.Threads=1\" params.txt --nodes 20000\n  \
     patzer spsa default --list > params.txt                   the bundled engine's search parameters\n  \
     patzer spsa default params.txt --games 20000              tuned in this process, 5,000 nodes a move\n  \
-    patzer spsa my.hce.toml --weights mobility,tempo          weights of terms → tuned.hce.toml\n  \
-    patzer spsa my.nnue --weights 'output.*.bias'             of the output layers → tuned.nnue\n  \
+    patzer spsa my.hce.toml --terms mobility,tempo          weights of terms → tuned.hce.toml\n  \
+    patzer spsa my.nnue --terms 'output.*.bias'             of the output layers → tuned.nnue\n  \
     patzer spsa --resume                                      go on after an interruption\n  \
-    patzer spsa --resume --format rust                        the values once more, to paste\n  \
+    patzer spsa --resume --export rust                        the values once more, to paste\n  \
     patzer report spsa.journal                                the course of each parameter\n\n\
     PARAMS has OpenBench's lines: name, int|float, value, min, max, c_end, r_end";
 
@@ -59,9 +59,9 @@ pub struct SpsaArgs {
 
     /// Tune also weights of the evaluation: names with `*`, and beginnings of names, with commas between them
     #[arg(long, value_name = "PATTERN,…")]
-    weights: Option<String>,
+    terms: Option<String>,
 
-    /// Print the lines of the parameters and do not play; without PARAMS and --weights, of the bundled engine's search
+    /// Print the lines of the parameters and do not play; without PARAMS and --terms, of the bundled engine's search
     #[arg(long)]
     #[serde(skip)]
     list: bool,
@@ -73,15 +73,15 @@ pub struct SpsaArgs {
     /// Iterations in flight: each knows the results of those this many before it, so that the result does not depend on
     /// --concurrency, which cannot use more than --pairs times this
     #[arg(long, value_name = "N", default_value_t = 32, help_heading = "Schedule", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    window: u32,
+    in_flight: u32,
 
     /// Exponent of the learning rate's decay
     #[arg(long, value_name = "X", default_value_t = 0.602, help_heading = "Schedule")]
-    alpha: f64,
+    decay_alpha: f64,
 
     /// Exponent of the perturbation's decay
     #[arg(long, value_name = "X", default_value_t = 0.101, help_heading = "Schedule")]
-    gamma: f64,
+    decay_gamma: f64,
 
     /// A, the iterations by which the learning rate's decay is delayed, as a share of all
     #[arg(long, value_name = "X", default_value_t = 0.1, help_heading = "Schedule")]
@@ -95,24 +95,20 @@ pub struct SpsaArgs {
     #[arg(long, value_name = "N", default_value_t = 20_000, help_heading = "Games", value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
     games: u64,
 
-    /// File of the games; the journal for --resume lies beside it
-    #[arg(long, value_name = "FILE", default_value = "spsa.pgn", help_heading = "Games")]
-    #[serde(skip)]
-    pgn: PathBuf,
-
     #[command(flatten)]
     #[serde(skip)]
     earlier: EarlierArgs,
 
-    /// File of the evaluation with the tuned weights [default: tuned.hce.toml or tuned.nnue]
-    #[arg(short, long, value_name = "FILE", help_heading = "Output")]
+    /// File of the games (.pgn), whose journal for --resume lies beside it, or of the evaluation with the tuned weights;
+    /// may be given twice [default: spsa.pgn and tuned.hce.toml or tuned.nnue]
+    #[arg(short, long, value_name = "FILE", help_heading = "Games")]
     #[serde(skip)]
-    output: Option<PathBuf>,
+    output: Vec<PathBuf>,
 
     /// Print the values in this form alone
     #[arg(long, value_name = "FORM", help_heading = "Output", value_parser = named::<Form>())]
     #[serde(skip)]
-    format: Option<Form>,
+    export: Option<Form>,
 
     #[command(flatten)]
     #[serde(skip)]
@@ -182,8 +178,24 @@ impl fmt::Display for SpsaReport {
 impl SpsaArgs {
     fn with_stored_arguments(&self) -> Result<SpsaArgs> {
         let players = ["player", "params", "engine"];
-        let resumed = self.earlier.resumed::<PairEntry, _>("spsa", &players, &self.pgn, &self.given)?;
+        let resumed = self.earlier.resumed::<PairEntry, _>("spsa", &players, &self.files()?.0, &self.given)?;
         Ok(resumed.unwrap_or_else(|| self.clone()))
+    }
+
+    /// Files of the games and of the evaluation, by their endings.
+    fn files(&self) -> Result<(PathBuf, Option<PathBuf>)> {
+        let is_games = |path: &&PathBuf| {
+            path.file_name().is_some_and(|name| name.to_string_lossy().to_lowercase().contains(".pgn"))
+        };
+        let (games, others): (Vec<&PathBuf>, Vec<&PathBuf>) = self.output.iter().partition(is_games);
+        for files in [&games, &others] {
+            if let [first, second, ..] = files[..] {
+                let (first, second) = (first.display(), second.display());
+                return Err(Error::usage(format!("-o {first} -o {second}: one file of games and one evaluation")));
+            }
+        }
+        let games = games.first().map_or_else(|| "spsa.pgn".into(), |path| path.to_path_buf());
+        Ok((games, others.first().map(|path| path.to_path_buf())))
     }
 
     /// The engine and the file of parameters; with --engine, the first positional argument is the file.
@@ -205,8 +217,8 @@ impl SpsaArgs {
 
     fn schedule(&self) -> Result<Schedule> {
         for (name, value, range) in [
-            ("alpha", self.alpha, 0.0..=2.0),
-            ("gamma", self.gamma, 0.0..=2.0),
+            ("decay-alpha", self.decay_alpha, 0.0..=2.0),
+            ("decay-gamma", self.decay_gamma, 0.0..=2.0),
             ("a-ratio", self.a_ratio, 0.0..=10.0),
         ] {
             if !range.contains(&value) {
@@ -216,8 +228,8 @@ impl SpsaArgs {
         }
         let pairs = self.pairs as usize;
         let iterations = (self.games as usize).div_ceil(2 * pairs);
-        let (alpha, gamma, a_ratio) = (self.alpha, self.gamma, self.a_ratio);
-        Ok(Schedule { iterations, pairs, window: self.window as usize, alpha, gamma, a_ratio })
+        let (alpha, gamma, a_ratio) = (self.decay_alpha, self.decay_gamma, self.a_ratio);
+        Ok(Schedule { iterations, pairs, window: self.in_flight as usize, alpha, gamma, a_ratio })
     }
 }
 
@@ -229,7 +241,7 @@ fn evaluation(spec: &Spec, by_pattern: bool, params: &[spsa::Param], ui: &Ui) ->
     }
     match participant::program_path(spec)? {
         Some(_) if by_pattern => {
-            Err(Error::usage("--weights are of an evaluation in this process, not of a program"))
+            Err(Error::usage("--terms are of an evaluation in this process, not of a program"))
         }
         Some(_) => Ok(None),
         None => load(Some(Path::new(&spec.cmd)), ui).map(Some),
@@ -239,7 +251,7 @@ fn evaluation(spec: &Spec, by_pattern: bool, params: &[spsa::Param], ui: &Ui) ->
 fn lines(args: &SpsaArgs, file: Option<&Path>) -> Result<Vec<spsa::Param>> {
     match file {
         Some(file) => spsa::read(file),
-        None if args.weights.is_none() && args.list => {
+        None if args.terms.is_none() && args.list => {
             let lines: std::result::Result<Vec<_>, _> =
                 Params::spsa_lines().map(|line| line.parse()).collect();
             lines.map_err(|error: spsa::ParamError| Error::internal(error.to_string()))
@@ -262,7 +274,7 @@ impl fmt::Display for ParamList {
 /// Adds the weights that match; a line of the file has the better range and steps.
 fn add_weights(params: &mut Vec<spsa::Param>, evaluation: &Evaluation, patterns: &str) -> Result<()> {
     let chosen = weights::params(evaluation, patterns);
-    let chosen = chosen.map_err(|error| Error::usage(format!("--weights: {error}")))?;
+    let chosen = chosen.map_err(|error| Error::usage(format!("--terms: {error}")))?;
     let known = |name: &str| params.iter().any(|param| param.name == name);
     let new: Vec<_> = chosen.into_iter().filter(|param| !known(&param.name)).collect();
     params.extend(new);
@@ -273,25 +285,26 @@ pub fn run(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
     let args = &args.with_stored_arguments()?;
     let (spec, file) = args.subject()?;
     let mut params = lines(args, file.as_deref())?;
-    let evaluation = evaluation(&spec, args.weights.is_some(), &params, ui)?;
-    if let (Some(evaluation), Some(patterns)) = (&evaluation, &args.weights) {
+    let evaluation = evaluation(&spec, args.terms.is_some(), &params, ui)?;
+    if let (Some(evaluation), Some(patterns)) = (&evaluation, &args.terms) {
         add_weights(&mut params, evaluation, patterns)?;
     }
     if params.is_empty() {
-        return Err(Error::usage("there is nothing to tune: name a file of parameters, or --weights"));
+        return Err(Error::usage("there is nothing to tune: name a file of parameters, or --terms"));
     }
     if args.list {
         return ui.result(&ParamList(params));
     }
+    let (games, output) = args.files()?;
     let output = evaluation.as_ref().map(|evaluation| {
-        args.output.clone().unwrap_or_else(|| format!("tuned.{}", named_weights::file(evaluation).1).into())
+        output.unwrap_or_else(|| format!("tuned.{}", named_weights::file(evaluation).1).into())
     });
     output.as_deref().map_or(Ok(()), check_writable)?;
     let schedule = args.schedule()?;
     let (boards, most) = (args.play.concurrency(), schedule.pairs * schedule.window);
     if boards > most {
         ui.note(format!(
-            "{most} pairs are in flight, so {boards} boards are too many; a larger --window uses all"
+            "{most} pairs are in flight, so {boards} boards are too many; a larger --in-flight uses all"
         ));
     }
     let tuner = Arc::new(Tuner::new(Tuning { params, schedule, seed: args.play.seed() }));
@@ -309,24 +322,24 @@ pub fn run(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
         pairs: schedule.iterations * schedule.pairs,
         openings: Some(schedule.iterations * schedule.pairs),
         contest: json!({ "spsa": tuner.tuning }),
-        pgn: &args.pgn,
+        pgn: &games,
         earlier: args.earlier,
         settings: given::settings(args)?.into(),
         tuner: Some(&tuner),
     };
     let held = match_run::play_match(&run, |_| SpsaState::new(tuner.clone()), ui)?;
     if held.standings.broken() {
-        let kept = args.pgn.display();
+        let kept = games.display();
         let reason = "every game of late ended because it crashed or did not answer";
         return Err(Error::input(format!("{name}: {reason}; the finished games are kept in {kept}")));
     }
-    match_run::remark(held.standings.tally(), true, &args.pgn, ui);
+    match_run::remark(held.standings.tally(), true, &games, ui);
     let values = held.standings.now();
     if let (Some(output), Some(evaluation)) = (&output, &evaluation) {
         write_weights(output, evaluation, &values)?;
     }
     let test = test_command(args, &spec, &values, output.as_deref())?;
-    let report = report(&held.standings, &held.ended, output, test, args.format);
+    let report = report(&held.standings, &held.ended, output, test, args.export);
     held.show.end(&held.standings, &report).map(|()| Status::Done)
 }
 
@@ -360,7 +373,7 @@ fn write_weights(path: &Path, evaluation: &Evaluation, values: &[Value]) -> Resu
 }
 
 /// Arguments of `sprt` that the test has of its own.
-const OWN: [&str; 4] = ["engine", "alpha", "games", "seed"];
+const OWN: [&str; 3] = ["engine", "games", "seed"];
 
 /// The `sprt` that decides whether the values are better than those of the start.
 fn test_command(args: &SpsaArgs, spec: &Spec, values: &[Value], output: Option<&Path>) -> Result<String> {

@@ -59,7 +59,7 @@ tuned() {
 
 # match NAME A B: a match of fixed length, A against B.
 match() {
-    step "match-$1" match "$2" "$3" $LIMIT --games "$GAMES" --seed 1 --resume --pgn "match-$1.pgn"
+    step "match-$1" match "$2" "$3" $LIMIT --games "$GAMES" --seed 1 --resume -o "match-$1.pgn"
 }
 
 # value KEY STEP: a number of a step's result.

@@ -71,7 +71,7 @@ positions fine $played $FINE_MORE
 play held_out 201 "$HELD_OUT" "$FINE_NODES"
 positions held_out held_out.pgn.zst
 tuned embedded --recipe "$RECIPE" ${QUICK:+--epochs 6}
-step test sprt embedded.nnue "$NET" $LIMIT --games "$GAMES" ${BOOK:+--openings "$BOOK"} --seed 1 --resume --pgn test.pgn
+step test sprt embedded.nnue "$NET" $LIMIT --games "$GAMES" ${BOOK:+--openings "$BOOK"} --seed 1 --resume -o test.pgn
 
 head_row "broad positions" "fine positions" "held-out positions" "validation loss" "Elo against the network before" verdict
 row "$(value positions_written extract-broad)" "$(value positions_written extract-fine)" \

@@ -45,7 +45,7 @@ versus() {
     shift 3
     step "match-$of-$seed" match --engine "cmd=$name-$seed.nnue${nodes:+ nodes=$nodes}" \
         --engine "cmd=$base-$seed.nnue${nodes:+ nodes=$NODES}" "$@" $QUICKLY --games "$games" --seed "$seed" --resume \
-        --pgn "match-$of-$seed.pgn"
+        -o "match-$of-$seed.pgn"
 }
 
 # speed NAME: nodes a second of the first seed's network, the best of all rounds.

@@ -51,7 +51,7 @@ while [ "$generation" -le "$GENERATIONS" ]; do
     tuned "$generation" "labelled-$generation.parquet" $TRAINING --hidden "$HIDDEN" --epochs "$EPOCHS" \
         --seed "$generation" --wdl "$share"
     step "test-$generation" sprt "$generation.nnue" "pool/$best.nnue" $LIMIT --games "$GAMES" --elo0 0 --elo1 "$ELO1" \
-        --seed "$generation" --resume --pgn "test-$generation.pgn"
+        --seed "$generation" --resume -o "test-$generation.pgn"
     verdict=$(value verdict "test-$generation")
     if [ "$verdict" = H1 ]; then
         cp "$generation.nnue" "pool/$generation.nnue"

@@ -19,7 +19,7 @@ done
 for nodes in $NODES; do
     twice=$((2 * nodes))
     step "match-$twice-$nodes" match --engine "cmd=$EVAL nodes=$twice name=$twice" \
-        --engine "cmd=$EVAL nodes=$nodes name=$nodes" --games "$GAMES" --seed 1 --resume --pgn "match-$twice-$nodes.pgn"
+        --engine "cmd=$EVAL nodes=$nodes name=$nodes" --games "$GAMES" --seed 1 --resume -o "match-$twice-$nodes.pgn"
 done
 
 head_row measure value

@@ -74,7 +74,7 @@ for by in $OPTIMIZERS; do
         each="" all="the base" ratio=""
         if [ "$preset" != all ]; then
             for seed in $SEEDS; do each="$each${each:+, }$(elo "match-$preset-$by-$seed")"; done
-            pooled "$preset-$by" --elo0 -3 --elo1 1 --model logistic
+            pooled "$preset-$by" --elo0 -3 --elo1 1 --elo-model logistic
             all=$(elo "$pooled") ratio=$(printf %+.2f "$(value llr "$pooled")")
         fi
         set --

@@ -19,7 +19,7 @@ for technique in $TECHNIQUES; do
     options=$(echo "${technique#*:}" | sed 's/^/option./; s/,/ option./g')
     step "match-$without" match --engine "cmd=$ENGINE args=tunable name=whole" \
         --engine "cmd=$ENGINE args=tunable name=without-$without $options" \
-        $LIMIT --games "$GAMES" --seed 1 --resume --pgn "match-$without.pgn"
+        $LIMIT --games "$GAMES" --seed 1 --resume -o "match-$without.pgn"
 done
 
 head_row technique "switched off by" "Elo that it gives" "won, drawn, lost"

@@ -33,7 +33,7 @@ spec() {
 # meet A B GAMES
 meet() {
     step "match-$1-$2" match --engine "$(spec "$1")" --engine "$(spec "$2")" --nodes "$NODES" --games "$3" \
-        --seed 1 --resume --pgn "match-$1-$2.pgn"
+        --seed 1 --resume -o "match-$1-$2.pgn"
 }
 
 two="" one=""

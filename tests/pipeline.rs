@@ -262,8 +262,8 @@ const GOLDEN: [(&str, &str, &str); 25] = [
         "003269068f284a48",
     ),
     ("net convert bucketed.nnue -o", "bucketed.bin", "d3eceb193bdcfb16"),
-    ("sprt new.hce.toml untuned-hce --nodes 100 --games 8 --hash 1 --pgn", "hce.pgn", "9e43608b086b82ea"),
-    ("sprt new.nnue base.nnue --nodes 100 --games 8 --hash 1 --seed 5 --pgn", "net.pgn", "ba7939d0b02652aa"),
+    ("sprt new.hce.toml untuned-hce --nodes 100 --games 8 --hash 1 -o", "hce.pgn", "9e43608b086b82ea"),
+    ("sprt new.nnue base.nnue --nodes 100 --games 8 --hash 1 --seed 5 -o", "net.pgn", "ba7939d0b02652aa"),
     ("selfplay default-hce --nodes 60 --games 8 --hash 1 --seed 5 -o", "selfplay.pgn", "05589aeb72b1d2a3"),
     (
         "selfplay default-hce --nodes 60 --games 8 --hash 1 --seed 5 -o",

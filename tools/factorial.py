@@ -62,7 +62,7 @@ def play(options, switches, batch, sides):
             line += ["--engine", " ".join([f"cmd={options.engine}", f"name={name}", *off])]
         pgn = result.with_suffix(".pgn")
         line += [*options.limit.split(), "--games", str(options.games), "--seed", str(batch), "--resume"]
-        line += ["--pgn", str(pgn), "--json", "-q"]
+        line += ["-o", str(pgn), "--json", "-q"]
         done = subprocess.run(line, capture_output=True, text=True)
         if done.returncode:
             sys.exit(f"factorial: batch {batch} failed: {done.stderr.strip()}")

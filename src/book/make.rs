@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::engine::{EngineArgs, describe};
 use crate::prepare::check_new_output;
 use crate::program::warn_of_restarts;
+use crate::window::Window;
 use crate::{Error, Result, Status, Ui, interrupt};
 use patzer_chess::rng::{Rng, mix};
 use patzer_experiments::book::{BookCounts, MakeOptions, Source, make, to_epd, to_pgn};
@@ -20,7 +21,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer book make --count 5000                              8 random plies, balanced within 50 centipawns\n  \
     patzer book make --random-plies 8 --window 90,140          White is better, as in UHO books\n  \
     patzer book make games.pgn --plies 16 --engine cmd=stockfish --depth 20 --count 1000\n  \
-    patzer book make old.epd --window -20,20 -o balanced.pgn   the balanced lines of a book\n\n\
+    patzer book make old.epd --window 20     -o balanced.pgn   the balanced lines of a book\n\n\
     Openings with one position, by whatever moves, come once. The same seed gives the same book, whatever the\n\
     concurrency.";
 
@@ -47,9 +48,9 @@ pub struct MakeArgs {
     #[arg(long)]
     chess960: bool,
 
-    /// Scores that openings may have, in centipawns from White's side
-    #[arg(long, value_name = "LOW,HIGH", default_value = "-50,50", allow_hyphen_values = true, value_parser = window)]
-    window: (i32, i32),
+    /// Scores that openings may have, in centipawns from White's side: CP is -CP,CP
+    #[arg(long, value_name = "CP|LOW,HIGH|all", default_value = "50", allow_hyphen_values = true)]
+    window: Window,
 
     /// Let the advantage be of either side: judge by the score without its sign
     #[arg(long)]
@@ -69,13 +70,6 @@ pub struct MakeArgs {
 
     #[command(flatten)]
     engine: EngineArgs,
-}
-
-fn window(text: &str) -> std::result::Result<(i32, i32), String> {
-    let ends = text
-        .split_once(',')
-        .and_then(|(low, high)| Some((low.trim().parse().ok()?, high.trim().parse().ok()?)));
-    ends.filter(|(low, high)| low <= high).ok_or_else(|| "write LOW,HIGH, such as -50,50".to_string())
 }
 
 const NODES: u64 = 20_000;
@@ -125,8 +119,7 @@ pub fn run(args: &MakeArgs, ui: &Ui) -> Result<Status> {
     let files = !args.files.is_empty();
     let source = if files { Source::Openings(openings) } else { Source::Random(&random) };
     let count = args.count.map_or(if files { usize::MAX } else { RANDOM_COUNT }, |count| count as usize);
-    let (low, high) = args.window;
-    let options = MakeOptions { window: low..=high, either_side: args.either_side, count };
+    let options = MakeOptions { window: args.window.0.clone(), either_side: args.either_side, count };
     let total = if count == usize::MAX { 0 } else { count as u64 };
     let (bar, begin) = (ui.progress("judging", total), Instant::now());
     let made = make(source, &options, &scorer, interrupt::flag(), &mut |counts| {
@@ -204,7 +197,7 @@ impl MakeArgs {
     /// The opening of a number by random play that gives nothing away.
     fn random(&self, number: usize) -> Option<Opening> {
         let source = if self.chess960 { StartSource::Chess960 } else { StartSource::StartPosition };
-        let starts = Starts { source, plies: self.random_plies.into(), balance: None };
+        let starts = Starts { source, plies: self.random_plies.into(), window: None };
         let mut rng = Rng::new(mix(self.seed, number as u64));
         let start = starts.find(number, &mut rng, &mut |_| Ok(Ok(0)), interrupt::flag()).ok()?;
         start.map(|start| Opening::from_position(start.position))

@@ -89,20 +89,20 @@ fn players(parts: &[FileResults], args: &EloArgs) -> Result<[String; 2]> {
             names.push(name);
         }
     }
-    for asked in args.of.iter().chain(&args.against) {
+    for asked in args.player.iter().chain(&args.against) {
         if !names.contains(&asked) {
             return Err(Error::usage(format!("`{}` plays in no game: {}", printable(asked), some(&names))));
         }
     }
-    let asked = |name: &&String| [&args.of, &args.against].into_iter().flatten().any(|asked| asked == *name);
+    let asked = |name: &&String| [&args.player, &args.against].into_iter().flatten().any(|asked| asked == *name);
     let rest: Vec<&String> = names.iter().copied().filter(|name| !asked(name)).collect();
-    match (&args.of, &args.against, &rest[..]) {
+    match (&args.player, &args.against, &rest[..]) {
         (Some(first), Some(second), _) if first != second => Ok([first.clone(), second.clone()]),
         (Some(first), None, [second]) => Ok([first.clone(), second.to_string()]),
         (None, Some(second), [first]) => Ok([first.to_string(), second.clone()]),
         (None, None, [first, second]) => Ok([first.to_string(), second.to_string()]),
         _ => Err(Error::usage(format!(
-            "the games are of {}: {}; choose two with --of and --against, or rate all with `patzer rate`",
+            "the games are of {}: {}; choose two with --player and --against, or rate all with `patzer rate`",
             counted(names.len() as u64, "player"),
             some(&names)
         ))),

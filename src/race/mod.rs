@@ -26,9 +26,9 @@ const BUDGET: [u64; 2] = [20_000, 1_000_000];
 const CONFIDENCE: f64 = 0.95;
 
 const EXAMPLES: &str = "Examples:\n  \
-    patzer race a.nnue b.nnue c.nnue d.nnue --budget 4000          the best of four by halving, against each other\n  \
+    patzer race a.nnue b.nnue c.nnue d.nnue --games 4000          the best of four by halving, against each other\n  \
     patzer race *.nnue --confidence 0.9                   until the best is known with 90 %\n  \
-    patzer race a.nnue b.nnue c.nnue --anchor base.nnue            each against the base alone\n  \
+    patzer race a.nnue b.nnue c.nnue --against base.nnue            each against the base alone\n  \
     patzer race a.nnue b.nnue c.nnue --confidence 0.9 --within 3   or a candidate within 3 Elo of the best\n  \
     patzer race --resume                                           go on after an interruption\n  \
     patzer race --simulate 2000 --strengths 30,27,20,10,0 --confidence 0.9   what would it cost?\n\n\
@@ -36,7 +36,7 @@ const EXAMPLES: &str = "Examples:\n  \
 
 /// Find the strongest of many candidates with few games
 ///
-/// Pairs of games go where they decide most. Without --anchor candidates meet each other, which needs the fewest games.
+/// Pairs of games go where they decide most. Without --against candidates meet each other, which needs the fewest games.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(after_help = after_help(EXAMPLES))]
 pub struct RaceArgs {
@@ -51,13 +51,13 @@ pub struct RaceArgs {
 
     /// Common opponent of all candidates, of the same kinds, or a SPEC as for --engine [default: they meet each other]
     #[arg(long, value_name = "PLAYER", help_heading = "Race")]
-    anchor: Option<String>,
+    against: Option<String>,
 
     /// Games at most [default: 20000, with --confidence 1000000]
-    #[arg(long, value_name = "GAMES", help_heading = "Race", value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
-    budget: Option<u64>,
+    #[arg(long, value_name = "N", help_heading = "Race", value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
+    games: Option<u64>,
 
-    /// End when the best candidate is known with this probability, 0 to 1 [default: play the budget]
+    /// End when the best candidate is known with this probability, 0 to 1 [default: play --games]
     #[arg(long, value_name = "P", help_heading = "Race", allow_negative_numbers = true)]
     confidence: Option<f64>,
 
@@ -86,8 +86,8 @@ pub struct RaceArgs {
     epsilon: f64,
 
     /// Pairs allotted at once, from the results up to the batch before the last; more boards than this wait
-    #[arg(long, value_name = "PAIRS", default_value_t = 16, help_heading = "Race", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    batch: u32,
+    #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Race", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pairs: u32,
 
     #[command(flatten)]
     #[serde(skip)]
@@ -98,9 +98,9 @@ pub struct RaceArgs {
     play: PlayArgs,
 
     /// File of the games; the journal for --resume lies beside it
-    #[arg(long, value_name = "FILE", default_value = "race.pgn", help_heading = "Games")]
+    #[arg(short, long, value_name = "FILE", default_value = "race.pgn", help_heading = "Games")]
     #[serde(skip)]
-    pgn: PathBuf,
+    output: PathBuf,
 
     #[command(flatten)]
     #[serde(skip)]
@@ -117,14 +117,14 @@ pub struct RaceArgs {
 }
 
 /// Arguments that the confirming test has of its own.
-const OWN: [&str; 3] = ["engine", "seed", "concurrency"];
+const OWN: [&str; 4] = ["engine", "games", "seed", "concurrency"];
 
 /// Arguments that name players.
-const PLAYERS: [&str; 3] = ["players", "engine", "anchor"];
+const PLAYERS: [&str; 3] = ["players", "engine", "against"];
 
 impl RaceArgs {
     fn with_stored_arguments(&self) -> Result<RaceArgs> {
-        let resumed = self.earlier.resumed::<PairEntry, _>("race", &PLAYERS, &self.pgn, &self.given)?;
+        let resumed = self.earlier.resumed::<PairEntry, _>("race", &PLAYERS, &self.output, &self.given)?;
         Ok(resumed.unwrap_or_else(|| self.clone()))
     }
 
@@ -132,13 +132,13 @@ impl RaceArgs {
         let until_known = self.confidence.is_some();
         let settings = RaceSettings {
             candidates,
-            anchor: self.anchor.is_some(),
+            anchor: self.against.is_some(),
             policy: self.policy.unwrap_or(if until_known { PolicyKind::Lucb } else { PolicyKind::Halving }),
-            budget: self.budget.unwrap_or(BUDGET[usize::from(until_known)]) / 2,
+            budget: self.games.unwrap_or(BUDGET[usize::from(until_known)]) / 2,
             confidence: self.confidence.unwrap_or(CONFIDENCE),
             until_known,
             within: self.within,
-            batch: self.batch as usize,
+            batch: self.pairs as usize,
             epsilon: self.epsilon,
             seed: self.play.seed(),
         };
@@ -149,8 +149,8 @@ impl RaceArgs {
     fn specs(&self) -> Result<Vec<Spec>> {
         let files: Vec<&str> = self.players.iter().map(String::as_str).collect();
         let mut specs = self.play.specs(&files)?;
-        if let Some(anchor) = &self.anchor {
-            specs.push(self.play.spec("--anchor", anchor)?);
+        if let Some(anchor) = &self.against {
+            specs.push(self.play.spec("--against", anchor)?);
         }
         Ok(specs)
     }
@@ -161,7 +161,7 @@ impl RaceArgs {
         // The argument of a player, and whether it is one of `--engine`.
         let argument = |number: usize| match self.players.get(number) {
             Some(file) => (file.as_str(), false),
-            None => match (engines.get(number - self.players.len()), &self.anchor) {
+            None => match (engines.get(number - self.players.len()), &self.against) {
                 (Some(spec), _) => (spec.as_str(), true),
                 (None, anchor) => {
                     let anchor = anchor.as_deref().unwrap_or_default();
@@ -185,7 +185,7 @@ impl RaceArgs {
 /// Reads the settings of a race, with its number of players, from its journal.
 pub fn settings_of(start: &StoredStart, players: usize) -> Result<RaceSettings> {
     let args: RaceArgs = start.settings()?;
-    args.settings(players - usize::from(args.anchor.is_some()))
+    args.settings(players - usize::from(args.against.is_some()))
 }
 
 pub fn run(args: &RaceArgs, ui: &Ui) -> Result<Status> {
@@ -198,7 +198,7 @@ pub fn run(args: &RaceArgs, ui: &Ui) -> Result<Status> {
     }
     let args = &args.with_stored_arguments()?;
     let specs = args.specs()?;
-    let candidates = specs.len() - usize::from(args.anchor.is_some());
+    let candidates = specs.len() - usize::from(args.against.is_some());
     if candidates < 2 {
         return Err(Error::usage(format!(
             "a race needs two candidates or more, not {candidates}: patzer race A B C"
@@ -217,14 +217,14 @@ pub fn run(args: &RaceArgs, ui: &Ui) -> Result<Status> {
         pairs: settings.budget as usize,
         openings: None,
         contest: json!({ "race": settings.conditions() }),
-        pgn: &args.pgn,
+        pgn: &args.output,
         earlier: args.earlier,
         settings: given::settings(args)?.into(),
         tuner: None,
     };
     let race = |lineup: &Lineup| RaceState::new(settings, planner, &lineup.names);
     let held = match_run::play_match(&run, race, ui)?;
-    match_run::remark(&held.standings.all(), false, &args.pgn, ui);
+    match_run::remark(&held.standings.all(), false, &args.output, ui);
     let mut report = held.standings.report(&held.ended);
     report.confirm = Some(args.confirm(held.standings.finalists())?);
     held.show.end(&held.standings, &report).map(|()| Status::Done)

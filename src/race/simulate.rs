@@ -21,7 +21,7 @@ pub(super) struct SimulationArgs {
         value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
     simulate: Option<u64>,
 
-    /// Elo of each candidate; --anchor, of any name, has 0
+    /// Elo of each candidate; --against, of any name, has 0
     #[arg(
         long,
         value_name = "ELO,…",

@@ -1,6 +1,7 @@
 mod files;
 mod result;
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -13,6 +14,7 @@ use crate::given::{self, Given};
 use crate::play::{after_help, warn_of_bad_openings};
 use crate::players::{LimitArgs, PlayerArgs};
 use crate::ui::LINES;
+use crate::window::Window;
 use crate::{Error, Result, Status, Ui, interrupt};
 use files::Files;
 use patzer_io::number::{counted, grouped, per_hour};
@@ -43,6 +45,9 @@ const EXAMPLES: &str = "Examples:\n  \
     engines that search alike from a cleared table. docs/selfplay.md goes from an engine to a network.";
 
 const RANDOM_PLIES: usize = 8;
+
+/// Scores of starts, centipawns from White's side.
+const BALANCED: RangeInclusive<i32> = -300..=300;
 
 /// Play data-generation games of any engine
 ///
@@ -112,10 +117,9 @@ pub struct SelfplayArgs {
     #[arg(long, value_name = "N", help_heading = "Starts", value_parser = clap::value_parser!(u8).range(..=100))]
     random_plies: Option<u8>,
 
-    /// Give up starts that score beyond this many centipawns for either side; 0 takes all [default: 300, or 0 with
-    /// genfens]
-    #[arg(long, value_name = "CP", help_heading = "Starts", value_parser = clap::value_parser!(u16).range(..=30_000))]
-    balance: Option<u16>,
+    /// Scores that starts may have, in centipawns from White's side: CP is -CP,CP [default: 300, or all with genfens]
+    #[arg(long, value_name = "CP|LOW,HIGH|all", help_heading = "Starts", allow_hyphen_values = true)]
+    window: Option<Window>,
 
     /// Begin from the start positions of Chess960
     #[arg(long, help_heading = "Starts", conflicts_with_all = ["openings", "genfens"])]
@@ -200,18 +204,17 @@ impl SelfplayArgs {
     }
 
     fn starts<'a>(&self, book: Option<&'a Openings>, genfens: Option<&'a GenfensCache<'a>>) -> Starts<'a> {
-        let (source, plies, balance) = match (genfens, book) {
-            (Some(genfens), _) => (Source::Genfens(genfens), 0, 0),
-            (None, Some(book)) => (Source::Book(book), 0, 300),
-            (None, None) if self.dfrc => (Source::DoubleChess960, RANDOM_PLIES, 300),
-            (None, None) if self.chess960 => (Source::Chess960, RANDOM_PLIES, 300),
-            (None, None) => (Source::StartPosition, RANDOM_PLIES, 300),
+        let (source, plies, window) = match (genfens, book) {
+            (Some(genfens), _) => (Source::Genfens(genfens), 0, None),
+            (None, Some(book)) => (Source::Book(book), 0, Some(BALANCED)),
+            (None, None) if self.dfrc => (Source::DoubleChess960, RANDOM_PLIES, Some(BALANCED)),
+            (None, None) if self.chess960 => (Source::Chess960, RANDOM_PLIES, Some(BALANCED)),
+            (None, None) => (Source::StartPosition, RANDOM_PLIES, Some(BALANCED)),
         };
-        let balance = self.balance.unwrap_or(balance);
         Starts {
             source,
             plies: self.random_plies.map_or(plies, usize::from),
-            balance: (balance > 0).then_some(balance.into()),
+            window: self.window.clone().map_or(window, Window::limits),
         }
     }
 

@@ -28,7 +28,7 @@ fn counts_of_pairs_give_the_published_values() {
     close(&v["llr"], 2.250368);
     assert_eq!(v["verdict"], "undecided");
     let counts = "223,9863,21279,10037,246";
-    let v = json(&["--ptnml", counts, "--model", "logistic", "--elo0", "0.5", "--elo1", "2.5"]);
+    let v = json(&["--ptnml", counts, "--elo-model", "logistic", "--elo0", "0.5", "--elo1", "2.5"]);
     close(&v["llr"], -3.074126);
     assert_eq!(v["verdict"], "H0");
     assert_eq!(v["pentanomial"], serde_json::json!([223, 9863, 21279, 10037, 246]));
@@ -40,13 +40,13 @@ fn counts_of_games_give_the_published_values() {
     close(&v["elo"], 40.70246);
     close(&v["nelo_error"], 36.76845);
     assert_eq!((&v["wins"], &v["draws"], &v["losses"]), (&136.into(), &111.into(), &96.into()));
-    let v = json(&["--wdl", "68965,128429,68526", "--model", "bayesian", "--elo1", "2"]);
+    let v = json(&["--wdl", "68965,128429,68526", "--elo-model", "bayesian", "--elo1", "2"]);
     close(&v["llr"], -1.262156);
     // Bounds may be negative numbers.
     let v = json(&[
         "--ptnml",
         "10789,19328,33806,19402,10543",
-        "--model",
+        "--elo-model",
         "logistic",
         "--elo0",
         "-3",
@@ -67,7 +67,7 @@ fn one_sided_counts_are_null_where_nothing_bounds_them() {
 #[test]
 fn senseless_input_is_refused_in_one_line() {
     for args in [
-        &["--ptnml", "1,2,3,4,5", "--model", "bayesian"][..],
+        &["--ptnml", "1,2,3,4,5", "--elo-model", "bayesian"][..],
         &["--ptnml", "1,2,3,4,5", "--elo0", "5", "--elo1", "0"],
         &["--wdl", "1,2,3", "--alpha", "0"],
     ] {
@@ -116,7 +116,7 @@ fn a_plan_gives_games_and_chances_by_formula_and_by_simulation() {
     let five = json(&["--plan", "--simulations", "0"]);
     assert_eq!(five["rows"].as_array().unwrap().len(), 5);
     for args in
-        [&["--plan=300", "--model", "logistic", "--draws", "0.9"][..], &["--plan", "--model", "bayesian"]]
+        [&["--plan=300", "--elo-model", "logistic", "--draws", "0.9"][..], &["--plan", "--elo-model", "bayesian"]]
     {
         assert_eq!(elo(args).status.code(), Some(1));
     }
@@ -141,7 +141,7 @@ fn finished_games_give_what_their_match_printed() {
         String::from_utf8(output.stderr).unwrap()
     };
     let line = "match default-hce untuned-hce --nodes 30 --games 40 --seed 7";
-    let printed = json(&format!("{line} --pgn a.pgn"));
+    let printed = json(&format!("{line} -o a.pgn"));
     let of_pgn = json("elo a.pgn --elo1 5");
     for key in ["pentanomial", "elo", "elo_error", "nelo"] {
         assert_eq!(of_pgn[key], printed[key], "{key}");
@@ -151,13 +151,13 @@ fn finished_games_give_what_their_match_printed() {
     let of_journal = json("elo a.journal --elo1 5");
     assert_eq!(of_journal["llr"], of_pgn["llr"]);
     // A second machine's games, and the other player's view.
-    json(&format!("{line}1 --pgn b.pgn"));
+    json(&format!("{line}1 -o b.pgn"));
     let pairs = |v: &serde_json::Value| -> Vec<u64> {
         v["pentanomial"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).collect()
     };
     let (a, b, both) = (pairs(&of_pgn), pairs(&json("elo b.pgn")), json("elo a.journal b.pgn"));
     assert_eq!(pairs(&both), a.iter().zip(&b).map(|(a, b)| a + b).collect::<Vec<_>>());
-    let turned = pairs(&json("elo a.pgn b.pgn --of untuned-hce"));
+    let turned = pairs(&json("elo a.pgn b.pgn --player untuned-hce"));
     assert_eq!(turned, pairs(&both).into_iter().rev().collect::<Vec<_>>());
     assert!(refused("elo a.pgn ./a.pgn").contains("would count twice"));
     assert!(refused("elo a.pgn a.journal").contains("would count twice"));
@@ -171,8 +171,8 @@ fn finished_games_give_what_their_match_printed() {
     let more = game("A", "B", "0-1") + &game("A", "B", "*") + &game("A", "C", "1-0");
     std::fs::write(folder.path().join("c.pgn"), pair + &more).unwrap();
     assert!(refused("elo c.pgn").contains("the games are of 3 players: A, B, C; choose two"));
-    assert!(refused("elo c.pgn --of D").contains("`D` plays in no game: A, B, C"));
-    let v = json("elo c.pgn --of A --against B");
+    assert!(refused("elo c.pgn --player D").contains("`D` plays in no game: A, B, C"));
+    let v = json("elo c.pgn --player A --against B");
     assert_eq!(pairs(&v), [0, 0, 0, 1, 0]);
     assert_eq!([&v["games_unpaired"], &v["games_without_result"], &v["games_of_others"]], [1, 1, 1]);
     std::fs::write(folder.path().join("d.pgn"), game("A", "B", "0-1")).unwrap();

@@ -90,7 +90,7 @@ fn a_term_that_a_weights_file_lacks_counts_as_nothing_and_is_said() {
     let warning = "warning: old.hce.toml: tempo is missing and counts as 0";
     assert!(said.contains(warning), "{said}");
     for args in [
-        "match old.hce.toml untuned-hce --games 2 --nodes 20 --max-moves 3 --pgn m.pgn",
+        "match old.hce.toml untuned-hce --games 2 --nodes 20 --max-moves 3 -o m.pgn",
         "selfplay old.hce.toml --games 1 --nodes 20 --max-moves 3 -o s.pgn",
     ] {
         let output = crate::patzer(folder.path(), &args.split_whitespace().collect::<Vec<_>>());

@@ -146,7 +146,7 @@ fn an_unfinished_run_stops_a_new_one_that_was_not_asked_to_overwrite_it() {
 #[cfg(unix)]
 fn hostile() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
-    run(folder.path(), &format!("match {PLAYERS} --pgn evil.pgn -q"));
+    run(folder.path(), &format!("match {PLAYERS} -o evil.pgn -q"));
     let journal = fs::read_to_string(folder.path().join("evil.journal")).unwrap();
     let (first, pairs) = journal.split_once('\n').unwrap();
     let mut header: serde_json::Value = serde_json::from_str(first).unwrap();
@@ -187,19 +187,19 @@ fn no_command_starts_the_programs_of_a_foreign_journal_unless_it_is_trusted() {
         "data show evil.journal",
         "elo evil.journal",
         "puzzles evil.journal",
-        "sprt --pgn evil.pgn",
-        "sprt --resume --pgn evil.pgn",
-        "sprt --repair --pgn evil.pgn",
-        "match --resume --pgn evil.pgn",
-        "match --resume --pgn evil.pgn --nodes 5",
+        "sprt -o evil.pgn",
+        "sprt --resume -o evil.pgn",
+        "sprt --repair -o evil.pgn",
+        "match --resume -o evil.pgn",
+        "match --resume -o evil.pgn --nodes 5",
     ] {
         run(folder, line);
         assert!(!started(folder), "{line}");
     }
-    let error = refused(folder, "match --resume --pgn evil.pgn");
+    let error = refused(folder, "match --resume -o evil.pgn");
     assert!(error.contains("/bin/sh -c \"touch started\\") && error.contains("--trust"), "{error}");
     assert!(!error.contains('\u{1b}') && error.lines().count() == 1, "{error:?}");
-    let output = run(folder, "match --resume --trust --pgn evil.pgn -q");
+    let output = run(folder, "match --resume --trust -o evil.pgn -q");
     let text = stderr(&output);
     assert!(started(folder), "{text}");
     assert!(text.find("/bin/sh -c").unwrap() < text.find("error: ").unwrap(), "{text}");
@@ -238,13 +238,13 @@ fn a_journal_is_resumed_by_the_user_who_wrote_it_and_by_others_with_trust() {
     }
 
     let line = "match --nodes 5 --max-moves 3";
-    let output = play(None, &format!("{line} --games 2 --pgn unsigned.pgn"), true);
+    let output = play(None, &format!("{line} --games 2 -o unsigned.pgn"), true);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     assert!(stderr(&output).contains("not signed"), "{output:?}");
-    assert_eq!(play(own, "match --resume --pgn unsigned.pgn", false).status.code(), Some(1));
+    assert_eq!(play(own, "match --resume -o unsigned.pgn", false).status.code(), Some(1));
     // The bundled engine plays without trust.
-    assert_eq!(play(own, &format!("match {PLAYERS} --pgn plain.pgn"), false).status.code(), Some(0));
-    assert_eq!(play(None, "match --resume --pgn plain.pgn", false).status.code(), Some(0));
+    assert_eq!(play(own, &format!("match {PLAYERS} -o plain.pgn"), false).status.code(), Some(0));
+    assert_eq!(play(None, "match --resume -o plain.pgn", false).status.code(), Some(0));
 }
 
 /// System calls of a program by strace, a line a call, with the path of each descriptor; `None` without strace.

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::{done, kill, patzer};
 
-const CANDIDATES: &str = "race untuned-hce default-hce default --nodes 30 --max-moves 40 --hash 1 --batch 4";
+const CANDIDATES: &str = "race untuned-hce default-hce default --nodes 30 --max-moves 40 --hash 1 --pairs 4";
 
 fn timeless(text: &str) -> Value {
     let mut value: Value = serde_json::from_str(text).unwrap();
@@ -25,7 +25,7 @@ fn a_race_is_the_same_for_any_number_of_boards_and_goes_where_it_decides() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
     let run = |boards: u32| {
-        let line = format!("{CANDIDATES} --policy lucb --budget 120 --concurrency {boards} --json -q");
+        let line = format!("{CANDIDATES} --policy lucb --games 120 --concurrency {boards} --json -q");
         (timeless(&done(at, &line)), games(at))
     };
     let alone = run(1);
@@ -47,14 +47,14 @@ fn a_race_is_the_same_for_any_number_of_boards_and_goes_where_it_decides() {
     let confirm = result["confirm"].as_str().unwrap();
     let words = format!("patzer sprt {} ", result["winner"].as_str().unwrap());
     assert!(confirm.starts_with(&words) && confirm.contains("--nodes 30") && confirm.ends_with("--seed 1"));
-    assert!(!confirm.contains("--policy") && !confirm.contains("--budget"), "{confirm}");
+    assert!(!confirm.contains("--policy") && !confirm.contains("--games"), "{confirm}");
 }
 
 #[test]
 fn a_race_against_an_anchor_ends_when_the_best_is_known() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    let line = "race untuned-hce default --anchor untuned-hce --nodes 30 --max-moves 60 --hash 1 --confidence 0.8 --json -q";
+    let line = "race untuned-hce default --against untuned-hce --nodes 30 --max-moves 60 --hash 1 --confidence 0.8 --json -q";
     let result = timeless(&done(at, line));
     assert_eq!((&result["winner"], &result["known"]), (&Value::from("default"), &Value::from(true)));
     assert_eq!(
@@ -82,8 +82,8 @@ fn a_race_against_an_anchor_ends_when_the_best_is_known() {
 fn a_race_that_is_killed_again_and_again_ends_as_an_uninterrupted_one() {
     let folder = tempfile::tempdir().unwrap();
     let at = folder.path();
-    let line = format!("{CANDIDATES} --policy halving --budget 80");
-    let whole = timeless(&done(at, &format!("{line} --json -q --pgn whole.pgn")));
+    let line = format!("{CANDIDATES} --policy halving --games 80");
+    let whole = timeless(&done(at, &format!("{line} --json -q -o whole.pgn")));
     let mut first = line.as_str();
     let mut kills = 0;
     for pairs in [3, 9, 22, 31] {
@@ -125,13 +125,13 @@ fn wrong_races_are_refused_in_one_line() {
     let folder = tempfile::tempdir().unwrap();
     for (line, says) in [
         ("race default", "two candidates or more, not 1"),
-        ("race default --anchor default-hce", "two candidates or more, not 1"),
+        ("race default --against default-hce", "two candidates or more, not 1"),
         ("race default default-hce --confidence 1", "--confidence 1"),
-        ("race default default-hce untuned-hce --budget 4", "need 6 games or more"),
+        ("race default default-hce untuned-hce --games 4", "need 6 games or more"),
         ("race default default-hce --policy best", "halving"),
         ("race default default-hce --epsilon 2", "--epsilon 2"),
         ("race default default-hce --within -1", "--within -1"),
-        ("race default default-hce --anchor nowhere.nnue", "nowhere.nnue"),
+        ("race default default-hce --against nowhere.nnue", "nowhere.nnue"),
         ("race --simulate 3", "--strengths"),
         ("race --simulate 3 --strengths 800,0 --draws 0.9", "cannot come with"),
     ] {
@@ -146,7 +146,7 @@ fn wrong_races_are_refused_in_one_line() {
 #[test]
 fn the_confirming_test_names_the_winner_first_whoever_comes_first_in_the_race() {
     let folder = tempfile::tempdir().unwrap();
-    let line = "race untuned-hce default-hce --engine cmd=default --nodes 300 --budget 60 --json -q";
+    let line = "race untuned-hce default-hce --engine cmd=default --nodes 300 --games 60 --json -q";
     let result = timeless(&done(folder.path(), line));
     assert_eq!(result["winner"], "default");
     let confirm = result["confirm"].as_str().unwrap();

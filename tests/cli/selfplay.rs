@@ -22,7 +22,7 @@ fn number(value: &Value) -> u64 {
 #[test]
 fn games_are_accounted_for_and_extract_reads_every_position_with_its_score() {
     let folder = tempfile::tempdir().unwrap();
-    let v = json(folder.path(), &format!("selfplay {QUICK} --games 20 --balance 30 --threads 2"));
+    let v = json(folder.path(), &format!("selfplay {QUICK} --games 20 --window 30 --threads 2"));
     let sum = |key: &str| v[key].as_object().unwrap().values().map(number).sum::<u64>();
     let results = number(&v["white_wins"]) + number(&v["draws"]) + number(&v["black_wins"]);
     assert_eq!((number(&v["games"]), results, sum("reasons")), (20, 20, 20));
@@ -202,7 +202,7 @@ fn misbehaving_engines_end_no_run_and_their_games_are_counted_and_left_out() {
         let folder = tempfile::tempdir().unwrap();
         // Each process of the engine does it once, at its thirtieth search.
         let engine = format!("option.Mode={mode}@30 option.Seed=4");
-        let args = "--games 12 --stall-timeout 1 --concurrency 2 --balance 0 -o a.pgn -o a.vf";
+        let args = "--games 12 --stall-timeout 1 --concurrency 2 --window all -o a.pgn -o a.vf";
         let output = mocked(folder.path(), "", &[&engine], args);
         let v = summary(&output);
         let failed = number(&v["games_left_out"]);
@@ -230,7 +230,7 @@ fn an_engine_that_fails_on_starts_or_always_is_no_endless_run() {
         ("dies", "", "I cannot find my network"),
         ("few", "", "`genfens` made 32 openings of 64"),
     ] {
-        let rest = if start == "few" { "--genfens" } else { "--balance 0" };
+        let rest = if start == "few" { "--genfens" } else { "--window all" };
         let output =
             mocked(folder.path(), start, &[engine], &format!("--games 40 --overwrite -o b.pgn {rest}"));
         assert_eq!(output.status.code(), Some(1), "{output:?}");
@@ -262,12 +262,12 @@ fn engines_make_their_own_openings() {
 #[test]
 fn a_soft_limit_ends_with_the_iteration_that_exceeds_it() {
     let folder = tempfile::tempdir().unwrap();
-    let args = "--soft-nodes 401 --stall-timeout 5 --games 2 --balance 0 -o a.pgn";
+    let args = "--soft-nodes 401 --stall-timeout 5 --games 2 --window all -o a.pgn";
     let v = summary(&mocked(folder.path(), "iterates", &["option.Seed=1"], args));
     assert_eq!(v["games_left_out"], 0, "{v}");
     let pgn = fs::read_to_string(folder.path().join("a.pgn")).unwrap();
     assert_eq!(pgn.matches("{+0.05/5 ").count() as u64, number(&v["positions"]), "{pgn}");
-    let args = "--soft-nodes 501 --stall-timeout 1 --games 2 --balance 0 -o b.pgn";
+    let args = "--soft-nodes 501 --stall-timeout 1 --games 2 --window all -o b.pgn";
     let v = summary(&mocked(folder.path(), "iterates", &["option.Seed=1"], args));
     assert_eq!(v["reasons"]["stall"], 2, "no iteration exceeds it: {v}");
 }

@@ -25,7 +25,7 @@ fn error(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).unwrap()
 }
 
-const QUICK: &str = "--nodes 200 --model logistic --elo1 100 --max-moves 60";
+const QUICK: &str = "--nodes 200 --elo-model logistic --elo1 100 --max-moves 60";
 
 #[test]
 fn the_stronger_player_is_accepted_and_the_weaker_rejected() {
@@ -58,7 +58,7 @@ fn the_number_of_threads_changes_nothing() {
     let folder = folder();
     let run = |threads: u32| {
         let pgn = format!("{threads}.pgn");
-        let args = format!("untuned-hce blind.hce.toml {QUICK} --concurrency {threads} --pgn {pgn} --json");
+        let args = format!("untuned-hce blind.hce.toml {QUICK} --concurrency {threads} -o {pgn} --json");
         let mut v: serde_json::Value = serde_json::from_slice(&sprt(folder.path(), &args).stdout).unwrap();
         v.as_object_mut().unwrap().remove("games_per_second");
         (v, fs::read(folder.path().join(pgn)).unwrap())
@@ -156,7 +156,7 @@ fn bad_input_ends_before_any_game() {
         (format!("{good} --openings bad.epd"), "bad.epd: line 1"),
         (format!("{good} --openings none.epd"), "none.epd: no such file"),
         (format!("{good} --elo0 5 --elo1 0"), "--elo0"),
-        (format!("{good} --pgn mine.pgn"), "mine.pgn"),
+        (format!("{good} -o mine.pgn"), "mine.pgn"),
     ] {
         let output = sprt(folder.path(), &args);
         assert_eq!(output.status.code(), Some(1), "{args}: {output:?}");

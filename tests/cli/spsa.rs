@@ -42,7 +42,7 @@ fn error(output: &Output) -> String {
 fn values_arrive_at_a_uci_engine_and_move_towards_the_winner() {
     let folder = folder();
     let run = |rest: &str| tuned(&command(folder.path(), "name=mock", rest).output().unwrap());
-    let alone = run("--games 120 --window 4 --concurrency 1 --json --pgn one.pgn");
+    let alone = run("--games 120 --in-flight 4 --concurrency 1 --json -o one.pgn");
     let value = alone["params"][0]["value"].as_f64().unwrap();
     assert!((10.0..60.0).contains(&value), "{alone}");
     assert!(value + 10.0 > alone["params"][0]["noise"].as_f64().unwrap(), "beyond chance: {alone}");
@@ -52,9 +52,9 @@ fn values_arrive_at_a_uci_engine_and_move_towards_the_winner() {
     let pgn = fs::read_to_string(folder.path().join("one.pgn")).unwrap();
     assert!(pgn.contains("[White \"mock+\"]") && pgn.contains("[White \"mock-\"]"), "{pgn}");
     assert!(pgn.contains("{-0.") && pgn.contains('/'), "{pgn}");
-    let many = run("--games 120 --window 4 --concurrency 3 --json --pgn many.pgn");
+    let many = run("--games 120 --in-flight 4 --concurrency 3 --json -o many.pgn");
     assert_eq!(alone["params"], many["params"], "whatever the concurrency");
-    let other = run("--games 120 --window 4 --seed 5 --json --pgn other.pgn");
+    let other = run("--games 120 --in-flight 4 --seed 5 --json -o other.pgn");
     assert_ne!(alone["params"], other["params"]);
     for (form, says) in [
         ("setoption", "setoption name Score value "),
@@ -63,7 +63,7 @@ fn values_arrive_at_a_uci_engine_and_move_towards_the_winner() {
         ("openbench", "Score, int, "),
     ] {
         let mut again = command(folder.path(), "name=mock", "");
-        again.args(["--games", "120", "--window", "4", "--resume", "--pgn", "one.pgn", "--format", form]);
+        again.args(["--games", "120", "--in-flight", "4", "--resume", "-o", "one.pgn", "--export", form]);
         let text = String::from_utf8(again.output().unwrap().stdout).unwrap();
         let rounded = value.round().to_string();
         assert!(text.starts_with(says) && text.contains(&rounded) && text.lines().count() == 1, "{text}");
@@ -79,8 +79,8 @@ fn values_arrive_at_a_uci_engine_and_move_towards_the_winner() {
 #[test]
 fn a_tuning_that_is_killed_again_and_again_ends_as_one_that_is_not() {
     let folder = folder();
-    let args = "--games 160 --pairs 2 --window 3 --json";
-    let whole = tuned(&command(folder.path(), "", &format!("{args} --pgn whole.pgn")).output().unwrap());
+    let args = "--games 160 --pairs 2 --in-flight 3 --json";
+    let whole = tuned(&command(folder.path(), "", &format!("{args} -o whole.pgn")).output().unwrap());
     let mut kills = 0;
     let ended = loop {
         let mut resumed = crate::program();
@@ -154,8 +154,8 @@ fn what_cannot_be_tuned_is_named_before_any_game() {
             "",
             "option `Seed` takes a number from 0 to 9, not `3.437694`: declared float, but the engine has a spin",
         ),
-        ("Seed, int, 5, 0, 9, 1, 1", "", "--alpha 3", "--alpha 3: must be 0 to 2"),
-        ("Seed, int, 5, 0, 9, 1, 1", "", "--weights tempo", "--weights are of an evaluation"),
+        ("Seed, int, 5, 0, 9, 1, 1", "", "--decay-alpha 3", "--decay-alpha 3: must be 0 to 2"),
+        ("Seed, int, 5, 0, 9, 1, 1", "", "--terms tempo", "--terms are of an evaluation"),
         ("Seed, int, 5, 0, 9, 1, 1", "", "--engine cmd=default", "a tuning has one engine, not 2"),
     ] {
         let folder = folder();
@@ -168,7 +168,7 @@ fn what_cannot_be_tuned_is_named_before_any_game() {
     for (line, says) in [
         ("spsa default params.txt", "no option `Score`"),
         ("spsa default", "there is nothing to tune"),
-        ("spsa default-hce --weights material.quen", "no weight matches `material.quen`"),
+        ("spsa default-hce --terms material.quen", "no weight matches `material.quen`"),
         ("spsa", "a tuning has one engine, not 0"),
     ] {
         let said = error(&patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>()));
@@ -195,7 +195,7 @@ fn the_bundled_engine_is_tuned_in_this_process() {
         serde_json::from_str(&done(folder.path(), &format!("spsa untuned-hce params.txt {play} {rest}")))
             .unwrap()
     };
-    let (one, three) = (run("--concurrency 1"), run("--concurrency 3 --pgn b.pgn"));
+    let (one, three) = (run("--concurrency 1"), run("--concurrency 3 -o b.pgn"));
     assert_eq!(one["params"], three["params"]);
     assert_eq!(
         fs::read(folder.path().join("spsa.pgn")).unwrap(),
@@ -219,7 +219,7 @@ fn weights_are_tuned_into_a_file_of_their_own() {
     };
     let queen = "material.queen.mg, int, 900, 0, 1800, 45, 0.2\n";
     fs::write(folder.path().join("w.txt"), queen).unwrap();
-    let said = run("untuned-hce w.txt --weights material.queen,material.pawn.eg");
+    let said = run("untuned-hce w.txt --terms material.queen,material.pawn.eg");
     assert_eq!(said["output"], "tuned.hce.toml");
     let names = ["material.queen.mg", "material.pawn.eg", "material.queen.eg"];
     assert_eq!([0, 1, 2].map(|at| said["params"][at]["name"].as_str().unwrap()), names);
@@ -231,14 +231,14 @@ fn weights_are_tuned_into_a_file_of_their_own() {
         "{queen}"
     );
     assert_ne!(weight(0), "900", "{said}");
-    let own = run("untuned-hce w.txt --pgn own.pgn -o own.hce.toml");
+    let own = run("untuned-hce w.txt -o own.pgn -o own.hce.toml");
     assert_eq!(own["output"], "own.hce.toml", "a name with a dot is a weight");
     let test = said["test"].as_str().unwrap();
     assert!(
         test.contains("cmd=tuned.hce.toml name=tuned\" --engine \"cmd=untuned-hce name=base\""),
         "{test}"
     );
-    let said = run("default --weights output.0.*.bias -o new.nnue --pgn net.pgn");
+    let said = run("default --terms output.0.*.bias -o new.nnue -o net.pgn");
     assert_eq!(said["output"], "new.nnue");
     done(folder.path(), "match new.nnue default --hash 1 --nodes 10 --games 2");
 }

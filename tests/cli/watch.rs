@@ -106,7 +106,7 @@ fn a_finished_test_is_shown_with_its_verdict() {
     assert_eq!(v["verdict"], "H1");
     assert_eq!(json(at, "sprt --watch sprt.journal"), v);
     let swapped = PLAYERS.replace("default-hce untuned-hce", "untuned-hce default-hce");
-    let line = format!("sprt {swapped} --elo1 300 --pgn other.pgn");
+    let line = format!("sprt {swapped} --elo1 300 -o other.pgn");
     assert_eq!(patzer(at, &line.split_whitespace().collect::<Vec<_>>()).status.code(), Some(10));
     assert_eq!(patzer(at, &["sprt", "--watch", "other.pgn"]).status.code(), Some(10));
 }

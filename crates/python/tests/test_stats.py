@@ -20,7 +20,7 @@ def test_elo_and_llr_equal_the_command(patzer_cli, counts, test):
 
 
 def test_the_bayesian_model_counts_games(patzer_cli):
-    printed = json.loads(patzer_cli("elo", "--wdl", "136,111,96", "--model", "bayesian", "--json"))
+    printed = json.loads(patzer_cli("elo", "--wdl", "136,111,96", "--elo-model", "bayesian", "--json"))
     assert patzer.elo(wdl=[136, 111, 96], model="bayesian") == printed
     with pytest.raises(ValueError, match="counts single games"):
         patzer.llr(ptnml=[1, 2, 3, 4, 5], model="bayesian")

@@ -42,7 +42,7 @@ impl Statistics {
         let counts = match (games, pairs) {
             (Some(games), _) => ResultCounts::from(games),
             (None, Some(_)) if test.model() == Model::Bayesian => {
-                return Err(Error::usage("--model bayesian counts single games: give --wdl W,D,L"));
+                return Err(Error::usage("--elo-model bayesian counts single games: give --wdl W,D,L"));
             }
             (None, Some(pairs)) => ResultCounts::from(pairs),
             (None, None) => return Err(Error::usage("no counts: give --ptnml or --wdl")),

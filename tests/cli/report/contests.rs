@@ -14,7 +14,7 @@ pub fn tested(folder: &Path) -> Value {
     let pairs = vec![[0, 0]; weights.pairs().len()];
     let blind = patzer_eval::hce::Weights::from_pairs(1.0, &pairs).unwrap();
     fs::write(folder.join("blind.hce.toml"), blind.to_toml()).unwrap();
-    let line = "sprt untuned-hce blind.hce.toml --nodes 50 --model logistic --elo1 40 --max-moves 24 --hash 1 --json";
+    let line = "sprt untuned-hce blind.hce.toml --nodes 50 --elo-model logistic --elo1 40 --max-moves 24 --hash 1 --json";
     json(folder, line)
 }
 

@@ -51,7 +51,7 @@ impl RaceSettings {
         if budget < candidates as u64 {
             let games = 2 * candidates;
             return Err(Error::usage(format!(
-                "--budget {}: {candidates} candidates need {games} games or more",
+                "--games {}: {candidates} candidates need {games} games or more",
                 2 * budget
             )));
         }

@@ -54,7 +54,7 @@ impl SelfplayConfig<'_> {
             engines,
             pool_share,
             ref rules,
-            starts,
+            ref starts,
             temperature,
             seed,
         } = *self;
@@ -64,7 +64,7 @@ impl SelfplayConfig<'_> {
             engines,
             pool_share,
             rules: RuleConditions::of(rules),
-            starts,
+            starts: starts.clone(),
             temperature,
             seed,
             files,

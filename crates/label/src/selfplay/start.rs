@@ -2,6 +2,7 @@
 //! engine makes.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::sync::atomic::AtomicBool;
 
 use serde::{Deserialize, Serialize, Serializer};
@@ -45,13 +46,13 @@ fn as_digest<S: Serializer>(book: &&Openings, to: S) -> Result<S::Ok, S::Error> 
     to.serialize_str(book.digest())
 }
 
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Serialize)]
 pub struct Starts<'a> {
     pub source: Source<'a>,
     /// Random plies; if not 0, half of the games get one more, so that each side starts equally often.
     pub plies: usize,
-    /// Largest absolute score, centipawns; `None` accepts all.
-    pub balance: Option<Score>,
+    /// Scores that starts may have, centipawns from White's side; `None` accepts all.
+    pub window: Option<RangeInclusive<Score>>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,10 +86,12 @@ impl Starts<'_> {
             let reason = match opening.map(|opening| random_moves(opening, plies, rng)) {
                 None => Rejection::Illegal,
                 Some(None) => Rejection::GameOver,
-                Some(Some(position)) => match self.balance.map(|most| (most, evaluate(&position))) {
+                Some(Some(position)) => match self.window.as_ref().map(|window| (window, evaluate(&position))) {
                     Some((_, Err(error))) => return Err(error),
                     Some((_, Ok(Err(reason)))) => reason,
-                    Some((most, Ok(Ok(score)))) if score.abs() > most => Rejection::Unbalanced,
+                    Some((window, Ok(Ok(score)))) if !window.contains(&position.turn().fold_wb(score, -score)) => {
+                        Rejection::Unbalanced
+                    }
                     _ => return Ok(Some(Start { position, rejected })),
                 },
             };
@@ -145,7 +148,7 @@ mod tests {
     use patzer_chess::fen;
     use shakmaty::san::San;
 
-    const PLAIN: Starts<'_> = Starts { source: Source::StartPosition, plies: 8, balance: Some(100) };
+    const PLAIN: Starts<'_> = Starts { source: Source::StartPosition, plies: 8, window: Some(-100..=100) };
 
     fn found(starts: &Starts, game: usize, evaluate: &mut dyn FnMut(&Chess) -> Score) -> Option<Start> {
         let mut rng = Rng::new(patzer_chess::rng::mix(1, game as u64));
@@ -184,7 +187,7 @@ mod tests {
         });
         assert_eq!(start.unwrap().rejected, [(Rejection::Unbalanced, 3)].into());
         assert!(found(&PLAIN, 0, &mut |_| 101).is_none());
-        let any = Starts { balance: None, ..PLAIN };
+        let any = Starts { window: None, ..PLAIN };
         assert!(found(&any, 0, &mut |_| 9_999).unwrap().rejected.is_empty());
     }
 

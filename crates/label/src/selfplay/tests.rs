@@ -70,7 +70,7 @@ fn config(participants: &[Participant], games: usize, concurrency: usize) -> Sel
         engines: 1,
         pool_share: 0.4,
         rules: Rules { adjudication, recover: false, syzygy: None },
-        starts: Starts { source: Source::StartPosition, plies: 6, balance: Some(40) },
+        starts: Starts { source: Source::StartPosition, plies: 6, window: Some(-40..=40) },
         temperature: Some(Temperature { plies: 4, centipawns: 30.0, lines: 3 }),
         seed: 11,
     }
@@ -223,8 +223,8 @@ fn an_error_in_one_file_writes_no_game_twice_into_another() {
         rounds(&fs::read_to_string(&paths[0]).unwrap()).len()
     };
     let [removed, binpack] = [0; 2].map(|_| tempfile::tempdir().unwrap());
-    let plain = Starts { source: Source::StartPosition, plies: 6, balance: Some(40) };
-    assert_eq!(fails(removed.path(), "a.vf", plain, &|path| fs::remove_file(path).unwrap()), 16);
+    let plain = Starts { source: Source::StartPosition, plies: 6, window: Some(-40..=40) };
+    assert_eq!(fails(removed.path(), "a.vf", plain.clone(), &|path| fs::remove_file(path).unwrap()), 16);
     let chess960 = Starts { source: Source::Chess960, ..plain };
     assert_eq!(fails(binpack.path(), "a.binpack", chess960, &|_| {}), 0);
     run_on(&["a.pgn", "a.binpack"], binpack.path(), 20, 1, Earlier::Resume, u64::MAX, true);
