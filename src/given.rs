@@ -193,10 +193,9 @@ mod tests {
         let earlier = ["resume", "repair", "overwrite", "trust"];
         let shown =
             [&earlier[..], &["output", "json_lines", "output_format", "rating_interval", "by_opening"]].concat();
-        let watched = [&shown[..], &["watch"]].concat();
-        check_names::<SprtArgs>(&watched);
-        check_names::<MatchArgs>(&watched);
-        check_names::<RaceArgs>(&[&watched[..], &["simulate", "strengths", "draws", "bias"]].concat());
+        check_names::<SprtArgs>(&shown);
+        check_names::<MatchArgs>(&shown);
+        check_names::<RaceArgs>(&[&shown[..], &["simulate", "strengths", "draws", "bias"]].concat());
         check_names::<SpsaArgs>(&[&shown[..], &["list", "export"]].concat());
         check_names::<SelfplayArgs>(&[&earlier[..], &["output"]].concat());
         check_names::<NetArgs>(&["resume", "overwrite"]);

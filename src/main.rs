@@ -179,6 +179,7 @@ commands! {
     Fastchess(fastchess::FastchessArgs),
     Cutechess(cutechess::CutechessArgs),
     Selfplay(selfplay::SelfplayArgs),
+    Watch(watch::WatchArgs),
     Elo(elo::EloArgs),
     Rate(rate::RateArgs),
     Book(book::BookArgs),

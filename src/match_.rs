@@ -7,7 +7,6 @@ use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help};
-use super::watch;
 use crate::given::{self, Given};
 use crate::{Error, Result, Status, Ui};
 use patzer_match::journal::StoredStart;
@@ -76,11 +75,6 @@ pub struct MatchArgs {
     #[command(flatten)]
     #[serde(skip)]
     earlier: EarlierArgs,
-
-    /// Show a running match from its journal or games, until it ends; starts no program
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["players", "engine", "resume", "repair", "overwrite"], help_heading = "Output")]
-    #[serde(skip)]
-    watch: Option<PathBuf>,
 
     #[command(flatten)]
     #[serde(skip)]
@@ -206,9 +200,6 @@ fn play_rounds(args: &MatchArgs, specs: &[Spec], settings: RoundSettings, ui: &U
 }
 
 pub fn run(args: &MatchArgs, ui: &Ui) -> Result<Status> {
-    if let Some(file) = &args.watch {
-        return watch::run(file, ui);
-    }
     let args = &args.with_stored_arguments()?;
     let files: Vec<&str> = args.players.iter().map(String::as_str).collect();
     let specs = args.play.specs(&files)?;

@@ -8,7 +8,6 @@ use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help};
 use super::players::set_option;
-use super::watch;
 use crate::given::{self, Given};
 use crate::named::named;
 use crate::{Error, Result, Status, Ui};
@@ -28,7 +27,7 @@ const EXAMPLES: &str = "Examples:\n  \
     patzer sprt ./new ./base --tc 8+0.08 --option-a Hash=64    an option of the first alone\n  \
     patzer sprt --engine \"cmd=./new tc=8+0.08\" --engine \"cmd=./base name=odds tc=16+0.16\"\n  \
     patzer sprt --resume                                       go on after an interruption\n  \
-    patzer sprt --watch sprt.journal                           look at it from another terminal\n\n\
+    patzer watch sprt.journal                                  look at it from another terminal\n\n\
     Exit codes: 0 H1 accepted, 10 H0 accepted, 11 undecided, 130 or 143 interrupted, 1 wrong input.";
 
 /// Test sequentially whether A is stronger than B
@@ -76,11 +75,6 @@ pub struct SprtArgs {
     #[command(flatten)]
     #[serde(skip)]
     earlier: EarlierArgs,
-
-    /// Show a running test from its journal or games, until it ends; starts no program
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["a", "b", "engine", "resume", "repair", "overwrite"], help_heading = "Output")]
-    #[serde(skip)]
-    watch: Option<PathBuf>,
 
     #[command(flatten)]
     #[serde(skip)]
@@ -156,9 +150,6 @@ pub fn test_of(start: &StoredStart) -> Result<(Sprt, u64)> {
 }
 
 pub fn run(args: &SprtArgs, ui: &Ui) -> Result<Status> {
-    if let Some(file) = &args.watch {
-        return watch::run(file, ui);
-    }
     let args = &args.with_stored_arguments()?;
     let sprt = args.hypotheses.test()?;
     let specs = args.specs()?;

@@ -21,6 +21,21 @@ use patzer_match::{CrossTable, RunSummary, SprtState, Standings};
 use patzer_report::contest::games::{Follow, Games, MoveTotals};
 use patzer_stats::Verdict;
 
+/// Show a running test, match, race or tuning by games until it ends
+///
+/// Starts no program. The result and the exit code are those of the run itself.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct WatchArgs {
+    /// Journal of the run, or the file of its games
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+}
+
+const EXAMPLES: &str = "Examples:\n  \
+    patzer watch sprt.journal             a test that runs in another terminal\n  \
+    patzer watch match.pgn --json         its result, when it has ended";
+
 /// Time between two looks at the journal.
 const LOOK: Duration = Duration::from_millis(500);
 
@@ -78,10 +93,10 @@ impl WatchedStandings for SpsaState {
     }
 }
 
-/// Shows a match until it ends; `file` is its journal or its file of games.
-pub fn run(file: &Path, ui: &Ui) -> Result<Status> {
+pub fn run(args: &WatchArgs, ui: &Ui) -> Result<Status> {
+    let file = &args.file;
     interrupt::listen();
-    let pgn = if is_journal(file) { file.with_extension("pgn") } else { file.to_path_buf() };
+    let pgn = if is_journal(file) { file.with_extension("pgn") } else { file.clone() };
     let mut watch = Watch::open(&journal_of(file), pgn)?;
     let bar = ui.progress("watch", 0);
     let mut said = None::<Instant>;

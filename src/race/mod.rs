@@ -10,7 +10,6 @@ use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help};
 use super::sprt::SprtArgs;
-use super::watch;
 use crate::given::{self, Given, quoted, spec_word};
 use crate::named::named;
 use crate::{Error, Result, Status, Ui};
@@ -106,11 +105,6 @@ pub struct RaceArgs {
     #[serde(skip)]
     earlier: EarlierArgs,
 
-    /// Show a running race from its journal or games, until it ends; starts no program
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["players", "engine", "resume", "repair", "overwrite"], help_heading = "Output")]
-    #[serde(skip)]
-    watch: Option<PathBuf>,
-
     #[command(flatten)]
     #[serde(skip)]
     show: DisplayArgs,
@@ -189,9 +183,6 @@ pub fn settings_of(start: &StoredStart, players: usize) -> Result<RaceSettings> 
 }
 
 pub fn run(args: &RaceArgs, ui: &Ui) -> Result<Status> {
-    if let Some(file) = &args.watch {
-        return watch::run(file, ui);
-    }
     if args.simulation.races().is_some() {
         let settings = args.settings(args.simulation.candidates())?;
         return args.simulation.run(&settings, ui);

@@ -67,7 +67,7 @@ fn a_race_against_an_anchor_ends_when_the_best_is_known() {
     // Finished: nothing is left to resume, and another terminal sees the same.
     let quiet = |line: &str| timeless(&done(at, &format!("{line} --json -q")));
     assert_eq!(quiet("race --resume"), result);
-    let mut watched = quiet("race --watch race.pgn");
+    let mut watched = quiet("watch race.pgn");
     watched["confirm"] = result["confirm"].clone();
     assert_eq!(watched, result);
     let report: Value =

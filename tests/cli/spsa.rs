@@ -72,7 +72,7 @@ fn values_arrive_at_a_uci_engine_and_move_towards_the_winner() {
     let page: Value = serde_json::from_str(&page).unwrap();
     assert_eq!(page["runs"][0]["measures"]["iterations"], 60, "{page}");
     assert!(fs::read_to_string(folder.path().join("plots/course-score.svg")).unwrap().contains("<svg"));
-    let watched = done(folder.path(), "match --watch one.journal");
+    let watched = done(folder.path(), "watch one.journal");
     assert!(watched.contains("setoption name Score value"), "{watched}");
 }
 

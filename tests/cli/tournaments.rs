@@ -60,7 +60,7 @@ fn a_tournament_in_rounds_is_the_same_on_any_number_of_boards_and_after_a_kill()
         assert_eq!(played(folder.path(), &resume), whole, "{options}");
         assert_eq!(games(folder.path()), before);
         let watched: Value =
-            serde_json::from_str(&done(folder.path(), "match --watch match.journal --json -q")).unwrap();
+            serde_json::from_str(&done(folder.path(), "watch match.journal --json -q")).unwrap();
         assert_eq!((&watched["ranks"], &watched["encounters"]), (&whole["ranks"], &whole["encounters"]));
     }
 }

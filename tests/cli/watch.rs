@@ -1,4 +1,4 @@
-//! Matches that end by their error, `--watch` and `report --live` beside a run of another process.
+//! Matches that end by their error, `watch` and `report --live` beside a run of another process.
 
 use std::fs;
 use std::path::Path;
@@ -51,7 +51,7 @@ fn a_match_ends_when_its_error_is_as_small_as_asked_for() {
     assert!((128..1000).contains(&games), "{games}");
     // It is finished: nothing is left to resume.
     assert_eq!(json(at, "match --resume"), v);
-    assert_eq!(json(at, "match --watch match.pgn"), v);
+    assert_eq!(json(at, "watch match.pgn"), v);
     let plan = json(at, "elo --plan=0 --like match.pgn --simulations 0");
     let draws = count("draws") as f64 / games as f64;
     assert!((plan["draws"].as_f64().unwrap() - draws).abs() < 1e-12 && plan["bias"].is_number(), "{plan}");
@@ -64,9 +64,9 @@ fn a_match_ends_when_its_error_is_as_small_as_asked_for() {
     wrong("match a b --until-error 0", "--until-error 0: write Elo above 0");
     wrong("elo --plan --like none.pgn", "none.journal");
     wrong("elo --plan --like match.pgn --draws 0.5", "cannot be used with");
-    wrong("match a b --watch match.pgn", "cannot be used with");
+    wrong("watch match.pgn b", "unexpected argument 'b'");
     fs::write(at.join("junk.journal"), "junk\n").unwrap();
-    wrong("match --watch junk.journal", "junk.journal: line 1: is not a journal of patzer");
+    wrong("watch junk.journal", "junk.journal: line 1: is not a journal of patzer");
     wrong("report junk.journal --live", "junk.journal");
     wrong("report match.journal --live -o -", "name a file");
 }
@@ -104,11 +104,11 @@ fn a_finished_test_is_shown_with_its_verdict() {
     let at = folder.path();
     let v = json(at, &format!("sprt {PLAYERS} --elo1 300"));
     assert_eq!(v["verdict"], "H1");
-    assert_eq!(json(at, "sprt --watch sprt.journal"), v);
+    assert_eq!(json(at, "watch sprt.journal"), v);
     let swapped = PLAYERS.replace("default-hce untuned-hce", "untuned-hce default-hce");
     let line = format!("sprt {swapped} --elo1 300 -o other.pgn");
     assert_eq!(patzer(at, &line.split_whitespace().collect::<Vec<_>>()).status.code(), Some(10));
-    assert_eq!(patzer(at, &["sprt", "--watch", "other.pgn"]).status.code(), Some(10));
+    assert_eq!(patzer(at, &["watch", "other.pgn"]).status.code(), Some(10));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn a_run_is_watched_to_its_end_without_hindering_it() {
     let at = folder.path();
     done(at, &format!("match {PLAYERS} --games 4"));
     reopen(&at.join("match.journal"));
-    let mut watch = spawn(at, "match --watch match.journal --json");
+    let mut watch = spawn(at, "watch match.journal --json");
     let mut live = spawn(at, "report match.journal --live=1 -o page.html");
     let page = || fs::read_to_string(at.join("page.html")).unwrap_or_default();
     wait_for("the page", || page().contains("http-equiv=\"refresh\""));

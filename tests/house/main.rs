@@ -41,8 +41,6 @@ const ONE_IDEA: &[&[&str]] = &[
     &["src/report/"],
     &["src/tune/"],
     &["src/wdl/"],
-    // `--watch` of three commands prints what each of them prints.
-    &["src/match_", "src/race/", "src/sprt", "src/watch"],
 ];
 
 fn root() -> &'static Path {
