@@ -52,6 +52,7 @@ mod named;
 mod net;
 mod out_of_memory;
 mod perft;
+mod plan;
 mod play;
 mod players;
 mod prepare;
@@ -181,6 +182,7 @@ commands! {
     Selfplay(selfplay::SelfplayArgs),
     Watch(watch::WatchArgs),
     Elo(elo::EloArgs),
+    Plan(plan::PlanArgs),
     Rate(rate::RateArgs),
     Book(book::BookArgs),
     Net(net::NetArgs),

@@ -2,14 +2,21 @@
 
 use std::process::{Command, Output};
 
+fn patzer(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_patzer")).args(args).output().unwrap()
+}
+
 fn elo(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_patzer")).arg("elo").args(args).output().unwrap()
+    patzer(&[&["elo"], args].concat())
+}
+
+fn read(output: &Output) -> serde_json::Value {
+    assert!(output.status.success(), "{output:?}");
+    serde_json::from_slice(&output.stdout).unwrap()
 }
 
 fn json(args: &[&str]) -> serde_json::Value {
-    let output = elo(&[args, &["--json"]].concat());
-    assert!(output.status.success(), "{output:?}");
-    serde_json::from_slice(&output.stdout).unwrap()
+    read(&elo(&[args, &["--json"]].concat()))
 }
 
 #[track_caller]
@@ -101,7 +108,8 @@ fn identical_pairs_are_remarked_upon() {
 
 #[test]
 fn a_plan_gives_games_and_chances_by_formula_and_by_simulation() {
-    let args = ["--plan=0,15,30", "--elo1", "30", "--draws", "0.6", "--bias", "60", "--simulations", "300"];
+    let json = |args: &[&str]| read(&patzer(&[&["plan"], args, &["--json"]].concat()));
+    let args = ["0,15,30", "--elo1", "30", "--draws", "0.6", "--bias", "60", "--simulations", "300"];
     let v = json(&args);
     assert_eq!(v, json(&[&args[..], &["--threads", "1"]].concat()));
     let rows = v["rows"].as_array().unwrap();
@@ -113,12 +121,12 @@ fn a_plan_gives_games_and_chances_by_formula_and_by_simulation() {
     }
     // Normalised Elo is what makes a test's length independent of draws: (ln 19 · 800/ln 10 / 30)² at the middle.
     assert!((rows[1]["games"].as_f64().unwrap() / 1162.7 - 1.0).abs() < 0.06, "{}", rows[1]);
-    let five = json(&["--plan", "--simulations", "0"]);
+    let five = json(&["--simulations", "0"]);
     assert_eq!(five["rows"].as_array().unwrap().len(), 5);
-    for args in
-        [&["--plan=300", "--elo-model", "logistic", "--draws", "0.9"][..], &["--plan", "--elo-model", "bayesian"]]
-    {
-        assert_eq!(elo(args).status.code(), Some(1));
+    let below = json(&["-2.5,0", "-q", "--simulations", "0"]);
+    assert_eq!(below["rows"].as_array().unwrap().len(), 2);
+    for line in ["plan 300 --elo-model logistic --draws 0.9", "plan --elo-model bayesian", "plan -x"] {
+        assert_eq!(patzer(&line.split(' ').collect::<Vec<_>>()).status.code(), Some(1));
     }
 }
 

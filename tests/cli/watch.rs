@@ -52,7 +52,7 @@ fn a_match_ends_when_its_error_is_as_small_as_asked_for() {
     // It is finished: nothing is left to resume.
     assert_eq!(json(at, "match --resume"), v);
     assert_eq!(json(at, "watch match.pgn"), v);
-    let plan = json(at, "elo --plan=0 --like match.pgn --simulations 0");
+    let plan = json(at, "plan 0 --like match.pgn --simulations 0");
     let draws = count("draws") as f64 / games as f64;
     assert!((plan["draws"].as_f64().unwrap() - draws).abs() < 1e-12 && plan["bias"].is_number(), "{plan}");
     let wrong = |line: &str, says: &str| {
@@ -62,8 +62,8 @@ fn a_match_ends_when_its_error_is_as_small_as_asked_for() {
         assert!(error.contains(says) && error.trim_end().lines().count() == 1, "{line}: {error}");
     };
     wrong("match a b --until-error 0", "--until-error 0: write Elo above 0");
-    wrong("elo --plan --like none.pgn", "none.journal");
-    wrong("elo --plan --like match.pgn --draws 0.5", "cannot be used with");
+    wrong("plan --like none.pgn", "none.journal");
+    wrong("plan --like match.pgn --draws 0.5", "cannot be used with");
     wrong("watch match.pgn b", "unexpected argument 'b'");
     fs::write(at.join("junk.journal"), "junk\n").unwrap();
     wrong("watch junk.journal", "junk.journal: line 1: is not a journal of patzer");
