@@ -195,7 +195,7 @@ mod tests {
             [&earlier[..], &["output", "json_lines", "output_format", "rating_interval", "by_opening"]].concat();
         check_names::<SprtArgs>(&shown);
         check_names::<MatchArgs>(&shown);
-        check_names::<RaceArgs>(&[&shown[..], &["simulate", "strengths", "draws", "bias"]].concat());
+        check_names::<RaceArgs>(&shown);
         check_names::<SpsaArgs>(&[&shown[..], &["list", "export"]].concat());
         check_names::<SelfplayArgs>(&[&earlier[..], &["output"]].concat());
         check_names::<NetArgs>(&["resume", "overwrite"]);

@@ -1,3 +1,4 @@
+mod allotment;
 mod simulate;
 
 use std::path::PathBuf;
@@ -11,33 +12,27 @@ use super::match_run::{self, MatchRun};
 use super::play::{PlayArgs, after_help};
 use super::sprt::SprtArgs;
 use crate::given::{self, Given, quoted, spec_word};
-use crate::named::named;
 use crate::{Error, Result, Status, Ui};
-use patzer_experiments::race::{Planner, PolicyKind, RaceSettings, RaceState};
+use allotment::AllotmentArgs;
+use patzer_experiments::race::{Planner, RaceSettings, RaceState};
 use patzer_match::journal::StoredStart;
 use patzer_match::record::PairEntry;
 use patzer_match::{Lineup, SWAPPED, Spec};
 
-/// Default maximum number of games: alone, and with --confidence.
-const BUDGET: [u64; 2] = [20_000, 1_000_000];
-
-/// Confidence of the intervals where the race does not end by it.
-const CONFIDENCE: f64 = 0.95;
-
 const EXAMPLES: &str = "Examples:\n  \
-    patzer race a.nnue b.nnue c.nnue d.nnue --games 4000          the best of four by halving, against each other\n  \
-    patzer race *.nnue --confidence 0.9                   until the best is known with 90 %\n  \
-    patzer race a.nnue b.nnue c.nnue --against base.nnue            each against the base alone\n  \
+    patzer race a.nnue b.nnue c.nnue d.nnue --games 4000           the best of four by halving, against each other\n  \
+    patzer race *.nnue --confidence 0.9                               until the best is known with 90 %\n  \
+    patzer race a.nnue b.nnue c.nnue --against base.nnue           each against the base alone\n  \
     patzer race a.nnue b.nnue c.nnue --confidence 0.9 --within 3   or a candidate within 3 Elo of the best\n  \
     patzer race --resume                                           go on after an interruption\n  \
-    patzer race --simulate 2000 --strengths 30,27,20,10,0 --confidence 0.9   what would it cost?\n\n\
+    patzer race simulate --strengths 30,27,20,10,0 --confidence 0.9   what would it cost?\n\n\
     docs/race.md explains policies and intervals. Exit codes: 0 played, 130 or 143 interrupted, 1 wrong input.";
 
 /// Find the strongest of many candidates with few games
 ///
 /// Pairs of games go where they decide most. Without --against candidates meet each other, which needs the fewest games.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-#[command(after_help = after_help(EXAMPLES))]
+#[command(after_help = after_help(EXAMPLES), args_conflicts_with_subcommands = true)]
 pub struct RaceArgs {
     #[command(flatten)]
     #[serde(skip)]
@@ -52,45 +47,9 @@ pub struct RaceArgs {
     #[arg(long, value_name = "PLAYER", help_heading = "Race")]
     against: Option<String>,
 
-    /// Games at most [default: 20000, with --confidence 1000000]
-    #[arg(long, value_name = "N", help_heading = "Race", value_parser = clap::value_parser!(u64).range(2..=1_000_000_000))]
-    games: Option<u64>,
-
-    /// End when the best candidate is known with this probability, 0 to 1 [default: play --games]
-    #[arg(long, value_name = "P", help_heading = "Race", allow_negative_numbers = true)]
-    confidence: Option<f64>,
-
-    /// Elo by which the winner may be weaker than the best, with --confidence
-    #[arg(
-        long,
-        value_name = "ELO",
-        default_value_t = 0.0,
-        help_heading = "Race",
-        allow_negative_numbers = true
-    )]
-    within: f64,
-
-    /// Which candidates play next [default: halving, with --confidence lucb]
-    #[arg(long, value_name = "POLICY", help_heading = "Race", value_parser = named::<PolicyKind>())]
-    policy: Option<PolicyKind>,
-
-    /// Share of pairs that the policy epsilon gives to candidates at random
-    #[arg(
-        long,
-        value_name = "SHARE",
-        default_value_t = 0.1,
-        help_heading = "Race",
-        allow_negative_numbers = true
-    )]
-    epsilon: f64,
-
-    /// Pairs allotted at once, from the results up to the batch before the last; more boards than this wait
-    #[arg(long, value_name = "N", default_value_t = 16, help_heading = "Race", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
-    pairs: u32,
-
     #[command(flatten)]
-    #[serde(skip)]
-    simulation: simulate::SimulationArgs,
+    #[serde(flatten)]
+    allotment: AllotmentArgs,
 
     #[command(flatten)]
     #[serde(flatten)]
@@ -108,6 +67,15 @@ pub struct RaceArgs {
     #[command(flatten)]
     #[serde(skip)]
     show: DisplayArgs,
+
+    #[command(subcommand)]
+    #[serde(skip)]
+    command: Option<RaceCommand>,
+}
+
+#[derive(Debug, Clone, clap::Subcommand)]
+enum RaceCommand {
+    Simulate(simulate::SimulateArgs),
 }
 
 /// Arguments that the confirming test has of its own.
@@ -123,20 +91,7 @@ impl RaceArgs {
     }
 
     fn settings(&self, candidates: usize) -> Result<RaceSettings> {
-        let until_known = self.confidence.is_some();
-        let settings = RaceSettings {
-            candidates,
-            anchor: self.against.is_some(),
-            policy: self.policy.unwrap_or(if until_known { PolicyKind::Lucb } else { PolicyKind::Halving }),
-            budget: self.games.unwrap_or(BUDGET[usize::from(until_known)]) / 2,
-            confidence: self.confidence.unwrap_or(CONFIDENCE),
-            until_known,
-            within: self.within,
-            batch: self.pairs as usize,
-            epsilon: self.epsilon,
-            seed: self.play.seed(),
-        };
-        settings.check().map(|()| settings)
+        self.allotment.settings(candidates, self.against.is_some(), self.play.seed())
     }
 
     /// Candidates, and the anchor last.
@@ -183,9 +138,8 @@ pub fn settings_of(start: &StoredStart, players: usize) -> Result<RaceSettings> 
 }
 
 pub fn run(args: &RaceArgs, ui: &Ui) -> Result<Status> {
-    if args.simulation.races().is_some() {
-        let settings = args.settings(args.simulation.candidates())?;
-        return args.simulation.run(&settings, ui);
+    if let Some(RaceCommand::Simulate(args)) = &args.command {
+        return simulate::run(args, ui);
     }
     let args = &args.with_stored_arguments()?;
     let specs = args.specs()?;

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::allotment::AllotmentArgs;
 use crate::{Error, Result, Status, Ui};
-use patzer_experiments::race::RaceSettings;
 use patzer_experiments::race::simulate::{Field, Simulated, simulate};
 use patzer_io::Named;
 use patzer_stats::plan::Conditions;
@@ -13,31 +13,40 @@ use patzer_stats::plan::Conditions;
 /// Looks at a simulated race, spaced evenly in the logarithm of its games.
 const LOOKS: u32 = 60;
 
-#[derive(Debug, Clone, Default, clap::Args)]
-#[command(next_help_heading = "Simulation")]
-pub(super) struct SimulationArgs {
-    /// Play no games: simulate this many races between candidates of --strengths
-    #[arg(long, value_name = "RACES", requires = "strengths", conflicts_with_all = ["players", "engine", "resume", "repair"],
-        value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
-    simulate: Option<u64>,
+const EXAMPLES: &str = "Examples:\n  \
+    patzer race simulate --strengths 30,27,20,10,0 --confidence 0.9      what would a race cost?\n  \
+    patzer race simulate --strengths 20,10,0 --games 2000 --policy ucb1 --count 10000";
 
-    /// Elo of each candidate; --against, of any name, has 0
-    #[arg(
-        long,
-        value_name = "ELO,…",
-        requires = "simulate",
-        value_delimiter = ',',
-        allow_negative_numbers = true
-    )]
+/// Simulate races between candidates of known strength
+#[derive(Debug, Clone, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(super) struct SimulateArgs {
+    /// Elo of each candidate
+    #[arg(long, value_name = "ELO,…", required = true, value_delimiter = ',', allow_hyphen_values = true)]
     strengths: Vec<f64>,
 
+    /// Races to simulate
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    count: u64,
+
+    /// Common opponent of all candidates, of any name and strength 0 [default: they meet each other]
+    #[arg(long, value_name = "PLAYER", help_heading = "Race")]
+    against: Option<String>,
+
+    #[command(flatten)]
+    allotment: AllotmentArgs,
+
     /// Share of single games that are drawn, 0 to 1
-    #[arg(long, value_name = "P", default_value_t = 0.5, requires = "simulate")]
+    #[arg(long, value_name = "P", default_value_t = 0.5, help_heading = "Games")]
     draws: f64,
 
     /// Advantage that an opening gives to one colour, in Elo
-    #[arg(long, value_name = "ELO", default_value_t = 0.0, requires = "simulate")]
+    #[arg(long, value_name = "ELO", default_value_t = 0.0, help_heading = "Games")]
     bias: f64,
+
+    /// Seed of the simulation
+    #[arg(long, value_name = "N", default_value_t = 0, help_heading = "Games")]
+    seed: u64,
 }
 
 #[derive(Serialize)]
@@ -52,32 +61,23 @@ struct SimulationResult {
     games_until_90: Option<f64>,
 }
 
-impl SimulationArgs {
-    pub fn races(&self) -> Option<u64> {
-        self.simulate
+pub(super) fn run(args: &SimulateArgs, ui: &Ui) -> Result<Status> {
+    crate::interrupt::listen();
+    let settings = args.allotment.settings(args.strengths.len(), args.against.is_some(), args.seed)?;
+    if args.strengths.iter().any(|elo| !elo.is_finite()) {
+        return Err(Error::usage("--strengths: write Elo of each candidate, such as 30,20,0"));
     }
-
-    pub fn candidates(&self) -> usize {
-        self.strengths.len()
-    }
-
-    pub fn run(&self, settings: &RaceSettings, ui: &Ui) -> Result<Status> {
-        crate::interrupt::listen();
-        if self.strengths.iter().any(|elo| !elo.is_finite()) {
-            return Err(Error::usage("--strengths: write Elo of each candidate, such as 30,20,0"));
-        }
-        let conditions = Conditions { draws: self.draws, bias: self.bias };
-        let field = Field::new(&self.strengths, settings.anchor, conditions)?;
-        let simulated = simulate(settings, &field, &looks(settings.budget), self.simulate.unwrap_or(1))?;
-        ui.result(&SimulationResult {
-            policy: settings.policy.name(),
-            candidates: settings.candidates,
-            draws: self.draws,
-            bias: self.bias,
-            games_until_90: simulated.games_until(0.9),
-            simulated,
-        })
-    }
+    let conditions = Conditions { draws: args.draws, bias: args.bias };
+    let field = Field::new(&args.strengths, settings.anchor, conditions)?;
+    let simulated = simulate(&settings, &field, &looks(settings.budget), args.count)?;
+    ui.result(&SimulationResult {
+        policy: settings.policy.name(),
+        candidates: settings.candidates,
+        draws: args.draws,
+        bias: args.bias,
+        games_until_90: simulated.games_until(0.9),
+        simulated,
+    })
 }
 
 /// Numbers of pairs from 10 to the budget.

@@ -111,7 +111,7 @@ fn a_race_that_is_killed_again_and_again_ends_as_an_uninterrupted_one() {
 #[test]
 fn a_simulated_race_depends_on_its_seed_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let line = "race --simulate 20 --strengths 200,100,0 --draws 0.3 --confidence 0.9 --json";
+    let line = "race simulate --count 20 --strengths 200,100,0 --draws 0.3 --confidence 0.9 --json";
     let one = done(folder.path(), &format!("{line} --threads 1"));
     assert_eq!(one, done(folder.path(), &format!("{line} --threads 3")));
     assert_ne!(one, done(folder.path(), &format!("{line} --seed 1")));
@@ -132,8 +132,8 @@ fn wrong_races_are_refused_in_one_line() {
         ("race default default-hce --epsilon 2", "--epsilon 2"),
         ("race default default-hce --within -1", "--within -1"),
         ("race default default-hce --against nowhere.nnue", "nowhere.nnue"),
-        ("race --simulate 3", "--strengths"),
-        ("race --simulate 3 --strengths 800,0 --draws 0.9", "cannot come with"),
+        ("race simulate", "--strengths"),
+        ("race simulate --count 3 --strengths 800,0 --draws 0.9", "cannot come with"),
     ] {
         let output = patzer(folder.path(), &line.split_whitespace().collect::<Vec<_>>());
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
