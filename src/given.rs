@@ -196,7 +196,7 @@ mod tests {
         check_names::<SprtArgs>(&shown);
         check_names::<MatchArgs>(&shown);
         check_names::<RaceArgs>(&shown);
-        check_names::<SpsaArgs>(&[&shown[..], &["list", "export"]].concat());
+        check_names::<SpsaArgs>(&[&shown[..], &["export"]].concat());
         check_names::<SelfplayArgs>(&[&earlier[..], &["output"]].concat());
         check_names::<NetArgs>(&["resume", "overwrite"]);
     }

@@ -1,3 +1,5 @@
+mod list;
+
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,9 +16,8 @@ use crate::evaluation::load;
 use crate::given::{self, Given, spec_word};
 use crate::named::named;
 use crate::{Error, Result, Status, Ui};
-use patzer_engine::Params;
 use patzer_eval::{Evaluation, named_weights};
-use patzer_experiments::spsa::{self, Form, Schedule, SpsaState, Tuner, Tuning, Value, weights};
+use patzer_experiments::spsa::{self, Form, Schedule, SpsaState, Tuner, Tuning, Value};
 use patzer_io::number::{counted, grouped};
 use patzer_io::{Printable, check_writable, printable};
 use patzer_match::record::PairEntry;
@@ -26,7 +27,7 @@ use patzer_stats::Pentanomial;
 const EXAMPLES: &str = "Examples:\n  \
     patzer spsa ./engine params.txt --tc 8+0.08 --option Hash=16 --games 60000\n  \
     patzer spsa --engine \"cmd=./engine option.Threads=1\" params.txt --nodes 20000\n  \
-    patzer spsa default --list > params.txt                   the bundled engine's search parameters\n  \
+    patzer spsa list > params.txt                             the bundled engine's search parameters\n  \
     patzer spsa default params.txt --games 20000              tuned in this process, 5,000 nodes a move\n  \
     patzer spsa my.hce.toml --terms mobility,tempo          weights of terms → tuned.hce.toml\n  \
     patzer spsa my.nnue --terms 'output.*.bias'             of the output layers → tuned.nnue\n  \
@@ -41,7 +42,7 @@ const EXAMPLES: &str = "Examples:\n  \
 /// and moves the values towards the winner's. Schedule and learning rates are OpenBench's. An engine that crashes or
 /// hangs loses its game and is restarted.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-#[command(after_help = after_help(EXAMPLES))]
+#[command(after_help = after_help(EXAMPLES), args_conflicts_with_subcommands = true)]
 pub struct SpsaArgs {
     #[command(flatten)]
     #[serde(skip)]
@@ -60,11 +61,6 @@ pub struct SpsaArgs {
     /// Tune also weights of the evaluation: names with `*`, and beginnings of names, with commas between them
     #[arg(long, value_name = "PATTERN,…")]
     terms: Option<String>,
-
-    /// Print the lines of the parameters and do not play; without PARAMS and --terms, of the bundled engine's search
-    #[arg(long)]
-    #[serde(skip)]
-    list: bool,
 
     /// Pairs of games of an iteration, all with the same perturbation
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Schedule", value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -113,6 +109,15 @@ pub struct SpsaArgs {
     #[command(flatten)]
     #[serde(skip)]
     show: DisplayArgs,
+
+    #[command(subcommand)]
+    #[serde(skip)]
+    command: Option<SpsaCommand>,
+}
+
+#[derive(Debug, Clone, clap::Subcommand)]
+enum SpsaCommand {
+    List(list::ListArgs),
 }
 
 #[derive(Serialize)]
@@ -248,33 +253,9 @@ fn evaluation(spec: &Spec, by_pattern: bool, params: &[spsa::Param], ui: &Ui) ->
     }
 }
 
-fn lines(args: &SpsaArgs, file: Option<&Path>) -> Result<Vec<spsa::Param>> {
-    match file {
-        Some(file) => spsa::read(file),
-        None if args.terms.is_none() && args.list => {
-            let lines: std::result::Result<Vec<_>, _> =
-                Params::spsa_lines().map(|line| line.parse()).collect();
-            lines.map_err(|error: spsa::ParamError| Error::internal(error.to_string()))
-        }
-        None => Ok(Vec::new()),
-    }
-}
-
-/// Lines of parameters, as a file of them has.
-#[derive(Serialize)]
-#[serde(transparent)]
-struct ParamList(Vec<spsa::Param>);
-
-impl fmt::Display for ParamList {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.iter().try_for_each(|param| writeln!(f, "{param}"))
-    }
-}
-
 /// Adds the weights that match; a line of the file has the better range and steps.
 fn add_weights(params: &mut Vec<spsa::Param>, evaluation: &Evaluation, patterns: &str) -> Result<()> {
-    let chosen = weights::params(evaluation, patterns);
-    let chosen = chosen.map_err(|error| Error::usage(format!("--terms: {error}")))?;
+    let chosen = list::weights_of(evaluation, patterns)?;
     let known = |name: &str| params.iter().any(|param| param.name == name);
     let new: Vec<_> = chosen.into_iter().filter(|param| !known(&param.name)).collect();
     params.extend(new);
@@ -282,18 +263,18 @@ fn add_weights(params: &mut Vec<spsa::Param>, evaluation: &Evaluation, patterns:
 }
 
 pub fn run(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
+    if let Some(SpsaCommand::List(args)) = &args.command {
+        return list::run(args, ui);
+    }
     let args = &args.with_stored_arguments()?;
     let (spec, file) = args.subject()?;
-    let mut params = lines(args, file.as_deref())?;
+    let mut params = file.as_deref().map_or(Ok(Vec::new()), spsa::read)?;
     let evaluation = evaluation(&spec, args.terms.is_some(), &params, ui)?;
     if let (Some(evaluation), Some(patterns)) = (&evaluation, &args.terms) {
         add_weights(&mut params, evaluation, patterns)?;
     }
     if params.is_empty() {
         return Err(Error::usage("there is nothing to tune: name a file of parameters, or --terms"));
-    }
-    if args.list {
-        return ui.result(&ParamList(params));
     }
     let (games, output) = args.files()?;
     let output = evaluation.as_ref().map(|evaluation| {

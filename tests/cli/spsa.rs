@@ -179,9 +179,9 @@ fn what_cannot_be_tuned_is_named_before_any_game() {
 #[test]
 fn the_bundled_engine_is_tuned_in_this_process() {
     let folder = folder();
-    let lines = done(folder.path(), "spsa default --list");
+    let lines = done(folder.path(), "spsa list");
     assert!(lines.contains("rfp_margin, int, 74, 30, 150, 6, 0.002\n"), "{lines}");
-    let listed: Value = serde_json::from_str(&done(folder.path(), "spsa default --list --json")).unwrap();
+    let listed: Value = serde_json::from_str(&done(folder.path(), "spsa list --json")).unwrap();
     assert_eq!(listed.as_array().unwrap().len(), lines.lines().count());
     assert_eq!(
         (&listed[0]["name"], listed[0]["float"].is_boolean()),
