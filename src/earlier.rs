@@ -1,4 +1,4 @@
-//! Files of an earlier run: resumed, repaired, overwritten, moved aside, and the trust that its programs need.
+//! Files of an earlier run: resumed, overwritten, moved aside, and the trust that its programs need.
 
 use std::path::Path;
 
@@ -20,12 +20,8 @@ pub struct EarlierArgs {
     #[arg(long, help_heading = "Games")]
     resume: bool,
 
-    /// Resume although journal and games disagree: keep what is whole, and move the present files aside
-    #[arg(long, help_heading = "Games")]
-    repair: bool,
-
     /// Start over where an unfinished run lies; without this it stops, and a finished run is moved aside
-    #[arg(long, help_heading = "Games", conflicts_with_all = ["resume", "repair"])]
+    #[arg(long, help_heading = "Games", conflicts_with = "resume")]
     overwrite: bool,
 
     /// Resume also a journal that this user did not write on this machine; prints the programs that it runs
@@ -36,7 +32,6 @@ pub struct EarlierArgs {
 impl EarlierArgs {
     pub fn choice(self) -> Earlier {
         match self {
-            EarlierArgs { repair: true, .. } => Earlier::Repair,
             EarlierArgs { resume: true, .. } => Earlier::Resume,
             EarlierArgs { overwrite: true, .. } => Earlier::Overwrite,
             _ => Earlier::Protect,
@@ -153,9 +148,7 @@ pub fn signing_key(runs_programs: bool, ui: &Ui) -> Option<Key> {
 /// Opens a record and says what became of earlier files.
 pub fn open<E: JournalEntry>(path: &Path, earlier: Earlier, start: &Start, ui: &Ui) -> Result<Opened<E>> {
     let opened = JournaledFile::<E>::open(path, earlier, start)?;
-    for note in &opened.notes {
-        if matches!(earlier, Earlier::Repair) { ui.warn(note) } else { ui.note(note) }
-    }
+    opened.notes.iter().for_each(|note| ui.note(note));
     if earlier.resumes() {
         let games = path.display();
         let some = |count: usize| format!("{count} {}", E::UNITS[usize::from(count != 1)]);

@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_journal_has_every_argument_by_its_name() {
-        let earlier = ["resume", "repair", "overwrite", "trust"];
+        let earlier = ["resume", "overwrite", "trust"];
         let shown =
             [&earlier[..], &["output", "json_lines", "output_format", "rating_interval", "by_opening"]].concat();
         check_names::<SprtArgs>(&shown);

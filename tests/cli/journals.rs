@@ -35,7 +35,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 const PLAYERS: &str = "untuned-hce default-hce --hash 1 --nodes 50 --max-moves 4 --games 6";
 
 #[test]
-fn damage_is_an_error_that_leaves_every_byte_and_repair_keeps_what_is_whole() {
+fn damage_is_an_error_that_leaves_every_byte_and_overwrite_starts_over() {
     let flip = |path: &Path, at: usize| {
         let mut bytes = fs::read(path).unwrap();
         bytes[at] ^= 1;
@@ -52,11 +52,11 @@ fn damage_is_an_error_that_leaves_every_byte_and_repair_keeps_what_is_whole() {
         ),
     ] {
         let selfplay = command == "selfplay";
-        for (damage, says, kept) in [
-            ("games", if selfplay { "games 17 to 32 (batch 2)" } else { "games 3 and 4 (pair 2)" }, [3, 1]),
-            ("crlf", "games 1", [3, 0]),
-            ("missing", "the file is gone", [3, 0]),
-            ("journal", "line 3: is damaged", [1, 1]),
+        for (damage, says) in [
+            ("games", if selfplay { "games 17 to 32 (batch 2)" } else { "games 3 and 4 (pair 2)" }),
+            ("crlf", "games 1"),
+            ("missing", "the file is gone"),
+            ("journal", "line 3: is damaged"),
         ] {
             let folder = tempfile::tempdir().unwrap();
             let folder = folder.path();
@@ -80,29 +80,10 @@ fn damage_is_an_error_that_leaves_every_byte_and_repair_keeps_what_is_whole() {
             let before = files(folder);
             for quiet in ["", " -q"] {
                 let error = refused(folder, &format!("{command} --resume{quiet}"));
-                assert!(error.contains(says) && error.contains("--repair keeps"), "{damage}: {error}");
+                assert!(error.contains(says) && error.contains("--overwrite starts over"), "{damage}: {error}");
                 assert!(files(folder) == before, "{command} {damage}");
             }
-            let output = run(folder, &format!("{command} --repair"));
-            let text = stderr(&output);
-            assert!(text.contains("repaired") && text.contains(".1."), "{text}");
-            let resumed = format!("resuming after {}", kept[usize::from(selfplay)]);
-            if !selfplay {
-                assert!(text.contains(&resumed), "{damage}: {text}");
-            }
-            // The damaged files lie aside as they were.
-            let now = files(folder);
-            for (name, bytes) in before {
-                let ending = if name.ends_with("journal") && selfplay {
-                    ".pgn.zst.journal"
-                } else {
-                    &name[name.find('.').unwrap()..]
-                };
-                let aside = format!("{command}.1{ending}");
-                assert!(now.iter().any(|(there, now)| *there == aside && *now == bytes), "{aside}");
-            }
-            // The repaired run is whole and has ended.
-            let again = run(folder, &format!("{command} --resume -q --json"));
+            let again = run(folder, &format!("{first} --overwrite -q --json"));
             let result: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
             let all = if selfplay { &result["games"] } else { &result["pentanomial"] };
             let count = all.as_u64().unwrap_or_else(|| {
@@ -189,7 +170,6 @@ fn no_command_starts_the_programs_of_a_foreign_journal_unless_it_is_trusted() {
         "puzzles evil.journal",
         "sprt -o evil.pgn",
         "sprt --resume -o evil.pgn",
-        "sprt --repair -o evil.pgn",
         "match --resume -o evil.pgn",
         "match --resume -o evil.pgn --nodes 5",
     ] {

@@ -80,7 +80,6 @@ impl JournalEntry for PairEntry {
     const OF: &'static str = "match";
     const UNITS: [&'static str; 2] = ["pair", "pairs"];
     const TEXT: bool = true;
-    const KEEPS_RESULTS: bool = true;
 
     fn number(&self) -> usize {
         self.pair

@@ -109,7 +109,6 @@ impl JournalEntry for Batch {
     const OF: &'static str = "self-play";
     const UNITS: [&'static str; 2] = ["batch", "batches"];
     const TEXT: bool = false;
-    const KEEPS_RESULTS: bool = false;
 
     fn number(&self) -> usize {
         self.batch

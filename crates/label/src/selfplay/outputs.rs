@@ -41,9 +41,9 @@ impl Outputs {
         // Files differ by little if a run was killed between two writes: they go on after their common prefix.
         let fewest = (0..batches.len()).min_by_key(|&at| batches[at].len()).unwrap_or_default();
         let mut done = batches.get(fewest).cloned().unwrap_or_default();
-        if done.is_empty() && most > 1 && earlier != Earlier::Repair {
+        if done.is_empty() && most > 1 {
             let reason = format!(
-                "has no games where another file of the run has {most} batches; --repair copies that aside and starts over"
+                "has no games where another file of the run has {most} batches; --overwrite starts over"
             );
             return Err(Error::data(&paths[fewest], reason));
         }
@@ -54,12 +54,7 @@ impl Outputs {
         {
             done.pop();
         }
-        for ((_, file), there) in files.iter_mut().zip(&batches) {
-            if earlier == Earlier::Repair && there.len() > done.len() {
-                notes.push(format!("copied aside: {}", file.copy_aside()?.display()));
-            }
-            file.keep(done.len());
-        }
+        files.iter_mut().for_each(|(_, file)| file.keep(done.len()));
         Ok(Outputs { files, done, notes, failed: false })
     }
 

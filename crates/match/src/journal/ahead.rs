@@ -285,27 +285,18 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_line_is_named_and_repair_keeps_the_others() {
-        let (folder, path, record) = with_ahead();
+    fn a_damaged_line_is_named_and_without_the_file_its_pairs_are_played_again() {
+        let (_folder, path, record) = with_ahead();
         drop(record);
         let damaged =
             fs::read_to_string(ahead_of(&path)).unwrap().replace("games of pair 4", "games of pair 9");
         fs::write(ahead_of(&path), &damaged).unwrap();
         let error = refused(&path, Earlier::Resume);
-        assert!(error.contains("t.journal.ahead: line 3: is damaged; --repair keeps 2 pairs"), "{error}");
+        assert!(error.contains("t.journal.ahead: line 3: is damaged; move this file away"), "{error}");
         assert_eq!(fs::read_to_string(ahead_of(&path)).unwrap(), damaged);
-        let Opened { mut record, notes, .. } = open(&path, Earlier::Repair).unwrap();
-        assert!(notes[0].contains("t.1.journal.ahead"), "{notes:?}");
-        record.sync().unwrap();
-        drop(record);
-        assert_eq!(fs::read_to_string(folder.path().join("t.1.journal.ahead")).unwrap(), damaged);
-        let record = open(&path, Earlier::Resume).unwrap().record;
-        assert_eq!(record.ahead().into_keys().collect::<Vec<_>>(), [3, 5]);
-        drop(record);
-        // Damaged games are repaired beside it.
-        fs::remove_file(&path).unwrap();
-        let record = open(&path, Earlier::Repair).unwrap().record;
-        assert_eq!(record.ahead().into_keys().collect::<Vec<_>>(), [3, 5]);
+        fs::remove_file(ahead_of(&path)).unwrap();
+        let Opened { record, entries, .. } = open(&path, Earlier::Resume).unwrap();
+        assert_eq!((entries, record.count_ahead()), (vec![entry(1)], 0));
     }
 
     #[test]

@@ -34,17 +34,10 @@ impl<E: JournalEntry> JournaledFile<E> {
         self.ahead.clear();
     }
 
-    /// Reads the entries ahead; a repair says what it did.
-    pub(super) fn load_ahead(&mut self, repair: bool) -> Result<Option<String>> {
-        let Some(line) = self.ahead.load::<E>(self.entries)? else { return Ok(None) };
-        let path = self.ahead_path();
-        let kept = format!("{} {}", self.ahead.len(), E::UNITS[usize::from(self.ahead.len() != 1)]);
-        if !repair {
-            let reason = format!("is damaged; --repair keeps {kept} of this file");
-            return Err(Error::at(&path, format!("line {line}"), reason));
-        }
-        let [.., copy] = aside::free_names::<E>(&self.path);
-        std::fs::copy(&path, &copy).map_err(|e| Error::io(&copy, e))?;
-        Ok(Some(format!("{}: repaired, {kept} are kept; copied aside: {}", path.display(), copy.display())))
+    /// Reads the entries ahead.
+    pub(super) fn load_ahead(&mut self) -> Result<()> {
+        let Some(line) = self.ahead.load::<E>(self.entries)? else { return Ok(()) };
+        let reason = format!("is damaged; move this file away, and --resume plays its {} again", E::UNITS[1]);
+        Err(Error::at(self.ahead_path(), format!("line {line}"), reason))
     }
 }

@@ -12,8 +12,6 @@ pub trait JournalEntry: Serialize + DeserializeOwned + Clone {
     const UNITS: [&'static str; 2];
     /// The file of games is text.
     const TEXT: bool;
-    /// An entry is worth keeping without its games.
-    const KEEPS_RESULTS: bool;
 
     fn number(&self) -> usize;
 

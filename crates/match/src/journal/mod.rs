@@ -6,7 +6,7 @@
 //! A line is written only after its games have reached the disk, at most a second later. So a kill or a power cut
 //! leaves games that the journal does not count, or part of a line: a resumed run cuts these off and plays them again.
 //! Entries that finished before an earlier one wait in a third file, `NAME.journal.ahead`.
-//! Any other difference is damage, which `--resume` reports and `--repair` mends.
+//! Any other difference is damage, which a resumed run reports.
 
 mod agree;
 mod ahead;
@@ -17,7 +17,6 @@ mod entry;
 mod follow;
 mod key;
 mod line;
-mod repair;
 mod rescue;
 mod stored;
 #[cfg(test)]
@@ -50,13 +49,11 @@ pub enum Earlier {
     Protect,
     Overwrite,
     Resume,
-    /// Resume, with what both files agree on.
-    Repair,
 }
 
 impl Earlier {
     pub fn resumes(self) -> bool {
-        matches!(self, Earlier::Resume | Earlier::Repair)
+        self == Earlier::Resume
     }
 }
 
@@ -112,9 +109,7 @@ impl<E: JournalEntry> JournaledFile<E> {
         check_path::<E>(path)?;
         match Self::lock_earlier(path)? {
             None => Ok(Opened { record: Self::create(path, start)?, entries: Vec::new(), notes: Vec::new() }),
-            Some((journal, text)) if earlier.resumes() => {
-                Self::resume(path, journal, &text, earlier == Earlier::Repair, start)
-            }
+            Some((journal, text)) if earlier.resumes() => Self::resume(path, journal, &text, start),
             Some((journal, text)) => {
                 let note = clear::<E>(path, &text, earlier == Earlier::Overwrite)?;
                 // Held until now, so that no other run takes the name meanwhile.
@@ -214,7 +209,7 @@ impl<E: JournalEntry> JournaledFile<E> {
         })
     }
 
-    fn resume(path: &Path, journal: File, text: &[u8], repair: bool, start: &Start) -> Result<Opened<E>> {
+    fn resume(path: &Path, journal: File, text: &[u8], start: &Start) -> Result<Opened<E>> {
         let journal_path = E::journal(path);
         let Some(first) = text.iter().position(|&byte| byte == b'\n') else {
             if std::fs::metadata(path).is_ok_and(|about| about.len() > 0) {
@@ -233,24 +228,10 @@ impl<E: JournalEntry> JournaledFile<E> {
         };
         agree::compare(&mut survey, file.as_mut()).map_err(|e| Error::io(path, e))?;
         if let Some(fault) = &survey.fault {
-            let games = if file.is_some() {
-                std::fs::read(path).map_err(|e| Error::io(path, e))?
-            } else {
-                Vec::new()
-            };
-            let plan = repair::plan(&survey, &games);
-            if !repair {
-                let of_journal = matches!(fault, agree::Fault::Journal { .. });
-                let (place, reason) = fault.place(path, &survey);
-                let reason = format!("{reason}; --repair keeps {}", plan.describe());
-                return Err(Error::at(if of_journal { &journal_path } else { path }, place, reason));
-            }
-            let note = plan.carry_out(path, &text[..=first])?;
-            let _ = journal.unlock();
-            drop(journal);
-            let mut opened = Self::open(path, Earlier::Resume, start)?;
-            opened.notes.insert(0, note);
-            return Ok(opened);
+            let of_journal = matches!(fault, agree::Fault::Journal { .. });
+            let (place, reason) = fault.place(path, &survey);
+            let reason = format!("{reason}; --overwrite starts over, {} names another file", E::OPTION);
+            return Err(Error::at(if of_journal { &journal_path } else { path }, place, reason));
         }
         let rest = if E::TEXT { agree::rest(&survey, file.as_ref()) } else { 0 };
         if rest > 0 && survey.complete {
@@ -268,7 +249,8 @@ impl<E: JournalEntry> JournaledFile<E> {
         let mut record = JournaledFile::of(path, file, journal, &text[..=first])?;
         record.ends = survey.ends;
         record.keep(survey.entries.len());
-        let mut notes: Vec<String> = record.load_ahead(repair)?.into_iter().collect();
+        record.load_ahead()?;
+        let mut notes = Vec::new();
         if rest > 0 {
             let (games, bytes) = (path.display(), counted(rest, "byte"));
             notes.push(format!("{games}: cuts off {bytes} after the last pair that the journal counts"));

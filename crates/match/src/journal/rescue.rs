@@ -40,12 +40,6 @@ impl<E: JournalEntry> JournaledFile<E> {
         Err(Error::data(path, reason))
     }
 
-    /// Copies both files to free names beside them, for what a cut would lose.
-    pub fn copy_aside(&mut self) -> Result<PathBuf> {
-        let path = self.path.clone();
-        self.rescue_to(&path).map_err(|e| Error::io(&path, e))
-    }
-
     /// Copies both files from their open descriptors to the first place that takes them.
     fn rescue(&mut self) -> Option<PathBuf> {
         let name = PathBuf::from(self.path.file_name()?);

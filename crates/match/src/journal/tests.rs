@@ -138,7 +138,7 @@ fn games_shorter_than_the_journal_counts_are_damage_and_stay() {
         fs::write(&path, &pgn[..length]).unwrap();
         let before = files(&path);
         let error = refused(&path, Earlier::Resume);
-        assert!(error.contains(&format!("ends at byte {length}")) && error.contains("--repair"), "{error}");
+        assert!(error.contains(&format!("ends at byte {length}")) && error.contains("--overwrite"), "{error}");
         assert_eq!(files(&path), before);
     }
 }
@@ -170,7 +170,7 @@ fn every_flipped_bit_is_an_error_that_leaves_every_byte_or_changes_nothing() {
 }
 
 #[test]
-fn a_difference_is_named_by_game_and_line_and_repair_keeps_what_is_whole() {
+fn a_difference_is_named_by_game_and_line_and_leaves_every_byte() {
     type Damage = fn(&Path);
     let crlf: Damage = |path| {
         let text = fs::read_to_string(path).unwrap().replace('\n', "\r\n");
@@ -191,30 +191,19 @@ fn a_difference_is_named_by_game_and_line_and_repair_keeps_what_is_whole() {
         let journal = fs::read_to_string(journal_path(path)).unwrap();
         fs::write(journal_path(path), journal.replacen("\"pair\":2", "\"pair\":7", 1)).unwrap();
     };
-    let all = || (1..=3).map(text).collect::<String>();
-    for (damage, says, results, games) in [
-        (crlf, "line 1: games 1 and 2 (pair 1): the games differ", 3, all()),
-        (flip, "line 2: games 3 and 4 (pair 2): the games differ", 3, text(1) + &text(3)),
-        (insert, "line 2: games 3 and 4 (pair 2): the games differ", 3, text(1) + &text(3)),
-        (remove, "games 1 and 2 (pair 1): the file is gone", 3, String::new()),
-        (line, "t.journal: line 3: is damaged", 1, text(1)),
+    for (damage, says) in [
+        (crlf, "line 1: games 1 and 2 (pair 1): the games differ"),
+        (flip, "line 2: games 3 and 4 (pair 2): the games differ"),
+        (insert, "line 2: games 3 and 4 (pair 2): the games differ"),
+        (remove, "games 1 and 2 (pair 1): the file is gone"),
+        (line, "t.journal: line 3: is damaged"),
     ] {
-        let (folder, path) = written(3, false);
+        let (_folder, path) = written(3, false);
         damage(&path);
         let before = files(&path);
         let error = refused(&path, Earlier::Resume);
-        let pairs = format!("--repair keeps the results of {results} pairs");
-        assert!(error.contains(says) && error.contains(&pairs), "{error}");
+        assert!(error.contains(says) && error.contains("--overwrite starts over, -o names another"), "{error}");
         assert_eq!(files(&path), before);
-
-        let opened = open(&path, Earlier::Repair).unwrap();
-        assert_eq!(opened.entries, (1..=results).map(entry).collect::<Vec<_>>());
-        assert!(opened.notes[0].contains("t.1.journal"), "{:?}", opened.notes);
-        drop(opened);
-        assert_eq!(fs::read_to_string(&path).unwrap(), games);
-        assert_eq!(files(&folder.path().join("t.1.pgn")), before);
-        let opened = open(&path, Earlier::Resume).unwrap();
-        assert_eq!((opened.entries.len(), opened.notes.len()), (results, 0), "the repaired files agree");
     }
 }
 
@@ -254,7 +243,7 @@ fn a_journal_of_another_format_is_refused_in_one_line_and_stays() {
     let plain = |line: &str| format!("{}}}\n", line.rsplit_once(",\"check\"").unwrap().0);
     fs::write(journal_path(&path), journal.lines().map(plain).collect::<String>()).unwrap();
     let before = files(&path);
-    for earlier in [Earlier::Protect, Earlier::Resume, Earlier::Repair] {
+    for earlier in [Earlier::Protect, Earlier::Resume] {
         refused(&path, earlier);
     }
     assert!(refused(&path, Earlier::Resume).contains("another version of patzer"));
@@ -305,14 +294,14 @@ fn foreign_files_are_never_overwritten_and_folders_are_refused() {
     };
     let (_folder, path) = folder();
     fs::write(&path, "[Event \"precious\"]\n").unwrap();
-    for earlier in [Earlier::Protect, Earlier::Overwrite, Earlier::Resume, Earlier::Repair] {
+    for earlier in [Earlier::Protect, Earlier::Overwrite, Earlier::Resume] {
         refused(&path, earlier);
     }
     assert_eq!(files(&path), [Some(b"[Event \"precious\"]\n".to_vec()), None]);
 
     let (_folder, path) = folder();
     fs::write(journal_path(&path), "Dear diary").unwrap();
-    for earlier in [Earlier::Protect, Earlier::Overwrite, Earlier::Resume, Earlier::Repair] {
+    for earlier in [Earlier::Protect, Earlier::Overwrite, Earlier::Resume] {
         assert!(refused(&path, earlier).contains("not a journal of patzer"));
     }
     assert_eq!(files(&path), [None, Some(b"Dear diary".to_vec())]);
@@ -327,7 +316,7 @@ fn foreign_files_are_never_overwritten_and_folders_are_refused() {
 fn two_runs_do_not_share_a_record_and_the_second_names_the_first() {
     let (_folder, path) = written(2, true);
     let first = open(&path, Earlier::Resume).unwrap();
-    for earlier in [Earlier::Protect, Earlier::Overwrite, Earlier::Resume, Earlier::Repair] {
+    for earlier in [Earlier::Protect, Earlier::Overwrite, Earlier::Resume] {
         let error = refused(&path, earlier);
         assert!(error.contains("in use by"), "{error}");
         if cfg!(target_os = "linux") {
