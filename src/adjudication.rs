@@ -24,11 +24,11 @@ pub struct AdjudicationArgs {
     resign: ResignRule,
 
     /// Let the losing side's score alone decide --resign
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     resign_by_loser: bool,
 
     /// Draw after N moves of the game, the opening not counted [default: 200; none with --no-adjudication]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     max_moves: Option<u32>,
 
     /// Folder of Syzygy tables that decide endgames; WDL tables alone do so after captures and pawn moves, DTZ tables
@@ -38,15 +38,15 @@ pub struct AdjudicationArgs {
     tb: Option<PathBuf>,
 
     /// Probe tablebases with at most N pieces [default: largest available]
-    #[arg(long, value_name = "N", requires = "tb", value_parser = clap::value_parser!(u32).range(3..=7))]
+    #[arg(long, hide_short_help = true, value_name = "N", requires = "tb", value_parser = clap::value_parser!(u32).range(3..=7))]
     tb_pieces: Option<u32>,
 
     /// A win by the tables is a win even if the fifty-move rule makes it a draw
-    #[arg(long, requires = "tb")]
+    #[arg(long, hide_short_help = true, requires = "tb")]
     tb_ignore_50: bool,
 
     /// Play every game to its end by the rules of chess, or to --max-moves
-    #[arg(long, conflicts_with_all = ["draw", "resign", "resign_by_loser", "tb"])]
+    #[arg(long, hide_short_help = true, conflicts_with_all = ["draw", "resign", "resign_by_loser", "tb"])]
     no_adjudication: bool,
 }
 

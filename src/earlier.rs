@@ -25,7 +25,7 @@ pub struct EarlierArgs {
     overwrite: bool,
 
     /// Resume also a journal that this user did not write on this machine; prints the programs that it runs
-    #[arg(long, help_heading = "Games")]
+    #[arg(long, hide_short_help = true, help_heading = "Games")]
     trust: bool,
 }
 

@@ -70,7 +70,7 @@ fn render(command: &Command, to: &mut Vec<u8>) -> std::io::Result<()> {
     if command.has_subcommands() {
         page.render_subcommands_section(to)?;
     }
-    if let Some(examples) = command.get_after_help() {
+    if let Some(examples) = command.get_after_long_help().or(command.get_after_help()) {
         to.extend(examples_section(&examples.to_string()).bytes());
     }
     page.render_version_section(to)

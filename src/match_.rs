@@ -6,7 +6,7 @@ use serde_json::json;
 use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
-use super::play::{PlayArgs, after_help};
+use super::play::{PlayArgs, with_keys};
 use crate::given::{self, Given};
 use crate::{Error, Result, Status, Ui};
 use patzer_match::journal::StoredStart;
@@ -28,7 +28,7 @@ const EXAMPLES: &str = "Examples:\n  \
 
 /// Play a match of two, a gauntlet, a round robin, a knockout or a Swiss tournament
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-#[command(after_help = after_help(EXAMPLES))]
+#[command(after_help = EXAMPLES, after_long_help = with_keys(EXAMPLES))]
 pub struct MatchArgs {
     #[command(flatten)]
     #[serde(skip)]
@@ -48,15 +48,15 @@ pub struct MatchArgs {
     tournament: Kind,
 
     /// Rounds of a Swiss tournament [default: those that a knockout would have]
-    #[arg(long, value_name = "N", help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    #[arg(long, hide_short_help = true, value_name = "N", help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..=1000))]
     rounds: Option<u32>,
 
     /// Let the player that comes first in a pairing have White in every game, each from its own opening
-    #[arg(long, help_heading = "Games")]
+    #[arg(long, hide_short_help = true, help_heading = "Games")]
     no_swap: bool,
 
     /// Let the player that comes second in a pairing begin with White
-    #[arg(long, help_heading = "Games")]
+    #[arg(long, hide_short_help = true, help_heading = "Games")]
     reverse: bool,
 
     /// Games of each pairing at most, in whole pairs [default: 1000, with --until-error 1000000, in rounds 2]

@@ -18,19 +18,19 @@ use patzer_stats::{Estimate, Sprt, with_error};
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct DisplayArgs {
     /// Print events on stdout, one JSON object a line: start, pair, status, end
-    #[arg(long, help_heading = "Output", conflicts_with = "output_format")]
+    #[arg(long, hide_short_help = true, help_heading = "Output", conflicts_with = "output_format")]
     json_lines: bool,
 
     /// Write stdout in the format of another runner, for scripts that read it
-    #[arg(long, value_name = "FORMAT", default_value = "patzer", help_heading = "Output", value_parser = named::<OutputFormat>())]
+    #[arg(long, hide_short_help = true, value_name = "FORMAT", default_value = "patzer", help_heading = "Output", value_parser = named::<OutputFormat>())]
     output_format: OutputFormat,
 
     /// Games between two reports of the standings, with --json-lines or --output-format
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Output", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = 10, help_heading = "Output", value_parser = clap::value_parser!(u64).range(1..))]
     rating_interval: u64,
 
     /// Also print the results of each opening
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, hide_short_help = true, help_heading = "Output")]
     by_opening: bool,
 }
 

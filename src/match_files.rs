@@ -16,31 +16,31 @@ use patzer_match::{EngineLog, Listen, PvCheck};
 #[command(next_help_heading = "Records")]
 pub struct RecordArgs {
     /// Tag Event of the games [default: patzer and the command]
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, hide_short_help = true, value_name = "TEXT")]
     event: Option<String>,
 
     /// Tag Site of the games
-    #[arg(long, value_name = "TEXT", default_value = "?")]
+    #[arg(long, hide_short_help = true, value_name = "TEXT", default_value = "?")]
     site: String,
 
     /// Notation of moves in the PGN; the dataset commands read san
-    #[arg(long, value_name = "NOTATION", default_value = "san", value_parser = named::<Notation>())]
+    #[arg(long, hide_short_help = true, value_name = "NOTATION", default_value = "san", value_parser = named::<Notation>())]
     notation: Notation,
 
     /// Fields in the comments of moves, after score, depth and time
-    #[arg(long, value_name = "FIELD,…", value_delimiter = ',', default_value = "nodes,nps", value_parser = named::<MoveField>())]
+    #[arg(long, hide_short_help = true, value_name = "FIELD,…", value_delimiter = ',', default_value = "nodes,nps", value_parser = named::<MoveField>())]
     pgn_fields: Vec<MoveField>,
 
     /// Write the tags GameStartTime, GameEndTime and GameDuration; equal games then differ
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pgn_clock: bool,
 
     /// Warn of principal variations that are illegal, go on after the end of the game, or do not end in the mate
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     check_pvs: bool,
 
     /// File of all that engines receive and send, with time stamps in UTC
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, hide_short_help = true, value_name = "FILE")]
     #[serde(serialize_with = "patzer_io::path_text")]
     log: Option<PathBuf>,
 }

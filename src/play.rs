@@ -26,7 +26,7 @@ pub struct PlayArgs {
     players: PlayerArgs,
 
     /// Restart a crashed or hanging engine and go on; its game is lost
-    #[arg(long, help_heading = "Players")]
+    #[arg(long, hide_short_help = true, help_heading = "Players")]
     recover: bool,
 
     #[command(flatten)]
@@ -39,7 +39,7 @@ pub struct PlayArgs {
     openings: Option<PathBuf>,
 
     /// Order in which openings are used
-    #[arg(long, value_name = "ORDER", default_value = "random", help_heading = "Games", value_parser = named::<Order>())]
+    #[arg(long, hide_short_help = true, value_name = "ORDER", default_value = "random", help_heading = "Games", value_parser = named::<Order>())]
     order: Order,
 
     /// Seed of the openings' order
@@ -47,15 +47,15 @@ pub struct PlayArgs {
     seed: u64,
 
     /// Opening, in that order, with which the first pair begins
-    #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = 1, help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..))]
     first_opening: u32,
 
     /// Leave the games of a PGN book after this many plies [default: at their end]
-    #[arg(long, value_name = "N", help_heading = "Games")]
+    #[arg(long, hide_short_help = true, value_name = "N", help_heading = "Games")]
     plies: Option<u32>,
 
     /// Play every opening by the castling rules of Chess960; a book that needs them is recognised without this
-    #[arg(long, help_heading = "Games")]
+    #[arg(long, hide_short_help = true, help_heading = "Games")]
     chess960: bool,
 
     /// Games at the same time; the result does not depend on it unless time limits the moves [default: --threads]
@@ -63,11 +63,11 @@ pub struct PlayArgs {
     concurrency: Option<u32>,
 
     /// Keep each board, with its engines, on CPUs of its own, from a list such as 3,5,7-11 if there is one
-    #[arg(long, value_name = "CPUS", num_args = 0..=1, require_equals = true, default_missing_value = "all", help_heading = "Games")]
+    #[arg(long, hide_short_help = true, value_name = "CPUS", num_args = 0..=1, require_equals = true, default_missing_value = "all", help_heading = "Games")]
     affinity: Option<String>,
 
     /// Milliseconds to wait before each game
-    #[arg(long, value_name = "MS", default_value_t = 0, help_heading = "Games", value_parser = clap::value_parser!(u64).range(..=DAY_MS))]
+    #[arg(long, hide_short_help = true, value_name = "MS", default_value_t = 0, help_heading = "Games", value_parser = clap::value_parser!(u64).range(..=DAY_MS))]
     pause: u64,
 
     #[command(flatten)]
@@ -205,7 +205,8 @@ pub fn warn_of_bad_openings(book: &Openings, ui: &Ui) {
     }
 }
 
-pub fn after_help(examples: &str) -> String {
+/// End of the long help: keys of players, and examples.
+pub fn with_keys(examples: &str) -> String {
     let keys = KEYS.iter().map(|(key, meaning)| format!("\n  {key:<13}{meaning}")).collect::<String>();
     format!("Keys of --engine and --each, as in fastchess and cutechess-cli:{keys}\n\n{examples}")
 }

@@ -29,7 +29,7 @@ pub struct PlayerArgs {
     engine: Vec<String>,
 
     /// Defaults for each player, with the keys of --engine
-    #[arg(long, value_name = "SPEC")]
+    #[arg(long, hide_short_help = true, value_name = "SPEC")]
     each: Vec<String>,
 
     /// A UCI option of each player
@@ -42,19 +42,19 @@ pub struct PlayerArgs {
 
     /// Search of each player: its option Search; in this process alpha-beta, mcts, mcts-ucb1, mcts-random or
     /// mcts-policy [default: alpha-beta]
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, hide_short_help = true, value_name = "NAME")]
     search: Option<String>,
 
     /// Seconds for an engine to answer `uci` and `isready` after its start
-    #[arg(long, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, hide_short_help = true, value_name = "S", default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     start_timeout: u64,
 
     /// Seconds for an engine to answer `isready` before a game
-    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    #[arg(long, hide_short_help = true, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     ready_timeout: u64,
 
     /// Seconds for a move that only nodes or depth limit; an engine that takes longer hangs; 0 = for ever
-    #[arg(long, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(..=86_400))]
+    #[arg(long, hide_short_help = true, value_name = "S", default_value_t = 60, value_parser = clap::value_parser!(u64).range(..=86_400))]
     stall_timeout: u64,
 }
 
@@ -126,7 +126,7 @@ pub struct LimitArgs {
     nodes: Option<u64>,
 
     /// Nodes a move after which the present iteration is the last; --nodes is then the hard limit [default: ten times]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, hide_short_help = true, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     soft_nodes: Option<u64>,
 
     /// Plies a move
@@ -134,7 +134,7 @@ pub struct LimitArgs {
     depth: Option<i32>,
 
     /// Milliseconds a move
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=DAY_MS))]
+    #[arg(long, hide_short_help = true, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..=DAY_MS))]
     movetime: Option<u64>,
 
     /// Clock: moves/seconds+increment in seconds, such as 10+0.1 or 40/60+0.6
@@ -142,7 +142,7 @@ pub struct LimitArgs {
     tc: Option<TimeControl>,
 
     /// Milliseconds by which a player may overstep its time
-    #[arg(long, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(..=DAY_MS))]
+    #[arg(long, hide_short_help = true, value_name = "MS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(..=DAY_MS))]
     time_margin: u64,
 }
 

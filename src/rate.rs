@@ -34,48 +34,66 @@ pub struct RateArgs {
     games: Vec<PathBuf>,
 
     /// How results depend on ratings
-    #[arg(long, default_value = "elo", value_parser = named::<ResultModel>())]
+    #[arg(long, help_heading = "Model", default_value = "elo", value_parser = named::<ResultModel>())]
     model: ResultModel,
 
     /// Fix a player's rating; may be given several times
-    #[arg(long, value_name = "NAME=ELO", value_parser = anchor)]
+    #[arg(long, help_heading = "Players", value_name = "NAME=ELO", value_parser = anchor)]
     anchor: Vec<(String, f64)>,
 
     /// Fix the ratings in a file of rows NAME,ELO
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = "Players", value_name = "FILE")]
     anchors: Option<PathBuf>,
 
     /// Count players' games under one name: a file of rows NAME,ALIAS,ALIAS
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = "Players", value_name = "FILE")]
     aliases: Option<PathBuf>,
 
     /// Count only games between players of this file, a name a line
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = "Players", value_name = "FILE")]
     include: Option<PathBuf>,
 
     /// Leave out the games of players of this file, a name a line
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, help_heading = "Players", value_name = "FILE")]
     exclude: Option<PathBuf>,
 
     /// Average rating of a pool without anchors
-    #[arg(long, value_name = "ELO", default_value_t = 2300.0, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        help_heading = "Model",
+        value_name = "ELO",
+        default_value_t = 2300.0,
+        allow_negative_numbers = true
+    )]
     average: f64,
 
     /// Advantage of White in Elo, or `auto` to fit it with the ratings; 0 as in Ordo
-    #[arg(long, value_name = "ELO|auto", default_value = "0", allow_negative_numbers = true, value_parser = white)]
+    #[arg(long, help_heading = "Model", value_name = "ELO|auto", default_value = "0", allow_negative_numbers = true, value_parser = white)]
     white: White,
 
     /// Difference of ratings at which 76 % of the points are expected: 202 as in Ordo; Elo's formula has 200.24. The
     /// models of draws expect the points that `elo` does of players nearly equal
-    #[arg(long, value_name = "ELO", default_value_t = 202.0, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        help_heading = "Model",
+        value_name = "ELO",
+        default_value_t = 202.0,
+        allow_negative_numbers = true
+    )]
     scale: f64,
 
     /// Add N games against an average player to everyone, half won and half lost, so that all ratings are finite
-    #[arg(long, value_name = "GAMES", default_value_t = 0.0, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        help_heading = "Model",
+        value_name = "GAMES",
+        default_value_t = 0.0,
+        allow_negative_numbers = true
+    )]
     prior: f64,
 
     /// Leave out players with fewer games, and their games
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, help_heading = "Players", value_name = "N", default_value_t = 1)]
     min_games: u64,
 
     /// Errors from N bootstrap samples of the games, instead of the covariance [default: 0]

@@ -6,7 +6,7 @@ use serde_json::json;
 use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
-use super::play::{PlayArgs, after_help};
+use super::play::{PlayArgs, with_keys};
 use super::players::set_option;
 use crate::given::{self, Given};
 use crate::named::named;
@@ -32,7 +32,7 @@ const EXAMPLES: &str = "Examples:\n  \
 
 /// Test sequentially whether A is stronger than B
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-#[command(after_help = after_help(EXAMPLES))]
+#[command(after_help = EXAMPLES, after_long_help = with_keys(EXAMPLES))]
 pub struct SprtArgs {
     #[command(flatten)]
     #[serde(skip)]
@@ -52,11 +52,11 @@ pub struct SprtArgs {
     hypotheses: HypothesisArgs,
 
     /// A UCI option of the first player alone
-    #[arg(long, value_name = "NAME=VALUE", help_heading = "Players")]
+    #[arg(long, hide_short_help = true, value_name = "NAME=VALUE", help_heading = "Players")]
     option_a: Vec<String>,
 
     /// A UCI option of the second player alone
-    #[arg(long, value_name = "NAME=VALUE", help_heading = "Players")]
+    #[arg(long, hide_short_help = true, value_name = "NAME=VALUE", help_heading = "Players")]
     option_b: Vec<String>,
 
     #[command(flatten)]
@@ -102,7 +102,7 @@ pub(super) struct HypothesisArgs {
     beta: Option<f64>,
 
     /// Scale of the hypotheses [default: normalized]
-    #[arg(long, value_name = "MODEL", value_parser = named::<Model>())]
+    #[arg(long, hide_short_help = true, value_name = "MODEL", value_parser = named::<Model>())]
     elo_model: Option<Model>,
 }
 

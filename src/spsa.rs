@@ -10,7 +10,7 @@ use serde_json::json;
 use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
-use super::play::{PlayArgs, after_help};
+use super::play::{PlayArgs, with_keys};
 use super::sprt::SprtArgs;
 use crate::evaluation::load;
 use crate::given::{self, Given, spec_word};
@@ -42,7 +42,7 @@ const EXAMPLES: &str = "Examples:\n  \
 /// and moves the values towards the winner's. Schedule and learning rates are OpenBench's. An engine that crashes or
 /// hangs loses its game and is restarted.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-#[command(after_help = after_help(EXAMPLES), args_conflicts_with_subcommands = true)]
+#[command(after_help = EXAMPLES, after_long_help = with_keys(EXAMPLES), args_conflicts_with_subcommands = true)]
 pub struct SpsaArgs {
     #[command(flatten)]
     #[serde(skip)]
@@ -68,19 +68,31 @@ pub struct SpsaArgs {
 
     /// Iterations in flight: each knows the results of those this many before it, so that the result does not depend on
     /// --concurrency, which cannot use more than --pairs times this
-    #[arg(long, value_name = "N", default_value_t = 32, help_heading = "Schedule", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = 32, help_heading = "Schedule", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     in_flight: u32,
 
     /// Exponent of the learning rate's decay
-    #[arg(long, value_name = "X", default_value_t = 0.602, help_heading = "Schedule")]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "X",
+        default_value_t = 0.602,
+        help_heading = "Schedule"
+    )]
     decay_alpha: f64,
 
     /// Exponent of the perturbation's decay
-    #[arg(long, value_name = "X", default_value_t = 0.101, help_heading = "Schedule")]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "X",
+        default_value_t = 0.101,
+        help_heading = "Schedule"
+    )]
     decay_gamma: f64,
 
     /// A, the iterations by which the learning rate's decay is delayed, as a share of all
-    #[arg(long, value_name = "X", default_value_t = 0.1, help_heading = "Schedule")]
+    #[arg(long, hide_short_help = true, value_name = "X", default_value_t = 0.1, help_heading = "Schedule")]
     a_ratio: f64,
 
     #[command(flatten)]
@@ -183,7 +195,8 @@ impl fmt::Display for SpsaReport {
 impl SpsaArgs {
     fn with_stored_arguments(&self) -> Result<SpsaArgs> {
         let players = ["player", "params", "engine"];
-        let resumed = self.earlier.resumed::<PairEntry, _>("spsa", &players, &self.files()?.0, &self.given)?;
+        let resumed =
+            self.earlier.resumed::<PairEntry, _>("spsa", &players, &self.files()?.0, &self.given)?;
         Ok(resumed.unwrap_or_else(|| self.clone()))
     }
 
@@ -196,7 +209,9 @@ impl SpsaArgs {
         for files in [&games, &others] {
             if let [first, second, ..] = files[..] {
                 let (first, second) = (first.display(), second.display());
-                return Err(Error::usage(format!("-o {first} -o {second}: one file of games and one evaluation")));
+                return Err(Error::usage(format!(
+                    "-o {first} -o {second}: one file of games and one evaluation"
+                )));
             }
         }
         let games = games.first().map_or_else(|| "spsa.pgn".into(), |path| path.to_path_buf());

@@ -30,7 +30,10 @@ impl FromStr for Window {
             Some((low, high)) => number(low).zip(number(high)).map(|(low, high)| low..=high),
             None => number(text).map(|most| -most..=most),
         };
-        window.filter(|window| !window.is_empty()).map(Window).ok_or("write CP, LOW,HIGH such as -50,50, or all")
+        window
+            .filter(|window| !window.is_empty())
+            .map(Window)
+            .ok_or("write LOW,HIGH such as -50,50, CP or all")
     }
 }
 

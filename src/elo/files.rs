@@ -94,7 +94,8 @@ fn players(parts: &[FileResults], args: &EloArgs) -> Result<[String; 2]> {
             return Err(Error::usage(format!("`{}` plays in no game: {}", printable(asked), some(&names))));
         }
     }
-    let asked = |name: &&String| [&args.player, &args.against].into_iter().flatten().any(|asked| asked == *name);
+    let asked =
+        |name: &&String| [&args.player, &args.against].into_iter().flatten().any(|asked| asked == *name);
     let rest: Vec<&String> = names.iter().copied().filter(|name| !asked(name)).collect();
     match (&args.player, &args.against, &rest[..]) {
         (Some(first), Some(second), _) if first != second => Ok([first.clone(), second.clone()]),

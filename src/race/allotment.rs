@@ -33,11 +33,17 @@ pub struct AllotmentArgs {
     policy: Option<PolicyKind>,
 
     /// Share of pairs that the policy epsilon gives to candidates at random
-    #[arg(long, value_name = "SHARE", default_value_t = 0.1, allow_negative_numbers = true)]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "SHARE",
+        default_value_t = 0.1,
+        allow_negative_numbers = true
+    )]
     epsilon: f64,
 
     /// Pairs allotted at once, from the results up to the batch before the last; more boards than this wait
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pairs: u32,
 }
 

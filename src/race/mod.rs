@@ -9,7 +9,7 @@ use serde_json::json;
 use super::earlier::EarlierArgs;
 use super::match_display::DisplayArgs;
 use super::match_run::{self, MatchRun};
-use super::play::{PlayArgs, after_help};
+use super::play::{PlayArgs, with_keys};
 use super::sprt::SprtArgs;
 use crate::given::{self, Given, quoted, spec_word};
 use crate::{Error, Result, Status, Ui};
@@ -32,7 +32,7 @@ const EXAMPLES: &str = "Examples:\n  \
 ///
 /// Pairs of games go where they decide most. Without --against candidates meet each other, which needs the fewest games.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-#[command(after_help = after_help(EXAMPLES), args_conflicts_with_subcommands = true)]
+#[command(after_help = EXAMPLES, after_long_help = with_keys(EXAMPLES), args_conflicts_with_subcommands = true)]
 pub struct RaceArgs {
     #[command(flatten)]
     #[serde(skip)]

@@ -11,7 +11,7 @@ use crate::adjudication::AdjudicationArgs;
 use crate::earlier::{self, EarlierArgs};
 use crate::evaluation::warn_missing;
 use crate::given::{self, Given};
-use crate::play::{after_help, warn_of_bad_openings};
+use crate::play::{warn_of_bad_openings, with_keys};
 use crate::players::{LimitArgs, PlayerArgs};
 use crate::ui::LINES;
 use crate::window::Window;
@@ -55,7 +55,7 @@ const BALANCED: RangeInclusive<i32> = -300..=300;
 /// written with its score. A game that an engine's crash, hang, illegal move or time forfeit ends is counted and left
 /// out, and the engine is started again.
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
-#[command(after_help = after_help(EXAMPLES))]
+#[command(after_help = EXAMPLES, after_long_help = with_keys(EXAMPLES))]
 pub struct SelfplayArgs {
     #[command(flatten)]
     #[serde(skip)]
@@ -75,7 +75,14 @@ pub struct SelfplayArgs {
     pool: Vec<String>,
 
     /// Share of the games against the pool, 0 to 1
-    #[arg(long, value_name = "SHARE", default_value_t = 0.5, help_heading = "Players", requires = "pool")]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "SHARE",
+        default_value_t = 0.5,
+        help_heading = "Players",
+        requires = "pool"
+    )]
     pool_share: f64,
 
     #[command(flatten)]
@@ -110,7 +117,7 @@ pub struct SelfplayArgs {
     openings: Option<PathBuf>,
 
     /// Openings that the first engine makes: its `genfens` of OpenBench, with these words after the request
-    #[arg(long, value_name = "WORDS", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Starts")]
+    #[arg(long, hide_short_help = true, value_name = "WORDS", num_args = 0..=1, require_equals = true, default_missing_value = "", help_heading = "Starts")]
     genfens: Option<String>,
 
     /// Random plies before each game, one more in half of the games [default: 8, or none with a book or genfens]
@@ -122,11 +129,11 @@ pub struct SelfplayArgs {
     window: Option<Window>,
 
     /// Begin from the start positions of Chess960
-    #[arg(long, help_heading = "Starts", conflicts_with_all = ["openings", "genfens"])]
+    #[arg(long, hide_short_help = true, help_heading = "Starts", conflicts_with_all = ["openings", "genfens"])]
     chess960: bool,
 
     /// Begin from the start positions of double Chess960, where each side has its own
-    #[arg(long, help_heading = "Starts", conflicts_with_all = ["openings", "genfens", "chess960"])]
+    #[arg(long, hide_short_help = true, help_heading = "Starts", conflicts_with_all = ["openings", "genfens", "chess960"])]
     dfrc: bool,
 
     /// Sample the first moves with a softmax of this temperature in centipawns; 0 plays the best [default: 0]
@@ -141,11 +148,18 @@ pub struct SelfplayArgs {
     temperature: f64,
 
     /// Plies of each game, after its start, that are sampled
-    #[arg(long, value_name = "N", default_value_t = 10, help_heading = "Starts", requires = "temperature")]
+    #[arg(
+        long,
+        hide_short_help = true,
+        value_name = "N",
+        default_value_t = 10,
+        help_heading = "Starts",
+        requires = "temperature"
+    )]
     temperature_plies: u16,
 
     /// Moves to sample from
-    #[arg(long, value_name = "N", default_value_t = 5, help_heading = "Starts", requires = "temperature", value_parser = clap::value_parser!(u8).range(1..))]
+    #[arg(long, hide_short_help = true, value_name = "N", default_value_t = 5, help_heading = "Starts", requires = "temperature", value_parser = clap::value_parser!(u8).range(1..))]
     temperature_lines: u8,
 
     #[command(flatten)]

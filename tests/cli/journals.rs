@@ -80,7 +80,10 @@ fn damage_is_an_error_that_leaves_every_byte_and_overwrite_starts_over() {
             let before = files(folder);
             for quiet in ["", " -q"] {
                 let error = refused(folder, &format!("{command} --resume{quiet}"));
-                assert!(error.contains(says) && error.contains("--overwrite starts over"), "{damage}: {error}");
+                assert!(
+                    error.contains(says) && error.contains("--overwrite starts over"),
+                    "{damage}: {error}"
+                );
                 assert!(files(folder) == before, "{command} {damage}");
             }
             let again = run(folder, &format!("{first} --overwrite -q --json"));

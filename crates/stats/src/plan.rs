@@ -73,7 +73,9 @@ impl Pairs {
     pub fn of_model(model: Model, elo: f64, conditions: Conditions) -> Result<Pairs> {
         match model {
             Model::Logistic => Pairs::new(elo, conditions),
-            Model::Bayesian => Err(Error::usage("a plan counts pairs; --elo-model bayesian counts single games")),
+            Model::Bayesian => {
+                Err(Error::usage("a plan counts pairs; --elo-model bayesian counts single games"))
+            }
             Model::Normalized => {
                 // The deviation depends slightly on the score: fixed-point iteration.
                 let mut logistic = 0.0;

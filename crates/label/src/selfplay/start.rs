@@ -86,14 +86,18 @@ impl Starts<'_> {
             let reason = match opening.map(|opening| random_moves(opening, plies, rng)) {
                 None => Rejection::Illegal,
                 Some(None) => Rejection::GameOver,
-                Some(Some(position)) => match self.window.as_ref().map(|window| (window, evaluate(&position))) {
-                    Some((_, Err(error))) => return Err(error),
-                    Some((_, Ok(Err(reason)))) => reason,
-                    Some((window, Ok(Ok(score)))) if !window.contains(&position.turn().fold_wb(score, -score)) => {
-                        Rejection::Unbalanced
+                Some(Some(position)) => {
+                    match self.window.as_ref().map(|window| (window, evaluate(&position))) {
+                        Some((_, Err(error))) => return Err(error),
+                        Some((_, Ok(Err(reason)))) => reason,
+                        Some((window, Ok(Ok(score))))
+                            if !window.contains(&position.turn().fold_wb(score, -score)) =>
+                        {
+                            Rejection::Unbalanced
+                        }
+                        _ => return Ok(Some(Start { position, rejected })),
                     }
-                    _ => return Ok(Some(Start { position, rejected })),
-                },
+                }
             };
             *rejected.entry(reason).or_default() += 1;
         }

@@ -138,7 +138,10 @@ fn games_shorter_than_the_journal_counts_are_damage_and_stay() {
         fs::write(&path, &pgn[..length]).unwrap();
         let before = files(&path);
         let error = refused(&path, Earlier::Resume);
-        assert!(error.contains(&format!("ends at byte {length}")) && error.contains("--overwrite"), "{error}");
+        assert!(
+            error.contains(&format!("ends at byte {length}")) && error.contains("--overwrite"),
+            "{error}"
+        );
         assert_eq!(files(&path), before);
     }
 }
@@ -202,7 +205,10 @@ fn a_difference_is_named_by_game_and_line_and_leaves_every_byte() {
         damage(&path);
         let before = files(&path);
         let error = refused(&path, Earlier::Resume);
-        assert!(error.contains(says) && error.contains("--overwrite starts over, -o names another"), "{error}");
+        assert!(
+            error.contains(says) && error.contains("--overwrite starts over, -o names another"),
+            "{error}"
+        );
         assert_eq!(files(&path), before);
     }
 }
