@@ -192,7 +192,8 @@ mod tests {
     fn a_journal_has_every_argument_by_its_name() {
         let earlier = ["resume", "overwrite", "trust"];
         let shown =
-            [&earlier[..], &["output", "json_lines", "output_format", "rating_interval", "by_opening"]].concat();
+            [&earlier[..], &["output", "json_lines", "output_format", "rating_interval", "by_opening"]]
+                .concat();
         check_names::<SprtArgs>(&shown);
         check_names::<MatchArgs>(&shown);
         check_names::<RaceArgs>(&shown);

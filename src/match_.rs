@@ -34,8 +34,9 @@ pub struct MatchArgs {
     #[serde(skip)]
     given: Given,
 
-    /// Two players or more: .nnue or .hce.toml files, UCI engines, or built in: default (a network), default-hce,
-    /// untuned-hce
+    /// Two players or more: evaluations' files, UCI engines, or built-in names
+    ///
+    /// Files are .nnue and .hce.toml; built in are default (a network), default-hce and untuned-hce.
     #[arg(value_name = "PLAYER")]
     players: Vec<String>,
 

@@ -38,8 +38,9 @@ pub struct SprtArgs {
     #[serde(skip)]
     given: Given,
 
-    /// First player: a .nnue or .hce.toml file, a UCI engine, or built in: default (a network), default-hce,
-    /// untuned-hce
+    /// First player: an evaluation's file, a UCI engine, or a built-in name
+    ///
+    /// Files are .nnue and .hce.toml; built in are default (a network), default-hce and untuned-hce.
     #[arg(value_name = "A")]
     a: Option<String>,
 

@@ -48,8 +48,9 @@ pub struct SpsaArgs {
     #[serde(skip)]
     given: Given,
 
-    /// A UCI engine, or an evaluation for the bundled engine: a .nnue or .hce.toml file, default, default-hce,
-    /// untuned-hce
+    /// A UCI engine, or an evaluation for the bundled engine: its file or a built-in name
+    ///
+    /// Files are .nnue and .hce.toml; built in are default (a network), default-hce and untuned-hce.
     #[arg(value_name = "ENGINE")]
     player: Option<String>,
 
@@ -66,8 +67,10 @@ pub struct SpsaArgs {
     #[arg(long, value_name = "N", default_value_t = 1, help_heading = "Schedule", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pairs: u32,
 
-    /// Iterations in flight: each knows the results of those this many before it, so that the result does not depend on
-    /// --concurrency, which cannot use more than --pairs times this
+    /// Iterations in flight
+    ///
+    /// Each knows the results of those this many before it, so that the result does not depend on --concurrency, which
+    /// cannot use more than --pairs times this.
     #[arg(long, hide_short_help = true, value_name = "N", default_value_t = 32, help_heading = "Schedule", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     in_flight: u32,
 
@@ -107,8 +110,9 @@ pub struct SpsaArgs {
     #[serde(skip)]
     earlier: EarlierArgs,
 
-    /// File of the games (.pgn), whose journal for --resume lies beside it, or of the evaluation with the tuned weights;
-    /// may be given twice [default: spsa.pgn and tuned.hce.toml or tuned.nnue]
+    /// File of the games (.pgn), or of the tuned evaluation; may be given twice [default: spsa.pgn, tuned.*]
+    ///
+    /// The journal for --resume lies beside the games. The evaluation is tuned.hce.toml or tuned.nnue.
     #[arg(short, long, value_name = "FILE", help_heading = "Games")]
     #[serde(skip)]
     output: Vec<PathBuf>,

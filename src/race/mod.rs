@@ -38,12 +38,15 @@ pub struct RaceArgs {
     #[serde(skip)]
     given: Given,
 
-    /// Candidates, two or more: .nnue or .hce.toml files, UCI engines, or built in: default (a network), default-hce,
-    /// untuned-hce
+    /// Candidates, two or more: evaluations' files, UCI engines, or built-in names
+    ///
+    /// Files are .nnue and .hce.toml; built in are default (a network), default-hce and untuned-hce.
     #[arg(value_name = "CANDIDATE")]
     players: Vec<String>,
 
-    /// Common opponent of all candidates, of the same kinds, or a SPEC as for --engine [default: they meet each other]
+    /// Common opponent of all candidates [default: they meet each other]
+    ///
+    /// A player of the same kinds, or a SPEC as for --engine.
     #[arg(long, value_name = "PLAYER", help_heading = "Race")]
     against: Option<String>,
 

@@ -61,8 +61,10 @@ pub struct SelfplayArgs {
     #[serde(skip)]
     given: Given,
 
-    /// Engines: one plays itself, several play each other; .nnue or .hce.toml files, UCI engines, or built in: default
-    /// (a network), default-hce, untuned-hce; or the words of --engine [default: default]
+    /// Engines: one plays itself, several play each other [default: default]
+    ///
+    /// Evaluations' files (.nnue, .hce.toml), UCI engines, or built in: default (a network), default-hce, untuned-hce; or
+    /// the words of --engine.
     #[arg(value_name = "ENGINE")]
     players: Vec<String>,
 
@@ -97,8 +99,10 @@ pub struct SelfplayArgs {
     #[arg(long, value_name = "N", help_heading = "Games", value_parser = clap::value_parser!(u32).range(1..=4096))]
     concurrency: Option<u32>,
 
-    /// File of the games: .pgn, .pgn.zst, .vf (viriformat), .monty (montyformat) or .binpack; or a dataset such as
-    /// .parquet, made of the games at the end; may be given several times [default: selfplay.pgn.zst]
+    /// File of the games, by its ending; may be given several times [default: selfplay.pgn.zst]
+    ///
+    /// .pgn, .pgn.zst, .vf (viriformat), .monty (montyformat) or .binpack; or a dataset such as .parquet, made of the games
+    /// at the end.
     #[arg(short, long, value_name = "FILE", help_heading = "Games")]
     #[serde(skip)]
     output: Vec<PathBuf>,
