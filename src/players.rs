@@ -24,7 +24,8 @@ pub const DAY_MS: u64 = 86_400_000;
 #[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Players")]
 pub struct PlayerArgs {
-    /// A player with its own settings, after the positional ones: "cmd=./new option.Hash=64 tc=8+0.08"; keys below
+    /// A player with its own settings, after the positional ones: "cmd=./new option.Hash=64 tc=8+0.08"; keys in
+    /// --help
     #[arg(long, value_name = "SPEC")]
     engine: Vec<String>,
 

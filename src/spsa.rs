@@ -41,8 +41,21 @@ const EXAMPLES: &str = "Examples:\n  \
 /// Each iteration plays the engine with all parameters a random step to one side against itself with the opposite step,
 /// and moves the values towards the winner's. Schedule and learning rates are OpenBench's. An engine that crashes or
 /// hangs loses its game and is restarted.
-#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = with_keys(EXAMPLES), args_conflicts_with_subcommands = true)]
+pub struct SpsaCommand {
+    #[command(flatten)]
+    args: SpsaArgs,
+
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+commands! {
+    List(list::ListArgs),
+}
+
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub struct SpsaArgs {
     #[command(flatten)]
     #[serde(skip)]
@@ -125,15 +138,6 @@ pub struct SpsaArgs {
     #[command(flatten)]
     #[serde(skip)]
     show: DisplayArgs,
-
-    #[command(subcommand)]
-    #[serde(skip)]
-    command: Option<SpsaCommand>,
-}
-
-#[derive(Debug, Clone, clap::Subcommand)]
-enum SpsaCommand {
-    List(list::ListArgs),
 }
 
 #[derive(Serialize)]
@@ -281,10 +285,14 @@ fn add_weights(params: &mut Vec<spsa::Param>, evaluation: &Evaluation, patterns:
     Ok(())
 }
 
-pub fn run(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
-    if let Some(SpsaCommand::List(args)) = &args.command {
-        return list::run(args, ui);
+pub fn run(args: &SpsaCommand, ui: &Ui) -> Result<Status> {
+    match &args.command {
+        Some(command) => command.run(ui),
+        None => tune(&args.args, ui),
     }
+}
+
+fn tune(args: &SpsaArgs, ui: &Ui) -> Result<Status> {
     let args = &args.with_stored_arguments()?;
     let (spec, file) = args.subject()?;
     let mut params = file.as_deref().map_or(Ok(Vec::new()), spsa::read)?;

@@ -31,8 +31,21 @@ const EXAMPLES: &str = "Examples:\n  \
 /// Find the strongest of many candidates with few games
 ///
 /// Pairs of games go where they decide most. Without --against candidates meet each other, which needs the fewest games.
-#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
+#[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES, after_long_help = with_keys(EXAMPLES), args_conflicts_with_subcommands = true)]
+pub struct RaceCommand {
+    #[command(flatten)]
+    args: RaceArgs,
+
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+commands! {
+    Simulate(simulate::SimulateArgs),
+}
+
+#[derive(Debug, Clone, clap::Args, Serialize, Deserialize)]
 pub struct RaceArgs {
     #[command(flatten)]
     #[serde(skip)]
@@ -70,15 +83,6 @@ pub struct RaceArgs {
     #[command(flatten)]
     #[serde(skip)]
     show: DisplayArgs,
-
-    #[command(subcommand)]
-    #[serde(skip)]
-    command: Option<RaceCommand>,
-}
-
-#[derive(Debug, Clone, clap::Subcommand)]
-enum RaceCommand {
-    Simulate(simulate::SimulateArgs),
 }
 
 /// Arguments that the confirming test has of its own.
@@ -140,10 +144,14 @@ pub fn settings_of(start: &StoredStart, players: usize) -> Result<RaceSettings> 
     args.settings(players - usize::from(args.against.is_some()))
 }
 
-pub fn run(args: &RaceArgs, ui: &Ui) -> Result<Status> {
-    if let Some(RaceCommand::Simulate(args)) = &args.command {
-        return simulate::run(args, ui);
+pub fn run(args: &RaceCommand, ui: &Ui) -> Result<Status> {
+    match &args.command {
+        Some(command) => command.run(ui),
+        None => race(&args.args, ui),
     }
+}
+
+fn race(args: &RaceArgs, ui: &Ui) -> Result<Status> {
     let args = &args.with_stored_arguments()?;
     let specs = args.specs()?;
     let candidates = specs.len() - usize::from(args.against.is_some());
